@@ -1,0 +1,60 @@
+// Non-owning views of a batch of contact problems and of its results.
+//
+// Structure of arrays: every quantity of the batch is one buffer in which each environment owns a
+// slot of fixed stride; environments may use less than their slot (ragged batches, `shape`). The
+// same views describe host memory (stickslip::solve) and device memory (stickslip::cuda::solve).
+#pragma once
+#include <cstdint>
+
+#include "stickslip/types.hpp"
+
+namespace stickslip {
+
+/// One quantity of a batch: environment e's values start at `data + e * stride`.
+/// A null `data` means "absent"; a zero `stride` shares one slot among all environments.
+template <class T>
+struct EnvArray {
+  T* data = nullptr;
+  std::int64_t stride = 0;
+};
+
+/// Batch of problems u = W r + b (docs/mathematics.md §1). `In` is float or double.
+template <class In>
+struct ProblemBatch {
+  std::int32_t num_envs = 0;
+  /// Capacity of a slot. An environment whose shape exceeds it is answered `over_capacity`.
+  std::int32_t max_rows = 0;
+  std::int32_t max_contacts = 0;
+
+  EnvArray<const EnvShape> shape;      ///< required
+  EnvArray<const std::int32_t> dims;   ///< [n_contacts] of 3, 4, 6; absent: all 3
+  EnvArray<const In> W;                ///< [rows][ld_W], row-major Delassus matrix, 1/kg
+  std::int32_t ld_W = 0;               ///< elements between two rows of W; 0: max_rows
+  EnvArray<const In> b;                ///< [rows], m/s
+  EnvArray<const In> mu;               ///< [sum(dims - 1)], one per tangential row
+  EnvArray<const In> R;                ///< [rows] compliance >= 0, 1/kg; absent: 0
+  EnvArray<const In> lo, hi;           ///< [n_box] impulse bounds, N s; required if n_box > 0
+  EnvArray<const In> warm_start;       ///< [rows] impulses to start from; absent: 0
+};
+
+/// Where the results of a batch go. Every array but `impulse` has one value per environment.
+template <class In>
+struct ResultBatch {
+  EnvArray<In> impulse;               ///< [rows], N s; rows beyond the shape are set to zero
+  double* residual = nullptr;         ///< m/s, docs/mathematics.md §4; infinite for bad input
+  EnvStatus* status = nullptr;
+  std::int32_t* iterations = nullptr;  ///< sweeps and Newton steps together
+  Solver* solver = nullptr;            ///< the algorithm that produced the impulse
+  std::int32_t* rows_needed = nullptr;  ///< optional: rows of the shape (see over_capacity)
+};
+
+/// Violation of each condition by itself, beside the residual (docs/mathematics.md §4).
+struct Measures {
+  double residual = 0;         ///< m/s
+  double penetration = 0;      ///< m/s, max(0, -u_n) over contacts and nonneg rows
+  double cone_violation = 0;   ///< N s, distance of the impulse outside its cone or bounds
+  double complementarity = 0;  ///< W, max |r_n u_n|
+  double misalignment = 0;     ///< W, |r_t||u_t| + r_t . u_t: 0 when friction opposes sliding
+};
+
+}  // namespace stickslip

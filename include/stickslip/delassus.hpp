@@ -1,0 +1,34 @@
+// From a mechanism's matrices to a contact problem and back (docs/mathematics.md §1).
+#pragma once
+#include <cstdint>
+
+#include "stickslip/batch.hpp"
+#include "stickslip/solve.hpp"
+
+namespace stickslip {
+
+/// Batch of mechanisms: mass matrices and constraint Jacobians.
+template <class In>
+struct MechanismBatch {
+  std::int32_t num_envs = 0;
+  std::int32_t nv = 0;                ///< degrees of freedom, the same for all environments
+  std::int32_t max_rows = 0;          ///< row capacity of J, W, impulse
+  EnvArray<const std::int32_t> rows;  ///< rows in use; absent: max_rows
+  EnvArray<const In> M;               ///< [nv][nv] symmetric positive definite mass matrix
+  EnvArray<const In> J;               ///< [rows][nv] constraint Jacobian
+};
+
+/// Forms W = J M^-1 J^T (`W[rows][ld_W]`, row-major) by the Cholesky factor of M. ok[e] is 0 (and
+/// W is NaN) where M is not positive definite or not finite, else 1.
+/// Throws std::invalid_argument for missing arrays or sizes < 0.
+template <class In>
+void delassus(const MechanismBatch<In>& mechanism, EnvArray<In> W, std::int32_t ld_W,
+              std::int32_t* ok, Workspace& workspace);
+
+/// Applies impulses: v_next = v_free + M^-1 J^T r, each `[nv]`. ok as in `delassus`.
+template <class In>
+void apply_impulse(const MechanismBatch<In>& mechanism, EnvArray<const In> impulse,
+                   EnvArray<const In> v_free, EnvArray<In> v_next, std::int32_t* ok,
+                   Workspace& workspace);
+
+}  // namespace stickslip

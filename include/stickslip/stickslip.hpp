@@ -1,0 +1,9 @@
+// Everything: batches of small frictional-contact problems, solved together, judged one by one.
+#pragma once
+#include "stickslip/batch.hpp"
+#include "stickslip/cuda.hpp"
+#include "stickslip/delassus.hpp"
+#include "stickslip/host_batch.hpp"
+#include "stickslip/info.hpp"
+#include "stickslip/solve.hpp"
+#include "stickslip/types.hpp"

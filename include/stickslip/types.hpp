@@ -1,0 +1,59 @@
+// The vocabulary of the library: laws, solvers, precisions, statuses, options.
+// Plain data only: these types are copied to the GPU as they are.
+#pragma once
+#include <cstdint>
+
+namespace stickslip {
+
+/// What a contact block means (docs/mathematics.md §2). Uniform in a batch; rows that are not
+/// contacts (free, nonneg, box) mean the same under every law.
+enum class Law : std::int32_t {
+  coulomb = 0,      ///< exact Coulomb friction: De Saxcé's NCP (Acary & Brogliato 2008)
+  convex = 1,       ///< associated cone complementarity, MuJoCo's model (Todorov 2014)
+  pyramid = 2,      ///< Stewart-Trinkle LCP, 4 directions: a diamond inside the cone (1996)
+  box = 3,          ///< decoupled axes: a square around the cone (Lacoursière 2007)
+  frictionless = 4  ///< Signorini only, tangential impulses are zero
+};
+
+/// Which algorithm produced a result; `automatic` asks for the recorded ladder of the law.
+enum class Solver : std::int32_t { automatic = 0, pgs = 1, newton = 2 };
+
+/// Arithmetic of the solver. The residual is always evaluated in double.
+enum class Precision : std::int32_t {
+  fp64 = 0,  ///< double throughout
+  fp32 = 1,  ///< float throughout
+  mixed = 2  ///< double state and residual, float factorisation; falls to double where needed
+};
+
+/// Verdict on one environment, by the residual of docs/mathematics.md §4 and nothing else.
+enum class EnvStatus : std::int32_t {
+  solved = 0,             ///< residual <= tolerance
+  not_converged = 1,      ///< budget used up; impulse is the best iterate seen
+  no_solution_found = 2,  ///< every rung failed and the problem looks unsolvable
+  bad_input = 3,          ///< NaN, infinity, mu < 0, lo > hi, ...; impulse is zero
+  over_capacity = 4       ///< more rows than the batch was sized for; impulse is zero
+};
+
+/// How to solve a batch. Zero or negative numbers in `atol`, `rtol` mean the default of the
+/// precision (1e-9 for fp64 and mixed, 1e-5 for fp32).
+struct SolveOptions {
+  Law law = Law::coulomb;
+  Solver solver = Solver::automatic;
+  Precision precision = Precision::fp64;
+  double atol = -1.0;          ///< m/s; solved means residual <= atol + rtol * max|b|
+  double rtol = -1.0;          ///< 1
+  std::int32_t max_sweeps = 1000;  ///< budget of solver `pgs`
+  std::int32_t max_newton = 30;    ///< budget of one Newton stage
+  /// Run exactly `max_sweeps` sweeps (solver `pgs` only): no early exit, same verdict by residual.
+  bool exact_sweeps = false;
+};
+
+/// Number of rows of each kind in one environment, in the order in which the rows stand.
+struct EnvShape {
+  std::int32_t n_free = 0;      ///< bilateral rows (joints, equalities)
+  std::int32_t n_nonneg = 0;    ///< unilateral rows (limits, frictionless contacts)
+  std::int32_t n_box = 0;       ///< box rows (dry friction, motors)
+  std::int32_t n_contacts = 0;  ///< contact blocks of dimension 3, 4 or 6
+};
+
+}  // namespace stickslip
