@@ -1,0 +1,31 @@
+# Decides STICKSLIP_WITH_CUDA. The toolkit is looked for first because check_language alone misses
+# an nvcc that is not on PATH.
+set(STICKSLIP_WITH_CUDA OFF)
+if(NOT STICKSLIP_CUDA STREQUAL "OFF")
+  find_package(CUDAToolkit QUIET)
+  if(CUDAToolkit_NVCC_EXECUTABLE)
+    if(NOT CMAKE_CUDA_COMPILER)
+      set(CMAKE_CUDA_COMPILER "${CUDAToolkit_NVCC_EXECUTABLE}")
+    endif()
+    if(NOT CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES "${STICKSLIP_CUDA_ARCHITECTURES}")
+    endif()
+    set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+    enable_language(CUDA)
+    # CMake <= 3.25 does not know -std=c++20 for nvcc >= 12.
+    if(CMAKE_VERSION VERSION_LESS 3.26 AND CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA" AND
+       CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.0 AND
+       NOT CMAKE_CUDA20_COMPILE_FEATURES)
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+      set(CMAKE_CUDA20_COMPILE_FEATURES "cuda_std_20")
+      list(APPEND CMAKE_CUDA_COMPILE_FEATURES cuda_std_20)
+    endif()
+    set(CMAKE_CUDA_STANDARD 20)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    set(STICKSLIP_WITH_CUDA ON)
+  elseif(STICKSLIP_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "STICKSLIP_CUDA=ON, but no CUDA toolkit with nvcc was found")
+  endif()
+endif()
+message(STATUS "stickslip: CUDA ${STICKSLIP_WITH_CUDA} ${CMAKE_CUDA_ARCHITECTURES}")

@@ -1,0 +1,33 @@
+# Compiler flags as interface targets.
+
+# Host and device code alike: warnings are errors.
+add_library(stickslip_warnings INTERFACE)
+target_compile_options(stickslip_warnings INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Werror>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Wall,-Wextra>)
+
+# Arithmetic of the kernels: every fused multiply-add is written as such, so that CPU and GPU give
+# the same bits. -fno-trapping-math lets loops vectorise and changes no value.
+add_library(stickslip_arithmetic INTERFACE)
+target_compile_options(stickslip_arithmetic INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off;-fno-math-errno;-fno-trapping-math>
+  $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false;-Xcompiler=-ffp-contract=off>)
+
+# Kernel bodies instantiated on the CPU for one instruction set. SS_ISA names the inline namespace
+# that keeps the copies of a body apart. Debug builds optimise a little: fma chains are unusably
+# slow without.
+foreach(isa IN ITEMS v3 v4)
+  add_library(stickslip_kernels_${isa} INTERFACE)
+  target_link_libraries(stickslip_kernels_${isa} INTERFACE stickslip_arithmetic)
+  target_compile_definitions(stickslip_kernels_${isa} INTERFACE SS_ISA=${isa})
+  target_compile_options(stickslip_kernels_${isa} INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-${isa};$<IF:$<CONFIG:Debug>,-O1,-O3>>)
+endforeach()
+target_compile_options(stickslip_kernels_v4 INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-mprefer-vector-width=512>)
+
+if(STICKSLIP_SANITIZE)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${STICKSLIP_SANITIZE}>
+                      $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
+  add_link_options(-fsanitize=${STICKSLIP_SANITIZE})
+endif()
