@@ -1,0 +1,69 @@
+# Thin: each target is one or two commands, and the work is done by CMake, pip, ctest and pytest.
+PATH := $(CURDIR)/.venv/bin:$(PATH)
+export PATH
+# Where pip's Eigen lies, on machines without a system one.
+export CMAKE_PREFIX_PATH := $(wildcard .venv/lib/python3.*/site-packages/cmeel.prefix)
+BUILD := build/release
+JOBS := $(shell nproc)
+CXX_FILES = $(shell git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.cu' '*.cuh')
+SOURCES := $(shell find CMakeLists.txt cmake include kernels src -type f)
+
+.PHONY: setup demo test test-all bench gpu-bundle gpu-check format check-format clean
+
+setup: .venv/built
+
+.venv/dependencies: pyproject.toml scripts/setup.sh
+	scripts/setup.sh build
+	touch $@
+
+.venv/test-dependencies: .venv/dependencies tests/models.txt
+	scripts/setup.sh test
+	touch $@
+
+# The Python package is built in the folder that also holds the C++ tests: nothing compiles twice.
+.venv/built: .venv/dependencies $(SOURCES)
+	pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable . \
+	  --config-settings=build-dir=$(BUILD) \
+	  --config-settings=build.targets=python_package \
+	  --config-settings=cmake.define.STICKSLIP_TESTS=ON \
+	  --config-settings=cmake.define.STICKSLIP_BENCH=ON \
+	  --config-settings=cmake.define.STICKSLIP_CUDA_ARCHITECTURES=90-real
+	touch $@
+
+demo: setup
+	stickslip run humanoid --envs 1024 --steps 200 --law coulomb --out out/demo --json
+
+test: setup .venv/test-dependencies check-format
+	cmake --build $(BUILD) --parallel $(JOBS)
+	ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
+	python -m pytest tests/python
+
+test-all: test
+	cmake --preset cuda
+	cmake --build --preset cuda --parallel $(JOBS)
+	ctest --preset cuda --parallel $(JOBS)
+
+bench: setup
+	cmake --build $(BUILD) --parallel $(JOBS) --target stickslip_bench
+	mkdir -p out/bench
+	$(BUILD)/bench/stickslip_bench --benchmark_out=out/bench/solvers.json \
+	  --benchmark_out_format=json
+
+gpu-bundle: .venv/dependencies
+	scripts/gpu_bundle.sh
+
+gpu-check:
+	scripts/gpu_check.sh
+
+format: .venv/test-dependencies
+	clang-format -i $(CXX_FILES)
+	ruff check --fix
+	ruff format
+
+check-format: .venv/test-dependencies
+	clang-format --dry-run --Werror $(CXX_FILES)
+	ruff check --quiet
+	ruff format --quiet --check
+
+clean:
+	rm -rf build out

