@@ -1,0 +1,21 @@
+# Whether programs built with ThreadSanitizer run here, and behind which launcher.
+set(probe "${PROJECT_BINARY_DIR}/tsan_probe")
+file(WRITE "${probe}.cpp" "int main() { return 0; }\n")
+execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -fsanitize=thread "${probe}.cpp" -o "${probe}"
+  RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+set(STICKSLIP_TSAN_RUNS OFF)
+set(STICKSLIP_TSAN_LAUNCHER "")
+if(NOT failed)
+  foreach(launcher IN ITEMS "" "setarch;${CMAKE_HOST_SYSTEM_PROCESSOR};-R")
+    execute_process(COMMAND ${launcher} "${probe}" RESULT_VARIABLE failed
+      OUTPUT_QUIET ERROR_QUIET)
+    if(NOT failed)
+      set(STICKSLIP_TSAN_RUNS ON)
+      set(STICKSLIP_TSAN_LAUNCHER "${launcher}")
+      break()
+    endif()
+  endforeach()
+endif()
+if(NOT STICKSLIP_TSAN_RUNS)
+  message(STATUS "stickslip: no ThreadSanitizer tests, such programs do not run here")
+endif()

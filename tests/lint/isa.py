@@ -1,0 +1,26 @@
+"""Usage: isa.py NM NAMESPACE OBJECT...
+
+Kernels are compiled once per instruction set and chosen at run time. An inline function that is
+not in their namespace could be emitted with AVX-512 and then be the copy the linker keeps for all
+callers, so weak symbols outside `stickslip::...::NAMESPACE` are refused.
+"""
+
+import subprocess
+import sys
+
+
+def main(nm: str, namespace: str, objects: list[str]) -> int:
+    listing = subprocess.run(
+        [nm, "--demangle", *objects], check=True, capture_output=True, text=True
+    ).stdout
+    leaks = []
+    for line in listing.splitlines():
+        kind, _, symbol = line[17:].partition(" ")
+        if kind in {"W", "V", "u"} and f"::{namespace}::" not in symbol:
+            leaks.append(symbol)
+    print(*leaks, sep="\n")
+    return bool(leaks)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))
