@@ -53,7 +53,7 @@ gpu-bundle: .venv/dependencies
 	scripts/gpu_bundle.sh
 
 gpu-check:
-	scripts/gpu_check.sh
+	python3 scripts/gpu_check.py
 
 format: .venv/test-dependencies
 	clang-format -i $(CXX_FILES)

@@ -1,0 +1,213 @@
+"""Builds stickslip without a network and checks it on this machine's GPU: `make gpu-check`.
+
+Uses gpu-bundle/ (made by `make gpu-bundle` on a machine with a network), g++, nvcc, cmake, ninja.
+Runs all C++ tests, the CPU/GPU bit parity, compute-sanitizer, the Python tests and the benchmarks,
+each within its time limit, and writes summary.json and the programs' own reports into $OUT or
+bench/results/<machine>/. A part that this machine cannot run is "not run", with the reason.
+Without a GPU it says so and runs the rest. Exits with 1 if a part failed.
+"""
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BUNDLE = ROOT / "gpu-bundle"
+BUILD = ROOT / "build" / "gpu-check"
+SITE = BUILD / "site"  # Python packages of this check alone
+JOBS = os.cpu_count() or 1
+TIME_LIMIT = 525  # s, for everything: the call stays under nine minutes
+GPU_TESTS = "*Cuda*:*Gpu*"
+
+
+def output_of(*command: str) -> str:
+    """First line that a command prints; empty if it cannot run."""
+    try:
+        text = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=30).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return next(iter(text.splitlines()), "").strip()
+
+
+def describe_machine() -> dict:
+    gpu = output_of("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
+    cpu = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
+    bundled = BUNDLE / "commit.txt"
+    commit = output_of("git", "rev-parse", "HEAD")
+    if not commit and bundled.exists():
+        commit = bundled.read_text().split("\n")[0]
+    return {
+        "gpu": gpu or None,
+        "cpu": cpu[1] if cpu else platform.processor(),
+        "cores": JOBS,
+        "system": platform.platform(),
+        "compiler": output_of("g++", "--version"),
+        "nvcc": shutil.which("nvcc") and output_of("sh", "-c", "nvcc --version | grep release"),
+        "python": platform.python_version(),
+        "commit": commit or "unknown",
+        "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+class Check:
+    """Runs the parts one after the other and keeps what became of each."""
+
+    def __init__(self, machine: dict, out: Path) -> None:
+        self.machine, self.out = machine, out
+        self.parts: dict[str, dict] = {}
+        self.deadline = time.monotonic() + TIME_LIMIT
+        self.log = (out / "log.txt").open("w")
+
+    def record(self, name: str, result: str, seconds: float = 0.0, **details: object) -> None:
+        self.parts[name] = {"result": result, "seconds": round(seconds, 1), **details}
+        print(f"gpu-check: {name}: {result} ({seconds:.0f} s)", flush=True)
+        summary = {"machine": self.machine, "parts": self.parts}
+        (self.out / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
+
+    def run(self, name: str, command: list, limit: float, refusal: str = "") -> str | None:
+        """Runs a part; a failure whose output matches `refusal` is the machine's, "not run"."""
+        start = time.monotonic()
+        limit = min(limit, self.deadline - start)
+        if limit < 1:
+            self.record(name, "not run (no time left)")
+            return None
+        environment = os.environ | {
+            "PYTHONPATH": f"{SITE}",
+            "STICKSLIP_DATA": str(BUNDLE / "data"),
+            "PYTHONUNBUFFERED": "1",
+        }
+        try:
+            done = subprocess.run(
+                [str(word) for word in command], cwd=ROOT, env=environment, timeout=limit,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+            )  # fmt: skip
+            text, code = done.stdout, done.returncode
+        except subprocess.TimeoutExpired as stopped:
+            text, code = (stopped.stdout or b"").decode(errors="replace"), f"over {limit:.0f} s"
+        seconds = time.monotonic() - start
+        self.log.write(f"=== {name}: {command}\n{text}\n")
+        self.log.flush()
+        if code == 0:
+            self.record(name, "passed", seconds, **counts(text))
+            return text
+        why = re.search(refusal, text) if refusal else None
+        if why:
+            self.record(name, f"not run ({why[0]})", seconds)
+        else:
+            print(text[-4000:])
+            self.record(name, f"failed ({code})", seconds, **counts(text))
+        return None
+
+
+def counts(text: str) -> dict:
+    """How many tests ran and were skipped, from the reports of ctest, GoogleTest and pytest."""
+    patterns = {
+        "passed": r"\[  PASSED  \] (\d+) test|out of (\d+)$|(\d+) passed",
+        "skipped": r"\[  SKIPPED \] (\d+) test|(\d+) skipped",
+        "failed": r"\[  FAILED  \] (\d+) test|, (\d+) tests? failed|(\d+) failed",
+    }
+    found = {key: re.search(pattern, text, re.M) for key, pattern in patterns.items()}
+    result = {key: int(next(filter(None, m.groups()))) for key, m in found.items() if m}
+    if "out of" in text and "tests passed" in text:  # ctest gives the total
+        result["skipped"] = len(re.findall(r"\(Skipped\)$", text, re.M))
+        result["passed"] -= result["skipped"] + result.get("failed", 0)
+    return result
+
+
+def build(check: Check) -> bool:
+    cuda = "ON" if check.machine["nvcc"] else "OFF"
+    wheels = sorted(BUNDLE.glob("wheels/*.whl"))
+    python = False
+    if wheels:
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
+        target = ["--no-compile", "--upgrade", "--target", SITE]
+        refusal = r"No module named pip|is not a supported wheel"
+        python = check.run("wheels", [*pip, *target, *wheels], 60, refusal) is not None
+    configure = [
+        "cmake", "-S", ".", "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+        f"-DSTICKSLIP_CUDA={cuda}", "-DSTICKSLIP_CUDA_ARCHITECTURES=90-real",
+        f"-DSTICKSLIP_BUNDLE={BUNDLE}", f"-DPython_EXECUTABLE={sys.executable}",
+    ]  # fmt: skip
+    if python:
+        on = ["-DSTICKSLIP_PYTHON=ON", "-DSTICKSLIP_MUJOCO=ON"]
+        refusal = r"Could NOT find Python[^\n]*"
+        python = check.run("configure", [*configure, *on], 60, refusal) is not None
+    if not python:
+        off = ["-DSTICKSLIP_PYTHON=OFF", "-DSTICKSLIP_MUJOCO=OFF"]
+        if check.run("configure without Python", [*configure, *off], 60) is None:
+            return False
+    if check.run("build", ["cmake", "--build", BUILD, "--parallel", JOBS], 300) is None:
+        return False
+    if python:
+        install = ["cmake", "--install", BUILD, "--component", "python", "--prefix", SITE]
+        if check.run("install", install, 60) is not None:
+            shutil.copytree(ROOT / "python" / "stickslip", SITE / "stickslip", dirs_exist_ok=True)
+    return True
+
+
+def check_gpu(check: Check) -> None:
+    """Bit parity and compute-sanitizer, on the tests that use the GPU."""
+    parity = BUILD / "tests" / "test_parity"
+    names = {"parity": [], "memcheck": ["memcheck"], "racecheck": ["racecheck"]}
+    if not check.machine["gpu"] or not check.machine["nvcc"]:
+        for name in names:
+            check.record(name, "not run (no GPU)")
+        return
+    chosen = f"--gtest_filter={GPU_TESTS}"
+    check.run("parity", [parity, chosen], 120)
+    sanitizer = shutil.which("compute-sanitizer")
+    for tool in ["memcheck", "racecheck"]:
+        if not sanitizer:
+            check.record(tool, "not run (no compute-sanitizer)")
+            continue
+        command = [sanitizer, "--tool", tool, "--error-exitcode", "9", parity, chosen]
+        refusal = r"Device not supported|Unable to find injection|not permitted"
+        check.run(tool, command, 90, refusal)
+
+
+def check_python(check: Check) -> None:
+    if not (SITE / "stickslip").exists():
+        check.record("python", "not run (no module built)")
+        return
+    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/python"]
+    check.run("python", pytest, 120, r"No module named '?\w+'?")
+
+
+def run_benchmarks(check: Check) -> None:
+    program = BUILD / "bench" / "stickslip_bench"
+    if not program.exists():
+        check.record("bench", "not run (not built)")
+        return
+    report = ["--benchmark_out_format=json", f"--benchmark_out={check.out / 'bench.json'}"]
+    check.run("bench", [program, "--benchmark_min_time=0.05", *report], 120)
+
+
+def main() -> int:
+    machine = describe_machine()
+    name = re.sub(r"\W+", "-", (machine["gpu"] or machine["cpu"]).split(",")[0]).lower()
+    out = Path(os.environ.get("OUT") or ROOT / "bench" / "results" / name).resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    if not machine["gpu"]:
+        print("gpu-check: no GPU answers here; the parts that need one are not run")
+    check = Check(machine, out)
+    if build(check):
+        tests = ["ctest", "--test-dir", BUILD, "--output-on-failure", "-j", JOBS, "-E", "^lint/"]
+        check.run("tests", [*tests, "--output-junit", out / "ctest.xml"], 180)
+        check_gpu(check)
+        run_benchmarks(check)
+        check_python(check)
+    failed = [part for part, found in check.parts.items() if found["result"].startswith("failed")]
+    seconds = sum(part["seconds"] for part in check.parts.values())
+    print(f"gpu-check: {'FAILED: ' + ', '.join(failed) if failed else 'done'} in {seconds:.0f} s")
+    print(f"gpu-check: see {out / 'summary.json'}")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
