@@ -39,7 +39,7 @@ def describe_machine() -> dict:
     gpu = output_of("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
     cpu = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
     bundled = BUNDLE / "commit.txt"
-    commit = output_of("git", "rev-parse", "HEAD")
+    commit = output_of("git", "rev-parse", "--verify", "--quiet", "HEAD")
     if not commit and bundled.exists():
         commit = bundled.read_text().split("\n")[0]
     return {
