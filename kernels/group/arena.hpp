@@ -1,0 +1,29 @@
+// Places the arrays of a body in one piece of memory. A null base only counts bytes, so the same
+// constructor that places a scratch also declares its size.
+#pragma once
+#include <cstddef>
+
+#include "kernels/group/defs.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+class Arena {
+ public:
+  static constexpr std::size_t kAlignment = 64;  ///< a cache line, a vector register
+
+  SS_HD explicit Arena(void* base) : base_(static_cast<unsigned char*>(base)) {}
+
+  template <class T>
+  SS_HD T* take(std::size_t count) {
+    T* place = base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + used_);
+    used_ += (count * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
+    return place;
+  }
+  SS_HD std::size_t used() const { return used_; }
+
+ private:
+  unsigned char* base_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -1,0 +1,16 @@
+// Compilation context of the kernel bodies: host or device, and which instruction set.
+#pragma once
+
+// Every function a body calls runs on both sides. Bodies are always inlined into their launch
+// function: a call would spill the caller's registers to local memory on a GPU.
+#if defined(__CUDACC__)
+#define SS_HD __host__ __device__ __forceinline__
+#else
+#define SS_HD inline __attribute__((always_inline))
+#endif
+
+// The CPU kernels are compiled once per instruction set. The inline namespace keeps their symbols
+// apart, so that the linker never replaces AVX2 code by AVX-512 code of the same name.
+#ifndef SS_ISA
+#define SS_ISA portable
+#endif

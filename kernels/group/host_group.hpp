@@ -1,0 +1,83 @@
+// One thread runs all lanes of an environment, one after the other: the CPU backend.
+//
+// Concept of a group (the only thing a body may use; a barrier stands at entry and exit of each):
+//   for_each(n, f)            f(i) for i in [0, n), in any order, lanes in parallel
+//   for_each_2d(rows, cols, f) f(i, j), columns contiguous
+//   once(f)                   f() by one lane
+//   sum(n, f)                 32 strided partials (i mod 32) folded in halves, whatever the lanes
+//   max(n, f)                 largest f(i), at least 0; NaN is not propagated: ask `any` for it
+//   any(n, f)                 whether f(i) holds for some i
+//   argmin(n, f)              index of the smallest f(i), ties to the lowest index; -1 if n = 0
+//   kChunk                    consecutive rows one lane owns in a matrix-vector product
+// Code between those calls is run by every lane: it may read shared scratch and must not write it.
+#pragma once
+#include "kernels/group/defs.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+struct HostGroup {
+  /// Rows computed side by side, so that the compiler keeps them in vector registers.
+  static constexpr int kChunk = 16;
+
+  template <class F>
+  SS_HD void for_each(int n, F&& f) const {
+#pragma GCC ivdep
+    for (int i = 0; i < n; ++i) f(i);
+  }
+  template <class F>
+  SS_HD void for_each_2d(int rows, int cols, F&& f) const {
+    for (int i = 0; i < rows; ++i) {
+#pragma GCC ivdep
+      for (int j = 0; j < cols; ++j) f(i, j);
+    }
+  }
+  template <class F>
+  SS_HD void once(F&& f) const {
+    f();
+  }
+  template <class F>
+  SS_HD auto sum(int n, F&& f) const {
+    using T = decltype(f(0));
+    T partial[32] = {};
+    for (int i = 0; i < n; ++i) partial[i & 31] += f(i);
+    // Partials beyond n are +0 and adding them changes no bit, so start with the halves in use.
+    int half = 1;
+    while (2 * half < n && half < 16) half *= 2;
+    for (; half > 0; half /= 2) {
+      for (int i = 0; i < half; ++i) partial[i] += partial[i + half];
+    }
+    return partial[0];
+  }
+  template <class F>
+  SS_HD auto max(int n, F&& f) const {
+    decltype(f(0)) best = 0;
+    for (int i = 0; i < n; ++i) {
+      const auto value = f(i);
+      best = value > best ? value : best;
+    }
+    return best;
+  }
+  template <class F>
+  SS_HD bool any(int n, F&& f) const {
+    for (int i = 0; i < n; ++i) {
+      if (f(i)) return true;
+    }
+    return false;
+  }
+  template <class F>
+  SS_HD int argmin(int n, F&& f) const {
+    if (n == 0) return -1;
+    int best = 0;
+    auto least = f(0);
+    for (int i = 1; i < n; ++i) {
+      const auto value = f(i);
+      if (value < least) {
+        least = value;
+        best = i;
+      }
+    }
+    return best;
+  }
+};
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -1,0 +1,48 @@
+// A HostGroup that runs its lanes in another order for every seed: a body that is right for one
+// order only (a race on a GPU) changes its bits. For tests.
+#pragma once
+#include <cstdint>
+
+#include "kernels/group/host_group.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+template <int kRowsPerLane = 1>
+struct PermutedGroup : HostGroup {
+  static constexpr int kChunk = kRowsPerLane;
+  std::uint32_t seed = 1;
+
+  template <class F>
+  void for_each(int n, F&& f) const {
+    for (int k = 0; k < n; ++k) f(at(k, n));
+  }
+  template <class F>
+  void for_each_2d(int rows, int cols, F&& f) const {
+    for (int k = 0; k < rows * cols; ++k) f(at(k, rows * cols) / cols, at(k, rows * cols) % cols);
+  }
+  template <class F>
+  auto max(int n, F&& f) const {
+    return HostGroup::max(n, [&](int k) { return f(at(k, n)); });
+  }
+  template <class F>
+  bool any(int n, F&& f) const {
+    return HostGroup::any(n, [&](int k) { return f(at(k, n)); });
+  }
+  template <class F>
+  int argmin(int n, F&& f) const {
+    int best = -1;
+    for (int k = 0; k < n; ++k) {
+      const int i = at(k, n);
+      if (best < 0 || f(i) < f(best) || (f(i) == f(best) && i < best)) best = i;
+    }
+    return best;
+  }
+
+ private:
+  int at(int k, int n) const {
+    const int i = int((std::uint32_t(k) + seed) % std::uint32_t(n));
+    return (seed & 1U) != 0U ? n - 1 - i : i;
+  }
+};
+
+}  // namespace stickslip::kernels::inline SS_ISA

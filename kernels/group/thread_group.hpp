@@ -1,0 +1,105 @@
+// Every lane is a real thread and every barrier a real one, so that ThreadSanitizer finds on the
+// CPU the races a GPU would have. For tests: one environment at a time.
+#pragma once
+#include <barrier>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+#include "kernels/group/defs.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// What the lanes of one group share.
+struct ThreadTeam {
+  explicit ThreadTeam(int lane_count)
+      : lanes(lane_count), barrier(lane_count), partials(32), indices(std::size_t(lane_count)) {}
+  int lanes;
+  std::barrier<> barrier;
+  std::vector<double> partials;
+  std::vector<int> indices;
+};
+
+struct ThreadGroup {
+  static constexpr int kChunk = 1;
+  ThreadTeam* team;
+  int lane;
+
+  void sync() const { team->barrier.arrive_and_wait(); }
+
+  template <class F>
+  void for_each(int n, F&& f) const {
+    sync();
+    for (int i = lane; i < n; i += team->lanes) f(i);
+    sync();
+  }
+  template <class F>
+  void for_each_2d(int rows, int cols, F&& f) const {
+    for_each(rows * cols, [&](int k) { f(k / cols, k % cols); });
+  }
+  template <class F>
+  void once(F&& f) const {
+    sync();
+    if (lane == 0) f();
+    sync();
+  }
+  template <class F>
+  auto sum(int n, F&& f) const {
+    using T = decltype(f(0));
+    sync();
+    for (int p = lane; p < 32; p += team->lanes) {
+      T partial = 0;
+      for (int i = p; i < n; i += 32) partial += f(i);
+      team->partials[std::size_t(p)] = double(partial);  // float -> double -> float is exact
+    }
+    sync();
+    T fold[32];
+    for (int p = 0; p < 32; ++p) fold[p] = T(team->partials[std::size_t(p)]);
+    for (int half = 16; half > 0; half /= 2) {
+      for (int i = 0; i < half; ++i) fold[i] += fold[i + half];
+    }
+    sync();
+    return fold[0];
+  }
+  template <class F>
+  auto max(int n, F&& f) const {
+    using T = decltype(f(0));
+    const int i = argmin(n, [&](int k) { return -f(k); });
+    const T value = i < 0 ? T(0) : f(i);
+    sync();
+    return value > T(0) ? value : T(0);
+  }
+  template <class F>
+  bool any(int n, F&& f) const {
+    return max(n, [&](int i) { return f(i) ? 1.0F : 0.0F; }) > 0.0F;
+  }
+  template <class F>
+  int argmin(int n, F&& f) const {
+    sync();
+    int best = -1;
+    for (int i = lane; i < n; i += team->lanes) {
+      if (best < 0 || f(i) < f(best)) best = i;
+    }
+    team->indices[std::size_t(lane)] = best;
+    sync();
+    best = -1;
+    for (int i : team->indices) {
+      if (i >= 0 && (best < 0 || f(i) < f(best) || (f(i) == f(best) && i < best))) best = i;
+    }
+    sync();
+    return best;
+  }
+};
+
+/// Runs `body(group)` once on every lane of a group of `lanes` threads.
+template <class Body>
+void run_lanes(int lanes, Body body) {
+  ThreadTeam team(lanes);
+  std::vector<std::thread> threads;
+  for (int lane = 0; lane < lanes; ++lane) {
+    threads.emplace_back([&, lane] { body(ThreadGroup{&team, lane}); });
+  }
+  for (auto& thread : threads) thread.join();
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

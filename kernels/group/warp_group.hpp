@@ -1,0 +1,117 @@
+// L lanes of a CUDA warp run one environment; L is a power of two up to 32.
+#pragma once
+#include "kernels/group/defs.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+#if defined(__CUDACC__)
+template <int L>
+struct WarpGroup {
+  static_assert(L >= 1 && L <= 32 && (L & (L - 1)) == 0);
+  static constexpr int kChunk = 1;
+  static constexpr int kPartials = 32 / L;  ///< of the 32 partial sums, those of this lane
+
+  __device__ static int lane() { return int(threadIdx.x) % L; }
+  __device__ static unsigned mask() {
+    if constexpr (L == 32) {
+      return 0xffffffffU;
+    } else {
+      return ((1U << L) - 1U) << ((threadIdx.x % 32) / L * L);
+    }
+  }
+  __device__ static void sync() { __syncwarp(mask()); }
+
+  template <class F>
+  __device__ __forceinline__ void for_each(int n, F&& f) const {
+    sync();
+    for (int i = lane(); i < n; i += L) f(i);
+    sync();
+  }
+  template <class F>
+  __device__ __forceinline__ void for_each_2d(int rows, int cols, F&& f) const {
+    sync();
+    for (int i = 0; i < rows; ++i) {
+      for (int j = lane(); j < cols; j += L) f(i, j);
+    }
+    sync();
+  }
+  template <class F>
+  __device__ __forceinline__ void once(F&& f) const {
+    sync();
+    if (lane() == 0) f();
+    sync();
+  }
+  template <class F>
+  __device__ __forceinline__ auto sum(int n, F&& f) const {
+    using T = decltype(f(0));
+    sync();
+    T partial[kPartials];
+#pragma unroll
+    for (int p = 0; p < kPartials; ++p) {
+      partial[p] = T(0);
+      for (int i = lane() + p * L; i < n; i += 32) partial[p] += f(i);
+    }
+#pragma unroll
+    for (int half = kPartials / 2; half > 0; half /= 2) {
+#pragma unroll
+      for (int p = 0; p < half; ++p) partial[p] += partial[p + half];
+    }
+    T total = partial[0];
+#pragma unroll
+    for (int offset = L / 2; offset > 0; offset /= 2) {
+      total += __shfl_xor_sync(mask(), total, offset, L);
+    }
+    return total;
+  }
+  template <class F>
+  __device__ __forceinline__ auto max(int n, F&& f) const {
+    using T = decltype(f(0));
+    sync();
+    T best = T(0);
+    for (int i = lane(); i < n; i += L) {
+      const T value = f(i);
+      best = value > best ? value : best;
+    }
+#pragma unroll
+    for (int offset = L / 2; offset > 0; offset /= 2) {
+      const T other = __shfl_xor_sync(mask(), best, offset, L);
+      best = other > best ? other : best;
+    }
+    return best;
+  }
+  template <class F>
+  __device__ __forceinline__ bool any(int n, F&& f) const {
+    sync();
+    bool found = false;
+    for (int i = lane(); i < n; i += L) found = found || f(i);
+    return __any_sync(mask(), found);
+  }
+  template <class F>
+  __device__ __forceinline__ int argmin(int n, F&& f) const {
+    using T = decltype(f(0));
+    sync();
+    T least = T(0);
+    int best = -1;
+    for (int i = lane(); i < n; i += L) {
+      const T value = f(i);
+      if (best < 0 || value < least) {
+        least = value;
+        best = i;
+      }
+    }
+#pragma unroll
+    for (int offset = L / 2; offset > 0; offset /= 2) {
+      const T value = __shfl_xor_sync(mask(), least, offset, L);
+      const int index = __shfl_xor_sync(mask(), best, offset, L);
+      const bool better = best < 0 || value < least || (value == least && index < best);
+      if (index >= 0 && better) {
+        least = value;
+        best = index;
+      }
+    }
+    return best;
+  }
+};
+#endif
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -1,0 +1,55 @@
+// The CPU batch loops: environments [begin, end) of a batch on one thread.
+#pragma once
+#include "kernels/delassus/delassus.hpp"
+#include "kernels/group/host_group.hpp"
+#include "kernels/launch/solve_env.hpp"
+#include "kernels/residual/measures.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+template <class Real, class Factor, class In>
+void solve_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result,
+                 const SolveOptions& options, std::int64_t begin, std::int64_t end, void* memory) {
+  const EnvScratch<Real, Factor, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts);
+  for (std::int64_t env = begin; env < end; ++env) {
+    solve_env<Real, Factor>(HostGroup{}, batch, result, options, env, scratch);
+  }
+}
+
+template <class In>
+void measure_range(const ProblemBatch<In>& batch, EnvArray<const In> impulse, Law law,
+                   Measures* measures, std::int64_t begin, std::int64_t end, void* memory) {
+  const EnvScratch<double, double, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts);
+  const HostGroup g;
+  for (std::int64_t env = begin; env < end; ++env) {
+    EnvProblem<In> p{};
+    int rows = 0;
+    const bool usable =
+        open_problem(g, batch, env, scratch.block, p, rows) == EnvStatus::solved &&
+        values_are_valid(g, p, law);
+    measures[env] = Measures{};
+    measures[env].residual = Limits<double>::infinity;
+    if (usable) measures[env] = measure_impulse(g, p, law, slot(impulse, env), scratch.judge.u);
+  }
+}
+
+template <class In>
+void delassus_range(const MechanismBatch<In>& batch, EnvArray<In> W, int ld_W, std::int32_t* ok,
+                    std::int64_t begin, std::int64_t end, void* memory) {
+  const DelassusScratch<In> scratch(Arena(memory), batch.nv, batch.max_rows);
+  for (std::int64_t env = begin; env < end; ++env) {
+    form_delassus(HostGroup{}, batch, W, ld_W, ok, env, scratch);
+  }
+}
+
+template <class In>
+void apply_range(const MechanismBatch<In>& batch, EnvArray<const In> impulse,
+                 EnvArray<const In> v_free, EnvArray<In> v_next, std::int32_t* ok,
+                 std::int64_t begin, std::int64_t end, void* memory) {
+  const DelassusScratch<In> scratch(Arena(memory), batch.nv, batch.max_rows);
+  for (std::int64_t env = begin; env < end; ++env) {
+    apply_env_impulse(HostGroup{}, batch, impulse, v_free, v_next, ok, env, scratch);
+  }
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -1,0 +1,71 @@
+// What `solver = automatic` does, law by law: a list of stages, each starting from the best impulse
+// so far, until one of them solves. Data, not code.
+#pragma once
+#include "stickslip/types.hpp"
+#include "kernels/group/defs.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+enum class Method : std::int32_t { none, pgs, newton, primal };
+
+struct Stage {
+  Method method = Method::none;
+  int budget = 0;        ///< sweeps or steps
+  double factor = 1.0;   ///< multiplies 1/rho of the natural map (newton)
+  bool exact = false;    ///< no early exit
+  bool coarse = false;   ///< float factorisation, where the precision is mixed
+};
+
+SS_HD Solver solver_of(Method method) {
+  return method == Method::pgs ? Solver::pgs : Solver::newton;
+}
+
+/// Sweeps before the first Newton stage and between the later ones, and the projection parameters
+/// that those try: the same equations with other kinks (docs/mathematics.md; measured on 225,000
+/// problems of six families and 2,800 of robots).
+SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
+  switch (index) {
+    case 0: return {Method::pgs, 3};
+    case 1: return {Method::newton, o.max_newton, 1.0, false, true};
+    case 2: return {Method::pgs, 20};
+    case 3: return {Method::newton, o.max_newton, 10.0};
+    case 4: return {Method::pgs, 30};
+    case 5: return {Method::newton, o.max_newton, 0.1};
+    case 6: return {Method::pgs, 45};
+    case 7: return {Method::newton, o.max_newton, 1.0};
+    default: return {};
+  }
+}
+
+/// Stage `index` of the options' ladder; Method::none ends it.
+SS_HD Stage stage_of(const SolveOptions& o, int index) {
+  if (o.solver == Solver::pgs) {
+    return index == 0 ? Stage{Method::pgs, o.max_sweeps, 1.0, o.exact_sweeps} : Stage{};
+  }
+  if (o.law == Law::box) {
+    return index == 0 ? Stage{Method::pgs, o.max_sweeps} : Stage{};
+  }
+  const int skip = o.solver == Solver::newton ? 1 : 0;  // newton alone: no sweeps at the start
+  if (o.law == Law::convex) {
+    if (index + skip == 1) return {Method::primal, 2 * o.max_newton};
+    return newton_ladder(index + skip > 1 ? index + skip - 1 : 0, o);
+  }
+  if (o.solver == Solver::newton) {
+    return index == 0 ? newton_ladder(1, o) : Stage{};
+  }
+  return newton_ladder(index, o);
+}
+
+/// Whether a solver can take a law: the one place that says so.
+SS_HD bool solver_supports(Solver solver, Law law) {
+  switch (law) {
+    case Law::coulomb:
+    case Law::convex:
+    case Law::frictionless: return true;
+    case Law::box: return solver != Solver::newton;
+    case Law::pyramid: return false;
+  }
+  return false;
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -1,0 +1,168 @@
+// The problem as the solvers see it: circular coordinates, power-of-two block scaling, dense,
+// column-major, in the arithmetic of the solver.
+//
+//   r_i = d_i z_i / q,   u_i = u_hat_i / (d_i q),   W_hat = D (W + diag R) D,   b_hat = q D b
+//
+// d of a contact row is s_k mu_j / mu_1: s_k a power of two that brings the block's diagonal near
+// 1, mu_j / mu_1 the circular coordinates (docs/mathematics.md §1); d of a scalar row is a power of
+// two. q is a power of two with max|b_hat| in [1, 2). Rows without friction (mu_j = 0, or the law
+// `frictionless`) have d = 0: they become z = 0 rows decoupled from the rest.
+#pragma once
+#include "kernels/law/env_problem.hpp"
+#include "kernels/linalg/matvec.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+template <class Real>
+struct Scaled {
+  int n = 0, scalars = 0, n_contacts = 0, ld = 0;
+  Law law = Law::coulomb;
+  bool symmetric = false;  ///< W equals its transpose, bit for bit
+  const int* block = nullptr;
+
+  Real* W;       ///< [n][ld] W_hat, compliance included, column-major, zero padding
+  Real* W_diag;  ///< [n] diagonal of W_hat without the compliance
+  Real *b, *R;   ///< [ld]
+  Real *lo, *hi;  ///< [n] bounds of the scalar rows
+  Real* mu;       ///< [n_contacts] slope of the circular cone
+  Real* rho_inv;  ///< [n] 1/rho of each row: its diagonal; tangential rows share one per block
+  double* d;      ///< [n]
+  double q = 1.0;
+
+  SS_HD Scaled(Arena& arena, int max_rows, int max_contacts)
+      : W(arena.take<Real>(std::size_t(max_rows) * padded(max_rows))),
+        W_diag(arena.take<Real>(max_rows)),
+        b(arena.take<Real>(padded(max_rows))),
+        R(arena.take<Real>(padded(max_rows))),
+        lo(arena.take<Real>(max_rows)),
+        hi(arena.take<Real>(max_rows)),
+        mu(arena.take<Real>(max_contacts)),
+        rho_inv(arena.take<Real>(max_rows)),
+        d(arena.take<double>(max_rows)) {}
+
+  SS_HD Real at(int i, int j) const { return W[std::int64_t(j) * ld + i]; }
+  SS_HD int dim(int k) const { return block[k + 1] - block[k]; }
+};
+
+/// Scale of the scalar row i; rows with a vanishing diagonal take the scale of the largest.
+template <class In>
+SS_HD double scalar_scale(const EnvProblem<In>& p, int i, double largest) {
+  const double diagonal = p.diagonal(i);
+  return power_of_two_below(1.0 / sqrt(diagonal > 1e-12 * largest ? diagonal : largest));
+}
+
+/// Fills d of block k: one power of two for the block, times mu_j / mu_1.
+template <class In>
+SS_HD void scale_block(const EnvProblem<In>& p, int k, double mu, double largest, double* d) {
+  const int a = p.block[k], dim = p.block[k + 1] - a;
+  const double normal = max(p.diagonal(a), 1e-12 * largest);
+  double tangential = 0.0;  // mean diagonal of the two sliding rows, as the cone sees them
+  for (int j = 1; j < 3; ++j) {
+    const double m = mu > 0.0 ? p.friction(k, j) : 0.0;
+    tangential += 0.5 * m * m * p.diagonal(a + j);
+  }
+  const double typical = max(normal, min(tangential, 100.0 * normal));
+  const double s = power_of_two_below(1.0 / sqrt(typical));
+  d[a] = s;
+  for (int j = 1; j < dim; ++j) d[a + j] = mu > 0.0 ? s * (p.friction(k, j) / mu) : 0.0;
+}
+
+/// Largest eigenvalue of the tangential 2x2 block (dimension 3), its trace above that.
+template <class Real>
+SS_HD Real tangential_stiffness(const Scaled<Real>& s, int k) {
+  const int a = s.block[k];
+  if (s.dim(k) == 3) {
+    const Real p = s.at(a + 1, a + 1), q = s.at(a + 2, a + 2), o = s.at(a + 1, a + 2);
+    return fma(Real(0.5), p + q, sqrt(fma(Real(0.25) * (p - q), p - q, o * o)));
+  }
+  Real trace = Real(0);
+  for (int j = 1; j < s.dim(k); ++j) trace += s.at(a + j, a + j);
+  return trace;
+}
+
+/// 1/rho of block k. The convex cone is projected as a whole and takes one number for all rows.
+template <class Real>
+SS_HD void stiffness_of_block(const Scaled<Real>& s, int k) {
+  const int a = s.block[k];
+  Real normal = max(s.at(a, a), Real(1e-12));
+  Real tangential = max(tangential_stiffness(s, k), Real(1e-8) * normal);
+  if (s.law == Law::convex) normal = tangential = normal + tangential;
+  s.rho_inv[a] = normal;
+  for (int j = 1; j < s.dim(k); ++j) s.rho_inv[a + j] = tangential;
+}
+
+/// Copies W_hat column by column; padding and decoupled rows are written too.
+template <class G, class In, class Real>
+SS_HD void scale_matrix(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s) {
+  if (s.symmetric) {  // column j is row j: contiguous reads
+    g.for_each_2d(s.n, s.n, [&](int j, int i) {
+      s.W[std::int64_t(j) * s.ld + i] = Real(p.w(j, i) * (s.d[i] * s.d[j]));
+    });
+  } else {
+    g.for_each_2d(s.n, s.n, [&](int j, int i) {
+      s.W[std::int64_t(j) * s.ld + i] = Real(p.w(i, j) * (s.d[i] * s.d[j]));
+    });
+  }
+  g.for_each_2d(s.n, s.ld - s.n, [&](int j, int i) {
+    s.W[std::int64_t(j) * s.ld + s.n + i] = Real(0);
+  });
+  g.for_each(s.n, [&](int i) {
+    Real& diagonal = s.W[std::int64_t(i) * s.ld + i];
+    if (!(s.d[i] > 0.0)) diagonal = Real(1);
+    s.W_diag[i] = diagonal;
+    diagonal += s.R[i];
+  });
+}
+
+/// Builds `s` (placed in its arena) from the problem.
+template <class G, class In, class Real>
+SS_HD void scale_problem(const G& g, const EnvProblem<In>& p, Law law, Scaled<Real>& s) {
+  s.n = p.n;
+  s.scalars = p.first_contact_row();
+  s.n_contacts = p.n_contacts;
+  s.ld = padded(p.n);
+  s.law = law;
+  s.block = p.block;
+  s.symmetric = !g.any(p.n, [&](int i) {
+    bool differs = false;
+    for (int j = 0; j < i; ++j) differs = differs || p.w(i, j) != p.w(j, i);
+    return differs;
+  });
+  double largest = g.max(p.n, [&](int i) { return p.diagonal(i); });
+  if (!(largest > 0.0)) largest = 1.0;
+  g.for_each(s.scalars, [&](int i) { s.d[i] = scalar_scale(p, i, largest); });
+  g.for_each(s.n_contacts, [&](int k) {
+    const double mu = law == Law::frictionless ? 0.0 : p.slope(k);
+    s.mu[k] = Real(mu);
+    scale_block(p, k, mu, largest, s.d);
+  });
+  const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])) * s.d[i]; });
+  s.q = b_max > 0.0 ? 1.0 / power_of_two_below(b_max) : 1.0;
+  g.for_each(s.ld, [&](int i) {
+    s.b[i] = i < p.n ? Real(double(p.b[i]) * s.d[i] * s.q) : Real(0);
+    s.R[i] = i < p.n ? Real(p.compliance(i) * s.d[i] * s.d[i]) : Real(0);
+  });
+  g.for_each(s.scalars, [&](int i) {
+    s.lo[i] = Real(p.lower(i) * (s.q / s.d[i]));
+    s.hi[i] = Real(p.upper(i) * (s.q / s.d[i]));
+  });
+  scale_matrix(g, p, s);
+  g.for_each(s.scalars, [&](int i) { s.rho_inv[i] = max(s.at(i, i), Real(1e-12)); });
+  g.for_each(s.n_contacts, [&](int k) { stiffness_of_block(s, k); });
+}
+
+/// z from impulses r.
+template <class G, class In, class Real>
+SS_HD void scale_impulse(const G& g, const Scaled<Real>& s, const In* r, Real* z) {
+  g.for_each(s.ld, [&](int i) {
+    z[i] = i < s.n && s.d[i] > 0.0 ? Real(double(r[i]) / s.d[i] * s.q) : Real(0);
+  });
+}
+
+/// u_hat = W_hat z + b_hat (compliance included).
+template <class G, class Real>
+SS_HD void scaled_velocity(const G& g, const Scaled<Real>& s, const Real* z, Real* u) {
+  matvec(g, s.n, s.W, s.ld, z, [&](int i) { return s.b[i]; }, u);
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

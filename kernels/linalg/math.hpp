@@ -1,0 +1,66 @@
+// Scalar arithmetic with the same bits on every backend: explicit fma, IEEE division and square
+// root, no libm functions whose last bit differs between libraries.
+#pragma once
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/group/defs.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+#if defined(__CUDA_ARCH__)
+SS_HD double fma(double a, double b, double c) { return ::fma(a, b, c); }
+SS_HD float fma(float a, float b, float c) { return ::fmaf(a, b, c); }
+SS_HD double sqrt(double a) { return ::sqrt(a); }
+SS_HD float sqrt(float a) { return ::sqrtf(a); }
+#else
+SS_HD double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+SS_HD float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+SS_HD double sqrt(double a) { return __builtin_sqrt(a); }
+SS_HD float sqrt(float a) { return __builtin_sqrtf(a); }
+#endif
+
+template <class T>
+SS_HD T abs(T a) {
+  return a < T(0) ? -a : a;
+}
+template <class T>
+SS_HD T min(T a, T b) {
+  return b < a ? b : a;
+}
+template <class T>
+SS_HD T max(T a, T b) {
+  return a < b ? b : a;
+}
+template <class T>
+SS_HD T clamp(T x, T lo, T hi) {
+  return min(hi, max(lo, x));
+}
+/// False for NaN and infinities.
+template <class T>
+SS_HD bool is_finite(T a) {
+  return a - a == T(0);
+}
+template <class T>
+struct Limits;
+template <>
+struct Limits<double> {
+  static constexpr double infinity = __builtin_huge_val();
+  static constexpr double epsilon = 2.220446049250313e-16;
+};
+template <>
+struct Limits<float> {
+  static constexpr float infinity = __builtin_huge_valf();
+  static constexpr float epsilon = 1.1920929e-07F;
+};
+
+/// Largest power of two <= x, for normal x > 0 (exponent arithmetic: exact on every machine).
+SS_HD double power_of_two_below(double x) {
+  std::uint64_t bits = 0;
+  memcpy(&bits, &x, sizeof bits);
+  bits &= 0x7ff0000000000000ULL;
+  memcpy(&x, &bits, sizeof bits);
+  return x;
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -1,0 +1,74 @@
+// Keeps the best impulse seen, by the residual of the problem as given.
+#pragma once
+#include "kernels/law/scaled.hpp"
+#include "kernels/residual/residual.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+template <class In>
+struct Judge {
+  Law law = Law::coulomb;
+  double tolerance = 0.0;
+  double best_residual = Limits<double>::infinity;
+  In* best = nullptr;  ///< [n] the caller's slot of the result
+  In* candidate;       ///< [n] scratch
+  double* u;           ///< [n] scratch
+
+  SS_HD Judge(Arena& arena, int max_rows)
+      : candidate(arena.take<In>(max_rows)), u(arena.take<double>(max_rows)) {}
+
+  SS_HD bool solved() const { return best_residual <= tolerance; }
+};
+
+/// Moves the candidate onto its feasible set, so that rounding never leaves a cone or a bound.
+template <class In>
+SS_HD void make_block_feasible(const EnvProblem<In>& p, Law law, int k, In* r) {
+  const int a = p.block[k], dim = p.block[k + 1] - a;
+  const bool sticky = law != Law::frictionless;
+  if (!(r[a] > In(0))) r[a] = In(0);
+  double used = 0.0;  // how much of the friction r_n allows is used: <= 1 inside the set
+  for (int j = 1; j < dim; ++j) {
+    const double limit = sticky ? p.friction(k, j) * double(r[a]) : 0.0;
+    if (!(limit > 0.0)) r[a + j] = In(0);
+    const double share = limit > 0.0 ? double(r[a + j]) / limit : 0.0;
+    if (law == Law::box) r[a + j] = In(clamp(double(r[a + j]), -limit, limit));
+    used = law == Law::pyramid ? used + abs(share) : fma(share, share, used);
+  }
+  if (law == Law::box || !(used > 1.0)) return;
+  const double factor = law == Law::pyramid ? 1.0 / used : 1.0 / sqrt(used);
+  for (int j = 1; j < dim; ++j) r[a + j] = In(double(r[a + j]) * factor);
+}
+
+template <class G, class In>
+SS_HD void make_feasible(const G& g, const EnvProblem<In>& p, Law law, In* r) {
+  const int scalars = p.first_contact_row();
+  g.for_each(scalars + p.n_contacts, [&](int item) {
+    if (item < scalars) {
+      r[item] = In(clamp(double(r[item]), p.lower(item), p.upper(item)));
+    } else {
+      make_block_feasible(p, law, item - scalars, r);
+    }
+  });
+}
+
+/// Judges the candidate; keeps it if it is the best so far. Returns whether the best is a solution.
+template <class G, class In>
+SS_HD bool judge_candidate(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
+  make_feasible(g, p, judge.law, judge.candidate);
+  const double value = residual(g, p, judge.law, judge.candidate, judge.u);
+  if (value < judge.best_residual) {
+    judge.best_residual = value;
+    g.for_each(p.n, [&](int i) { judge.best[i] = judge.candidate[i]; });
+  }
+  return judge.solved();
+}
+
+/// Judges the scaled iterate z.
+template <class G, class In, class Real>
+SS_HD bool judge_iterate(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, const Real* z,
+                         Judge<In>& judge) {
+  g.for_each(p.n, [&](int i) { judge.candidate[i] = In(double(z[i]) * s.d[i] / s.q); });
+  return judge_candidate(g, p, judge);
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

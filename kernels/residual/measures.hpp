@@ -1,0 +1,60 @@
+// What the residual says in one number, taken apart: one measure per condition, with its unit.
+#pragma once
+#include "kernels/residual/residual.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// How far the impulses of block k lie outside their set, N s.
+template <class In>
+SS_HD double cone_violation(const BlockView<In>& v, Law law) {
+  const double r_n = double(v.r[v.row()]);
+  double used = 0.0, worst = max(0.0, -r_n);
+  for (int j = 1; j < v.dim; ++j) {
+    const double r_j = v.r_hat(j);
+    if (!(v.scale(j) > 0.0) || law == Law::box) {
+      worst = max(worst, abs(r_j) - (v.scale(j) > 0.0 ? v.mu * max(r_n, 0.0) : 0.0));
+    } else {
+      used = law == Law::pyramid ? used + abs(r_j) : fma(r_j, r_j, used);
+    }
+  }
+  if (law != Law::pyramid) used = sqrt(used);
+  return max(worst, used - v.mu * max(r_n, 0.0));
+}
+
+/// |r_t||u_t| + r_t . u_t in circular coordinates: 0 when friction opposes sliding.
+template <class In>
+SS_HD double misalignment(const BlockView<In>& v) {
+  double power = 0.0, impulse = 0.0;
+  for (int j = 1; j < v.dim; ++j) {
+    power = fma(v.r_hat(j), v.u_hat(j), power);
+    impulse = fma(v.r_hat(j), v.r_hat(j), impulse);
+  }
+  return fma(sqrt(impulse), v.sliding_speed(), power);
+}
+
+/// All measures of impulses r; u: scratch of n doubles.
+template <class G, class In>
+SS_HD Measures measure_impulse(const G& g, const EnvProblem<In>& p, Law law, const In* r,
+                               double* u) {
+  Measures m;
+  m.residual = residual(g, p, law, r, u);
+  if (!is_finite(m.residual)) return m;
+  const int scalars = p.first_contact_row(), items = scalars + p.n_contacts;
+  const auto view = [&](int item) { return block_view(p, r, u, item - scalars, law); };
+  const auto is_unilateral = [&](int item) {
+    return item >= scalars || (item >= p.n_free && item < p.n_free + p.n_nonneg);
+  };
+  const auto row = [&](int item) { return item < scalars ? item : p.block[item - scalars]; };
+  m.penetration = g.max(items, [&](int i) { return is_unilateral(i) ? -u[row(i)] : 0.0; });
+  m.complementarity = g.max(items, [&](int i) {
+    return is_unilateral(i) ? abs(double(r[row(i)]) * u[row(i)]) : 0.0;
+  });
+  m.cone_violation = g.max(items, [&](int i) {
+    if (i >= scalars) return cone_violation(view(i), law);
+    return max(p.lower(i) - double(r[i]), double(r[i]) - p.upper(i));
+  });
+  m.misalignment = g.max(items, [&](int i) { return i < scalars ? 0.0 : misalignment(view(i)); });
+  return m;
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -1,0 +1,143 @@
+// The one residual (docs/mathematics.md §4): the natural map in circular coordinates, evaluated in
+// double from (W, b, mu, R, r) as given. No solver measures itself by anything else.
+#pragma once
+#include "kernels/cone/project.hpp"
+#include "kernels/law/env_problem.hpp"
+#include "kernels/linalg/matvec.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// What the residual of one block needs, in circular coordinates: r_hat_j = r_j mu_1 / mu_j,
+/// u_hat_j = u_j mu_j / mu_1.
+template <class In>
+struct BlockView {
+  const EnvProblem<In>& p;
+  const In* r;
+  const double* u;  ///< u_R = (W + diag R) r + b, physical
+  int k;            ///< block
+  int dim;
+  double mu;  ///< slope mu_1; 0 under `frictionless`
+
+  SS_HD double scale(int j) const { return mu > 0.0 ? p.friction(k, j) / mu : 0.0; }
+  SS_HD int row() const { return p.block[k]; }
+  /// Impulse in circular coordinates. A row without friction keeps its raw value: it should be 0.
+  SS_HD double r_hat(int j) const {
+    const double s = scale(j);
+    return s > 0.0 ? double(r[row() + j]) / s : double(r[row() + j]);
+  }
+  SS_HD double u_hat(int j) const { return u[row() + j] * scale(j); }
+  /// ||u_hat_t||
+  SS_HD double sliding_speed() const {
+    double s = 0.0;
+    for (int j = 1; j < dim; ++j) s = fma(u_hat(j), u_hat(j), s);
+    return sqrt(s);
+  }
+  /// 1 / rho_k: largest diagonal entry of (W_hat + R_hat) in the block; `fallback` where that is 0.
+  SS_HD double inverse_rho(double fallback) const {
+    double d = p.diagonal(row());
+    for (int j = 1; j < dim; ++j) d = max(d, scale(j) * scale(j) * p.diagonal(row() + j));
+    return d > 0.0 ? d : fallback;
+  }
+};
+
+/// ||F_k||_inf / rho_k of a contact block under coulomb or convex.
+/// Where the projection is the identity, F = rho (u + Gamma) is taken without the cancellation.
+template <class In>
+SS_HD double cone_block_residual(const BlockView<In>& v, bool coulomb, double inverse_rho) {
+  const double shift = coulomb ? v.mu * v.sliding_speed() : 0.0;  // Gamma = mu ||u_t|| e_n
+  const double u_n = v.u[v.row()] + shift;
+  const double r_n = double(v.r[v.row()]);
+  const double rho = 1.0 / inverse_rho;
+  const double y_n = fma(-rho, u_n, r_n);
+  double length = 0.0;
+  for (int j = 1; j < v.dim; ++j) {
+    const double y = v.scale(j) > 0.0 ? fma(-rho, v.u_hat(j), v.r_hat(j)) : 0.0;
+    length = fma(y, y, length);
+  }
+  const auto projected = project_cone(v.mu, y_n, sqrt(length));
+  double worst = projected.inside ? abs(u_n) : abs(r_n - projected.normal) * inverse_rho;
+  for (int j = 1; j < v.dim; ++j) {
+    if (!(v.scale(j) > 0.0)) {
+      worst = max(worst, abs(v.r_hat(j)) * inverse_rho);
+    } else if (projected.inside) {
+      worst = max(worst, abs(v.u_hat(j)));
+    } else {
+      const double y = fma(-rho, v.u_hat(j), v.r_hat(j));
+      worst = max(worst, abs(fma(-projected.factor, y, v.r_hat(j))) * inverse_rho);
+    }
+  }
+  return worst;
+}
+
+/// The same under pyramid (diamond) and box (square): the set scales with max(r_n, 0).
+template <class In>
+SS_HD double faceted_block_residual(const BlockView<In>& v, bool diamond, double inverse_rho) {
+  const double rho = 1.0 / inverse_rho;
+  const double r_n = double(v.r[v.row()]), u_n = v.u[v.row()];
+  double worst = min(r_n, rho * u_n);
+  worst = abs(worst) * inverse_rho;
+  const double radius = v.mu * max(r_n, 0.0);
+  const auto y = [&](int i) {
+    return v.scale(i + 1) > 0.0 ? fma(-rho, v.u_hat(i + 1), v.r_hat(i + 1)) : 0.0;
+  };
+  const double tau = diamond ? diamond_threshold(radius, v.dim - 1, y) : 0.0;
+  for (int j = 1; j < v.dim; ++j) {
+    const double x = diamond ? shrink(y(j - 1), tau) : project_square(y(j - 1), radius);
+    const bool interior = x == y(j - 1) && v.scale(j) > 0.0;
+    worst = max(worst, interior ? abs(v.u_hat(j)) : abs(v.r_hat(j) - x) * inverse_rho);
+  }
+  return worst;
+}
+
+template <class In>
+SS_HD double frictionless_block_residual(const BlockView<In>& v, double inverse_rho) {
+  const double r_n = double(v.r[v.row()]), u_n = v.u[v.row()];
+  double worst = abs(min(r_n, u_n / inverse_rho)) * inverse_rho;
+  for (int j = 1; j < v.dim; ++j) worst = max(worst, abs(double(v.r[v.row() + j])) * inverse_rho);
+  return worst;
+}
+
+/// |F_i| / rho_i of the scalar row i.
+template <class In>
+SS_HD double scalar_residual(const EnvProblem<In>& p, const In* r, const double* u, int i,
+                             double largest) {
+  if (i < p.n_free) return abs(u[i]);
+  const double inverse_rho = p.diagonal(i) > 0.0 ? p.diagonal(i) : largest;
+  const double y = double(r[i]) - u[i] / inverse_rho;
+  const double lo = p.lower(i), hi = p.upper(i);
+  if (y > lo && y < hi) return abs(u[i]);
+  return abs(double(r[i]) - clamp(y, lo, hi)) * inverse_rho;
+}
+
+template <class In>
+SS_HD BlockView<In> block_view(const EnvProblem<In>& p, const In* r, const double* u, int k,
+                               Law law) {
+  const double mu = law == Law::frictionless ? 0.0 : p.slope(k);
+  return {p, r, u, k, p.block[k + 1] - p.block[k], mu};
+}
+
+/// Residual of impulses r (m/s); u: scratch of n doubles, left holding u_R. Infinite for NaN.
+template <class G, class In>
+SS_HD double residual(const G& g, const EnvProblem<In>& p, Law law, const In* r, double* u) {
+  g.for_each(p.n, [&](int i) {
+    const In* row = p.W + std::int64_t(i) * p.ld_W;
+    const double bias = fma(p.compliance(i), double(r[i]), double(p.b[i]));
+    u[i] = bias + row_dot(p.n, row, r);
+  });
+  if (g.any(p.n, [&](int i) { return !is_finite(u[i]); })) return Limits<double>::infinity;
+  double largest = g.max(p.n, [&](int i) { return p.diagonal(i); });
+  if (!(largest > 0.0)) largest = 1.0;
+  const int scalars = p.first_contact_row();
+  return g.max(scalars + p.n_contacts, [&](int item) {
+    if (item < scalars) return scalar_residual(p, r, u, item, largest);
+    const auto v = block_view(p, r, u, item - scalars, law);
+    const double inverse_rho = v.inverse_rho(largest);
+    if (law == Law::frictionless) return frictionless_block_residual(v, inverse_rho);
+    if (law == Law::pyramid || law == Law::box) {
+      return faceted_block_residual(v, law == Law::pyramid, inverse_rho);
+    }
+    return cone_block_residual(v, law == Law::coulomb, inverse_rho);
+  });
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

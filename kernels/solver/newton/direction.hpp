@@ -1,0 +1,139 @@
+// One Newton direction: the linearised equations on the rows that are not fixed, solved by LU.
+#pragma once
+#include "kernels/linalg/lu.hpp"
+#include "kernels/solver/newton/alart_curnier.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// Scratch of a direction in the arithmetic of the factorisation.
+template <class Factor>
+struct DirectionScratch {
+  LinearSystem<Factor> system;
+  Factor* x;    ///< [n] solution
+  int* active;  ///< [n] rows of the system, in order
+  int* place;   ///< [n] place of each contact row in the system
+
+  SS_HD DirectionScratch(Arena& arena, int max_rows)
+      : system{arena.take<Factor>(std::size_t(max_rows) * padded(max_rows + 1)),
+               padded(max_rows + 1), arena.take<int>(max_rows), arena.take<Factor>(max_rows)},
+        x(arena.take<Factor>(max_rows)),
+        active(arena.take<int>(max_rows)),
+        place(arena.take<int>(max_rows)) {}
+};
+
+/// Lists the rows that are not fixed; returns how many. dz of fixed rows is set.
+template <class Real, class Factor, class G>
+SS_HD int collect_active(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
+                         const Real* z, const DirectionScratch<Factor>& d, Real* dz) {
+  g.for_each(s.ld, [&](int i) {
+    const bool fixed = i < s.n && l.is(i, RowState::fixed);
+    dz[i] = fixed ? l.target[i] - z[i] : Real(0);
+  });
+  int count = 0;
+  for (int i = 0; i < s.n; ++i) {  // every lane counts; one writes
+    if (!l.is(i, RowState::fixed)) ++count;
+  }
+  g.once([&] {
+    int next = 0;
+    for (int i = 0; i < s.n; ++i) {
+      if (l.is(i, RowState::fixed)) continue;
+      d.active[next] = i;
+      d.place[i] = next++;
+    }
+  });
+  return count;
+}
+
+/// Applies the tangent of the sliding map to the rows (n, t...) of a block in one column.
+/// With e the direction and kappa = radius / |y_t|:
+///   coulomb: t' = mu (rho_n / rho_t) e x_n + kappa (x_t - e (e . x_t)),  n' = x_n
+///   convex:  n' = (x_n + mu e . x_t) / (1 + mu^2),  t' = mu e n' + kappa (x_t - e (e . x_t))
+template <class Real, class Factor>
+SS_HD void apply_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int k, Factor* x,
+                         int stride) {
+  const int a = s.block[k], dim = s.dim(k);
+  const Real* e = l.slide + a;
+  const Factor mu = Factor(s.mu[k]), kappa = Factor(e[0]);
+  Factor along = Factor(0);
+  for (int j = 1; j < dim; ++j) along = fma(Factor(e[j]), x[j * stride], along);
+  Factor push;
+  if (s.law == Law::convex) {
+    x[0] = fma(mu, along, x[0]) / fma(mu, mu, Factor(1));
+    push = mu * x[0];
+  } else {
+    push = mu * Factor(s.rho_inv[a + 1] / s.rho_inv[a]) * x[0];
+  }
+  const Factor keep = fma(-kappa, along, push);
+  for (int j = 1; j < dim; ++j) {
+    x[j * stride] = fma(kappa, x[j * stride], Factor(e[j]) * keep);
+  }
+}
+
+/// dF/dz at fixed u of a sliding block, entry (row i, column j) of the block.
+template <class Real>
+SS_HD Real direct_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int k, int i, int j,
+                          Real factor) {
+  const int a = s.block[k];
+  const Real* e = l.slide + a;
+  const Real mu = s.mu[k], kappa = e[0];
+  const Real normal = s.rho_inv[a] * factor, tangential = s.rho_inv[a + 1] * factor;
+  const Real identity = Real(i == j ? 1 : 0);
+  if (s.law == Law::convex) {  // (I - D) / rho, D the derivative of the projection
+    const Real share = Real(1) / fma(mu, mu, Real(1));
+    if (i == 0 && j == 0) return normal * (Real(1) - share);
+    if (i == 0 || j == 0) return -normal * share * mu * e[i + j];
+    const Real disk = kappa * fma(-e[i], e[j], identity);
+    return normal * (identity - fma(mu * mu * share * e[i], e[j], disk));
+  }
+  if (i == 0) return Real(0);
+  if (j == 0) return -tangential * mu * e[i];
+  return tangential * (identity - kappa * fma(-e[i], e[j], identity));
+}
+
+/// Fills the rows of the system: W_hat + epsilon diag on the active rows, right side -F - W dz_fixed.
+/// The regularisation is relative to each row (rolling rows are 1e-6 of the others).
+template <class Real, class Factor, class G>
+SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l, int count,
+                    Real factor, Factor epsilon, const Real* pull,
+                    const DirectionScratch<Factor>& d) {
+  const LinearSystem<Factor>& m = d.system;
+  const std::int64_t row_step = s.symmetric ? s.ld : 1, column_step = s.symmetric ? 1 : s.ld;
+  g.for_each_2d(count, count, [&](int i, int j) {
+    m.a[std::int64_t(i) * m.ld + j] =
+        Factor(s.W[d.active[i] * row_step + d.active[j] * column_step]);
+  });
+  g.for_each(count, [&](int i) {
+    Factor* row = m.a + std::int64_t(i) * m.ld;
+    row[i] = fma(epsilon, row[i] + Factor(1e-3), row[i]);
+    row[count] = Factor(-pull[d.active[i]]);
+  });
+  for (int k = 0; k < s.n_contacts; ++k) {
+    const int a = s.block[k];
+    if (!l.is(a, RowState::sliding)) continue;
+    Factor* top = m.a + std::int64_t(d.place[a]) * m.ld;
+    g.for_each(count + 1, [&](int j) { apply_tangent(s, l, k, top + j, m.ld); });
+    g.for_each_2d(s.dim(k), s.dim(k), [&](int i, int j) {
+      top[std::int64_t(i) * m.ld + d.place[a] + j] +=
+          Factor(direct_tangent(s, l, k, i, j, factor));
+    });
+  }
+  g.for_each(count, [&](int i) {
+    m.a[std::int64_t(i) * m.ld + count] -= Factor(l.F[d.active[i]]);
+  });
+}
+
+/// Newton direction dz at the linearisation; pull: scratch [ld]. False when the system is singular.
+template <class Real, class Factor, class G>
+SS_HD bool newton_direction(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
+                            Real factor, Factor epsilon, const Real* z,
+                            const DirectionScratch<Factor>& d, Real* pull, Real* dz) {
+  const int count = collect_active(g, s, l, z, d, dz);
+  if (count == 0) return true;
+  matvec(g, s.n, s.W, s.ld, dz, [](int) { return Real(0); }, pull);
+  assemble(g, s, l, count, factor, epsilon, pull, d);
+  if (!solve_lu(g, d.system, count, d.x)) return false;
+  g.for_each(count, [&](int i) { dz[d.active[i]] = Real(d.x[i]); });
+  return true;
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

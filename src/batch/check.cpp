@@ -1,0 +1,63 @@
+#include "src/batch/check.hpp"
+
+#include "stickslip/info.hpp"
+
+namespace stickslip {
+
+template <class In>
+void check_problem(const ProblemBatch<In>& p) {
+  require(p.num_envs >= 0, "problem.num_envs", "a number >= 0", p.num_envs);
+  require(p.max_rows >= 0, "problem.max_rows", "a number >= 0", p.max_rows);
+  require(p.max_contacts >= 0, "problem.max_contacts", "a number >= 0", p.max_contacts);
+  require(p.ld_W == 0 || p.ld_W >= p.max_rows, "problem.ld_W", "0 or at least max_rows", p.ld_W);
+  if (p.num_envs == 0) return;
+  require_array(p.shape, "problem.shape");
+  if (p.max_rows == 0) return;
+  require_array(p.W, "problem.W");
+  require_array(p.b, "problem.b");
+  if (p.max_contacts > 0) require_array(p.mu, "problem.mu");
+  require((p.lo.data == nullptr) == (p.hi.data == nullptr), "problem.lo, problem.hi",
+          "both or neither", "one of them");
+}
+
+template <class In>
+void check_solve(const ProblemBatch<In>& p, const ResultBatch<In>& r, const SolveOptions& o) {
+  check_problem(p);
+  if (p.num_envs > 0) {
+    if (p.max_rows > 0) require_array(r.impulse, "result.impulse");
+    require(r.residual != nullptr, "result.residual", "an array", "none");
+    require(r.status != nullptr, "result.status", "an array", "none");
+    require(r.iterations != nullptr, "result.iterations", "an array", "none");
+    require(r.solver != nullptr, "result.solver", "an array", "none");
+  }
+  require(supports(o.solver, o.law), "options.law",
+          (std::string("a law that solver ") + name(o.solver) + " supports").c_str(), name(o.law));
+  require(o.max_sweeps >= 0, "options.max_sweeps", "a number >= 0", o.max_sweeps);
+  require(o.max_newton >= 0, "options.max_newton", "a number >= 0", o.max_newton);
+  require(!o.exact_sweeps || o.solver == Solver::pgs, "options.exact_sweeps",
+          "solver pgs, the only one that counts sweeps", name(o.solver));
+  require(o.atol == o.atol && o.rtol == o.rtol, "options.atol, options.rtol", "numbers", "NaN");
+  require(sizeof(In) == 8 || o.precision == Precision::fp32, "options.precision",
+          "float for problems given in float", name(o.precision));
+}
+
+template <class In>
+void check_mechanism(const MechanismBatch<In>& m) {
+  require(m.num_envs >= 0, "mechanism.num_envs", "a number >= 0", m.num_envs);
+  require(m.nv >= 0, "mechanism.nv", "a number >= 0", m.nv);
+  require(m.max_rows >= 0, "mechanism.max_rows", "a number >= 0", m.max_rows);
+  if (m.num_envs == 0 || m.nv == 0) return;
+  require_array(m.M, "mechanism.M");
+  if (m.max_rows > 0) require_array(m.J, "mechanism.J");
+}
+
+template void check_problem(const ProblemBatch<double>&);
+template void check_problem(const ProblemBatch<float>&);
+template void check_solve(const ProblemBatch<double>&, const ResultBatch<double>&,
+                          const SolveOptions&);
+template void check_solve(const ProblemBatch<float>&, const ResultBatch<float>&,
+                          const SolveOptions&);
+template void check_mechanism(const MechanismBatch<double>&);
+template void check_mechanism(const MechanismBatch<float>&);
+
+}  // namespace stickslip

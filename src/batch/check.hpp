@@ -1,0 +1,38 @@
+// Misuse of the API is refused at once, by messages that name argument, expectation and value.
+#pragma once
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include "stickslip/batch.hpp"
+#include "stickslip/delassus.hpp"
+
+namespace stickslip {
+
+template <class T>
+void require(bool condition, const char* argument, const char* expected, const T& got) {
+  if (condition) return;
+  std::string value;
+  if constexpr (std::is_arithmetic_v<T>) {
+    value = std::to_string(got);
+  } else {
+    value = got;
+  }
+  throw std::invalid_argument(std::string(argument) + ": expected " + expected + ", got " + value);
+}
+
+template <class T>
+void require_array(const EnvArray<T>& array, const char* argument) {
+  require(array.data != nullptr, argument, "an array", "none");
+}
+
+/// Checks what can be checked without reading any environment (the data may be on a device).
+template <class In>
+void check_problem(const ProblemBatch<In>& problem);
+template <class In>
+void check_solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+                 const SolveOptions& options);
+template <class In>
+void check_mechanism(const MechanismBatch<In>& mechanism);
+
+}  // namespace stickslip

@@ -1,0 +1,58 @@
+#include "stickslip/delassus.hpp"
+
+#include "src/batch/check.hpp"
+#include "src/cpu/workspace.hpp"
+
+namespace stickslip {
+
+namespace {
+
+/// Runs f(kernels, begin, end, scratch) over the batch with scratch for its mechanism.
+template <class In, class F>
+void for_mechanisms(const MechanismBatch<In>& m, std::int32_t* ok, Workspace& workspace, F&& f) {
+  check_mechanism(m);
+  require(ok != nullptr || m.num_envs == 0, "ok", "an array", "none");
+  const auto& kernels = kernels::typed<In>(kernels::kernel_table());
+  workspace.impl().reserve(kernels.delassus_bytes(m.nv, m.max_rows));
+  workspace.impl().for_chunks(m.num_envs,
+                              [&](std::int64_t begin, std::int64_t end, void* scratch) {
+                                f(kernels, begin, end, scratch);
+                              });
+}
+
+}  // namespace
+
+template <class In>
+void delassus(const MechanismBatch<In>& m, EnvArray<In> W, std::int32_t ld_W, std::int32_t* ok,
+              Workspace& workspace) {
+  if (m.num_envs > 0 && m.max_rows > 0) require_array(W, "W");
+  require(ld_W >= m.max_rows, "ld_W", "at least mechanism.max_rows", ld_W);
+  for_mechanisms(m, ok, workspace, [&](const auto& kernels, auto begin, auto end, void* scratch) {
+    kernels.delassus(m, W, ld_W, ok, begin, end, scratch);
+  });
+}
+
+template <class In>
+void apply_impulse(const MechanismBatch<In>& m, EnvArray<const In> impulse,
+                   EnvArray<const In> v_free, EnvArray<In> v_next, std::int32_t* ok,
+                   Workspace& workspace) {
+  if (m.num_envs > 0 && m.nv > 0) {
+    if (m.max_rows > 0) require_array(impulse, "impulse");
+    require_array(v_free, "v_free");
+    require_array(v_next, "v_next");
+  }
+  for_mechanisms(m, ok, workspace, [&](const auto& kernels, auto begin, auto end, void* scratch) {
+    kernels.apply(m, impulse, v_free, v_next, ok, begin, end, scratch);
+  });
+}
+
+template void delassus(const MechanismBatch<double>&, EnvArray<double>, std::int32_t,
+                       std::int32_t*, Workspace&);
+template void delassus(const MechanismBatch<float>&, EnvArray<float>, std::int32_t, std::int32_t*,
+                       Workspace&);
+template void apply_impulse(const MechanismBatch<double>&, EnvArray<const double>,
+                            EnvArray<const double>, EnvArray<double>, std::int32_t*, Workspace&);
+template void apply_impulse(const MechanismBatch<float>&, EnvArray<const float>,
+                            EnvArray<const float>, EnvArray<float>, std::int32_t*, Workspace&);
+
+}  // namespace stickslip

@@ -1,0 +1,50 @@
+// Entry points of the CPU kernels, one table per instruction set.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "stickslip/batch.hpp"
+#include "stickslip/delassus.hpp"
+
+namespace stickslip::kernels {
+
+/// Entry points for one type of the caller's data.
+template <class In>
+struct TypedKernels {
+  using Solve = void (*)(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,
+                         std::int64_t begin, std::int64_t end, void* scratch);
+  Solve solve[3];  ///< by Precision; null where the data are too coarse for it
+  void (*measure)(const ProblemBatch<In>&, EnvArray<const In> impulse, Law, Measures*,
+                  std::int64_t begin, std::int64_t end, void* scratch);
+  void (*delassus)(const MechanismBatch<In>&, EnvArray<In> W, int ld_W, std::int32_t* ok,
+                   std::int64_t begin, std::int64_t end, void* scratch);
+  void (*apply)(const MechanismBatch<In>&, EnvArray<const In> impulse, EnvArray<const In> v_free,
+                EnvArray<In> v_next, std::int32_t* ok, std::int64_t begin, std::int64_t end,
+                void* scratch);
+  std::size_t (*solve_bytes)(int max_rows, int max_contacts);  ///< scratch of the largest solve
+  std::size_t (*delassus_bytes)(int nv, int max_rows);
+};
+
+struct KernelTable {
+  const char* isa;
+  TypedKernels<double> f64;
+  TypedKernels<float> f32;
+};
+
+/// The table for this processor. Throws std::runtime_error below x86-64-v3.
+const KernelTable& kernel_table();
+
+/// The table of a named instruction set ("x86-64-v3", "x86-64-v4"); null where the processor lacks
+/// it. For tests that compare their bits.
+const KernelTable* kernel_table(const char* isa);
+
+template <class In>
+const TypedKernels<In>& typed(const KernelTable& table) {
+  if constexpr (sizeof(In) == 8) {
+    return table.f64;
+  } else {
+    return table.f32;
+  }
+}
+
+}  // namespace stickslip::kernels

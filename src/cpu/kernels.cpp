@@ -1,0 +1,39 @@
+// The CPU kernels, compiled once per instruction set (SS_ISA names it).
+#include "kernels/launch/cpu_batch.hpp"
+#include "src/cpu/kernel_table.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+template <class In>
+std::size_t solve_bytes(int max_rows, int max_contacts) {
+  return max(EnvScratch<double, double, In>::bytes(max_rows, max_contacts),
+             EnvScratch<double, float, In>::bytes(max_rows, max_contacts));
+}
+
+template <class In>
+TypedKernels<In> make_table() {
+  TypedKernels<In> t{};
+  if constexpr (sizeof(In) == 8) {
+    t.solve[int(Precision::fp64)] = solve_range<double, double, In>;
+    t.solve[int(Precision::mixed)] = solve_range<double, float, In>;
+  }
+  t.solve[int(Precision::fp32)] = solve_range<float, float, In>;
+  t.measure = measure_range<In>;
+  t.delassus = delassus_range<In>;
+  t.apply = apply_range<In>;
+  t.solve_bytes = solve_bytes<In>;
+  t.delassus_bytes = DelassusScratch<In>::bytes;
+  return t;
+}
+
+const KernelTable& table() {
+#if defined(__AVX512F__)
+  const char* isa = "x86-64-v4";
+#else
+  const char* isa = "x86-64-v3";
+#endif
+  static const KernelTable instance{isa, make_table<double>(), make_table<float>()};
+  return instance;
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -1,0 +1,90 @@
+#include "stickslip/solve.hpp"
+
+#include "kernels/launch/ladder.hpp"
+#include "kernels/launch/solve_env.hpp"
+#include "src/batch/check.hpp"
+#include "src/cpu/workspace.hpp"
+
+namespace stickslip {
+
+namespace {
+
+template <class In>
+void check_workspace(const ProblemBatch<In>& problem, const Workspace& workspace) {
+  require(workspace.max_rows() >= problem.max_rows, "workspace.max_rows",
+          "at least problem.max_rows", workspace.max_rows());
+  require(workspace.max_contacts() >= problem.max_contacts, "workspace.max_contacts",
+          "at least problem.max_contacts", workspace.max_contacts());
+}
+
+/// lo and hi may be absent only while no environment has box rows; that is read from the shapes.
+template <class In>
+void check_bounds(const ProblemBatch<In>& p) {
+  if (p.lo.data != nullptr) return;
+  for (std::int64_t env = 0; env < p.num_envs; ++env) {
+    const EnvShape& shape = p.shape.data[env * p.shape.stride];
+    require(shape.n_box <= 0, "problem.lo, problem.hi",
+            "arrays, because an environment has box rows", "none");
+  }
+}
+
+template <class In>
+const kernels::TypedKernels<In>& kernels_of() {
+  return kernels::typed<In>(kernels::kernel_table());
+}
+
+}  // namespace
+
+template <class In>
+void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+           const SolveOptions& options, Workspace& workspace) {
+  check_solve(problem, result, options);
+  check_workspace(problem, workspace);
+  check_bounds(problem);
+  const auto run = kernels_of<In>().solve[int(options.precision)];
+  workspace.impl().for_chunks(
+      problem.num_envs, [&](std::int64_t begin, std::int64_t end, void* scratch) {
+        run(problem, result, options, begin, end, scratch);
+      });
+}
+
+template <class In>
+void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+           const SolveOptions& options) {
+  check_solve(problem, result, options);
+  Workspace workspace(problem.max_rows, problem.max_contacts);
+  solve(problem, result, options, workspace);
+}
+
+template <class In>
+void measure(const ProblemBatch<In>& problem, EnvArray<const In> impulse, Law law,
+             Measures* measures, Workspace& workspace) {
+  check_problem(problem);
+  check_workspace(problem, workspace);
+  check_bounds(problem);
+  if (problem.num_envs > 0) {
+    if (problem.max_rows > 0) require_array(impulse, "impulse");
+    require(measures != nullptr, "measures", "an array", "none");
+  }
+  workspace.impl().for_chunks(
+      problem.num_envs, [&](std::int64_t begin, std::int64_t end, void* scratch) {
+        kernels_of<In>().measure(problem, impulse, law, measures, begin, end, scratch);
+      });
+}
+
+double tolerance(const SolveOptions& options, double max_abs_b) {
+  return kernels::tolerance_of(options, max_abs_b);
+}
+
+template void solve(const ProblemBatch<double>&, const ResultBatch<double>&, const SolveOptions&,
+                    Workspace&);
+template void solve(const ProblemBatch<float>&, const ResultBatch<float>&, const SolveOptions&,
+                    Workspace&);
+template void solve(const ProblemBatch<double>&, const ResultBatch<double>&, const SolveOptions&);
+template void solve(const ProblemBatch<float>&, const ResultBatch<float>&, const SolveOptions&);
+template void measure(const ProblemBatch<double>&, EnvArray<const double>, Law, Measures*,
+                      Workspace&);
+template void measure(const ProblemBatch<float>&, EnvArray<const float>, Law, Measures*,
+                      Workspace&);
+
+}  // namespace stickslip

@@ -1,0 +1,43 @@
+// Threads and scratch of CPU solves.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "src/cpu/kernel_table.hpp"
+#include "stickslip/solve.hpp"
+
+namespace stickslip {
+
+struct Workspace::Impl {
+  std::int32_t max_rows, max_contacts;
+  int threads;
+
+  /// Makes every thread's scratch at least `bytes` large; a no-op once it is.
+  void reserve(std::size_t bytes);
+
+  /// Calls f(begin, end, scratch) over chunks of [0, count), on all threads. Which thread runs
+  /// which environment does not matter: no environment sees another.
+  template <class F>
+  void for_chunks(std::int64_t count, F&& f) {
+    // Small enough to balance uneven environments, large enough to amortise the scheduling.
+    const std::int64_t chunk = std::min<std::int64_t>(16, (count + threads - 1) / threads);
+    const std::int64_t chunks = chunk == 0 ? 0 : (count + chunk - 1) / chunk;
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1 && chunks > 1)
+    for (std::int64_t c = 0; c < chunks; ++c) {
+      f(c * chunk, std::min(count, (c + 1) * chunk), scratch(thread_index()));
+    }
+  }
+
+ private:
+  struct AlignedDelete {
+    void operator()(unsigned char* p) const;
+  };
+  static int thread_index();
+  void* scratch(int thread) const { return scratch_[std::size_t(thread)].get(); }
+  std::vector<std::unique_ptr<unsigned char, AlignedDelete>> scratch_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace stickslip

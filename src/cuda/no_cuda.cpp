@@ -1,0 +1,63 @@
+// The CUDA API of a build without CUDA: every call says so.
+#include <stdexcept>
+
+#include "stickslip/cuda.hpp"
+
+namespace stickslip::cuda {
+
+namespace {
+[[noreturn]] void refuse() {
+  throw std::runtime_error(
+      "stickslip was built without CUDA: configure with -DSTICKSLIP_CUDA=ON and nvcc");
+}
+}  // namespace
+
+bool available() { return false; }
+std::string device_name() { return {}; }
+
+struct Workspace::Impl {};
+Buffer::Buffer(std::size_t) { refuse(); }
+Buffer::~Buffer() = default;
+Buffer::Buffer(Buffer&&) noexcept = default;
+Buffer& Buffer::operator=(Buffer&&) noexcept = default;
+void Buffer::upload(const void*, std::size_t, Stream) { refuse(); }
+void Buffer::download(void*, std::size_t, Stream) const { refuse(); }
+Workspace::Workspace(std::int32_t, std::int32_t, std::int32_t) { refuse(); }
+Workspace::~Workspace() = default;
+Workspace::Workspace(Workspace&&) noexcept = default;
+Workspace& Workspace::operator=(Workspace&&) noexcept = default;
+
+template <class In>
+void solve(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&, Workspace&,
+           Stream) {
+  refuse();
+}
+template <class In>
+void solve_host(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&) {
+  refuse();
+}
+template <class In>
+void delassus(const MechanismBatch<In>&, EnvArray<In>, std::int32_t, std::int32_t*, Workspace&,
+              Stream) {
+  refuse();
+}
+template <class In>
+void apply_impulse(const MechanismBatch<In>&, EnvArray<const In>, EnvArray<const In>, EnvArray<In>,
+                   std::int32_t*, Workspace&, Stream) {
+  refuse();
+}
+
+#define INSTANTIATE(In)                                                                         \
+  template void solve(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,     \
+                      Workspace&, Stream);                                                      \
+  template void solve_host(const ProblemBatch<In>&, const ResultBatch<In>&,                     \
+                           const SolveOptions&);                                                \
+  template void delassus(const MechanismBatch<In>&, EnvArray<In>, std::int32_t, std::int32_t*,  \
+                         Workspace&, Stream);                                                   \
+  template void apply_impulse(const MechanismBatch<In>&, EnvArray<const In>, EnvArray<const In>, \
+                              EnvArray<In>, std::int32_t*, Workspace&, Stream);
+INSTANTIATE(double)
+INSTANTIATE(float)
+#undef INSTANTIATE
+
+}  // namespace stickslip::cuda
