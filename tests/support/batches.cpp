@@ -1,0 +1,73 @@
+#include "tests/support/batches.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace stickslip::support {
+namespace {
+
+template <class In>
+void copy(const reference::Vector& from, In* to) {
+  for (Eigen::Index i = 0; i < from.size(); ++i) to[i] = In(from[i]);
+}
+
+void hash_bytes(std::uint64_t& hash, const void* data, std::size_t size) {
+  const auto* bytes = static_cast<const unsigned char*>(data);
+  for (std::size_t i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 1099511628211ULL;
+}
+
+}  // namespace
+
+template <class In>
+HostProblems<In> to_batch(std::span<const reference::Problem> problems) {
+  int max_rows = 1;
+  int max_contacts = 1;
+  for (const auto& p : problems) {
+    max_rows = std::max(max_rows, reference::rows(p));
+    max_contacts = std::max(max_contacts, p.shape.n_contacts);
+  }
+  HostProblems<In> batch(int(problems.size()), max_rows, max_contacts);
+  for (int env = 0; env < int(problems.size()); ++env) {
+    const reference::Problem& p = problems[std::size_t(env)];
+    batch.shape(env) = p.shape;
+    std::copy(p.dims.begin(), p.dims.end(), batch.dims(env));
+    for (Eigen::Index i = 0; i < p.W.rows(); ++i) {
+      copy(p.W.row(i).transpose(), batch.W(env) + i * max_rows);
+    }
+    copy(p.b, batch.b(env));
+    copy(p.mu, batch.mu(env));
+    copy(p.R, batch.R(env));
+    copy(p.lo, batch.lo(env));
+    copy(p.hi, batch.hi(env));
+  }
+  return batch;
+}
+template HostProblems<float> to_batch(std::span<const reference::Problem>);
+template HostProblems<double> to_batch(std::span<const reference::Problem>);
+
+template <class In>
+HostResults<In> solve_batch(const HostProblems<In>& problems, const SolveOptions& options,
+                            int threads) {
+  HostResults<In> results(problems.num_envs(), problems.max_rows());
+  Workspace workspace(problems.max_rows(), problems.max_contacts(), threads);
+  solve(problems.view(), results.view(), options, workspace);
+  return results;
+}
+template HostResults<float> solve_batch(const HostProblems<float>&, const SolveOptions&, int);
+template HostResults<double> solve_batch(const HostProblems<double>&, const SolveOptions&, int);
+
+template <class In>
+std::uint64_t hash_of(const HostResults<In>& results, int env, int rows) {
+  std::uint64_t hash = 1469598103934665603ULL;
+  const double residual = results.residual(env);
+  const std::int32_t words[] = {std::int32_t(results.status(env)), results.iterations(env),
+                                std::int32_t(results.solver(env))};
+  hash_bytes(hash, results.impulse(env), std::size_t(rows) * sizeof(In));
+  hash_bytes(hash, &residual, sizeof residual);
+  hash_bytes(hash, words, sizeof words);
+  return hash;
+}
+template std::uint64_t hash_of(const HostResults<float>&, int, int);
+template std::uint64_t hash_of(const HostResults<double>&, int, int);
+
+}  // namespace stickslip::support

@@ -1,0 +1,32 @@
+// Between lists of problems and the library's batches.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "src/reference/reference.hpp"
+#include "stickslip/stickslip.hpp"
+
+namespace stickslip::support {
+
+/// A ragged batch with room for the largest problem.
+template <class In>
+HostProblems<In> to_batch(std::span<const reference::Problem> problems);
+
+/// Solves a batch on `threads` threads.
+template <class In>
+HostResults<In> solve_batch(const HostProblems<In>& problems, const SolveOptions& options,
+                            int threads = 1);
+
+/// Impulse of an environment as the oracle reads it.
+template <class In>
+reference::Vector impulse_of(const HostResults<In>& results, int env, int rows) {
+  return Eigen::Map<const Eigen::Matrix<In, Eigen::Dynamic, 1>>(results.impulse(env), rows)
+      .template cast<double>();
+}
+
+/// FNV-1a over the bytes of everything an environment's result says.
+template <class In>
+std::uint64_t hash_of(const HostResults<In>& results, int env, int rows);
+
+}  // namespace stickslip::support

@@ -1,0 +1,13 @@
+// How many random problems a test loops over.
+#pragma once
+#include <cstdlib>
+
+namespace stickslip::support {
+
+/// STICKSLIP_TEST_COUNT, or `fallback` where it is not set.
+inline int test_count(int fallback) {
+  const char* text = std::getenv("STICKSLIP_TEST_COUNT");
+  return text == nullptr ? fallback : std::atoi(text);
+}
+
+}  // namespace stickslip::support

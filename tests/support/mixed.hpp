@@ -1,0 +1,22 @@
+// Random problems with rows of every kind, to reach what scenes of boxes do not.
+#pragma once
+#include <vector>
+
+#include "tests/support/scene.hpp"
+
+namespace stickslip::support {
+
+/// Free, nonneg and box rows; contacts of dimension 3, 4 and 6 with anisotropic, torsional and
+/// rolling friction, some coefficients zero; compliance on some rows; often rank-deficient W.
+/// b = J v_free and a gap where a row may open, so that every problem has a solution.
+struct MixedOptions {
+  int max_rows_per_kind = 2;  ///< of free, nonneg and box rows each
+  int max_contacts = 3;
+  double compliant = 0.3;  ///< chance of a row to have compliance
+  bool full_rank = false;  ///< more degrees of freedom than rows
+};
+Scene make_mixed(int index, const MixedOptions& options = {});
+
+std::vector<Problem> make_mixed_problems(int count, const MixedOptions& options = {});
+
+}  // namespace stickslip::support
