@@ -1,8 +1,11 @@
 # Thin: each target is one or two commands, and the work is done by CMake, pip, ctest and pytest.
 PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PATH
-# Where pip's Eigen lies, on machines without a system one.
-export CMAKE_PREFIX_PATH := $(wildcard .venv/lib/python3.*/site-packages/cmeel.prefix)
+# Where setup puts Eigen and Python.h on machines that have none and where it is not root.
+export CMAKE_PREFIX_PATH = $(shell ls -d $(CURDIR)/.venv/lib/python3.*/site-packages/cmeel.prefix 2>/dev/null)
+PYTHON_DEV = $(shell ls -d $(CURDIR)/.venv/python-dev/usr/include/python3.* 2>/dev/null)
+export CMAKE_ARGS += $(PYTHON_DEV:%=-DPython_INCLUDE_DIR=%)
+export CPLUS_INCLUDE_PATH = $(PYTHON_DEV:%=%/..)
 BUILD := build/release
 JOBS := $(shell nproc)
 CXX_FILES = $(shell find include kernels src tests bench examples -name '*.[hc]pp' -o -name '*.cu')

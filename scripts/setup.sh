@@ -73,7 +73,21 @@ build_tools() {
   .venv/bin/python scripts/requirements.py build >.venv/build-requirements.txt
   say "packages of pyproject.toml: $(tr '\n' ' ' <.venv/build-requirements.txt)"
   pip_install "${tools[@]}" -r .venv/build-requirements.txt
-  has_python_headers || { say "Python.h is missing: install python3-dev"; exit 1; }
+}
+
+# Debian keeps Python.h in a package of its own; without root that is unpacked into .venv.
+python_headers() {
+  local version apt=$PWD/.venv/apt
+  has_python_headers || [ -e .venv/python-dev ] && return 0
+  version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  say "Python.h is missing: unpacking Debian's libpython$version-dev into .venv/python-dev"
+  mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+  (
+    cd "$apt"
+    options=(-qq -o "Dir::State::Lists=$apt/lists" -o "Dir::Cache=$apt/cache")
+    apt-get "${options[@]}" update && apt-get "${options[@]}" download "libpython$version-dev" &&
+      dpkg -x libpython*-dev_*.deb ../python-dev
+  ) || { say "failed: install python3-dev, or set PYTHON to one that has its headers"; exit 1; }
 }
 
 test_tools() {
@@ -89,7 +103,7 @@ test_tools() {
   { say "Python 3.11 or newer is needed (MuJoCo 4 asks for it); set PYTHON to one"; exit 1; }
 command -v "${CXX:-g++}" >/dev/null || { say "a C++20 compiler is needed: install g++"; exit 1; }
 case $what in
-  build) install_system_packages; make_venv; PATH=$PWD/.venv/bin:$PATH build_tools ;;
+  build) install_system_packages; make_venv; python_headers; PATH=$PWD/.venv/bin:$PATH build_tools ;;
   test) test_tools ;;
   *) say "unknown argument '$what': build or test"; exit 2 ;;
 esac
