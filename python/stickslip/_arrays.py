@@ -1,0 +1,116 @@
+"""Checks of what callers pass in: messages name the argument, what it expects, what it got."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+_DLPACK_HOST = (1, 3)  # kDLCPU, kDLCUDAHost
+_MAX_THREADS = 1024
+
+
+def refuse_device_array(name: str, value: Any) -> None:
+    """Raises TypeError where `value` lives in the memory of a GPU."""
+    device = None
+    if hasattr(value, "__cuda_array_interface__"):
+        device = "a GPU"
+    elif hasattr(value, "__dlpack_device__"):
+        kind, index = value.__dlpack_device__()
+        if int(kind) not in _DLPACK_HOST:
+            device = f"device {index} (DLPack type {int(kind)})"
+    if device is not None:
+        raise TypeError(
+            f"{name}: expected an array in host memory, got {type(value).__name__} in the memory "
+            f"of {device}; copy it to the host first (backend='cuda' takes host arrays too)"
+        )
+
+
+def floats(name: str, value: Any, dtype: np.dtype | None = None) -> np.ndarray:
+    """`value` as an array of float32 or float64, of `dtype` where one is given.
+
+    Arrays keep their memory and must have the right type already; Python numbers and lists of
+    numbers are converted.
+    """
+    refuse_device_array(name, value)
+    if isinstance(value, list | tuple | float | int) and not isinstance(value, bool):
+        try:
+            return np.asarray(value, dtype=dtype or np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise TypeError(f"{name}: expected an array of numbers, got {value!r:.60}") from error
+    array = _as_array(name, value)
+    expected = str(dtype) if dtype else "float32 or float64"
+    if array.dtype not in ((dtype,) if dtype else _FLOATS):
+        note = ", as W has" if dtype else ""
+        raise TypeError(f"{name}: expected {expected}{note}, got {array.dtype}")
+    return array
+
+
+def integers(name: str, value: Any) -> np.ndarray:
+    """`value` as an array of int64."""
+    refuse_device_array(name, value)
+    array = _as_array(name, value)
+    if array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"{name}: expected integers, got {array.dtype}")
+    return array.astype(np.int64)
+
+
+def _as_array(name: str, value: Any) -> np.ndarray:
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise TypeError(f"{name}: expected an array, got {type(value).__name__}") from error
+
+
+def require_shape(name: str, array: np.ndarray, *allowed: tuple[int, ...]) -> None:
+    if array.shape not in allowed:
+        expected = " or ".join(map(str, allowed))
+        raise ValueError(f"{name}: expected shape {expected}, got {array.shape}")
+
+
+def slots(array: np.ndarray) -> np.ndarray:
+    """`array` itself where each environment's values are contiguous (rows of matrices may lie
+    apart, environments may lie anywhere), else a contiguous copy."""
+    item = array.itemsize
+    fits = array.flags.aligned and all(stride % item == 0 for stride in array.strides)
+    if array.shape[-1] > 1:
+        fits &= array.strides[-1] == item
+    if array.ndim == 3 and array.shape[1] > 1:
+        fits &= array.strides[1] >= array.shape[2] * item
+    return array if fits else np.ascontiguousarray(array)
+
+
+def count(name: str, value: Any, low: int = 0) -> int:
+    """A Python integer >= low."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an integer, got {type(value).__name__}") from None
+    if isinstance(value, bool):
+        raise TypeError(f"{name}: expected an integer, got bool")
+    if not low <= number < 2**31:
+        raise ValueError(f"{name}: expected an integer >= {low} and < 2**31, got {number}")
+    return number
+
+
+def member(name: str, value: Any, enum: type) -> Any:
+    """The member of `enum` that `value`, a name or a member, means."""
+    if isinstance(value, enum):
+        return value
+    members = enum.__members__  # type: ignore[attr-defined]
+    names = ", ".join(map(repr, members))
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: expected one of {names}, got {type(value).__name__}")
+    if value not in members:
+        raise ValueError(f"{name}: expected one of {names}, got {value!r}")
+    return members[value]
+
+
+def thread_count(threads: Any) -> int:
+    """Threads to use; 0 stands for all cores (None)."""
+    number = 0 if threads is None else count("threads", threads, low=1)
+    if number > _MAX_THREADS:
+        raise ValueError(f"threads: expected at most {_MAX_THREADS}, got {number}")
+    return number

@@ -1,0 +1,206 @@
+"""From the arrays of `solve` to a batch of problems as the C++ library reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stickslip import _arrays as check
+
+_FAR_TOO_MANY = 2**27  # rows of a kind; any more would overflow sums of 32-bit numbers
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Arrays with a leading environment axis; `shape` is (n_free, n_nonneg, n_box, n_contacts)."""
+
+    shape: np.ndarray
+    dims: np.ndarray
+    W: np.ndarray
+    b: np.ndarray
+    mu: np.ndarray
+    R: np.ndarray | None
+    lo: np.ndarray | None
+    hi: np.ndarray | None
+    batched: bool
+
+    @property
+    def arrays(self) -> tuple[np.ndarray | None, ...]:
+        return self.shape, self.dims, self.W, self.b, self.mu, self.R, self.lo, self.hi
+
+    def rows(self, name: str, value: Any) -> np.ndarray:
+        """`value` (E, n) of this batch."""
+        array = check.floats(name, value, self.W.dtype)
+        return _per_environment(name, array, self.W.shape[0], self.W.shape[1], self.batched)
+
+
+def assemble(
+    W: Any,
+    b: Any,
+    mu: Any,
+    dims: Any = None,
+    n_free: Any = 0,
+    n_nonneg: Any = 0,
+    lo: Any = None,
+    hi: Any = None,
+    R: Any = None,
+    counts: Any = None,
+) -> Problem:
+    """Checks and arranges the arguments of `solve`, which see; copies nothing large."""
+    W = check.floats("W", W)
+    if W.ndim not in (2, 3) or W.shape[-1] != W.shape[-2]:
+        raise ValueError(f"W: expected shape (E, n, n), or (n, n) for one problem, got {W.shape}")
+    batched = W.ndim == 3
+    W = check.slots(W if batched else W[None])
+    num_envs, n = W.shape[:2]
+
+    lo, hi = (_bounds(name, v, W, batched) for name, v in (("lo", lo), ("hi", hi)))
+    if (lo is None) != (hi is None):
+        missing, present = ("lo", "hi") if lo is None else ("hi", "lo")
+        raise ValueError(f"{missing}: expected an array because {present} is given, got None")
+    if lo is not None:
+        check.require_shape("hi", hi, lo.shape)
+    n_box = 0 if lo is None else lo.shape[1]
+    fixed = (check.count("n_free", n_free), check.count("n_nonneg", n_nonneg), n_box)
+    dims = _dims(dims, num_envs, n - sum(fixed), counts, batched)
+    shape = _shape(counts, num_envs, fixed, dims.shape[1], batched)
+    used = _used_dims(shape, dims)
+    rows = sum(fixed) + int(dims.sum(axis=1).max(initial=0))
+    if counts is None and dims.shape[0] == 1 and rows != n:
+        kinds = (
+            f"n_free {fixed[0]}, n_nonneg {fixed[1]}, n_box {n_box}, contacts {rows - sum(fixed)}"
+        )
+        raise ValueError(f"W: expected {rows} rows ({kinds}), got {n}")
+
+    b = check.floats("b", b, W.dtype)
+    check.require_shape("b", b, (num_envs, n) if batched else (n,))
+    if R is not None:
+        R = _per_environment("R", check.floats("R", R, W.dtype), num_envs, n, batched)
+    return Problem(
+        shape=shape,
+        dims=np.broadcast_to(dims, (num_envs, dims.shape[1])),
+        W=W,
+        b=check.slots(b if batched else b[None]),
+        mu=_friction(mu, W, used, dims, batched),
+        R=R,
+        lo=lo,
+        hi=hi,
+        batched=batched,
+    )
+
+
+def _per_environment(
+    name: str, array: np.ndarray, num_envs: int, size: int, batched: bool
+) -> np.ndarray:
+    """`array` as (E, size); (size,) is shared by all environments."""
+    allowed = ((num_envs, size), (size,)) if batched else ((size,),)
+    check.require_shape(name, array, *allowed)
+    return np.broadcast_to(check.slots(array), (num_envs, size))
+
+
+def _bounds(name: str, value: Any, W: np.ndarray, batched: bool) -> np.ndarray | None:
+    if value is None:
+        return None
+    array = check.floats(name, value, W.dtype)
+    if array.ndim not in (1, 2):
+        raise ValueError(f"{name}: expected shape (E, n_box) or (n_box,), got {array.shape}")
+    return _per_environment(name, array, W.shape[0], array.shape[-1], batched)
+
+
+def _dims(dims: Any, num_envs: int, room: int, counts: Any, batched: bool) -> np.ndarray:
+    """Dimensions of the contact slots, (E, p) or (1, p)."""
+    if dims is None:
+        ragged = counts is not None
+        if ragged and np.ndim(counts) == 2:
+            raise ValueError(
+                "dims: expected an array because counts has shape (E, 4): the number of contact "
+                "slots does not follow from W, got None"
+            )
+        if room < 0:
+            raise ValueError(f"W: {-room} rows too few for its free, nonneg and box rows")
+        if room % 3 and not ragged:
+            raise ValueError(
+                f"dims: expected an array unless the contact rows are a multiple of 3, "
+                f"got {room} contact rows and None"
+            )
+        return np.full((1, room // 3), 3, np.int32)
+    dims = check.integers("dims", dims)
+    if dims.ndim == 1:
+        dims = dims[None]
+    elif dims.ndim != 2 or not batched or dims.shape[0] != num_envs:
+        expected = f"(p,) or ({num_envs}, p)" if batched else "(p,)"
+        raise ValueError(f"dims: expected shape {expected}, got {dims.shape}")
+    return np.clip(dims, -1, 7).astype(np.int32)
+
+
+def _shape(
+    counts: Any, num_envs: int, fixed: tuple[int, int, int], contacts: int, batched: bool
+) -> np.ndarray:
+    """Rows of each kind, (E, 4) int32."""
+    if counts is None:
+        return np.broadcast_to(np.array([*fixed, contacts], np.int32), (num_envs, 4))
+    if not batched:
+        raise ValueError("counts: expected None because W is one problem, got an array")
+    counts = check.integers("counts", counts)
+    check.require_shape("counts", counts, (num_envs,), (num_envs, 4))
+    if counts.ndim == 2 and any(fixed[:2]):
+        raise ValueError("n_free, n_nonneg: expected 0 because counts has shape (E, 4)")
+    shape = np.empty((num_envs, 4), np.int64)
+    shape[:, :3] = fixed
+    shape[:, 3 if counts.ndim == 1 else slice(None)] = counts
+    bad = np.flatnonzero((shape < 0).any(axis=1))
+    if bad.size:
+        e = bad[0]
+        raise ValueError(f"counts: expected numbers >= 0, got {counts[e]} in environment {e}")
+    over = np.flatnonzero(shape[:, 2] > fixed[2])
+    if over.size:
+        e = over[0]
+        raise ValueError(
+            f"counts: expected at most {fixed[2]} box rows, as lo and hi have, "
+            f"got {shape[e, 2]} in environment {e}"
+        )
+    return np.minimum(shape, _FAR_TOO_MANY).astype(np.int32)
+
+
+def _used_dims(shape: np.ndarray, dims: np.ndarray) -> np.ndarray:
+    """`dims` with 0 in the slots that an environment does not use; refuses other than 3, 4, 6."""
+    slot = np.arange(dims.shape[1])
+    in_use = slot < shape[:, 3:]
+    known = np.isin(dims, (3, 4, 6))
+    if not known.all():
+        bad = np.argwhere(in_use & ~known)
+        if bad.size:
+            e, c = bad[0]
+            got = np.broadcast_to(dims, in_use.shape)[e, c]
+            where = f"contact {c} of environment {e}"
+            raise ValueError(f"dims: expected 3, 4 or 6, got {got} for {where}")
+    return np.where(in_use, dims, 0)
+
+
+def _friction(
+    mu: Any, W: np.ndarray, used: np.ndarray, dims: np.ndarray, batched: bool
+) -> np.ndarray:
+    """Coefficients (E, rows), one per tangential row."""
+    num_envs, p = W.shape[0], dims.shape[1]
+    mu = check.floats("mu", mu, W.dtype)
+    if mu.ndim == 0:
+        mu = np.full(p, mu, W.dtype)
+    tangential = np.where(np.isin(dims, (3, 4, 6)), dims - 1, 0)
+    width = int(tangential.sum(axis=1).max(initial=0))
+    per_contact, per_row = (p,), (width,)
+    if batched:
+        allowed = ((num_envs, p), (num_envs, width), per_contact, per_row)
+    else:
+        allowed = (per_contact, per_row)
+    check.require_shape("mu", mu, *dict.fromkeys(allowed))
+    if mu.shape[-1] == width and width != p:
+        return np.broadcast_to(check.slots(mu), (num_envs, width))
+    if dims.shape[0] == 1:  # the same contacts everywhere
+        return np.broadcast_to(np.repeat(mu, tangential[0], axis=-1), (num_envs, width))
+    repeats = np.where(used > 0, used - 1, 0)
+    packed = np.zeros((num_envs, width), W.dtype)
+    filled = np.arange(width) < repeats.sum(axis=1)[:, None]
+    packed[filled] = np.repeat(np.broadcast_to(mu, (num_envs, p)).ravel(), repeats.ravel())
+    return packed

@@ -1,0 +1,190 @@
+"""Solving batches of contact problems, and judging given impulses."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from stickslip import _arrays as check
+from stickslip import _core
+from stickslip._core import Law, Precision, Solver
+from stickslip._problem import assemble
+from stickslip.solution import Measures, Solution
+
+Backend = Literal["auto", "cpu", "cuda"]
+
+
+@dataclass(frozen=True)
+class SolveOptions:
+    """Tolerances and budgets. solved means residual <= atol + rtol * max|b|."""
+
+    atol: float | None = None  #: m/s; None: 1e-9, or 1e-5 with precision "float"
+    rtol: float | None = None  #: 1; the same defaults
+    max_sweeps: int = 1000  #: budget of solver "pgs"
+    max_newton: int = 30  #: budget of one Newton stage
+    exact_sweeps: bool = False  #: exactly `max_sweeps` sweeps of "pgs", without an early exit
+
+
+def solve(
+    W: Any,
+    b: Any,
+    mu: Any,
+    *,
+    law: str | Law = "coulomb",
+    solver: str | Solver = "auto",
+    precision: str | Precision = "double",
+    tol: float | None = None,
+    dims: Any = None,
+    n_free: int = 0,
+    n_nonneg: int = 0,
+    lo: Any = None,
+    hi: Any = None,
+    R: Any = None,
+    counts: Any = None,
+    warm_start: Any = None,
+    options: SolveOptions | None = None,
+    backend: Backend = "auto",
+    threads: int | None = None,
+) -> Solution:
+    """Solves E problems u = (W + diag R) r + b under a friction law, each with a verdict.
+
+    Rows stand in the order free, nonneg, box, contacts; a contact's rows are its normal, two
+    tangents and, for dimensions 4 and 6, torsion and two rolling rows. Arrays are float32 or
+    float64, all of one type, in host memory. They are read in place; only where the values of one
+    environment do not lie side by side in memory is an array copied first. Leave out the
+    environment axis of W and of all others for one problem: the results lose it too. Leave it out
+    of others but W, b and counts to share them among all environments.
+
+    Args:
+        W: (E, n, n) Delassus matrices J M^-1 J^T, 1/kg.
+        b: (E, n) relative velocities without contact impulses, m/s.
+        mu: (E, p) one friction coefficient per contact, or (E, sum(dims - 1)) one per tangential
+            row (torsion, rolling: m), or one number for all.
+        law: "coulomb", "convex", "box", "frictionless": see `stickslip info`.
+        solver: "auto", "pgs" or "newton".
+        precision: "double", "mixed", or "float", which float32 arrays require.
+        tol: tolerance, absolute and relative at once: solved means residual <= tol * (1 + max|b|).
+        dims: (p,) or (E, p) contact dimensions 3, 4 or 6; default all 3.
+        n_free, n_nonneg: number of bilateral and of unilateral rows.
+        lo, hi: (E, n_box) bounds of the box rows, N s; their width is the number of box rows.
+        R: (E, n) compliance, 1/kg; default 0.
+        counts: (E,) contacts of each environment, or (E, 4) its numbers of free, nonneg and box
+            rows and contacts. An environment's rows are packed at the front of its slot; the rest
+            is padding that is never read. One that needs more than n rows is answered
+            `over_capacity`.
+        warm_start: (E, n) impulses to start from; default 0.
+        options: tolerances (instead of `tol`) and budgets.
+        backend: "cpu", "cuda", or "auto": the CPU, where the arrays are. The bits are the same.
+        threads: CPU threads; default all cores. The bits are the same.
+
+    Raises:
+        TypeError, ValueError: for arguments of a wrong type, shape or value. Numbers that make an
+            environment unsolvable (NaN, mu < 0, lo > hi) are no error: that environment's status is
+            `bad_input`, the others are solved.
+    """
+    problem = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
+    warm = None if warm_start is None else problem.rows("warm_start", warm_start)
+    core_options = make_options(law, solver, precision, tol, options)
+    if problem.W.dtype == np.float32 and core_options.precision != Precision.float:
+        name = core_options.precision.name
+        raise TypeError(f"W: expected float64 because precision is {name!r}, got float32")
+    on_cuda = use_cuda(backend)
+    num_envs, n = problem.b.shape
+    numbers = [np.zeros(num_envs, np.int32) for _ in range(4)]
+    result = (np.zeros((num_envs, n), problem.W.dtype), np.zeros(num_envs), *numbers)
+    pool = check.thread_count(threads)
+    if num_envs:
+        _core.solve(*problem.arrays, warm, core_options, *result, on_cuda, pool)
+    solution = Solution(*result)
+    return solution if problem.batched else solution.one()
+
+
+def residual(
+    W: Any,
+    b: Any,
+    mu: Any,
+    r: Any,
+    *,
+    law: str | Law = "coulomb",
+    dims: Any = None,
+    n_free: int = 0,
+    n_nonneg: int = 0,
+    lo: Any = None,
+    hi: Any = None,
+    R: Any = None,
+    counts: Any = None,
+    details: bool = False,
+    threads: int | None = None,
+) -> np.ndarray | Measures:
+    """Judges impulses r (E, n) by the measure that `solve` reports, whoever computed them.
+
+    Returns the residual (E,) in m/s, infinite for bad input and NaN; with `details` a `Measures`,
+    which has the violation of each condition by itself as well. The other arguments are as in
+    `solve`.
+    """
+    problem = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
+    r = problem.rows("r", r)
+    measures = np.zeros((len(r), 5))
+    which = check.member("law", law, Law)
+    pool = check.thread_count(threads)
+    if len(r):
+        _core.measure(*problem.arrays, r, which, measures, pool)
+    columns = measures.T if problem.batched else measures[0]
+    return Measures(*columns) if details else columns[0]
+
+
+def make_options(
+    law: str | Law,
+    solver: str | Solver,
+    precision: str | Precision,
+    tol: float | None,
+    options: SolveOptions | None,
+) -> _core.SolveOptions:
+    """The options of the C++ library; refuses combinations without a solver."""
+    options = SolveOptions() if options is None else options
+    if not isinstance(options, SolveOptions):
+        raise TypeError(f"options: expected SolveOptions, got {type(options).__name__}")
+    if tol is not None and (options.atol is not None or options.rtol is not None):
+        raise ValueError("tol: expected None because options has tolerances, got a number")
+    which_law, which_solver = check.member("law", law, Law), check.member("solver", solver, Solver)
+    if not _core.supports(which_solver, which_law):
+        laws = ", ".join(each.name for each in Law if _core.supports(which_solver, each))
+        raise ValueError(
+            f"law: expected one of {laws} with solver {which_solver.name!r}, got {which_law.name!r}"
+        )
+    if not isinstance(options.exact_sweeps, bool):
+        got = type(options.exact_sweeps).__name__
+        raise TypeError(f"options.exact_sweeps: expected a bool, got {got}")
+    return _core.SolveOptions(
+        law=which_law,
+        solver=which_solver,
+        precision=check.member("precision", precision, Precision),
+        atol=_tolerance("options.atol", options.atol) if tol is None else _tolerance("tol", tol),
+        rtol=_tolerance("options.rtol", options.rtol) if tol is None else _tolerance("tol", tol),
+        max_sweeps=check.count("options.max_sweeps", options.max_sweeps),
+        max_newton=check.count("options.max_newton", options.max_newton),
+        exact_sweeps=options.exact_sweeps,
+    )
+
+
+def _tolerance(name: str, value: float | None) -> float:
+    """`value`, or the library's sign for a default, -1."""
+    if value is None:
+        return -1.0
+    if isinstance(value, bool) or not isinstance(value, int | float | np.floating):
+        raise TypeError(f"{name}: expected a number, got {type(value).__name__}")
+    if not 0 < value < math.inf:
+        raise ValueError(f"{name}: expected a number > 0, got {value}")
+    return float(value)
+
+
+def use_cuda(backend: str) -> bool:
+    """Whether `backend` asks for the GPU; refuses where there is none."""
+    if backend not in ("auto", "cpu", "cuda"):
+        raise ValueError(f"backend: expected 'auto', 'cpu' or 'cuda', got {backend!r}")
+    if backend == "cuda" and not _core.cuda_available():
+        raise ValueError("backend: expected 'auto' or 'cpu', for no GPU answers, got 'cuda'")
+    return backend == "cuda"

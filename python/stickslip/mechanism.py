@@ -1,0 +1,84 @@
+"""From mass matrices and Jacobians to contact problems, and from impulses to velocities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from stickslip import _arrays as check
+from stickslip import _core
+
+
+def delassus(M: Any, J: Any, *, counts: Any = None, threads: int | None = None) -> np.ndarray:
+    """W = J M^-1 J^T, (E, n, n), from mass matrices M (E, nv, nv) and Jacobians J (E, n, nv).
+
+    `counts` (E,) is the number of rows each environment uses; the rest of J is padding, and of W
+    zero. An environment whose M is not positive definite or not finite gets NaN, which `solve`
+    answers with `bad_input`. M (nv, nv) is shared by all environments; without an environment axis
+    of J too the result has none.
+    """
+    M, J, rows, batched = _mechanism(M, J, counts)
+    num_envs, n = J.shape[:2]
+    W = np.zeros((num_envs, n, n), M.dtype)
+    pool = check.thread_count(threads)
+    if num_envs:
+        _core.delassus(M, J, rows, W, np.zeros(num_envs, np.int32), pool)
+    return W if batched else W[0]
+
+
+def apply_impulse(
+    M: Any, J: Any, impulse: Any, v_free: Any, *, counts: Any = None, threads: int | None = None
+) -> np.ndarray:
+    """v+ = v_free + M^-1 J^T r, (E, nv), for impulses r (E, n) and velocities v_free (E, nv).
+
+    The other arguments, and NaN, as in `delassus`.
+    """
+    M, J, rows, batched = _mechanism(M, J, counts)
+    num_envs, n, nv = J.shape
+    vectors = []
+    for name, value, size in (("impulse", impulse, n), ("v_free", v_free, nv)):
+        array = check.floats(name, value, M.dtype)
+        check.require_shape(name, array, (num_envs, size) if batched else (size,))
+        vectors.append(check.slots(array if batched else array[None]))
+    v_next = np.zeros((num_envs, nv), M.dtype)
+    pool = check.thread_count(threads)
+    if num_envs:
+        _core.apply_impulse(M, J, rows, *vectors, v_next, np.zeros(num_envs, np.int32), pool)
+    return v_next if batched else v_next[0]
+
+
+def _mechanism(
+    M: Any, J: Any, counts: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, bool]:
+    M = check.floats("M", M)
+    J = check.floats("J", J, M.dtype)
+    if M.ndim not in (2, 3) or M.shape[-1] != M.shape[-2]:
+        raise ValueError(f"M: expected shape (E, nv, nv) or (nv, nv), got {M.shape}")
+    if J.ndim not in (2, 3) or J.ndim < M.ndim or J.shape[-1] != M.shape[-1]:
+        raise ValueError(f"J: expected shape (E, n, {M.shape[-1]}), got {J.shape}")
+    batched = J.ndim == 3
+    J = _blocks(J if batched else J[None])
+    num_envs = J.shape[0]
+    if M.ndim == 3:
+        check.require_shape("M", M, (num_envs, *M.shape[1:]))
+    M = np.broadcast_to(_blocks(M), (num_envs, *M.shape[-2:]))
+    if counts is None:
+        return M, J, None, batched
+    if not batched:
+        raise ValueError("counts: expected None because J is one Jacobian, got an array")
+    rows = check.integers("counts", counts)
+    check.require_shape("counts", rows, (num_envs,))
+    bad = np.flatnonzero((rows < 0) | (rows > J.shape[1]))
+    if bad.size:
+        e = bad[0]
+        got = f"got {rows[e]} in environment {e}"
+        raise ValueError(f"counts: expected numbers from 0 to {J.shape[1]}, {got}")
+    return M, J, rows.astype(np.int32), batched
+
+
+def _blocks(array: np.ndarray) -> np.ndarray:
+    """`array` where the matrix of each environment is one block of memory, else a copy."""
+    slot = array if array.ndim == 2 else array[:1]
+    aligned = array.flags.aligned and array.strides[0] % array.itemsize == 0
+    return array if slot.flags.c_contiguous and aligned else np.ascontiguousarray(array)

@@ -1,0 +1,83 @@
+"""What a solve returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from stickslip._core import Solver, Status
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Solution:
+    """Impulses of a batch, and a verdict on each environment.
+
+    For one problem instead of a batch the environment axis is missing: `impulse` is (n,), the
+    others are scalars.
+    """
+
+    impulse: np.ndarray  #: (E, n), N s; rows beyond an environment's own are 0
+    residual: np.ndarray  #: (E,), m/s, measured in double whatever the solver worked in
+    status: np.ndarray  #: (E,) int32; compare with members of `Status`
+    iterations: np.ndarray  #: (E,) int32, sweeps and Newton steps together
+    solver: np.ndarray  #: (E,) int32; the member of `Solver` that produced the impulse
+    rows_needed: np.ndarray  #: (E,) int32; more than n where the status is over_capacity
+
+    @property
+    def ok(self) -> np.ndarray:
+        """(E,) bool: solved."""
+        return self.status == Status.solved
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of environments by the name of their status, most severe last, zeros left out."""
+        return count_names(self.status, Status)
+
+    @property
+    def worst(self) -> int:
+        """Environment with the largest residual (0 in an empty batch)."""
+        residual = np.atleast_1d(self.residual)
+        return int(np.argmax(residual)) if residual.size else 0
+
+    def one(self) -> Solution:
+        """The only environment's results without the environment axis."""
+        return Solution(
+            self.impulse[0],
+            self.residual[0],
+            Status(self.status[0]),
+            self.iterations[0],
+            Solver(self.solver[0]),
+            self.rows_needed[0],
+        )
+
+    def __repr__(self) -> str:
+        if np.ndim(self.status) == 0:
+            status, solver = Status(self.status).name, Solver(self.solver).name
+            return (
+                f"Solution({status}, residual {self.residual:.1e} m/s, "
+                f"{self.iterations} iterations of {solver})"
+            )
+        total = len(self.status)
+        if total == 0:
+            return "Solution(0 environments)"
+        counts = ", ".join(f"{number} {name}" for name, number in self.counts.items())
+        worst = f"worst residual {self.residual[self.worst]:.1e} m/s (environment {self.worst})"
+        return f"Solution({total} environments: {counts}; {worst})"
+
+
+def count_names(values: np.ndarray, enum: type) -> dict[str, int]:
+    """How often each member of an integer enum occurs in `values`, by name, zeros left out."""
+    numbers = np.bincount(np.ravel(values), minlength=len(enum.__members__))
+    return {member.name: int(numbers[member]) for member in enum if numbers[member]}
+
+
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """Violation of each condition by itself; arrays (E,), or scalars for one problem."""
+
+    residual: np.ndarray  #: m/s, the natural map: what the status is judged by
+    penetration: np.ndarray  #: m/s, max(0, -u_n) over contacts and nonneg rows
+    cone_violation: np.ndarray  #: N s, distance of the impulse outside its cone or bounds
+    complementarity: np.ndarray  #: W, max |r_n u_n|
+    misalignment: np.ndarray  #: W, |r_t||u_t| + r_t . u_t; 0 where friction opposes sliding

@@ -1,0 +1,12 @@
+// The parts of the Python module stickslip._core; each file here binds one of them.
+#pragma once
+#include <nanobind/nanobind.h>
+
+namespace stickslip::bindings {
+
+void bind_types(nanobind::module_& m);      ///< enums, SolveOptions, facts about the build
+void bind_solve(nanobind::module_& m);      ///< solve, measure
+void bind_mechanism(nanobind::module_& m);  ///< delassus, apply_impulse
+void bind_reference(nanobind::module_& m);  ///< the oracle's residual
+
+}  // namespace stickslip::bindings

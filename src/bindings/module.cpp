@@ -1,0 +1,13 @@
+// The Python module stickslip._core: thin and exact; python/stickslip gives it its manners.
+#include <nanobind/nanobind.h>
+
+#include "src/bindings/bindings.hpp"
+
+NB_MODULE(_core, m) {
+  using namespace stickslip::bindings;
+  m.doc() = "Bindings of the stickslip C++ library; use the package stickslip instead.";
+  bind_types(m);
+  bind_solve(m);
+  bind_mechanism(m);
+  bind_reference(m);
+}

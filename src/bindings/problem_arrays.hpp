@@ -1,0 +1,79 @@
+// The arrays of a batch of contact problems, as Python hands them over.
+#pragma once
+#include <algorithm>
+
+#include "src/bindings/arrays.hpp"
+
+namespace stickslip::bindings {
+
+/// Inputs of `solve` and `measure`; `shape` rows are (n_free, n_nonneg, n_box, n_contacts).
+template <class In>
+struct ProblemArrays {
+  Array<const std::int32_t, 2> shape, dims;
+  Array<const In, 3> W;
+  Array<const In, 2> b, mu, R, lo, hi, warm_start;
+
+  std::size_t num_envs() const { return W.shape(0); }
+
+  /// The view; throws std::invalid_argument where an array has not the size that W's implies.
+  ProblemBatch<In> view() const {
+    ProblemBatch<In> p;
+    p.num_envs = size32("W", num_envs());
+    p.max_rows = size32("W", W.shape(1));
+    p.max_contacts = size32("dims", dims.shape(1));
+    p.shape = shape_slots();
+    p.dims = slots("dims", dims, num_envs());
+    require_size("W", W, 2, W.shape(1));
+    p.W = matrix_slots("W", W, num_envs(), p.ld_W);
+    p.b = row_slots("b", b);
+    p.mu = slots("mu", mu, num_envs());
+    p.R = row_slots("R", R);
+    p.lo = slots("lo", lo, num_envs());
+    p.hi = slots("hi", hi, num_envs());
+    p.warm_start = row_slots("warm_start", warm_start);
+    require_room();
+    return p;
+  }
+
+  /// Whether environment e's shape fits its slot; if not, nothing else of it is read.
+  bool fits(std::size_t e) const {
+    const std::int64_t rows = std::int64_t(shape(e, 0)) + shape(e, 1) + shape(e, 2) + block_rows(e);
+    return shape(e, 3) <= std::int64_t(dims.shape(1)) && rows <= std::int64_t(W.shape(1));
+  }
+
+ private:
+  EnvArray<const In> row_slots(const char* name, const Array<const In, 2>& array) const {
+    if (array.is_valid()) require_size(name, array, 1, W.shape(1));
+    return slots(name, array, num_envs());
+  }
+
+  EnvArray<const EnvShape> shape_slots() const {
+    static_assert(sizeof(EnvShape) == 4 * sizeof(std::int32_t));
+    require_size("shape", shape, 1, 4);
+    const auto raw = slots("shape", shape, num_envs());
+    if (raw.stride % 4 != 0) refuse("shape", "environments must be a multiple of 4 integers apart");
+    return {reinterpret_cast<const EnvShape*>(raw.data), raw.stride / 4};
+  }
+
+  /// Rows of environment e's contact blocks.
+  std::int64_t block_rows(std::size_t e) const {
+    std::int64_t rows = 0;
+    for (std::int64_t c = 0; c < std::min<std::int64_t>(shape(e, 3), dims.shape(1)); ++c)
+      rows += dims(e, c);
+    return rows;
+  }
+
+  /// mu, lo and hi have as many values as the environments that fit their slot will read.
+  void require_room() const {
+    const std::size_t bounds =
+        lo.is_valid() && hi.is_valid() ? std::min(lo.shape(1), hi.shape(1)) : 0;
+    for (std::size_t e = 0; e < num_envs(); ++e) {
+      if (!fits(e)) continue;
+      if (shape(e, 2) > std::int64_t(bounds)) refuse("lo, hi", "fewer bounds than box rows");
+      if (block_rows(e) - shape(e, 3) > std::int64_t(mu.shape(1)))
+        refuse("mu", "fewer coefficients than tangential rows");
+    }
+  }
+};
+
+}  // namespace stickslip::bindings

@@ -1,0 +1,105 @@
+// solve and measure for float and double.
+#include "stickslip/solve.hpp"
+
+#include <nanobind/nanobind.h>
+
+#include "src/bindings/bindings.hpp"
+#include "src/bindings/problem_arrays.hpp"
+#include "stickslip/cuda.hpp"
+
+namespace stickslip::bindings {
+
+using namespace nb::literals;
+
+namespace {
+
+/// Outputs of `solve`, written in place.
+template <class In>
+struct ResultArrays {
+  Array<In, 2> impulse;
+  Array<double, 1> residual;
+  Array<std::int32_t, 1> status, iterations, solver, rows_needed;
+
+  ResultBatch<In> view(const ProblemBatch<In>& p) const {
+    const auto num_envs = std::size_t(p.num_envs);
+    require_size("impulse", impulse, 1, std::size_t(p.max_rows));
+    ResultBatch<In> r;
+    r.impulse = slots("impulse", impulse, num_envs);
+    r.residual = values("residual", residual, num_envs);
+    r.status = reinterpret_cast<EnvStatus*>(values("status", status, num_envs));
+    r.iterations = values("iterations", iterations, num_envs);
+    r.solver = reinterpret_cast<Solver*>(values("solver", solver, num_envs));
+    r.rows_needed = values("rows_needed", rows_needed, num_envs);
+    return r;
+  }
+};
+
+template <class In>
+void run(const ProblemArrays<In>& problem, const ResultArrays<In>& result,
+         const SolveOptions& options, bool on_cuda, int threads) {
+  const ProblemBatch<In> p = problem.view();
+  const ResultBatch<In> r = result.view(p);
+  const nb::gil_scoped_release other_threads_may_run;
+  if (on_cuda) {
+    cuda::solve_host(p, r, options);
+  } else {
+    Workspace workspace(p.max_rows, p.max_contacts, threads);
+    solve(p, r, options, workspace);
+  }
+}
+
+template <class In>
+void bind_for(nb::module_& m) {
+  using Ints = Array<const std::int32_t, 2>;
+  using Matrices = Array<const In, 3>;
+  using Vectors = Array<const In, 2>;
+  m.def(
+      "solve",
+      [](Ints shape, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
+         Vectors hi, Vectors warm_start, const SolveOptions& options, Array<In, 2> impulse,
+         Array<double, 1> residual, Array<std::int32_t, 1> status,
+         Array<std::int32_t, 1> iterations, Array<std::int32_t, 1> solver,
+         Array<std::int32_t, 1> rows_needed, bool on_cuda, int threads) {
+        run<In>({shape, dims, W, b, mu, R, lo, hi, warm_start},
+                {impulse, residual, status, iterations, solver, rows_needed}, options, on_cuda,
+                threads);
+      },
+      "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
+      "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
+      "hi"_a.noconvert().none(), "warm_start"_a.noconvert().none(), "options"_a,
+      "impulse"_a.noconvert(), "residual"_a.noconvert(), "status"_a.noconvert(),
+      "iterations"_a.noconvert(), "solver"_a.noconvert(), "rows_needed"_a.noconvert(), "on_cuda"_a,
+      "threads"_a,
+      "Solves a batch; the arrays from `impulse` to `rows_needed` are written in place.");
+  m.def(
+      "measure",
+      [](Ints shape, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
+         Vectors hi, Vectors impulse, Law law, Array<double, 2> measures, int threads) {
+        static_assert(sizeof(Measures) == 5 * sizeof(double));
+        const ProblemArrays<In> problem{shape, dims, W, b, mu, R, lo, hi, {}};
+        const ProblemBatch<In> p = problem.view();
+        require_size("impulse", impulse, 1, problem.W.shape(1));
+        const auto r = slots("impulse", impulse, problem.num_envs());
+        require_size("measures", measures, 1, 5);
+        const auto out = slots("measures", measures, problem.num_envs());
+        if (problem.num_envs() > 1 && out.stride != 5) refuse("measures", "must be C-contiguous");
+        const nb::gil_scoped_release other_threads_may_run;
+        Workspace workspace(p.max_rows, p.max_contacts, threads);
+        measure(p, r, law, reinterpret_cast<Measures*>(out.data), workspace);
+      },
+      "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
+      "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
+      "hi"_a.noconvert().none(), "impulse"_a.noconvert(), "law"_a, "measures"_a.noconvert(),
+      "threads"_a,
+      "Writes (residual, penetration, cone_violation, complementarity, misalignment) per "
+      "environment into `measures`.");
+}
+
+}  // namespace
+
+void bind_solve(nb::module_& m) {
+  bind_for<double>(m);
+  bind_for<float>(m);
+}
+
+}  // namespace stickslip::bindings

@@ -1,0 +1,83 @@
+// Vocabulary: enums (IntEnum in Python, so that arrays of integers compare with them), options,
+// facts about the build.
+#include "stickslip/types.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "src/bindings/bindings.hpp"
+#include "stickslip/cuda.hpp"
+#include "stickslip/info.hpp"
+#include "stickslip/solve.hpp"
+
+namespace stickslip::bindings {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+void bind_enums(nb::module_& m) {
+  nb::enum_<Law>(m, "Law", nb::is_arithmetic(), "What a contact means.")
+      .value("coulomb", Law::coulomb, "exact Coulomb friction (De Saxcé's NCP)")
+      .value("convex", Law::convex, "associated cone complementarity, MuJoCo's model")
+      .value("pyramid", Law::pyramid, "Stewart-Trinkle LCP, 4 directions")
+      .value("box", Law::box, "decoupled axes: a square around the cone")
+      .value("frictionless", Law::frictionless, "Signorini only");
+  nb::enum_<Solver>(m, "Solver", nb::is_arithmetic(), "Which algorithm produced a result.")
+      .value("auto", Solver::automatic, "the recorded ladder of the law")
+      .value("pgs", Solver::pgs, "block projected Gauss-Seidel")
+      .value("newton", Solver::newton, "semismooth Newton");
+  nb::enum_<Precision>(m, "Precision", nb::is_arithmetic(), "Arithmetic of the solver.")
+      .value("double", Precision::fp64)
+      .value("float", Precision::fp32)
+      .value("mixed", Precision::mixed, "double state and residual, float factorisation");
+  nb::enum_<EnvStatus>(m, "Status", nb::is_arithmetic(), "Verdict on one environment.")
+      .value("solved", EnvStatus::solved, "residual <= tolerance")
+      .value("not_converged", EnvStatus::not_converged, "budget used up; best iterate returned")
+      .value("no_solution_found", EnvStatus::no_solution_found, "looks unsolvable")
+      .value("bad_input", EnvStatus::bad_input, "NaN, mu < 0, lo > hi, ...; impulse is zero")
+      .value("over_capacity", EnvStatus::over_capacity, "more rows than the slot has");
+}
+
+void set_options(SolveOptions* self, Law law, Solver solver, Precision precision, double atol,
+                 double rtol, std::int32_t max_sweeps, std::int32_t max_newton, bool exact_sweeps) {
+  new (self) SolveOptions{.law = law,
+                          .solver = solver,
+                          .precision = precision,
+                          .atol = atol,
+                          .rtol = rtol,
+                          .max_sweeps = max_sweeps,
+                          .max_newton = max_newton,
+                          .exact_sweeps = exact_sweeps};
+}
+
+}  // namespace
+
+void bind_types(nb::module_& m) {
+  bind_enums(m);
+  const SolveOptions defaults;
+  nb::class_<SolveOptions>(m, "SolveOptions",
+                           "How to solve a batch; see include/stickslip/types.hpp.")
+      .def("__init__", &set_options, nb::kw_only(), "law"_a = defaults.law,
+           "solver"_a = defaults.solver, "precision"_a = defaults.precision,
+           "atol"_a = defaults.atol, "rtol"_a = defaults.rtol, "max_sweeps"_a = defaults.max_sweeps,
+           "max_newton"_a = defaults.max_newton, "exact_sweeps"_a = defaults.exact_sweeps)
+      .def_rw("law", &SolveOptions::law)
+      .def_rw("solver", &SolveOptions::solver)
+      .def_rw("precision", &SolveOptions::precision)
+      .def_rw("atol", &SolveOptions::atol)
+      .def_rw("rtol", &SolveOptions::rtol)
+      .def_rw("max_sweeps", &SolveOptions::max_sweeps)
+      .def_rw("max_newton", &SolveOptions::max_newton)
+      .def_rw("exact_sweeps", &SolveOptions::exact_sweeps);
+
+  m.def("version", &version);
+  m.def("cpu_isa", &cpu_isa, "Instruction set in use.");
+  m.def("supports", &supports, "solver"_a, "law"_a, "Whether the solver accepts the law.");
+  m.def("tolerance", &tolerance, "options"_a, "max_abs_b"_a);
+  m.def("cuda_available", &cuda::available, "Built with CUDA, and a device answers.");
+  m.def("cuda_device_name", &cuda::device_name);
+}
+
+}  // namespace stickslip::bindings
