@@ -51,6 +51,9 @@ if(STICKSLIP_BENCH)
   endif()
 endif()
 
+if(NOT Python_EXECUTABLE AND EXISTS "${PROJECT_SOURCE_DIR}/.venv/bin/python")
+  set(Python_EXECUTABLE "${PROJECT_SOURCE_DIR}/.venv/bin/python")  # made by `make setup`
+endif()
 if(STICKSLIP_PYTHON OR STICKSLIP_MUJOCO)
   # Stable-ABI modules exist from Python 3.12; before, nanobind builds for the one version.
   find_package(Python 3.10 COMPONENTS Interpreter OPTIONAL_COMPONENTS Development.Module

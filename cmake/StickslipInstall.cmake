@@ -1,6 +1,3 @@
-if(NOT EXISTS "${PROJECT_SOURCE_DIR}/src/cpu/kernels.cpp")
-  return()
-endif()
 # The installed package: find_package(stickslip) gives stickslip::stickslip.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
