@@ -1,0 +1,262 @@
+"""Simulations of one MuJoCo model that step together under a friction law of choice."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+
+from stickslip import _arrays as check
+from stickslip import _core
+from stickslip._core import Precision, Solver
+from stickslip.contact import Backend, SolveOptions, make_options, use_cuda
+
+SimLaw = Literal["coulomb", "convex", "box", "frictionless", "mujoco"]
+Integrator = Literal["model", "euler", "rk4", "implicit", "implicitfast"]
+
+
+class BatchSim:
+    """N environments of one model. MuJoCo does what comes before and after the contact solve, on
+    its own thread pool; between, all contact problems are formed and solved as one batch.
+
+    Laws:
+        "coulomb", "box", "frictionless": rigid contacts at velocity level. A contact closes exactly
+            within the step, or bounces; joint limits, equalities, friction loss stay MuJoCo's.
+        "convex": MuJoCo's own soft problem, to the solver's tolerance. RK4 models take four solves
+            a step.
+        "mujoco": mj_step, bit for bit.
+
+    An environment whose numbers stop being finite (or exceed MuJoCo's 1e10) does not advance: its
+    status is `bad_input`, and it is reset to the model's initial state (or stays where it is, if
+    the model switches `autoreset` off). The others never notice. The bits of an environment depend
+    on its state and controls alone, not on `num_envs`, `threads` or its neighbours.
+
+    Args:
+        model: path of an MJCF or URDF file or a compiled .mjb, or MJCF text (it begins with "<").
+        num_envs: number of environments.
+        law: see above.
+        solver, precision, tol, options, backend: as in `stickslip.solve`. The tolerance is in m/s,
+            with "convex" in m/s².
+        threads: CPU threads of MuJoCo and of the solver; default all cores.
+        integrator: default the model's. The rigid laws step RK4 models with implicitfast, with a
+            warning; they refuse "implicit".
+        restitution, v_rest: impact law of the rigid contacts; approaches slower than v_rest (m/s)
+            do not bounce.
+        v_max: fastest recovery from penetration, m/s.
+        compliance: of the rigid contacts' normals, 1/kg.
+        contact_margin: rigid contacts are found from this gap on, m. Default 4 h² |gravity| + 1e-6.
+
+    Raises:
+        TypeError, ValueError: for wrong arguments, models that do not load, and what the law cannot
+            step (option flag sleep, integrator discrete).
+    """
+
+    def __init__(
+        self,
+        model: str | os.PathLike[str],
+        num_envs: int = 1,
+        *,
+        law: SimLaw = "coulomb",
+        solver: str | Solver = "auto",
+        precision: str | Precision = "double",
+        tol: float | None = None,
+        options: SolveOptions | None = None,
+        backend: Backend = "auto",
+        threads: int | None = None,
+        integrator: Integrator = "model",
+        restitution: float = 0.0,
+        v_rest: float = 0.01,
+        v_max: float = 1.0,
+        compliance: float = 0.0,
+        contact_margin: float | None = None,
+    ) -> None:
+        file, text = _source(model)
+        mujoco_law = law == "mujoco"
+        self._core = _core.BatchSim(
+            file,
+            text,
+            num_envs=check.count("num_envs", num_envs, low=1),
+            mujoco_law=mujoco_law,
+            options=make_options("convex" if mujoco_law else law, solver, precision, tol, options),
+            threads=check.thread_count(threads),
+            cuda=use_cuda(backend),
+            integrator=integrator,
+            restitution=_number("restitution", restitution),
+            v_rest=_number("v_rest", v_rest),
+            v_max=_number("v_max", v_max),
+            compliance=_number("compliance", compliance),
+            contact_margin=-1.0 if contact_margin is None else _margin(contact_margin),
+        )
+        self.law = law
+        for message in self._core.warnings:
+            warnings.warn(message, stacklevel=2)
+
+    def step(self, ctrl: Any = None) -> np.ndarray:
+        """Advances all environments by one time step; returns `status`.
+
+        ctrl: (N, nu) controls, or (nu,) for all; None leaves those of the last step.
+        """
+        if ctrl is not None:
+            target = self._core.ctrl
+            values = np.asarray(ctrl)
+            if values.dtype.kind not in "fiu":
+                raise TypeError(f"ctrl: expected an array of numbers, got {values.dtype}")
+            check.require_shape("ctrl", values, target.shape, target.shape[1:])
+            target[...] = values
+        self._core.step()
+        return self._core.status
+
+    def reset(self, mask: Any = None, *, key: int | None = None) -> None:
+        """Resets the environments where mask (N,) is true (None: all) to the model's initial state,
+        or to its keyframe `key`."""
+        mask = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
+        if mask.dtype != bool:
+            raise TypeError(f"mask: expected an array of bool, got {mask.dtype}")
+        check.require_shape("mask", mask, (self.num_envs,))
+        number = -1 if key is None else check.count("key", key)
+        self._core.reset(np.ascontiguousarray(mask).view(np.uint8), number)
+
+    # Live views, (N, ...): what is written into them holds from the next step on; copy to keep.
+
+    @property
+    def state(self) -> np.ndarray:
+        """(N, nstate) everything a restart needs, bit for bit (MuJoCo's mjSTATE_INTEGRATION)."""
+        return self._core.state
+
+    @property
+    def qpos(self) -> np.ndarray:
+        """(N, nq)"""
+        return self._core.qpos
+
+    @property
+    def qvel(self) -> np.ndarray:
+        """(N, nv)"""
+        return self._core.qvel
+
+    @property
+    def act(self) -> np.ndarray:
+        """(N, na) activations of actuators."""
+        return self._core.act
+
+    @property
+    def ctrl(self) -> np.ndarray:
+        """(N, nu)"""
+        return self._core.ctrl
+
+    @property
+    def qfrc_applied(self) -> np.ndarray:
+        """(N, nv) generalised forces from outside."""
+        return self._core.qfrc_applied
+
+    @property
+    def xfrc_applied(self) -> np.ndarray:
+        """(N, 6 nbody) forces and torques on bodies from outside."""
+        return self._core.xfrc_applied
+
+    @property
+    def time(self) -> np.ndarray:
+        """(N,) s"""
+        return self._core.time[:, 0]
+
+    # Results of the latest step; read-only by convention.
+
+    @property
+    def sensordata(self) -> np.ndarray:
+        """(N, nsensordata) as MuJoCo has it: at the state in which the step began."""
+        return self._core.sensordata
+
+    @property
+    def status(self) -> np.ndarray:
+        """(N,) int32, values of `Status`; of an RK4 step the worst of its solves."""
+        return self._core.status
+
+    @property
+    def residual(self) -> np.ndarray:
+        """(N,) m/s ("convex": m/s²); infinite for `bad_input`, NaN with law "mujoco"."""
+        return self._core.residual
+
+    @property
+    def iterations(self) -> np.ndarray:
+        """(N,) of the solver in this step."""
+        return self._core.iterations
+
+    @property
+    def solver(self) -> np.ndarray:
+        """(N,) int32, values of `Solver`: who produced the impulses."""
+        return self._core.solver
+
+    @property
+    def num_contacts(self) -> np.ndarray:
+        """(N,) contacts in the latest solve."""
+        return self._core.num_contacts
+
+    @property
+    def num_rows(self) -> np.ndarray:
+        """(N,) constraint rows in the latest solve."""
+        return self._core.num_rows
+
+    @property
+    def failures(self) -> np.ndarray:
+        """(N,) steps with `bad_input` so far."""
+        return self._core.failures
+
+    def contacts(self, env: int) -> list[dict[str, Any]]:
+        """Contacts of the latest solve: position, frame (rows normal, tangents; the normal points
+        from geoms[0] to geoms[1]), force (6,) in that frame (N, N m; the impulse is the time step
+        times it), gap (m), dim, geoms."""
+        return self._core.contacts(check.count("env", env))
+
+    def problem(self, env: int) -> dict[str, Any]:
+        """The latest solve's problem of one environment, as `stickslip.solve` takes it (W, b, mu,
+        R, dims, n_free, n_nonneg, n_box, lo, hi), its solution (impulse), and where it comes from:
+        J, M (the matrix of the integrator), a_free, efc_of (MuJoCo's constraint row of each)."""
+        return self._core.problem(check.count("env", env))
+
+    def timings(self) -> dict[str, float]:
+        """Seconds of wall time by stage so far, and the number of steps."""
+        return self._core.timings()
+
+    @property
+    def num_envs(self) -> int:
+        return len(self._core.status)
+
+    @property
+    def timestep(self) -> float:
+        """s"""
+        return self._core.timestep
+
+    @property
+    def integrator(self) -> str:
+        """The integrator in use."""
+        return ("euler", "rk4", "implicit", "implicitfast", "discrete")[self._core.integrator]
+
+    @property
+    def threads(self) -> int:
+        return self._core.threads
+
+
+def _source(model: Any) -> tuple[str, str]:
+    """(path, text), one of them empty."""
+    if isinstance(model, str) and model.lstrip().startswith("<"):
+        return "", model
+    try:
+        return os.fsdecode(os.fspath(model)), ""
+    except TypeError:
+        raise TypeError(
+            f"model: expected a path or MJCF text, got {type(model).__name__}"
+        ) from None
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise TypeError(f"{name}: expected a number, got {type(value).__name__}")
+    return float(value)
+
+
+def _margin(value: Any) -> float:
+    number = _number("contact_margin", value)
+    if number < 0:
+        raise ValueError(f"contact_margin: expected a number >= 0, got {number}")
+    return number

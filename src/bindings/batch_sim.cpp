@@ -1,0 +1,192 @@
+// BatchSim: simulations of one MuJoCo model in step. python/stickslip/sim.py gives it its manners.
+#include "src/mujoco/batch_sim.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <mujoco/mujoco.h>
+
+#include "src/bindings/bindings.hpp"
+
+namespace stickslip::bindings {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using mujoco::BatchSim;
+using mujoco::StateComponent;
+
+namespace {
+
+/// numpy view of memory that `owner` keeps alive; strides count elements.
+template <class T>
+nb::object view(const T* data, std::initializer_list<std::size_t> shape, nb::handle owner,
+                std::initializer_list<std::int64_t> strides = {}) {
+  static T nothing{};
+  return nb::cast(
+      nb::ndarray<nb::numpy, T>(const_cast<T*>(data ? data : &nothing), shape, owner, strides));
+}
+
+nb::object view(const mujoco::Rows& rows, nb::handle owner) {
+  const auto& sim = nb::cast<const BatchSim&>(owner);
+  return view(rows.data, {std::size_t(sim.options().num_envs), std::size_t(rows.size)}, owner,
+              {rows.stride, 1});
+}
+
+template <class T>
+nb::object copy(const T* data, std::initializer_list<std::size_t> shape) {
+  return view(data, shape, nb::handle()).attr("copy")();
+}
+
+template <class E>
+const std::int32_t* codes(const E* values) {
+  static_assert(sizeof(E) == sizeof(std::int32_t));
+  return reinterpret_cast<const std::int32_t*>(values);
+}
+
+int checked_env(const BatchSim& sim, int env) {
+  if (env < 0 || env >= sim.options().num_envs)
+    throw nb::index_error(("env: expected 0 ... " + std::to_string(sim.options().num_envs - 1) +
+                           ", got " + std::to_string(env))
+                              .c_str());
+  return env;
+}
+
+void create(BatchSim* self, const std::string& file, const std::string& text, int num_envs,
+            bool mujoco_law, const SolveOptions& options, int threads, bool cuda,
+            const std::string& integrator, double restitution, double v_rest, double v_max,
+            double compliance, double contact_margin) {
+  const mujoco::SimOptions sim_options{
+      .num_envs = num_envs,
+      .mujoco_law = mujoco_law,
+      .solve = options,
+      .threads = threads,
+      .backend = cuda ? mujoco::Backend::cuda : mujoco::Backend::cpu,
+      .integrator = integrator,
+      .contact = {.restitution = restitution,
+                  .v_rest = v_rest,
+                  .v_max = v_max,
+                  .compliance = compliance},
+      .contact_margin = contact_margin};
+  new (self) BatchSim(text.empty() ? mujoco::load_model_file(file) : mujoco::load_model_text(text),
+                      sim_options);
+}
+
+void reset(BatchSim& sim, nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig> mask,
+           int key) {
+  if (mask.shape(0) != std::size_t(sim.options().num_envs))
+    throw std::invalid_argument("mask: expected " + std::to_string(sim.options().num_envs) +
+                                " values, got " + std::to_string(mask.shape(0)));
+  sim.reset(mask.data(), key);
+}
+
+nb::list contacts(const BatchSim& sim, int env) {
+  nb::list records;
+  for (const auto& c : sim.contacts(checked_env(sim, env))) {
+    nb::dict r;
+    r["position"] = copy(c.position.data(), {3});
+    r["frame"] = copy(c.frame.data(), {3, 3});
+    r["force"] = copy(c.force.data(), {6});
+    r["gap"] = c.gap;
+    r["dim"] = c.dim;
+    r["geoms"] = nb::make_tuple(c.geom[0], c.geom[1]);
+    records.append(r);
+  }
+  return records;
+}
+
+nb::dict problem(const BatchSim& sim, int env) {
+  const auto p = sim.problem(checked_env(sim, env));
+  const EnvShape s = *p.slot.shape;
+  const std::size_t n = p.rows, nv = p.nv, ld = p.ld_W;
+  std::size_t n_mu = 0;
+  for (int c = 0; c < s.n_contacts; ++c) n_mu += p.slot.dims[c] - 1;
+  nb::dict d;
+  d["n_free"] = s.n_free;
+  d["n_nonneg"] = s.n_nonneg;
+  d["n_box"] = s.n_box;
+  d["W"] = view(p.W, {n, n}, nb::handle(), {std::int64_t(ld), 1}).attr("copy")();
+  d["b"] = copy(p.slot.b, {n});
+  d["R"] = copy(p.slot.R, {n});
+  d["mu"] = copy(p.slot.mu, {n_mu});
+  d["dims"] = copy(p.slot.dims, {std::size_t(s.n_contacts)});
+  d["lo"] = copy(p.slot.lo, {std::size_t(s.n_box)});
+  d["hi"] = copy(p.slot.hi, {std::size_t(s.n_box)});
+  d["impulse"] = copy(p.impulse, {n});
+  d["J"] = copy(p.slot.J, {n, nv});
+  d["M"] = copy(p.slot.M, {nv, nv});
+  d["a_free"] = copy(p.slot.a_free, {nv});
+  d["efc_of"] = copy(p.slot.efc_of, {n});
+  return d;
+}
+
+nb::dict timings(const BatchSim& sim) {
+  const auto& t = sim.timings();
+  nb::dict d;
+  d["mujoco"] = t.mujoco;
+  d["gather"] = t.gather;
+  d["delassus"] = t.delassus;
+  d["solve"] = t.solve;
+  d["apply"] = t.apply;
+  d["scatter"] = t.scatter;
+  d["steps"] = t.steps;
+  return d;
+}
+
+template <StateComponent c>
+nb::object component(nb::handle self) {
+  return view(nb::cast<const BatchSim&>(self).component(c), self);
+}
+
+template <auto method>
+nb::object per_env(nb::handle self) {
+  const auto& sim = nb::cast<const BatchSim&>(self);
+  const std::size_t n = sim.options().num_envs;
+  const auto* values = (sim.*method)();
+  if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(*values)>>)
+    return view(codes(values), {n}, self);
+  else
+    return view(values, {n}, self);
+}
+
+}  // namespace
+
+void bind_batch_sim(nb::module_& m) {
+  using C = StateComponent;
+  m.def("mujoco_version", &mj_versionString, "Version of the loaded libmujoco.");
+  m.def("check_mujoco_version", &mujoco::check_mujoco_version);
+  nb::class_<BatchSim>(m, "BatchSim")
+      .def("__init__", &create, "file"_a, "text"_a, nb::kw_only(), "num_envs"_a, "mujoco_law"_a,
+           "options"_a, "threads"_a, "cuda"_a, "integrator"_a, "restitution"_a, "v_rest"_a,
+           "v_max"_a, "compliance"_a, "contact_margin"_a)
+      .def("step", &BatchSim::step, nb::call_guard<nb::gil_scoped_release>())
+      .def("reset", &reset, "mask"_a, "key"_a)
+      .def("contacts", &contacts, "env"_a)
+      .def("problem", &problem, "env"_a)
+      .def("timings", &timings)
+      .def_prop_ro("state", &component<C::integration>)
+      .def_prop_ro("time", &component<C::time>)
+      .def_prop_ro("qpos", &component<C::qpos>)
+      .def_prop_ro("qvel", &component<C::qvel>)
+      .def_prop_ro("act", &component<C::act>)
+      .def_prop_ro("ctrl", &component<C::ctrl>)
+      .def_prop_ro("qfrc_applied", &component<C::qfrc_applied>)
+      .def_prop_ro("xfrc_applied", &component<C::xfrc_applied>)
+      .def_prop_ro(
+          "sensordata",
+          [](nb::handle self) { return view(nb::cast<const BatchSim&>(self).sensordata(), self); })
+      .def_prop_ro("status", &per_env<&BatchSim::status>)
+      .def_prop_ro("residual", &per_env<&BatchSim::residual>)
+      .def_prop_ro("iterations", &per_env<&BatchSim::iterations>)
+      .def_prop_ro("solver", &per_env<&BatchSim::solver>)
+      .def_prop_ro("num_contacts", &per_env<&BatchSim::num_contacts>)
+      .def_prop_ro("num_rows", &per_env<&BatchSim::num_rows>)
+      .def_prop_ro("failures", &per_env<&BatchSim::failures>)
+      .def_prop_ro("timestep", [](const BatchSim& s) { return s.model().opt.timestep; })
+      .def_prop_ro("integrator", [](const BatchSim& s) { return s.model().opt.integrator; })
+      .def_prop_ro("threads", &BatchSim::threads)
+      .def_prop_ro("warnings", &BatchSim::warnings);
+}
+
+}  // namespace stickslip::bindings

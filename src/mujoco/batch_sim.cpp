@@ -1,0 +1,181 @@
+#include "src/mujoco/batch_sim.hpp"
+
+#include <cmath>
+#include <stdexcept>
+#include <thread>
+
+#include "src/mujoco/batch_impl.hpp"
+#include "stickslip/info.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+void require(bool ok, const char* option, const char* expected) {
+  if (!ok) throw std::invalid_argument(std::string(option) + ": expected " + expected);
+}
+
+void check_options(const SimOptions& o) {
+  require(o.num_envs >= 1, "num_envs", "at least 1");
+  require(o.threads >= 0, "threads", "a number >= 0 (0: all cores)");
+  const auto& c = o.contact;
+  require(c.restitution >= 0 && c.restitution <= 1, "restitution", "a number in [0, 1]");
+  require(c.v_rest >= 0 && std::isfinite(c.v_rest), "v_rest", "a number >= 0, m/s");
+  require(c.v_max >= 0 && std::isfinite(c.v_max), "v_max", "a number >= 0, m/s");
+  require(c.compliance >= 0 && std::isfinite(c.compliance), "compliance", "a number >= 0, 1/kg");
+  require(std::isfinite(o.contact_margin), "contact_margin", "a finite number, m");
+  if (!o.mujoco_law && !supports(o.solve.solver, o.solve.law))
+    throw std::invalid_argument(std::string("solver: ") + name(o.solve.solver) +
+                                " cannot solve the law " + name(o.solve.law));
+}
+
+// Constraints of flexes that MuJoCo solves in a metric of its own have no place in W.
+void refuse_effective_metric(const mjModel* m) {
+  const std::unique_ptr<mjData, decltype(&mj_deleteData)> d{mj_makeData(m), &mj_deleteData};
+  mj_forward(m, d.get());
+  if (d->efm_active)
+    throw std::invalid_argument(
+        "the model's flexible bodies are solved in MuJoCo's effective metric, which is understood "
+        "by law='mujoco' only");
+}
+
+int component_bit(StateComponent c) {
+  switch (c) {
+    case StateComponent::time:
+      return mjSTATE_TIME;
+    case StateComponent::qpos:
+      return mjSTATE_QPOS;
+    case StateComponent::qvel:
+      return mjSTATE_QVEL;
+    case StateComponent::act:
+      return mjSTATE_ACT;
+    case StateComponent::ctrl:
+      return mjSTATE_CTRL;
+    case StateComponent::qfrc_applied:
+      return mjSTATE_QFRC_APPLIED;
+    default:
+      return mjSTATE_XFRC_APPLIED;
+  }
+}
+
+mjBatch* make_batch(const mjModel* m, const SimOptions& options) {
+  mjBatchConfig config;
+  mjb_defaultConfig(&config);
+  config.persistent = 1;
+  config.nthread = options.threads > 0 ? options.threads : int(std::thread::hardware_concurrency());
+  char error[512] = "";
+  mjBatch* batch = mjb_makeBatch(m, options.num_envs, &config, error, sizeof error);
+  if (!batch) throw std::runtime_error(std::string("MuJoCo cannot make the batch: ") + error);
+  return batch;
+}
+
+}  // namespace
+
+BatchSim::Impl::Impl(ModelPtr given, const SimOptions& o) : options(o), own_model(std::move(given)) {
+  check_options(options);
+  level = options.solve.law == Law::convex ? Level::acceleration : Level::velocity;
+  mjModel& m = *own_model;
+  if (options.mujoco_law) {
+    override_integrator(m, options.integrator);
+  } else {
+    prepare_model(m, options.integrator, level == Level::velocity, options.contact_margin,
+                  warnings);
+    refuse_effective_metric(&m);
+  }
+  batch.reset(make_batch(&m, options));
+  own_model.reset();
+  model = mjb_model(batch.get());
+
+  const std::size_t n = options.num_envs;
+  const bool acceleration_stages = model->opt.integrator == mjINT_RK4 && !options.mujoco_law;
+  buffers = std::make_unique<ProblemBuffers>(options.num_envs, int(model->nv),
+                                             mjb_nthread(batch.get()), options.backend);
+  if (acceleration_stages) rk4 = std::make_unique<Rk4Memory>(model, options.num_envs);
+  data.resize(n);
+  sensordata.resize(n * model->nsensordata);
+  residual.resize(n);
+  status.resize(n);
+  solver.resize(n);
+  for (auto* counts : {&iterations, &num_contacts, &num_rows, &failures}) counts->resize(n);
+  failed.resize(n);
+}
+
+BatchSim::BatchSim(ModelPtr model, const SimOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(model), options)) {}
+BatchSim::~BatchSim() = default;
+BatchSim::BatchSim(BatchSim&&) noexcept = default;
+BatchSim& BatchSim::operator=(BatchSim&&) noexcept = default;
+
+void BatchSim::step() { impl_->step(); }
+
+void BatchSim::reset(const std::uint8_t* mask, int key) {
+  if (key < -1 || key >= impl_->model->nkey)
+    throw std::invalid_argument("key: the model has " + std::to_string(impl_->model->nkey) +
+                                " keyframes, got " + std::to_string(key));
+  std::vector<int> ids;
+  for (int e = 0; e < impl_->options.num_envs; ++e)
+    if (mask[e]) ids.push_back(e);
+  if (ids.empty()) return;
+  const std::vector<int> keys(impl_->options.num_envs, key);
+  mjb_reset(impl_->batch.get(), ids.data(), int(ids.size()), keys.data(), mjSTAGE_NONE);
+  for (const int e : ids) {
+    impl_->status[e] = EnvStatus::solved;
+    impl_->residual[e] = 0;
+    impl_->iterations[e] = impl_->num_contacts[e] = impl_->num_rows[e] = 0;
+  }
+}
+
+Rows BatchSim::component(StateComponent c) const {
+  mjBatch* b = impl_->batch.get();
+  const int stride = mjb_nstate(b);
+  if (c == StateComponent::integration) return {mjb_state(b), stride, stride};
+  int size = 0;
+  double* data = mjb_stateComponent(b, component_bit(c), &size);
+  return {data, size, stride};
+}
+
+Rows BatchSim::sensordata() const {
+  const std::int64_t size = impl_->model->nsensordata;
+  return {impl_->sensordata.data(), size, size};
+}
+
+const EnvStatus* BatchSim::status() const { return impl_->status.data(); }
+const double* BatchSim::residual() const { return impl_->residual.data(); }
+const std::int32_t* BatchSim::iterations() const { return impl_->iterations.data(); }
+const Solver* BatchSim::solver() const { return impl_->solver.data(); }
+const std::int32_t* BatchSim::num_contacts() const { return impl_->num_contacts.data(); }
+const std::int32_t* BatchSim::num_rows() const { return impl_->num_rows.data(); }
+const std::int32_t* BatchSim::failures() const { return impl_->failures.data(); }
+const mjModel& BatchSim::model() const { return *impl_->model; }
+const SimOptions& BatchSim::options() const { return impl_->options; }
+int BatchSim::threads() const { return impl_->worker_threads(); }
+const Timings& BatchSim::timings() const { return impl_->timings; }
+const std::vector<std::string>& BatchSim::warnings() const { return impl_->warnings; }
+
+std::vector<ContactRecord> BatchSim::contacts(int env) const {
+  const mjModel* m = impl_->model;
+  const mjData* d = impl_->data[env];
+  std::vector<ContactRecord> records(impl_->num_contacts[env]);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const mjContact& c = d->contact[i];
+    ContactRecord& r = records[i];
+    mju_copy(r.position.data(), c.pos, 3);
+    mju_copy(r.frame.data(), c.frame, 9);
+    mj_contactForce(m, d, int(i), r.force.data());
+    r.gap = c.dist;
+    r.dim = c.dim;
+    r.geom = {c.geom[0], c.geom[1]};
+  }
+  return records;
+}
+
+ProblemView BatchSim::problem(int env) const {
+  auto& buffers = *impl_->buffers;
+  return {.slot = buffers.slot(env),
+          .W = buffers.problems().W(env),
+          .ld_W = buffers.problems().max_rows(),
+          .rows = buffers.rows(env),
+          .nv = int(impl_->model->nv),
+          .impulse = buffers.results().impulse(env)};
+}
+
+}  // namespace stickslip::mujoco

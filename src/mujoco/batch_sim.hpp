@@ -1,0 +1,115 @@
+// N simulations of one MuJoCo model that step together: MuJoCo's own batch pool runs its stages,
+// this library forms and solves all contact problems at once.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/dynamics/contact_bias.hpp"
+#include "src/mujoco/model.hpp"
+#include "src/mujoco/problem_buffers.hpp"
+#include "stickslip/types.hpp"
+
+namespace stickslip::mujoco {
+
+struct SimOptions {
+  std::int32_t num_envs = 1;
+  bool mujoco_law = false;   ///< step with mj_step, solver and all; `solve` is not used
+  SolveOptions solve;        ///< law: convex (acceleration level), or a velocity-level law
+  int threads = 0;           ///< 0: all cores this process may use
+  Backend backend = Backend::cpu;
+  std::string integrator;    ///< "": the model's
+  dynamics::ContactModel contact;  ///< velocity-level laws only
+  double contact_margin = -1;      ///< m; negative: see prepare_model
+};
+
+/// Seconds of wall time by stage since construction, over all environments.
+struct Timings {
+  double mujoco = 0;    ///< MuJoCo's stages before and after the solver
+  double gather = 0;    ///< rows, Jacobians, mass matrices, right sides
+  double delassus = 0;  ///< W = J M^-1 J^T
+  double solve = 0;
+  double apply = 0;     ///< qfrc_constraint = J^T f, qacc
+  double scatter = 0;   ///< efc_force
+  std::int64_t steps = 0;
+};
+
+/// One contact of the latest step, in MuJoCo's frame: rows normal, tangent 1, tangent 2; the
+/// normal points from geom[0] to geom[1].
+struct ContactRecord {
+  std::array<double, 3> position;
+  std::array<double, 9> frame;
+  std::array<double, 6> force;  ///< N and N m, in `frame`; the impulse is the time step times it
+  double gap;                   ///< m, negative in penetration
+  int dim;
+  std::array<int, 2> geom;
+};
+
+/// A quantity of all environments: environment e's `size` numbers begin at data + e * stride.
+struct Rows {
+  double* data;
+  std::int64_t size, stride;
+};
+
+enum class StateComponent { integration, time, qpos, qvel, act, ctrl, qfrc_applied, xfrc_applied };
+
+/// The problem of one environment in the latest solve (docs/mathematics.md §1). Pointers are valid
+/// until the next step.
+struct ProblemView {
+  EnvSlot slot;
+  const double* W;
+  int ld_W, rows, nv;
+  const double* impulse;
+};
+
+class BatchSim {
+ public:
+  /// The environments start in the model's initial state. Throws std::invalid_argument, naming the
+  /// option, for wrong numbers and for models that the law cannot step.
+  BatchSim(ModelPtr model, const SimOptions& options);
+  ~BatchSim();
+  BatchSim(BatchSim&&) noexcept;
+  BatchSim& operator=(BatchSim&&) noexcept;
+
+  /// Advances every environment by one time step under the controls in `component(ctrl)`.
+  /// An environment whose state, problem or acceleration is not finite (or beyond MuJoCo's limit of
+  /// 1e10) does not advance: it gets status bad_input and is reset to the model's initial state, or
+  /// left where it is if the model switches `autoreset` off. The others never notice.
+  void step();
+
+  /// Resets the environments with mask[e] != 0 to keyframe `key`, or to the initial state (-1).
+  void reset(const std::uint8_t* mask, int key);
+
+  /// Live views of the state: what is written there holds from the next step on.
+  /// `integration` is everything that a bitwise restart needs.
+  Rows component(StateComponent c) const;
+  Rows sensordata() const;
+
+  // Verdicts on the latest step, one per environment. In Runge-Kutta steps: the worst status and
+  // residual of the stages. With the law mujoco: residual NaN, status solved or bad_input.
+  const EnvStatus* status() const;
+  const double* residual() const;
+  const std::int32_t* iterations() const;
+  const Solver* solver() const;
+  const std::int32_t* num_contacts() const;
+  const std::int32_t* num_rows() const;
+  const std::int32_t* failures() const;  ///< steps with bad_input since construction
+
+  std::vector<ContactRecord> contacts(int env) const;
+  ProblemView problem(int env) const;
+
+  const mjModel& model() const;  ///< with the options of the law applied
+  const SimOptions& options() const;
+  int threads() const;
+  const Timings& timings() const;
+  const std::vector<std::string>& warnings() const;
+
+  struct Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stickslip::mujoco

@@ -1,0 +1,106 @@
+#include "src/mujoco/integrator.hpp"
+
+#include "src/dynamics/sparse_ltdl.hpp"
+#include "src/mujoco/internals.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+dynamics::TreeSparsity sparsity(const mjModel* m) {
+  return {int(m->nv), m->M_rownnz, m->M_rowadr, m->M_colind};
+}
+
+void to_dense(const dynamics::TreeSparsity& s, const double* M, double* dense) {
+  mju_zero(dense, s.n * s.n);
+  for (int i = 0; i < s.n; ++i)
+    for (int k = s.row_adr[i]; k < s.row_adr[i] + s.row_nnz[i]; ++k)
+      dense[i * s.n + s.col[k]] = dense[s.col[k] * s.n + i] = M[k];
+}
+
+// qH = M + h diag(damping), as mj_EulerSkip; false: there is no damping and Euler uses M.
+bool euler_matrix(const mjModel* m, mjData* d) {
+  if (m->opt.disableflags & (mjDSBL_EULERDAMP | mjDSBL_DAMPER)) return false;
+  bool damped = false;
+  mju_copy(d->qH, d->M, int(m->nC));
+  for (int i = 0; i < m->nv; ++i) {
+    const int joint = m->dof_jntid[i];
+    mjtNum poly[mjNPOLY];
+    mju_copy(poly, m->dof_dampingpoly + mjNPOLY * i, mjNPOLY);
+    damped |= m->dof_damping[i] > 0 || !mju_isZero(poly, mjNPOLY) || m->jnt_actuatorid[joint] != -1;
+    const mjtNum damping = m->dof_damping[i] + mj_actuatorDamping(m, mjOBJ_JOINT, joint, poly);
+    d->qH[m->M_rowadr[i] + m->M_rownnz[i] - 1] +=
+        m->opt.timestep * mjd_xPolyForce(damping, poly, d->qvel[i], mjNPOLY, 1);
+  }
+  return damped;
+}
+
+// qH = M - h ∂force/∂v, as mj_implicitSkip; M for the blocks of free bodies without children.
+void implicitfast_matrix(const mjModel* m, mjData* d) {
+  mjd_smooth_vel(m, d, 0);
+  for (int k = 0; k < m->nC; ++k)
+    d->qH[k] = d->M[k] - m->opt.timestep * d->qDeriv[m->mapD2M[k]];
+  for (int j = 0; j < m->njnt; ++j) {
+    mjtNum A[36];
+    if (m->jnt_type[j] != mjJNT_FREE || !mjd_freeMhat(m, d, j, m->opt.timestep, A)) continue;
+    const int first = m->M_rowadr[m->jnt_dofadr[j]], last = m->jnt_dofadr[j] + 5;
+    mju_copy(d->qH + first, d->M + first, m->M_rowadr[last] + m->M_rownnz[last] - first);
+  }
+}
+
+// Calls f(dof address, A) for every free body without children.
+template <class F>
+void for_each_free_body(const mjModel* m, const mjData* d, F f) {
+  if (m->opt.integrator != mjINT_IMPLICITFAST) return;
+  for (int j = 0; j < m->njnt; ++j) {
+    mjtNum A[36];
+    if (m->jnt_type[j] == mjJNT_FREE && mjd_freeMhat(m, d, j, m->opt.timestep, A))
+      f(m->jnt_dofadr[j], A);
+  }
+}
+
+}  // namespace
+
+bool integrator_matrix(const mjModel* m, mjData* d, double* M_hat, double* a_free) {
+  const auto s = sparsity(m);
+  if (m->opt.integrator == mjINT_EULER) {
+    if (!euler_matrix(m, d)) {
+      to_dense(s, d->M, M_hat);
+      mju_copy(a_free, d->qacc_smooth, s.n);
+      return true;
+    }
+  } else {
+    implicitfast_matrix(m, d);
+  }
+  to_dense(s, d->qH, M_hat);
+  if (!dynamics::factor_ltdl(s, d->qH, d->qHDiagInv)) return false;
+  mju_copy(a_free, d->qfrc_smooth, s.n);
+  dynamics::solve_ltdl(s, d->qH, d->qHDiagInv, a_free);
+  for_each_free_body(m, d, [&](int adr, mjtNum* A) {
+    int pivot[6];
+    if (mju_factorLU6(A, pivot)) mju_solveLU6(a_free + adr, A, d->qfrc_smooth + adr, pivot);
+  });
+  return true;
+}
+
+void integrate(const mjModel* m, mjData* d) {
+  // mj_compareFwdInv may have left another matrix in qH.
+  const int reuse_factor = !(m->opt.enableflags & mjENBL_FWDINV);
+  if (m->opt.integrator == mjINT_EULER) {
+    mj_EulerSkip(m, d, reuse_factor);
+    return;
+  }
+  // MuJoCo solves a free body's block with A: feed it A M⁻¹ qfrc_constraint for the step.
+  mj_markStack(d);
+  mjtNum* true_force = mj_stackAllocNum(d, m->nv);
+  mju_copy(true_force, d->qfrc_constraint, int(m->nv));
+  for_each_free_body(m, d, [&](int adr, const mjtNum* A) {
+    mjtNum change[6];
+    mju_sub(change, d->qacc + adr, d->qacc_smooth + adr, 6);
+    mju_mulMatVec(d->qfrc_constraint + adr, A, change, 6, 6);
+  });
+  mj_implicitSkip(m, d, reuse_factor);
+  mju_copy(d->qfrc_constraint, true_force, int(m->nv));
+  mj_freeStack(d);
+}
+
+}  // namespace stickslip::mujoco

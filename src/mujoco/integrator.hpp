@@ -1,0 +1,26 @@
+// The matrix with which MuJoCo's integrator turns forces into velocities, and the integrator
+// itself.
+//
+//     v⁺ = v + h A⁻¹ qfrc_smooth + h M̂⁻¹ qfrc_constraint
+//
+// Euler:        A = M̂ = M + h diag(damping), or M where that is switched off
+// implicitfast: A = M̂ = M - h ∂(passive + actuator)/∂v, symmetric; but MuJoCo integrates a free body
+//               without children by its own 6 x 6 block of A, which has the derivative of the
+//               gyroscopic force in it and is not symmetric. There M̂ = M: the smooth forces act as in
+//               MuJoCo, the impulses change the momentum as Newton's law says, and W stays
+//               symmetric.
+#pragma once
+#include <mujoco/mujoco.h>
+
+namespace stickslip::mujoco {
+
+/// Leaves the factor of M̂ in qH, qHDiagInv (where it differs from M) and writes M̂[nv][nv] and
+/// a_free[nv] = A⁻¹ qfrc_smooth, so that v + h a_free is the velocity without constraints. To be
+/// called after mj_fwdAcceleration; false where M̂ is not positive definite.
+bool integrator_matrix(const mjModel* m, mjData* d, double* M_hat, double* a_free);
+
+/// Advances the state by MuJoCo's integrator so that qfrc_constraint acts through M̂. Needs
+/// `integrator_matrix` at this state, qfrc_constraint and qacc; leaves both as they are.
+void integrate(const mjModel* m, mjData* d);
+
+}  // namespace stickslip::mujoco

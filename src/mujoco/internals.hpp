@@ -1,0 +1,29 @@
+// Functions that libmujoco exports but its headers do not declare (engine_derivative.h,
+// engine_forward.h, engine_core_util.h of MuJoCo 4.0). The package is pinned to 4.0.x, and the
+// library is checked against it when this one is loaded (model.cpp).
+#pragma once
+#include <mujoco/mujoco.h>
+
+extern "C" {
+
+// qDeriv = d (passive + actuator [- bias]) / d qvel
+void mjd_smooth_vel(const mjModel* m, mjData* d, int flg_bias);
+
+// A = M - h d qfrc_smooth / d qvel, bias included, for the free joint of a body without children;
+// 0: no such joint. Needs qDeriv.
+int mjd_freeMhat(const mjModel* m, const mjData* d, int jnt, mjtNum h, mjtNum A[36]);
+
+// Damping that actuators add to a joint; its higher-order coefficients are added to poly.
+mjtNum mj_actuatorDamping(const mjModel* m, int objtype, int id, mjtNum* poly);
+
+// Force of a polynomial law (flg_deriv 0), or its derivative (1), at velocity x.
+mjtNum mjd_xPolyForce(mjtNum linear, const mjtNum* poly, mjtNum x, int n, int flg_deriv);
+
+// As mj_Euler and mj_implicit; skipfactor: use the factor that is in qH, qHDiagInv.
+void mj_EulerSkip(const mjModel* m, mjData* d, int skipfactor);
+void mj_implicitSkip(const mjModel* m, mjData* d, int skipfactor);
+
+// LU of a 6 x 6 matrix with pivoting, in place (0: singular), and the solution of A x = b by it.
+int mju_factorLU6(mjtNum A[36], int pivot[6]);
+void mju_solveLU6(mjtNum x[6], const mjtNum A[36], const mjtNum b[6], const int pivot[6]);
+}

@@ -1,0 +1,94 @@
+#include "src/mujoco/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <mutex>
+#include <stdexcept>
+
+namespace stickslip::mujoco {
+namespace {
+
+// While a model loads, MuJoCo's messages go into the exception instead of onto the console and
+// into a log file, and an error, fatal by default, unwinds to the caller.
+class LogCapture {
+ public:
+  LogCapture() : lock_(mutex()) {
+    text().clear();
+    previous_ = mju_setLogHandler(&LogCapture::receive);
+  }
+  ~LogCapture() { mju_setLogHandler(previous_); }
+  LogCapture(const LogCapture&) = delete;
+  LogCapture& operator=(const LogCapture&) = delete;
+
+  static std::string& text() {
+    static std::string messages;
+    return messages;
+  }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex m;
+    return m;
+  }
+  static void receive(const mjLogMessage* message) {
+    text() += (text().empty() ? "" : "; ") + std::string(message->subject);
+    if (message->level == mjLOG_ERROR) throw std::runtime_error(text());
+  }
+  std::lock_guard<std::mutex> lock_;
+  mjfLogHandler previous_;
+};
+
+// Runs `load(error, size)` and turns failure of any kind into one exception.
+template <class Load>
+ModelPtr guarded(const std::string& what, Load load) {
+  check_mujoco_version();
+  char error[1024] = "";
+  std::string reason;
+  {
+    const LogCapture capture;
+    try {
+      if (ModelPtr model{load(error, int(sizeof error))}) return model;
+      reason = error[0] ? error : LogCapture::text();
+    } catch (const std::exception& e) {
+      reason = e.what();
+    }
+  }
+  if (reason.empty()) reason = "MuJoCo gives no reason";
+  throw std::invalid_argument("model: cannot load " + what + ": " + reason);
+}
+
+}  // namespace
+
+void check_mujoco_version() {
+  if (mj_version() == mjVERSION_HEADER) return;
+  throw std::runtime_error(std::string("libmujoco ") + mj_versionString() +
+                           " is loaded, but this package was built with another version; run: pip "
+                           "install --force-reinstall 'mujoco==4.0.0' 'mujoco-core==4.0.0'");
+}
+
+ModelPtr load_model_file(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (!fs::exists(path, ignored))
+    throw std::invalid_argument("model: no such file: " + path);
+  if (!fs::is_regular_file(path, ignored))
+    throw std::invalid_argument("model: not a file: " + path);
+  return guarded(path, [&](char* error, int size) {
+    return fs::path(path).extension() == ".mjb" ? mj_loadModel(path.c_str(), nullptr)
+                                                : mj_loadXML(path.c_str(), nullptr, error, size);
+  });
+}
+
+ModelPtr load_model_text(const std::string& xml) {
+  return guarded("the given text", [&](char* error, int size) -> mjModel* {
+    mjSpec* spec = mj_parseXMLString(xml.c_str(), nullptr, error, size);
+    if (!spec) return nullptr;
+    mjModel* model = mj_compile(spec, nullptr);
+    if (!model) mju_strncpy(error, mjs_getError(spec), size);
+    mj_deleteSpec(spec);
+    return model;
+  });
+}
+
+}  // namespace stickslip::mujoco

@@ -1,0 +1,70 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <stdexcept>
+#include <string_view>
+
+#include "src/mujoco/model.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+// In the order of mjtIntegrator.
+constexpr std::array<std::string_view, 5> kIntegrators = {"euler", "rk4", "implicit",
+                                                          "implicitfast", "discrete"};
+
+[[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
+
+// Contacts are found from `ahead` metres on: a resting contact must not be lost when its gap is
+// 0 + rounding, and one that closes within the step must be known before.
+void find_contacts_ahead(mjModel& m, double ahead) {
+  if (ahead < 0) ahead = 4 * m.opt.timestep * m.opt.timestep * mju_norm3(m.opt.gravity) + 1e-6;
+  // The margins of two geoms add up.
+  for (int i = 0; i < m.ngeom; ++i) m.geom_margin[i] += ahead / 2;
+  for (int i = 0; i < m.nflex; ++i) m.flex_margin[i] += ahead / 2;
+  for (int i = 0; i < m.nbody; ++i) m.body_margin[i] += ahead / 2;
+  for (int i = 0; i < m.npair; ++i) m.pair_margin[i] += ahead;
+  m.opt.o_margin += ahead;
+}
+
+void prepare_velocity_level(mjModel& m, double contact_margin, std::vector<std::string>& warnings) {
+  if (m.opt.integrator == mjINT_IMPLICIT)
+    refuse(
+        "integrator 'implicit' has a nonsymmetric matrix, which the velocity-level laws cannot "
+        "use: choose integrator='implicitfast'");
+  if (m.opt.integrator == mjINT_RK4) {
+    m.opt.integrator = mjINT_IMPLICITFAST;
+    warnings.push_back(
+        "the model asks for integrator RK4, in whose stages impulses have no meaning: stepping "
+        "with implicitfast (choose with integrator=)");
+  }
+  m.opt.cone = mjCONE_ELLIPTIC;
+  find_contacts_ahead(m, contact_margin);
+}
+
+}  // namespace
+
+void override_integrator(mjModel& m, const std::string& integrator) {
+  if (integrator.empty() || integrator == "model") return;
+  std::string lower = integrator;
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return char(std::tolower(c)); });
+  const auto found = std::find(kIntegrators.begin(), kIntegrators.end(), lower);
+  if (found == kIntegrators.end())
+    refuse("integrator: expected model, euler, rk4, implicit or implicitfast, got " + integrator);
+  m.opt.integrator = int(found - kIntegrators.begin());
+}
+
+void prepare_model(mjModel& m, const std::string& integrator, bool velocity_level,
+                   double contact_margin, std::vector<std::string>& warnings) {
+  override_integrator(m, integrator);
+  if (m.opt.integrator == mjINT_DISCRETE)
+    refuse(
+        "integrator 'discrete' solves for contacts inside MuJoCo and cannot be recomposed: choose "
+        "integrator='implicitfast', or law='mujoco'");
+  if (m.opt.enableflags & mjENBL_SLEEP)
+    refuse("the option flag 'sleep' is understood by law='mujoco' only: switch it off");
+  if (velocity_level) prepare_velocity_level(m, contact_margin, warnings);
+}
+
+}  // namespace stickslip::mujoco

@@ -1,0 +1,94 @@
+#include "src/mujoco/rk4.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+constexpr double kA[kRk4Stages] = {0.0, 0.5, 0.5, 1.0};
+constexpr double kB[kRk4Stages] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};
+
+}  // namespace
+
+Rk4Memory::Rk4Memory(const mjModel* m, int num_envs)
+    : state_(m->nq + m->nv + m->na),
+      velocity_(m->nv),
+      rate_(m->nv + m->na),
+      stride_(state_ + kRk4Stages * (velocity_ + rate_) + 1),
+      memory_(stride_ * num_envs) {}
+
+Rk4Slot Rk4Memory::slot(int env) {
+  Rk4Slot s;
+  s.X0 = memory_.data() + stride_ * env;
+  double* next = s.X0 + state_;
+  for (int i = 0; i < kRk4Stages; ++i, next += velocity_) s.velocity[i] = next;
+  for (int i = 0; i < kRk4Stages; ++i, next += rate_) s.rate[i] = next;
+  s.time = next;
+  return s;
+}
+
+void rk4_begin(const mjModel* m, const mjData* d, const Rk4Slot& slot) {
+  mju_copy(slot.X0, d->qpos, int(m->nq));
+  mju_copy(slot.X0 + m->nq, d->qvel, int(m->nv));
+  mju_copy(slot.X0 + m->nq + m->nv, d->act, int(m->na));
+  mju_copy(slot.velocity[0], d->qvel, int(m->nv));
+  *slot.time = d->time;
+}
+
+void rk4_restore(const mjModel* m, mjData* d, const Rk4Slot& slot) {
+  mju_copy(d->qpos, slot.X0, int(m->nq));
+  mju_copy(d->qvel, slot.X0 + m->nq, int(m->nv));
+  mju_copy(d->act, slot.X0 + m->nq + m->nv, int(m->na));
+  d->time = *slot.time;
+}
+
+void rk4_record(const mjModel* m, const mjData* d, const Rk4Slot& slot, int i) {
+  mju_copy(slot.rate[i], d->qacc, int(m->nv));
+  mju_copy(slot.rate[i] + m->nv, d->act_dot, int(m->na));
+}
+
+void rk4_enter(const mjModel* m, mjData* d, const Rk4Slot& slot, int i) {
+  const int nv = int(m->nv), na = int(m->na);
+  const double h = m->opt.timestep;
+  rk4_restore(m, d, slot);
+  mj_markStack(d);
+  mjtNum* step = mj_stackAllocNum(d, nv + na);
+  mju_scl(step, slot.velocity[i - 1], kA[i], nv);
+  mj_integratePos(m, d->qpos, step, h);
+  mju_scl(step, slot.rate[i - 1], kA[i], nv + na);
+  mju_addToScl(d->qvel, step, h, nv);
+  mju_addToScl(d->act, step + nv, h, na);
+  mj_freeStack(d);
+  mju_copy(slot.velocity[i], d->qvel, nv);
+  d->time = *slot.time + kA[i] * h;
+}
+
+void rk4_advance(const mjModel* m, mjData* d, const Rk4Slot& slot) {
+  const int nv = int(m->nv), na = int(m->na);
+  mj_markStack(d);
+  mjtNum* velocity = mj_stackAllocNum(d, nv);
+  mjtNum* rate = mj_stackAllocNum(d, nv + na);
+  mjtNum* last_qacc = mj_stackAllocNum(d, nv);
+  mju_zero(velocity, nv);
+  mju_zero(rate, nv + na);
+  for (int i = 0; i < kRk4Stages; ++i) {
+    mju_addToScl(velocity, slot.velocity[i], kB[i], nv);
+    mju_addToScl(rate, slot.rate[i], kB[i], nv + na);
+  }
+
+  // MuJoCo's explicit Euler advances velocities, activations, histories, plugins and time; only
+  // the positions are not those of its semi-implicit step.
+  mju_copy(last_qacc, d->qacc, nv);
+  mju_copy(d->qacc, rate, nv);
+  mju_copy(d->act_dot, rate + nv, na);
+  rk4_restore(m, d, slot);
+  mjModel explicit_euler = *m;  // shallow: the arrays are m's
+  explicit_euler.opt.disableflags |= mjDSBL_EULERDAMP;
+  mj_Euler(&explicit_euler, d);
+  mju_copy(d->qpos, slot.X0, int(m->nq));
+  mj_integratePos(m, d->qpos, velocity, m->opt.timestep);
+
+  mju_copy(d->qacc, last_qacc, nv);
+  mju_copy(d->qacc_warmstart, last_qacc, nv);
+  mj_freeStack(d);
+}
+
+}  // namespace stickslip::mujoco

@@ -1,0 +1,47 @@
+#include "src/mujoco/row_map.hpp"
+
+namespace stickslip::mujoco {
+
+EnvShape shape_of(const mjData* d) {
+  EnvShape shape;
+  for (int i = 0; i < d->nefc; ++i) {
+    switch (d->efc_type[i]) {
+      case mjCNSTR_EQUALITY:
+        ++shape.n_free;
+        break;
+      case mjCNSTR_FRICTION_DOF:
+      case mjCNSTR_FRICTION_TENDON:
+        ++shape.n_box;
+        break;
+      case mjCNSTR_CONTACT_ELLIPTIC:
+        ++shape.n_contacts;
+        i += d->contact[d->efc_id[i]].dim - 1;
+        break;
+      default:
+        ++shape.n_nonneg;
+    }
+  }
+  return shape;
+}
+
+void map_rows(const mjData* d, const EnvShape& shape, int* efc_of) {
+  int free = 0, nonneg = shape.n_free, box = nonneg + shape.n_nonneg, contact = box + shape.n_box;
+  for (int i = 0; i < d->nefc; ++i) {
+    switch (d->efc_type[i]) {
+      case mjCNSTR_EQUALITY:
+        efc_of[free++] = i;
+        break;
+      case mjCNSTR_FRICTION_DOF:
+      case mjCNSTR_FRICTION_TENDON:
+        efc_of[box++] = i;
+        break;
+      case mjCNSTR_CONTACT_ELLIPTIC:
+        efc_of[contact++] = i;
+        break;
+      default:
+        efc_of[nonneg++] = i;
+    }
+  }
+}
+
+}  // namespace stickslip::mujoco

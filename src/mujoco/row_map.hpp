@@ -1,0 +1,21 @@
+// MuJoCo's constraint rows ("efc") in this library's order.
+//
+//   efc row                                         ours
+//   equality                                        free
+//   limit, frictionless contact, pyramid edge       nonneg
+//   friction loss of a dof or tendon                box
+//   elliptic contact of dimension 3, 4, 6           contact block (n, t1, t2[, spin, roll1, roll2])
+#pragma once
+#include <mujoco/mujoco.h>
+
+#include "stickslip/types.hpp"
+
+namespace stickslip::mujoco {
+
+/// Number of rows of each kind.
+EnvShape shape_of(const mjData* d);
+
+/// efc_of[row] for every row of ours (nefc of them).
+void map_rows(const mjData* d, const EnvShape& shape, int* efc_of);
+
+}  // namespace stickslip::mujoco

@@ -1,0 +1,44 @@
+#include "src/mujoco/stages.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+bool any_bad(const mjtNum* x, mjtSize n) {
+  for (mjtSize i = 0; i < n; ++i)
+    if (mju_isBad(x[i])) return true;
+  return false;
+}
+
+}  // namespace
+
+void forward_to_solver(const mjModel* m, mjData* d, bool sensors) {
+  const bool energy = m->opt.enableflags & mjENBL_ENERGY;
+  mj_fwdPosition(m, d);
+  if (sensors) mj_sensorPos(m, d);
+  if (!d->flg_energypos) {
+    if (energy)
+      mj_energyPos(m, d);
+    else
+      d->energy[0] = d->energy[1] = 0;
+  }
+  mj_fwdVelocity(m, d);
+  if (sensors) mj_sensorVel(m, d);
+  if (energy && !d->flg_energyvel) mj_energyVel(m, d);
+  if (mjcb_control && !(m->opt.disableflags & mjDSBL_ACTUATION)) mjcb_control(m, d);
+  mj_fwdActuation(m, d);
+  mj_fwdAcceleration(m, d);
+}
+
+void after_solver(const mjModel* m, mjData* d) {
+  d->flg_rnepost = 0;  // forces changed: sensors must not reuse last step's
+  mj_sensorAcc(m, d);
+  if (m->opt.enableflags & mjENBL_FWDINV) mj_compareFwdInv(m, d);
+}
+
+bool bad_state(const mjModel* m, const mjData* d) {
+  return any_bad(d->qpos, m->nq) || any_bad(d->qvel, m->nv) || any_bad(d->act, m->na);
+}
+
+bool bad_acceleration(const mjModel* m, const mjData* d) { return any_bad(d->qacc, m->nv); }
+
+}  // namespace stickslip::mujoco

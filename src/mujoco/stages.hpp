@@ -1,0 +1,21 @@
+// mj_step (MuJoCo 4.0, engine_forward.c) cut open at its constraint solver, so that the solver can
+// be this library's. Between `forward_to_solver` and `after_solver`, somebody writes qacc,
+// qfrc_constraint and efc_force.
+#pragma once
+#include <mujoco/mujoco.h>
+
+namespace stickslip::mujoco {
+
+/// mj_forward up to mj_fwdAcceleration. `sensors` false leaves out sensors and energies, as
+/// MuJoCo does in the later stages of Runge-Kutta.
+void forward_to_solver(const mjModel* m, mjData* d, bool sensors);
+
+/// What mj_forward and mj_step do after the solver, short of the integrator.
+void after_solver(const mjModel* m, mjData* d);
+
+/// Whether qpos, qvel, act (or, `accelerations`, qacc) hold a NaN or a number beyond MuJoCo's
+/// limit of 1e10.
+bool bad_state(const mjModel* m, const mjData* d);
+bool bad_acceleration(const mjModel* m, const mjData* d);
+
+}  // namespace stickslip::mujoco
