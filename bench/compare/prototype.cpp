@@ -1,0 +1,46 @@
+// The prototype's solver as its own main() calls it, compiled from STICKSLIP_PROTOTYPES.
+#define main prototype_main
+#include "ncp_newton.cpp"
+#undef main
+
+#include "bench/compare/prototype.hpp"
+
+namespace stickslip::bench {
+namespace {
+
+template <int P>
+class Sized : public Prototype {
+ public:
+  void load(const double* W, const double* b, const double* mu) override {
+    problem_.p = P;
+    problem_.W.assign(W, W + 9 * P * P);
+    problem_.q3.assign(b, b + 3 * P);
+    problem_.mu.assign(mu, mu + P);
+  }
+  bool solve(double* impulse) override { return ladder_.solve(problem_, impulse, NOpt()).st == 0; }
+
+ private:
+  Prob problem_;
+  Ladder<P> ladder_;
+};
+
+}  // namespace
+
+std::unique_ptr<Prototype> make_prototype(int contacts) {
+  switch (contacts) {
+    case 2:
+      return std::make_unique<Sized<2>>();
+    case 4:
+      return std::make_unique<Sized<4>>();
+    case 8:
+      return std::make_unique<Sized<8>>();
+    case 16:
+      return std::make_unique<Sized<16>>();
+    case 32:
+      return std::make_unique<Sized<32>>();
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace stickslip::bench

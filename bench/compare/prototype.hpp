@@ -1,0 +1,19 @@
+// Another program's solver of the same problems, behind a plain interface.
+#pragma once
+#include <memory>
+
+namespace stickslip::bench {
+
+class Prototype {
+ public:
+  virtual ~Prototype() = default;
+  /// Takes over a problem of p contacts of dimension 3: W [3p][3p], b [3p], mu [p]. Not timed.
+  virtual void load(const double* W, const double* b, const double* mu) = 0;
+  /// Solves it; whether the solver believes it succeeded.
+  virtual bool solve(double* impulse) = 0;
+};
+
+/// Null for numbers of contacts that the prototype is not built for.
+std::unique_ptr<Prototype> make_prototype(int contacts);
+
+}  // namespace stickslip::bench

@@ -1,0 +1,69 @@
+// Batches of random problems, shared by the benchmarks, and what they report about a solve.
+#pragma once
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "stickslip/stickslip.hpp"
+#include "tests/support/batches.hpp"
+#include "tests/support/families.hpp"
+
+namespace stickslip::bench {
+
+/// A family of problems with a number of contacts.
+struct Case {
+  support::Family family;
+  int contacts;
+};
+
+/// All families with the given numbers of contacts, as far as they exist.
+std::vector<Case> all_cases(const std::vector<int>& contacts);
+std::string name(const Case& c);
+
+/// Problems 0 ... count - 1 of a case.
+template <class In>
+HostProblems<In> make_batch(const Case& c, int count);
+
+/// The batch of environment `env` alone.
+template <class In>
+ProblemBatch<In> single(const ProblemBatch<In>& batch, int env);
+template <class In>
+ResultBatch<In> single(const ResultBatch<In>& batch, int env);
+
+/// Share of environments with status solved.
+template <class In>
+double solved_share(const HostResults<In>& results, int num_envs) {
+  int solved = 0;
+  for (int env = 0; env < num_envs; ++env) solved += results.status(env) == EnvStatus::solved;
+  return num_envs > 0 ? double(solved) / num_envs : 1.0;
+}
+
+/// Seconds that f() takes.
+template <class F>
+double seconds(F&& f) {
+  const auto start = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The value below which the share `q` of the values lies.
+double quantile(std::vector<double> values, double q);
+
+/// Seconds of each environment solved alone, the least of `rounds` measurements.
+template <class In>
+std::vector<double> seconds_each(const ProblemBatch<In>& problems, const ResultBatch<In>& results,
+                                 const SolveOptions& options, Workspace& workspace, int rounds) {
+  std::vector<double> least(std::size_t(problems.num_envs), 1e30);
+  for (int round = 0; round < rounds; ++round) {
+    for (int env = 0; env < problems.num_envs; ++env) {
+      double& time = least[std::size_t(env)];
+      const auto problem = single(problems, env);
+      const auto result = single(results, env);
+      time = std::min(time, seconds([&] { solve(problem, result, options, workspace); }));
+    }
+  }
+  return least;
+}
+
+}  // namespace stickslip::bench

@@ -1,0 +1,79 @@
+// Every solver, law and precision over the families of random problems, p = 1 ... 32 contacts, on
+// one thread. An iteration solves kProblems different problems.
+#include <benchmark/benchmark.h>
+
+#include "bench/problems.hpp"
+
+namespace stickslip::bench {
+namespace {
+
+constexpr int kProblems = 200;
+
+struct Setup {
+  const char* name;
+  SolveOptions options;
+};
+
+SolveOptions make_options(Law law, Solver solver, Precision precision) {
+  SolveOptions o;
+  o.law = law;
+  o.solver = solver;
+  o.precision = precision;
+  return o;
+}
+
+SolveOptions fifty_sweeps(Law law, Precision precision) {
+  SolveOptions o = make_options(law, Solver::pgs, precision);
+  o.max_sweeps = 50;
+  o.exact_sweeps = true;
+  return o;
+}
+
+std::vector<Setup> setups() {
+  const auto automatic = Solver::automatic;
+  return {{"coulomb/auto/double", make_options(Law::coulomb, automatic, Precision::fp64)},
+          {"coulomb/auto/mixed", make_options(Law::coulomb, automatic, Precision::mixed)},
+          {"coulomb/auto/float", make_options(Law::coulomb, automatic, Precision::fp32)},
+          {"coulomb/newton/double", make_options(Law::coulomb, Solver::newton, Precision::fp64)},
+          {"coulomb/pgs50/double", fifty_sweeps(Law::coulomb, Precision::fp64)},
+          {"coulomb/pgs50/float", fifty_sweeps(Law::coulomb, Precision::fp32)},
+          {"convex/auto/double", make_options(Law::convex, automatic, Precision::fp64)},
+          {"box/pgs50/double", fifty_sweeps(Law::box, Precision::fp64)}};
+}
+
+template <class In>
+void solve_families(benchmark::State& state, const Case& c, const SolveOptions& options) {
+  const HostProblems<In> problems = make_batch<In>(c, kProblems);
+  HostResults<In> results(kProblems, problems.max_rows());
+  Workspace workspace(problems.max_rows(), problems.max_contacts(), 1);
+  const auto problem = problems.view();
+  const auto result = results.view();
+  for (auto _ : state) solve(problem, result, options, workspace);
+
+  const auto each = seconds_each(problem, result, options, workspace, 3);
+  state.counters["us_median"] = 1e6 * quantile(each, 0.5);
+  state.counters["us_p95"] = 1e6 * quantile(each, 0.95);
+  state.counters["solved"] = solved_share(results, kProblems);
+  state.SetItemsProcessed(state.iterations() * kProblems);
+}
+
+const bool registered = [] {
+  for (const Setup& setup : setups()) {
+    for (const Case& c : all_cases({1, 2, 4, 8, 16, 32})) {
+      const SolveOptions options = setup.options;
+      const std::string label = std::string("solve/") + setup.name + "/" + name(c);
+      const bool single_precision = options.precision == Precision::fp32;
+      benchmark::RegisterBenchmark(label.c_str(), [=](benchmark::State& state) {
+        single_precision ? solve_families<float>(state, c, options)
+                         : solve_families<double>(state, c, options);
+      })->Unit(benchmark::kMicrosecond);
+    }
+  }
+  benchmark::AddCustomContext("compiler", __VERSION__);
+  benchmark::AddCustomContext("isa", cpu_isa());
+  benchmark::AddCustomContext("stickslip", version());
+  return true;
+}();
+
+}  // namespace
+}  // namespace stickslip::bench
