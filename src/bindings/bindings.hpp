@@ -8,5 +8,6 @@ void bind_types(nanobind::module_& m);      ///< enums, SolveOptions, facts abou
 void bind_solve(nanobind::module_& m);      ///< solve, measure
 void bind_mechanism(nanobind::module_& m);  ///< delassus, apply_impulse
 void bind_reference(nanobind::module_& m);  ///< the oracle's residual
+void bind_batch_sim(nanobind::module_& m);  ///< simulations of MuJoCo models
 
 }  // namespace stickslip::bindings

@@ -48,7 +48,7 @@ void bind_for(nb::module_& m) {
         const auto out = matrix_slots("W", W, M.shape(0), ld_W);
         std::int32_t* const flags = values("ok", ok, M.shape(0));
         const nb::gil_scoped_release other_threads_may_run;
-        Workspace workspace(std::max(mechanism.max_rows, mechanism.nv), 0, threads);
+        Workspace workspace(0, 0, threads);  // grows to the mechanism
         delassus(mechanism, out, ld_W, flags, workspace);
       },
       "M"_a.noconvert(), "J"_a.noconvert(), "rows"_a.noconvert().none(), "W"_a.noconvert(),
@@ -67,7 +67,7 @@ void bind_for(nb::module_& m) {
         const auto out = slots("v_next", v_next, num_envs);
         std::int32_t* const flags = values("ok", ok, num_envs);
         const nb::gil_scoped_release other_threads_may_run;
-        Workspace workspace(std::max(mechanism.max_rows, mechanism.nv), 0, threads);
+        Workspace workspace(0, 0, threads);  // grows to the mechanism
         apply_impulse(mechanism, r, v, out, flags, workspace);
       },
       "M"_a.noconvert(), "J"_a.noconvert(), "rows"_a.noconvert().none(), "impulse"_a.noconvert(),

@@ -10,4 +10,5 @@ NB_MODULE(_core, m) {
   bind_solve(m);
   bind_mechanism(m);
   bind_reference(m);
+  bind_batch_sim(m);
 }
