@@ -78,10 +78,10 @@ std::vector<Block> blocks(const Problem& problem) {
   return all;
 }
 
-Circular circular(const Problem& problem, const Block& block) {
+Circular circular(const Problem& problem, const Block& block, Law law) {
   Circular c{0.0, Vector::Zero(block.size)};
   c.scale[0] = 1.0;
-  if (block.kind != Kind::contact) return c;
+  if (block.kind != Kind::contact || law == Law::frictionless) return c;
   const Vector mu = problem.mu.segment(block.parameter, block.size - 1);
   for (double coefficient : mu) {
     if (c.mu1 == 0.0) c.mu1 = coefficient;

@@ -47,6 +47,16 @@ Vector contact_map(const CircularBlock& x, double mu1, double rho, Law law) {
   return x.r - project_contact(x.r - rho * shifted, x.r[0], mu1, law) + x.excluded;
 }
 
+/// By how much a contact's impulses exceed what r_n allows, N s.
+double excess(const CircularBlock& x, double mu1, Law law) {
+  const Vector t = x.r.tail(x.r.size() - 1);
+  const double limit = mu1 * std::max(x.r[0], 0.0);
+  const double used = law == Law::box       ? t.lpNorm<Eigen::Infinity>()
+                      : law == Law::pyramid ? t.lpNorm<1>()
+                                            : t.norm();
+  return std::max({0.0, -x.r[0], used - limit, x.excluded.lpNorm<Eigen::Infinity>()});
+}
+
 double row_map(const Problem& problem, const Block& block, double r, double u, double rho) {
   if (block.kind == Kind::free) return rho * u;
   if (block.kind == Kind::nonneg) return std::min(r, rho * u);
@@ -56,11 +66,11 @@ double row_map(const Problem& problem, const Block& block, double r, double u, d
 }
 
 /// Largest diagonal entry of (W + R) in circular coordinates, block by block.
-Vector largest_diagonals(const Problem& problem, const std::vector<Block>& all) {
+Vector largest_diagonals(const Problem& problem, const std::vector<Block>& all, Law law) {
   const Vector diagonal = problem.W.diagonal() + problem.R;
   Vector largest(all.size());
   for (std::size_t k = 0; k < all.size(); ++k) {
-    const Vector scale = circular(problem, all[k]).scale;
+    const Vector scale = circular(problem, all[k], law).scale;
     largest[k] =
         (scale.array().square() * diagonal.segment(all[k].row, all[k].size).array()).maxCoeff();
   }
@@ -76,7 +86,7 @@ Vector velocity(const Problem& problem, const Vector& r) {
 NaturalMap natural_map(const Problem& problem, const Vector& r, Law law) {
   const std::vector<Block> all = blocks(problem);
   const Vector u = velocity(problem, r);
-  const Vector largest = largest_diagonals(problem, all);
+  const Vector largest = largest_diagonals(problem, all, law);
   const double whole = all.empty() || largest.maxCoeff() <= 0.0 ? 1.0 : largest.maxCoeff();
   NaturalMap map{Vector(u.size()), Vector(u.size())};
   for (std::size_t k = 0; k < all.size(); ++k) {
@@ -87,7 +97,7 @@ NaturalMap natural_map(const Problem& problem, const Vector& r, Law law) {
       map.value[block.row] = row_map(problem, block, r[block.row], u[block.row], rho);
       continue;
     }
-    const Circular c = circular(problem, block);
+    const Circular c = circular(problem, block, law);
     map.value.segment(block.row, block.size) =
         contact_map(to_circular(block, c, r, u), c.mu1, rho, law);
   }
@@ -120,11 +130,11 @@ Measures measures(const Problem& problem, const Vector& r, Law law) {
           std::max({0.0, problem.lo[block.parameter] - r_0, r_0 - problem.hi[block.parameter]});
     }
     if (block.kind == Kind::contact) {
-      const Circular c = circular(problem, block);
+      const Circular c = circular(problem, block, law);
       const CircularBlock x = to_circular(block, c, r, u);
       const Vector r_t = x.r.tail(block.size - 1);
       const Vector u_t = x.u.tail(block.size - 1);
-      outside = (x.r - project_contact(x.r, r_0, c.mu1, law) + x.excluded).norm();
+      outside = excess(x, c.mu1, law);
       out.misalignment = std::max(out.misalignment, r_t.norm() * u_t.norm() + r_t.dot(u_t));
     }
     out.cone_violation = std::max(out.cone_violation, outside);

@@ -18,7 +18,7 @@ class ScaledMap {
     root_rho_ = rho.cwiseSqrt();
     unit_ = root_rho_;
     for (const Block& block : blocks(problem)) {
-      unit_.segment(block.row, block.size).array() *= circular(problem, block).scale.array();
+      unit_.segment(block.row, block.size).array() *= circular(problem, block, law).scale.array();
     }
   }
   Vector impulse(const Vector& z) const { return unit_.cwiseProduct(z); }
@@ -84,7 +84,7 @@ Vector relax(const Problem& problem, Law law, Vector r, int sweeps) {
   for (int sweep = 0; sweep < sweeps; ++sweep) {
     for (const Block& block : all) {
       const NaturalMap map = natural_map(problem, r, law);
-      const Vector scale = circular(problem, block).scale;
+      const Vector scale = circular(problem, block, law).scale;
       r.segment(block.row, block.size) -=
           scale.cwiseProduct(map.value.segment(block.row, block.size)) / block.size;
     }
