@@ -70,16 +70,16 @@ SS_HD void gram_matrix(const G& g, int nv, int n, const In* Y, In* W, int ld_W) 
   g.for_each_2d(n, (n + C - 1) / C, [&](int i, int chunk) {
     const int j0 = chunk * C;
     if (j0 + C <= i) return;
-    In s[C];
-    for (int l = 0; l < C; ++l) s[l] = In(0);
+    auto sum = Lanes<In, C>::zero();
     for (int k = 0; k < nv; ++k) {
       const In y = Y[std::int64_t(k) * ld + i];
       if (y == In(0)) continue;  // rows touch few degrees of freedom
-      const In* row = Y + std::int64_t(k) * ld + j0;
-      for (int l = 0; l < C; ++l) s[l] = fma(row[l], y, s[l]);
+      sum.add(Y + std::int64_t(k) * ld + j0, y);
     }
+    In entry[C];
+    sum.store(entry);
     for (int l = 0; l < C; ++l) {
-      if (j0 + l >= i && j0 + l < n) W[std::int64_t(i) * ld_W + j0 + l] = s[l];
+      if (j0 + l >= i && j0 + l < n) W[std::int64_t(i) * ld_W + j0 + l] = entry[l];
     }
   });
   g.for_each_2d(n, n, [&](int i, int j) {

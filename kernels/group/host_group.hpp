@@ -7,11 +7,11 @@
 //   sum(n, f)                 32 strided partials (i mod 32) folded in halves, whatever the lanes
 //   max(n, f)                 largest f(i), at least 0; NaN is not propagated: ask `any` for it
 //   any(n, f)                 whether f(i) holds for some i
-//   argmin(n, f)              index of the smallest f(i), ties to the lowest index; -1 if n = 0
+//   argmax(n, f)              index of the largest f(i) >= 0, n > 0, ties to the lowest index
 //   kChunk                    consecutive rows one lane owns in a matrix-vector product
 // Code between those calls is run by every lane: it may read shared scratch and must not write it.
 #pragma once
-#include "kernels/group/defs.hpp"
+#include "kernels/linalg/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -65,18 +65,16 @@ struct HostGroup {
     return false;
   }
   template <class F>
-  SS_HD int argmin(int n, F&& f) const {
-    if (n == 0) return -1;
-    int best = 0;
-    auto least = f(0);
+  SS_HD int argmax(int n, F&& f) const {
+    // Two passes: an integer maximum vectorises, the search stops at the lowest index that has it.
+    auto best = order_bits(f(0));
     for (int i = 1; i < n; ++i) {
-      const auto value = f(i);
-      if (value < least) {
-        least = value;
-        best = i;
-      }
+      const auto bits = order_bits(f(i));
+      best = bits > best ? bits : best;
     }
-    return best;
+    int i = 0;
+    while (order_bits(f(i)) != best) ++i;
+    return i;
   }
 };
 

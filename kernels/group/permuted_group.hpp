@@ -29,11 +29,12 @@ struct PermutedGroup : HostGroup {
     return HostGroup::any(n, [&](int k) { return f(at(k, n)); });
   }
   template <class F>
-  int argmin(int n, F&& f) const {
-    int best = -1;
-    for (int k = 0; k < n; ++k) {
+  int argmax(int n, F&& f) const {
+    int best = at(0, n);
+    for (int k = 1; k < n; ++k) {
       const int i = at(k, n);
-      if (best < 0 || f(i) < f(best) || (f(i) == f(best) && i < best)) best = i;
+      const auto value = order_bits(f(i)), most = order_bits(f(best));
+      if (value > most || (value == most && i < best)) best = i;
     }
     return best;
   }

@@ -6,18 +6,18 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/group/defs.hpp"
+#include "kernels/linalg/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
 /// What the lanes of one group share.
 struct ThreadTeam {
   explicit ThreadTeam(int lane_count)
-      : lanes(lane_count), barrier(lane_count), partials(32), indices(std::size_t(lane_count)) {}
+      : lanes(lane_count), barrier(lane_count), partials(32), lane_values(std::size_t(lane_count)) {}
   int lanes;
   std::barrier<> barrier;
   std::vector<double> partials;
-  std::vector<int> indices;
+  std::vector<double> lane_values;
 };
 
 struct ThreadGroup {
@@ -64,30 +64,43 @@ struct ThreadGroup {
   template <class F>
   auto max(int n, F&& f) const {
     using T = decltype(f(0));
-    const int i = argmin(n, [&](int k) { return -f(k); });
-    const T value = i < 0 ? T(0) : f(i);
     sync();
-    return value > T(0) ? value : T(0);
+    T best = 0;
+    for (int i = lane; i < n; i += team->lanes) {
+      const T value = f(i);
+      best = value > best ? value : best;
+    }
+    return T(fold_lanes(double(best), [](double a, double b) { return b > a ? b : a; }));
   }
   template <class F>
   bool any(int n, F&& f) const {
     return max(n, [&](int i) { return f(i) ? 1.0F : 0.0F; }) > 0.0F;
   }
   template <class F>
-  int argmin(int n, F&& f) const {
+  int argmax(int n, F&& f) const {
     sync();
     int best = -1;
-    for (int i = lane; i < n; i += team->lanes) {
-      if (best < 0 || f(i) < f(best)) best = i;
-    }
-    team->indices[std::size_t(lane)] = best;
+    const auto better = [&](int i, int j) {  // whether i wins over j
+      if (i < 0 || j < 0) return i >= 0;
+      const auto a = order_bits(f(i)), b = order_bits(f(j));
+      return a > b || (a == b && i < j);
+    };
+    for (int i = lane; i < n; i += team->lanes) best = better(i, best) ? i : best;
+    return int(fold_lanes(double(best), [&](double a, double b) {
+      return better(int(b), int(a)) ? b : a;
+    }));
+  }
+
+ private:
+  /// Combines one number per lane; every lane gets the result.
+  template <class Op>
+  double fold_lanes(double mine, Op op) const {
+    team->lane_values[std::size_t(lane)] = mine;
     sync();
-    best = -1;
-    for (int i : team->indices) {
-      if (i >= 0 && (best < 0 || f(i) < f(best) || (f(i) == f(best) && i < best))) best = i;
-    }
+    double result = team->lane_values[0];
+    for (double value : team->lane_values) result = op(result, value);
     sync();
-    return best;
+    return result;
   }
 };
 

@@ -1,6 +1,6 @@
 // L lanes of a CUDA warp run one environment; L is a power of two up to 32.
 #pragma once
-#include "kernels/group/defs.hpp"
+#include "kernels/linalg/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -87,25 +87,25 @@ struct WarpGroup {
     return __any_sync(mask(), found);
   }
   template <class F>
-  __device__ __forceinline__ int argmin(int n, F&& f) const {
-    using T = decltype(f(0));
+  __device__ __forceinline__ int argmax(int n, F&& f) const {
     sync();
-    T least = T(0);
+    using Bits = decltype(order_bits(f(0)));
+    Bits most = 0;
     int best = -1;
     for (int i = lane(); i < n; i += L) {
-      const T value = f(i);
-      if (best < 0 || value < least) {
-        least = value;
+      const Bits value = order_bits(f(i));
+      if (best < 0 || value > most) {
+        most = value;
         best = i;
       }
     }
 #pragma unroll
     for (int offset = L / 2; offset > 0; offset /= 2) {
-      const T value = __shfl_xor_sync(mask(), least, offset, L);
+      const Bits value = __shfl_xor_sync(mask(), most, offset, L);
       const int index = __shfl_xor_sync(mask(), best, offset, L);
-      const bool better = best < 0 || value < least || (value == least && index < best);
+      const bool better = best < 0 || value > most || (value == most && index < best);
       if (index >= 0 && better) {
-        least = value;
+        most = value;
         best = index;
       }
     }

@@ -26,7 +26,7 @@ void measure_range(const ProblemBatch<In>& batch, EnvArray<const In> impulse, La
     int rows = 0;
     const bool usable =
         open_problem(g, batch, env, scratch.block, p, rows) == EnvStatus::solved &&
-        values_are_valid(g, p, law);
+        check_values(g, p, law);
     measures[env] = Measures{};
     measures[env].residual = Limits<double>::infinity;
     if (usable) measures[env] = measure_impulse(g, p, law, slot(impulse, env), scratch.judge.u);

@@ -98,14 +98,16 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
   EnvProblem<In> p{};
   int rows_needed = 0;
   EnvStatus status = open_problem(g, batch, env, scratch.block, p, rows_needed);
-  if (status == EnvStatus::solved && !values_are_valid(g, p, o.law)) status = EnvStatus::bad_input;
+  if (status == EnvStatus::solved && !check_values(g, p, o.law)) status = EnvStatus::bad_input;
   if (status != EnvStatus::solved) {
     report(g, result, env, status, Limits<double>::infinity, 0, Solver::automatic, rows_needed);
     return;
   }
   Judge<In>& judge = scratch.judge;
   judge.law = o.law;
-  judge.tolerance = tolerance_of(o, g.max(p.n, [&](int i) { return abs(double(p.b[i])); }));
+  const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
+  judge.tolerance = tolerance_of(o, b_max);
+  judge.near = b_max > 0.0 ? judge.tolerance / b_max * (judge.tolerance / b_max) : 1.0;
   judge.best = impulse;
   judge_start(g, p, judge);
   int iterations = 0;

@@ -10,6 +10,7 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class In>
 struct EnvProblem {
   int n, n_free, n_nonneg, n_box, n_contacts;
+  bool symmetric;  ///< W equals its transpose, bit for bit (set by `check_values`)
   int ld_W;
   const In *W, *b, *mu, *R, *lo, *hi, *warm_start;
   const std::int32_t* dims;
@@ -105,29 +106,42 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<In>& batch, std::int
   return EnvStatus::solved;
 }
 
-/// Whether every number is usable (docs/mathematics.md §5, bad_input). For `convex` also symmetry
-/// up to rounding: the other laws take W as given.
+/// Whether the vectors' entries of row i are usable.
+template <class In>
+SS_HD bool row_is_valid(const EnvProblem<In>& p, int i) {
+  if (!is_finite(p.b[i]) || p.w(i, i) < 0.0) return false;
+  if (p.R != nullptr && !(is_finite(p.R[i]) && p.R[i] >= In(0))) return false;
+  if (p.warm_start != nullptr && !is_finite(p.warm_start[i])) return false;
+  const int box = i - p.n_free - p.n_nonneg;
+  if (box >= 0 && box < p.n_box && !(p.lo[box] <= p.hi[box])) return false;
+  const int tangential = i - p.first_contact_row() - p.n_contacts;  // mu has one entry per such row
+  return tangential < 0 || (is_finite(p.mu[tangential]) && p.mu[tangential] >= In(0));
+}
+
+/// Whether every number is usable (docs/mathematics.md §5, bad_input); finds out whether W is
+/// symmetric. The law `convex` needs symmetry up to rounding; the others take W as given.
 template <class G, class In>
-SS_HD bool values_are_valid(const G& g, const EnvProblem<In>& p, Law law) {
-  const auto bad = [](In x) { return !is_finite(x); };
-  const double slack = sizeof(In) == 8 ? 1e-9 : 1e-4;
-  const double scale = g.max(p.n, [&](int i) { return abs(p.w(i, i)); });
-  return !g.any(p.n, [&](int i) {
-    bool wrong = bad(p.b[i]) || p.w(i, i) < 0.0;
-    if (p.R != nullptr) wrong = wrong || bad(p.R[i]) || p.R[i] < In(0);
-    if (p.warm_start != nullptr) wrong = wrong || bad(p.warm_start[i]);
-    const int box = i - p.n_free - p.n_nonneg;
-    if (box >= 0 && box < p.n_box) wrong = wrong || !(p.lo[box] <= p.hi[box]);
-    if (i >= p.first_contact_row() + p.n_contacts) {
-      const In mu = p.mu[i - p.first_contact_row() - p.n_contacts];
-      wrong = wrong || bad(mu) || mu < In(0);
-    }
+SS_HD bool check_values(const G& g, EnvProblem<In>& p, Law law) {
+  const bool broken = g.any(p.n, [&](int i) {
     const In* row = p.W + std::int64_t(i) * p.ld_W;
-    for (int j = 0; j < p.n; ++j) wrong = wrong || bad(row[j]);
-    if (law == Law::convex) {
-      for (int j = 0; j < i; ++j) wrong = wrong || abs(p.w(i, j) - p.w(j, i)) > slack * scale;
-    }
-    return wrong;
+    int wrong = 0;
+    for (int j = 0; j < p.n; ++j) wrong |= is_finite(row[j]) ? 0 : 1;
+    return wrong != 0 || !row_is_valid(p, i);
+  });
+  if (broken) return false;
+  p.symmetric = !g.any(p.n, [&](int i) {
+    const In* row = p.W + std::int64_t(i) * p.ld_W;
+    int differs = 0;
+    for (int j = 0; j < i; ++j) differs |= row[j] != p.W[std::int64_t(j) * p.ld_W + i] ? 1 : 0;
+    return differs != 0;
+  });
+  if (p.symmetric || law != Law::convex) return true;
+  const double largest = g.max(p.n, [&](int i) { return p.w(i, i); });
+  const double slack = (sizeof(In) == 8 ? 1e-9 : 1e-4) * largest;
+  return !g.any(p.n, [&](int i) {
+    bool differs = false;
+    for (int j = 0; j < i; ++j) differs = differs || abs(p.w(i, j) - p.w(j, i)) > slack;
+    return differs;
   });
 }
 

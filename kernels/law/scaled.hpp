@@ -23,9 +23,11 @@ struct Scaled {
   Real* W;       ///< [n][ld] W_hat, compliance included, column-major, zero padding
   Real* W_diag;  ///< [n] diagonal of W_hat without the compliance
   Real *b, *R;   ///< [ld]
+  Real* zero;    ///< [ld] zeros: where a product without b_hat starts
   Real *lo, *hi;  ///< [n] bounds of the scalar rows
   Real* mu;       ///< [n_contacts] slope of the circular cone
   Real* rho_inv;  ///< [n] 1/rho of each row: its diagonal; tangential rows share one per block
+  Real* rho;      ///< [n]
   double* d;      ///< [n]
   double q = 1.0;
 
@@ -34,10 +36,12 @@ struct Scaled {
         W_diag(arena.take<Real>(max_rows)),
         b(arena.take<Real>(padded(max_rows))),
         R(arena.take<Real>(padded(max_rows))),
+        zero(arena.take<Real>(padded(max_rows))),
         lo(arena.take<Real>(max_rows)),
         hi(arena.take<Real>(max_rows)),
         mu(arena.take<Real>(max_contacts)),
         rho_inv(arena.take<Real>(max_rows)),
+        rho(arena.take<Real>(max_rows)),
         d(arena.take<double>(max_rows)) {}
 
   SS_HD Real at(int i, int j) const { return W[std::int64_t(j) * ld + i]; }
@@ -114,6 +118,20 @@ SS_HD void scale_matrix(const G& g, const EnvProblem<In>& p, const Scaled<Real>&
   });
 }
 
+/// A dimension known to the compiler, so that loops over a block unroll.
+template <int D>
+struct Dim {
+  SS_HD constexpr int operator()() const { return D; }
+};
+
+/// Calls f(Dim<dim>) for the dimension of a block.
+template <class F>
+SS_HD void with_dim(int dim, F&& f) {
+  if (dim == 3) f(Dim<3>{});
+  if (dim == 4) f(Dim<4>{});
+  if (dim == 6) f(Dim<6>{});
+}
+
 /// Builds `s` (placed in its arena) from the problem.
 template <class G, class In, class Real>
 SS_HD void scale_problem(const G& g, const EnvProblem<In>& p, Law law, Scaled<Real>& s) {
@@ -123,11 +141,7 @@ SS_HD void scale_problem(const G& g, const EnvProblem<In>& p, Law law, Scaled<Re
   s.ld = padded(p.n);
   s.law = law;
   s.block = p.block;
-  s.symmetric = !g.any(p.n, [&](int i) {
-    bool differs = false;
-    for (int j = 0; j < i; ++j) differs = differs || p.w(i, j) != p.w(j, i);
-    return differs;
-  });
+  s.symmetric = p.symmetric;
   double largest = g.max(p.n, [&](int i) { return p.diagonal(i); });
   if (!(largest > 0.0)) largest = 1.0;
   g.for_each(s.scalars, [&](int i) { s.d[i] = scalar_scale(p, i, largest); });
@@ -141,6 +155,7 @@ SS_HD void scale_problem(const G& g, const EnvProblem<In>& p, Law law, Scaled<Re
   g.for_each(s.ld, [&](int i) {
     s.b[i] = i < p.n ? Real(double(p.b[i]) * s.d[i] * s.q) : Real(0);
     s.R[i] = i < p.n ? Real(p.compliance(i) * s.d[i] * s.d[i]) : Real(0);
+    s.zero[i] = Real(0);
   });
   g.for_each(s.scalars, [&](int i) {
     s.lo[i] = Real(p.lower(i) * (s.q / s.d[i]));
@@ -149,6 +164,7 @@ SS_HD void scale_problem(const G& g, const EnvProblem<In>& p, Law law, Scaled<Re
   scale_matrix(g, p, s);
   g.for_each(s.scalars, [&](int i) { s.rho_inv[i] = max(s.at(i, i), Real(1e-12)); });
   g.for_each(s.n_contacts, [&](int k) { stiffness_of_block(s, k); });
+  g.for_each(s.n, [&](int i) { s.rho[i] = Real(1) / s.rho_inv[i]; });
 }
 
 /// z from impulses r.
@@ -162,7 +178,7 @@ SS_HD void scale_impulse(const G& g, const Scaled<Real>& s, const In* r, Real* z
 /// u_hat = W_hat z + b_hat (compliance included).
 template <class G, class Real>
 SS_HD void scaled_velocity(const G& g, const Scaled<Real>& s, const Real* z, Real* u) {
-  matvec(g, s.n, s.W, s.ld, z, [&](int i) { return s.b[i]; }, u);
+  matvec(g, s.n, s.W, s.ld, z, s.b, u);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -63,4 +63,16 @@ SS_HD double power_of_two_below(double x) {
   return x;
 }
 
+/// Integers in the order of the numbers x >= 0 (NaN above all or below zero, the same everywhere).
+SS_HD std::int64_t order_bits(double x) {
+  std::int64_t bits = 0;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+SS_HD std::int32_t order_bits(float x) {
+  std::int32_t bits = 0;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -1,45 +1,60 @@
 // Matrix-vector products with a fixed order of summation.
 #pragma once
-#include "kernels/linalg/math.hpp"
+#include "kernels/linalg/lanes.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// sum_j row[j] x[j] in double by one lane: 8 strided fma chains folded in halves. Eight, because a
-/// single chain would wait for the latency of every fma; the order is the same on every backend.
-template <class A, class X>
-SS_HD double row_dot(int n, const A* row, const X* x) {
-  double s[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-  int j = 0;
-  for (; j + 8 <= n; j += 8) {
-#pragma GCC unroll 8
-    for (int l = 0; l < 8; ++l) s[l] = fma(double(row[j + l]), double(x[j + l]), s[l]);
-  }
-#pragma GCC unroll 8
-  for (int l = 0; l < 8; ++l) {
-    if (j + l < n) s[l] = fma(double(row[j + l]), double(x[j + l]), s[l]);
-  }
-  return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+/// y_i = start(i) + sum_j W_ij x_j for rows [i0, i0 + C): one fma chain per row, in column order.
+/// `step` separates the columns of W: a symmetric W is read along its rows, which are columns too.
+template <int C, class A, class X, class F>
+SS_HD void chain_rows(int n, const A* W, std::int64_t step, int i0, const X* x, F&& start,
+                      double* y) {
+  for (int l = 0; l < C; ++l) y[i0 + l] = start(i0 + l);
+  auto sum = Lanes<double, C>::load(y + i0);
+  for (int j = 0; j < n; ++j) sum.add(W + j * step + i0, double(x[j]));
+  sum.store(y + i0);
 }
 
-/// y_i = start(i) + sum_j A[j * ld + i] x_j: column-major A, one fma chain per row in column order.
+/// y_i = start(i) + sum_j W_ij x_j in double, for a caller's matrix W: row-major, not padded.
+template <class G, class A, class X, class F>
+SS_HD void matvec_given(const G& g, int n, const A* W, int ld, bool symmetric, const X* x, F&& start,
+                        double* y) {
+  constexpr int C = G::kChunk;
+  if (!symmetric) {
+    g.for_each(n, [&](int i) {
+      const A* row = W + std::int64_t(i) * ld;
+      double sum = start(i);
+      for (int j = 0; j < n; ++j) sum = fma(double(row[j]), double(x[j]), sum);
+      y[i] = sum;
+    });
+    return;
+  }
+  g.for_each((n + C - 1) / C, [&](int chunk) {
+    int i = chunk * C;
+    if (i + C <= n) {
+      chain_rows<C>(n, W, ld, i, x, start, y);
+      return;
+    }
+    if constexpr (C > 1) {  // the last rows, in ever smaller runs
+      for (; i + 8 <= n; i += 8) chain_rows<8>(n, W, ld, i, x, start, y);
+      for (; i + 4 <= n; i += 4) chain_rows<4>(n, W, ld, i, x, start, y);
+      for (; i < n; ++i) chain_rows<1>(n, W, ld, i, x, start, y);
+    }
+  });
+}
+
+/// y_i = start_i + sum_j A[j * ld + i] x_j: column-major A, one fma chain per row in column order.
 /// The group's lanes own chunks of kChunk rows, so A and y are padded to a multiple of 16 rows.
 /// Entries y_i beyond n get the value of their chain, which callers keep at zero by zero padding.
-template <class Real, class G, class F>
-SS_HD void matvec(const G& g, int n, const Real* A, int ld, const Real* x, F&& start, Real* y) {
+template <class Real, class G>
+SS_HD void matvec(const G& g, int n, const Real* A, int ld, const Real* x, const Real* start,
+                  Real* y) {
   constexpr int C = G::kChunk;
   g.for_each((n + C - 1) / C, [&](int chunk) {
     const int i0 = chunk * C;
-    Real s[C];
-#pragma GCC unroll 16
-    for (int l = 0; l < C; ++l) s[l] = start(i0 + l);
-    for (int j = 0; j < n; ++j) {
-      const Real xj = x[j];
-      const Real* column = A + std::int64_t(j) * ld + i0;
-#pragma GCC unroll 16
-      for (int l = 0; l < C; ++l) s[l] = fma(column[l], xj, s[l]);
-    }
-#pragma GCC unroll 16
-    for (int l = 0; l < C; ++l) y[i0 + l] = s[l];
+    auto sum = Lanes<Real, C>::load(start + i0);
+    for (int j = 0; j < n; ++j) sum.add(A + std::int64_t(j) * ld + i0, x[j]);
+    sum.store(y + i0);
   });
 }
 

@@ -9,6 +9,7 @@ template <class In>
 struct Judge {
   Law law = Law::coulomb;
   double tolerance = 0.0;
+  double near = 0.0;  ///< relative error (squared) at which an iterate is worth judging
   double best_residual = Limits<double>::infinity;
   In* best = nullptr;  ///< [n] the caller's slot of the result
   In* candidate;       ///< [n] scratch

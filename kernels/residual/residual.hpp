@@ -119,11 +119,8 @@ SS_HD BlockView<In> block_view(const EnvProblem<In>& p, const In* r, const doubl
 /// Residual of impulses r (m/s); u: scratch of n doubles, left holding u_R. Infinite for NaN.
 template <class G, class In>
 SS_HD double residual(const G& g, const EnvProblem<In>& p, Law law, const In* r, double* u) {
-  g.for_each(p.n, [&](int i) {
-    const In* row = p.W + std::int64_t(i) * p.ld_W;
-    const double bias = fma(p.compliance(i), double(r[i]), double(p.b[i]));
-    u[i] = bias + row_dot(p.n, row, r);
-  });
+  const auto start = [&](int i) { return fma(p.compliance(i), double(r[i]), double(p.b[i])); };
+  matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, r, start, u);
   if (g.any(p.n, [&](int i) { return !is_finite(u[i]); })) return Limits<double>::infinity;
   double largest = g.max(p.n, [&](int i) { return p.diagonal(i); });
   if (!(largest > 0.0)) largest = 1.0;

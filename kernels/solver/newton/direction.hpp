@@ -8,14 +8,18 @@ namespace stickslip::kernels::inline SS_ISA {
 /// Scratch of a direction in the arithmetic of the factorisation.
 template <class Factor>
 struct DirectionScratch {
+  Factor* a;  ///< [n][ld] the system, right side in column n
+  int ld;
   LinearSystem<Factor> system;
   Factor* x;    ///< [n] solution
   int* active;  ///< [n] rows of the system, in order
   int* place;   ///< [n] place of each contact row in the system
 
   SS_HD DirectionScratch(Arena& arena, int max_rows)
-      : system{arena.take<Factor>(std::size_t(max_rows) * padded(max_rows + 1)),
-               padded(max_rows + 1), arena.take<int>(max_rows), arena.take<Factor>(max_rows)},
+      : a(arena.take<Factor>(std::size_t(max_rows) * padded(max_rows + 1))),
+        ld(padded(max_rows + 1)),
+        system{arena.take<Factor*>(max_rows), arena.take<Factor>(max_rows),
+               arena.take<Factor>(std::size_t(4) * padded(max_rows)), padded(max_rows)},
         x(arena.take<Factor>(max_rows)),
         active(arena.take<int>(max_rows)),
         place(arena.take<int>(max_rows)) {}
@@ -48,10 +52,10 @@ SS_HD int collect_active(const G& g, const Scaled<Real>& s, const Linearisation<
 /// With e the direction and kappa = radius / |y_t|:
 ///   coulomb: t' = mu (rho_n / rho_t) e x_n + kappa (x_t - e (e . x_t)),  n' = x_n
 ///   convex:  n' = (x_n + mu e . x_t) / (1 + mu^2),  t' = mu e n' + kappa (x_t - e (e . x_t))
-template <class Real, class Factor>
+template <int dim, class Real, class Factor>
 SS_HD void apply_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int k, Factor* x,
                          int stride) {
-  const int a = s.block[k], dim = s.dim(k);
+  const int a = s.block[k];
   const Real* e = l.slide + a;
   const Factor mu = Factor(s.mu[k]), kappa = Factor(e[0]);
   Factor along = Factor(0);
@@ -61,7 +65,7 @@ SS_HD void apply_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, in
     x[0] = fma(mu, along, x[0]) / fma(mu, mu, Factor(1));
     push = mu * x[0];
   } else {
-    push = mu * Factor(s.rho_inv[a + 1] / s.rho_inv[a]) * x[0];
+    push = mu * Factor(s.rho_inv[a + 1] * s.rho[a]) * x[0];
   }
   const Factor keep = fma(-kappa, along, push);
   for (int j = 1; j < dim; ++j) {
@@ -96,29 +100,39 @@ template <class Real, class Factor, class G>
 SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l, int count,
                     Real factor, Factor epsilon, const Real* pull,
                     const DirectionScratch<Factor>& d) {
-  const LinearSystem<Factor>& m = d.system;
+  // W is read along its columns; they are its rows too where it is symmetric.
   const std::int64_t row_step = s.symmetric ? s.ld : 1, column_step = s.symmetric ? 1 : s.ld;
-  g.for_each_2d(count, count, [&](int i, int j) {
-    m.a[std::int64_t(i) * m.ld + j] =
-        Factor(s.W[d.active[i] * row_step + d.active[j] * column_step]);
-  });
+  if (count == s.n && s.symmetric) {
+    g.for_each_2d(count, s.ld, [&](int i, int j) {
+      d.a[std::int64_t(i) * d.ld + j] = Factor(s.W[std::int64_t(i) * s.ld + j]);
+    });
+  } else {
+    g.for_each_2d(count, count, [&](int i, int j) {
+      d.a[std::int64_t(i) * d.ld + j] =
+          Factor(s.W[d.active[i] * row_step + d.active[j] * column_step]);
+    });
+  }
   g.for_each(count, [&](int i) {
-    Factor* row = m.a + std::int64_t(i) * m.ld;
+    Factor* row = d.a + std::int64_t(i) * d.ld;
+    d.system.row[i] = row;
     row[i] = fma(epsilon, row[i] + Factor(1e-3), row[i]);
     row[count] = Factor(-pull[d.active[i]]);
+    for (int j = count + 1; j < padded(count + 1); ++j) row[j] = Factor(0);
   });
   for (int k = 0; k < s.n_contacts; ++k) {
     const int a = s.block[k];
     if (!l.is(a, RowState::sliding)) continue;
-    Factor* top = m.a + std::int64_t(d.place[a]) * m.ld;
-    g.for_each(count + 1, [&](int j) { apply_tangent(s, l, k, top + j, m.ld); });
+    Factor* top = d.a + std::int64_t(d.place[a]) * d.ld;
+    with_dim(s.dim(k), [&](auto dim) {
+      g.for_each(count + 1, [&](int j) { apply_tangent<dim()>(s, l, k, top + j, d.ld); });
+    });
     g.for_each_2d(s.dim(k), s.dim(k), [&](int i, int j) {
-      top[std::int64_t(i) * m.ld + d.place[a] + j] +=
+      top[std::int64_t(i) * d.ld + d.place[a] + j] +=
           Factor(direct_tangent(s, l, k, i, j, factor));
     });
   }
   g.for_each(count, [&](int i) {
-    m.a[std::int64_t(i) * m.ld + count] -= Factor(l.F[d.active[i]]);
+    d.a[std::int64_t(i) * d.ld + count] -= Factor(l.F[d.active[i]]);
   });
 }
 
@@ -129,7 +143,7 @@ SS_HD bool newton_direction(const G& g, const Scaled<Real>& s, const Linearisati
                             const DirectionScratch<Factor>& d, Real* pull, Real* dz) {
   const int count = collect_active(g, s, l, z, d, dz);
   if (count == 0) return true;
-  matvec(g, s.n, s.W, s.ld, dz, [](int) { return Real(0); }, pull);
+  matvec(g, s.n, s.W, s.ld, dz, s.zero, pull);
   assemble(g, s, l, count, factor, epsilon, pull, d);
   if (!solve_lu(g, d.system, count, d.x)) return false;
   g.for_each(count, [&](int i) { dz[d.active[i]] = Real(d.x[i]); });

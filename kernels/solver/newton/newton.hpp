@@ -43,7 +43,7 @@ struct MeritHistory {
 inline constexpr double kEpsilon = 1e-8;       ///< regularisation of the Jacobian
 inline constexpr int kHalvings = 6;            ///< of the line search
 inline constexpr double kTinyMerit = 1e-28;    ///< always accepted: rounding noise
-inline constexpr double kNearSolution = 1e-10;  ///< merit below which the residual is worth asking
+inline constexpr double kNearSolution = 1e-14;  ///< merit at which one more step will do
 
 /// Line search from z0 = z along dz. Returns the number of halvings, or kHalvings + 1 on failure
 /// (z, u, and the linearisation are then those of the start).
@@ -79,6 +79,7 @@ template <class Real, class Factor, class G, class In>
 SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
                      const Newton<Real, Factor>& w, int budget, Real factor, Judge<In>& judge) {
   const double floor = kEpsilon > double(Limits<Factor>::epsilon) * 10 ? kEpsilon : 1e-6;
+  const double near = max(kNearSolution, 100.0 * judge.near);
   const bool coarse = sizeof(Real) == 4;  // float iterates: the merit floors early, ask every step
   scale_impulse(g, s, judge.best, w.z);
   scaled_velocity(g, s, w.z, w.u);
@@ -108,7 +109,7 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
       continue;
     }
     epsilon = max(floor, epsilon * (halvings == 0 ? 0.01 : (halvings < 3 ? 0.3 : 1.0)));
-    if ((merit < kNearSolution || coarse) && judge_iterate(g, p, s, w.z, judge)) return steps;
+    if ((merit < near || coarse) && judge_iterate(g, p, s, w.z, judge)) return steps;
   }
   judge_iterate(g, p, s, w.z, judge);
   return steps;

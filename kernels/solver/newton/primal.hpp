@@ -107,7 +107,7 @@ SS_HD bool primal_direction(const G& g, const Scaled<Real>& s, const Primal<Real
   });
   const int count = collect_curved(g, s, w);
   if (count == 0) return true;
-  matvec(g, s.n, s.W, s.ld, w.g, [](int) { return Real(0); }, w.w);
+  matvec(g, s.n, s.W, s.ld, w.g, s.zero, w.w);
   assemble_hessian(g, s, w, count);
   g.for_each(count, [&](int i) { w.t[i] = w.w[w.active[i]] / w.penalty.root[w.active[i]]; });
   apply_roots(g, s, w, w.t);
@@ -122,7 +122,7 @@ SS_HD bool primal_direction(const G& g, const Scaled<Real>& s, const Primal<Real
 /// Step length along d: root of the derivative of the objective, Newton safeguarded by bisection.
 template <class Real, class G>
 SS_HD double exact_line_search(const G& g, const Scaled<Real>& s, const Primal<Real>& w) {
-  matvec(g, s.n, s.W, s.ld, w.d, [](int) { return Real(0); }, w.w);
+  matvec(g, s.n, s.W, s.ld, w.d, s.zero, w.w);
   const double slope = g.sum(s.n, [&](int i) {
     return double(w.w[i]) * (double(w.lambda[i]) - double(w.penalty.r[i]));
   });

@@ -28,10 +28,7 @@ struct Pgs {
     for (int i = 0; i < s.scalars; ++i) update_row(g, s, i);
     for (int c = 0; c < s.n_contacts; ++c) {
       const int k = backwards ? s.n_contacts - 1 - c : c;
-      const int dim = s.dim(k);
-      if (dim == 3) update_block<3>(g, s, k);
-      if (dim == 4) update_block<4>(g, s, k);
-      if (dim == 6) update_block<6>(g, s, k);
+      with_dim(s.dim(k), [&](auto dim) { update_block<dim()>(g, s, k); });
     }
   }
 
