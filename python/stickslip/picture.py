@@ -1,0 +1,116 @@
+"""One picture of a run: frames where OpenGL works, always base trajectories and residuals."""
+
+from __future__ import annotations
+
+import os
+from ctypes.util import find_library
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stickslip.run import Account
+
+_COLUMNS, _WIDTH, _HEIGHT = 4, 320, 240
+
+
+def choose_opengl() -> None:
+    """Makes MuJoCo draw without a display. To be called before mujoco is imported, which fails
+    where it is told to use an EGL that is not there."""
+    os.environ.setdefault("MUJOCO_GL", "egl" if find_library("EGL") else "disable")
+
+
+def draw(
+    path: Path, model: Any, account: Account, *, title: str, tolerance: float, unit: str
+) -> bool:
+    """Writes the PNG; returns whether it shows rendered frames. `model` is a mujoco.MjModel,
+    `unit` that of the residual."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    frames = _frames(model, account.filmed)
+    rows = 3 if frames else 1
+    heights = [1.0] * (rows - 1) + [1.2]
+    figure = plt.figure(figsize=(12, 2.4 * rows + 1.4), layout="constrained")
+    grid = figure.add_gridspec(rows, _COLUMNS, height_ratios=heights)
+    for i, (caption, image) in enumerate(frames):
+        axes = figure.add_subplot(grid[i // _COLUMNS, i % _COLUMNS])
+        axes.imshow(image)
+        axes.set_title(caption, fontsize=9)
+        axes.axis("off")
+    _draw_bases(figure.add_subplot(grid[-1, :2]), model, account.filmed)
+    _draw_residuals(figure.add_subplot(grid[-1, 2:]), account, tolerance, unit)
+    figure.suptitle(title)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+    return bool(frames)
+
+
+def _frames(model: Any, film: list[np.ndarray]) -> list[tuple[str, np.ndarray]]:
+    """Environment 0 at four instants, then four environments at the end; empty without OpenGL."""
+    import mujoco
+
+    if not film or model.nbody < 2:
+        return []
+    data = mujoco.MjData(model)
+    camera = mujoco.MjvCamera()
+    mujoco.mjv_defaultFreeCamera(model, camera)
+    instants = np.linspace(0, len(film) - 1, _COLUMNS).astype(int)
+    envs = np.linspace(0, len(film[0]) - 1, _COLUMNS).astype(int)
+    shots = [(f"environment 0, {100 * t // max(1, len(film) - 1)} %", film[t][0]) for t in instants]
+    shots += [(f"environment {e}, at the end", film[-1][e]) for e in envs]
+    try:
+        with mujoco.Renderer(model, _HEIGHT, _WIDTH) as renderer:
+            return [(caption, _render(renderer, camera, model, data, q)) for caption, q in shots]
+    except Exception:  # what a missing OpenGL raises differs by driver; the plots remain
+        return []
+
+
+def _render(renderer: Any, camera: Any, model: Any, data: Any, qpos: np.ndarray) -> np.ndarray:
+    import mujoco
+
+    data.qpos[:] = qpos
+    mujoco.mj_forward(model, data)
+    camera.lookat[:] = data.xpos[1]
+    reach = np.linalg.norm(data.xpos[1:] - data.xpos[1], axis=1).max()
+    camera.distance = max(3 * reach, 0.5)
+    renderer.update_scene(data, camera)
+    return renderer.render()
+
+
+def _draw_bases(axes: Any, model: Any, film: list[np.ndarray]) -> None:
+    """Paths of the first body of each filmed environment, seen from above."""
+    import mujoco
+
+    data = mujoco.MjData(model)
+    paths = np.zeros((len(film), len(film[0]) if film else 0, 3))
+    for t, qpos in enumerate(film):
+        for e, q in enumerate(qpos):
+            data.qpos[:] = q
+            mujoco.mj_kinematics(model, data)
+            paths[t, e] = data.xpos[min(1, model.nbody - 1)]
+    for path in paths.transpose(1, 0, 2):
+        axes.plot(path[:, 0], path[:, 1], linewidth=0.8)
+        axes.plot(*path[-1, :2], "k.", markersize=3)
+    axes.set(xlabel="x [m]", ylabel="y [m]", title=f"base, {paths.shape[1]} environments")
+    axes.set_aspect("equal", adjustable="datalim")
+
+
+def _draw_residuals(axes: Any, account: Account, tolerance: float, unit: str) -> None:
+    histogram = account.residuals
+    axes.stairs(histogram.counts[1:-1], histogram.edges, fill=True, alpha=0.6)
+    axes.axvline(tolerance, color="k", linestyle="--", linewidth=1, label="absolute tolerance")
+    below = int(histogram.counts[0])
+    axes.set(
+        xscale="log",
+        xlabel=f"residual [{unit}]",
+        ylabel="env-steps",
+        title=f"residuals ({below} more below 1e-18, {histogram.infinite} infinite)",
+    )
+    filled = np.flatnonzero(histogram.counts[1:-1])
+    low = histogram.edges[filled[0]] if filled.size else tolerance
+    high = histogram.edges[filled[-1] + 1] if filled.size else tolerance
+    axes.set_xlim(min(low, tolerance) / 10, max(high, tolerance) * 10)
+    axes.legend(fontsize=8)
