@@ -1,7 +1,6 @@
 #include "tests/support/batches.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace stickslip::support {
 namespace {
@@ -9,11 +8,6 @@ namespace {
 template <class In>
 void copy(const reference::Vector& from, In* to) {
   for (Eigen::Index i = 0; i < from.size(); ++i) to[i] = In(from[i]);
-}
-
-void hash_bytes(std::uint64_t& hash, const void* data, std::size_t size) {
-  const auto* bytes = static_cast<const unsigned char*>(data);
-  for (std::size_t i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 1099511628211ULL;
 }
 
 }  // namespace
@@ -55,19 +49,5 @@ HostResults<In> solve_batch(const HostProblems<In>& problems, const SolveOptions
 }
 template HostResults<float> solve_batch(const HostProblems<float>&, const SolveOptions&, int);
 template HostResults<double> solve_batch(const HostProblems<double>&, const SolveOptions&, int);
-
-template <class In>
-std::uint64_t hash_of(const HostResults<In>& results, int env, int rows) {
-  std::uint64_t hash = 1469598103934665603ULL;
-  const double residual = results.residual(env);
-  const std::int32_t words[] = {std::int32_t(results.status(env)), results.iterations(env),
-                                std::int32_t(results.solver(env))};
-  hash_bytes(hash, results.impulse(env), std::size_t(rows) * sizeof(In));
-  hash_bytes(hash, &residual, sizeof residual);
-  hash_bytes(hash, words, sizeof words);
-  return hash;
-}
-template std::uint64_t hash_of(const HostResults<float>&, int, int);
-template std::uint64_t hash_of(const HostResults<double>&, int, int);
 
 }  // namespace stickslip::support

@@ -25,8 +25,4 @@ reference::Vector impulse_of(const HostResults<In>& results, int env, int rows) 
       .template cast<double>();
 }
 
-/// FNV-1a over the bytes of everything an environment's result says.
-template <class In>
-std::uint64_t hash_of(const HostResults<In>& results, int env, int rows);
-
 }  // namespace stickslip::support

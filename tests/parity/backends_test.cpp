@@ -1,0 +1,90 @@
+// Every instruction set and the GPU give the bits of the CPU backend in use.
+#include "src/cpu/kernel_table.hpp"
+#include "tests/support/cases.hpp"
+#include "tests/support/count.hpp"
+#include "tests/support/dyadic.hpp"
+#include "tests/support/results.hpp"
+
+namespace stickslip {
+namespace {
+
+template <class In>
+using Batch = support::DyadicBatch<In>;
+template <class In>
+using Results = support::PlainResults<In>;
+
+template <class In>
+std::vector<std::uint64_t> hashes(const Batch<In>& batch, const Results<In>& results, int envs) {
+  std::vector<std::uint64_t> out;
+  for (int env = 0; env < envs; ++env) out.push_back(results.hash(env, batch.rows(env)));
+  return out;
+}
+
+template <class In, class Solve>
+std::vector<std::uint64_t> run(const Batch<In>& batch, int envs, Solve&& solve_batch) {
+  Results<In> results(envs, batch.kMaxRows);
+  solve_batch(batch.view(), results.view());
+  return hashes(batch, results, envs);
+}
+
+class Backends : public testing::TestWithParam<support::Case> {};
+
+template <class In>
+void expect_isa_parity(const SolveOptions& options, int envs) {
+  const Batch<In> batch(envs);
+  const auto expected =
+      run(batch, envs, [&](const auto& p, const auto& r) { solve(p, r, options); });
+  int compared = 0;
+  for (const char* isa : {"x86-64-v3", "x86-64-v4"}) {
+    const kernels::KernelTable* table = kernels::kernel_table(isa);
+    if (table == nullptr) continue;
+    const auto& typed = kernels::typed<In>(*table);
+    struct alignas(64) Line {
+      unsigned char bytes[64];
+    };
+    std::vector<Line> scratch(typed.solve_bytes(batch.kMaxRows, batch.kMaxContacts) / 64 + 1);
+    const auto got = run(batch, envs, [&](const auto& p, const auto& r) {
+      typed.solve[int(options.precision)](p, r, options, 0, envs, scratch.data());
+    });
+    EXPECT_EQ(got, expected) << isa;
+    ++compared;
+  }
+  EXPECT_GE(compared, 1);
+}
+
+TEST_P(Backends, instruction_sets_give_the_same_bits) {
+  if (kernels::kernel_table("x86-64-v4") == nullptr) {
+    GTEST_SKIP() << "this processor has no AVX-512 to compare with AVX2";
+  }
+  expect_isa_parity<double>(GetParam().options(), support::test_count(200));
+  if (GetParam().precision == Precision::fp32) {
+    expect_isa_parity<float>(GetParam().options(), support::test_count(200));
+  }
+}
+
+template <class In>
+void expect_gpu_parity(const SolveOptions& options, int envs) {
+  const Batch<In> batch(envs);
+  const auto cpu = run(batch, envs, [&](const auto& p, const auto& r) { solve(p, r, options); });
+  const auto gpu =
+      run(batch, envs, [&](const auto& p, const auto& r) { cuda::solve_host(p, r, options); });
+  int different = 0;
+  for (int env = 0; env < envs; ++env) {
+    different += cpu[std::size_t(env)] != gpu[std::size_t(env)] ? 1 : 0;
+  }
+  EXPECT_EQ(different, 0) << "of " << envs;
+}
+
+TEST_P(Backends, gpu_gives_the_bits_of_the_cpu) {
+  if (!cuda::available()) GTEST_SKIP() << "no GPU here";
+  expect_gpu_parity<double>(GetParam().options(), support::test_count(1000));
+  if (GetParam().precision == Precision::fp32) {
+    expect_gpu_parity<float>(GetParam().options(), support::test_count(1000));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(all, Backends, testing::ValuesIn(support::supported_cases()),
+                         support::case_name);
+
+}  // namespace
+}  // namespace stickslip

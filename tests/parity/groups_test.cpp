@@ -1,0 +1,92 @@
+// The same body on every group: one lane after the other in any order, any number of rows a lane,
+// lanes that are real threads. All give the bits of the library's own backend.
+#include "kernels/group/host_group.hpp"
+#include "kernels/group/permuted_group.hpp"
+#include "kernels/group/thread_group.hpp"
+#include "tests/support/cases.hpp"
+#include "tests/support/dyadic.hpp"
+#include "tests/support/env_runner.hpp"
+#include "tests/support/results.hpp"
+
+namespace stickslip {
+namespace {
+
+constexpr int kEnvs = 12;
+using Batch = support::DyadicBatch<double>;
+using Results = support::PlainResults<double>;
+
+std::vector<std::uint64_t> hashes(const Batch& batch, const Results& results) {
+  std::vector<std::uint64_t> out;
+  for (int env = 0; env < kEnvs; ++env) out.push_back(results.hash(env, batch.rows(env)));
+  return out;
+}
+
+template <class Real, class Factor, class Group>
+std::vector<std::uint64_t> run_on(const Group& group, const SolveOptions& options) {
+  const Batch batch(kEnvs);
+  Results results(kEnvs, batch.kMaxRows);
+  support::EnvMemory<Real, Factor, double> memory(batch.kMaxRows, batch.kMaxContacts);
+  for (int env = 0; env < kEnvs; ++env) {
+    kernels::solve_env<Real, Factor>(group, batch.view(), results.view(), options, env,
+                                     memory.scratch());
+  }
+  return hashes(batch, results);
+}
+
+template <class Real, class Factor>
+std::vector<std::uint64_t> run_on_threads(int lanes, const SolveOptions& options) {
+  const Batch batch(kEnvs);
+  Results results(kEnvs, batch.kMaxRows);
+  support::EnvMemory<Real, Factor, double> memory(batch.kMaxRows, batch.kMaxContacts);
+  kernels::run_lanes(lanes, [&](const kernels::ThreadGroup& group) {
+    for (int env = 0; env < kEnvs; ++env) {
+      kernels::solve_env<Real, Factor>(group, batch.view(), results.view(), options, env,
+                                       memory.scratch());
+    }
+  });
+  return hashes(batch, results);
+}
+
+template <int kRowsPerLane>
+kernels::PermutedGroup<kRowsPerLane> permuted(std::uint32_t seed) {
+  kernels::PermutedGroup<kRowsPerLane> group;
+  group.seed = seed;
+  return group;
+}
+
+class Groups : public testing::TestWithParam<support::Case> {
+ protected:
+  template <class Real, class Factor>
+  void expect_same_bits() {
+    const SolveOptions options = GetParam().options();
+    const Batch batch(kEnvs);
+    Results results(kEnvs, batch.kMaxRows);
+    solve(batch.view(), results.view(), options);
+    const auto expected = hashes(batch, results);
+    EXPECT_EQ((run_on<Real, Factor>(kernels::HostGroup{}, options)), expected);
+    for (std::uint32_t seed : {1U, 2U, 17U, 1000U}) {
+      EXPECT_EQ((run_on<Real, Factor>(permuted<1>(seed), options)), expected) << seed;
+    }
+    EXPECT_EQ((run_on<Real, Factor>(permuted<3>(5), options)), expected);
+    for (int lanes : {1, 3}) {
+      EXPECT_EQ((run_on_threads<Real, Factor>(lanes, options)), expected) << lanes << " lanes";
+    }
+  }
+};
+
+TEST_P(Groups, give_the_same_bits) {
+  switch (GetParam().precision) {
+    case Precision::fp64:
+      return expect_same_bits<double, double>();
+    case Precision::fp32:
+      return expect_same_bits<float, float>();
+    case Precision::mixed:
+      return expect_same_bits<double, float>();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(all, Groups, testing::ValuesIn(support::supported_cases()),
+                         support::case_name);
+
+}  // namespace
+}  // namespace stickslip

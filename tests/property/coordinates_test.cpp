@@ -1,0 +1,160 @@
+// Answers do not depend on how the rows are written down.
+#include "tests/property/transform.hpp"
+#include "tests/support/cases.hpp"
+#include "tests/support/count.hpp"
+#include "tests/support/families.hpp"
+#include "tests/support/judging.hpp"
+#include "tests/support/mixed.hpp"
+#include "tests/support/random.hpp"
+
+namespace stickslip {
+namespace {
+
+using property::Matrix;
+using property::Problem;
+using property::Vector;
+using support::Family;
+
+/// Residual of impulses by the library.
+double measured(const Problem& problem, const Vector& r, Law law) {
+  const auto batch = support::to_batch<double>(std::vector{problem});
+  Measures m;
+  Workspace workspace(batch.max_rows(), batch.max_contacts(), 1);
+  measure(batch.view(), EnvArray<const double>{r.data(), r.size()}, law, &m, workspace);
+  return m.residual;
+}
+
+Vector random_vector(Eigen::Index size, support::Random& random) {
+  Vector r(size);
+  for (double& x : r) x = random.normal();
+  return r;
+}
+
+class Coordinates : public testing::TestWithParam<Law> {
+ protected:
+  /// The residual of r' in the new coordinates is that of r = T r' in the old ones, and what the
+  /// library solves there solves the problem here.
+  void expect_invariant(const Problem& problem, const Matrix& T, double rounding = 1e-11) {
+    const Law law = GetParam();
+    const Problem changed = property::change_coordinates(problem, T);
+    support::Random random(5);
+    const Vector r = random_vector(problem.b.size(), random);
+    const double value = measured(changed, r, law);
+    EXPECT_NEAR(value, measured(problem, T * r, law), rounding * (1.0 + value));
+    if (!supports(Solver::automatic, law)) return;
+    SolveOptions options;
+    options.law = law;
+    const auto batch = support::to_batch<double>(std::vector{changed});
+    const auto results = support::solve_batch(batch, options);
+    if (results.status(0) != EnvStatus::solved) return;
+    const Vector back = T * support::impulse_of(results, 0, int(r.size()));
+    EXPECT_LE(reference::residual(problem, back, law), 2e-9 + rounding);
+  }
+};
+
+// Coulomb's cone is round; pyramid and box have corners, which only quarter turns keep.
+TEST_P(Coordinates, tangents_may_be_turned) {
+  const bool is_round = GetParam() != Law::pyramid && GetParam() != Law::box;
+  for (int i = 0; i < support::test_count(20); ++i) {
+    for (Family family : {Family::box, Family::cage, Family::stack}) {
+      SCOPED_TRACE(testing::Message() << name(family) << " #" << i);
+      const Problem problem = make_scene(family, 4, i).problem;
+      const double angle = is_round ? 0.3 + i : 0.0;
+      Matrix T = property::rotate_tangents(problem, angle);
+      if (!is_round) {
+        for (Eigen::Index k = 0; k < T.rows(); k += 3) {
+          T.block<2, 2>(k + 1, k + 1) << 0.0, -1.0, 1.0, 0.0;
+        }
+      }
+      expect_invariant(problem, T);
+    }
+  }
+}
+
+TEST_P(Coordinates, contacts_may_be_permuted) {
+  for (int i = 0; i < support::test_count(20); ++i) {
+    for (Family family : {Family::box, Family::cage, Family::stackrest}) {
+      SCOPED_TRACE(testing::Message() << name(family) << " #" << i);
+      const Problem problem = make_scene(family, 8, i).problem;
+      expect_invariant(problem, property::reverse_contacts(problem));
+    }
+  }
+}
+
+// In circular coordinates the second tangent's unit of length drops out with its coefficient.
+TEST_P(Coordinates, a_tangential_row_may_change_its_unit) {
+  for (int i = 0; i < support::test_count(20); ++i) {
+    const Problem problem = support::make_scene(Family::cage, 4, i).problem;
+    Problem scaled = problem;
+    Vector factors = Vector::Ones(problem.b.size());
+    for (Eigen::Index k = 2; k < factors.size(); k += 3) factors[k] = 0.37 + 0.5 * double(k);
+    scaled.W = factors.asDiagonal() * problem.W * factors.asDiagonal();
+    scaled.b = factors.asDiagonal() * problem.b;
+    for (int k = 0; k < 4; ++k) scaled.mu[2 * k + 1] /= factors[3 * k + 2];
+    support::Random random(6);
+    const Vector r = random_vector(problem.b.size(), random);
+    // r' = r / factor: the same impulse in the other unit. The frictionless law reads it raw.
+    if (GetParam() == Law::frictionless) continue;
+    EXPECT_NEAR(measured(scaled, r.cwiseQuotient(factors), GetParam()),
+                measured(problem, r, GetParam()), 1e-11);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(laws, Coordinates, testing::ValuesIn(support::kLaws),
+                         [](const auto& info) { return std::string(name(info.param)); });
+
+class Units : public testing::TestWithParam<support::Case> {};
+
+/// Solves with tolerance rtol * max|b| alone.
+HostResults<double> solve_relative(const std::vector<Problem>& problems,
+                                   const support::Case& param) {
+  SolveOptions options = param.options();
+  options.atol = 1e-300;
+  return support::solve_batch(support::to_batch<double>(problems), options);
+}
+
+// Velocities in other units by a power of two: the same bits, shifted.
+TEST_P(Units, twice_the_velocity_takes_twice_the_impulse) {
+  auto problems = support::make_mixed_problems(support::test_count(60));
+  const auto once = solve_relative(problems, GetParam());
+  for (auto& p : problems) {
+    p.b *= 2.0;
+    p.lo *= 2.0;
+    p.hi *= 2.0;
+  }
+  const auto twice = solve_relative(problems, GetParam());
+  for (int env = 0; env < int(problems.size()); ++env) {
+    SCOPED_TRACE(testing::Message() << "environment " << env);
+    EXPECT_EQ(once.iterations(env), twice.iterations(env));
+    EXPECT_EQ(2.0 * once.residual(env), twice.residual(env));
+    for (Eigen::Index i = 0; i < problems[std::size_t(env)].b.size(); ++i) {
+      EXPECT_EQ(2.0 * once.impulse(env)[i], twice.impulse(env)[i]);
+    }
+  }
+}
+
+// Masses in other units by a power of four.
+TEST_P(Units, a_quarter_of_the_mass_takes_a_quarter_of_the_impulse) {
+  auto problems = support::make_mixed_problems(support::test_count(60));
+  const auto before = solve_relative(problems, GetParam());
+  for (auto& p : problems) {
+    p.W *= 4.0;
+    p.R *= 4.0;
+    p.lo /= 4.0;
+    p.hi /= 4.0;
+  }
+  const auto after = solve_relative(problems, GetParam());
+  for (int env = 0; env < int(problems.size()); ++env) {
+    SCOPED_TRACE(testing::Message() << "environment " << env);
+    EXPECT_EQ(before.residual(env), after.residual(env));
+    for (Eigen::Index i = 0; i < problems[std::size_t(env)].b.size(); ++i) {
+      EXPECT_EQ(before.impulse(env)[i], 4.0 * after.impulse(env)[i]);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(all, Units, testing::ValuesIn(support::supported_cases()),
+                         support::case_name);
+
+}  // namespace
+}  // namespace stickslip

@@ -1,0 +1,95 @@
+// What a solve costs, and what it hands back: warm starts, exact budgets, tolerances, feasibility.
+#include "tests/support/cases.hpp"
+#include "tests/support/count.hpp"
+#include "tests/support/judging.hpp"
+#include "tests/support/mixed.hpp"
+
+namespace stickslip {
+namespace {
+
+using reference::Problem;
+using reference::Vector;
+
+class Effort : public testing::TestWithParam<support::Case> {
+ protected:
+  std::vector<Problem> problems_ = support::make_mixed_problems(support::test_count(100));
+  HostProblems<double> batch_ = support::to_batch<double>(problems_);
+};
+
+TEST_P(Effort, warm_start_at_the_solution_is_free) {
+  const auto cold = support::solve_batch(batch_, GetParam().options());
+  for (int env = 0; env < batch_.num_envs(); ++env) {
+    std::copy_n(cold.impulse(env), batch_.max_rows(), batch_.warm_start(env));
+  }
+  const auto warm = support::solve_batch(batch_, GetParam().options());
+  for (int env = 0; env < batch_.num_envs(); ++env) {
+    if (cold.status(env) != EnvStatus::solved) continue;
+    SCOPED_TRACE(testing::Message() << "environment " << env);
+    EXPECT_EQ(warm.status(env), EnvStatus::solved);
+    EXPECT_EQ(warm.iterations(env), 0);
+    EXPECT_LE(warm.residual(env), cold.residual(env));
+  }
+}
+
+TEST_P(Effort, a_warm_start_of_nonsense_does_no_harm) {
+  for (int env = 0; env < batch_.num_envs(); ++env) {
+    for (int i = 0; i < batch_.max_rows(); ++i) batch_.warm_start(env)[i] = (i % 3 - 1) * 1e3;
+  }
+  const auto results = support::solve_batch(batch_, GetParam().options());
+  EXPECT_GT(support::count_solved(batch_, results, GetParam().options()), batch_.num_envs() / 2);
+}
+
+TEST_P(Effort, impulses_stay_in_their_sets) {
+  const auto results = support::solve_batch(batch_, GetParam().options());
+  for (int env = 0; env < batch_.num_envs(); ++env) {
+    SCOPED_TRACE(testing::Message() << "environment " << env);
+    const Problem& p = problems_[std::size_t(env)];
+    const Vector r = support::impulse_of(results, env, reference::rows(p));
+    const double size = r.size() == 0 ? 0.0 : r.lpNorm<Eigen::Infinity>();
+    EXPECT_LE(reference::measures(p, r, GetParam().law).cone_violation, 1e-13 * size);
+  }
+}
+
+TEST_P(Effort, a_looser_tolerance_never_costs_more) {
+  SolveOptions loose = GetParam().options();
+  loose.atol = 1e-3;
+  const auto exact = support::solve_batch(batch_, GetParam().options());
+  const auto rough = support::solve_batch(batch_, loose);
+  for (int env = 0; env < batch_.num_envs(); ++env) {
+    EXPECT_LE(rough.iterations(env), exact.iterations(env));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(all, Effort, testing::ValuesIn(support::supported_cases()),
+                         support::case_name);
+
+TEST(ExactSweeps, runs_as_many_as_asked_and_judges_by_the_residual) {
+  const auto problems = support::make_mixed_problems(support::test_count(50));
+  const auto batch = support::to_batch<double>(problems);
+  for (int sweeps : {1, 7, 50}) {
+    SolveOptions options;
+    options.solver = Solver::pgs;
+    options.exact_sweeps = true;
+    options.max_sweeps = sweeps;
+    const auto results = support::solve_batch(batch, options);
+    support::count_solved(batch, results, options);
+    for (int env = 0; env < batch.num_envs(); ++env) {
+      const int expected = reference::rows(problems[std::size_t(env)]) == 0 ? 0 : sweeps;
+      EXPECT_EQ(results.iterations(env), expected);
+    }
+  }
+}
+
+TEST(Tolerance, is_absolute_plus_relative) {
+  SolveOptions options;
+  EXPECT_DOUBLE_EQ(tolerance(options, 0.0), 1e-9);
+  EXPECT_DOUBLE_EQ(tolerance(options, 3.0), 4e-9);
+  options.precision = Precision::fp32;
+  EXPECT_DOUBLE_EQ(tolerance(options, 3.0), 4e-5);
+  options.atol = 1e-3;
+  options.rtol = 1e-2;
+  EXPECT_DOUBLE_EQ(tolerance(options, 3.0), 1e-3 + 3e-2);
+}
+
+}  // namespace
+}  // namespace stickslip

@@ -1,0 +1,32 @@
+// Runs the kernels' body for one environment on a group of one's choice: what a launch does,
+// without the library. Needs the kernel headers only.
+#pragma once
+#include <vector>
+
+#include "kernels/launch/solve_env.hpp"
+
+namespace stickslip::support {
+
+/// Scratch of a solve, aligned as a launch aligns it.
+template <class Real, class Factor, class In>
+class EnvMemory {
+ public:
+  EnvMemory(int max_rows, int max_contacts)
+      : max_rows_(max_rows),
+        max_contacts_(max_contacts),
+        bytes_(Scratch::bytes(max_rows, max_contacts)) {
+    storage_.resize(bytes_ / sizeof(Line) + 1);
+  }
+  using Scratch = kernels::EnvScratch<Real, Factor, In>;
+  Scratch scratch() { return Scratch(kernels::Arena(storage_.data()), max_rows_, max_contacts_); }
+
+ private:
+  struct alignas(kernels::Arena::kAlignment) Line {
+    unsigned char bytes[kernels::Arena::kAlignment];
+  };
+  int max_rows_, max_contacts_;
+  std::size_t bytes_;
+  std::vector<Line> storage_;
+};
+
+}  // namespace stickslip::support

@@ -1,0 +1,52 @@
+// Results of a batch in plain vectors, and one number that stands for all their bits.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "stickslip/batch.hpp"
+
+namespace stickslip::support {
+
+/// FNV-1a.
+inline void hash_bytes(std::uint64_t& hash, const void* data, std::size_t size) {
+  const auto* bytes = static_cast<const unsigned char*>(data);
+  for (std::size_t i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 1099511628211ULL;
+}
+
+template <class In>
+struct PlainResults {
+  int max_rows;
+  std::vector<In> impulse;
+  std::vector<double> residual;
+  std::vector<EnvStatus> status;
+  std::vector<std::int32_t> iterations, rows_needed;
+  std::vector<Solver> solver;
+
+  PlainResults(int num_envs, int max_rows_)
+      : max_rows(max_rows_),
+        impulse(std::size_t(num_envs) * max_rows),
+        residual(std::size_t(num_envs)),
+        status(std::size_t(num_envs)),
+        iterations(std::size_t(num_envs)),
+        rows_needed(std::size_t(num_envs)),
+        solver(std::size_t(num_envs)) {}
+
+  ResultBatch<In> view() {
+    return {{impulse.data(), max_rows}, residual.data(), status.data(),
+            iterations.data(),          solver.data(),   rows_needed.data()};
+  }
+  /// Everything the result says about environment `env`, whose problem has `rows` rows.
+  std::uint64_t hash(int env, int rows) const {
+    const auto e = std::size_t(env);
+    std::uint64_t h = 1469598103934665603ULL;
+    hash_bytes(h, &impulse[e * max_rows], std::size_t(rows) * sizeof(In));
+    hash_bytes(h, &residual[e], sizeof residual[e]);
+    const std::int32_t words[] = {std::int32_t(status[e]), iterations[e], std::int32_t(solver[e]),
+                                  rows_needed[e]};
+    hash_bytes(h, words, sizeof words);
+    return h;
+  }
+};
+
+}  // namespace stickslip::support
