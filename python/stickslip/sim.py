@@ -146,6 +146,11 @@ class BatchSim:
         return self._core.ctrl
 
     @property
+    def qacc(self) -> np.ndarray:
+        """(N, nv) accelerations of the latest step (its last stage with RK4)."""
+        return self._core.qacc
+
+    @property
     def qfrc_applied(self) -> np.ndarray:
         """(N, nv) generalised forces from outside."""
         return self._core.qfrc_applied

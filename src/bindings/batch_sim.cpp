@@ -171,6 +171,7 @@ void bind_batch_sim(nb::module_& m) {
       .def_prop_ro("qvel", &component<C::qvel>)
       .def_prop_ro("act", &component<C::act>)
       .def_prop_ro("ctrl", &component<C::ctrl>)
+      .def_prop_ro("qacc", &component<C::qacc>)
       .def_prop_ro("qfrc_applied", &component<C::qfrc_applied>)
       .def_prop_ro("xfrc_applied", &component<C::xfrc_applied>)
       .def_prop_ro(

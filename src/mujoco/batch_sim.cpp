@@ -50,6 +50,8 @@ int component_bit(StateComponent c) {
       return mjSTATE_ACT;
     case StateComponent::ctrl:
       return mjSTATE_CTRL;
+    case StateComponent::qacc:
+      return mjSTATE_WARMSTART;
     case StateComponent::qfrc_applied:
       return mjSTATE_QFRC_APPLIED;
     default:

@@ -53,7 +53,17 @@ struct Rows {
   std::int64_t size, stride;
 };
 
-enum class StateComponent { integration, time, qpos, qvel, act, ctrl, qfrc_applied, xfrc_applied };
+enum class StateComponent {
+  integration,
+  time,
+  qpos,
+  qvel,
+  act,
+  ctrl,
+  qacc,  ///< of the latest step, MuJoCo's warm start
+  qfrc_applied,
+  xfrc_applied
+};
 
 /// The problem of one environment in the latest solve (docs/mathematics.md §1). Pointers are valid
 /// until the next step.

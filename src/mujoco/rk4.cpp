@@ -1,10 +1,37 @@
 #include "src/mujoco/rk4.hpp"
 
+#include <cmath>
+
 namespace stickslip::mujoco {
 namespace {
 
 constexpr double kA[kRk4Stages] = {0.0, 0.5, 0.5, 1.0};
 constexpr double kB[kRk4Stages] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};
+
+// w <- dexp⁻¹(theta) w = w + ½ θ×w + c θ×(θ×w), c = 1/|θ|² - (1 + cos|θ|) / (2 |θ| sin|θ|), for a body's
+// own axes (Iserles et al., Lie-group methods, Acta Numerica 2000, §4.2).
+void carry_back(const double* theta, double* w) {
+  const double angle = mju_norm3(theta);
+  const double c = angle < 1e-4 ? 1.0 / 12.0 + angle * angle / 720.0
+                                : 1.0 / (angle * angle) -
+                                      (1.0 + std::cos(angle)) / (2.0 * angle * std::sin(angle));
+  double once[3], twice[3];
+  mju_cross(once, theta, w);
+  mju_cross(twice, theta, once);
+  mju_addToScl3(w, once, 0.5);
+  mju_addToScl3(w, twice, c);
+}
+
+// The same for all joints with orientations; theta = h step.
+void carry_back(const mjModel* m, const double* step, double h, double* velocity) {
+  for (int j = 0; j < m->njnt; ++j) {
+    if (m->jnt_type[j] != mjJNT_FREE && m->jnt_type[j] != mjJNT_BALL) continue;
+    const int adr = m->jnt_dofadr[j] + (m->jnt_type[j] == mjJNT_FREE ? 3 : 0);
+    double theta[3];
+    mju_scl3(theta, step + adr, h);
+    carry_back(theta, velocity + adr);
+  }
+}
 
 }  // namespace
 
@@ -49,15 +76,15 @@ void rk4_enter(const mjModel* m, mjData* d, const Rk4Slot& slot, int i) {
   const int nv = int(m->nv), na = int(m->na);
   const double h = m->opt.timestep;
   rk4_restore(m, d, slot);
+  mju_addToScl(d->qvel, slot.rate[i - 1], kA[i] * h, nv);
+  mju_addToScl(d->act, slot.rate[i - 1] + nv, kA[i] * h, na);
   mj_markStack(d);
-  mjtNum* step = mj_stackAllocNum(d, nv + na);
+  mjtNum* step = mj_stackAllocNum(d, nv);
   mju_scl(step, slot.velocity[i - 1], kA[i], nv);
   mj_integratePos(m, d->qpos, step, h);
-  mju_scl(step, slot.rate[i - 1], kA[i], nv + na);
-  mju_addToScl(d->qvel, step, h, nv);
-  mju_addToScl(d->act, step + nv, h, na);
-  mj_freeStack(d);
   mju_copy(slot.velocity[i], d->qvel, nv);
+  carry_back(m, step, h, slot.velocity[i]);
+  mj_freeStack(d);
   d->time = *slot.time + kA[i] * h;
 }
 
