@@ -28,8 +28,8 @@ def refuse_device_array(name: str, value: Any) -> None:
         )
 
 
-def floats(name: str, value: Any, dtype: np.dtype | None = None) -> np.ndarray:
-    """`value` as an array of float32 or float64, of `dtype` where one is given.
+def floats(name: str, value: Any, dtype: np.dtype | None = None, owner: str = "W") -> np.ndarray:
+    """`value` as an array of float32 or float64, or of the `dtype` that the argument `owner` has.
 
     Arrays keep their memory and must have the right type already; Python numbers and lists of
     numbers are converted.
@@ -43,7 +43,7 @@ def floats(name: str, value: Any, dtype: np.dtype | None = None) -> np.ndarray:
     array = _as_array(name, value)
     expected = str(dtype) if dtype else "float32 or float64"
     if array.dtype not in ((dtype,) if dtype else _FLOATS):
-        note = ", as W has" if dtype else ""
+        note = f", as {owner} has" if dtype else ""
         raise TypeError(f"{name}: expected {expected}{note}, got {array.dtype}")
     return array
 

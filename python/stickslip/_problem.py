@@ -64,8 +64,9 @@ def assemble(
         check.require_shape("hi", hi, lo.shape)
     n_box = 0 if lo is None else lo.shape[1]
     fixed = (check.count("n_free", n_free), check.count("n_nonneg", n_nonneg), n_box)
+    counts = _counts(counts, num_envs, batched)
     dims = _dims(dims, num_envs, n - sum(fixed), counts, batched)
-    shape = _shape(counts, num_envs, fixed, dims.shape[1], batched)
+    shape = _shape(counts, num_envs, fixed, dims.shape[1])
     used = _used_dims(shape, dims)
     rows = sum(fixed) + int(dims.sum(axis=1).max(initial=0))
     if counts is None and dims.shape[0] == 1 and rows != n:
@@ -109,18 +110,34 @@ def _bounds(name: str, value: Any, W: np.ndarray, batched: bool) -> np.ndarray |
     return _per_environment(name, array, W.shape[0], array.shape[-1], batched)
 
 
-def _dims(dims: Any, num_envs: int, room: int, counts: Any, batched: bool) -> np.ndarray:
+def _counts(counts: Any, num_envs: int, batched: bool) -> np.ndarray | None:
+    """`counts` (E,) or (E, 4), all >= 0."""
+    if counts is None:
+        return None
+    if not batched:
+        raise ValueError("counts: expected None because W is one problem, got an array")
+    counts = check.integers("counts", counts)
+    check.require_shape("counts", counts, (num_envs,), (num_envs, 4))
+    bad = np.flatnonzero(counts.min(axis=tuple(range(1, counts.ndim))) < 0)
+    if bad.size:
+        e = bad[0]
+        raise ValueError(f"counts: expected numbers >= 0, got {counts[e]} in environment {e}")
+    return counts
+
+
+def _dims(
+    dims: Any, num_envs: int, room: int, counts: np.ndarray | None, batched: bool
+) -> np.ndarray:
     """Dimensions of the contact slots, (E, p) or (1, p)."""
     if dims is None:
-        ragged = counts is not None
-        if ragged and np.ndim(counts) == 2:
+        if counts is not None and counts.ndim == 2:
             raise ValueError(
                 "dims: expected an array because counts has shape (E, 4): the number of contact "
                 "slots does not follow from W, got None"
             )
         if room < 0:
             raise ValueError(f"W: {-room} rows too few for its free, nonneg and box rows")
-        if room % 3 and not ragged:
+        if room % 3 and counts is None:
             raise ValueError(
                 f"dims: expected an array unless the contact rows are a multiple of 3, "
                 f"got {room} contact rows and None"
@@ -136,24 +153,16 @@ def _dims(dims: Any, num_envs: int, room: int, counts: Any, batched: bool) -> np
 
 
 def _shape(
-    counts: Any, num_envs: int, fixed: tuple[int, int, int], contacts: int, batched: bool
+    counts: np.ndarray | None, num_envs: int, fixed: tuple[int, int, int], contacts: int
 ) -> np.ndarray:
     """Rows of each kind, (E, 4) int32."""
     if counts is None:
         return np.broadcast_to(np.array([*fixed, contacts], np.int32), (num_envs, 4))
-    if not batched:
-        raise ValueError("counts: expected None because W is one problem, got an array")
-    counts = check.integers("counts", counts)
-    check.require_shape("counts", counts, (num_envs,), (num_envs, 4))
     if counts.ndim == 2 and any(fixed[:2]):
         raise ValueError("n_free, n_nonneg: expected 0 because counts has shape (E, 4)")
     shape = np.empty((num_envs, 4), np.int64)
     shape[:, :3] = fixed
     shape[:, 3 if counts.ndim == 1 else slice(None)] = counts
-    bad = np.flatnonzero((shape < 0).any(axis=1))
-    if bad.size:
-        e = bad[0]
-        raise ValueError(f"counts: expected numbers >= 0, got {counts[e]} in environment {e}")
     over = np.flatnonzero(shape[:, 2] > fixed[2])
     if over.size:
         e = over[0]

@@ -183,7 +183,7 @@ def _tolerance(name: str, value: float | None) -> float:
 
 def use_cuda(backend: str) -> bool:
     """Whether `backend` asks for the GPU; refuses where there is none."""
-    if backend not in ("auto", "cpu", "cuda"):
+    if not isinstance(backend, str) or backend not in ("auto", "cpu", "cuda"):
         raise ValueError(f"backend: expected 'auto', 'cpu' or 'cuda', got {backend!r}")
     if backend == "cuda" and not _core.cuda_available():
         raise ValueError("backend: expected 'auto' or 'cpu', for no GPU answers, got 'cuda'")

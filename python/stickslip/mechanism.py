@@ -38,7 +38,7 @@ def apply_impulse(
     num_envs, n, nv = J.shape
     vectors = []
     for name, value, size in (("impulse", impulse, n), ("v_free", v_free, nv)):
-        array = check.floats(name, value, M.dtype)
+        array = check.floats(name, value, M.dtype, "M")
         check.require_shape(name, array, (num_envs, size) if batched else (size,))
         vectors.append(check.slots(array if batched else array[None]))
     v_next = np.zeros((num_envs, nv), M.dtype)
@@ -52,7 +52,7 @@ def _mechanism(
     M: Any, J: Any, counts: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, bool]:
     M = check.floats("M", M)
-    J = check.floats("J", J, M.dtype)
+    J = check.floats("J", J, M.dtype, "M")
     if M.ndim not in (2, 3) or M.shape[-1] != M.shape[-2]:
         raise ValueError(f"M: expected shape (E, nv, nv) or (nv, nv), got {M.shape}")
     if J.ndim not in (2, 3) or J.ndim < M.ndim or J.shape[-1] != M.shape[-1]:

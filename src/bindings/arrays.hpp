@@ -45,8 +45,8 @@ void require_size(const char* name, const A& array, int i, std::size_t expected)
 /// Requires neighbours in the last dimension to lie side by side.
 template <class A>
 void require_contiguous_slots(const char* name, const A& array) {
-  const int last = int(array.ndim()) - 1;
-  if (array.shape(last) > 1 && array.stride(last) != 1)
+  const int last = int(array.ndim()) - 1;  // strides of arrays without elements mean nothing
+  if (array.size() > 0 && array.shape(last) > 1 && array.stride(last) != 1)
     refuse(name, "the values of one environment must be contiguous");
 }
 
@@ -65,7 +65,7 @@ EnvArray<typename A::Scalar> matrix_slots(const char* name, const A& array, std:
                                           std::int32_t& ld) {
   const auto view = slots(name, array, num_envs);
   const auto cols = std::int64_t(array.shape(2));
-  const bool one_row = array.shape(1) <= 1;
+  const bool one_row = array.size() == 0 || array.shape(1) <= 1;
   if (!one_row &&
       (array.stride(1) < cols || array.stride(1) > std::numeric_limits<std::int32_t>::max()))
     refuse(name, "rows must follow each other in memory");

@@ -13,9 +13,9 @@ import numpy as np
 _DEFAULT = Path(__file__).resolve().parents[3] / "shared" / "data"
 FOLDER = Path(os.environ.get("STICKSLIP_DATA", _DEFAULT)) / "robots"
 NAMES = (
-    "adroit_pen aloha_pot ant dm_humanoid dm_quadruped dog g1 go1 go2 gym_humanoid leap "
-    "shadow_block spot t1"
-).split()
+    *("adroit_pen", "aloha_pot", "ant", "dm_humanoid", "dm_quadruped", "dog", "g1", "go1", "go2"),
+    *("gym_humanoid", "leap", "shadow_block", "spot", "t1"),
+)
 
 
 @dataclass

@@ -1,0 +1,66 @@
+"""2,800 contact problems of real robots, judged by the oracle."""
+
+import numpy as np
+import pytest
+import robots
+import stickslip
+from problems import oracle
+from stickslip import Status
+
+# Every problem that has a solution is solved. (On the others, a few per cent are not.)
+FULLY_SOLVED = {
+    *("adroit_pen", "ant", "dm_humanoid", "dm_quadruped", "dog", "go1", "go2", "gym_humanoid"),
+    *("leap", "shadow_block", "t1"),
+}
+TOL = 0.5e-9  # so that solved, residual <= tol (1 + max|b|), implies <= 1e-9 max(1, max|b|)
+
+
+@pytest.fixture(params=robots.NAMES)
+def robot(request):
+    if not (robots.FOLDER / f"{request.param}.h5").exists():
+        pytest.skip(f"{request.param}: no robots' problems in $STICKSLIP_DATA")
+    return request.param
+
+
+def judge(batch, solution, law):
+    """No wrong status, and every status what it says; returns the oracle's residuals."""
+    residual = oracle(batch.solve, solution.impulse, law)
+    limit = TOL * (1 + np.abs(batch.solve["b"]).max(axis=1))
+    np.testing.assert_allclose(residual, solution.residual, rtol=1e-3, atol=1e-11)
+    assert np.all(residual[solution.ok] <= limit[solution.ok])
+    assert np.all(residual[~solution.ok] > limit[~solution.ok])
+    named = (Status.solved, Status.not_converged, Status.no_solution_found)
+    assert np.isin(solution.status, named).all()
+    return residual
+
+
+def test_coulomb(robot):
+    batch = robots.load(robot, "coulomb")
+    solution = stickslip.solve(**batch.solve, law="coulomb", tol=TOL)
+    residual = judge(batch, solution, "coulomb")
+    good = residual <= 1e-9 * batch.scale
+    share = good[batch.solvable].mean()
+    assert share == 1.0 if robot in FULLY_SOLVED else share >= 0.9
+    assert not good[~batch.solvable].any(), "a jam has no solution"
+
+
+def test_convex(robot):
+    batch = robots.load(robot, "convex")
+    solution = stickslip.solve(**batch.solve, law="convex", tol=TOL)
+    residual = judge(batch, solution, "convex")
+    assert solution.ok.all()
+    assert np.all(residual <= 1e-9 * batch.scale)
+    # Impulses may differ where W is singular; the velocities they cause are unique.
+    W = batch.solve["W"]
+    ours, stored = ((W @ r[..., None])[..., 0] for r in (solution.impulse, batch.impulse))
+    difference = np.abs(ours - stored).max(axis=1)
+    assert np.all(difference <= 1e-6 * np.maximum(batch.scale, np.abs(stored).max(axis=1)))
+
+
+def test_float(robot):
+    batch = robots.load(robot, "convex")
+    solution = stickslip.solve(**batch.solve, law="convex", precision="float")
+    residual = oracle(batch.solve, solution.impulse, "convex")
+    limit = 1e-5 * (1 + np.abs(batch.solve["b"]).max(axis=1))
+    assert np.all(residual[solution.ok] <= limit[solution.ok] * (1 + 1e-6))
+    assert solution.ok.mean() >= 0.9
