@@ -1,4 +1,8 @@
 // L lanes of a CUDA warp run one environment; L is a power of two up to 32.
+//
+// Loops over items are not unrolled: n is rarely more than a few L, and unrolled bodies cost the
+// registers that decide whether a kernel spills. Reductions end with the same value on all lanes:
+// a butterfly adds the same pairs on both sides, and a + b = b + a bit for bit.
 #pragma once
 #include "kernels/linalg/math.hpp"
 
@@ -24,13 +28,16 @@ struct WarpGroup {
   template <class F>
   __device__ __forceinline__ void for_each(int n, F&& f) const {
     sync();
+#pragma unroll 1
     for (int i = lane(); i < n; i += L) f(i);
     sync();
   }
   template <class F>
   __device__ __forceinline__ void for_each_2d(int rows, int cols, F&& f) const {
     sync();
+#pragma unroll 1
     for (int i = 0; i < rows; ++i) {
+#pragma unroll 1
       for (int j = lane(); j < cols; j += L) f(i, j);
     }
     sync();
@@ -49,6 +56,7 @@ struct WarpGroup {
 #pragma unroll
     for (int p = 0; p < kPartials; ++p) {
       partial[p] = T(0);
+#pragma unroll 1
       for (int i = lane() + p * L; i < n; i += 32) partial[p] += f(i);
     }
 #pragma unroll
@@ -61,6 +69,7 @@ struct WarpGroup {
     for (int offset = L / 2; offset > 0; offset /= 2) {
       total += __shfl_xor_sync(mask(), total, offset, L);
     }
+    sync();
     return total;
   }
   template <class F>
@@ -68,6 +77,7 @@ struct WarpGroup {
     using T = decltype(f(0));
     sync();
     T best = T(0);
+#pragma unroll 1
     for (int i = lane(); i < n; i += L) {
       const T value = f(i);
       best = value > best ? value : best;
@@ -77,14 +87,18 @@ struct WarpGroup {
       const T other = __shfl_xor_sync(mask(), best, offset, L);
       best = other > best ? other : best;
     }
+    sync();
     return best;
   }
   template <class F>
   __device__ __forceinline__ bool any(int n, F&& f) const {
     sync();
     bool found = false;
+#pragma unroll 1
     for (int i = lane(); i < n; i += L) found = found || f(i);
-    return __any_sync(mask(), found);
+    found = __any_sync(mask(), found);
+    sync();
+    return found;
   }
   template <class F>
   __device__ __forceinline__ int argmax(int n, F&& f) const {
@@ -92,6 +106,7 @@ struct WarpGroup {
     using Bits = decltype(order_bits(f(0)));
     Bits most = 0;
     int best = -1;
+#pragma unroll 1
     for (int i = lane(); i < n; i += L) {
       const Bits value = order_bits(f(i));
       if (best < 0 || value > most) {
@@ -109,6 +124,7 @@ struct WarpGroup {
         best = index;
       }
     }
+    sync();
     return best;
   }
 };
