@@ -1,5 +1,9 @@
 #include "bench/problems.hpp"
 
+#include <memory>
+
+#include "src/cpu/kernel_table.hpp"
+
 namespace stickslip::bench {
 
 std::vector<Case> all_cases(const std::vector<int>& contacts) {
@@ -23,45 +27,25 @@ HostProblems<In> make_batch(const Case& c, int count) {
 template HostProblems<float> make_batch(const Case&, int);
 template HostProblems<double> make_batch(const Case&, int);
 
-namespace {
-
-template <class T>
-EnvArray<T> from(const EnvArray<T>& array, int env) {
-  return array.data == nullptr ? array : EnvArray<T>{array.data + env * array.stride, array.stride};
+template <class In>
+SingleSolve<In>::SingleSolve(const HostProblems<In>& problems, HostResults<In>& results,
+                             const SolveOptions& o)
+    : problem_(problems.view()), result_(results.view()), options_(o) {
+  constexpr std::size_t kCacheLine = 64;
+  const auto& kernels = kernels::typed<In>(kernels::kernel_table());
+  std::size_t room = kernels.solve_bytes(problem_.max_rows, problem_.max_contacts) + kCacheLine;
+  memory_.resize(room);
+  scratch_ = memory_.data();
+  std::align(kCacheLine, room - kCacheLine, scratch_, room);
 }
-
-template <class T>
-T* from(T* array, int env) {
-  return array == nullptr ? array : array + env;
-}
-
-}  // namespace
 
 template <class In>
-ProblemBatch<In> single(const ProblemBatch<In>& batch, int env) {
-  ProblemBatch<In> one = batch;
-  one.num_envs = 1;
-  one.shape = from(batch.shape, env);
-  one.dims = from(batch.dims, env);
-  one.W = from(batch.W, env);
-  one.b = from(batch.b, env);
-  one.mu = from(batch.mu, env);
-  one.R = from(batch.R, env);
-  one.lo = from(batch.lo, env);
-  one.hi = from(batch.hi, env);
-  one.warm_start = from(batch.warm_start, env);
-  return one;
+void SingleSolve<In>::operator()(int env) {
+  const auto& kernels = kernels::typed<In>(kernels::kernel_table());
+  kernels.solve[int(options_.precision)](problem_, result_, options_, env, env + 1, scratch_);
 }
-template ProblemBatch<float> single(const ProblemBatch<float>&, int);
-template ProblemBatch<double> single(const ProblemBatch<double>&, int);
-
-template <class In>
-ResultBatch<In> single(const ResultBatch<In>& batch, int env) {
-  return {from(batch.impulse, env),    from(batch.residual, env), from(batch.status, env),
-          from(batch.iterations, env), from(batch.solver, env),   from(batch.rows_needed, env)};
-}
-template ResultBatch<float> single(const ResultBatch<float>&, int);
-template ResultBatch<double> single(const ResultBatch<double>&, int);
+template class SingleSolve<float>;
+template class SingleSolve<double>;
 
 double quantile(std::vector<double> values, double q) {
   if (values.empty()) return 0.0;

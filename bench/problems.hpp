@@ -25,12 +25,6 @@ std::string name(const Case& c);
 template <class In>
 HostProblems<In> make_batch(const Case& c, int count);
 
-/// The batch of environment `env` alone.
-template <class In>
-ProblemBatch<In> single(const ProblemBatch<In>& batch, int env);
-template <class In>
-ResultBatch<In> single(const ResultBatch<In>& batch, int env);
-
 /// Share of environments with status solved.
 template <class In>
 double solved_share(const HostResults<In>& results, int num_envs) {
@@ -50,17 +44,32 @@ double seconds(F&& f) {
 /// The value below which the share `q` of the values lies.
 double quantile(std::vector<double> values, double q);
 
+/// Solves one environment of a batch on the calling thread: the kernel's entry point itself,
+/// without the checks and threads that a call of `solve` pays once per batch.
+template <class In>
+class SingleSolve {
+ public:
+  SingleSolve(const HostProblems<In>& problems, HostResults<In>& results, const SolveOptions& o);
+  void operator()(int env);
+
+ private:
+  ProblemBatch<In> problem_;
+  ResultBatch<In> result_;
+  SolveOptions options_;
+  std::vector<unsigned char> memory_;
+  void* scratch_;
+};
+
 /// Seconds of each environment solved alone, the least of `rounds` measurements.
 template <class In>
-std::vector<double> seconds_each(const ProblemBatch<In>& problems, const ResultBatch<In>& results,
-                                 const SolveOptions& options, Workspace& workspace, int rounds) {
-  std::vector<double> least(std::size_t(problems.num_envs), 1e30);
+std::vector<double> seconds_each(const HostProblems<In>& problems, HostResults<In>& results,
+                                 const SolveOptions& options, int rounds = 3) {
+  SingleSolve<In> solve_one(problems, results, options);
+  std::vector<double> least(std::size_t(problems.num_envs()), 1e30);
   for (int round = 0; round < rounds; ++round) {
-    for (int env = 0; env < problems.num_envs; ++env) {
+    for (int env = 0; env < problems.num_envs(); ++env) {
       double& time = least[std::size_t(env)];
-      const auto problem = single(problems, env);
-      const auto result = single(results, env);
-      time = std::min(time, seconds([&] { solve(problem, result, options, workspace); }));
+      time = std::min(time, seconds([&] { solve_one(env); }));
     }
   }
   return least;

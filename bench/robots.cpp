@@ -87,7 +87,7 @@ void solve_robot(benchmark::State& state, const fs::path& file, const SolveOptio
   Workspace workspace(problems.max_rows(), problems.max_contacts(), 1);
   for (auto _ : state) solve(problems.view(), results.view(), options, workspace);
 
-  const auto each = seconds_each(problems.view(), results.view(), options, workspace, 3);
+  const auto each = seconds_each(problems, results, options);
   state.counters["us_median"] = 1e6 * quantile(each, 0.5);
   state.counters["us_p95"] = 1e6 * quantile(each, 0.95);
   state.counters["us_max"] = 1e6 * quantile(each, 1.0);

@@ -50,7 +50,7 @@ void solve_families(benchmark::State& state, const Case& c, const SolveOptions& 
   const auto result = results.view();
   for (auto _ : state) solve(problem, result, options, workspace);
 
-  const auto each = seconds_each(problem, result, options, workspace, 3);
+  const auto each = seconds_each(problems, results, options);
   state.counters["us_median"] = 1e6 * quantile(each, 0.5);
   state.counters["us_p95"] = 1e6 * quantile(each, 0.95);
   state.counters["solved"] = solved_share(results, kProblems);

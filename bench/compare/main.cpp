@@ -40,14 +40,14 @@ struct Round {
 struct Contest {
   HostProblems<double> problems;
   HostResults<double> results;
-  Workspace workspace;
+  SingleSolve<double> solve_one;
   std::vector<std::unique_ptr<Prototype>> prototypes;  ///< one per problem: loading is not timed
   std::vector<double> impulse;
 
   explicit Contest(const Case& c)
       : problems(make_batch<double>(c, kProblems)),
         results(kProblems, problems.max_rows()),
-        workspace(problems.max_rows(), problems.max_contacts(), 1),
+        solve_one(problems, results, SolveOptions{}),
         impulse(std::size_t(problems.max_rows())) {
     for (int env = 0; env < kProblems; ++env) {
       prototypes.push_back(make_prototype(c.contacts));
@@ -60,14 +60,9 @@ struct Contest {
 
   Round run(bool ours_first) {
     Round round;
-    const auto view = problems.view();
-    const auto result = results.view();
     for (int env = 0; env < kProblems; ++env) {
-      const auto problem_alone = single(view, env);
-      const auto result_alone = single(result, env);
       const auto run_ours = [&] {
-        round.ours.push_back(
-            1e6 * seconds([&] { solve(problem_alone, result_alone, SolveOptions{}, workspace); }));
+        round.ours.push_back(1e6 * seconds([&] { solve_one(env); }));
         round.ours_solved += results.status(env) == EnvStatus::solved;
       };
       const auto run_prototype = [&] {

@@ -1,0 +1,128 @@
+"""Runs all benchmarks and writes one report per kind: `make bench`.
+
+    python bench/run.py [--build build/release] [--out out/bench] [--record] [--min-time 0.1]
+
+--record writes to bench/results/<machine>/ instead. Programs that were not built, and models or
+data that are not there, are named and skipped. Everything but the scaling over threads and whole
+steps is pinned to one core; times per problem are CPU times there.
+"""
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "scripts"))
+
+from gpu_check import describe_machine  # noqa: E402
+
+REPETITIONS = 3
+KINDS = {  # report: (filter of stickslip_bench, pinned to one core)
+    "solvers": ("^solve/", True),
+    "robots": ("^robots/", True),
+    "delassus": ("^(delassus|apply_impulse)/", True),
+    "scaling": ("^scaling/", False),
+}
+COUNTERS = ["solved", "us_median", "us_p95", "us_max"]
+
+
+def run(command: list, pinned: bool) -> None:
+    """Runs a program from the repository root; where asked, on the last core it may use."""
+    cores = os.sched_getaffinity(0)
+    pin = (lambda: os.sched_setaffinity(0, {max(cores)})) if pinned else None
+    subprocess.run([str(c) for c in command], check=True, cwd=ROOT, preexec_fn=pin)
+
+
+def condense(report: dict) -> list[dict]:
+    """One record per benchmark: microseconds per problem, median and range of the repetitions."""
+    repetitions: dict[str, list[dict]] = {}
+    for entry in report["benchmarks"]:
+        if entry["run_type"] == "iteration" and "items_per_second" in entry:
+            repetitions.setdefault(entry["run_name"], []).append(entry)
+    records = []
+    for name, entries in repetitions.items():
+        times = [1e6 / entry["items_per_second"] for entry in entries]
+        record = {"name": name, "us": statistics.median(times)}
+        record |= {"us_min": min(times), "us_max_of_runs": max(times)}
+        for counter in COUNTERS:
+            if counter in entries[0]:
+                record[counter] = statistics.median(entry[counter] for entry in entries)
+        records.append({k: v if k == "name" else round(v, 4) for k, v in record.items()})
+    return records
+
+
+def write(path: Path, machine: dict, results: list[dict], **more) -> None:
+    """A JSON file with one line per result."""
+    lines = ",\n  ".join(json.dumps(result) for result in results)
+    head = json.dumps(machine | more, indent=2, ensure_ascii=False).replace("\n", "\n  ")
+    path.write_text(f'{{\n  "machine": {head},\n  "results": [\n  {lines}\n  ]\n}}\n')
+    print(f"bench: {path} ({len(results)} results)")
+
+
+def run_google(build: Path, out: Path, machine: dict, min_time: float) -> None:
+    program = build / "bench" / "stickslip_bench"
+    if not program.exists():
+        print(f"bench: {program} was not built (Google Benchmark missing?), skipped")
+        return
+    for kind, (chosen, pinned) in KINDS.items():
+        raw = build / f"{kind}.json"
+        raw.unlink(missing_ok=True)
+        load = os.getloadavg()[0]
+        run([program, f"--benchmark_filter={chosen}", f"--benchmark_min_time={min_time}",
+             f"--benchmark_repetitions={REPETITIONS}", f"--benchmark_out={raw}",
+             "--benchmark_out_format=json"], pinned)  # fmt: skip
+        report = json.loads(raw.read_text()) if raw.exists() else {"benchmarks": []}
+        context = report.get("context", {})
+        facts = {key: context[key] for key in ("isa", "stickslip") if key in context}
+        results = condense(report)
+        if results:
+            write(out / f"{kind}.json", machine, results, load_before=load, **facts)
+        else:
+            print(f"bench: nothing ran for {kind} (its data are not here), skipped")
+
+
+def run_comparison(build: Path, out: Path, machine: dict) -> None:
+    program = build / "bench" / "stickslip_compare"
+    if not program.exists():
+        print("bench: no comparison; set STICKSLIP_PROTOTYPES when configuring to have one")
+        return
+    load, raw = os.getloadavg()[0], build / "compare.json"
+    run([program, raw], pinned=True)
+    write(out / "compare.json", machine, json.loads(raw.read_text()), load_before=load)
+
+
+def run_models(build: Path, out: Path, machine: dict) -> None:
+    load, raw = os.getloadavg()[0], build / "models.json"
+    raw.unlink(missing_ok=True)
+    try:
+        run([sys.executable, "bench/run_models.py", raw], pinned=False)
+    except subprocess.CalledProcessError:
+        print("bench: the Python package is not installed or failed, no whole steps")
+        return
+    write(out / "models.json", machine, json.loads(raw.read_text()), load_before=load)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
+    parser.add_argument("--out", type=Path, default=ROOT / "out" / "bench")
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--min-time", type=float, default=0.1)
+    given = parser.parse_args()
+    machine = describe_machine()
+    name = re.sub(r"\W+", "-", (machine["gpu"] or machine["cpu"]).split(",")[0]).lower()
+    out = (ROOT / "bench" / "results" / name if given.record else given.out).resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    build = given.build.resolve()
+    run_google(build, out, machine, given.min_time)
+    run_comparison(build, out, machine)
+    run_models(build, out, machine)
+
+
+if __name__ == "__main__":
+    main()
