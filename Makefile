@@ -8,7 +8,7 @@ export CMAKE_ARGS += $(PYTHON_DEV:%=-DPython_INCLUDE_DIR=%)
 export CPLUS_INCLUDE_PATH = $(PYTHON_DEV:%=%/..)
 BUILD := build/release
 JOBS := $(shell nproc)
-CXX_FILES = $(shell find include kernels src tests bench examples -name '*.[hc]pp' -o -name '*.cu')
+CXX_FILES = $(shell find include kernels src tests bench examples -name '*.[hc]pp' -o -name '*.cu*')
 SOURCES := $(shell find CMakeLists.txt cmake include kernels src -type f)
 
 .PHONY: setup demo test test-all bench gpu-bundle gpu-check format clean
@@ -47,10 +47,9 @@ test-all: test
 	ctest --preset cuda --parallel $(JOBS)
 
 bench: setup
-	cmake --build $(BUILD) --parallel $(JOBS) --target stickslip_bench
-	mkdir -p out/bench
-	$(BUILD)/bench/stickslip_bench --benchmark_out=out/bench/solvers.json \
-	  --benchmark_out_format=json
+	cmake $(BUILD) -DSTICKSLIP_PROTOTYPES="$(STICKSLIP_PROTOTYPES)"
+	cmake --build $(BUILD) --parallel $(JOBS) --target bench/all
+	python bench/run.py --build $(BUILD)
 
 gpu-bundle: .venv/dependencies
 	scripts/gpu_bundle.sh

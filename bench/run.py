@@ -1,16 +1,16 @@
 """Runs all benchmarks and writes one report per kind: `make bench`.
 
     python bench/run.py [--build build/release] [--out out/bench] [--record] [--min-time 0.1]
+                        [--only scaling ...]
 
---record writes to bench/results/<machine>/ instead. Programs that were not built, and models or
-data that are not there, are named and skipped. Everything but the scaling over threads and whole
-steps is pinned to one core; times per problem are CPU times there.
+--record writes to bench/results/<machine>/ instead; --only runs these reports alone. Programs that
+were not built, and models or data that are not there, are named and skipped. Everything but the
+scaling over threads and whole steps is pinned to one core; times per problem are CPU times there.
 """
 
 import argparse
 import json
 import os
-import re
 import statistics
 import subprocess
 import sys
@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "scripts"))
 
-from gpu_check import describe_machine  # noqa: E402
+from gpu_check import describe_machine, machine_name  # noqa: E402
 
 REPETITIONS = 3
 KINDS = {  # report: (filter of stickslip_bench, pinned to one core)
@@ -64,12 +64,14 @@ def write(path: Path, machine: dict, results: list[dict], **more) -> None:
     print(f"bench: {path} ({len(results)} results)")
 
 
-def run_google(build: Path, out: Path, machine: dict, min_time: float) -> None:
+def run_google(build: Path, out: Path, machine: dict, min_time: float, only: list[str]) -> None:
     program = build / "bench" / "stickslip_bench"
     if not program.exists():
         print(f"bench: {program} was not built (Google Benchmark missing?), skipped")
         return
     for kind, (chosen, pinned) in KINDS.items():
+        if kind not in only:
+            continue
         raw = build / f"{kind}.json"
         raw.unlink(missing_ok=True)
         load = os.getloadavg()[0]
@@ -113,15 +115,20 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "bench")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--min-time", type=float, default=0.1)
+    reports = [*KINDS, "compare", "models"]
+    parser.add_argument("--only", nargs="+", choices=reports, default=reports)
     given = parser.parse_args()
     machine = describe_machine()
-    name = re.sub(r"\W+", "-", (machine["gpu"] or machine["cpu"]).split(",")[0]).lower()
-    out = (ROOT / "bench" / "results" / name if given.record else given.out).resolve()
+    out = (
+        ROOT / "bench" / "results" / machine_name(machine) if given.record else given.out
+    ).resolve()
     out.mkdir(parents=True, exist_ok=True)
     build = given.build.resolve()
-    run_google(build, out, machine, given.min_time)
-    run_comparison(build, out, machine)
-    run_models(build, out, machine)
+    run_google(build, out, machine, given.min_time, given.only)
+    if "compare" in given.only:
+        run_comparison(build, out, machine)
+    if "models" in given.only:
+        run_models(build, out, machine)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@ BUILD = ROOT / "build" / "gpu-check"
 SITE = BUILD / "site"  # Python packages of this check alone
 JOBS = os.cpu_count() or 1
 TIME_LIMIT = 525  # s, for everything: the call stays under nine minutes
-GPU_TESTS = "*Cuda*:*Gpu*"
 
 
 def output_of(*command: str) -> str:
@@ -53,6 +52,11 @@ def describe_machine() -> dict:
         "commit": commit or "unknown",
         "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
+
+
+def machine_name(machine: dict) -> str:
+    """Name of a machine's folder of results: its GPU, else its processor."""
+    return re.sub(r"\W+", "-", (machine["gpu"] or machine["cpu"]).split(",")[0]).lower()
 
 
 class Check:
@@ -154,21 +158,21 @@ def build(check: Check) -> bool:
 def check_gpu(check: Check) -> None:
     """Bit parity and compute-sanitizer, on the tests that use the GPU."""
     parity = BUILD / "tests" / "test_parity"
-    names = {"parity": [], "memcheck": ["memcheck"], "racecheck": ["racecheck"]}
+    chosen = {"parity": "*gpu*", "memcheck": "*gpu*", "racecheck": "*gpu*auto_double"}
     if not check.machine["gpu"] or not check.machine["nvcc"]:
-        for name in names:
+        for name in chosen:
             check.record(name, "not run (no GPU)")
         return
-    chosen = f"--gtest_filter={GPU_TESTS}"
-    check.run("parity", [parity, chosen], 120)
+    check.run("parity", [parity, f"--gtest_filter={chosen['parity']}"], 120)
     sanitizer = shutil.which("compute-sanitizer")
     for tool in ["memcheck", "racecheck"]:
         if not sanitizer:
             check.record(tool, "not run (no compute-sanitizer)")
             continue
-        command = [sanitizer, "--tool", tool, "--error-exitcode", "9", parity, chosen]
+        command = [sanitizer, "--tool", tool, "--error-exitcode", "9"]
         refusal = r"Device not supported|Unable to find injection|not permitted"
-        check.run(tool, command, 90, refusal)
+        test = [parity, f"--gtest_filter={chosen[tool]}"]
+        check.run(tool, [*command, *test], 90, refusal)
 
 
 def check_python(check: Check) -> None:
@@ -180,18 +184,19 @@ def check_python(check: Check) -> None:
 
 
 def run_benchmarks(check: Check) -> None:
-    program = BUILD / "bench" / "stickslip_bench"
-    if not program.exists():
+    if not (BUILD / "bench" / "stickslip_bench").exists():
         check.record("bench", "not run (not built)")
         return
-    report = ["--benchmark_out_format=json", f"--benchmark_out={check.out / 'bench.json'}"]
-    check.run("bench", [program, "--benchmark_min_time=0.05", *report], 120)
+    command = [sys.executable, "bench/run.py", "--build", BUILD, "--out", check.out]
+    command += ["--min-time", "0.02", "--only"]
+    for report, limit in {"scaling": 90, "models": 60, "solvers": 120}.items():
+        check.run(f"bench {report}", [*command, report], limit)
 
 
 def main() -> int:
     machine = describe_machine()
-    name = re.sub(r"\W+", "-", (machine["gpu"] or machine["cpu"]).split(",")[0]).lower()
-    out = Path(os.environ.get("OUT") or ROOT / "bench" / "results" / name).resolve()
+    folder = ROOT / "bench" / "results" / machine_name(machine)
+    out = Path(os.environ.get("OUT") or folder).resolve()
     out.mkdir(parents=True, exist_ok=True)
     if not machine["gpu"]:
         print("gpu-check: no GPU answers here; the parts that need one are not run")
@@ -200,8 +205,8 @@ def main() -> int:
         tests = ["ctest", "--test-dir", BUILD, "--output-on-failure", "-j", JOBS, "-E", "^lint/"]
         check.run("tests", [*tests, "--output-junit", out / "ctest.xml"], 180)
         check_gpu(check)
-        run_benchmarks(check)
         check_python(check)
+        run_benchmarks(check)
     failed = [part for part, found in check.parts.items() if found["result"].startswith("failed")]
     seconds = sum(part["seconds"] for part in check.parts.values())
     print(f"gpu-check: {'FAILED: ' + ', '.join(failed) if failed else 'done'} in {seconds:.0f} s")
