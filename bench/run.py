@@ -27,6 +27,7 @@ KINDS = {  # report: (filter of stickslip_bench, pinned to one core)
     "robots": ("^robots/", True),
     "delassus": ("^(delassus|apply_impulse)/", True),
     "scaling": ("^scaling/", False),
+    "gpu": ("^gpu/", False),
 }
 COUNTERS = ["solved", "us_median", "us_p95", "us_max"]
 
@@ -78,14 +79,15 @@ def run_google(build: Path, out: Path, machine: dict, min_time: float, only: lis
         run([program, f"--benchmark_filter={chosen}", f"--benchmark_min_time={min_time}",
              f"--benchmark_repetitions={REPETITIONS}", f"--benchmark_out={raw}",
              "--benchmark_out_format=json"], pinned)  # fmt: skip
-        report = json.loads(raw.read_text()) if raw.exists() else {"benchmarks": []}
+        text = raw.read_text() if raw.exists() else ""  # empty where no benchmark matched
+        report = json.loads(text or '{"benchmarks": []}')
         context = report.get("context", {})
         facts = {key: context[key] for key in ("isa", "stickslip") if key in context}
         results = condense(report)
         if results:
             write(out / f"{kind}.json", machine, results, load_before=load, **facts)
         else:
-            print(f"bench: nothing ran for {kind} (its data are not here), skipped")
+            print(f"bench: nothing ran for {kind} (its data, or a GPU, are not here), skipped")
 
 
 def run_comparison(build: Path, out: Path, machine: dict) -> None:

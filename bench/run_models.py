@@ -2,58 +2,46 @@
 
     python bench/run_models.py [OUT.json] [--envs 512] [--steps 50] [--rounds 3]
 
-Every round makes new simulations, lets them fall and thrash under random controls, and then times.
-All laws use implicitfast here, so that one step is one solve. Overhead is what this library adds
-around the solve: gather + delassus + apply + scatter.
+What `stickslip run` does, for several laws in turn: every round makes new simulations, steps them
+under random controls until they are in contact, and then times. All laws use implicitfast here, so
+that one step is one solve. Overhead is what this library adds around the solve: gather + delassus
++ apply + scatter.
 """
 
 import argparse
 import json
 import statistics
-import time
 
-import numpy as np
 from stickslip import BatchSim, Status, models
+from stickslip.run import Controller, simulate
 
 import mujoco
 
 MODELS = ["ant", "humanoid", "g1"]
 LAWS = ["mujoco", "convex", "coulomb"]
 OVERHEAD = ["gather", "delassus", "apply", "scatter"]
-STAGES = ["mujoco", *OVERHEAD, "solve"]
-HOLD = 10  # steps for which controls are held
-
-
-def random_controls(path, num_envs: int, holds: int) -> np.ndarray:
-    model = mujoco.MjModel.from_xml_path(str(path))
-    low, high = np.where(model.actuator_ctrllimited[:, None], model.actuator_ctrlrange, [-1, 1]).T
-    return np.random.default_rng(0).uniform(low, high, size=(holds, num_envs, model.nu))
 
 
 def time_steps(path, law: str, threads: int | None, envs: int, steps: int) -> dict:
     """Microseconds per environment and step, by stage; contacts, rows, share solved."""
+    model = mujoco.MjModel.from_xml_path(str(path))
     sim = BatchSim(path, envs, law=law, threads=threads, integrator="implicitfast")
-    controls = random_controls(path, envs, 2 * steps // HOLD + 1)
-    for step in range(steps):
-        sim.step(controls[step // HOLD])
-    before, solved, rows, contacts = sim.timings(), 0, 0, 0
-    start = time.perf_counter()
-    for step in range(steps, 2 * steps):
-        sim.step(controls[step // HOLD])
-        solved += int((sim.status == Status.solved).sum())
-        rows += int(sim.num_rows.sum())
-        contacts += int(sim.num_contacts.sum())
-    wall = time.perf_counter() - start
-    after = sim.timings()
+    if model.nkey:
+        sim.reset(key=0)
+    controller = Controller(model, envs, "random", seed=0)
+    simulate(sim, controller, steps)  # to the ground
+    account = simulate(sim, controller, steps)
     count = envs * steps
-    found = {stage: 1e6 * (after[stage] - before[stage]) / count for stage in STAGES}
-    found |= {"wall": 1e6 * wall / count, "solved": solved / count}
-    return found | {"rows": rows / count, "contacts": contacts / count}
+    found = {stage: 1e6 * seconds / count for stage, seconds in account.stages.items()}
+    found |= {"wall": 1e6 * account.seconds / count}
+    found |= {"solved": account.status[Status.solved] / count}
+    means = account.as_dict()
+    return found | {what: means[f"{what}_per_environment"]["mean"] for what in ("rows", "contacts")}
 
 
 def summarise(rounds: list[dict]) -> dict:
     """Medians over the rounds; the spread of the wall time beside them."""
-    found = {key: round(statistics.median(r[key] for r in rounds), 4) for key in rounds[0]}
+    found = {key: round(float(statistics.median(r[key] for r in rounds)), 4) for key in rounds[0]}
     walls = [r["wall"] for r in rounds]
     found["overhead"] = round(sum(found[stage] for stage in OVERHEAD), 4)
     return found | {"wall_min": round(min(walls), 4), "wall_max": round(max(walls), 4)}
@@ -74,7 +62,7 @@ def measure(envs: int, steps: int, rounds: int) -> list[dict]:
             for law in LAWS:
                 where = {"model": name, "law": law, "threads": threads or "all", "envs": envs}
                 results.append(where | summarise(timed[law]))
-                print(json.dumps(results[-1]))
+                print(json.dumps(results[-1]), flush=True)
     return results
 
 

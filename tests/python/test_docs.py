@@ -1,4 +1,5 @@
-"""docs/adding_a_solver.md: its blocks, applied to a copy of the sources, give an honest solver."""
+"""docs/adding_a_solver.md: its blocks, applied to a copy of the sources, give an honest solver.
+docs/python.md: its examples run."""
 
 import ctypes
 import os
@@ -181,3 +182,12 @@ def test_the_rest_of_the_page_compiles_and_keeps_the_house_rules(tree):
     assert '"uzawa", Solver::uzawa' in (tree / "src/bindings/types.cpp").read_text()
     rules = subprocess.run([sys.executable, "tests/lint/rules.py"], cwd=tree, capture_output=True)
     assert rules.returncode == 0, rules.stdout.decode()
+
+
+def test_the_examples_of_the_python_page_run():
+    models = pytest.importorskip("stickslip.models")
+    if "hopper" not in models.available():
+        pytest.skip("gymnasium's models are not installed")
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), re.S)
+    assert len(blocks) >= 4
+    exec(compile("\n".join(blocks), "docs/python.md", "exec"), {})
