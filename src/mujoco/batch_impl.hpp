@@ -10,7 +10,7 @@
 
 namespace stickslip::mujoco {
 
-enum Stage { kMujoco, kGather, kApply, kScatter, kNumStages };
+enum Stage { kMujoco, kGather, kDelassus, kSolve, kApply, kScatter, kNumStages };
 
 /// Work of all threads by stage within one pass, ns.
 using StageWork = std::array<std::atomic<std::int64_t>, kNumStages>;
@@ -39,13 +39,18 @@ struct BatchSim::Impl {
   Impl(ModelPtr model, const SimOptions& options);
 
   void step();
-  /// Runs one of the functions below on every environment; time goes to the stages it marks.
-  void pass(mjfBatchFunc function, bool save);
-  /// `begin` brings every environment up to the solver; afterwards all problems are solved.
+  /// Runs a function on the environments `ids` (empty: all); time goes to the stages it marks.
+  void pass(mjfBatchFunc function, bool save, const std::vector<int>& ids = {});
+  /// Runs `begin`, then, with more room, `resume` on the environments whose problems did not fit.
+  void pass_with_room(mjfBatchFunc begin, mjfBatchFunc resume, bool save);
+  /// Brings all environments up to the solver by `begin` and solves their problems.
   void solve_after(mjfBatchFunc begin);
-  void record_verdicts();
+  void merge_verdict(int env, EnvStatus s, double res, int its, Solver by);
+  void close_step();
+
   void fail(int env) { failed[env] = 1; }
-  int worker_threads() const { return mjb_nthread(batch.get()); }
+  bool gpu() const { return options.backend == Backend::cuda; }
+  bool autoreset() const { return !(model->opt.disableflags & mjDSBL_AUTORESET); }
 
   SimOptions options;
   std::vector<std::string> warnings;
@@ -61,7 +66,8 @@ struct BatchSim::Impl {
   std::vector<EnvStatus> status;
   std::vector<Solver> solver;
   std::vector<std::int32_t> iterations, num_contacts, num_rows, failures;
-  std::vector<std::uint8_t> failed;  // in this step
+  std::vector<std::uint8_t> failed, raised;  // in this step; raised: by an error of MuJoCo
+  std::vector<std::uint8_t> misfit;          // the problem waits for more room
   std::atomic<int> rows_needed{0}, contacts_needed{0};
   StageWork work{};
   Timings timings;

@@ -90,7 +90,7 @@ BatchSim::Impl::Impl(ModelPtr given, const SimOptions& o) : options(o), own_mode
   const std::size_t n = options.num_envs;
   const bool acceleration_stages = model->opt.integrator == mjINT_RK4 && !options.mujoco_law;
   buffers = std::make_unique<ProblemBuffers>(options.num_envs, int(model->nv),
-                                             mjb_nthread(batch.get()), options.backend);
+                                             mjb_nthread(batch.get()), options.solve);
   if (acceleration_stages) rk4 = std::make_unique<Rk4Memory>(model, options.num_envs);
   data.resize(n);
   sensordata.resize(n * model->nsensordata);
@@ -98,7 +98,7 @@ BatchSim::Impl::Impl(ModelPtr given, const SimOptions& o) : options(o), own_mode
   status.resize(n);
   solver.resize(n);
   for (auto* counts : {&iterations, &num_contacts, &num_rows, &failures}) counts->resize(n);
-  failed.resize(n);
+  for (auto* flags : {&failed, &raised, &misfit}) flags->resize(n);
 }
 
 BatchSim::BatchSim(ModelPtr model, const SimOptions& options)
@@ -149,7 +149,7 @@ const std::int32_t* BatchSim::num_rows() const { return impl_->num_rows.data(); 
 const std::int32_t* BatchSim::failures() const { return impl_->failures.data(); }
 const mjModel& BatchSim::model() const { return *impl_->model; }
 const SimOptions& BatchSim::options() const { return impl_->options; }
-int BatchSim::threads() const { return impl_->worker_threads(); }
+int BatchSim::threads() const { return mjb_nthread(impl_->batch.get()); }
 const Timings& BatchSim::timings() const { return impl_->timings; }
 const std::vector<std::string>& BatchSim::warnings() const { return impl_->warnings; }
 

@@ -14,6 +14,8 @@
 
 namespace stickslip::mujoco {
 
+enum class Backend { cpu, cuda };  ///< of the solve; MuJoCo runs on the CPU
+
 struct SimOptions {
   std::int32_t num_envs = 1;
   bool mujoco_law = false;   ///< step with mj_step, solver and all; `solve` is not used

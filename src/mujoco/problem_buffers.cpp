@@ -5,15 +5,87 @@
 #include "stickslip/cuda.hpp"
 
 namespace stickslip::mujoco {
+namespace {
 
-ProblemBuffers::ProblemBuffers(int num_envs, int nv, int threads, Backend backend)
-    : num_envs_(num_envs), nv_(nv), threads_(threads), backend_(backend) {
+/// The batch of the one environment `env`.
+template <class T>
+EnvArray<T> only(const EnvArray<T>& a, std::int64_t env) {
+  return {a.data ? a.data + env * a.stride : nullptr, a.stride};
+}
+
+ProblemBatch<double> only(ProblemBatch<double> p, int env) {
+  p.num_envs = 1;
+  p.shape = only(p.shape, env);
+  p.dims = only(p.dims, env);
+  p.W = only(p.W, env);
+  p.b = only(p.b, env);
+  p.mu = only(p.mu, env);
+  p.R = only(p.R, env);
+  p.lo = only(p.lo, env);
+  p.hi = only(p.hi, env);
+  p.warm_start = only(p.warm_start, env);
+  return p;
+}
+
+ResultBatch<double> only(const ResultBatch<double>& r, int env) {
+  return {.impulse = only(r.impulse, env),
+          .residual = r.residual + env,
+          .status = r.status + env,
+          .iterations = r.iterations + env,
+          .solver = r.solver + env,
+          .rows_needed = r.rows_needed ? r.rows_needed + env : nullptr};
+}
+
+/// Slots of `from` elements become slots of `to` >= from elements.
+template <class T>
+void widen(std::vector<T>& slots, std::size_t num_envs, std::size_t from, std::size_t to) {
+  std::vector<T> wider(num_envs * to);
+  for (std::size_t e = 0; e < num_envs; ++e)
+    std::copy_n(slots.data() + e * from, from, wider.data() + e * to);
+  slots = std::move(wider);
+}
+
+}  // namespace
+
+class ProblemBuffers::Lease {
+ public:
+  explicit Lease(ProblemBuffers& b) : b_(b) {
+    while (b_.leased_[index_].exchange(true, std::memory_order_acquire))
+      index_ = (index_ + 1) % b_.leased_.size();
+  }
+  ~Lease() { b_.leased_[index_].store(false, std::memory_order_release); }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  Workspace& workspace() const { return b_.workspaces_[index_]; }
+
+ private:
+  ProblemBuffers& b_;
+  std::size_t index_ = 0;
+};
+
+ProblemBuffers::ProblemBuffers(int num_envs, int nv, int threads, const SolveOptions& options)
+    : num_envs_(num_envs), nv_(nv), options_(options), leased_(threads) {
   const std::size_t envs = num_envs;
   M_.resize(envs * nv * nv);
   a_free_.resize(envs * nv);
   rows_.resize(envs);
   ok_.resize(envs);
   reserve(8, 4);
+  stickslip::solve(only(problems_->view(), 0), only(results_->view(), 0), options_,
+                   workspaces_[0]);
+}
+
+void ProblemBuffers::copy_slot(int env, HostProblems<double>& to) {
+  const EnvShape shape = to.shape(env) = problems_->shape(env);
+  const int n = rows_[env];
+  std::copy_n(problems_->dims(env), shape.n_contacts, to.dims(env));
+  std::copy_n(problems_->b(env), n, to.b(env));
+  std::copy_n(problems_->mu(env), n, to.mu(env));
+  std::copy_n(problems_->R(env), n, to.R(env));
+  std::copy_n(problems_->lo(env), shape.n_box, to.lo(env));
+  std::copy_n(problems_->hi(env), shape.n_box, to.hi(env));
+  for (std::ptrdiff_t row = 0; row < n; ++row)
+    std::copy_n(problems_->W(env) + row * max_rows_, n, to.W(env) + row * to.max_rows());
 }
 
 void ProblemBuffers::reserve(int rows, int contacts) {
@@ -22,16 +94,27 @@ void ProblemBuffers::reserve(int rows, int contacts) {
   const auto grown = [](int now, int needed) {
     return needed > now ? std::max(needed, now + now / 2) : now;
   };
-  max_rows_ = grown(max_rows_, rows);
-  max_contacts_ = grown(max_contacts_, contacts);
-  problems_.reset();  // free before allocating
-  results_.reset();
-  problems_ = std::make_unique<HostProblems<double>>(num_envs_, max_rows_, max_contacts_);
-  results_ = std::make_unique<HostResults<double>>(num_envs_, max_rows_);
-  workspace_ = std::make_unique<Workspace>(max_rows_, max_contacts_, threads_);
-  const std::size_t slots = std::size_t(num_envs_) * max_rows_;
-  J_ = std::vector<double>(slots * nv_);
-  efc_of_ = std::vector<std::int32_t>(slots);
+  const int max_rows = grown(max_rows_, rows), max_contacts = grown(max_contacts_, contacts);
+  auto problems = std::make_unique<HostProblems<double>>(num_envs_, max_rows, max_contacts);
+  auto results = std::make_unique<HostResults<double>>(num_envs_, max_rows);
+  for (int e = 0; problems_ && e < num_envs_; ++e) {
+    copy_slot(e, *problems);
+    const auto target = results->view();
+    std::copy_n(results_->impulse(e), rows_[e], target.impulse.data + e * target.impulse.stride);
+    target.status[e] = results_->status(e);
+    target.residual[e] = results_->residual(e);
+    target.iterations[e] = results_->iterations(e);
+    target.solver[e] = results_->solver(e);
+  }
+  widen(J_, num_envs_, std::size_t(max_rows_) * nv_, std::size_t(max_rows) * nv_);
+  widen(efc_of_, num_envs_, max_rows_, max_rows);
+  problems_ = std::move(problems);
+  results_ = std::move(results);
+  max_rows_ = max_rows;
+  max_contacts_ = max_contacts;
+  workspaces_.clear();
+  for (std::size_t t = 0; t < leased_.size(); ++t)
+    workspaces_.emplace_back(max_rows_, max_contacts_, 1);
 }
 
 EnvSlot ProblemBuffers::slot(int env) {
@@ -50,23 +133,34 @@ EnvSlot ProblemBuffers::slot(int env) {
           .efc_of = efc_of_.data() + first};
 }
 
-void ProblemBuffers::form_delassus() {
-  const std::int64_t n = max_rows_, nv = nv_;
-  const MechanismBatch<double> mechanism{.num_envs = num_envs_,
-                                         .nv = nv_,
-                                         .max_rows = max_rows_,
-                                         .rows = {rows_.data(), 1},
-                                         .M = {M_.data(), nv * nv},
-                                         .J = {J_.data(), n * nv}};
-  delassus(mechanism, EnvArray<double>{problems_->W(0), n * n}, max_rows_, ok_.data(),
-           *workspace_);
+void ProblemBuffers::clear(int env) {
+  problems_->shape(env) = {};
+  rows_[env] = 0;
 }
 
-void ProblemBuffers::solve(const SolveOptions& options) {
-  if (backend_ == Backend::cuda)
-    cuda::solve_host(problems_->view(), results_->view(), options);
-  else
-    stickslip::solve(problems_->view(), results_->view(), options, *workspace_);
+void ProblemBuffers::form_delassus(int env) {
+  if (rows_[env] == 0) return;
+  const std::int64_t n = max_rows_, nv = nv_;
+  const EnvSlot s = slot(env);
+  const MechanismBatch<double> mechanism{.num_envs = 1,
+                                         .nv = nv_,
+                                         .max_rows = max_rows_,
+                                         .rows = {&rows_[env], 1},
+                                         .M = {s.M, nv * nv},
+                                         .J = {s.J, n * nv}};
+  const Lease lease(*this);
+  delassus(mechanism, EnvArray<double>{problems_->W(env), n * n}, max_rows_, &ok_[env],
+           lease.workspace());
+}
+
+void ProblemBuffers::solve(int env) {
+  const Lease lease(*this);
+  stickslip::solve(only(problems_->view(), env), only(results_->view(), env), options_,
+                   lease.workspace());
+}
+
+void ProblemBuffers::solve_on_gpu() {
+  cuda::solve_host(problems_->view(), results_->view(), options_);
 }
 
 }  // namespace stickslip::mujoco

@@ -1,5 +1,8 @@
-// Memory of the problems of one step: one slot per environment, all as large as the largest.
+// Memory of the problems of one step: one slot per environment, all as large as the largest; and
+// their solution, one environment at a time by the threads of MuJoCo's pool, or all at once on a
+// GPU.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -11,34 +14,40 @@
 
 namespace stickslip::mujoco {
 
-enum class Backend { cpu, cuda };
-
 class ProblemBuffers {
  public:
-  ProblemBuffers(int num_envs, int nv, int threads, Backend backend);
+  /// Throws std::invalid_argument for options that no solve accepts.
+  ProblemBuffers(int num_envs, int nv, int threads, const SolveOptions& options);
 
   bool fits(int rows, int contacts) const { return rows <= max_rows_ && contacts <= max_contacts_; }
-  /// Makes room, if there is too little; the contents are lost then.
+  /// Makes room, if there is too little, and keeps the contents.
   void reserve(int rows, int contacts);
 
   EnvSlot slot(int env);
-  /// Leaves the environment without rows.
-  void clear(int env) { problems_->shape(env) = {}; }
   int rows(int env) const { return rows_[env]; }
   void set_rows(int env, int rows) { rows_[env] = rows; }
+  /// Leaves the environment without rows.
+  void clear(int env);
 
-  void form_delassus();
-  void solve(const SolveOptions& options);
+  // Of one environment; at most as many threads at once as the constructor was told.
+  void form_delassus(int env);
+  void solve(int env);
+  /// Of all environments, on the GPU.
+  void solve_on_gpu();
 
   HostProblems<double>& problems() { return *problems_; }
   HostResults<double>& results() { return *results_; }
 
  private:
-  int num_envs_, nv_, threads_, max_rows_ = 0, max_contacts_ = 0;
-  Backend backend_;
+  class Lease;  // of one of the workspaces
+  void copy_slot(int env, HostProblems<double>& to);
+
+  int num_envs_, nv_, max_rows_ = 0, max_contacts_ = 0;
+  SolveOptions options_;
   std::unique_ptr<HostProblems<double>> problems_;
   std::unique_ptr<HostResults<double>> results_;
-  std::unique_ptr<Workspace> workspace_;
+  std::vector<Workspace> workspaces_;
+  std::vector<std::atomic<bool>> leased_;
   std::vector<double> J_, M_, a_free_;
   std::vector<std::int32_t> rows_, efc_of_, ok_;
 };

@@ -22,33 +22,43 @@ void raise_to(std::atomic<int>& maximum, int value) {
   }
 }
 
-// Runs on environments in which nothing has failed so far.
-void gather_env(Impl& sim, const mjModel* m, mjData* d, int env) {
-  const EnvShape shape = shape_of(d);
-  raise_to(sim.rows_needed, d->nefc);
-  raise_to(sim.contacts_needed, shape.n_contacts);
-  if (!sim.buffers->fits(d->nefc, shape.n_contacts)) return;  // gathered again with more room
-  if (!gather(m, d, sim.level, sim.options.contact, sim.buffers->slot(env))) {
-    sim.buffers->clear(env);
-    sim.fail(env);
+// Solves an environment's problem, if it has rows; on the GPU that happens later, to all at once.
+void solve_env(Impl& sim, int env, Lap& lap) {
+  if (sim.buffers->rows(env) == 0) return;
+  sim.buffers->form_delassus(env);
+  lap.mark(kDelassus);
+  if (sim.gpu()) return;
+  sim.buffers->solve(env);
+  const auto& r = sim.buffers->results();
+  sim.merge_verdict(env, r.status(env), r.residual(env), r.iterations(env), r.solver(env));
+  lap.mark(kSolve);
+}
+
+// From the state before the solver to the solution, if there is room for the problem.
+void gather_and_solve(Impl& sim, const mjModel* m, mjData* d, int env) {
+  Lap lap(sim.work);
+  const int contacts = shape_of(d).n_contacts;
+  sim.misfit[env] = !sim.buffers->fits(d->nefc, contacts);
+  if (sim.misfit[env]) {
+    raise_to(sim.rows_needed, d->nefc);
+    raise_to(sim.contacts_needed, contacts);
     return;
   }
   sim.buffers->set_rows(env, d->nefc);
-}
-
-void gather_again(const mjModel* m, mjData* d, int env, void* arg) {
-  Impl& sim = *static_cast<Impl*>(arg);
-  Lap lap(sim.work);
-  if (!sim.failed[env]) gather_env(sim, m, d, env);
+  if (!gather(m, d, sim.level, sim.options.contact, sim.buffers->slot(env))) return sim.fail(env);
   lap.mark(kGather);
+  solve_env(sim, env, lap);
 }
 
-void forward(Impl& sim, const mjModel* m, mjData* d, int env, bool sensors) {
+void forward_and_solve(Impl& sim, const mjModel* m, mjData* d, int env, bool sensors) {
   Lap lap(sim.work);
   forward_to_solver(m, d, sensors);
   lap.mark(kMujoco);
-  gather_env(sim, m, d, env);
-  lap.mark(kGather);
+  gather_and_solve(sim, m, d, env);
+}
+
+void resume_solve(const mjModel* m, mjData* d, int env, void* arg) {
+  gather_and_solve(*static_cast<Impl*>(arg), m, d, env);
 }
 
 void begin_step(const mjModel* m, mjData* d, int env, void* arg) {
@@ -56,7 +66,7 @@ void begin_step(const mjModel* m, mjData* d, int env, void* arg) {
   sim.data[env] = d;
   if (sim.rk4) rk4_begin(m, d, sim.rk4->slot(env));
   if (bad_state(m, d)) return sim.fail(env);
-  forward(sim, m, d, env, true);
+  forward_and_solve(sim, m, d, env, true);
 }
 
 void write_solution(Impl& sim, const mjModel* m, mjData* d, int env) {
@@ -74,7 +84,7 @@ void write_solution(Impl& sim, const mjModel* m, mjData* d, int env) {
 void recover(Impl& sim, const mjModel* m, mjData* d, int env) {
   sim.num_contacts[env] = sim.num_rows[env] = 0;
   if (sim.rk4) rk4_restore(m, d, sim.rk4->slot(env));
-  if (!(m->opt.disableflags & mjDSBL_AUTORESET)) mj_resetData(m, d);
+  if (sim.autoreset()) mj_resetData(m, d);
 }
 
 void keep_sensors(Impl& sim, const mjModel* m, const mjData* d, int env) {
@@ -97,6 +107,17 @@ void finish_step(const mjModel* m, mjData* d, int env, void* arg) {
   lap.mark(kMujoco);
 }
 
+// The whole step in one go while the environment's data are in the cache; nothing waits for others.
+void fused_step(const mjModel* m, mjData* d, int env, void* arg) {
+  begin_step(m, d, env, arg);
+  if (!static_cast<Impl*>(arg)->misfit[env]) finish_step(m, d, env, arg);
+}
+
+void resume_fused_step(const mjModel* m, mjData* d, int env, void* arg) {
+  resume_solve(m, d, env, arg);
+  finish_step(m, d, env, arg);
+}
+
 // Stage kStage >= 1 of Runge-Kutta: ends the stage before and begins this one.
 template <int kStage>
 void rk4_next_stage(const mjModel* m, mjData* d, int env, void* arg) {
@@ -111,7 +132,7 @@ void rk4_next_stage(const mjModel* m, mjData* d, int env, void* arg) {
   rk4_record(m, d, slot, kStage - 1);
   rk4_enter(m, d, slot, kStage);
   if (bad_state(m, d)) return sim.fail(env);
-  forward(sim, m, d, env, false);
+  forward_and_solve(sim, m, d, env, false);
 }
 
 void rk4_finish(const mjModel* m, mjData* d, int env, void* arg) {
@@ -145,94 +166,101 @@ void mujoco_step(const mjModel* m, mjData* d, int env, void* arg) {
   lap.mark(kMujoco);
 }
 
-class Stopwatch {
- public:
-  double lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const double seconds = std::chrono::duration<double>(now - last_).count();
-    last_ = now;
-    return seconds;
-  }
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
+std::vector<int> indices_of(const std::vector<std::uint8_t>& flags) {
+  std::vector<int> indices;
+  for (std::size_t i = 0; i < flags.size(); ++i)
+    if (flags[i]) indices.push_back(int(i));
+  return indices;
+}
 
 }  // namespace
 
-void Impl::pass(mjfBatchFunc function, bool save) {
+void Impl::pass(mjfBatchFunc function, bool save, const std::vector<int>& ids) {
   for (auto& w : work) w = 0;
-  Stopwatch watch;
-  if (mjb_apply(batch.get(), nullptr, 0, function, this, save) > 0) {
-    const int* raised = mjb_status(batch.get());
+  const auto start = std::chrono::steady_clock::now();
+  const int* selected = ids.empty() ? nullptr : ids.data();
+  if (mjb_apply(batch.get(), selected, int(ids.size()), function, this, save) > 0) {
+    const int* errors = mjb_status(batch.get());
     for (int e = 0; e < options.num_envs; ++e)
-      if (raised[e]) fail(e);
+      if (errors[e]) failed[e] = raised[e] = 1;
   }
-  const double wall = watch.lap();
-  const std::int64_t all = std::max<std::int64_t>(1, work[kMujoco] + work[kGather] + work[kApply] +
-                                                         work[kScatter]);
-  timings.mujoco += wall * work[kMujoco] / all;
-  timings.gather += wall * work[kGather] / all;
-  timings.apply += wall * work[kApply] / all;
-  timings.scatter += wall * work[kScatter] / all;
+  // Wall time, split as the threads spent theirs.
+  double* const totals[kNumStages] = {&timings.mujoco, &timings.gather, &timings.delassus,
+                                      &timings.solve,  &timings.apply,  &timings.scatter};
+  std::int64_t all = 0;
+  for (const auto& w : work) all += w;
+  const double share = seconds_since(start) / double(std::max<std::int64_t>(1, all));
+  for (int i = 0; i < kNumStages; ++i) *totals[i] += share * double(work[i]);
+}
+
+void Impl::pass_with_room(mjfBatchFunc begin, mjfBatchFunc resume, bool save) {
+  std::fill(misfit.begin(), misfit.end(), 0);
+  rows_needed = contacts_needed = 0;
+  pass(begin, save);
+  const std::vector<int> waiting = indices_of(misfit);
+  if (waiting.empty()) return;
+  buffers->reserve(rows_needed, contacts_needed);
+  pass(resume, save, waiting);
 }
 
 void Impl::solve_after(mjfBatchFunc begin) {
-  rows_needed = contacts_needed = 0;
-  pass(begin, false);
-  if (!buffers->fits(rows_needed, contacts_needed)) {
-    buffers->reserve(rows_needed, contacts_needed);
-    pass(&gather_again, false);
-  }
-  for (int e = 0; e < options.num_envs; ++e) {
-    if (!failed[e]) continue;
-    buffers->clear(e);
-    buffers->set_rows(e, 0);
-  }
-  Stopwatch watch;
-  buffers->form_delassus();
-  timings.delassus += watch.lap();
-  buffers->solve(options.solve);
-  timings.solve += watch.lap();
-  record_verdicts();
+  pass_with_room(begin, &resume_solve, false);
+  if (!gpu()) return;
+  const auto start = std::chrono::steady_clock::now();
+  for (const int e : indices_of(failed)) buffers->clear(e);
+  buffers->solve_on_gpu();
+  const auto& r = buffers->results();
+  for (int e = 0; e < options.num_envs; ++e)
+    merge_verdict(e, r.status(e), r.residual(e), r.iterations(e), r.solver(e));
+  timings.solve += seconds_since(start);
 }
 
-// The worst of the step's solves so far.
-void Impl::record_verdicts() {
-  const auto& results = buffers->results();
-  for (int e = 0; e < options.num_envs; ++e) {
-    const EnvStatus s = results.status(e);
-    if (s == EnvStatus::bad_input) fail(e);
-    status[e] = std::max(status[e], s);
-    residual[e] = std::max(residual[e], results.residual(e));
-    iterations[e] += results.iterations(e);
-    solver[e] = results.solver(e);
-  }
+void Impl::merge_verdict(int env, EnvStatus s, double res, int its, Solver by) {
+  if (s == EnvStatus::bad_input) fail(env);
+  status[env] = std::max(status[env], s);
+  residual[env] = std::max(residual[env], res);
+  iterations[env] += its;
+  solver[env] = by;
 }
 
 void Impl::step() {
-  std::fill(failed.begin(), failed.end(), 0);
+  for (auto* flags : {&failed, &raised}) std::fill(flags->begin(), flags->end(), 0);
   std::fill(status.begin(), status.end(), EnvStatus::solved);
   std::fill(iterations.begin(), iterations.end(), 0);
+  std::fill(solver.begin(), solver.end(), Solver::automatic);
   std::fill(residual.begin(), residual.end(),
             options.mujoco_law ? std::numeric_limits<double>::quiet_NaN() : 0.0);
   if (options.mujoco_law) {
     pass(&mujoco_step, true);
-  } else {
+  } else if (rk4) {
     solve_after(&begin_step);
-    if (rk4) {
-      solve_after(&rk4_next_stage<1>);
-      solve_after(&rk4_next_stage<2>);
-      solve_after(&rk4_next_stage<3>);
-    }
-    pass(rk4 ? &rk4_finish : &finish_step, true);
+    solve_after(&rk4_next_stage<1>);
+    solve_after(&rk4_next_stage<2>);
+    solve_after(&rk4_next_stage<3>);
+    pass(&rk4_finish, true);
+  } else if (gpu()) {
+    solve_after(&begin_step);
+    pass(&finish_step, true);
+  } else {
+    pass_with_room(&fused_step, &resume_fused_step, true);
   }
-  for (int e = 0; e < options.num_envs; ++e) {
-    if (!failed[e]) continue;
+  close_step();
+}
+
+void Impl::close_step() {
+  for (const int e : indices_of(failed)) {
     status[e] = EnvStatus::bad_input;
     residual[e] = std::numeric_limits<double>::infinity();
     ++failures[e];
   }
+  // An error of MuJoCo jumped over the recovery.
+  const std::vector<int> ids = indices_of(raised);
+  if (!ids.empty() && autoreset())
+    mjb_reset(batch.get(), ids.data(), int(ids.size()), nullptr, mjSTAGE_NONE);
   ++timings.steps;
 }
 
