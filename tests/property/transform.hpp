@@ -30,6 +30,15 @@ inline Matrix rotate_tangents(const Problem& problem, double angle) {
   return T;
 }
 
+/// (t1, t2) -> (-t2, t1) on every contact of dimension 3.
+inline Matrix swap_tangents(const Problem& problem) {
+  Matrix T = Matrix::Identity(problem.b.size(), problem.b.size());
+  for (Eigen::Index k = 0; k < T.rows(); k += 3) {
+    T.block<2, 2>(k + 1, k + 1) << 0.0, -1.0, 1.0, 0.0;
+  }
+  return T;
+}
+
 /// Contacts in the reverse order, for problems of contacts of dimension 3 with one mu.
 inline Matrix reverse_contacts(const Problem& problem) {
   const auto n = problem.b.size();

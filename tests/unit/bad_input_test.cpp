@@ -1,0 +1,143 @@
+// Values that make no sense spoil one environment and nothing else; misuse of the API is refused at
+// once by a message that names the argument.
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "tests/support/cases.hpp"
+#include "tests/support/judging.hpp"
+#include "tests/support/mixed.hpp"
+#include "tests/support/results.hpp"
+
+namespace stickslip {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kVictim = 1;
+
+/// Three problems; the middle one has rows of every kind: 0 free, 1 nonneg, 2 box, 3 ... contacts.
+std::vector<reference::Problem> healthy() {
+  std::vector<reference::Problem> all;
+  for (int i = 0; all.size() < 3; ++i) {
+    auto p = support::make_mixed(i).problem;
+    const bool full = p.shape.n_free == 1 && p.shape.n_nonneg == 1 && p.shape.n_box == 1 &&
+                      p.shape.n_contacts > 0;
+    if (all.size() != kVictim || full) all.push_back(p);
+  }
+  return all;
+}
+
+struct Damage {
+  const char* name;
+  std::function<void(HostProblems<double>&)> apply;
+};
+
+const std::vector<Damage>& damages() {
+  using P = HostProblems<double>;
+  static const std::vector<Damage> all = {
+      {"nan_in_b", [](P& p) { p.b(kVictim)[0] = kNan; }},
+      {"infinite_b", [](P& p) { p.b(kVictim)[3] = kInfinity; }},
+      {"nan_in_W", [](P& p) { p.W(kVictim)[1] = kNan; }},
+      {"infinite_W", [](P& p) { p.W(kVictim)[p.max_rows() + 1] = -kInfinity; }},
+      {"nan_in_mu", [](P& p) { p.mu(kVictim)[0] = kNan; }},
+      {"infinite_mu", [](P& p) { p.mu(kVictim)[1] = kInfinity; }},
+      {"negative_mu", [](P& p) { p.mu(kVictim)[1] = -0.1; }},
+      {"nan_in_R", [](P& p) { p.R(kVictim)[2] = kNan; }},
+      {"negative_R", [](P& p) { p.R(kVictim)[3] = -1e-3; }},
+      {"negative_diagonal", [](P& p) { p.W(kVictim)[3 * p.max_rows() + 3] = -1.0; }},
+      {"lo_above_hi", [](P& p) { p.lo(kVictim)[0] = p.hi(kVictim)[0] + 1.0; }},
+      {"nan_in_lo", [](P& p) { p.lo(kVictim)[0] = kNan; }},
+      {"nan_in_hi", [](P& p) { p.hi(kVictim)[0] = kNan; }},
+      {"infinite_lo", [](P& p) { p.lo(kVictim)[0] = p.hi(kVictim)[0] = kInfinity; }},
+      {"infinite_hi", [](P& p) { p.lo(kVictim)[0] = p.hi(kVictim)[0] = -kInfinity; }},
+      {"nan_in_warm_start", [](P& p) { p.warm_start(kVictim)[4] = kNan; }},
+      {"infinite_warm_start", [](P& p) { p.warm_start(kVictim)[0] = kInfinity; }},
+      {"negative_count", [](P& p) { p.shape(kVictim).n_nonneg = -1; }},
+      {"dimension_five", [](P& p) { p.dims(kVictim)[0] = 5; }},
+  };
+  return all;
+}
+
+void PrintTo(const Damage& damage, std::ostream* out) { *out << damage.name; }
+
+class BadInput : public testing::TestWithParam<Damage> {};
+
+template <class In>
+std::uint64_t hash_of(const HostResults<In>& results, int env, int rows) {
+  std::uint64_t hash = 0;
+  support::hash_bytes(hash, results.impulse(env), std::size_t(rows) * sizeof(In));
+  return hash;
+}
+
+TEST_P(BadInput, is_told_and_harms_no_neighbour) {
+  const auto problems = healthy();
+  for (const support::Case& c : support::supported_cases()) {
+    SCOPED_TRACE(support::name(c));
+    auto batch = support::to_batch<double>(problems);
+    const auto before = support::solve_batch(batch, c.options());
+    ASSERT_NE(before.status(kVictim), EnvStatus::bad_input);
+    GetParam().apply(batch);
+    const auto after = support::solve_batch(batch, c.options());
+    EXPECT_EQ(after.status(kVictim), EnvStatus::bad_input);
+    EXPECT_TRUE(std::isinf(after.residual(kVictim)));
+    EXPECT_EQ(after.iterations(kVictim), 0);
+    for (int i = 0; i < batch.max_rows(); ++i) EXPECT_EQ(after.impulse(kVictim)[i], 0.0);
+    for (int env : {0, 2}) {
+      const int rows = reference::rows(problems[std::size_t(env)]);
+      EXPECT_EQ(hash_of(after, env, rows), hash_of(before, env, rows));
+      EXPECT_EQ(after.status(env), before.status(env));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(all, BadInput, testing::ValuesIn(damages()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(BadInputOfConvex, asymmetry_beyond_rounding) {
+  const auto problems = healthy();
+  for (Law law : {Law::convex, Law::coulomb}) {
+    SolveOptions options;
+    options.law = law;
+    auto batch = support::to_batch<double>(problems);
+    batch.W(kVictim)[3] *= 1.0 + 1e-15;
+    EXPECT_NE(support::solve_batch(batch, options).status(kVictim), EnvStatus::bad_input);
+    batch.W(kVictim)[3] += 0.1;
+    const auto status = support::solve_batch(batch, options).status(kVictim);
+    EXPECT_EQ(status == EnvStatus::bad_input, law == Law::convex) << name(law);
+  }
+}
+
+class OverCapacity : public testing::TestWithParam<EnvShape> {};
+
+TEST_P(OverCapacity, is_told_and_harms_no_neighbour) {
+  const auto problems = healthy();
+  auto batch = support::to_batch<double>(problems);
+  const auto before = support::solve_batch(batch, {});
+  batch.shape(kVictim) = GetParam();
+  const auto after = support::solve_batch(batch, {});
+  EXPECT_EQ(after.status(kVictim), EnvStatus::over_capacity);
+  EXPECT_TRUE(std::isinf(after.residual(kVictim)));
+  EXPECT_GT(after.rows_needed(kVictim), batch.max_rows());
+  for (int i = 0; i < batch.max_rows(); ++i) EXPECT_EQ(after.impulse(kVictim)[i], 0.0);
+  for (int env : {0, 2}) {
+    const int rows = reference::rows(problems[std::size_t(env)]);
+    EXPECT_EQ(hash_of(after, env, rows), hash_of(before, env, rows));
+  }
+}
+
+constexpr std::int32_t kHuge = std::numeric_limits<std::int32_t>::max();
+INSTANTIATE_TEST_SUITE_P(shapes, OverCapacity,
+                         testing::Values(EnvShape{1000, 0, 0, 0}, EnvShape{0, 0, 0, 1000},
+                                         EnvShape{kHuge, 0, 0, 0}, EnvShape{kHuge, kHuge, 2, 0},
+                                         EnvShape{0, 0, 0, kHuge}));
+
+TEST(OverCapacity, rows_needed_is_the_number_to_ask_for) {
+  auto batch = support::to_batch<double>(healthy());
+  batch.shape(kVictim) = {2, 40, 3, 1};
+  batch.dims(kVictim)[0] = 4;
+  EXPECT_EQ(support::solve_batch(batch, {}).rows_needed(kVictim), 2 + 40 + 3 + 4);
+}
+
+}  // namespace
+}  // namespace stickslip

@@ -1,0 +1,80 @@
+// `solve` and `measure` with a workspace allocate nothing, whatever the environments are like.
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "tests/support/cases.hpp"
+#include "tests/support/families.hpp"
+#include "tests/support/judging.hpp"
+#include "tests/support/mixed.hpp"
+
+namespace {
+
+std::atomic<bool> counting{false};
+std::atomic<int> allocations{0};
+
+void* allocate(std::size_t size, std::size_t alignment) {
+  if (counting) ++allocations;
+  void* memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+// Replacing these replaces all of operator new for the whole program: the others forward to them.
+void* operator new(std::size_t size) { return allocate(size, 16); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return allocate(size, std::size_t(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace stickslip {
+namespace {
+
+template <class F>
+int allocations_in(F&& f) {
+  allocations = 0;
+  counting = true;
+  f();
+  counting = false;
+  return allocations;
+}
+
+TEST(Allocations, are_counted) {
+  EXPECT_GE(allocations_in([] { delete new int(1); }), 1);
+}
+
+class NoAllocation : public testing::TestWithParam<support::Case> {};
+
+TEST_P(NoAllocation, in_solve_and_measure) {
+  auto problems = support::make_mixed_problems(20);
+  for (const auto& p : support::make_problems(support::Family::stackheavy, 8, 5)) {
+    problems.push_back(p);
+  }
+  auto batch = support::to_batch<double>(problems);
+  batch.b(3)[0] = -std::numeric_limits<double>::infinity();
+  HostResults<double> results(batch.num_envs(), batch.max_rows());
+  std::vector<Measures> measures(problems.size());
+  for (int threads : {1, 2}) {
+    Workspace workspace(batch.max_rows(), batch.max_contacts(), threads);
+    const auto problem = batch.view();
+    const auto result = results.view();
+    const SolveOptions options = GetParam().options();
+    solve(problem, result, options, workspace);  // OpenMP starts its threads once
+    EXPECT_EQ(allocations_in([&] { solve(problem, result, options, workspace); }), 0);
+    const EnvArray<const double> impulse{result.impulse.data, result.impulse.stride};
+    EXPECT_EQ(
+        allocations_in([&] { measure(problem, impulse, options.law, measures.data(), workspace); }),
+        0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(all, NoAllocation, testing::ValuesIn(support::supported_cases()),
+                         support::case_name);
+
+}  // namespace
+}  // namespace stickslip
