@@ -65,11 +65,13 @@ def assemble(
     n_box = 0 if lo is None else lo.shape[1]
     fixed = (check.count("n_free", n_free), check.count("n_nonneg", n_nonneg), n_box)
     counts = _counts(counts, num_envs, batched)
+    dims = None if dims is None else check.integers("dims", dims)
+    ragged = counts is not None or np.ndim(dims) == 2
     dims = _dims(dims, num_envs, n - sum(fixed), counts, batched)
     shape = _shape(counts, num_envs, fixed, dims.shape[1])
     used = _used_dims(shape, dims)
     rows = sum(fixed) + int(dims.sum(axis=1).max(initial=0))
-    if counts is None and dims.shape[0] == 1 and rows != n:
+    if not ragged and rows != n:
         kinds = (
             f"n_free {fixed[0]}, n_nonneg {fixed[1]}, n_box {n_box}, contacts {rows - sum(fixed)}"
         )
@@ -84,7 +86,7 @@ def assemble(
         dims=np.broadcast_to(dims, (num_envs, dims.shape[1])),
         W=W,
         b=check.slots(b if batched else b[None]),
-        mu=_friction(mu, W, used, dims, batched),
+        mu=_friction(mu, W, used, ragged, batched),
         R=R,
         lo=lo,
         hi=hi,
@@ -126,7 +128,7 @@ def _counts(counts: Any, num_envs: int, batched: bool) -> np.ndarray | None:
 
 
 def _dims(
-    dims: Any, num_envs: int, room: int, counts: np.ndarray | None, batched: bool
+    dims: np.ndarray | None, num_envs: int, room: int, counts: np.ndarray | None, batched: bool
 ) -> np.ndarray:
     """Dimensions of the contact slots, (E, p) or (1, p)."""
     if dims is None:
@@ -143,7 +145,6 @@ def _dims(
                 f"got {room} contact rows and None"
             )
         return np.full((1, room // 3), 3, np.int32)
-    dims = check.integers("dims", dims)
     if dims.ndim == 1:
         dims = dims[None]
     elif dims.ndim != 2 or not batched or dims.shape[0] != num_envs:
@@ -188,28 +189,25 @@ def _used_dims(shape: np.ndarray, dims: np.ndarray) -> np.ndarray:
     return np.where(in_use, dims, 0)
 
 
-def _friction(
-    mu: Any, W: np.ndarray, used: np.ndarray, dims: np.ndarray, batched: bool
-) -> np.ndarray:
-    """Coefficients (E, rows), one per tangential row."""
-    num_envs, p = W.shape[0], dims.shape[1]
+def _friction(mu: Any, W: np.ndarray, used: np.ndarray, ragged: bool, batched: bool) -> np.ndarray:
+    """Coefficients (E, rows), one per tangential row. Ragged slots may be wider than needed."""
+    num_envs, p = used.shape
     mu = check.floats("mu", mu, W.dtype)
     if mu.ndim == 0:
         mu = np.full(p, mu, W.dtype)
-    tangential = np.where(np.isin(dims, (3, 4, 6)), dims - 1, 0)
+    tangential = np.maximum(used - 1, 0)
     width = int(tangential.sum(axis=1).max(initial=0))
-    per_contact, per_row = (p,), (width,)
+    if ragged and mu.ndim and mu.shape[-1] not in (p, width):
+        width = max(width, mu.shape[-1])
+    allowed = [(p,), (width,)]
     if batched:
-        allowed = ((num_envs, p), (num_envs, width), per_contact, per_row)
-    else:
-        allowed = (per_contact, per_row)
+        allowed = [(num_envs, p), (num_envs, width), *allowed]
     check.require_shape("mu", mu, *dict.fromkeys(allowed))
     if mu.shape[-1] == width and width != p:
         return np.broadcast_to(check.slots(mu), (num_envs, width))
-    if dims.shape[0] == 1:  # the same contacts everywhere
+    if not ragged and num_envs:  # the same contacts everywhere
         return np.broadcast_to(np.repeat(mu, tangential[0], axis=-1), (num_envs, width))
-    repeats = np.where(used > 0, used - 1, 0)
     packed = np.zeros((num_envs, width), W.dtype)
-    filled = np.arange(width) < repeats.sum(axis=1)[:, None]
-    packed[filled] = np.repeat(np.broadcast_to(mu, (num_envs, p)).ravel(), repeats.ravel())
+    filled = np.arange(width) < tangential.sum(axis=1)[:, None]
+    packed[filled] = np.repeat(np.broadcast_to(mu, (num_envs, p)).ravel(), tangential.ravel())
     return packed

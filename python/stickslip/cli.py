@@ -33,6 +33,8 @@ PrecisionName = StrEnum("PrecisionName", [each.name for each in Precision])
 BackendName = StrEnum("BackendName", "auto cpu cuda")
 ControlName = StrEnum("ControlName", "random sine zero")
 
+_MODEL = "An MJCF, URDF or .mjb file, or a short name."
+
 
 def main() -> None:
     """Entry point of the installed command."""
@@ -60,7 +62,7 @@ def show_info(
 
 @app.command("run")
 def run_model(
-    model: Annotated[str, typer.Argument(help="An MJCF, URDF or .mjb file, or a short name.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help=_MODEL)],
     envs: Annotated[int, typer.Option(min=1, help="Number of environments.")] = 256,
     steps: Annotated[int, typer.Option(min=1, help="Number of time steps.")] = 200,
     law: Annotated[LawName, typer.Option(help="Friction law.")] = LawName.coulomb,

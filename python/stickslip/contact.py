@@ -62,7 +62,8 @@ def solve(
         W: (E, n, n) Delassus matrices J M^-1 J^T, 1/kg.
         b: (E, n) relative velocities without contact impulses, m/s.
         mu: (E, p) one friction coefficient per contact, or (E, sum(dims - 1)) one per tangential
-            row (torsion, rolling: m), or one number for all.
+            row (torsion, rolling: m), or one number for all. In ragged batches the second may have
+            more columns than any environment needs (but not p).
         law: "coulomb", "convex", "box", "frictionless": see `stickslip info`.
         solver: "auto", "pgs" or "newton".
         precision: "double", "mixed", or "float", which float32 arrays require.

@@ -78,6 +78,6 @@ class Measures:
 
     residual: np.ndarray  #: m/s, the natural map: what the status is judged by
     penetration: np.ndarray  #: m/s, max(0, -u_n) over contacts and nonneg rows
-    cone_violation: np.ndarray  #: N s, distance of the impulse outside its cone or bounds
+    cone_violation: np.ndarray  #: N s, excess |r_t| - mu r_n, or of a bound
     complementarity: np.ndarray  #: W, max |r_n u_n|
     misalignment: np.ndarray  #: W, |r_t||u_t| + r_t . u_t; 0 where friction opposes sliding
