@@ -52,7 +52,7 @@ struct ResultBatch {
 struct Measures {
   double residual = 0;         ///< m/s
   double penetration = 0;      ///< m/s, max(0, -u_n) over contacts and nonneg rows
-  double cone_violation = 0;   ///< N s, distance of the impulse outside its cone or bounds
+  double cone_violation = 0;   ///< N s, excess |r_t| - mu r_n, or of a bound (circular coordinates)
   double complementarity = 0;  ///< W, max |r_n u_n|
   double misalignment = 0;     ///< W, |r_t||u_t| + r_t . u_t: 0 when friction opposes sliding
 };

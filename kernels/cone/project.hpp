@@ -16,7 +16,8 @@ struct ConeProjection {
 /// Euclidean projection on {||x_t|| <= mu x_n}; `length` = ||y_t||. Any dimension (3, 4, 6).
 template <class Real>
 SS_HD ConeProjection<Real> project_cone(Real mu, Real y_n, Real length) {
-  if (length <= mu * y_n) return {y_n, Real(1), true};
+  // y_n >= 0 is not implied where mu = 0.
+  if (y_n >= Real(0) && length <= mu * y_n) return {y_n, Real(1), true};
   if (mu * length <= -y_n) return {Real(0), Real(0), false};
   const Real normal = fma(mu, length, y_n) / fma(mu, mu, Real(1));  // >= 0 in this branch
   return {normal, length > Real(0) ? mu * normal / length : Real(0), false};

@@ -25,11 +25,13 @@ void measure_range(const ProblemBatch<In>& batch, EnvArray<const In> impulse, La
     EnvProblem<In> p{};
     int rows = 0;
     const bool usable =
-        open_problem(g, batch, env, scratch.block, p, rows) == EnvStatus::solved &&
+        open_problem(g, batch, env, scratch.view, p, rows) == EnvStatus::solved &&
         check_values(g, p, law);
     measures[env] = Measures{};
     measures[env].residual = Limits<double>::infinity;
-    if (usable) measures[env] = measure_impulse(g, p, law, slot(impulse, env), scratch.judge.u);
+    if (!usable) continue;
+    enter_circular_coordinates(g, p, law, scratch.view);
+    measures[env] = measure_impulse(g, p, law, slot(impulse, env), scratch.judge.u);
   }
 }
 

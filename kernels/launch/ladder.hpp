@@ -1,5 +1,5 @@
-// What `solver = automatic` does, law by law: a list of stages, each starting from the best impulse
-// so far, until one of them solves. Data, not code.
+// What `solver = automatic` does, law by law: a list of stages, each starting where the one before
+// ended, until one of them solves; the result is the best impulse that any of them met. Data, not code.
 #pragma once
 #include "stickslip/types.hpp"
 #include "kernels/group/defs.hpp"
@@ -10,10 +10,11 @@ enum class Method : std::int32_t { none, pgs, newton, primal };
 
 struct Stage {
   Method method = Method::none;
-  int budget = 0;        ///< sweeps or steps
-  double factor = 1.0;   ///< multiplies 1/rho of the natural map (newton)
-  bool exact = false;    ///< no early exit
-  bool coarse = false;   ///< float factorisation, where the precision is mixed
+  int budget = 0;       ///< sweeps or steps
+  double factor = 1.0;  ///< multiplies 1/rho of the natural map (newton)
+  int shake = 0;        ///< seed: scales the start by hashed numbers in [0, 1); 0: starts as it is
+  bool exact = false;   ///< no early exit (pgs)
+  bool coarse = false;  ///< float factorisation, where the precision is mixed (newton)
 };
 
 SS_HD Solver solver_of(Method method) {
@@ -26,13 +27,15 @@ SS_HD Solver solver_of(Method method) {
 SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
   switch (index) {
     case 0: return {Method::pgs, 3};
-    case 1: return {Method::newton, o.max_newton, 1.0, false, true};
+    case 1: return {Method::newton, o.max_newton, 1.0, 0, false, true};
     case 2: return {Method::pgs, 20};
     case 3: return {Method::newton, o.max_newton, 10.0};
     case 4: return {Method::pgs, 30};
     case 5: return {Method::newton, o.max_newton, 0.1};
-    case 6: return {Method::pgs, 45};
-    case 7: return {Method::newton, o.max_newton, 1.0};
+    case 6: return {Method::pgs, 45, 1.0, 1};
+    case 7: return {Method::newton, o.max_newton};
+    case 8: return {Method::pgs, 60, 1.0, 2};
+    case 9: return {Method::newton, o.max_newton};
     default: return {};
   }
 }
@@ -40,7 +43,7 @@ SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
 /// Stage `index` of the options' ladder; Method::none ends it.
 SS_HD Stage stage_of(const SolveOptions& o, int index) {
   if (o.solver == Solver::pgs) {
-    return index == 0 ? Stage{Method::pgs, o.max_sweeps, 1.0, o.exact_sweeps} : Stage{};
+    return index == 0 ? Stage{Method::pgs, o.max_sweeps, 1.0, 0, o.exact_sweeps} : Stage{};
   }
   if (o.law == Law::box) {
     return index == 0 ? Stage{Method::pgs, o.max_sweeps} : Stage{};
@@ -54,6 +57,15 @@ SS_HD Stage stage_of(const SolveOptions& o, int index) {
     return index == 0 ? newton_ladder(1, o) : Stage{};
   }
   return newton_ladder(index, o);
+}
+
+/// Newton steps cost n^3: the stages after the first Newton share a budget of work, so that a large
+/// environment without a solution (a jam) answers in milliseconds too. Up to 72 rows keep it all.
+SS_HD int affordable(const Stage& stage, int index, int n) {
+  if (stage.method != Method::newton || index < 2 || n <= 72) return stage.budget;
+  const double share = 72.0 / double(n);
+  const int steps = int(double(stage.budget) * share * share * share);
+  return steps > 1 ? steps : 1;
 }
 
 /// Whether a solver can take a law: the one place that says so.

@@ -11,13 +11,13 @@ namespace stickslip::kernels::inline SS_ISA {
 /// Scratch of one environment. Stages run one after the other, so their scratch overlaps.
 template <class Real, class Factor, class In>
 struct EnvScratch {
-  int* block;
+  ViewScratch view;
   Judge<In> judge;
   Scaled<Real> scaled;
   Arena stage;  ///< what is left, for the stage that runs
 
   SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts)
-      : block(arena.take<int>(max_contacts + 1)),
+      : view(arena, max_rows, max_contacts),
         judge(arena, max_rows),
         scaled(arena, max_rows, max_contacts),
         stage(arena) {}
@@ -55,9 +55,21 @@ SS_HD void report(const G& g, const ResultBatch<In>& result, std::int64_t env, E
   });
 }
 
+/// Scales every entry of the start by a hashed number in [0, 1): another basin to fall into.
+template <class G, class In>
+SS_HD void shake_start(const G& g, const EnvProblem<In>& p, int seed, Judge<In>& judge) {
+  g.for_each(p.n, [&](int i) {
+    std::uint32_t h = std::uint32_t(i) * 2654435761U + std::uint32_t(seed) * 40503U;
+    h = (h ^ (h >> 16)) * 0x7feb352dU;
+    h = (h ^ (h >> 15)) * 0x846ca68bU;
+    judge.start[i] *= In(double(h >> 9) * (1.0 / 8388608.0));
+  });
+}
+
 template <class Real, class Factor, class G, class In>
 SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
                     EnvScratch<Real, Factor, In>& scratch) {
+  if (stage.shake != 0) shake_start(g, p, stage.shake, scratch.judge);
   Arena arena = scratch.stage;
   if (stage.method == Method::pgs) {
     Pgs<Real> pgs(arena, p.n);
@@ -86,6 +98,7 @@ SS_HD void judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
     judge.candidate[i] = p.warm_start == nullptr ? In(0) : p.warm_start[i];
   });
   judge_candidate(g, p, judge);
+  continue_from_candidate(g, p, judge);
 }
 
 /// Solves environment `env` of the batch.
@@ -97,12 +110,13 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
   g.for_each(batch.max_rows, [&](int i) { impulse[i] = In(0); });
   EnvProblem<In> p{};
   int rows_needed = 0;
-  EnvStatus status = open_problem(g, batch, env, scratch.block, p, rows_needed);
+  EnvStatus status = open_problem(g, batch, env, scratch.view, p, rows_needed);
   if (status == EnvStatus::solved && !check_values(g, p, o.law)) status = EnvStatus::bad_input;
   if (status != EnvStatus::solved) {
     report(g, result, env, status, Limits<double>::infinity, 0, Solver::automatic, rows_needed);
     return;
   }
+  enter_circular_coordinates(g, p, o.law, scratch.view);
   Judge<In>& judge = scratch.judge;
   judge.law = o.law;
   const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
@@ -115,8 +129,9 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
   if (p.n > 0 && (!judge.solved() || o.exact_sweeps)) {
     scale_problem(g, p, o.law, scratch.scaled);
     for (int index = 0;; ++index) {
-      const Stage stage = stage_of(o, index);
+      Stage stage = stage_of(o, index);
       if (stage.method == Method::none) break;
+      stage.budget = affordable(stage, index, p.n);
       const double before = judge.best_residual;
       iterations += run_stage(g, p, stage, scratch);
       if (judge.best_residual < before) solver = solver_of(stage.method);

@@ -15,6 +15,10 @@ struct EnvProblem {
   const In *W, *b, *mu, *R, *lo, *hi, *warm_start;
   const std::int32_t* dims;
   const int* block;  ///< [n_contacts + 1] first row of each contact block
+  /// Circular coordinates (docs/mathematics.md §1), set by `enter_circular_coordinates`.
+  const double* slope;     ///< [n_contacts] first non-zero coefficient mu_1; 0: frictionless
+  const double* circular;  ///< [n] mu_j / mu_1; 1 on normals and scalar rows, 0 where mu_j = 0
+  const double* circular_inverse;  ///< [n] mu_1 / mu_j; 1 where mu_j = 0
 
   SS_HD int first_contact_row() const { return n_free + n_nonneg + n_box; }
   SS_HD double w(int i, int j) const { return double(W[std::int64_t(i) * ld_W + j]); }
@@ -23,13 +27,6 @@ struct EnvProblem {
   /// Friction coefficient of tangential row block[k] + j, j >= 1.
   SS_HD double friction(int k, int j) const {
     return double(mu[block[k] - first_contact_row() - k + j - 1]);
-  }
-  /// First non-zero coefficient of block k: the slope of its circular cone (0: frictionless).
-  SS_HD double slope(int k) const {
-    for (int j = 1; j < block[k + 1] - block[k]; ++j) {
-      if (friction(k, j) > 0.0) return friction(k, j);
-    }
-    return 0.0;
   }
   /// Bounds of the scalar row i < first_contact_row().
   SS_HD double lower(int i) const {
@@ -57,18 +54,34 @@ SS_HD bool shape_is_valid(const EnvShape& s, const std::int32_t* dims) {
   return true;
 }
 
-/// Rows of a shape. `dims` is read only as far as `max_contacts` entries reach.
-SS_HD int rows_of(const EnvShape& s, const std::int32_t* dims, int max_contacts) {
-  int rows = s.n_free + s.n_nonneg + s.n_box;
-  for (int k = 0; k < s.n_contacts; ++k) rows += dims != nullptr && k < max_contacts ? dims[k] : 3;
-  return rows;
+/// Rows of a shape, at most INT32_MAX. `dims` is read as far as its `max_contacts` entries reach;
+/// contacts beyond count as 3 rows.
+SS_HD std::int32_t rows_of(const EnvShape& s, const std::int32_t* dims, std::int32_t max_contacts) {
+  std::int64_t rows = std::int64_t(s.n_free) + s.n_nonneg + s.n_box + 3 * std::int64_t(s.n_contacts);
+  if (dims != nullptr) {
+    for (int k = 0; k < min(s.n_contacts, max_contacts); ++k) rows += dims[k] - 3;
+  }
+  constexpr std::int64_t most = 0x7fffffff;
+  return std::int32_t(clamp(rows, std::int64_t(0), most));
 }
 
-/// Fills the view of environment `env`; `block` is scratch of max_contacts + 1.
+/// Scratch of the view of one environment.
+struct ViewScratch {
+  int* block;
+  double *slope, *circular, *circular_inverse;
+
+  SS_HD ViewScratch(Arena& arena, int max_rows, int max_contacts)
+      : block(arena.take<int>(max_contacts + 1)),
+        slope(arena.take<double>(max_contacts)),
+        circular(arena.take<double>(max_rows)),
+        circular_inverse(arena.take<double>(max_rows)) {}
+};
+
+/// Fills the view of environment `env`.
 /// Returns solved where the shape is usable, else bad_input or over_capacity.
 template <class G, class In>
-SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<In>& batch, std::int64_t env, int* block,
-                             EnvProblem<In>& p, int& rows_needed) {
+SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<In>& batch, std::int64_t env,
+                             const ViewScratch& scratch, EnvProblem<In>& p, int& rows_needed) {
   const EnvShape s = *slot(batch.shape, env);
   p.dims = slot(batch.dims, env);
   rows_needed = 0;
@@ -93,7 +106,11 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<In>& batch, std::int
   p.lo = slot(batch.lo, env);
   p.hi = slot(batch.hi, env);
   p.warm_start = slot(batch.warm_start, env);
-  p.block = block;
+  p.block = scratch.block;
+  p.slope = scratch.slope;
+  p.circular = scratch.circular;
+  p.circular_inverse = scratch.circular_inverse;
+  int* block = scratch.block;
   const std::int32_t* dims = p.dims;
   g.once([&] {
     int row = s.n_free + s.n_nonneg + s.n_box;
@@ -113,7 +130,11 @@ SS_HD bool row_is_valid(const EnvProblem<In>& p, int i) {
   if (p.R != nullptr && !(is_finite(p.R[i]) && p.R[i] >= In(0))) return false;
   if (p.warm_start != nullptr && !is_finite(p.warm_start[i])) return false;
   const int box = i - p.n_free - p.n_nonneg;
-  if (box >= 0 && box < p.n_box && !(p.lo[box] <= p.hi[box])) return false;
+  if (box >= 0 && box < p.n_box) {
+    const In lo = p.lo[box], hi = p.hi[box];
+    const In infinity = Limits<In>::infinity;
+    if (!(lo <= hi) || lo == infinity || hi == -infinity) return false;
+  }
   const int tangential = i - p.first_contact_row() - p.n_contacts;  // mu has one entry per such row
   return tangential < 0 || (is_finite(p.mu[tangential]) && p.mu[tangential] >= In(0));
 }
@@ -142,6 +163,29 @@ SS_HD bool check_values(const G& g, EnvProblem<In>& p, Law law) {
     bool differs = false;
     for (int j = 0; j < i; ++j) differs = differs || abs(p.w(i, j) - p.w(j, i)) > slack;
     return differs;
+  });
+}
+
+/// Fills slope and circular. Under `frictionless` every coefficient counts as zero.
+template <class G, class In>
+SS_HD void enter_circular_coordinates(const G& g, const EnvProblem<In>& p, Law law,
+                                      const ViewScratch& scratch) {
+  g.for_each(p.first_contact_row(), [&](int i) {
+    scratch.circular[i] = 1.0;
+    scratch.circular_inverse[i] = 1.0;
+  });
+  g.for_each(p.n_contacts, [&](int k) {
+    const int a = p.block[k], dim = p.block[k + 1] - a;
+    double mu = 0.0;
+    for (int j = dim - 1; j > 0; --j) mu = p.friction(k, j) > 0.0 ? p.friction(k, j) : mu;
+    if (law == Law::frictionless) mu = 0.0;
+    scratch.slope[k] = mu;
+    scratch.circular[a] = scratch.circular_inverse[a] = 1.0;
+    for (int j = 1; j < dim; ++j) {
+      const bool coupled = mu > 0.0 && p.friction(k, j) > 0.0;
+      scratch.circular[a + j] = coupled ? p.friction(k, j) / mu : 0.0;
+      scratch.circular_inverse[a + j] = coupled ? mu / p.friction(k, j) : 1.0;
+    }
   });
 }
 

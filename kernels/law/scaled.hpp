@@ -57,18 +57,17 @@ SS_HD double scalar_scale(const EnvProblem<In>& p, int i, double largest) {
 
 /// Fills d of block k: one power of two for the block, times mu_j / mu_1.
 template <class In>
-SS_HD void scale_block(const EnvProblem<In>& p, int k, double mu, double largest, double* d) {
+SS_HD void scale_block(const EnvProblem<In>& p, int k, double largest, double* d) {
   const int a = p.block[k], dim = p.block[k + 1] - a;
   const double normal = max(p.diagonal(a), 1e-12 * largest);
   double tangential = 0.0;  // mean diagonal of the two sliding rows, as the cone sees them
   for (int j = 1; j < 3; ++j) {
-    const double m = mu > 0.0 ? p.friction(k, j) : 0.0;
+    const double m = p.slope[k] * p.circular[a + j];
     tangential += 0.5 * m * m * p.diagonal(a + j);
   }
   const double typical = max(normal, min(tangential, 100.0 * normal));
   const double s = power_of_two_below(1.0 / sqrt(typical));
-  d[a] = s;
-  for (int j = 1; j < dim; ++j) d[a + j] = mu > 0.0 ? s * (p.friction(k, j) / mu) : 0.0;
+  for (int j = 0; j < dim; ++j) d[a + j] = s * p.circular[a + j];
 }
 
 /// Largest eigenvalue of the tangential 2x2 block (dimension 3), its trace above that.
@@ -146,9 +145,8 @@ SS_HD void scale_problem(const G& g, const EnvProblem<In>& p, Law law, Scaled<Re
   if (!(largest > 0.0)) largest = 1.0;
   g.for_each(s.scalars, [&](int i) { s.d[i] = scalar_scale(p, i, largest); });
   g.for_each(s.n_contacts, [&](int k) {
-    const double mu = law == Law::frictionless ? 0.0 : p.slope(k);
-    s.mu[k] = Real(mu);
-    scale_block(p, k, mu, largest, s.d);
+    s.mu[k] = Real(p.slope[k]);
+    scale_block(p, k, largest, s.d);
   });
   const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])) * s.d[i]; });
   s.q = b_max > 0.0 ? 1.0 / power_of_two_below(b_max) : 1.0;

@@ -12,11 +12,14 @@ struct Judge {
   double near = 0.0;  ///< relative error (squared) at which an iterate is worth judging
   double best_residual = Limits<double>::infinity;
   In* best = nullptr;  ///< [n] the caller's slot of the result
-  In* candidate;       ///< [n] scratch
+  In* candidate;       ///< [n] scratch: the impulse judged last
+  In* start;           ///< [n] where the next stage starts: not always at the best
   double* u;           ///< [n] scratch
 
   SS_HD Judge(Arena& arena, int max_rows)
-      : candidate(arena.take<In>(max_rows)), u(arena.take<double>(max_rows)) {}
+      : candidate(arena.take<In>(max_rows)),
+        start(arena.take<In>(max_rows)),
+        u(arena.take<double>(max_rows)) {}
 
   SS_HD bool solved() const { return best_residual <= tolerance; }
 };
@@ -62,6 +65,12 @@ SS_HD bool judge_candidate(const G& g, const EnvProblem<In>& p, Judge<In>& judge
     g.for_each(p.n, [&](int i) { judge.best[i] = judge.candidate[i]; });
   }
   return judge.solved();
+}
+
+/// Lets the next stage start where the last judged impulse stands.
+template <class G, class In>
+SS_HD void continue_from_candidate(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
+  g.for_each(p.n, [&](int i) { judge.start[i] = judge.candidate[i]; });
 }
 
 /// Judges the scaled iterate z.

@@ -26,6 +26,7 @@ template <class In>
 SS_HD double misalignment(const BlockView<In>& v) {
   double power = 0.0, impulse = 0.0;
   for (int j = 1; j < v.dim; ++j) {
+    if (!(v.scale(j) > 0.0)) continue;  // left out of the cone; its impulse is a cone violation
     power = fma(v.r_hat(j), v.u_hat(j), power);
     impulse = fma(v.r_hat(j), v.r_hat(j), impulse);
   }
@@ -40,7 +41,7 @@ SS_HD Measures measure_impulse(const G& g, const EnvProblem<In>& p, Law law, con
   m.residual = residual(g, p, law, r, u);
   if (!is_finite(m.residual)) return m;
   const int scalars = p.first_contact_row(), items = scalars + p.n_contacts;
-  const auto view = [&](int item) { return block_view(p, r, u, item - scalars, law); };
+  const auto view = [&](int item) { return block_view(p, r, u, item - scalars); };
   const auto is_unilateral = [&](int item) {
     return item >= scalars || (item >= p.n_free && item < p.n_free + p.n_nonneg);
   };

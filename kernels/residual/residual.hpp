@@ -16,15 +16,12 @@ struct BlockView {
   const double* u;  ///< u_R = (W + diag R) r + b, physical
   int k;            ///< block
   int dim;
-  double mu;  ///< slope mu_1; 0 under `frictionless`
+  double mu;  ///< slope mu_1
 
-  SS_HD double scale(int j) const { return mu > 0.0 ? p.friction(k, j) / mu : 0.0; }
+  SS_HD double scale(int j) const { return p.circular[row() + j]; }
   SS_HD int row() const { return p.block[k]; }
   /// Impulse in circular coordinates. A row without friction keeps its raw value: it should be 0.
-  SS_HD double r_hat(int j) const {
-    const double s = scale(j);
-    return s > 0.0 ? double(r[row() + j]) / s : double(r[row() + j]);
-  }
+  SS_HD double r_hat(int j) const { return double(r[row() + j]) * p.circular_inverse[row() + j]; }
   SS_HD double u_hat(int j) const { return u[row() + j] * scale(j); }
   /// ||u_hat_t||
   SS_HD double sliding_speed() const {
@@ -110,10 +107,8 @@ SS_HD double scalar_residual(const EnvProblem<In>& p, const In* r, const double*
 }
 
 template <class In>
-SS_HD BlockView<In> block_view(const EnvProblem<In>& p, const In* r, const double* u, int k,
-                               Law law) {
-  const double mu = law == Law::frictionless ? 0.0 : p.slope(k);
-  return {p, r, u, k, p.block[k + 1] - p.block[k], mu};
+SS_HD BlockView<In> block_view(const EnvProblem<In>& p, const In* r, const double* u, int k) {
+  return {p, r, u, k, p.block[k + 1] - p.block[k], p.slope[k]};
 }
 
 /// Residual of impulses r (m/s); u: scratch of n doubles, left holding u_R. Infinite for NaN.
@@ -127,7 +122,7 @@ SS_HD double residual(const G& g, const EnvProblem<In>& p, Law law, const In* r,
   const int scalars = p.first_contact_row();
   return g.max(scalars + p.n_contacts, [&](int item) {
     if (item < scalars) return scalar_residual(p, r, u, item, largest);
-    const auto v = block_view(p, r, u, item - scalars, law);
+    const auto v = block_view(p, r, u, item - scalars);
     const double inverse_rho = v.inverse_rho(largest);
     if (law == Law::frictionless) return frictionless_block_residual(v, inverse_rho);
     if (law == Law::pyramid || law == Law::box) {

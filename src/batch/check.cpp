@@ -34,6 +34,9 @@ void check_solve(const ProblemBatch<In>& p, const ResultBatch<In>& r, const Solv
     const std::string expected = std::string("a law that solver ") + name(o.solver) + " supports";
     require(false, "options.law", expected.c_str(), name(o.law));
   }
+  const auto precision = std::int32_t(o.precision);
+  require(precision >= 0 && precision < 3, "options.precision", "double, float or mixed",
+          name(o.precision));
   require(o.max_sweeps >= 0, "options.max_sweeps", "a number >= 0", o.max_sweeps);
   require(o.max_newton >= 0, "options.max_newton", "a number >= 0", o.max_newton);
   require(!o.exact_sweeps || o.solver == Solver::pgs, "options.exact_sweeps",
@@ -41,6 +44,16 @@ void check_solve(const ProblemBatch<In>& p, const ResultBatch<In>& r, const Solv
   require(o.atol == o.atol && o.rtol == o.rtol, "options.atol, options.rtol", "numbers", "NaN");
   require(sizeof(In) == 8 || o.precision == Precision::fp32, "options.precision",
           "float for problems given in float", name(o.precision));
+}
+
+template <class In>
+void check_bounds(const ProblemBatch<In>& p) {
+  if (p.lo.data != nullptr) return;
+  for (std::int64_t env = 0; env < p.num_envs; ++env) {
+    const EnvShape& shape = p.shape.data[env * p.shape.stride];
+    require(shape.n_box <= 0, "problem.lo, problem.hi",
+            "arrays, because an environment has box rows", "none");
+  }
 }
 
 template <class In>
@@ -55,6 +68,8 @@ void check_mechanism(const MechanismBatch<In>& m) {
 
 template void check_problem(const ProblemBatch<double>&);
 template void check_problem(const ProblemBatch<float>&);
+template void check_bounds(const ProblemBatch<double>&);
+template void check_bounds(const ProblemBatch<float>&);
 template void check_solve(const ProblemBatch<double>&, const ResultBatch<double>&,
                           const SolveOptions&);
 template void check_solve(const ProblemBatch<float>&, const ResultBatch<float>&,

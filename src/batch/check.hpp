@@ -32,6 +32,10 @@ void check_problem(const ProblemBatch<In>& problem);
 template <class In>
 void check_solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
                  const SolveOptions& options);
+/// lo and hi may be absent only while no environment has box rows; that is read from the shapes,
+/// which must be in host memory.
+template <class In>
+void check_bounds(const ProblemBatch<In>& problem);
 template <class In>
 void check_mechanism(const MechanismBatch<In>& mechanism);
 

@@ -17,17 +17,6 @@ void check_workspace(const ProblemBatch<In>& problem, const Workspace& workspace
           "at least problem.max_contacts", workspace.max_contacts());
 }
 
-/// lo and hi may be absent only while no environment has box rows; that is read from the shapes.
-template <class In>
-void check_bounds(const ProblemBatch<In>& p) {
-  if (p.lo.data != nullptr) return;
-  for (std::int64_t env = 0; env < p.num_envs; ++env) {
-    const EnvShape& shape = p.shape.data[env * p.shape.stride];
-    require(shape.n_box <= 0, "problem.lo, problem.hi",
-            "arrays, because an environment has box rows", "none");
-  }
-}
-
 template <class In>
 const kernels::TypedKernels<In>& kernels_of() {
   return kernels::typed<In>(kernels::kernel_table());

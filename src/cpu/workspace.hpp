@@ -24,7 +24,11 @@ struct Workspace::Impl {
     // Small enough to balance uneven environments, large enough to amortise the scheduling.
     const std::int64_t chunk = std::min<std::int64_t>(16, (count + threads - 1) / threads);
     const std::int64_t chunks = chunk == 0 ? 0 : (count + chunk - 1) / chunk;
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1 && chunks > 1)
+    if (threads == 1 || chunks <= 1) {  // a parallel region of one would cost as much as a solve
+      f(0, count, scratch(0));
+      return;
+    }
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (std::int64_t c = 0; c < chunks; ++c) {
       f(c * chunk, std::min(count, (c + 1) * chunk), scratch(thread_index()));
     }

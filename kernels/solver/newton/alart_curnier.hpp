@@ -34,7 +34,7 @@ struct Linearisation {
 template <class Real>
 SS_HD double linearise_row(const Scaled<Real>& s, const Linearisation<Real>& l, int i, Real factor,
                            const Real* z, const Real* u) {
-  const Real y = fma(-s.rho[i] / factor, u[i], z[i]);
+  const Real y = fma(-s.rho[i] * (Real(1) / factor), u[i], z[i]);
   const bool low = y <= s.lo[i], high = y >= s.hi[i];
   const Real bound = low ? s.lo[i] : s.hi[i];
   l.state[i] = std::int32_t(low || high ? RowState::fixed : RowState::active);
@@ -50,7 +50,7 @@ template <class Real>
 SS_HD double linearise_block(const Scaled<Real>& s, const Linearisation<Real>& l, int k, Real factor,
                              const Real* z, const Real* u) {
   const int a = s.block[k], dim = s.dim(k);
-  const Real rho_n = s.rho[a] / factor, rho_t = s.rho[a + 1] / factor;
+  const Real rho_n = s.rho[a] * (Real(1) / factor), rho_t = s.rho[a + 1] * (Real(1) / factor);
   const Real y_n = fma(-rho_n, u[a], z[a]);
   Real length = Real(0);
   for (int j = 1; j < dim; ++j) {
@@ -61,7 +61,7 @@ SS_HD double linearise_block(const Scaled<Real>& s, const Linearisation<Real>& l
   const Real inverse_length = Real(1) / max(length, Real(1e-30));
   const Real mu = s.mu[k];
   const bool convex = s.law == Law::convex;
-  const auto cone = project_cone(mu, y_n, length);
+  const auto cone = convex ? project_cone(mu, y_n, length) : ConeProjection<Real>{};
   const bool open = convex ? !cone.inside && !(cone.normal > Real(0)) : y_n <= Real(0);
   const bool stick = !open && length <= mu * y_n;
   const RowState state = open ? RowState::fixed : (stick ? RowState::active : RowState::sliding);

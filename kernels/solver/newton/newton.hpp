@@ -73,7 +73,7 @@ SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Fact
   return kHalvings + 1;
 }
 
-/// Up to `budget` Newton steps from the best impulse so far, with the projection parameters 1/rho
+/// Up to `budget` Newton steps from where the last stage ended, with the projection parameters 1/rho
 /// multiplied by `factor`. Returns the steps done.
 template <class Real, class Factor, class G, class In>
 SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
@@ -81,9 +81,10 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
   const double floor = kEpsilon > double(Limits<Factor>::epsilon) * 10 ? kEpsilon : 1e-6;
   const double near = max(kNearSolution, 100.0 * judge.near);
   const bool coarse = sizeof(Real) == 4;  // float iterates: the merit floors early, ask every step
-  scale_impulse(g, s, judge.best, w.z);
+  scale_impulse(g, s, judge.start, w.z);
   scaled_velocity(g, s, w.z, w.u);
   double merit = linearise(g, s, w.at, factor, w.z, w.u);
+  const double start_merit = merit;
   double epsilon = floor;
   MeritHistory history;
   int steps = 0;
@@ -112,6 +113,7 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
     if ((merit < near || coarse) && judge_iterate(g, p, s, w.z, judge)) return steps;
   }
   judge_iterate(g, p, s, w.z, judge);
+  if (merit < start_merit) continue_from_candidate(g, p, judge);
   return steps;
 }
 

@@ -152,13 +152,13 @@ SS_HD double exact_line_search(const G& g, const Scaled<Real>& s, const Primal<R
   return alpha;
 }
 
-/// Up to `budget` steps from the best impulse so far; returns the steps done, 0 where the problem
+/// Up to `budget` steps from where the last stage ended; returns the steps done, 0 where the problem
 /// has rows without compliance.
 template <class Real, class G, class In>
 SS_HD int run_primal(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
                      const Primal<Real>& w, int budget, Judge<In>& judge) {
   if (!prepare_penalty(g, s, w.penalty)) return 0;
-  scale_impulse(g, s, judge.best, w.lambda);
+  scale_impulse(g, s, judge.start, w.lambda);
   set_compliance(g, s, false);
   int step = 0;
   while (step < budget) {
@@ -171,6 +171,7 @@ SS_HD int run_primal(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
     if (judge_iterate(g, p, s, w.lambda, judge)) break;
   }
   set_compliance(g, s, true);
+  if (step > 0) continue_from_candidate(g, p, judge);
   return step;
 }
 

@@ -55,7 +55,7 @@ struct LocalBlock {
   SS_HD void slide() {
     Real e[D];
     direction_of(x, e);
-    const Real rho = Real(1) / s.rho_inv[a + 1];
+    const Real rho = s.rho[a + 1];
     for (int step = 0;; ++step) {
       Real along = w(0, 0);
       for (int j = 1; j < D; ++j) along = fma(mu * w(0, j), e[j], along);
@@ -77,7 +77,7 @@ struct LocalBlock {
 
   /// Four projected-gradient steps on the convex cone.
   SS_HD void project_gradient() {
-    const Real rho = Real(1) / s.rho_inv[a];
+    const Real rho = s.rho[a];
     for (int step = 0; step < 4; ++step) {
       Real y[D], length = Real(0);
       for (int i = 0; i < D; ++i) {
@@ -116,7 +116,8 @@ struct LocalBlock {
     for (int j = 1; j < D; ++j) length = fma(v[j], v[j], length);
     length = sqrt(length);
     if (!(length > Real(1e-15))) return false;
-    for (int j = 1; j < D; ++j) e[j] = v[j] / length;
+    const Real inverse = Real(1) / length;
+    for (int j = 1; j < D; ++j) e[j] = v[j] * inverse;
     return true;
   }
 };

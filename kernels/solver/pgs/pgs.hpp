@@ -36,7 +36,7 @@ struct Pgs {
   template <class G>
   SS_HD void update_row(const G& g, const Scaled<Real>& s, int i) {
     const Real old = z[i];
-    const Real now = clamp(old - u[i] / s.rho_inv[i], s.lo[i], s.hi[i]);
+    const Real now = clamp(fma(-s.rho[i], u[i], old), s.lo[i], s.hi[i]);
     const Real delta = now - old;
     if (delta == Real(0)) return;
     const Real* column = s.W + std::int64_t(i) * s.ld;
@@ -73,12 +73,12 @@ struct Pgs {
   }
 };
 
-/// Runs up to `sweeps` sweeps from the best impulse so far, judging every 8th unless `exact`.
+/// Runs up to `sweeps` sweeps from where the last stage ended, judging every 8th unless `exact`.
 /// Returns the sweeps done.
 template <class Real, class G, class In>
 SS_HD int run_pgs(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, Pgs<Real>& pgs,
                   int sweeps, bool exact, Judge<In>& judge) {
-  scale_impulse(g, s, judge.best, pgs.z);
+  scale_impulse(g, s, judge.start, pgs.z);
   scaled_velocity(g, s, pgs.z, pgs.u);
   pgs.prepare(g, s);
   for (int sweep = 1; sweep <= sweeps; ++sweep) {
@@ -89,6 +89,7 @@ SS_HD int run_pgs(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, Pg
       scaled_velocity(g, s, pgs.z, pgs.u);  // forget the rounding of 8 sweeps of updates
     }
   }
+  continue_from_candidate(g, p, judge);
   return sweeps;
 }
 

@@ -1,0 +1,91 @@
+// The CUDA kernels: groups of lanes take environments of one size class until none is left.
+#pragma once
+#include "kernels/delassus/delassus.hpp"
+#include "kernels/group/warp_group.hpp"
+#include "kernels/launch/gpu_kernels.hpp"
+#include "kernels/launch/solve_env.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// Scratch of group `group` of this block (`groups` per block). A template parameter decides on the
+/// memory, so that the compiler knows the address space: shared addresses take half the registers.
+template <bool kShared>
+__device__ __forceinline__ unsigned char* group_memory(const GroupScratch& scratch, int groups,
+                                                       int group) {
+  if constexpr (kShared) {
+    extern __shared__ __align__(64) unsigned char shared[];
+    return shared + group * scratch.bytes;
+  } else {
+    return scratch.memory + (std::int64_t(blockIdx.x) * groups + group) * scratch.bytes;
+  }
+}
+
+/// The next environment of the list for this group; -1 when none is left.
+template <int L>
+__device__ __forceinline__ int take_env(const WorkList& work) {
+  int ticket = 0;
+  if (WarpGroup<L>::lane() == 0) ticket = atomicAdd(work.next, 1);
+  ticket = __shfl_sync(WarpGroup<L>::mask(), ticket, 0, L);
+  return ticket < *work.count ? work.envs[ticket] : -1;
+}
+
+// The 1 of the launch bounds (blocks per multiprocessor) lifts ptxas' own limit of 168 registers.
+template <class Real, class Factor, class In, int L, bool kShared>
+__global__ void __launch_bounds__(kBlockThreads, 1)
+    solve_kernel(const __grid_constant__ ProblemBatch<In> batch,
+                 const __grid_constant__ ResultBatch<In> result,
+                 const __grid_constant__ SolveOptions options,
+                 const __grid_constant__ GroupScratch scratch,
+                 const __grid_constant__ WorkList work) {
+  constexpr int kGroups = kBlockThreads / L;
+  unsigned char* memory = group_memory<kShared>(scratch, kGroups, int(threadIdx.x) / L);
+  for (;;) {
+    const int env = take_env<L>(work);
+    if (env < 0) return;
+    const EnvScratch<Real, Factor, In> place(Arena(memory), scratch.max_rows, scratch.max_contacts);
+    solve_env<Real, Factor>(WarpGroup<L>{}, batch, result, options, env, place);
+  }
+}
+
+template <class In, bool kShared>
+__global__ void __launch_bounds__(kBlockThreads, 1)
+    delassus_kernel(const __grid_constant__ MechanismBatch<In> batch,
+                    const __grid_constant__ EnvArray<In> W, int ld_W, std::int32_t* ok,
+                    const __grid_constant__ GroupScratch scratch) {
+  const DelassusScratch<In> place(Arena(group_memory<kShared>(scratch, 1, 0)), batch.nv,
+                                  scratch.max_rows);
+  for (int env = int(blockIdx.x); env < batch.num_envs; env += int(gridDim.x)) {
+    form_delassus(WarpGroup<32>{}, batch, W, ld_W, ok, env, place);
+  }
+}
+
+template <class In, bool kShared>
+__global__ void __launch_bounds__(kBlockThreads, 1)
+    apply_kernel(const __grid_constant__ MechanismBatch<In> batch,
+                 const __grid_constant__ EnvArray<const In> impulse,
+                 const __grid_constant__ EnvArray<const In> v_free,
+                 const __grid_constant__ EnvArray<In> v_next, std::int32_t* ok,
+                 const __grid_constant__ GroupScratch scratch) {
+  const DelassusScratch<In> place(Arena(group_memory<kShared>(scratch, 1, 0)), batch.nv,
+                                  scratch.max_rows);
+  for (int env = int(blockIdx.x); env < batch.num_envs; env += int(gridDim.x)) {
+    apply_env_impulse(WarpGroup<32>{}, batch, impulse, v_free, v_next, ok, env, place);
+  }
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA
+
+namespace stickslip::kernels {
+
+/// Definition for the files that instantiate it.
+template <class Real, class Factor, class In>
+SolveKernels solve_kernels() {
+  using Scratch = EnvScratch<Real, Factor, In>;
+  constexpr int kNarrow = SolveKernels::kNarrowLanes;
+  const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
+  return {address(&solve_kernel<Real, Factor, In, kNarrow, true>),
+          address(&solve_kernel<Real, Factor, In, 32, true>),
+          address(&solve_kernel<Real, Factor, In, 32, false>), &Scratch::bytes};
+}
+
+}  // namespace stickslip::kernels

@@ -1,0 +1,75 @@
+// The CUDA kernels as host code sees them: functions with the facts a launch needs. The kernels
+// themselves are in gpu_batch.cuh, instantiated one file per combination of types.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "stickslip/batch.hpp"
+
+namespace stickslip::kernels {
+
+/// Every block is one warp: its groups share nothing, so a larger block would only wait for itself.
+inline constexpr int kBlockThreads = 32;
+
+/// Size classes of environments, smallest first. Each has its own launch, with scratch for its
+/// capacity, so that a batch of small problems is not slowed down by one large neighbour.
+struct SizeClasses {
+  static constexpr int kCapacity = 5;
+  int count = 0;
+  int rows[kCapacity] = {};  ///< most rows of an environment in the class
+};
+
+/// Environments of one class, in device memory.
+struct WorkList {
+  const std::int32_t* envs;  ///< [*count] indices into the batch, increasing
+  const std::int32_t* count;
+  std::int32_t* next;  ///< ticket: groups take environments one by one, as these differ in effort
+};
+
+/// Scratch of the groups of a launch.
+struct GroupScratch {
+  int max_rows, max_contacts;
+  std::size_t bytes;      ///< per group
+  unsigned char* memory;  ///< kernels that use global memory; the others: dynamic shared memory
+};
+
+/// Parameters of a solve kernel: (ProblemBatch<In>, ResultBatch<In>, SolveOptions, GroupScratch,
+/// WorkList).
+struct SolveKernels {
+  static constexpr int kNarrowLanes = 8;
+  static constexpr int kNarrowRows = 12;  ///< most rows for which narrow groups are used
+  const void* narrow;                     ///< 8 lanes per environment, shared memory
+  const void* wide;                       ///< 32 lanes, shared memory
+  const void* wide_global;                ///< 32 lanes, global memory
+  std::size_t (*bytes)(int max_rows, int max_contacts);  ///< scratch of a group
+};
+
+template <class Real, class Factor, class In>
+SolveKernels solve_kernels();
+
+/// Parameters: delassus (MechanismBatch<In>, EnvArray<In> W, int ld_W, int32* ok, GroupScratch),
+/// apply (MechanismBatch<In>, EnvArray<const In> impulse, v_free, EnvArray<In> v_next, int32* ok,
+/// GroupScratch). One warp per environment; the second of each uses global memory.
+struct MechanismKernels {
+  const void* delassus[2];
+  const void* apply[2];
+  std::size_t (*bytes)(int nv, int max_rows);
+};
+
+template <class In>
+MechanismKernels mechanism_kernels();
+
+/// Parameters: classify (EnvArray<const EnvShape>, EnvArray<const int32> dims, int num_envs,
+/// max_rows, max_contacts, SizeClasses, int32* class_of [num_envs]), any grid;
+/// collect (const int32* class_of, int num_envs, int32* envs [classes][num_envs], int32* count
+/// [classes], int32* next [classes]), one block of `kCollectThreads` per class.
+struct SortKernels {
+  static constexpr int kClassifyThreads = 128;
+  static constexpr int kCollectThreads = 1024;
+  const void* classify;
+  const void* collect;
+};
+
+SortKernels sort_kernels();
+
+}  // namespace stickslip::kernels
