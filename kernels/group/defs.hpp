@@ -4,6 +4,7 @@
 // Every function a body calls runs on both sides. Bodies are always inlined into their launch
 // function: a call would spill the caller's registers to local memory on a GPU.
 #if defined(__CUDACC__)
+#pragma nv_diag_suppress 1675  // `#pragma GCC unroll`, `ivdep`: for g++ alone
 #define SS_HD __host__ __device__ __forceinline__
 #else
 #define SS_HD inline __attribute__((always_inline))

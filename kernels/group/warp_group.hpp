@@ -8,7 +8,8 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-#if defined(__CUDACC__)
+// A test defines SS_EMULATED_WARP, and the few CUDA functions used here on real threads.
+#if defined(__CUDACC__) || defined(SS_EMULATED_WARP)
 template <int L>
 struct WarpGroup {
   static_assert(L >= 1 && L <= 32 && (L & (L - 1)) == 0);

@@ -1,0 +1,51 @@
+// Devices and device memory.
+#include <utility>
+
+#include "src/batch/check.hpp"
+#include "src/cuda/check.hpp"
+#include "stickslip/cuda.hpp"
+
+namespace stickslip::cuda {
+
+bool available() {
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error != cudaSuccess) cudaGetLastError();
+  return error == cudaSuccess && devices > 0;
+}
+
+std::string device_name() {
+  if (!available()) return {};
+  int device = 0;
+  cudaDeviceProp properties{};
+  SS_CUDA(cudaGetDevice(&device));
+  SS_CUDA(cudaGetDeviceProperties(&properties, device));
+  return properties.name;
+}
+
+Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
+  if (bytes > 0) SS_CUDA(cudaMalloc(&data_, bytes));
+}
+
+Buffer::~Buffer() { cudaFree(data_); }
+
+Buffer::Buffer(Buffer&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+void Buffer::upload(const void* host, std::size_t bytes, Stream stream) {
+  require(bytes <= bytes_, "bytes", "at most the size of the buffer", bytes);
+  SS_CUDA(cudaMemcpyAsync(data_, host, bytes, cudaMemcpyHostToDevice, stream));
+}
+
+void Buffer::download(void* host, std::size_t bytes, Stream stream) const {
+  require(bytes <= bytes_, "bytes", "at most the size of the buffer", bytes);
+  SS_CUDA(cudaMemcpyAsync(host, data_, bytes, cudaMemcpyDeviceToHost, stream));
+}
+
+}  // namespace stickslip::cuda
