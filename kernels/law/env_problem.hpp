@@ -93,6 +93,9 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<In>& batch, std::int
     return EnvStatus::over_capacity;
   }
   if (!shape_is_valid<In>(s, p.dims)) return EnvStatus::bad_input;
+  if (s.n_box > 0 && (batch.lo.data == nullptr || batch.hi.data == nullptr)) {
+    return EnvStatus::bad_input;  // shapes in device memory are not seen by the host's checks
+  }
   p.n = rows_needed;
   p.n_free = s.n_free;
   p.n_nonneg = s.n_nonneg;
