@@ -47,17 +47,23 @@ void apply_impulse(const MechanismBatch<In>&, EnvArray<const In>, EnvArray<const
   refuse();
 }
 
-#define INSTANTIATE(In)                                                                         \
-  template void solve(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,     \
-                      Workspace&, Stream);                                                      \
-  template void solve_host(const ProblemBatch<In>&, const ResultBatch<In>&,                     \
-                           const SolveOptions&);                                                \
-  template void delassus(const MechanismBatch<In>&, EnvArray<In>, std::int32_t, std::int32_t*,  \
-                         Workspace&, Stream);                                                   \
-  template void apply_impulse(const MechanismBatch<In>&, EnvArray<const In>, EnvArray<const In>, \
-                              EnvArray<In>, std::int32_t*, Workspace&, Stream);
-INSTANTIATE(double)
-INSTANTIATE(float)
-#undef INSTANTIATE
+template void solve(const ProblemBatch<double>&, const ResultBatch<double>&, const SolveOptions&,
+                    Workspace&, Stream);
+template void solve_host(const ProblemBatch<double>&, const ResultBatch<double>&,
+                         const SolveOptions&);
+template void delassus(const MechanismBatch<double>&, EnvArray<double>, std::int32_t, std::int32_t*,
+                       Workspace&, Stream);
+template void apply_impulse(const MechanismBatch<double>&, EnvArray<const double>,
+                            EnvArray<const double>, EnvArray<double>, std::int32_t*, Workspace&,
+                            Stream);
+template void solve(const ProblemBatch<float>&, const ResultBatch<float>&, const SolveOptions&,
+                    Workspace&, Stream);
+template void solve_host(const ProblemBatch<float>&, const ResultBatch<float>&,
+                         const SolveOptions&);
+template void delassus(const MechanismBatch<float>&, EnvArray<float>, std::int32_t, std::int32_t*,
+                       Workspace&, Stream);
+template void apply_impulse(const MechanismBatch<float>&, EnvArray<const float>,
+                            EnvArray<const float>, EnvArray<float>, std::int32_t*, Workspace&,
+                            Stream);
 
 }  // namespace stickslip::cuda
