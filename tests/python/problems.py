@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from stickslip import Law, _core
 from stickslip._problem import assemble
 

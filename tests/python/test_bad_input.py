@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-import stickslip
 from problems import random_batch
+
+import stickslip
 from stickslip import Status
 
 GOOD = random_batch(0, num_envs=5, n_nonneg=1, n_box=2)  # n = 12

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from stickslip import _core
 
 E, N, P = 3, 6, 2

@@ -6,11 +6,12 @@ import sys
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
+
 import stickslip
 from stickslip import info, models
 from stickslip.cli import app
 from stickslip.run import Controller, ResidualHistogram, simulate
-from typer.testing import CliRunner
 
 BOX = """<mujoco>
   <worldbody>

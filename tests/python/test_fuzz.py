@@ -5,11 +5,12 @@ import re
 
 import numpy as np
 import pytest
-import stickslip
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from problems import bound, oracle
+
+import stickslip
 from stickslip import Status
 
 SETTINGS = settings(max_examples=150, deadline=None, derandomize=True)

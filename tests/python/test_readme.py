@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from stickslip import info, models
 
 ROOT = Path(__file__).resolve().parents[2]

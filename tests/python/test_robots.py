@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import robots
-import stickslip
 from problems import oracle
+
+import stickslip
 from stickslip import Status
 
 TOL = 0.5e-9  # so that solved, residual <= tol (1 + max|b|), implies <= 1e-9 max(1, max|b|)

@@ -5,8 +5,9 @@ import dataclasses
 
 import numpy as np
 import pytest
-import stickslip
 from problems import bound, oracle, random_batch
+
+import stickslip
 from stickslip import Law, Solver, Status, _core
 from stickslip._problem import assemble
 
