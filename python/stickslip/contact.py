@@ -51,40 +51,28 @@ def solve(
 ) -> Solution:
     """Solves E problems u = (W + diag R) r + b under a friction law, each with a verdict.
 
-    Rows stand in the order free, nonneg, box, contacts; a contact's rows are its normal, two
-    tangents and, for dimensions 4 and 6, torsion and two rolling rows. Arrays are float32 or
-    float64, all of one type, in host memory. They are read in place; only where the values of one
-    environment do not lie side by side in memory is an array copied first. Leave out the
-    environment axis of W and of all others for one problem: the results lose it too. Leave it out
-    of others but W, b and counts to share them among all environments.
+    Rows: free, nonneg, box, then contacts (normal, two tangents[, torsion, two rolling rows]).
+    Arrays are float32 or float64, all of one type, and read in place (copied only where the values
+    of one environment do not lie side by side). One problem: leave out the environment axis. In a
+    batch, arrays but W, b and counts may leave it out to be shared by all environments.
 
     Args:
-        W: (E, n, n) Delassus matrices J M^-1 J^T, 1/kg.
-        b: (E, n) relative velocities without contact impulses, m/s.
-        mu: (E, p) one friction coefficient per contact, or (E, sum(dims - 1)) one per tangential
-            row (torsion, rolling: m), or one number for all. In ragged batches the second may have
-            more columns than any environment needs (but not p).
-        law: "coulomb", "convex", "box", "frictionless": see `stickslip info`.
-        solver: "auto", "pgs" or "newton".
+        W, b: (E, n, n) Delassus matrices J M^-1 J^T, 1/kg; (E, n) free velocities, m/s.
+        mu: (E, p) per contact, (E, sum(dims - 1)) per tangential row (torsion, rolling: m; ragged
+            batches may have more columns, but not p), or one number.
+        law, solver: as `stickslip info` lists them.
         precision: "double", "mixed", or "float", which float32 arrays require.
-        tol: tolerance, absolute and relative at once: solved means residual <= tol * (1 + max|b|).
+        tol: solved means residual <= tol * (1 + max|b|); tolerances apart and budgets: `options`.
         dims: (p,) or (E, p) contact dimensions 3, 4 or 6; default all 3.
-        n_free, n_nonneg: number of bilateral and of unilateral rows.
-        lo, hi: (E, n_box) bounds of the box rows, N s; their width is the number of box rows.
-        R: (E, n) compliance, 1/kg; default 0.
-        counts: (E,) contacts of each environment, or (E, 4) its numbers of free, nonneg and box
-            rows and contacts. An environment's rows are packed at the front of its slot; the rest
-            is padding that is never read. One that needs more than n rows is answered
-            `over_capacity`.
+        n_free, n_nonneg: numbers of bilateral and of unilateral rows.
+        lo, hi, R: (E, n_box) bounds of box rows, N s; (E, n) compliance, 1/kg, default 0.
+        counts: (E,) contacts, or (E, 4) free, nonneg, box rows and contacts of each environment,
+            packed at the front of its slot. More than n rows are answered `over_capacity`.
         warm_start: (E, n) impulses to start from; default 0.
-        options: tolerances (instead of `tol`) and budgets.
-        backend: "cpu", "cuda", or "auto": the CPU, where the arrays are. The bits are the same.
-        threads: CPU threads; default all cores. The bits are the same.
+        backend, threads: "cpu", "cuda", "auto" (where the arrays are: the CPU); default all cores.
 
-    Raises:
-        TypeError, ValueError: for arguments of a wrong type, shape or value. Numbers that make an
-            environment unsolvable (NaN, mu < 0, lo > hi) are no error: that environment's status is
-            `bad_input`, the others are solved.
+    Raises TypeError and ValueError for a wrong type, shape or value of an argument. Numbers that
+    make an environment unsolvable (NaN, mu < 0, lo > hi) are no error: its status is `bad_input`.
     """
     problem = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
     warm = None if warm_start is None else problem.rows("warm_start", warm_start)
