@@ -63,8 +63,7 @@ def solve(
         law, solver: as `stickslip info` lists them.
         precision: "double", "mixed", or "float", which float32 arrays require.
         tol: solved means residual <= tol * (1 + max|b|); tolerances apart and budgets: `options`.
-        dims: (p,) or (E, p) contact dimensions 3, 4 or 6; default all 3.
-        n_free, n_nonneg: numbers of bilateral and of unilateral rows.
+        dims, n_free, n_nonneg: (p,) or (E, p) contact dimensions 3, 4, 6 (default 3); row numbers.
         lo, hi, R: (E, n_box) bounds of box rows, N s; (E, n) compliance, 1/kg, default 0.
         counts: (E,) contacts, or (E, 4) free, nonneg, box rows and contacts of each environment,
             packed at the front of its slot. More than n rows are answered `over_capacity`.
