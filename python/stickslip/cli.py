@@ -112,6 +112,7 @@ def run_model(
     settings = {"model": name, "file": str(file), **settings}
     settings |= {"control": str(control), "seed": seed, "integrator": sim.integrator}
     settings |= {"threads": sim.threads, "timestep": sim.timestep, "tol": tol}
+    settings["residual_unit"] = "m/s²" if settings["law"] == "convex" else "m/s"
     _report(console, account, settings)
     _write(console, out, plain, account, settings, write_json)
 
@@ -147,11 +148,12 @@ def _report(console: Console, account: Account, settings: dict[str, Any]) -> Non
         if number:
             table.add_row(status, f"{number:,} ({100 * number / env_steps:.3f} %)")
     if data["worst"]:
+        unit = settings["residual_unit"]
         table.add_section()
         for q, value in data["residual_quantiles"].items():
-            table.add_row(f"residual, {100 * float(q):g} %", f"<= {float(value):.1e}")
+            table.add_row(f"residual, {100 * float(q):g} %", f"<= {float(value):.1e} {unit}")
         worst = data["worst"]
-        table.add_row("worst residual", f"{float(worst['residual']):.1e}, {worst['status']}")
+        table.add_row("worst residual", f"{float(worst['residual']):.1e} {unit}, {worst['status']}")
         table.add_row("  where", f"environment {worst['environment']}, step {worst['step']}")
     console.print(table)
 
@@ -174,7 +176,7 @@ def _write(
         account,
         title=title,
         tolerance=_core.tolerance(options, 0.0),
-        unit="m/s²" if own_law == "convex" else "m/s",
+        unit=settings["residual_unit"],
     )
     console.print(f"wrote {image}" + ("" if rendered else " (no OpenGL: without frames)"))
     if write_json:
