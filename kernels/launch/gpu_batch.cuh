@@ -7,17 +7,23 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Scratch of group `group` of this block (`groups` per block). A template parameter decides on the
-/// memory, so that the compiler knows the address space: shared addresses take half the registers.
-template <bool kShared>
-__device__ __forceinline__ unsigned char* group_memory(const GroupScratch& scratch, int groups,
-                                                       int group) {
+/// Scratch of this thread's group of L lanes. A template parameter decides on the memory, so that
+/// the compiler knows the address space: shared addresses take half the registers. The indices are
+/// read by volatile code, so that it does not keep every address of the scratch in registers from
+/// one environment to the next.
+template <int L, bool kShared>
+__device__ __forceinline__ unsigned char* group_memory(const GroupScratch& scratch) {
+  unsigned thread = 0, block = 0;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+  unsigned char* memory = nullptr;
   if constexpr (kShared) {
     extern __shared__ __align__(64) unsigned char shared[];
-    return shared + group * scratch.bytes;
+    memory = shared + thread / L * scratch.bytes;
   } else {
-    return scratch.memory + (std::int64_t(blockIdx.x) * groups + group) * scratch.bytes;
+    memory = scratch.memory + (block * (kBlockThreads / L) + thread / L) * scratch.bytes;
   }
+  return memory;
 }
 
 /// The next environment of the list for this group; -1 when none is left.
@@ -37,12 +43,11 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
                  const __grid_constant__ SolveOptions options,
                  const __grid_constant__ GroupScratch scratch,
                  const __grid_constant__ WorkList work) {
-  constexpr int kGroups = kBlockThreads / L;
-  unsigned char* memory = group_memory<kShared>(scratch, kGroups, int(threadIdx.x) / L);
   for (;;) {
     const int env = take_env<L>(work);
     if (env < 0) return;
-    const EnvScratch<Real, Factor, In> place(Arena(memory), scratch.max_rows, scratch.max_contacts);
+    const EnvScratch<Real, Factor, In> place(Arena(group_memory<L, kShared>(scratch)),
+                                             scratch.max_rows, scratch.max_contacts);
     solve_env<Real, Factor>(WarpGroup<L>{}, batch, result, options, env, place);
   }
 }
@@ -52,7 +57,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
     delassus_kernel(const __grid_constant__ MechanismBatch<In> batch,
                     const __grid_constant__ EnvArray<In> W, int ld_W, std::int32_t* ok,
                     const __grid_constant__ GroupScratch scratch) {
-  const DelassusScratch<In> place(Arena(group_memory<kShared>(scratch, 1, 0)), batch.nv,
+  const DelassusScratch<In> place(Arena(group_memory<32, kShared>(scratch)), batch.nv,
                                   scratch.max_rows);
   for (int env = int(blockIdx.x); env < batch.num_envs; env += int(gridDim.x)) {
     form_delassus(WarpGroup<32>{}, batch, W, ld_W, ok, env, place);
@@ -66,7 +71,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
                  const __grid_constant__ EnvArray<const In> v_free,
                  const __grid_constant__ EnvArray<In> v_next, std::int32_t* ok,
                  const __grid_constant__ GroupScratch scratch) {
-  const DelassusScratch<In> place(Arena(group_memory<kShared>(scratch, 1, 0)), batch.nv,
+  const DelassusScratch<In> place(Arena(group_memory<32, kShared>(scratch)), batch.nv,
                                   scratch.max_rows);
   for (int env = int(blockIdx.x); env < batch.num_envs; env += int(gridDim.x)) {
     apply_env_impulse(WarpGroup<32>{}, batch, impulse, v_free, v_next, ok, env, place);
