@@ -22,12 +22,10 @@ bool factor_ltdl(const TreeSparsity& s, double* M, double* diag_inv) {
 
 void solve_ltdl(const TreeSparsity& s, const double* L, const double* diag_inv, double* x) {
   for (int i = s.n - 1; i >= 0; --i)
-    for (int c = s.row_adr[i], end = c + s.row_nnz[i] - 1; c < end; ++c)
-      x[s.col[c]] -= L[c] * x[i];
+    for (int c = s.row_adr[i], end = c + s.row_nnz[i] - 1; c < end; ++c) x[s.col[c]] -= L[c] * x[i];
   for (int i = 0; i < s.n; ++i) x[i] *= diag_inv[i];
   for (int i = 0; i < s.n; ++i)
-    for (int c = s.row_adr[i], end = c + s.row_nnz[i] - 1; c < end; ++c)
-      x[i] -= L[c] * x[s.col[c]];
+    for (int c = s.row_adr[i], end = c + s.row_nnz[i] - 1; c < end; ++c) x[i] -= L[c] * x[s.col[c]];
 }
 
 }  // namespace stickslip::dynamics

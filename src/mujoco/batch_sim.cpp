@@ -72,7 +72,8 @@ mjBatch* make_batch(const mjModel* m, const SimOptions& options) {
 
 }  // namespace
 
-BatchSim::Impl::Impl(ModelPtr given, const SimOptions& o) : options(o), own_model(std::move(given)) {
+BatchSim::Impl::Impl(ModelPtr given, const SimOptions& o)
+    : options(o), own_model(std::move(given)) {
   check_options(options);
   level = options.solve.law == Law::convex ? Level::acceleration : Level::velocity;
   mjModel& m = *own_model;

@@ -18,11 +18,11 @@ enum class Backend { cpu, cuda };  ///< of the solve; MuJoCo runs on the CPU
 
 struct SimOptions {
   std::int32_t num_envs = 1;
-  bool mujoco_law = false;   ///< step with mj_step, solver and all; `solve` is not used
-  SolveOptions solve;        ///< law: convex (acceleration level), or a velocity-level law
-  int threads = 0;           ///< 0: all cores this process may use
+  bool mujoco_law = false;  ///< step with mj_step, solver and all; `solve` is not used
+  SolveOptions solve;       ///< law: convex (acceleration level), or a velocity-level law
+  int threads = 0;          ///< 0: all cores this process may use
   Backend backend = Backend::cpu;
-  std::string integrator;    ///< "": the model's
+  std::string integrator;          ///< "": the model's
   dynamics::ContactModel contact;  ///< velocity-level laws only
   double contact_margin = -1;      ///< m; negative: see prepare_model
 };
@@ -33,8 +33,8 @@ struct Timings {
   double gather = 0;    ///< rows, Jacobians, mass matrices, right sides
   double delassus = 0;  ///< W = J M^-1 J^T
   double solve = 0;
-  double apply = 0;     ///< qfrc_constraint = J^T f, qacc
-  double scatter = 0;   ///< efc_force
+  double apply = 0;    ///< qfrc_constraint = J^T f, qacc
+  double scatter = 0;  ///< efc_force
   std::int64_t steps = 0;
 };
 

@@ -2,7 +2,8 @@
 //
 // Acceleration level (law convex), MuJoCo's own soft problem, r in N:
 //     W = J M⁻¹ Jᵀ       b = J qacc_smooth - aref                       R = efc_R
-// Velocity level (exact laws), r in N s, with M̂ and a_free of integrator.hpp, v_free = v + h a_free:
+// Velocity level (exact laws), r in N s, with M̂ and a_free of integrator.hpp, v_free = v + h
+// a_free:
 //     W = J M̂⁻¹ Jᵀ       contacts: b = J v_free + gap and impact        R = 0, or the compliance
 //                        others:   b = J v_free - J v - h aref          R = efc_R
 #pragma once
@@ -18,11 +19,11 @@ enum class Level { acceleration, velocity };
 /// One environment's part of the batch: nefc rows in the order of row_map.hpp.
 struct EnvSlot {
   EnvShape* shape;
-  int* dims;                                 // [n_contacts]
-  double *b, *mu, *R, *lo, *hi;              // [rows], mu [sum(dims - 1)], lo, hi [n_box]
-  double *J, *M;                             // [rows][nv], [nv][nv] (M̂ at velocity level)
-  double* a_free;                            // [nv]
-  int* efc_of;                               // [rows] MuJoCo's row of each of ours
+  int* dims;                     // [n_contacts]
+  double *b, *mu, *R, *lo, *hi;  // [rows], mu [sum(dims - 1)], lo, hi [n_box]
+  double *J, *M;                 // [rows][nv], [nv][nv] (M̂ at velocity level)
+  double* a_free;                // [nv]
+  int* efc_of;                   // [rows] MuJoCo's row of each of ours
 };
 
 /// Writes all of `slot` (but W) from the stage before the solver. False where the integrator's

@@ -37,8 +37,7 @@ bool euler_matrix(const mjModel* m, mjData* d) {
 // qH = M - h ∂force/∂v, as mj_implicitSkip; M for the blocks of free bodies without children.
 void implicitfast_matrix(const mjModel* m, mjData* d) {
   mjd_smooth_vel(m, d, 0);
-  for (int k = 0; k < m->nC; ++k)
-    d->qH[k] = d->M[k] - m->opt.timestep * d->qDeriv[m->mapD2M[k]];
+  for (int k = 0; k < m->nC; ++k) d->qH[k] = d->M[k] - m->opt.timestep * d->qDeriv[m->mapD2M[k]];
   for (int j = 0; j < m->njnt; ++j) {
     mjtNum A[36];
     if (m->jnt_type[j] != mjJNT_FREE || !mjd_freeMhat(m, d, j, m->opt.timestep, A)) continue;

@@ -4,10 +4,11 @@
 //     v⁺ = v + h A⁻¹ qfrc_smooth + h M̂⁻¹ qfrc_constraint
 //
 // Euler:        A = M̂ = M + h diag(damping), or M where that is switched off
-// implicitfast: A = M̂ = M - h ∂(passive + actuator)/∂v, symmetric; but MuJoCo integrates a free body
+// implicitfast: A = M̂ = M - h ∂(passive + actuator)/∂v, symmetric; but MuJoCo integrates a free
+// body
 //               without children by its own 6 x 6 block of A, which has the derivative of the
-//               gyroscopic force in it and is not symmetric. There M̂ = M: the smooth forces act as in
-//               MuJoCo, the impulses change the momentum as Newton's law says, and W stays
+//               gyroscopic force in it and is not symmetric. There M̂ = M: the smooth forces act as
+//               in MuJoCo, the impulses change the momentum as Newton's law says, and W stays
 //               symmetric.
 #pragma once
 #include <mujoco/mujoco.h>

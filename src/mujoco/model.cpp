@@ -1,7 +1,6 @@
 #include "src/mujoco/model.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <mutex>
 #include <stdexcept>
@@ -55,6 +54,7 @@ ModelPtr guarded(const std::string& what, Load load) {
     }
   }
   if (reason.empty()) reason = "MuJoCo gives no reason";
+  std::replace(reason.begin(), reason.end(), '\n', ' ');
   throw std::invalid_argument("model: cannot load " + what + ": " + reason);
 }
 
@@ -70,8 +70,7 @@ void check_mujoco_version() {
 ModelPtr load_model_file(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code ignored;
-  if (!fs::exists(path, ignored))
-    throw std::invalid_argument("model: no such file: " + path);
+  if (!fs::exists(path, ignored)) throw std::invalid_argument("model: no such file: " + path);
   if (!fs::is_regular_file(path, ignored))
     throw std::invalid_argument("model: not a file: " + path);
   return guarded(path, [&](char* error, int size) {

@@ -71,8 +71,7 @@ ProblemBuffers::ProblemBuffers(int num_envs, int nv, int threads, const SolveOpt
   rows_.resize(envs);
   ok_.resize(envs);
   reserve(8, 4);
-  stickslip::solve(only(problems_->view(), 0), only(results_->view(), 0), options_,
-                   workspaces_[0]);
+  stickslip::solve(only(problems_->view(), 0), only(results_->view(), 0), options_, workspaces_[0]);
 }
 
 void ProblemBuffers::copy_slot(int env, HostProblems<double>& to) {

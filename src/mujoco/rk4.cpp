@@ -8,8 +8,8 @@ namespace {
 constexpr double kA[kRk4Stages] = {0.0, 0.5, 0.5, 1.0};
 constexpr double kB[kRk4Stages] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};
 
-// w <- dexp⁻¹(theta) w = w + ½ θ×w + c θ×(θ×w), c = 1/|θ|² - (1 + cos|θ|) / (2 |θ| sin|θ|), for a body's
-// own axes (Iserles et al., Lie-group methods, Acta Numerica 2000, §4.2).
+// w <- dexp⁻¹(theta) w = w + ½ θ×w + c θ×(θ×w), c = 1/|θ|² - (1 + cos|θ|) / (2 |θ| sin|θ|), for a
+// body's own axes (Iserles et al., Lie-group methods, Acta Numerica 2000, §4.2).
 void carry_back(const double* theta, double* w) {
   const double angle = mju_norm3(theta);
   const double c = angle < 1e-4 ? 1.0 / 12.0 + angle * angle / 720.0

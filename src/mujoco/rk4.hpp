@@ -2,9 +2,10 @@
 // ours:
 //     X_i = X_0 ⊕ h A_i (v, a)_(i-1)      A = 1/2, 1/2, 1
 //     X'  = X_0 ⊕ h Σ B_i (v, a)_i        B = 1/6, 1/3, 1/3, 1/6
-// where a state is X = (qpos, qvel, act). The angular velocities ω of ball and free joints are carried
-// to X_0 before they are weighted (Runge-Kutta-Munthe-Kaas): with the rotation vector θ from X_0 to
-// X_i, stage i contributes dexp⁻¹(θ) ω, which makes the orientations fourth-order accurate.
+// where a state is X = (qpos, qvel, act). The angular velocities ω of ball and free joints are
+// carried to X_0 before they are weighted (Runge-Kutta-Munthe-Kaas): with the rotation vector θ
+// from X_0 to X_i, stage i contributes dexp⁻¹(θ) ω, which makes the orientations fourth-order
+// accurate.
 #pragma once
 #include <mujoco/mujoco.h>
 
