@@ -15,6 +15,7 @@ struct Stage {
   int shake = 0;        ///< seed: scales the start by hashed numbers in [0, 1); 0: starts as it is
   bool exact = false;   ///< no early exit (pgs)
   bool coarse = false;  ///< float factorisation, where the precision is mixed (newton)
+  bool cone = false;    ///< natural map of the cone instead of Alart-Curnier (newton)
 };
 
 SS_HD Solver solver_of(Method method) {
@@ -35,7 +36,7 @@ SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
     case 6: return {Method::pgs, 45, 1.0, 1};
     case 7: return {Method::newton, o.max_newton};
     case 8: return {Method::pgs, 60, 1.0, 2};
-    case 9: return {Method::newton, o.max_newton};
+    case 9: return {Method::newton, o.max_newton, 1.0, 0, false, false, true};
     default: return {};
   }
 }
@@ -60,10 +61,10 @@ SS_HD Stage stage_of(const SolveOptions& o, int index) {
 }
 
 /// Newton steps cost n^3: the stages after the first Newton share a budget of work, so that a large
-/// environment without a solution (a jam) answers in milliseconds too. Up to 72 rows keep it all.
+/// environment without a solution (a jam) answers in milliseconds too. Up to 78 rows keep it all.
 SS_HD int affordable(const Stage& stage, int index, int n) {
-  if (stage.method != Method::newton || index < 2 || n <= 72) return stage.budget;
-  const double share = 72.0 / double(n);
+  if (stage.method != Method::newton || index < 2 || n <= 78) return stage.budget;
+  const double share = 78.0 / double(n);
   const int steps = int(double(stage.budget) * share * share * share);
   return steps > 1 ? steps : 1;
 }

@@ -66,6 +66,12 @@ SS_HD void shake_start(const G& g, const EnvProblem<In>& p, int seed, Judge<In>&
   });
 }
 
+template <class Real>
+SS_HD void choose_equations(const Stage& stage, Law law, Linearisation<Real>& at) {
+  at.factor = Real(stage.factor);
+  at.cone = stage.cone || law == Law::convex;
+}
+
 template <class Real, class Factor, class G, class In>
 SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
                     EnvScratch<Real, Factor, In>& scratch) {
@@ -81,13 +87,14 @@ SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
   }
   if constexpr (sizeof(Factor) != sizeof(Real)) {
     if (!stage.coarse) {
-      const Newton<Real, Real> newton(arena, p.n);
-      return run_newton(g, p, scratch.scaled, newton, stage.budget, Real(stage.factor),
-                        scratch.judge);
+      Newton<Real, Real> newton(arena, p.n);
+      choose_equations(stage, scratch.judge.law, newton.at);
+      return run_newton(g, p, scratch.scaled, newton, stage.budget, scratch.judge);
     }
   }
-  const Newton<Real, Factor> newton(arena, p.n);
-  return run_newton(g, p, scratch.scaled, newton, stage.budget, Real(stage.factor), scratch.judge);
+  Newton<Real, Factor> newton(arena, p.n);
+  choose_equations(stage, scratch.judge.law, newton.at);
+  return run_newton(g, p, scratch.scaled, newton, stage.budget, scratch.judge);
 }
 
 /// Judges where the stages start from: the warm start, or no impulse at all.

@@ -50,8 +50,9 @@ SS_HD int collect_active(const G& g, const Scaled<Real>& s, const Linearisation<
 
 /// Applies the tangent of the sliding map to the rows (n, t...) of a block in one column.
 /// With e the direction and kappa = radius / |y_t|:
-///   coulomb: t' = mu (rho_n / rho_t) e x_n + kappa (x_t - e (e . x_t)),  n' = x_n
-///   convex:  n' = (x_n + mu e . x_t) / (1 + mu^2),  t' = mu e n' + kappa (x_t - e (e . x_t))
+///   Alart-Curnier: t' = mu (rho_n / rho_t) e x_n + kappa (x_t - e (e . x_t)),  n' = x_n
+///   natural map:   n' = (x_n + drift . x_t + mu e . x_t) / (1 + mu^2),
+///                  t' = mu e n' + kappa (x_t - e (e . x_t))
 template <int dim, class Real, class Factor>
 SS_HD void apply_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int k, Factor* x,
                          int stride) {
@@ -61,7 +62,8 @@ SS_HD void apply_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, in
   Factor along = Factor(0);
   for (int j = 1; j < dim; ++j) along = fma(Factor(e[j]), x[j * stride], along);
   Factor push;
-  if (s.law == Law::convex) {
+  if (l.cone) {
+    for (int j = 1; j < dim; ++j) x[0] = fma(Factor(l.drift[a + j]), x[j * stride], x[0]);
     x[0] = fma(mu, along, x[0]) / fma(mu, mu, Factor(1));
     push = mu * x[0];
   } else {
@@ -75,14 +77,14 @@ SS_HD void apply_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, in
 
 /// dF/dz at fixed u of a sliding block, entry (row i, column j) of the block.
 template <class Real>
-SS_HD Real direct_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int k, int i, int j,
-                          Real factor) {
+SS_HD Real direct_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int k, int i,
+                          int j) {
   const int a = s.block[k];
   const Real* e = l.slide + a;
   const Real mu = s.mu[k], kappa = e[0];
-  const Real normal = s.rho_inv[a] * factor, tangential = s.rho_inv[a + 1] * factor;
+  const Real normal = l.stiffness(s, a, a), tangential = l.stiffness(s, a, a + 1);
   const Real identity = Real(i == j ? 1 : 0);
-  if (s.law == Law::convex) {  // (I - D) / rho, D the derivative of the projection
+  if (l.cone) {  // (I - D) / rho, D the derivative of the projection
     const Real share = Real(1) / fma(mu, mu, Real(1));
     if (i == 0 && j == 0) return normal * (Real(1) - share);
     if (i == 0 || j == 0) return -normal * share * mu * e[i + j];
@@ -98,7 +100,7 @@ SS_HD Real direct_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, i
 /// The regularisation is relative to each row (rolling rows are 1e-6 of the others).
 template <class Real, class Factor, class G>
 SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l, int count,
-                    Real factor, Factor epsilon, const Real* pull,
+                    Factor epsilon, const Real* pull,
                     const DirectionScratch<Factor>& d) {
   // W is read along its columns; they are its rows too where it is symmetric.
   const std::int64_t row_step = s.symmetric ? s.ld : 1, column_step = s.symmetric ? 1 : s.ld;
@@ -128,7 +130,7 @@ SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>
     });
     g.for_each_2d(s.dim(k), s.dim(k), [&](int i, int j) {
       top[std::int64_t(i) * d.ld + d.place[a] + j] +=
-          Factor(direct_tangent(s, l, k, i, j, factor));
+          Factor(direct_tangent(s, l, k, i, j));
     });
   }
   g.for_each(count, [&](int i) {
@@ -139,12 +141,12 @@ SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>
 /// Newton direction dz at the linearisation; pull: scratch [ld]. False when the system is singular.
 template <class Real, class Factor, class G>
 SS_HD bool newton_direction(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
-                            Real factor, Factor epsilon, const Real* z,
+                            Factor epsilon, const Real* z,
                             const DirectionScratch<Factor>& d, Real* pull, Real* dz) {
   const int count = collect_active(g, s, l, z, d, dz);
   if (count == 0) return true;
   matvec(g, s.n, s.W, s.ld, dz, s.zero, pull);
-  assemble(g, s, l, count, factor, epsilon, pull, d);
+  assemble(g, s, l, count, epsilon, pull, d);
   if (!solve_lu(g, d.system, count, d.x)) return false;
   g.for_each(count, [&](int i) { dz[d.active[i]] = Real(d.x[i]); });
   return true;

@@ -48,7 +48,7 @@ inline constexpr double kNearSolution = 1e-14;  ///< merit at which one more ste
 /// Line search from z0 = z along dz. Returns the number of halvings, or kHalvings + 1 on failure
 /// (z, u, and the linearisation are then those of the start).
 template <class Real, class Factor, class G>
-SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w, Real factor,
+SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
                       double reference, double& merit) {
   g.for_each(s.ld, [&](int i) {
     w.z0[i] = w.z[i];
@@ -61,7 +61,7 @@ SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Fact
       g.for_each(s.ld, [&](int i) { w.z[i] = fma(t, w.dz[i], w.z0[i]); });
       scaled_velocity(g, s, w.z, w.u1);
     }
-    merit = linearise(g, s, w.at, factor, w.z, w.u1);
+    merit = linearise(g, s, w.at, w.z, w.u1);
     if (merit <= reference * (1.0 - 1e-4 * double(t)) || merit < kTinyMerit) {
       g.for_each(s.ld, [&](int i) { w.u[i] = w.u1[i]; });
       return halving;
@@ -69,28 +69,28 @@ SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Fact
     t *= Real(0.5);
   }
   g.for_each(s.ld, [&](int i) { w.z[i] = w.z0[i]; });
-  merit = linearise(g, s, w.at, factor, w.z, w.u);
+  merit = linearise(g, s, w.at, w.z, w.u);
   return kHalvings + 1;
 }
 
-/// Up to `budget` Newton steps from where the last stage ended, with the projection parameters 1/rho
-/// multiplied by `factor`. Returns the steps done.
+/// Up to `budget` Newton steps from where the last stage ended, with the equations that
+/// `w.at` names. Returns the steps done.
 template <class Real, class Factor, class G, class In>
 SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
-                     const Newton<Real, Factor>& w, int budget, Real factor, Judge<In>& judge) {
+                     const Newton<Real, Factor>& w, int budget, Judge<In>& judge) {
   const double floor = kEpsilon > double(Limits<Factor>::epsilon) * 10 ? kEpsilon : 1e-6;
   const double near = max(kNearSolution, 100.0 * judge.near);
   const bool coarse = sizeof(Real) == 4;  // float iterates: the merit floors early, ask every step
   scale_impulse(g, s, judge.start, w.z);
   scaled_velocity(g, s, w.z, w.u);
-  double merit = linearise(g, s, w.at, factor, w.z, w.u);
+  double merit = linearise(g, s, w.at, w.z, w.u);
   const double start_merit = merit;
   double epsilon = floor;
   MeritHistory history;
   int steps = 0;
   while (steps < budget) {
     history.push(merit);
-    if (!newton_direction(g, s, w.at, factor, Factor(epsilon), w.z, w.direction, w.u1, w.dz)) {
+    if (!newton_direction(g, s, w.at, Factor(epsilon), w.z, w.direction, w.u1, w.dz)) {
       epsilon *= 1e3;
       ++steps;
       if (epsilon > 1e-2) break;
@@ -98,7 +98,7 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
     }
     ++steps;
     const bool was_near = merit < 1e-16;
-    const int halvings = line_search(g, s, w, factor, history.reference(), merit);
+    const int halvings = line_search(g, s, w, history.reference(), merit);
     if (halvings > kHalvings) {
       if (was_near || coarse) {  // at the rounding floor of the merit a full step still polishes
         g.for_each(s.ld, [&](int i) { w.z[i] += w.dz[i]; });
