@@ -1,7 +1,15 @@
 """Batches of small frictional-contact problems, solved together, judged one by one."""
 
-from stickslip._core import Law, Precision, Solver, Status
-from stickslip._core import version as _version
+try:
+    from stickslip._core import Law, Precision, Solver, Status
+    from stickslip._core import version as _version
+except ImportError as error:
+    if "libmujoco" not in str(error):
+        raise
+    raise ImportError(
+        f"stickslip needs the MuJoCo it was built for, installed in the same environment: "
+        f'pip install "mujoco>=4.0.0,<4.1" ({error})'
+    ) from error
 from stickslip.contact import SolveOptions, residual, solve
 from stickslip.mechanism import apply_impulse, delassus
 from stickslip.sim import BatchSim
