@@ -12,12 +12,14 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class Real, class Factor, class In>
 struct EnvScratch {
   ViewScratch view;
+  EnvProblem<In>* problem;  ///< the view in memory: its pointers would fill a GPU's registers
   Judge<In> judge;
   Scaled<Real> scaled;
   Arena stage;  ///< what is left, for the stage that runs
 
   SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts)
       : view(arena, max_rows, max_contacts),
+        problem(arena.take<EnvProblem<In>>(1)),
         judge(arena, max_rows),
         scaled(arena, max_rows, max_contacts),
         stage(arena) {}
@@ -115,14 +117,16 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
                      EnvScratch<Real, Factor, In> scratch) {
   In* impulse = slot(result.impulse, env);
   g.for_each(batch.max_rows, [&](int i) { impulse[i] = In(0); });
-  EnvProblem<In> p{};
+  EnvProblem<In> view{};
   int rows_needed = 0;
-  EnvStatus status = open_problem(g, batch, env, scratch.view, p, rows_needed);
-  if (status == EnvStatus::solved && !check_values(g, p, o.law)) status = EnvStatus::bad_input;
+  EnvStatus status = open_problem(g, batch, env, scratch.view, view, rows_needed);
+  if (status == EnvStatus::solved && !check_values(g, view, o.law)) status = EnvStatus::bad_input;
   if (status != EnvStatus::solved) {
     report(g, result, env, status, Limits<double>::infinity, 0, Solver::automatic, rows_needed);
     return;
   }
+  g.once([&] { *scratch.problem = view; });
+  const EnvProblem<In>& p = *scratch.problem;
   enter_circular_coordinates(g, p, o.law, scratch.view);
   Judge<In>& judge = scratch.judge;
   judge.law = o.law;
