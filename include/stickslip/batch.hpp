@@ -26,25 +26,25 @@ struct ProblemBatch {
   std::int32_t max_rows = 0;
   std::int32_t max_contacts = 0;
 
-  EnvArray<const EnvShape> shape;      ///< required
-  EnvArray<const std::int32_t> dims;   ///< [n_contacts] of 3, 4, 6; absent: all 3
-  EnvArray<const In> W;                ///< [rows][ld_W], row-major Delassus matrix, 1/kg
-  std::int32_t ld_W = 0;               ///< elements between two rows of W; 0: max_rows
-  EnvArray<const In> b;                ///< [rows], m/s
-  EnvArray<const In> mu;               ///< [sum(dims - 1)], one per tangential row
-  EnvArray<const In> R;                ///< [rows] compliance >= 0, 1/kg; absent: 0
-  EnvArray<const In> lo, hi;           ///< [n_box] impulse bounds, N s; required if n_box > 0
-  EnvArray<const In> warm_start;       ///< [rows] impulses to start from; absent: 0
+  EnvArray<const EnvShape> shape;     ///< required
+  EnvArray<const std::int32_t> dims;  ///< [n_contacts] of 3, 4, 6; absent: all 3
+  EnvArray<const In> W;               ///< [rows][ld_W], row-major Delassus matrix, 1/kg
+  std::int32_t ld_W = 0;              ///< elements between two rows of W; 0: max_rows
+  EnvArray<const In> b;               ///< [rows], m/s
+  EnvArray<const In> mu;              ///< [sum(dims - 1)], one per tangential row
+  EnvArray<const In> R;               ///< [rows] compliance >= 0, 1/kg; absent: 0
+  EnvArray<const In> lo, hi;          ///< [n_box] impulse bounds, N s; required if n_box > 0
+  EnvArray<const In> warm_start;      ///< [rows] impulses to start from; absent: 0
 };
 
 /// Where the results of a batch go. Every array but `impulse` has one value per environment.
 template <class In>
 struct ResultBatch {
-  EnvArray<In> impulse;               ///< [rows], N s; rows beyond the shape are set to zero
-  double* residual = nullptr;         ///< m/s, docs/mathematics.md §4; infinite for bad input
+  EnvArray<In> impulse;        ///< [rows], N s; rows beyond the shape are set to zero
+  double* residual = nullptr;  ///< m/s, docs/mathematics.md §4; infinite for bad input
   EnvStatus* status = nullptr;
-  std::int32_t* iterations = nullptr;  ///< sweeps and Newton steps together
-  Solver* solver = nullptr;            ///< the algorithm that produced the impulse
+  std::int32_t* iterations = nullptr;   ///< sweeps and Newton steps together
+  Solver* solver = nullptr;             ///< the algorithm that produced the impulse
   std::int32_t* rows_needed = nullptr;  ///< optional: rows of the shape (see over_capacity)
 };
 

@@ -15,7 +15,7 @@ namespace stickslip::cuda {
 
 using Stream = CUstream_st*;
 
-bool available();          ///< built with CUDA, and a device answers
+bool available();           ///< built with CUDA, and a device answers
 std::string device_name();  ///< of the current device; empty where not available
 
 /// Device memory, freed with the object. Throws std::runtime_error when out of memory.

@@ -40,8 +40,8 @@ struct SolveOptions {
   Law law = Law::coulomb;
   Solver solver = Solver::automatic;
   Precision precision = Precision::fp64;
-  double atol = -1.0;          ///< m/s; solved means residual <= atol + rtol * max|b|
-  double rtol = -1.0;          ///< 1
+  double atol = -1.0;              ///< m/s; solved means residual <= atol + rtol * max|b|
+  double rtol = -1.0;              ///< 1
   std::int32_t max_sweeps = 1000;  ///< budget of solver `pgs`
   std::int32_t max_newton = 30;    ///< budget of one Newton stage
   /// Run exactly `max_sweeps` sweeps (solver `pgs` only): no early exit, same verdict by residual.

@@ -4,11 +4,11 @@
 // root, and eliminating from the leaves creates no fill-in (Featherstone 2005), so the zeros of M
 // stay zeros of L and are skipped. With Y = L^-1 J^T: W = Y^T Y.
 #pragma once
-#include "stickslip/delassus.hpp"
 #include "kernels/group/arena.hpp"
 #include "kernels/law/env_problem.hpp"
 #include "kernels/linalg/cholesky.hpp"
 #include "kernels/linalg/matvec.hpp"
+#include "stickslip/delassus.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -110,9 +110,10 @@ SS_HD void form_delassus(const G& g, const MechanismBatch<In>& batch, EnvArray<I
 }
 
 template <class In, class G>
-SS_HD void apply_env_impulse(const G& g, const MechanismBatch<In>& batch, EnvArray<const In> impulse,
-                             EnvArray<const In> v_free, EnvArray<In> v_next, std::int32_t* ok,
-                             std::int64_t env, const DelassusScratch<In>& scratch) {
+SS_HD void apply_env_impulse(const G& g, const MechanismBatch<In>& batch,
+                             EnvArray<const In> impulse, EnvArray<const In> v_free,
+                             EnvArray<In> v_next, std::int32_t* ok, std::int64_t env,
+                             const DelassusScratch<In>& scratch) {
   const int n = rows_in_use(batch, env), nv = batch.nv;
   const In* J = slot(batch.J, env);
   const In* r = slot(impulse, env);

@@ -13,7 +13,10 @@ namespace stickslip::kernels::inline SS_ISA {
 /// What the lanes of one group share.
 struct ThreadTeam {
   explicit ThreadTeam(int lane_count)
-      : lanes(lane_count), barrier(lane_count), partials(32), lane_values(std::size_t(lane_count)) {}
+      : lanes(lane_count),
+        barrier(lane_count),
+        partials(32),
+        lane_values(std::size_t(lane_count)) {}
   int lanes;
   std::barrier<> barrier;
   std::vector<double> partials;
@@ -86,9 +89,8 @@ struct ThreadGroup {
       return a > b || (a == b && i < j);
     };
     for (int i = lane; i < n; i += team->lanes) best = better(i, best) ? i : best;
-    return int(fold_lanes(double(best), [&](double a, double b) {
-      return better(int(b), int(a)) ? b : a;
-    }));
+    return int(fold_lanes(double(best),
+                          [&](double a, double b) { return better(int(b), int(a)) ? b : a; }));
   }
 
  private:

@@ -24,9 +24,8 @@ void measure_range(const ProblemBatch<In>& batch, EnvArray<const In> impulse, La
   for (std::int64_t env = begin; env < end; ++env) {
     EnvProblem<In> p{};
     int rows = 0;
-    const bool usable =
-        open_problem(g, batch, env, scratch.view, p, rows) == EnvStatus::solved &&
-        check_values(g, p, law);
+    const bool usable = open_problem(g, batch, env, scratch.view, p, rows) == EnvStatus::solved &&
+                        check_values(g, p, law);
     measures[env] = Measures{};
     measures[env].residual = Limits<double>::infinity;
     if (!usable) continue;

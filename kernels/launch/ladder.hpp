@@ -1,8 +1,9 @@
 // What `solver = automatic` does, law by law: a list of stages, each starting where the one before
-// ended, until one of them solves; the result is the best impulse that any of them met. Data, not code.
+// ended, until one of them solves; the result is the best impulse that any of them met. Data, not
+// code.
 #pragma once
-#include "stickslip/types.hpp"
 #include "kernels/group/defs.hpp"
+#include "stickslip/types.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -27,17 +28,28 @@ SS_HD Solver solver_of(Method method) {
 /// problems of six families and 2,800 of robots).
 SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
   switch (index) {
-    case 0: return {Method::pgs, 3};
-    case 1: return {Method::newton, o.max_newton, 1.0, 0, false, true};
-    case 2: return {Method::pgs, 20};
-    case 3: return {Method::newton, o.max_newton, 10.0};
-    case 4: return {Method::pgs, 30};
-    case 5: return {Method::newton, o.max_newton, 0.1};
-    case 6: return {Method::pgs, 45, 1.0, 1};
-    case 7: return {Method::newton, o.max_newton};
-    case 8: return {Method::pgs, 60, 1.0, 2};
-    case 9: return {Method::newton, o.max_newton, 1.0, 0, false, false, true};
-    default: return {};
+    case 0:
+      return {Method::pgs, 3};
+    case 1:
+      return {Method::newton, o.max_newton, 1.0, 0, false, true};
+    case 2:
+      return {Method::pgs, 20};
+    case 3:
+      return {Method::newton, o.max_newton, 10.0};
+    case 4:
+      return {Method::pgs, 30};
+    case 5:
+      return {Method::newton, o.max_newton, 0.1};
+    case 6:
+      return {Method::pgs, 45, 1.0, 1};
+    case 7:
+      return {Method::newton, o.max_newton};
+    case 8:
+      return {Method::pgs, 60, 1.0, 2};
+    case 9:
+      return {Method::newton, o.max_newton, 1.0, 0, false, false, true};
+    default:
+      return {};
   }
 }
 
@@ -74,9 +86,12 @@ SS_HD bool solver_supports(Solver solver, Law law) {
   switch (law) {
     case Law::coulomb:
     case Law::convex:
-    case Law::frictionless: return true;
-    case Law::box: return solver != Solver::newton;
-    case Law::pyramid: return false;
+    case Law::frictionless:
+      return true;
+    case Law::box:
+      return solver != Solver::newton;
+    case Law::pyramid:
+      return false;
   }
   return false;
 }

@@ -1,10 +1,10 @@
 // One environment from its slot in the batch to its verdict: check, scale, run the stages, judge.
 #pragma once
-#include "stickslip/batch.hpp"
 #include "kernels/launch/ladder.hpp"
 #include "kernels/solver/newton/newton.hpp"
 #include "kernels/solver/newton/primal.hpp"
 #include "kernels/solver/pgs/pgs.hpp"
+#include "stickslip/batch.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

@@ -1,8 +1,8 @@
 // One environment's problem, as the bodies see it, and its checks.
 #pragma once
-#include "stickslip/batch.hpp"
 #include "kernels/group/arena.hpp"
 #include "kernels/linalg/math.hpp"
+#include "stickslip/batch.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -57,7 +57,8 @@ SS_HD bool shape_is_valid(const EnvShape& s, const std::int32_t* dims) {
 /// Rows of a shape, at most INT32_MAX. `dims` is read as far as its `max_contacts` entries reach;
 /// contacts beyond count as 3 rows.
 SS_HD std::int32_t rows_of(const EnvShape& s, const std::int32_t* dims, std::int32_t max_contacts) {
-  std::int64_t rows = std::int64_t(s.n_free) + s.n_nonneg + s.n_box + 3 * std::int64_t(s.n_contacts);
+  std::int64_t rows =
+      std::int64_t(s.n_free) + s.n_nonneg + s.n_box + 3 * std::int64_t(s.n_contacts);
   if (dims != nullptr) {
     for (int k = 0; k < min(s.n_contacts, max_contacts); ++k) rows += dims[k] - 3;
   }

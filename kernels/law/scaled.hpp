@@ -20,10 +20,10 @@ struct Scaled {
   bool symmetric = false;  ///< W equals its transpose, bit for bit
   const int* block = nullptr;
 
-  Real* W;       ///< [n][ld] W_hat, compliance included, column-major, zero padding
-  Real* W_diag;  ///< [n] diagonal of W_hat without the compliance
-  Real *b, *R;   ///< [ld]
-  Real* zero;    ///< [ld] zeros: where a product without b_hat starts
+  Real* W;        ///< [n][ld] W_hat, compliance included, column-major, zero padding
+  Real* W_diag;   ///< [n] diagonal of W_hat without the compliance
+  Real *b, *R;    ///< [ld]
+  Real* zero;     ///< [ld] zeros: where a product without b_hat starts
   Real *lo, *hi;  ///< [n] bounds of the scalar rows
   Real* mu;       ///< [n_contacts] slope of the circular cone
   Real* rho_inv;  ///< [n] 1/rho of each row: its diagonal; tangential rows share one per block
@@ -106,9 +106,8 @@ SS_HD void scale_matrix(const G& g, const EnvProblem<In>& p, const Scaled<Real>&
       s.W[std::int64_t(j) * s.ld + i] = Real(p.w(i, j) * (s.d[i] * s.d[j]));
     });
   }
-  g.for_each_2d(s.n, s.ld - s.n, [&](int j, int i) {
-    s.W[std::int64_t(j) * s.ld + s.n + i] = Real(0);
-  });
+  g.for_each_2d(s.n, s.ld - s.n,
+                [&](int j, int i) { s.W[std::int64_t(j) * s.ld + s.n + i] = Real(0); });
   g.for_each(s.n, [&](int i) {
     Real& diagonal = s.W[std::int64_t(i) * s.ld + i];
     if (!(s.d[i] > 0.0)) diagonal = Real(1);

@@ -33,9 +33,8 @@ SS_HD void forward_substitute(const G& g, int n, const Real* a, int ld, Real* x)
     if (x[k] == Real(0)) continue;
     const Real* column = a + std::int64_t(k) * ld;
     const Real value = x[k] * column[k];
-    g.for_each(n - k - 1, [&](int i) {
-      x[k + 1 + i] = fma(-column[k + 1 + i], value, x[k + 1 + i]);
-    });
+    g.for_each(n - k - 1,
+               [&](int i) { x[k + 1 + i] = fma(-column[k + 1 + i], value, x[k + 1 + i]); });
     g.once([&] { x[k] = value; });
   }
 }

@@ -17,8 +17,8 @@ SS_HD void chain_rows(int n, const A* W, std::int64_t step, int i0, const X* x, 
 
 /// y_i = start(i) + sum_j W_ij x_j in double, for a caller's matrix W: row-major, not padded.
 template <class G, class A, class X, class F>
-SS_HD void matvec_given(const G& g, int n, const A* W, int ld, bool symmetric, const X* x, F&& start,
-                        double* y) {
+SS_HD void matvec_given(const G& g, int n, const A* W, int ld, bool symmetric, const X* x,
+                        F&& start, double* y) {
   constexpr int C = G::kChunk;
   if (!symmetric) {
     g.for_each(n, [&](int i) {

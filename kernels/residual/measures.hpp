@@ -47,9 +47,8 @@ SS_HD Measures measure_impulse(const G& g, const EnvProblem<In>& p, Law law, con
   };
   const auto row = [&](int item) { return item < scalars ? item : p.block[item - scalars]; };
   m.penetration = g.max(items, [&](int i) { return is_unilateral(i) ? -u[row(i)] : 0.0; });
-  m.complementarity = g.max(items, [&](int i) {
-    return is_unilateral(i) ? abs(double(r[row(i)]) * u[row(i)]) : 0.0;
-  });
+  m.complementarity = g.max(
+      items, [&](int i) { return is_unilateral(i) ? abs(double(r[row(i)]) * u[row(i)]) : 0.0; });
   m.cone_violation = g.max(items, [&](int i) {
     if (i >= scalars) return cone_violation(view(i), law);
     return max(p.lower(i) - double(r[i]), double(r[i]) - p.upper(i));

@@ -37,8 +37,7 @@ ProblemBatch<In> HostProblems<In>::view() const {
 }
 
 template <class In>
-HostResults<In>::HostResults(std::int32_t num_envs, std::int32_t max_rows)
-    : max_rows_(max_rows) {
+HostResults<In>::HostResults(std::int32_t num_envs, std::int32_t max_rows) : max_rows_(max_rows) {
   require(num_envs >= 0, "num_envs", "a number >= 0", num_envs);
   require(max_rows >= 0, "max_rows", "a number >= 0", max_rows);
   const auto envs = std::size_t(num_envs);

@@ -7,40 +7,56 @@ namespace stickslip {
 
 const char* name(Law law) {
   switch (law) {
-    case Law::coulomb: return "coulomb";
-    case Law::convex: return "convex";
-    case Law::pyramid: return "pyramid";
-    case Law::box: return "box";
-    case Law::frictionless: return "frictionless";
+    case Law::coulomb:
+      return "coulomb";
+    case Law::convex:
+      return "convex";
+    case Law::pyramid:
+      return "pyramid";
+    case Law::box:
+      return "box";
+    case Law::frictionless:
+      return "frictionless";
   }
   return "unknown";
 }
 
 const char* name(Solver solver) {
   switch (solver) {
-    case Solver::automatic: return "auto";
-    case Solver::pgs: return "pgs";
-    case Solver::newton: return "newton";
+    case Solver::automatic:
+      return "auto";
+    case Solver::pgs:
+      return "pgs";
+    case Solver::newton:
+      return "newton";
   }
   return "unknown";
 }
 
 const char* name(Precision p) {
   switch (p) {
-    case Precision::fp64: return "double";
-    case Precision::fp32: return "float";
-    case Precision::mixed: return "mixed";
+    case Precision::fp64:
+      return "double";
+    case Precision::fp32:
+      return "float";
+    case Precision::mixed:
+      return "mixed";
   }
   return "unknown";
 }
 
 const char* name(EnvStatus status) {
   switch (status) {
-    case EnvStatus::solved: return "solved";
-    case EnvStatus::not_converged: return "not_converged";
-    case EnvStatus::no_solution_found: return "no_solution_found";
-    case EnvStatus::bad_input: return "bad_input";
-    case EnvStatus::over_capacity: return "over_capacity";
+    case EnvStatus::solved:
+      return "solved";
+    case EnvStatus::not_converged:
+      return "not_converged";
+    case EnvStatus::no_solution_found:
+      return "no_solution_found";
+    case EnvStatus::bad_input:
+      return "bad_input";
+    case EnvStatus::over_capacity:
+      return "over_capacity";
   }
   return "unknown";
 }

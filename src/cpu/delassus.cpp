@@ -14,10 +14,9 @@ void for_mechanisms(const MechanismBatch<In>& m, std::int32_t* ok, Workspace& wo
   require(ok != nullptr || m.num_envs == 0, "ok", "an array", "none");
   const auto& kernels = kernels::typed<In>(kernels::kernel_table());
   workspace.impl().reserve(kernels.delassus_bytes(m.nv, m.max_rows));
-  workspace.impl().for_chunks(m.num_envs,
-                              [&](std::int64_t begin, std::int64_t end, void* scratch) {
-                                f(kernels, begin, end, scratch);
-                              });
+  workspace.impl().for_chunks(m.num_envs, [&](std::int64_t begin, std::int64_t end, void* scratch) {
+    f(kernels, begin, end, scratch);
+  });
 }
 
 }  // namespace
@@ -46,8 +45,8 @@ void apply_impulse(const MechanismBatch<In>& m, EnvArray<const In> impulse,
   });
 }
 
-template void delassus(const MechanismBatch<double>&, EnvArray<double>, std::int32_t,
-                       std::int32_t*, Workspace&);
+template void delassus(const MechanismBatch<double>&, EnvArray<double>, std::int32_t, std::int32_t*,
+                       Workspace&);
 template void delassus(const MechanismBatch<float>&, EnvArray<float>, std::int32_t, std::int32_t*,
                        Workspace&);
 template void apply_impulse(const MechanismBatch<double>&, EnvArray<const double>,

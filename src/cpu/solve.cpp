@@ -31,10 +31,10 @@ void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
   check_workspace(problem, workspace);
   check_bounds(problem);
   const auto run = kernels_of<In>().solve[int(options.precision)];
-  workspace.impl().for_chunks(
-      problem.num_envs, [&](std::int64_t begin, std::int64_t end, void* scratch) {
-        run(problem, result, options, begin, end, scratch);
-      });
+  workspace.impl().for_chunks(problem.num_envs,
+                              [&](std::int64_t begin, std::int64_t end, void* scratch) {
+                                run(problem, result, options, begin, end, scratch);
+                              });
 }
 
 template <class In>

@@ -7,7 +7,8 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// What a row does in the current linearisation. A contact block carries its state in its first row.
+/// What a row does in the current linearisation. A contact block carries its state in its first
+/// row.
 enum class RowState : std::int32_t {
   fixed = 0,   ///< the impulse goes to a known value: dz = target - z
   active = 1,  ///< u = 0 (stick)
@@ -22,7 +23,7 @@ struct Linearisation {
   Real* target;         ///< [n] value that a fixed row takes
   Real* slide;  ///< [n] sliding block: row a holds kappa = radius / |y_t|, rows a+j the direction e
   Real* drift;  ///< [n] natural map of coulomb: mu u_t / |u_t|, the derivative of Gamma; else 0
-  bool cone = false;  ///< natural map of the cone, not Alart-Curnier
+  bool cone = false;      ///< natural map of the cone, not Alart-Curnier
   Real factor = Real(1);  ///< multiplies 1/rho: the same equations with other kinks
 
   SS_HD Linearisation(Arena& arena, int max_rows)
@@ -54,8 +55,9 @@ SS_HD double linearise_row(const Scaled<Real>& s, const Linearisation<Real>& l, 
 }
 
 /// Contact block k.
-/// Alart-Curnier: F_n = u_n, F_t = (r_t - P_disk(mu y_n)(y_t)) / rho_t while y_n = r_n - rho_n u_n > 0.
-/// Natural map:   F = (r - P_K(r - rho (u + Gamma))) / rho, Gamma = mu ||u_t|| e_n for coulomb.
+/// Alart-Curnier: F_n = u_n, F_t = (r_t - P_disk(mu y_n)(y_t)) / rho_t while y_n = r_n - rho_n u_n
+/// > 0. Natural map:   F = (r - P_K(r - rho (u + Gamma))) / rho, Gamma = mu ||u_t|| e_n for
+/// coulomb.
 template <class Real>
 SS_HD double linearise_block(const Scaled<Real>& s, const Linearisation<Real>& l, int k,
                              const Real* z, const Real* u) {

@@ -96,12 +96,11 @@ SS_HD Real direct_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, i
   return tangential * (identity - kappa * fma(-e[i], e[j], identity));
 }
 
-/// Fills the rows of the system: W_hat + epsilon diag on the active rows, right side -F - W dz_fixed.
-/// The regularisation is relative to each row (rolling rows are 1e-6 of the others).
+/// Fills the rows of the system: W_hat + epsilon diag on the active rows, right side -F - W
+/// dz_fixed. The regularisation is relative to each row (rolling rows are 1e-6 of the others).
 template <class Real, class Factor, class G>
 SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l, int count,
-                    Factor epsilon, const Real* pull,
-                    const DirectionScratch<Factor>& d) {
+                    Factor epsilon, const Real* pull, const DirectionScratch<Factor>& d) {
   // W is read along its columns; they are its rows too where it is symmetric.
   const std::int64_t row_step = s.symmetric ? s.ld : 1, column_step = s.symmetric ? 1 : s.ld;
   if (count == s.n && s.symmetric) {
@@ -129,20 +128,18 @@ SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>
       g.for_each(count + 1, [&](int j) { apply_tangent<dim()>(s, l, k, top + j, d.ld); });
     });
     g.for_each_2d(s.dim(k), s.dim(k), [&](int i, int j) {
-      top[std::int64_t(i) * d.ld + d.place[a] + j] +=
-          Factor(direct_tangent(s, l, k, i, j));
+      top[std::int64_t(i) * d.ld + d.place[a] + j] += Factor(direct_tangent(s, l, k, i, j));
     });
   }
-  g.for_each(count, [&](int i) {
-    d.a[std::int64_t(i) * d.ld + count] -= Factor(l.F[d.active[i]]);
-  });
+  g.for_each(count,
+             [&](int i) { d.a[std::int64_t(i) * d.ld + count] -= Factor(l.F[d.active[i]]); });
 }
 
 /// Newton direction dz at the linearisation; pull: scratch [ld]. False when the system is singular.
 template <class Real, class Factor, class G>
 SS_HD bool newton_direction(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
-                            Factor epsilon, const Real* z,
-                            const DirectionScratch<Factor>& d, Real* pull, Real* dz) {
+                            Factor epsilon, const Real* z, const DirectionScratch<Factor>& d,
+                            Real* pull, Real* dz) {
   const int count = collect_active(g, s, l, z, d, dz);
   if (count == 0) return true;
   matvec(g, s.n, s.W, s.ld, dz, s.zero, pull);

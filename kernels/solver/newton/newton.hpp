@@ -40,9 +40,9 @@ struct MeritHistory {
   }
 };
 
-inline constexpr double kEpsilon = 1e-8;       ///< regularisation of the Jacobian
-inline constexpr int kHalvings = 6;            ///< of the line search
-inline constexpr double kTinyMerit = 1e-28;    ///< always accepted: rounding noise
+inline constexpr double kEpsilon = 1e-8;        ///< regularisation of the Jacobian
+inline constexpr int kHalvings = 6;             ///< of the line search
+inline constexpr double kTinyMerit = 1e-28;     ///< always accepted: rounding noise
 inline constexpr double kNearSolution = 1e-14;  ///< merit at which one more step will do
 
 /// Line search from z0 = z along dz. Returns the number of halvings, or kHalvings + 1 on failure

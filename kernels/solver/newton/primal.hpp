@@ -2,8 +2,8 @@
 //
 //   1/2 lambda^T W lambda + s(W lambda + b),     s the penalty of penalty.hpp
 //
-// Newton step: d = g - L (I + L^T W L)^-1 L^T W g with g = r(u) - lambda, by Cholesky; then an exact
-// line search on the convex function of one variable.
+// Newton step: d = g - L (I + L^T W L)^-1 L^T W g with g = r(u) - lambda, by Cholesky; then an
+// exact line search on the convex function of one variable.
 #pragma once
 #include "kernels/linalg/cholesky.hpp"
 #include "kernels/residual/judge.hpp"
@@ -14,11 +14,11 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class Real>
 struct Primal {
   Penalty<Real> penalty;
-  Real* K;                        ///< [n][ld_K] I + L^T W L on the active rows
+  Real* K;  ///< [n][ld_K] I + L^T W L on the active rows
   int ld_K;
-  Real *lambda, *u, *g, *d, *w;   ///< [ld]
-  Real *trial, *t;                ///< [ld]
-  int *active, *place;            ///< [n]
+  Real *lambda, *u, *g, *d, *w;  ///< [ld]
+  Real *trial, *t;               ///< [ld]
+  int *active, *place;           ///< [n]
 
   SS_HD Primal(Arena& arena, int max_rows)
       : penalty(arena, max_rows),
@@ -71,18 +71,16 @@ SS_HD void assemble_hessian(const G& g, const Scaled<Real>& s, const Primal<Real
     const int a = s.block[k];
     if (penalty.state[a] != Penalty<Real>::curved) continue;
     g.for_each(count, [&](int c) {
-      apply_root(s, penalty, k, [&](int j) -> Real& {
-        return w.K[std::int64_t(w.place[a + j]) * w.ld_K + c];
-      });
+      apply_root(s, penalty, k,
+                 [&](int j) -> Real& { return w.K[std::int64_t(w.place[a + j]) * w.ld_K + c]; });
     });
   }
   for (int k = 0; k < s.n_contacts; ++k) {
     const int a = s.block[k];
     if (penalty.state[a] != Penalty<Real>::curved) continue;
     g.for_each(count, [&](int r) {
-      apply_root(s, penalty, k, [&](int j) -> Real& {
-        return w.K[std::int64_t(r) * w.ld_K + w.place[a + j]];
-      });
+      apply_root(s, penalty, k,
+                 [&](int j) -> Real& { return w.K[std::int64_t(r) * w.ld_K + w.place[a + j]]; });
     });
   }
   g.for_each(count, [&](int i) { w.K[std::int64_t(i) * w.ld_K + i] += Real(1); });
@@ -123,9 +121,8 @@ SS_HD bool primal_direction(const G& g, const Scaled<Real>& s, const Primal<Real
 template <class Real, class G>
 SS_HD double exact_line_search(const G& g, const Scaled<Real>& s, const Primal<Real>& w) {
   matvec(g, s.n, s.W, s.ld, w.d, s.zero, w.w);
-  const double slope = g.sum(s.n, [&](int i) {
-    return double(w.w[i]) * (double(w.lambda[i]) - double(w.penalty.r[i]));
-  });
+  const double slope = g.sum(
+      s.n, [&](int i) { return double(w.w[i]) * (double(w.lambda[i]) - double(w.penalty.r[i])); });
   const double quadratic = g.sum(s.n, [&](int i) { return double(w.w[i]) * double(w.d[i]); });
   if (!(slope < 0.0)) return 1.0;
   double alpha = 1.0, low = 0.0, high = -1.0;
@@ -138,8 +135,8 @@ SS_HD double exact_line_search(const G& g, const Scaled<Real>& s, const Primal<R
     });
     if (abs(derivative) <= (step == 0 ? 0.3 : 0.05) * -slope) return alpha;
     const double second = quadratic + g.sum(s.scalars + s.n_contacts, [&](int item) {
-                            return curvature(s, w.penalty, item, w.w);
-                          });
+      return curvature(s, w.penalty, item, w.w);
+    });
     (derivative > 0.0 ? high : low) = alpha;
     double next = alpha - derivative / second;
     if (high > 0.0) {
@@ -152,8 +149,8 @@ SS_HD double exact_line_search(const G& g, const Scaled<Real>& s, const Primal<R
   return alpha;
 }
 
-/// Up to `budget` steps from where the last stage ended; returns the steps done, 0 where the problem
-/// has rows without compliance.
+/// Up to `budget` steps from where the last stage ended; returns the steps done, 0 where the
+/// problem has rows without compliance.
 template <class Real, class G, class In>
 SS_HD int run_primal(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
                      const Primal<Real>& w, int budget, Judge<In>& judge) {

@@ -6,7 +6,8 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 /// Inverse of the diagonal block k, regularised (rank-deficient blocks are normal), by Gauss-Jordan
-/// elimination in `v` (D x D, row-major). The sums stay in memory: D is only known at run time here.
+/// elimination in `v` (D x D, row-major). The sums stay in memory: D is only known at run time
+/// here.
 template <class Real>
 SS_HD void invert_block(const Scaled<Real>& s, int k, Real* v) {
   const int a = s.block[k], D = s.dim(k);
