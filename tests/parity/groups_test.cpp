@@ -11,7 +11,7 @@
 namespace stickslip {
 namespace {
 
-constexpr int kEnvs = 12;
+constexpr int kEnvs = 6;
 using Batch = support::DyadicBatch<double>;
 using Results = support::PlainResults<double>;
 
@@ -65,9 +65,7 @@ class Groups : public testing::TestWithParam<support::Case> {
     for (std::uint32_t seed : {1U, 2U, 17U, 1000U}) {
       EXPECT_EQ((run_on<Real, Factor>(permuted(seed), options)), expected) << seed;
     }
-    for (int lanes : {1, 3}) {
-      EXPECT_EQ((run_on_threads<Real, Factor>(lanes, options)), expected) << lanes << " lanes";
-    }
+    EXPECT_EQ((run_on_threads<Real, Factor>(3, options)), expected);
   }
 };
 
