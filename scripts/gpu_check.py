@@ -136,6 +136,7 @@ def build(check: Check) -> bool:
     configure = [
         "cmake", "-S", ".", "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
         f"-DSTICKSLIP_CUDA={cuda}", "-DSTICKSLIP_CUDA_ARCHITECTURES=90-real",
+        "-DCMAKE_CUDA_FLAGS=--split-compile=0",  # kernels of one file side by side
         f"-DSTICKSLIP_BUNDLE={BUNDLE}", f"-DPython_EXECUTABLE={sys.executable}",
     ]  # fmt: skip
     if python:
