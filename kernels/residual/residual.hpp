@@ -117,7 +117,7 @@ SS_HD double residual(const G& g, const EnvProblem<In>& p, Law law, const In* r,
   const auto start = [&](int i) { return fma(p.compliance(i), double(r[i]), double(p.b[i])); };
   matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, r, start, u);
   if (g.any(p.n, [&](int i) { return !is_finite(u[i]); })) return Limits<double>::infinity;
-  double largest = g.max(p.n, [&](int i) { return p.diagonal(i); });
+  double largest = g.max(p.n, [&](int i) { return p.circular[i] * p.circular[i] * p.diagonal(i); });
   if (!(largest > 0.0)) largest = 1.0;
   const int scalars = p.first_contact_row();
   return g.max(scalars + p.n_contacts, [&](int item) {
