@@ -32,6 +32,13 @@ KINDS = {  # report: (filter of stickslip_bench, pinned to one core)
 COUNTERS = ["solved", "us_median", "us_p95", "us_max"]
 
 
+def changed_files() -> list[str]:
+    """Sources that differ from the commit in the report."""
+    command = ["git", "status", "--porcelain", "--", "include", "kernels", "src", "cmake"]
+    text = subprocess.run(command, capture_output=True, text=True, cwd=ROOT).stdout
+    return [line[3:] for line in text.splitlines() if line[:2] != "??"]
+
+
 def run(command: list, pinned: bool) -> None:
     """Runs a program from the repository root; where asked, on the last core it may use."""
     cores = os.sched_getaffinity(0)
@@ -121,6 +128,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=reports, default=reports)
     given = parser.parse_args()
     machine = describe_machine()
+    machine["changed_since_commit"] = changed_files()
     out = (
         ROOT / "bench" / "results" / machine_name(machine) if given.record else given.out
     ).resolve()

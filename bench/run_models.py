@@ -12,10 +12,10 @@ import argparse
 import json
 import statistics
 
+import mujoco
+
 from stickslip import BatchSim, Status, models
 from stickslip.run import Controller, simulate
-
-import mujoco
 
 MODELS = ["ant", "humanoid", "g1"]
 LAWS = ["mujoco", "convex", "coulomb"]
