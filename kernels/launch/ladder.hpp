@@ -15,7 +15,7 @@ struct Stage {
   double factor = 1.0;  ///< multiplies 1/rho of the natural map (newton)
   int shake = 0;        ///< seed: scales the start by hashed numbers in [0, 1); 0: starts as it is
   bool exact = false;   ///< no early exit (pgs)
-  bool coarse = false;  ///< float factorisation, where the precision is mixed (newton)
+  bool first = false;   ///< first Newton stage: all its budget, float factorisation if mixed
   bool cone = false;    ///< natural map of the cone instead of Alart-Curnier (newton)
 };
 
@@ -74,8 +74,8 @@ SS_HD Stage stage_of(const SolveOptions& o, int index) {
 
 /// Newton steps cost n^3: the stages after the first Newton share a budget of work, so that a large
 /// environment without a solution (a jam) answers in milliseconds too. Up to 78 rows keep it all.
-SS_HD int affordable(const Stage& stage, int index, int n) {
-  if (stage.method != Method::newton || index < 2 || n <= 78) return stage.budget;
+SS_HD int affordable(const Stage& stage, int n) {
+  if (stage.method != Method::newton || stage.first || n <= 78) return stage.budget;
   const double share = 78.0 / double(n);
   const int steps = int(double(stage.budget) * share * share * share);
   return steps > 1 ? steps : 1;

@@ -88,7 +88,7 @@ SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
     return run_primal(g, p, scratch.scaled, primal, stage.budget, scratch.judge);
   }
   if constexpr (sizeof(Factor) != sizeof(Real)) {
-    if (!stage.coarse) {
+    if (!stage.first) {
       Newton<Real, Real> newton(arena, p.n);
       choose_equations(stage, scratch.judge.law, newton.at);
       return run_newton(g, p, scratch.scaled, newton, stage.budget, scratch.judge);
@@ -142,7 +142,7 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
     for (int index = 0;; ++index) {
       Stage stage = stage_of(o, index);
       if (stage.method == Method::none) break;
-      stage.budget = affordable(stage, index, p.n);
+      stage.budget = affordable(stage, p.n);
       const double before = judge.best_residual;
       iterations += run_stage(g, p, stage, scratch);
       if (judge.best_residual < before) solver = solver_of(stage.method);
