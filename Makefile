@@ -30,8 +30,7 @@ setup: .venv/built
 	  --config-settings=build.targets=python_package \
 	  --config-settings=cmake.define.STICKSLIP_TESTS=ON \
 	  --config-settings=cmake.define.STICKSLIP_BENCH=ON \
-	  --config-settings=cmake.define.STICKSLIP_CUDA_ARCHITECTURES=90-real \
-	  --config-settings=cmake.define.STICKSLIP_PTXAS_GATE=ON
+	  --config-settings=cmake.define.STICKSLIP_CUDA_ARCHITECTURES=90-real
 	touch $@
 
 demo: setup
