@@ -11,7 +11,7 @@ SS_HD void chain_rows(int n, const A* W, std::int64_t step, int i0, const X* x, 
                       double* y) {
   for (int l = 0; l < C; ++l) y[i0 + l] = start(i0 + l);
   auto sum = Lanes<double, C>::load(y + i0);
-  for (int j = 0; j < n; ++j) sum.add(W + j * step + i0, double(x[j]));
+  for (int j = 0; j < n; ++j) sum.add(Lanes<double, C>::load(W + j * step + i0), double(x[j]));
   sum.store(y + i0);
 }
 
@@ -53,7 +53,7 @@ SS_HD void matvec(const G& g, int n, const Real* A, int ld, const Real* x, const
   g.for_each((n + C - 1) / C, [&](int chunk) {
     const int i0 = chunk * C;
     auto sum = Lanes<Real, C>::load(start + i0);
-    for (int j = 0; j < n; ++j) sum.add(A + std::int64_t(j) * ld + i0, x[j]);
+    for (int j = 0; j < n; ++j) sum.add(Lanes<Real, C>::load(A + std::int64_t(j) * ld + i0), x[j]);
     sum.store(y + i0);
   });
 }

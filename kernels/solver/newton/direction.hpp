@@ -8,7 +8,7 @@ namespace stickslip::kernels::inline SS_ISA {
 /// Scratch of a direction in the arithmetic of the factorisation.
 template <class Factor>
 struct DirectionScratch {
-  Factor* a;  ///< [n][ld] the system, right side in column n
+  Factor* a;  ///< [n][ld] the system
   int ld;
   LinearSystem<Factor> system;
   Factor* x;    ///< [n] solution
@@ -16,10 +16,10 @@ struct DirectionScratch {
   int* place;   ///< [n] place of each contact row in the system
 
   SS_HD DirectionScratch(Arena& arena, int max_rows)
-      : a(arena.take<Factor>(std::size_t(max_rows) * padded(max_rows + 1))),
-        ld(padded(max_rows + 1)),
+      : a(arena.take<Factor>(std::size_t(max_rows) * padded(max_rows))),
+        ld(padded(max_rows)),
         system{arena.take<Factor*>(max_rows), arena.take<Factor>(max_rows),
-               arena.take<Factor>(std::size_t(4) * padded(max_rows)), padded(max_rows)},
+               arena.take<int>(max_rows), arena.take<Factor>(std::size_t(LinearSystem<Factor>::kColumns) * padded(max_rows)), padded(max_rows)},
         x(arena.take<Factor>(max_rows)),
         active(arena.take<int>(max_rows)),
         place(arena.take<int>(max_rows)) {}
@@ -113,26 +113,27 @@ SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>
           Factor(s.W[d.active[i] * row_step + d.active[j] * column_step]);
     });
   }
+  Factor* right = d.system.right();
   g.for_each(count, [&](int i) {
     Factor* row = d.a + std::int64_t(i) * d.ld;
     d.system.row[i] = row;
     row[i] = fma(epsilon, row[i] + Factor(1e-3), row[i]);
-    row[count] = Factor(-pull[d.active[i]]);
-    for (int j = count + 1; j < padded(count + 1); ++j) row[j] = Factor(0);
+    right[i] = Factor(-pull[d.active[i]]);
+    for (int j = count; j < padded(count); ++j) row[j] = Factor(0);
   });
   for (int k = 0; k < s.n_contacts; ++k) {
     const int a = s.block[k];
     if (!l.is(a, RowState::sliding)) continue;
     Factor* top = d.a + std::int64_t(d.place[a]) * d.ld;
     with_dim(s.dim(k), [&](auto dim) {
-      g.for_each(count + 1, [&](int j) { apply_tangent<dim()>(s, l, k, top + j, d.ld); });
+      g.for_each(count, [&](int j) { apply_tangent<dim()>(s, l, k, top + j, d.ld); });
+      g.once([&] { apply_tangent<dim()>(s, l, k, right + d.place[a], 1); });
     });
     g.for_each_2d(s.dim(k), s.dim(k), [&](int i, int j) {
       top[std::int64_t(i) * d.ld + d.place[a] + j] += Factor(direct_tangent(s, l, k, i, j));
     });
   }
-  g.for_each(count,
-             [&](int i) { d.a[std::int64_t(i) * d.ld + count] -= Factor(l.F[d.active[i]]); });
+  g.for_each(count, [&](int i) { right[i] -= Factor(l.F[d.active[i]]); });
 }
 
 /// Newton direction dz at the linearisation; pull: scratch [ld]. False when the system is singular.
