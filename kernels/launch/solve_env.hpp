@@ -71,6 +71,7 @@ SS_HD void shake_start(const G& g, const EnvProblem<In>& p, int seed, Judge<In>&
 template <class Real>
 SS_HD void choose_equations(const Stage& stage, Law law, Linearisation<Real>& at) {
   at.factor = Real(stage.factor);
+  at.inverse = Real(1.0 / stage.factor);
   at.cone = stage.cone || law == Law::convex;
 }
 

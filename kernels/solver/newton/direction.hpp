@@ -48,32 +48,39 @@ SS_HD int collect_active(const G& g, const Scaled<Real>& s, const Linearisation<
   return count;
 }
 
-/// Applies the tangent of the sliding map to the rows (n, t...) of a block in one column.
+/// Tangent of the sliding map of one block, applied to its rows (n, t...) of one column x.
 /// With e the direction and kappa = radius / |y_t|:
 ///   Alart-Curnier: t' = mu (rho_n / rho_t) e x_n + kappa (x_t - e (e . x_t)),  n' = x_n
 ///   natural map:   n' = (x_n + drift . x_t + mu e . x_t) / (1 + mu^2),
 ///                  t' = mu e n' + kappa (x_t - e (e . x_t))
-template <int dim, class Real, class Factor>
-SS_HD void apply_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int k, Factor* x,
-                         int stride) {
-  const int a = s.block[k];
-  const Real* e = l.slide + a;
-  const Factor mu = Factor(s.mu[k]), kappa = Factor(e[0]);
-  Factor along = Factor(0);
-  for (int j = 1; j < dim; ++j) along = fma(Factor(e[j]), x[j * stride], along);
-  Factor push;
-  if (l.cone) {
-    for (int j = 1; j < dim; ++j) x[0] = fma(Factor(l.drift[a + j]), x[j * stride], x[0]);
-    x[0] = fma(mu, along, x[0]) / fma(mu, mu, Factor(1));
-    push = mu * x[0];
-  } else {
-    push = mu * Factor(s.rho_inv[a + 1] * s.rho[a]) * x[0];
+template <int dim, class Factor>
+struct Tangent {
+  bool cone;
+  Factor mu, push, kappa;
+  Factor e[dim], drift[dim];  ///< entries from 1 on
+
+  template <class Real>
+  SS_HD Tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int k)
+      : cone(l.cone), mu(Factor(s.mu[k])), kappa(Factor(l.slide[s.block[k]])) {
+    const int a = s.block[k];
+    push = cone ? mu : mu * Factor(s.rho_inv[a + 1] * s.rho[a]);
+    for (int j = 1; j < dim; ++j) {
+      e[j] = Factor(l.slide[a + j]);
+      drift[j] = cone ? Factor(l.drift[a + j]) : Factor(0);
+    }
   }
-  const Factor keep = fma(-kappa, along, push);
-  for (int j = 1; j < dim; ++j) {
-    x[j * stride] = fma(kappa, x[j * stride], Factor(e[j]) * keep);
+
+  SS_HD void apply(Factor* x, int stride) const {
+    Factor along = Factor(0);
+    for (int j = 1; j < dim; ++j) along = fma(e[j], x[j * stride], along);
+    if (cone) {
+      for (int j = 1; j < dim; ++j) x[0] = fma(drift[j], x[j * stride], x[0]);
+      x[0] = fma(mu, along, x[0]) / fma(mu, mu, Factor(1));
+    }
+    const Factor keep = fma(-kappa, along, push * x[0]);
+    for (int j = 1; j < dim; ++j) x[j * stride] = fma(kappa, x[j * stride], e[j] * keep);
   }
-}
+};
 
 /// dF/dz at fixed u of a sliding block, entry (row i, column j) of the block.
 template <class Real>
@@ -126,8 +133,9 @@ SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>
     if (!l.is(a, RowState::sliding)) continue;
     Factor* top = d.a + std::int64_t(d.place[a]) * d.ld;
     with_dim(s.dim(k), [&](auto dim) {
-      g.for_each(count, [&](int j) { apply_tangent<dim()>(s, l, k, top + j, d.ld); });
-      g.once([&] { apply_tangent<dim()>(s, l, k, right + d.place[a], 1); });
+      const Tangent<dim(), Factor> tangent(s, l, k);
+      g.for_each(count, [&](int j) { tangent.apply(top + j, d.ld); });
+      g.once([&] { tangent.apply(right + d.place[a], 1); });
     });
     g.for_each_2d(s.dim(k), s.dim(k), [&](int i, int j) {
       top[std::int64_t(i) * d.ld + d.place[a] + j] += Factor(direct_tangent(s, l, k, i, j));

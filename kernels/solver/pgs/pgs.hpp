@@ -85,11 +85,11 @@ SS_HD int run_pgs(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, Pg
     pgs.sweep(g, s, (sweep & 1) == 0);
     if (sweep % 8 == 0 || sweep == sweeps) {
       const bool solved = judge_iterate(g, p, s, pgs.z, judge);
-      if (solved && !exact) return sweep;
+      continue_from_candidate(g, p, judge);
+      if (sweep == sweeps || (solved && !exact)) return sweep;
       scaled_velocity(g, s, pgs.z, pgs.u);  // forget the rounding of 8 sweeps of updates
     }
   }
-  continue_from_candidate(g, p, judge);
   return sweeps;
 }
 
