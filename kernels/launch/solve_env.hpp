@@ -82,7 +82,9 @@ SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
   Arena arena = scratch.stage;
   if (stage.method == Method::pgs) {
     Pgs<Real> pgs(arena, p.n);
-    return run_pgs(g, p, scratch.scaled, pgs, stage.budget, stage.exact, scratch.judge);
+    if (stage.first) pgs.slide_steps = 1;  // Newton follows: the direction need not be exact
+    return run_pgs(g, p, scratch.scaled, pgs, stage.budget, stage.exact, !stage.first,
+                   scratch.judge);
   }
   if (stage.method == Method::primal) {
     const Primal<Real> primal(arena, p.n);
@@ -145,8 +147,10 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
       if (stage.method == Method::none) break;
       stage.budget = affordable(stage, p.n);
       const double before = judge.best_residual;
-      iterations += run_stage(g, p, stage, scratch);
-      if (judge.best_residual < before) solver = solver_of(stage.method);
+      const int done = run_stage(g, p, stage, scratch);
+      iterations += done;
+      // A stage that only judged where the one before ended has found nothing itself.
+      if (done > 0 && judge.best_residual < before) solver = solver_of(stage.method);
       if (judge.solved()) break;
     }
   }
