@@ -66,8 +66,17 @@ struct HostGroup {
   }
   template <class F>
   SS_HD int argmax(int n, F&& f) const {
-    // Two passes: an integer maximum vectorises, the search stops at the lowest index that has it.
     auto best = order_bits(f(0));
+    if (n <= 12) {  // too short for vector registers
+      int at = 0;
+      for (int i = 1; i < n; ++i) {
+        const auto bits = order_bits(f(i));
+        at = bits > best ? i : at;
+        best = bits > best ? bits : best;
+      }
+      return at;
+    }
+    // Two passes: an integer maximum vectorises, the search stops at the lowest index that has it.
     for (int i = 1; i < n; ++i) {
       const auto bits = order_bits(f(i));
       best = bits > best ? bits : best;
