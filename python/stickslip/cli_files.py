@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import json
 import math
 import os
@@ -20,6 +21,7 @@ from rich.text import Text
 from stickslip import _options as choice
 from stickslip._options import fail
 from stickslip.files import FileError, ProblemFile, answer, read, write
+from stickslip.files.isolated import isolated
 
 _NUMBERS = ("rows", "residual", "iterations", "time/ms", "limit")
 _PIPE_WIDTH = 140
@@ -104,7 +106,7 @@ def check_file(
 
 def _read(file: Path) -> ProblemFile:
     try:
-        return read(file)
+        return isolated(file, read, file)
     except FileError as error:
         fail(str(error), 1)
 
@@ -122,7 +124,7 @@ def _write(problems: ProblemFile, answers: list[answer.Answer], out: Path) -> No
                 write(part, converted, solutions)
             else:
                 shutil.copyfile(problems.path, part)
-                write(part, (), solutions, append=True)
+                isolated(part, functools.partial(write, append=True), part, (), solutions)
             Path(part).chmod(0o666 & ~_umask())
             Path(part).replace(out)
         finally:

@@ -33,7 +33,7 @@ def read(path: str | os.PathLike[str]) -> ProblemFile:
         if fclib.is_fclib(root):
             return ProblemFile(shown, [fclib.read(root)])
         if "problems" not in root:
-            groups = ", ".join(list(file)[:5]) or "nothing"
+            groups = ", ".join(map(str, list(file)[:5])) or "nothing"
             raise root.error("content", "the group problems, fclib_local or fclib_global", groups)
         problems = {name: _problem(place, name) for name, place in _members(root, "problems")}
         solutions = {}
@@ -71,6 +71,8 @@ def _members(root: Place, key: str) -> list[tuple[str, Place]]:
     noun = key.removesuffix("s")
     members = []
     for name in names:
+        if not isinstance(name, str):  # h5py has no text for it
+            raise parent.error("name", "UTF-8", name)
         place = parent.inside(name)
         place.name = f"{root.name}: {noun} {name!r}"
         members.append((name, place))
