@@ -180,9 +180,10 @@ def test_a_dumped_problem_replays_to_the_same_bits(law, scene, options, tmp_path
     stored = files.read(path).problems
     assert [p.name for p in stored] == ["env0_step60", "env1_step90", "env2_step120", "mine"]
     level = "acceleration" if law == "convex" else "velocity"
-    for told in answer.solve(stored, **options):
+    posed = [problem for problem in stored if problem.rows]  # the others fly
+    assert len(posed) >= 3
+    for told in answer.solve(posed, **options):
         was = told.problem.stored
-        assert told.problem.rows > 0
         assert (told.problem.law, told.problem.level) == (law, level)
         assert told.solution.values.tobytes() == was.values.tobytes()
         for key in ("status", "residual", "iterations", "solver", "tolerance"):
