@@ -219,6 +219,6 @@ def test_as_installed(path):
 def test_a_reader_that_dies_takes_nobody_along(path):
     import os
 
-    with pytest.raises(files.FileError, match="some.h5: damaged: HDF5 crashed on it"):
+    with pytest.raises(files.FileError, match=r"some\.h5: damaged: HDF5 crashed on it"):
         isolated(path, os.abort)
     assert len(isolated(path, files.read, path).problems) == 3

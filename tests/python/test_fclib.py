@@ -141,7 +141,7 @@ def test_refusals_of_global_problems(tmp_path):
     p = mechanism(3)
     singular = {**p, "M": np.zeros_like(p["M"])}
     write_global(tmp_path / "f.hdf5", **singular)
-    with pytest.raises(files.FileError, match="fclib_global/M: .*singular"):
+    with pytest.raises(files.FileError, match=r"fclib_global/M: .*singular"):
         files.read(tmp_path / "f.hdf5")
     with h5py.File(tmp_path / "rolling.hdf5", "w") as file:
         file.create_group("fclib_global_rolling")

@@ -252,7 +252,8 @@ def test_problems_of_others():
 
 
 @pytest.mark.parametrize(
-    "name", ["boxed_lcp", "classic_formula_lcp", "dart_lcp", "mlcp", "num4lcp_formula", "textbook_lcp"]
+    "name",
+    ["boxed_lcp", "classic_formula_lcp", "dart_lcp", "mlcp", "num4lcp_formula", "textbook_lcp"],
 )
 def test_complementarity_problems_of_others_are_read_and_their_solutions_hold(name):
     path = robots.FOLDER.parent / "problems" / f"{name}.h5"

@@ -110,7 +110,9 @@ def _matrix(place: Place, shape: tuple[int, int]) -> Any:
     if (m, n) != shape:
         raise place.error("m, n", str(shape), (m, n))
     nz = place.scalar("nz", -2, _MAX_SPARSE)
-    if nz >= 0:  # triplets. Files in circulation have rows in i, columns in p (fclib.h: the reverse)
+    if (
+        nz >= 0
+    ):  # triplets. Files in circulation have rows in i, columns in p (fclib.h: the reverse)
         rows, columns = (_indices(place, key, nz, end) for key, end in (("i", m), ("p", n)))
         entries = (_values(place, nz), (rows, columns))
         return sparse.coo_matrix(entries, shape=shape).tocsc()

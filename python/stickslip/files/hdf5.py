@@ -124,7 +124,9 @@ class Place:
             value = value.decode("utf-8", "replace")
         if value is None or (isinstance(value, str) and (not allowed or value in allowed)):
             return value
-        raise self.error(key, "one of " + ", ".join(allowed) if allowed else "a text", _shown(value))
+        raise self.error(
+            key, "one of " + ", ".join(allowed) if allowed else "a text", _shown(value)
+        )
 
     def _dataset(self, key: str) -> h5py.Dataset:
         with guarded(f"{self.name}: {key}"):
