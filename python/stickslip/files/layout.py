@@ -148,9 +148,9 @@ def _lcp(place: Place, name: str, kind: str) -> ComplementarityProblem:
             raise place.error("n_free", f"at most {n}", extra["n_free"])
     if kind == "boxed_lcp":
         findex = place.integers("findex", n)
-        odd = findex[(findex < -1) | (findex >= n)]
+        odd = findex[(findex < -1) | (findex >= n) | (findex == np.arange(n))]
         if len(odd):
-            raise place.error("findex", f"-1 ... {n - 1}", odd[0])
+            raise place.error("findex", f"-1, or another row from 0 to {n - 1}", odd[0])
         bounds = {key: place.floats(key, n, infinite=True) for key in ("lo", "hi")}
         extra = {**bounds, "findex": findex.astype(np.int32)}
     stored = _verdict(place, place.floats("z", n)) if "z" in place else None
