@@ -20,7 +20,7 @@ from rich.text import Text
 
 from stickslip import _options as choice
 from stickslip._options import fail
-from stickslip.files import FileError, ProblemFile, answer, read, write
+from stickslip.files import FileError, ProblemFile, answer, judge, read, write
 from stickslip.files.isolated import isolated
 
 _NUMBERS = ("rows", "residual", "iterations", "time/ms", "limit")
@@ -59,7 +59,7 @@ def solve_file(
         )
     except answer.UnsolvableKindError as error:
         fail(f"{file}: {error}")
-    except (ValueError, TypeError, RuntimeError) as error:
+    except (ValueError, TypeError, RuntimeError, MemoryError) as error:
         fail(str(error))
     if out is not None:
         _write(problems, answers, out)
@@ -84,7 +84,7 @@ def check_file(
     file cannot be read."""
     if tol is not None and not 0 < tol < math.inf:
         fail(f"tol: expected a number > 0, got {tol}")
-    checks = answer.check(_read(file), tol)
+    checks = judge.check(_read(file), tol)
     wrong = sum(check.wrong for check in checks)
     if as_json:
         keys = ("name", "where", "law", "stored_status", "stored_residual", "residual", "limit")

@@ -7,7 +7,7 @@ import robots
 from fclib_files import write_global, write_local
 
 from stickslip import files
-from stickslip.files import answer
+from stickslip.files import answer, judge
 
 pytest.importorskip("scipy")
 FORMS = ("csr", "csc", "triplets")
@@ -94,7 +94,7 @@ def test_its_solutions_are_judged(tmp_path):
     write_local(tmp_path / "f.hdf5", np.eye(3), np.array([-1.0, 0.1, 0]), np.array([0.5]))
     with h5py.File(tmp_path / "f.hdf5", "a") as file:
         file["solution/r"] = [1.0, -0.1, 0.0]
-    (check,) = answer.check(files.read(tmp_path / "f.hdf5"))
+    (check,) = judge.check(files.read(tmp_path / "f.hdf5"))
     assert check.solved
     assert check.stored_status is None
 

@@ -12,7 +12,7 @@ import sim_models
 
 import stickslip
 from stickslip import files
-from stickslip.files import answer
+from stickslip.files import answer, judge
 
 
 def contact_problem(seed=0, name="one", dims=(3, 4, 6), **fields):
@@ -48,7 +48,7 @@ def assert_same(first, second):
 def test_what_is_written_is_read(tmp_path):
     rng = np.random.default_rng(1)
     solution = files.StoredSolution(
-        rng.normal(size=17), "solved", 1e-12, 7, "newton", "convex", 1e-9
+        rng.normal(size=17), "solved", 1e-12, 70_000, "newton", "convex", 1e-9
     )
     contact = contact_problem(
         R=rng.uniform(size=17), warm_start=rng.normal(size=17), law="convex", level="acceleration"
@@ -84,6 +84,23 @@ def test_appending_keeps_the_others_and_replaces_namesakes(tmp_path):
     assert [p.name for p in files.read(path).problems] == ["c"]
 
 
+def test_names_that_hdf5_lacks_are_refused_before_anything_is_written(tmp_path):
+    for name in ("", ".", "a/b"):
+        with pytest.raises(files.FileError, match=r"x\.h5: name: expected a text without '/'"):
+            files.write(tmp_path / "x.h5", [contact_problem(0, name)])
+    assert not (tmp_path / "x.h5").exists()
+
+
+def test_numbers_and_texts_may_come_with_axes(tmp_path):
+    """MATLAB writes attributes so."""
+    path = tmp_path / "axes.h5"
+    files.write(path, [contact_problem(0, law="convex")])
+    with h5py.File(path, "a") as file:
+        attributes = file["problems/one"].attrs
+        attributes["n_free"], attributes["law"] = np.array([[1]]), np.array([b"convex"])
+    assert_same(files.read(path).problems[0], contact_problem(0, law="convex"))
+
+
 def test_fc3d_and_missing_dims(tmp_path):
     W, q = np.diag([1.0, 2.0, 3.0] * 2), np.array([-1.0, 0.5, 0, 1, 0, 0])
     with h5py.File(tmp_path / "f.h5", "w") as file:
@@ -115,7 +132,7 @@ def test_a_file_is_solved_as_its_problems_one_by_one(law):
         assert told.solution.residual == alone.residual
         assert told.solution.law == law
     solutions = {a.problem.name: a.solution for a in answers}
-    checks = answer.check(files.ProblemFile("memory", some, solutions))
+    checks = judge.check(files.ProblemFile("memory", some, solutions))
     assert [c.residual for c in checks] == [a.solution.residual for a in answers]
     assert not any(c.wrong for c in checks)
 
@@ -138,31 +155,31 @@ def test_check_finds_what_is_not_solved():
     silent = dataclasses.replace(spoilt, status=None)
     wrong = []
     for solution in (good, spoilt, honest, silent):
-        (check,) = answer.check(files.ProblemFile("", [problem], {"one": solution}))
+        (check,) = judge.check(files.ProblemFile("", [problem], {"one": solution}))
         assert check.solved == (solution is good)
         wrong.append(check.wrong)
     assert wrong == [False, True, False, False]
     loose = dataclasses.replace(spoilt, tolerance=1.0)
     file = files.ProblemFile("", [problem], {"one": loose})
-    assert not answer.check(file)[0].wrong
-    assert answer.check(file, tol=1e-9)[0].wrong
+    assert not judge.check(file)[0].wrong
+    assert judge.check(file, tol=1e-9)[0].wrong
 
 
 def test_residual_of_complementarity_problems():
     M, q = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-5.0, -6.0])
     z = np.array([4 / 3, 7 / 3])
     lcp = files.ComplementarityProblem("", M, q)
-    assert answer.complementarity_residual(lcp, z) <= 1e-15
-    assert answer.complementarity_residual(lcp, np.array([2.5, 1.0])) == 1.5
+    assert judge.complementarity_residual(lcp, z) <= 1e-15
+    assert judge.complementarity_residual(lcp, np.array([2.5, 1.0])) == 1.5
     mixed = files.ComplementarityProblem("", M, -q, "mlcp", n_free=2)
-    assert answer.complementarity_residual(mixed, -z) <= 1e-15
-    assert answer.complementarity_residual(lcp, np.array([np.nan, 0])) == np.inf
+    assert judge.complementarity_residual(mixed, -z) <= 1e-15
+    assert judge.complementarity_residual(lcp, np.array([np.nan, 0])) == np.inf
     # A normal row pressed by 1, and friction that may reach half of it against 3: it slides.
     findex, hi = np.array([-1, 0]), np.array([np.inf, 0.5])
     box = {"lo": np.array([0, -0.5]), "hi": hi, "findex": findex}
     boxed = files.ComplementarityProblem("", np.eye(2), np.array([-1.0, 3.0]), "boxed_lcp", **box)
-    assert answer.complementarity_residual(boxed, np.array([1.0, -0.5])) == 0
-    assert answer.complementarity_residual(boxed, np.array([1.0, -1.0])) == pytest.approx(0.5)
+    assert judge.complementarity_residual(boxed, np.array([1.0, -0.5])) == 0
+    assert judge.complementarity_residual(boxed, np.array([1.0, -1.0])) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("law", ["coulomb", "convex", "box", "frictionless"])
@@ -214,7 +231,7 @@ def test_robots_files(robot):
     if not path.exists():
         pytest.skip(f"{robot}: no robots' problems in $STICKSLIP_DATA")
     file = files.read(path)
-    assert not any(c.wrong for c in answer.check(file))
+    assert not any(c.wrong for c in judge.check(file))
     answers = answer.solve(file.problems)
     assert len(answers) == len(file.problems) == 200
     solved = judged(answers)
@@ -243,8 +260,8 @@ def test_problems_of_others():
     if not path.exists():
         pytest.skip("fc3d: no problems of others in $STICKSLIP_DATA")
     file = files.read(path)
-    assert not any(c.wrong for c in answer.check(file))
-    assert all(c.solved for c in answer.check(file))  # as their authors or we published them
+    assert not any(c.wrong for c in judge.check(file))
+    assert all(c.solved for c in judge.check(file))  # as their authors or we published them
     answers = answer.solve(file.problems)
     solved = judged(answers)
     assert max(a.problem.rows for a in answers) == 858
@@ -263,7 +280,7 @@ def test_complementarity_problems_of_others(name):
     if hasattr(stickslip, "solve_lcp"):
         answers = answer.solve(file.problems)
         solutions = {a.problem.name: a.solution for a in answers}
-        checks = answer.check(files.ProblemFile("", file.problems, solutions))
+        checks = judge.check(files.ProblemFile("", file.problems, solutions))
         assert not any(c.wrong for c in checks)
         for told in answers:  # where none is stored there is none
             solvable = told.problem.stored is not None
@@ -272,5 +289,5 @@ def test_complementarity_problems_of_others(name):
         if problem.stored is not None:
             z = problem.stored.values
             rounding = 1e-13 * np.abs(problem.M).sum(axis=1).max() * np.abs(z).max(initial=0)
-            residual = answer.complementarity_residual(problem, z)
+            residual = judge.complementarity_residual(problem, z)
             assert residual <= 1e-10 * (1 + problem.scale) + rounding, problem.name

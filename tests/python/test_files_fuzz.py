@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from test_files import contact_problem
 
 from stickslip import Status, files
-from stickslip.files import answer
+from stickslip.files import answer, judge
 from stickslip.files.isolated import isolated
 
 SETTINGS = settings(max_examples=200, deadline=None, derandomize=True)
@@ -85,7 +85,7 @@ def read_or_refused(path):
     for told in answer.solve(contacts):
         assert np.isfinite(told.solution.values).all()
         assert told.solution.status in Status.__members__
-    for check in answer.check(file):
+    for check in judge.check(file):
         assert not np.isnan(check.residual)
 
 

@@ -1,7 +1,7 @@
 """Problem files: the layout of docs/files.md, and FCLIB files, which are read as they are."""
 
 from stickslip.files.hdf5 import FileError
-from stickslip.files.layout import read, write
+from stickslip.files.layout import read
 from stickslip.files.problems import (
     ComplementarityProblem,
     ContactProblem,
@@ -9,6 +9,7 @@ from stickslip.files.problems import (
     StoredSolution,
 )
 from stickslip.files.simulation import from_simulation
+from stickslip.files.writing import write
 
 __all__ = [
     "ComplementarityProblem",

@@ -95,17 +95,19 @@ class Place:
         return value
 
     def attribute(self, key: str) -> Any:
-        """As h5py has it; None where it is missing."""
+        """As h5py has it, but one number or text without its axes; None where it is missing."""
         with guarded(f"{self.name}: {key}"):
-            return self.group.attrs.get(key)
+            value = self.group.attrs.get(key)
+            single = isinstance(value, np.ndarray) and value.size == 1
+            return value.reshape(-1)[0] if single else value
 
-    def count(self, key: str, default: int | None = None) -> int:
-        """An attribute that is an integer >= 0."""
+    def count(self, key: str, default: int | None = None, high: int = MAX_ROWS) -> int | None:
+        """An attribute that is an integer from 0 to `high`; `default` where it is missing."""
         value = self.attribute(key)
-        if value is None and default is not None:
+        if value is None:
             return default
-        if not isinstance(value, int | np.integer) or not 0 <= value <= MAX_ROWS:
-            raise self.error(key, f"an integer from 0 to {MAX_ROWS}", _shown(value))
+        if not isinstance(value, int | np.integer) or not 0 <= value <= high:
+            raise self.error(key, f"an integer from 0 to {high}", _shown(value))
         return int(value)
 
     def number(self, key: str) -> float | None:

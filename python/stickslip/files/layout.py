@@ -1,17 +1,15 @@
-"""The layout of docs/files.md: /problems/<name>, /solutions/<name>."""
+"""Reads the layout of docs/files.md: /problems/<name>, /solutions/<name>."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
 from typing import Any
 
-import h5py
 import numpy as np
 
 from stickslip._core import Law
 from stickslip.files import fclib
-from stickslip.files.hdf5 import FileError, Place, guarded, open_to_read
+from stickslip.files.hdf5 import Place, guarded, open_to_read
 from stickslip.files.problems import (
     ComplementarityProblem,
     ContactProblem,
@@ -42,26 +40,6 @@ def read(path: str | os.PathLike[str]) -> ProblemFile:
                 raise place.error("name", "that of a problem", repr(name))
             solutions[name] = _solution(place, problems[name])
         return ProblemFile(shown, list(problems.values()), solutions)
-
-
-def write(
-    path: str | os.PathLike[str],
-    problems: Iterable[Problem] = (),
-    solutions: Mapping[str, StoredSolution] | None = None,
-    *,
-    append: bool = False,
-) -> None:
-    """Writes a file, or with `append` into one; what has the same name there is replaced. Raises
-    FileError if that is impossible."""
-    where = str(os.fspath(path))
-    with guarded(where), h5py.File(path, "a" if append else "w") as file:
-        for problem in problems:
-            _write_problem(_fresh(file, "problems", problem.name), problem)
-        for name, solution in (solutions or {}).items():
-            group = _fresh(file, "solutions", name)
-            key = "z" if _is_complementarity(file, name) else "r"
-            group.create_dataset(key, data=solution.values)
-            _write_verdict(group, solution)
 
 
 def _members(root: Place, key: str) -> list[tuple[str, Place]]:
@@ -143,9 +121,9 @@ def _lcp(place: Place, name: str, kind: str) -> ComplementarityProblem:
     n = place.length("q")
     extra: dict[str, Any] = {}
     if kind == "mlcp":
-        extra["n_free"] = place.count("n_free")
-        if extra["n_free"] > n:
-            raise place.error("n_free", f"at most {n}", extra["n_free"])
+        extra["n_free"] = place.count("n_free", high=n)
+        if extra["n_free"] is None:
+            raise place.error("n_free", f"an integer from 0 to {n}", "nothing")
     if kind == "boxed_lcp":
         findex = place.integers("findex", n)
         odd = findex[(findex < -1) | (findex >= n) | (findex == np.arange(n))]
@@ -168,51 +146,8 @@ def _verdict(place: Place, values: np.ndarray) -> StoredSolution:
         values=values,
         status=place.text("status"),
         residual=place.number("residual"),
-        iterations=place.count("iterations", -1) if "iterations" in place.group.attrs else None,
+        iterations=place.count("iterations", high=2**31 - 1),
         solver=place.text("solver"),
         law=place.text("law", *_LAWS),
         tolerance=place.number("tolerance"),
     )
-
-
-def _fresh(file: h5py.File, parent: str, name: str) -> h5py.Group:
-    """A new group, in place of what has its name."""
-    if not name or "/" in name or name == ".":
-        raise FileError(f"name: expected a text without '/', got {name!r}")
-    group = file.require_group(parent)
-    if name in group:
-        del group[name]
-    return group.create_group(name)
-
-
-def _is_complementarity(file: h5py.File, name: str) -> bool:
-    group = file.get(f"problems/{name}")
-    return group is not None and "M" in group
-
-
-def _write_problem(group: h5py.Group, problem: Problem) -> None:
-    contact = isinstance(problem, ContactProblem)
-    keys = ("W", "b", "mu", "dims", "lo", "hi", "R", "warm_start") if contact else ()
-    for key in keys or ("M", "q", "lo", "hi", "findex"):
-        value = getattr(problem, key)
-        if value is not None:
-            packed = {"compression": "gzip", "shuffle": True} if np.size(value) > 1000 else {}
-            group.create_dataset(key, data=value, **packed)
-    group.attrs["kind"] = "contact" if contact else problem.kind
-    numbers = ("n_free", "n_nonneg") if contact else ("n_free",)
-    for key in numbers:
-        group.attrs[key] = getattr(problem, key)
-    if contact:
-        group.attrs["n_box"] = len(problem.lo)
-        texts = {"law": problem.law, "level": problem.level, **problem.notes}
-        group.attrs.update({key: value for key, value in texts.items() if value is not None})
-    if problem.stored is not None:
-        group.create_dataset("r" if contact else "z", data=problem.stored.values)
-        _write_verdict(group, problem.stored)
-
-
-def _write_verdict(group: h5py.Group, solution: StoredSolution) -> None:
-    for key in ("status", "residual", "iterations", "solver", "law", "tolerance"):
-        value = getattr(solution, key)
-        if value is not None:
-            group.attrs[key] = value

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+DEFAULT_LAW = "coulomb"
+DEFAULT_TOL = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class StoredSolution:
