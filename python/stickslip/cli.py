@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-import sys
 import warnings
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from stickslip import _core, info, models, picture
-from stickslip._core import Precision, Solver
+from stickslip import _core, cli_files, info, models, picture
+from stickslip import _options as choice
+from stickslip._options import fail as _fail
 from stickslip.contact import make_options
-from stickslip.run import Account, Controller, simulate
+from stickslip.files import ContactProblem, FileError, from_simulation, write
+from stickslip.run import Account, Controller, WorstProblem, simulate
 from stickslip.sim import BatchSim
 
 app = typer.Typer(
@@ -27,13 +27,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-LawName = StrEnum("LawName", "coulomb convex box frictionless mujoco")
-SolverName = StrEnum("SolverName", [each.name for each in Solver])
-PrecisionName = StrEnum("PrecisionName", [each.name for each in Precision])
-BackendName = StrEnum("BackendName", "auto cpu cuda")
-ControlName = StrEnum("ControlName", "random sine zero")
-
-_MODEL = "An MJCF, URDF or .mjb file, or a short name."
+app.command("solve")(cli_files.solve_file)
+app.command("check")(cli_files.check_file)
 
 
 def main() -> None:
@@ -62,59 +57,129 @@ def show_info(
 
 @app.command("run")
 def run_model(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help=_MODEL)],
-    envs: Annotated[int, typer.Option(min=1, help="Number of environments.")] = 256,
-    steps: Annotated[int, typer.Option(min=1, help="Number of time steps.")] = 200,
-    law: Annotated[LawName, typer.Option(help="Friction law.")] = LawName.coulomb,
-    solver: Annotated[SolverName, typer.Option(help="Solver.")] = SolverName.auto,
-    precision: Annotated[PrecisionName, typer.Option(help="Arithmetic.")] = PrecisionName.double,
-    tol: Annotated[float | None, typer.Option(help="Tolerance; default by precision.")] = None,
-    backend: Annotated[BackendName, typer.Option(help="Where to solve.")] = BackendName.auto,
-    threads: Annotated[int | None, typer.Option(min=1, help="CPU threads; default all.")] = None,
-    control: Annotated[ControlName, typer.Option(help="Controls.")] = ControlName.random,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the controls.")] = 0,
+    model: choice.Model,
+    envs: choice.Envs = 256,
+    steps: choice.Steps = 200,
+    law: choice.SimLaw = choice.SimLawName.coulomb,
+    solver: choice.Solvers = choice.SolverName.auto,
+    precision: choice.Precisions = choice.PrecisionName.double,
+    tol: choice.Tolerance = None,
+    backend: choice.Backends = choice.BackendName.auto,
+    threads: choice.Threads = None,
+    control: choice.Control = choice.ControlName.random,
+    seed: choice.Seed = 0,
     out: Annotated[
         Path | None, typer.Option(help="Folder for run.png and run.json; default out/MODEL.")
     ] = None,
     write_json: Annotated[
         bool, typer.Option("--json/--no-json", help="Write run.json, with everything.")
     ] = True,
+    dump: Annotated[
+        Path | None, typer.Option(help="Problem file for the worst problem of the run.")
+    ] = None,
 ) -> None:
     """Step many environments of a robot model and judge every one of them at every step."""
-    picture.choose_opengl()
-    import mujoco
-
     settings = {"law": law, "solver": solver, "precision": precision, "backend": backend}
     settings = {key: str(value) for key, value in settings.items()}
-    try:
-        file = models.find(model)
-        with warnings.catch_warnings(record=True) as notes:
-            warnings.simplefilter("always")
-            sim = BatchSim(file, envs, **settings, tol=tol, threads=threads)
-        plain = _load(mujoco, file)
-    except (ValueError, TypeError, RuntimeError) as error:
-        _fail(str(error))
+    console = Console()
+    file, plain, sim = _start(console, model, envs, **settings, tol=tol, threads=threads)
+    if dump is not None and sim.law == "mujoco":
+        _fail("--dump: expected a law whose problems are solved here, got mujoco")
     name = Path(model).stem
     out = out or Path("out") / name
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         _fail(f"--out: {error}")
-    console = Console()
-    for note in notes:
-        console.print(f"note: {note.message}", markup=False)
-    if plain.nkey:
-        sim.reset(key=0)
-    controller = Controller(plain, envs, str(control), seed)
-    with _progress() as progress:
-        task = progress.add_task(f"{name}, {envs} environments", total=steps)
-        account = simulate(sim, controller, steps, lambda _: progress.advance(task))
+    account, worst = _step(sim, Controller(plain, envs, str(control), seed), steps, name)
     settings = {"model": name, "file": str(file), **settings}
     settings |= {"control": str(control), "seed": seed, "integrator": sim.integrator}
     settings |= {"threads": sim.threads, "timestep": sim.timestep, "tol": tol}
     settings["residual_unit"] = "m/s²" if settings["law"] == "convex" else "m/s"
     _report(console, account, settings)
     _write(console, out, plain, account, settings, write_json)
+    if dump is not None:
+        _write_problem(console, dump, worst)
+
+
+@app.command("dump")
+def dump_problem(
+    model: choice.Model,
+    envs: choice.Envs = 256,
+    steps: choice.Steps = 200,
+    env: Annotated[
+        int | None,
+        typer.Option(min=0, help="Environment, after the last step; default the run's worst."),
+    ] = None,
+    law: choice.SimLaw = choice.SimLawName.coulomb,
+    solver: choice.Solvers = choice.SolverName.auto,
+    precision: choice.Precisions = choice.PrecisionName.double,
+    tol: choice.Tolerance = None,
+    backend: choice.Backends = choice.BackendName.auto,
+    threads: choice.Threads = None,
+    control: choice.Control = choice.ControlName.random,
+    seed: choice.Seed = 0,
+    out: Annotated[
+        Path, typer.Option(help="Problem file; keeps what other problems it has.")
+    ] = Path("problems.h5"),
+) -> None:
+    """Step a model as `run` does and write the contact problem of one environment to a file."""
+    settings = {"law": law, "solver": solver, "precision": precision, "backend": backend}
+    settings = {key: str(value) for key, value in settings.items()}
+    if law == choice.SimLawName.mujoco:
+        _fail("--law: expected one whose problems are solved here, got mujoco")
+    if env is not None and env >= envs:
+        _fail(f"--env: expected at most {envs - 1}, got {env}")
+    console = Console()
+    _, plain, sim = _start(console, model, envs, **settings, tol=tol, threads=threads)
+    controller = Controller(plain, envs, str(control), seed)
+    _, worst = _step(sim, controller, steps, Path(model).stem)
+    _write_problem(console, out, worst if env is None else from_simulation(sim, env))
+
+
+def _start(console: Console, model: str, envs: int, **options: Any) -> tuple[Path, Any, BatchSim]:
+    """The model's file, the model as MuJoCo's own package has it, and the batch."""
+    picture.choose_opengl()
+    import mujoco
+
+    try:
+        file = models.find(model)
+        with warnings.catch_warnings(record=True) as notes:
+            warnings.simplefilter("always")
+            sim = BatchSim(file, envs, **options)
+        plain = _load(mujoco, file)
+    except (ValueError, TypeError, RuntimeError) as error:
+        _fail(str(error))
+    for note in notes:
+        console.print(f"note: {note.message}", markup=False)
+    if plain.nkey:
+        sim.reset(key=0)
+    return file, plain, sim
+
+
+def _step(
+    sim: BatchSim, controller: Controller, steps: int, name: str
+) -> tuple[Account, ContactProblem | None]:
+    """Steps the batch; returns the account and the worst problem."""
+    worst = WorstProblem(sim)
+    with _progress() as progress:
+        task = progress.add_task(f"{name}, {sim.num_envs} environments", total=steps)
+
+        def on_step(account: Account) -> None:
+            worst(account)
+            progress.advance(task)
+
+        return simulate(sim, controller, steps, on_step), worst.problem
+
+
+def _write_problem(console: Console, file: Path, problem: ContactProblem | None) -> None:
+    assert problem is not None  # every law that is solved here has a worst problem
+    try:
+        write(file, [problem], append=True)
+    except FileError as error:
+        _fail(str(error))
+    verdict = f"{problem.rows} rows, {problem.stored.status}, {problem.stored.residual:.1e}"
+    console.print(f"wrote {file}: problem {problem.name} ({verdict})", markup=False)
 
 
 def _load(mujoco: Any, file: Path) -> Any:
@@ -188,11 +253,6 @@ def _write(
         }
         (out / "run.json").write_text(json.dumps(record, indent=2, allow_nan=False) + "\n")
         console.print(f"wrote {out / 'run.json'}")
-
-
-def _fail(message: str) -> NoReturn:
-    print(f"stickslip: {message}", file=sys.stderr)
-    raise typer.Exit(2)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from stickslip._core import Solver, Status
+from stickslip.files import ContactProblem, from_simulation
 from stickslip.sim import BatchSim
 
 Control = Literal["zero", "random", "sine"]
@@ -129,6 +130,20 @@ class Account:
             "residual_quantiles": {str(q): _number(self.residuals.quantile(q)) for q in QUANTILES},
             "worst": {k: _number(v) for k, v in self.worst.items()},
         }
+
+
+class WorstProblem:
+    """Hears of every step, and keeps the problem of the worst residual of the run."""
+
+    def __init__(self, sim: BatchSim) -> None:
+        self.sim = sim
+        self.problem: ContactProblem | None = None  #: None with the law mujoco
+
+    def __call__(self, account: Account) -> None:
+        worst = account.worst
+        if worst and worst["step"] == account.steps - 1:
+            name = f"env{worst['environment']}_step{account.steps}"
+            self.problem = from_simulation(self.sim, worst["environment"], name)
 
 
 def simulate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -74,12 +75,14 @@ class BatchSim:
     ) -> None:
         file, text = _source(model)
         mujoco_law = law == "mujoco"
+        own_law = "convex" if mujoco_law else law
+        self._options = make_options(own_law, solver, precision, tol, options)
         self._core = _core.BatchSim(
             file,
             text,
             num_envs=check.count("num_envs", num_envs, low=1),
             mujoco_law=mujoco_law,
-            options=make_options("convex" if mujoco_law else law, solver, precision, tol, options),
+            options=self._options,
             threads=check.thread_count(threads),
             cuda=use_cuda(backend),
             integrator=integrator,
@@ -216,8 +219,28 @@ class BatchSim:
     def problem(self, env: int) -> dict[str, Any]:
         """The latest solve's problem of one environment, as `stickslip.solve` takes it (W, b, mu,
         R, dims, n_free, n_nonneg, n_box, lo, hi), its solution (impulse), and where it comes from:
-        J, M (the matrix of the integrator), a_free, efc_of (MuJoCo's constraint row of each)."""
+        J, M (the matrix of the integrator), a_free, efc_of (MuJoCo's constraint row of each); also
+        the verdict on that solve (status, residual, iterations, solver) and its warm_start. RK4
+        models have four solves a step: the last."""
         return self._core.problem(check.count("env", env))
+
+    def dump(
+        self,
+        env: int,
+        path: str | os.PathLike[str] | None = None,
+        name: str | None = None,
+    ) -> Path:
+        """Writes the latest solve's problem of one environment, its impulse and verdict, into a
+        problem file (docs/files.md), which `stickslip solve` solves again, to the same bits.
+
+        path: default problems.h5 in the current folder; a file of this layout keeps its other
+        problems. name: default env<env>_step<steps so far>. Returns the path.
+        """
+        from stickslip.files import from_simulation, write
+
+        target = Path("problems.h5" if path is None else path)
+        write(target, [from_simulation(self, env, name)], append=True)
+        return target
 
     def timings(self) -> dict[str, float]:
         """Seconds of wall time by stage so far, and the number of steps."""

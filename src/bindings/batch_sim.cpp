@@ -113,7 +113,12 @@ nb::dict problem(const BatchSim& sim, int env) {
   d["dims"] = copy(p.slot.dims, {std::size_t(s.n_contacts)});
   d["lo"] = copy(p.slot.lo, {std::size_t(s.n_box)});
   d["hi"] = copy(p.slot.hi, {std::size_t(s.n_box)});
+  d["warm_start"] = copy(p.warm_start, {n});
   d["impulse"] = copy(p.impulse, {n});
+  d["status"] = p.status;
+  d["residual"] = p.residual;
+  d["iterations"] = p.iterations;
+  d["solver"] = p.solver;
   d["J"] = copy(p.slot.J, {n, nv});
   d["M"] = copy(p.slot.M, {nv, nv});
   d["a_free"] = copy(p.slot.a_free, {nv});

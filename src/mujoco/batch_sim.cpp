@@ -173,12 +173,19 @@ std::vector<ContactRecord> BatchSim::contacts(int env) const {
 
 ProblemView BatchSim::problem(int env) const {
   auto& buffers = *impl_->buffers;
+  const auto& result = buffers.results();
+  const bool posed = buffers.rows(env) > 0;  // a problem without rows is not even solved
   return {.slot = buffers.slot(env),
           .W = buffers.problems().W(env),
           .ld_W = buffers.problems().max_rows(),
           .rows = buffers.rows(env),
           .nv = int(impl_->model->nv),
-          .impulse = buffers.results().impulse(env)};
+          .warm_start = buffers.problems().warm_start(env),
+          .impulse = result.impulse(env),
+          .status = posed ? result.status(env) : EnvStatus::solved,
+          .residual = posed ? result.residual(env) : 0,
+          .iterations = posed ? result.iterations(env) : 0,
+          .solver = posed ? result.solver(env) : Solver::automatic};
 }
 
 }  // namespace stickslip::mujoco

@@ -67,13 +67,17 @@ enum class StateComponent {
   xfrc_applied
 };
 
-/// The problem of one environment in the latest solve (docs/mathematics.md §1). Pointers are valid
-/// until the next step.
+/// The problem of one environment in the latest solve (docs/mathematics.md §1) and the verdict on
+/// that solve: of Runge-Kutta steps the last one's. Pointers are valid until the next step.
 struct ProblemView {
   EnvSlot slot;
   const double* W;
   int ld_W, rows, nv;
-  const double* impulse;
+  const double *warm_start, *impulse;
+  EnvStatus status;
+  double residual;
+  int iterations;
+  Solver solver;
 };
 
 class BatchSim {

@@ -1,5 +1,5 @@
 """docs/adding_a_solver.md: its blocks, applied to a copy of the sources, give an honest solver.
-docs/python.md: its examples run."""
+docs/python.md, docs/files.md: their examples run."""
 
 import ctypes
 import os
@@ -184,10 +184,12 @@ def test_the_rest_of_the_page_compiles_and_keeps_the_house_rules(tree):
     assert rules.returncode == 0, rules.stdout.decode()
 
 
-def test_the_examples_of_the_python_page_run():
+@pytest.mark.parametrize(("page", "examples"), [("python.md", 4), ("files.md", 2)])
+def test_the_examples_of_the_pages_for_python_run(page, examples, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     models = pytest.importorskip("stickslip.models")
     if "hopper" not in models.available():
         pytest.skip("gymnasium's models are not installed")
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), re.S)
-    assert len(blocks) >= 4
-    exec(compile("\n".join(blocks), "docs/python.md", "exec"), {})
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.S)
+    assert len(blocks) >= examples
+    exec(compile("\n".join(blocks), page, "exec"), {})

@@ -63,9 +63,18 @@ def test_any_numbers_give_an_honest_verdict(arguments, law, solver):
     assert not solution.impulse[refused].any()
     assert np.isinf(solution.residual[refused]).all()
     judged = oracle(arguments, solution.impulse, law)
-    limit = bound(arguments, 1e-9)
+    limit = bound({"b": only_used_rows(arguments)}, 1e-9)
     scale = judged_scale(arguments, solution.impulse)
     assert np.all(judged[solution.ok] <= (limit + 1e-12 * scale)[solution.ok])
+
+
+def only_used_rows(arguments):
+    """b with zeros in the rows that an environment does not use: nobody reads them."""
+    b, dims = arguments["b"], arguments["dims"]
+    fixed = arguments["n_free"] + arguments["n_nonneg"] + arguments["lo"].shape[1]
+    ends = fixed + np.concatenate([[0], np.cumsum(dims)])
+    counts = np.minimum(arguments.get("counts", np.full(len(b), len(dims))), len(dims))
+    return np.where(np.arange(b.shape[1]) < ends[counts][:, None], b, 0.0)
 
 
 def judged_scale(arguments, impulse):

@@ -1,0 +1,154 @@
+"""Solving the problems of a file in ragged batches."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import stickslip
+from stickslip import _core
+from stickslip._core import Solver, Status
+from stickslip.contact import make_options
+from stickslip.files.problems import (
+    DEFAULT_LAW,
+    DEFAULT_TOL,
+    ComplementarityProblem,
+    ContactProblem,
+    Problem,
+    StoredSolution,
+)
+
+_BATCH_NUMBERS = 2**20  # in the matrices of one batch: 8 MiB; from 512 rows on, one problem
+
+
+class UnsolvableKindError(ValueError):
+    """This version has no solver for a kind of problem."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A problem, its solution and verdict."""
+
+    problem: Problem
+    solution: StoredSolution
+    seconds: float  #: wall time of its batch over the problems in it
+
+
+def solve(
+    problems: Iterable[Problem],
+    *,
+    law: str | None = None,
+    solver: str = "auto",
+    precision: str = "double",
+    tol: float | None = None,
+    backend: str = "auto",
+    threads: int | None = None,
+) -> list[Answer]:
+    """Answers of all problems, in their order. `law` None: each problem's own, else coulomb.
+
+    The options of contact problems are those of `stickslip.solve`; complementarity problems
+    take `tol` alone. Problems of one law and of similar size are solved as one batch.
+    """
+    batches: dict[Any, list[tuple[int, ContactProblem]]] = defaultdict(list)
+    answers: dict[int, Answer] = {}
+    options = {"solver": solver, "precision": precision, "tol": tol}
+    for place, problem in enumerate(problems):
+        if isinstance(problem, ComplementarityProblem):
+            answers[place] = _solve_complementarity(problem, tol)
+        else:
+            which = law or problem.law or DEFAULT_LAW
+            batches[which, problem.rows.bit_length()].append((place, problem))
+    for (which, bits), members in batches.items():
+        make_options(which, solver, precision, tol, None)  # refuses before anything runs
+        at_once = max(1, _BATCH_NUMBERS >> (2 * bits))
+        for first in range(0, len(members), at_once):
+            some = members[first : first + at_once]
+            batch = [problem for _, problem in some]
+            calls = {"law": which, **options, "backend": backend, "threads": threads}
+            for (place, _), answer in zip(some, _solve_batch(batch, calls), strict=True):
+                answers[place] = answer
+    return [answers[place] for place in sorted(answers)]
+
+
+def ragged(problems: list[ContactProblem]) -> dict[str, Any]:
+    """The problems as arguments of `stickslip.solve`, rows packed at the front of each slot."""
+    counts = np.array([p.counts for p in problems]).reshape(-1, 4)
+    rows = max(p.rows for p in problems)
+    dims = _packed([p.dims for p in problems]).astype(np.int32)
+    W = np.zeros((len(problems), rows, rows))
+    for slot, p in zip(W, problems, strict=True):
+        slot[: p.rows, : p.rows] = p.W
+    b = _packed([p.b for p in problems])
+    arguments = {"W": W, "b": b, "mu": _packed([p.mu for p in problems]), "dims": dims}
+    for key in ("lo", "hi"):
+        arguments[key] = _packed([getattr(p, key) for p in problems])
+    for key in ("R", "warm_start"):
+        given = [getattr(p, key) for p in problems]
+        if any(values is not None for values in given):
+            empty = np.zeros(0)
+            arguments[key] = _packed([empty if v is None else v for v in given], rows)
+    return {**arguments, "counts": counts}
+
+
+def _packed(vectors: list[np.ndarray], width: int | None = None) -> np.ndarray:
+    width = max((len(v) for v in vectors), default=0) if width is None else width
+    out = np.zeros((len(vectors), width))
+    for slot, values in zip(out, vectors, strict=True):
+        slot[: len(values)] = values
+    return out
+
+
+def _solve_batch(problems: list[ContactProblem], options: dict[str, Any]) -> list[Answer]:
+    arguments = ragged(problems)
+    start = time.perf_counter()
+    result = stickslip.solve(**arguments, **options)
+    seconds = (time.perf_counter() - start) / len(problems)
+    law = options["law"]
+    core = make_options(law, options["solver"], options["precision"], options["tol"], None)
+    return [
+        Answer(
+            problem,
+            StoredSolution(
+                values=result.impulse[e, : problem.rows].copy(),
+                status=Status(int(result.status[e])).name,
+                residual=float(result.residual[e]),
+                iterations=int(result.iterations[e]),
+                solver=Solver(int(result.solver[e])).name,
+                law=law,
+                tolerance=_core.tolerance(core, problem.scale),
+            ),
+            seconds,
+        )
+        for e, problem in enumerate(problems)
+    ]
+
+
+def _solve_complementarity(problem: ComplementarityProblem, tol: float | None) -> Answer:
+    """By `stickslip.solve_lcp`."""
+    solve_lcp: Callable[..., Any] | None = getattr(stickslip, "solve_lcp", None)
+    if solve_lcp is None:
+        raise UnsolvableKindError(
+            f"problem {problem.name!r}: kind: expected contact or fc3d, for this version has no "
+            f"solver of complementarity problems, got {problem.kind}"
+        )
+    given = {key: getattr(problem, key) for key in ("lo", "hi", "findex")}
+    options = {key: value for key, value in given.items() if value is not None}
+    if tol is not None:
+        options["tol"] = tol
+    start = time.perf_counter()
+    result = solve_lcp(problem.M, problem.q, n_free=problem.n_free, **options)
+    seconds = time.perf_counter() - start
+    solution = StoredSolution(
+        values=np.array(result.z, dtype=float),
+        status=Status(int(result.status)).name,
+        residual=float(result.residual),
+        iterations=int(result.iterations),
+        solver=str(getattr(result.method, "name", result.method)),
+        tolerance=(tol or DEFAULT_TOL) * (1 + problem.scale),
+    )
+    return Answer(problem, solution, seconds)

@@ -1,0 +1,293 @@
+"""Problem files: what is written is read, what is dumped replays to the same bits."""
+
+import collections
+import dataclasses
+
+import h5py
+import numpy as np
+import problems
+import pytest
+import robots
+import sim_models
+
+import stickslip
+from stickslip import files
+from stickslip.files import answer, judge
+
+
+def contact_problem(seed=0, name="one", dims=(3, 4, 6), **fields):
+    rng = np.random.default_rng(seed)
+    n = 4 + sum(dims)
+    J = rng.normal(size=(n, n + 3))
+    tangential = sum(dims) - len(dims)
+    given = {
+        "W": J @ J.T / n,
+        "b": rng.normal(size=n),
+        "mu": rng.uniform(0.1, 1.0, tangential),
+        "dims": np.array(dims, np.int32),
+        "n_free": 1,
+        "n_nonneg": 2,
+        "lo": np.array([-0.5]),
+        "hi": np.array([np.inf]),
+    }
+    return files.ContactProblem(name=name, **{**given, **fields})
+
+
+def assert_same(first, second):
+    """Problems or solutions, field by field."""
+    for field in dataclasses.fields(first):
+        a, b = getattr(first, field.name), getattr(second, field.name)
+        if isinstance(a, np.ndarray):
+            np.testing.assert_array_equal(a, b, err_msg=field.name)
+        elif isinstance(a, files.StoredSolution):
+            assert_same(a, b)
+        elif field.name != "notes":
+            assert a == b, field.name
+
+
+def test_what_is_written_is_read(tmp_path):
+    rng = np.random.default_rng(1)
+    solution = files.StoredSolution(
+        rng.normal(size=17), "solved", 1e-12, 70_000, "newton", "convex", 1e-9
+    )
+    contact = contact_problem(
+        R=rng.uniform(size=17), warm_start=rng.normal(size=17), law="convex", level="acceleration"
+    )
+    contact = dataclasses.replace(contact, stored=solution)
+    M, q = rng.normal(size=(5, 5)), rng.normal(size=5)
+    lcp = files.ComplementarityProblem("lcp", M, q)
+    z = files.StoredSolution(rng.uniform(size=5), iterations=3)
+    mlcp = files.ComplementarityProblem("mixed", M, q, "mlcp", n_free=2, stored=z)
+    bounds = {"lo": -np.ones(5), "hi": np.full(5, np.inf), "findex": np.array([-1, 0, 0, 4, -1])}
+    boxed = files.ComplementarityProblem("boxed", M, q, "boxed_lcp", **bounds)
+    written = [contact, lcp, mlcp, boxed, contact_problem(2, "bare", dims=())]
+    path = tmp_path / "all.h5"
+    files.write(path, written, {"one": solution, "boxed": z})
+    back = files.read(path)
+    assert back.path == str(path)
+    by_name = {problem.name: problem for problem in back.problems}
+    assert list(by_name) == sorted(problem.name for problem in written)
+    for problem in written:
+        assert_same(problem, by_name[problem.name])
+    assert_same(back.solutions["one"], solution)
+    assert_same(back.solutions["boxed"], z)
+
+
+def test_appending_keeps_the_others_and_replaces_namesakes(tmp_path):
+    path = tmp_path / "two.h5"
+    files.write(path, [contact_problem(0, "a"), contact_problem(1, "b")])
+    files.write(path, [contact_problem(2, "b")], append=True)
+    a, b = files.read(path).problems
+    assert_same(a, contact_problem(0, "a"))
+    assert_same(b, contact_problem(2, "b"))
+    files.write(path, [contact_problem(3, "c")])
+    assert [p.name for p in files.read(path).problems] == ["c"]
+
+
+def test_names_that_hdf5_lacks_are_refused_before_anything_is_written(tmp_path):
+    for name in ("", ".", "a/b"):
+        with pytest.raises(files.FileError, match=r"x\.h5: name: expected a text without '/'"):
+            files.write(tmp_path / "x.h5", [contact_problem(0, name)])
+    assert not (tmp_path / "x.h5").exists()
+
+
+def test_numbers_and_texts_may_come_with_axes(tmp_path):
+    """MATLAB writes attributes so."""
+    path = tmp_path / "axes.h5"
+    files.write(path, [contact_problem(0, law="convex")])
+    with h5py.File(path, "a") as file:
+        attributes = file["problems/one"].attrs
+        attributes["n_free"], attributes["law"] = np.array([[1]]), np.array([b"convex"])
+    assert_same(files.read(path).problems[0], contact_problem(0, law="convex"))
+
+
+def test_fc3d_and_missing_dims(tmp_path):
+    W, q = np.diag([1.0, 2.0, 3.0] * 2), np.array([-1.0, 0.5, 0, 1, 0, 0])
+    with h5py.File(tmp_path / "f.h5", "w") as file:
+        for kind, right, mu in (("fc3d", "q", [0.1, 0.2]), ("contact", "b", [0.1, 0.1, 0.2, 0.2])):
+            group = file.create_group(f"problems/{kind}")
+            group.attrs["kind"] = kind
+            group.update({"W": W, right: q, "mu": mu})
+    contact, fc3d = files.read(tmp_path / "f.h5").problems
+    assert fc3d.kind == "fc3d"
+    for key in ("W", "b", "mu", "dims", "counts", "scale"):
+        np.testing.assert_array_equal(getattr(contact, key), getattr(fc3d, key))
+    (first, second) = answer.solve([contact, fc3d])
+    assert first.solution.status == "solved"
+    np.testing.assert_array_equal(first.solution.values, second.solution.values)
+
+
+@pytest.mark.parametrize("law", ["coulomb", "convex", "box", "frictionless"])
+def test_a_file_is_solved_as_its_problems_one_by_one(law):
+    shapes = [(), (3,), (3, 3), (4,), (6, 3), (3,) * 6, (3,) * 12]
+    some = [contact_problem(i, str(i), dims) for i, dims in enumerate(shapes)]
+    some[2] = dataclasses.replace(some[2], R=np.full(10, 0.1))
+    some[3] = dataclasses.replace(some[3], warm_start=np.full(8, 0.1))
+    answers = answer.solve(some, law=law)
+    assert [a.problem.name for a in answers] == [p.name for p in some]
+    for problem, told in zip(some, answers, strict=True):
+        alone = stickslip.solve(**problem.arguments, law=law, warm_start=problem.warm_start)
+        assert told.solution.values.tobytes() == alone.impulse.tobytes()
+        assert told.solution.status == alone.status.name
+        assert told.solution.residual == alone.residual
+        assert told.solution.law == law
+    solutions = {a.problem.name: a.solution for a in answers}
+    checks = judge.check(files.ProblemFile("memory", some, solutions))
+    assert [c.residual for c in checks] == [a.solution.residual for a in answers]
+    assert not any(c.wrong for c in checks)
+
+
+def test_each_problem_has_its_own_law():
+    laws = ("convex", "coulomb", None, "box")
+    some = [contact_problem(5, str(i), (3, 3), law=law) for i, law in enumerate(laws)]
+    told = [a.solution for a in answer.solve(some)]
+    assert [s.law for s in told] == ["convex", "coulomb", "coulomb", "box"]
+    np.testing.assert_array_equal(told[1].values, told[2].values)
+    assert not np.array_equal(told[0].values, told[1].values)
+
+
+def test_check_finds_what_is_not_solved():
+    problem = contact_problem(3, dims=(3, 3))
+    (told,) = answer.solve([problem])
+    good = told.solution
+    spoilt = dataclasses.replace(good, values=good.values * 1.001)
+    honest = dataclasses.replace(spoilt, status="not_converged")
+    silent = dataclasses.replace(spoilt, status=None)
+    wrong = []
+    for solution in (good, spoilt, honest, silent):
+        (check,) = judge.check(files.ProblemFile("", [problem], {"one": solution}))
+        assert check.solved == (solution is good)
+        wrong.append(check.wrong)
+    assert wrong == [False, True, False, False]
+    loose = dataclasses.replace(spoilt, tolerance=1.0)
+    file = files.ProblemFile("", [problem], {"one": loose})
+    assert not judge.check(file)[0].wrong
+    assert judge.check(file, tol=1e-9)[0].wrong
+
+
+def test_residual_of_complementarity_problems():
+    M, q = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-5.0, -6.0])
+    z = np.array([4 / 3, 7 / 3])
+    lcp = files.ComplementarityProblem("", M, q)
+    assert judge.complementarity_residual(lcp, z) <= 1e-15
+    assert judge.complementarity_residual(lcp, np.array([2.5, 1.0])) == 1.5
+    mixed = files.ComplementarityProblem("", M, -q, "mlcp", n_free=2)
+    assert judge.complementarity_residual(mixed, -z) <= 1e-15
+    assert judge.complementarity_residual(lcp, np.array([np.nan, 0])) == np.inf
+    # A normal row pressed by 1, and friction that may reach half of it against 3: it slides.
+    findex, hi = np.array([-1, 0]), np.array([np.inf, 0.5])
+    box = {"lo": np.array([0, -0.5]), "hi": hi, "findex": findex}
+    boxed = files.ComplementarityProblem("", np.eye(2), np.array([-1.0, 3.0]), "boxed_lcp", **box)
+    assert judge.complementarity_residual(boxed, np.array([1.0, -0.5])) == 0
+    assert judge.complementarity_residual(boxed, np.array([1.0, -1.0])) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("law", ["coulomb", "convex", "box", "frictionless"])
+@pytest.mark.parametrize("scene", ["TUMBLING", "MACHINE"])
+@pytest.mark.parametrize("options", [{}, {"precision": "mixed"}, {"solver": "pgs", "tol": 1e-6}])
+def test_a_dumped_problem_replays_to_the_same_bits(law, scene, options, tmp_path):
+    sim = stickslip.BatchSim(getattr(sim_models, scene), 3, law=law, **options)
+    sim.qvel[...] = np.random.default_rng(0).normal(size=sim.qvel.shape)
+    path = tmp_path / "dump.h5"
+    for step in range(1, 121):
+        sim.step()
+        if step in (60, 90, 120):
+            assert sim.dump(step // 30 - 2, path) == path
+    sim.dump(0, path, name="mine")
+    stored = files.read(path).problems
+    assert [p.name for p in stored] == ["env0_step60", "env1_step90", "env2_step120", "mine"]
+    level = "acceleration" if law == "convex" else "velocity"
+    posed = [problem for problem in stored if problem.rows]  # the others fly
+    assert len(posed) >= 3
+    for told in answer.solve(posed, **options):
+        was = told.problem.stored
+        assert (told.problem.law, told.problem.level) == (law, level)
+        assert told.solution.values.tobytes() == was.values.tobytes()
+        for key in ("status", "residual", "iterations", "solver", "tolerance"):
+            assert getattr(told.solution, key) == getattr(was, key), key
+    last = stored[-1].stored
+    assert last.status == stickslip.Status(sim.status[0]).name
+    assert last.residual == sim.residual[0]
+
+
+def test_dumping_what_has_no_problem(tmp_path):
+    sim = stickslip.BatchSim(sim_models.TUMBLING, 1, law="mujoco")
+    sim.step()
+    with pytest.raises(ValueError, match="law: expected one whose problems are solved here"):
+        sim.dump(0, tmp_path / "x.h5")
+    sim = stickslip.BatchSim("<mujoco/>", 1)
+    sim.step()
+    (problem,) = files.read(sim.dump(0, tmp_path / "empty.h5")).problems
+    assert problem.rows == 0
+    (told,) = answer.solve([problem])
+    assert told.solution.status == "solved"
+    with pytest.raises(IndexError):
+        sim.dump(1, tmp_path / "empty.h5")
+
+
+@pytest.mark.parametrize("robot", robots.NAMES)
+def test_robots_files(robot):
+    path = robots.FOLDER / f"{robot}.h5"
+    if not path.exists():
+        pytest.skip(f"{robot}: no robots' problems in $STICKSLIP_DATA")
+    file = files.read(path)
+    assert not any(c.wrong for c in judge.check(file))
+    answers = answer.solve(file.problems)
+    assert len(answers) == len(file.problems) == 200
+    solved = judged(answers)
+    named = collections.Counter(a.solution.law for a in answers)
+    assert named == {"coulomb": 100, "convex": 100}
+    for told, good in zip(answers, solved, strict=True):
+        assert good or told.solution.law == "coulomb"
+
+
+def judged(answers):
+    """Asserts that no verdict is wrong by the oracle; returns whether each problem is solved."""
+    solved = []
+    for told in answers:
+        problem, solution = told.problem, told.solution
+        one = answer.ragged([problem])
+        one.pop("warm_start", None)
+        residual = problems.oracle(one, solution.values[None], solution.law)[0]
+        assert residual == pytest.approx(solution.residual, rel=1e-3, abs=1e-11)
+        assert (solution.status == "solved") == (residual <= solution.tolerance), problem.name
+        solved.append(solution.status == "solved")
+    return solved
+
+
+def test_problems_of_others():
+    path = robots.FOLDER.parent / "problems" / "fc3d.h5"
+    if not path.exists():
+        pytest.skip("fc3d: no problems of others in $STICKSLIP_DATA")
+    file = files.read(path)
+    assert not any(c.wrong for c in judge.check(file))
+    assert all(c.solved for c in judge.check(file))  # as their authors or we published them
+    answers = answer.solve(file.problems)
+    solved = judged(answers)
+    assert max(a.problem.rows for a in answers) == 858
+    assert sum(solved) >= 21
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["boxed_lcp", "classic_formula_lcp", "dart_lcp", "mlcp", "num4lcp_formula", "textbook_lcp"],
+)
+def test_complementarity_problems_of_others(name):
+    path = robots.FOLDER.parent / "problems" / f"{name}.h5"
+    if not path.exists():
+        pytest.skip(f"{name}: no problems of others in $STICKSLIP_DATA")
+    file = files.read(path)
+    if hasattr(stickslip, "solve_lcp"):
+        answers = answer.solve(file.problems)
+        solutions = {a.problem.name: a.solution for a in answers}
+        checks = judge.check(files.ProblemFile("", file.problems, solutions))
+        assert not any(c.wrong for c in checks)
+        for told in answers:  # where none is stored there is none
+            solvable = told.problem.stored is not None
+            assert (told.solution.status == "solved") == solvable, told.problem.name
+    for problem in file.problems:
+        if problem.stored is not None:
+            z = problem.stored.values
+            rounding = 1e-13 * np.abs(problem.M).sum(axis=1).max() * np.abs(z).max(initial=0)
+            residual = judge.complementarity_residual(problem, z)
+            assert residual <= 1e-10 * (1 + problem.scale) + rounding, problem.name
