@@ -1,0 +1,137 @@
+#include "src/compare/contest.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+namespace stickslip::compare {
+namespace {
+
+constexpr double kLong = 0.05;  ///< s; a solve that takes longer is timed once
+
+/// Keeps the calling thread on the last core it may use.
+class Pinned {
+ public:
+  Pinned() {
+    CPU_ZERO(&allowed_);
+    sched_getaffinity(0, sizeof allowed_, &allowed_);
+    for (int core = CPU_SETSIZE - 1; core >= 0; --core) {
+      if (!CPU_ISSET(core, &allowed_)) continue;
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(core, &one);
+      sched_setaffinity(0, sizeof one, &one);
+      return;
+    }
+  }
+  ~Pinned() { sched_setaffinity(0, sizeof allowed_, &allowed_); }
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+
+ private:
+  cpu_set_t allowed_;
+};
+
+/// What some peers print about every problem costs time and readers: it goes to /dev/null.
+class Silent {
+ public:
+  Silent() {
+    std::fflush(nullptr);
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    for (int i = 0; i < 2; ++i) {
+      saved_[i] = dup(kStreams[i]);
+      dup2(nowhere, kStreams[i]);
+    }
+    close(nowhere);
+  }
+  ~Silent() {
+    std::fflush(nullptr);
+    for (int i = 0; i < 2; ++i) {
+      dup2(saved_[i], kStreams[i]);
+      close(saved_[i]);
+    }
+  }
+  Silent(const Silent&) = delete;
+  Silent& operator=(const Silent&) = delete;
+
+ private:
+  static constexpr int kStreams[2] = {STDOUT_FILENO, STDERR_FILENO};
+  int saved_[2];
+};
+
+std::unique_ptr<Loaded> load(const Peer& peer, const reference::Problem& p, Law law,
+                             double tolerance) {
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const RowMajor W = p.W;
+  const std::vector<std::int32_t> dims(p.dims.begin(), p.dims.end());
+  return peer.load({law, p.shape, int(p.b.size()), dims.data(), W.data(), p.b.data(), p.mu.data(),
+                    p.R.data(), p.lo.data(), p.hi.data(), tolerance});
+}
+
+/// One problem and all solvers.
+struct Match {
+  const reference::Problem* problem;
+  double bound;  ///< m/s
+  std::vector<std::unique_ptr<Loaded>> loaded;
+  std::vector<reference::Vector> impulse;
+  std::vector<Score> score;
+
+  Match(const Peers& peers, const reference::Problem& p, Law law, double tolerance)
+      : problem(&p),
+        bound(tolerance * (1.0 + (p.b.size() > 0 ? p.b.lpNorm<Eigen::Infinity>() : 0.0))) {
+    for (const auto& peer : peers) {
+      loaded.push_back(load(*peer, p, law, bound));
+      impulse.push_back(reference::Vector::Zero(p.b.size()));
+      score.push_back({.able = loaded.back() != nullptr});
+    }
+  }
+
+  void play(std::size_t i, bool warm_up) {
+    Score& s = score[i];
+    if (!s.able || (!s.seconds.empty() && s.seconds.back() > kLong)) return;
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    s.claimed = loaded[i]->solve(impulse[i].data());
+    const double time = std::chrono::duration<double>(Clock::now() - start).count();
+    if (!warm_up || time > kLong) s.seconds.push_back(time);
+  }
+
+  void judge(Law law) {
+    for (std::size_t i = 0; i < score.size(); ++i) {
+      if (!score[i].able) continue;
+      score[i].finite = impulse[i].allFinite();
+      score[i].residual = reference::residual(*problem, impulse[i], law);
+      score[i].solved = score[i].residual <= bound;
+    }
+  }
+};
+
+}  // namespace
+
+void Contest::add(reference::Problem problem) { problems_.push_back(std::move(problem)); }
+
+std::vector<Outcome> Contest::run(int rounds) {
+  const Pinned pinned;
+  const Silent silent;
+  std::vector<Match> matches;
+  for (const auto& problem : problems_) matches.emplace_back(peers_, problem, law_, tolerance_);
+  const std::size_t count = peers_.size();
+  for (int round = 0; round <= rounds; ++round) {
+    for (Match& match : matches) {
+      for (std::size_t i = 0; i < count; ++i)
+        match.play((i + std::size_t(round)) % count, round == 0);
+    }
+  }
+  std::vector<Outcome> outcomes;
+  for (const auto& peer : peers_) outcomes.push_back({peer->name(), peer->about(), {}});
+  for (Match& match : matches) {
+    match.judge(law_);
+    for (std::size_t i = 0; i < count; ++i) outcomes[i].scores.push_back(match.score[i]);
+  }
+  return outcomes;
+}
+
+}  // namespace stickslip::compare
