@@ -81,7 +81,7 @@ mjModel* make_model(int nv, const EnvShape& shape, const Settings& settings, dou
     mjsJoint* joint = mjs_addJoint(body, nullptr);
     joint->type = mjJNT_SLIDE;
     joint->frictionloss = i < shape.n_box ? 1.0 : 0.0;
-    mjs_setName(joint->element, ("j" + std::to_string(i)).c_str());
+    mjs_setName(joint->element, std::to_string(i).c_str());
     if (i > 0) continue;  // the contacts' geom
     mjsGeom* geom = mjs_addGeom(body, nullptr);
     geom->size[0] = 0.1;
@@ -90,7 +90,7 @@ mjModel* make_model(int nv, const EnvShape& shape, const Settings& settings, dou
   for (int i = 0; i < shape.n_free; ++i) {
     mjsEquality* equality = mjs_addEquality(spec, nullptr);
     equality->type = mjEQ_JOINT;
-    mjs_setString(equality->name1, ("j" + std::to_string(i % nv)).c_str());
+    mjs_setString(equality->name1, std::to_string(i % nv).c_str());
   }
   mjModel* model = mj_compile(spec, nullptr);
   mj_deleteSpec(spec);
@@ -216,8 +216,7 @@ extern "C" void stickslip_peers(stickslip::compare::Peers* out) {
   const auto add = [&](const char* name, const char* method, stickslip::bench::Settings settings) {
     out->push_back(std::make_unique<Mujoco>(name, method, settings));
   };
-  add("mujoco_newton_default", "Newton, tolerance 1e-8, 100 iterations",
-      {mjSOL_NEWTON, 100, 1e-8});
+  add("mujoco_newton_default", "Newton, tolerance 1e-8, 100 iterations", {mjSOL_NEWTON, 100, 1e-8});
   add("mujoco_newton", "Newton, tolerance squared, 100 iterations", {mjSOL_NEWTON, 100, 0});
   add("mujoco_cg", "CG, tolerance squared, 10,000 iterations", {mjSOL_CG, 10000, 0});
   add("mujoco_pgs", "PGS, tolerance squared, 10,000 sweeps", {mjSOL_PGS, 10000, 0});

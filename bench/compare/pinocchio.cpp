@@ -77,8 +77,8 @@ class Run : public Loaded {
 
 using Admm = Run<pinocchio::ADMMConstraintSolver, pinocchio::ADMMSolverSettings,
                  pinocchio::ADMMSolverResult>;
-using Pgs = Run<pinocchio::PGSConstraintSolver, pinocchio::PGSSolverSettings,
-                pinocchio::PGSSolverResult>;
+using Pgs =
+    Run<pinocchio::PGSConstraintSolver, pinocchio::PGSSolverSettings, pinocchio::PGSSolverResult>;
 
 class Pinocchio : public Peer {
  public:

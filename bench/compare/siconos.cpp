@@ -103,8 +103,7 @@ class Pyramid : public Loaded {
   bool solve(double* impulse) override {
     std::fill(z_.begin(), z_.end(), 0.0);
     std::fill(w_.begin(), w_.end(), 0.0);
-    const int info =
-        linearComplementarity_driver(&problem_, z_.data(), w_.data(), options_.data);
+    const int info = linearComplementarity_driver(&problem_, z_.data(), w_.data(), options_.data);
     for (std::size_t c = 0; c < contacts_; ++c) {
       const double* beta = &z_[contacts_ + 4 * c];
       impulse[3 * c] = z_[c];
@@ -156,7 +155,7 @@ class Siconos : public Peer {
       : name_(name), method_(method), id_(id), iterations_(iterations) {}
   std::string name() const override { return name_; }
   std::string about() const override {
-    return std::string("Siconos ") + SICONOS_VERSION + ", " + method_;
+    return std::string("Siconos Numerics (library ") + SICONOS_LIBRARY_VERSION + "), " + method_;
   }
   std::unique_ptr<Loaded> load(const PeerProblem& p) const override {
     if (!only_isotropic_contacts(p) || p.rows == 0) return nullptr;
@@ -183,6 +182,6 @@ extern "C" void stickslip_peers(stickslip::compare::Peers* out) {
   out->push_back(std::make_unique<Siconos>("siconos_nsn_ac",
                                            "semismooth Newton (Alart-Curnier), at most 1,000 steps",
                                            SICONOS_FRICTION_3D_NSN_AC, 1000));
-  out->push_back(std::make_unique<Siconos>("siconos_lemke", "lexicographic Lemke",
-                                           SICONOS_LCP_LEMKE, 0));
+  out->push_back(
+      std::make_unique<Siconos>("siconos_lemke", "lexicographic Lemke", SICONOS_LCP_LEMKE, 0));
 }

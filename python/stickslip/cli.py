@@ -16,6 +16,7 @@ from rich.table import Table
 
 from stickslip import _core, info, models, picture
 from stickslip._core import Precision, Solver
+from stickslip.compare_command import compare
 from stickslip.contact import make_options
 from stickslip.run import Account, Controller, simulate
 from stickslip.sim import BatchSim
@@ -34,6 +35,9 @@ BackendName = StrEnum("BackendName", "auto cpu cuda")
 ControlName = StrEnum("ControlName", "random sine zero")
 
 _MODEL = "An MJCF, URDF or .mjb file, or a short name."
+
+
+app.command("compare")(compare)
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ using compare::Outcome;
 using compare::Score;
 
 void bind_contest(nb::module_& m) {
+  m.def("compiler", [] { return "g++ " __VERSION__; });
   using Ints = Array<const std::int32_t, 2>;
   using Vectors = Array<const double, 2>;
   nb::class_<Score>(m, "Score", "What a solver did with a problem.")
@@ -29,7 +30,7 @@ void bind_contest(nb::module_& m) {
       .def_ro("about", &Outcome::about)
       .def_ro("scores", &Outcome::scores);
   nb::class_<Contest>(m, "Contest", "See src/compare/contest.hpp.")
-      .def(nb::init<Law, double>(), "law"_a, "tolerance"_a)
+      .def(nb::init<Law, double, double>(), "law"_a, "tolerance"_a, "peer_tolerance"_a)
       .def("enter_ours", &Contest::enter_ours, "name"_a, "options"_a)
       .def("enter_module", &Contest::enter_module, "path"_a)
       .def(

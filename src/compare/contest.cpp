@@ -79,11 +79,13 @@ struct Match {
   std::vector<reference::Vector> impulse;
   std::vector<Score> score;
 
-  Match(const Peers& peers, const reference::Problem& p, Law law, double tolerance)
-      : problem(&p),
-        bound(tolerance * (1.0 + (p.b.size() > 0 ? p.b.lpNorm<Eigen::Infinity>() : 0.0))) {
+  Match(const Peers& peers, const reference::Problem& p, Law law, double tolerance,
+        double peer_tolerance)
+      : problem(&p) {
+    const double scale = 1.0 + (p.b.size() > 0 ? p.b.lpNorm<Eigen::Infinity>() : 0.0);
+    bound = tolerance * scale;
     for (const auto& peer : peers) {
-      loaded.push_back(load(*peer, p, law, bound));
+      loaded.push_back(load(*peer, p, law, peer_tolerance * scale));
       impulse.push_back(reference::Vector::Zero(p.b.size()));
       score.push_back({.able = loaded.back() != nullptr});
     }
@@ -117,7 +119,8 @@ std::vector<Outcome> Contest::run(int rounds) {
   const Pinned pinned;
   const Silent silent;
   std::vector<Match> matches;
-  for (const auto& problem : problems_) matches.emplace_back(peers_, problem, law_, tolerance_);
+  for (const auto& problem : problems_)
+    matches.emplace_back(peers_, problem, law_, tolerance_, peer_tolerance_);
   const std::size_t count = peers_.size();
   for (int round = 0; round <= rounds; ++round) {
     for (Match& match : matches) {

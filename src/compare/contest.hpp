@@ -10,11 +10,11 @@ namespace stickslip::compare {
 
 /// What a solver did with a problem.
 struct Score {
-  bool able = false;            ///< the solver could express the problem; if not, the rest means nothing
-  bool claimed = false;         ///< the solver's own verdict
-  bool finite = false;          ///< no NaN or infinity in the impulse
-  bool solved = false;          ///< residual <= tolerance * (1 + max|b|): the truth
-  double residual = 0;          ///< the oracle's, m/s; infinite where the impulse is not finite
+  bool able = false;     ///< the solver could express the problem; if not, the rest means nothing
+  bool claimed = false;  ///< the solver's own verdict
+  bool finite = false;   ///< no NaN or infinity in the impulse
+  bool solved = false;   ///< residual <= tolerance * (1 + max|b|): the truth
+  double residual = 0;   ///< the oracle's, m/s; infinite where the impulse is not finite
   std::vector<double> seconds = {};  ///< of each round; fewer than asked for where one takes long
 };
 
@@ -25,8 +25,10 @@ struct Outcome {
 
 class Contest {
  public:
-  /// `tolerance`: solved means residual <= tolerance * (1 + max|b|).
-  Contest(Law law, double tolerance) : law_(law), tolerance_(tolerance) {}
+  /// `tolerance`: solved means residual <= tolerance * (1 + max|b|). Peers, who measure by other
+  /// formulas, are asked for `peer_tolerance` instead.
+  Contest(Law law, double tolerance, double peer_tolerance)
+      : law_(law), tolerance_(tolerance), peer_tolerance_(peer_tolerance) {}
   Contest(const Contest&) = delete;
   Contest& operator=(const Contest&) = delete;
 
@@ -46,7 +48,7 @@ class Contest {
 
  private:
   Law law_;
-  double tolerance_;
+  double tolerance_, peer_tolerance_;
   Peers peers_;
   std::vector<reference::Problem> problems_;
 };

@@ -12,7 +12,8 @@ std::vector<std::string> Contest::enter_module(const std::string& path) {
   // Never closed: the peers' code lies in it.
   void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) throw std::runtime_error(dlerror());
-  auto* const peers_of = reinterpret_cast<decltype(&stickslip_peers)>(dlsym(module, "stickslip_peers"));
+  auto* const peers_of =
+      reinterpret_cast<decltype(&stickslip_peers)>(dlsym(module, "stickslip_peers"));
   if (peers_of == nullptr) throw std::runtime_error(path + " has no function stickslip_peers");
   Peers found;
   peers_of(&found);

@@ -21,7 +21,7 @@ struct PeerProblem {
   const double* mu;          ///< [sum(dims - 1)]
   const double* R;           ///< [rows], 1/kg
   const double *lo, *hi;     ///< [n_box], N s
-  double tolerance;          ///< m/s: the residual of docs/mathematics.md §4 that is asked for
+  double tolerance;          ///< m/s: the accuracy that is asked for
 };
 
 /// A problem in the form a solver wants it in.
