@@ -1,5 +1,7 @@
 // What the adapters to other people's solvers share.
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "src/compare/peer.hpp"
@@ -18,6 +20,18 @@ inline bool only_isotropic_contacts(const PeerProblem& p) {
     if (p.dims[c] != 3 || p.mu[2 * c] != p.mu[2 * c + 1]) return false;
   }
   return true;
+}
+
+/// Whether W is symmetric but for rounding, as some peers take for granted.
+inline bool symmetric(const PeerProblem& p) {
+  double largest = 0, difference = 0;
+  for (int i = 0; i < p.rows; ++i) {
+    for (int j = 0; j < p.rows; ++j) {
+      largest = std::max(largest, std::abs(p.W[i * p.rows + j]));
+      difference = std::max(difference, std::abs(p.W[i * p.rows + j] - p.W[j * p.rows + i]));
+    }
+  }
+  return difference <= 1e-12 * largest;
 }
 
 /// W + diag R, row-major.

@@ -40,9 +40,11 @@ Matrix root_of(const PeerProblem& p) {
          values.tail(rank).cwiseSqrt().asDiagonal().toDenseMatrix();
 }
 
-/// Whether MuJoCo can say it: R > 0 everywhere, symmetric bounds, and in a contact the tangents'
-/// compliances that belong to its friction (R_j mu_j^2 the same for all), on which its cone rests.
+/// Whether MuJoCo can say it: W symmetric, R > 0 everywhere, symmetric bounds, and in a contact the
+/// tangents' compliances that belong to its friction (R_j mu_j^2 the same for all), on which its
+/// cone rests.
 bool expressible(const PeerProblem& p) {
+  if (p.law != Law::convex || p.rows == 0 || !symmetric(p)) return false;
   for (int i = 0; i < p.rows; ++i) {
     if (!(p.R[i] >= mjMINVAL)) return false;
   }
@@ -197,7 +199,7 @@ class Mujoco : public Peer {
     return std::string("MuJoCo ") + mj_versionString() + ", " + method_;
   }
   std::unique_ptr<Loaded> load(const PeerProblem& p) const override {
-    if (p.law != Law::convex || p.rows == 0 || !expressible(p)) return nullptr;
+    if (!expressible(p)) return nullptr;
     auto loaded = std::make_unique<MujocoLoaded>(p, settings_);
     if (!loaded->ok()) return nullptr;
     return loaded;

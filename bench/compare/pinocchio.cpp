@@ -89,6 +89,11 @@ class Pinocchio : public Peer {
   }
 
  protected:
+  static bool takes(const PeerProblem& p) {
+    return p.rows > 0 && only_isotropic_contacts(p) && symmetric(p);
+  }
+
+ private:
   const char *name_, *method_;
 };
 
@@ -101,7 +106,7 @@ class PinocchioAdmm : public Pinocchio {
     settings_.anderson_capacity = std::size_t(anderson);
   }
   std::unique_ptr<Loaded> load(const PeerProblem& p) const override {
-    if (!only_isotropic_contacts(p) || p.rows == 0) return nullptr;
+    if (!takes(p)) return nullptr;
     if (p.law != Law::coulomb && p.law != Law::convex) return nullptr;
     return std::make_unique<Admm>(p, settings_);
   }
@@ -115,7 +120,7 @@ class PinocchioPgs : public Pinocchio {
   using Pinocchio::Pinocchio;
   // It projects normal and tangents each by itself: Coulomb's law, not the convex one.
   std::unique_ptr<Loaded> load(const PeerProblem& p) const override {
-    if (!only_isotropic_contacts(p) || p.rows == 0 || p.law != Law::coulomb) return nullptr;
+    if (!takes(p) || p.law != Law::coulomb) return nullptr;
     pinocchio::PGSSolverSettings settings;
     settings.max_iterations = 10000;
     return std::make_unique<Pgs>(p, settings);

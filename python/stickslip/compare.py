@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from stickslip import _core
-from stickslip._core import Law
+from stickslip._core import Law, Solver
 from stickslip._problem import assemble
 from stickslip._read import FileProblem, read_problems
 from stickslip.contact import make_options
 from stickslip.profiles import ratios_per_round
 
 PEERS = ("mujoco", "pinocchio", "siconos")  #: for whom bench/compare has an adapter
-OURS = ("auto", "auto:mixed", "newton", "pgs")
+OURS = ("auto", "auto:mixed", *(s.name for s in Solver if s.name != "auto"))
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Comparison:
 
 
 def _supported(name: str, law: Law) -> bool:
-    return _core.supports(_core.Solver[name.partition(":")[0]], law)
+    return _core.supports(Solver[name.partition(":")[0]], law)
 
 
 def _entry(outcome: Any, ours: bool, rounds: int) -> Entry:

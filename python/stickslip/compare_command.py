@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -19,6 +20,7 @@ from stickslip.compare import Comparison, Entry, summary
 
 LawName = StrEnum("LawName", [each.name for each in _core.Law])
 FamilyName = StrEnum("FamilyName", list(_core.families()))
+_WIDTH = 96  # of the tables
 _FILES = "HDF5 files of contact problems."
 
 
@@ -68,6 +70,7 @@ def compare(
         _fail(f"no contact problems of law {law} in {', '.join(str(f) for f in files or [])}")
     entries = contest.run(rounds)
     console = Console()
+    console.width = max(console.width, _WIDTH)
     rows = [summary(entry, entries[0]) for entry in entries]
     console.print(_times(rows, contest), _verdicts(rows))
     _notes(console, contest)
@@ -87,33 +90,40 @@ def _title(contest: Comparison) -> str:
 
 
 def _times(rows: list[dict[str, Any]], contest: Comparison) -> Table:
-    table = _columns("solver", "problems", "solved", "median", "95 %", "99.9 %", "max µs",
-                     "ratio (least)", title=_title(contest))  # fmt: skip
+    table = _columns("solver", "solved", "median", "95 %", "99.9 %", "max", "ratio (least)",
+                     title=_title(contest))  # fmt: skip
     for row in rows:
-        times = (f"{row[f'us_{key}']:.1f}" for key in ("median", "p95", "p99.9", "max"))
+        times = (_time(row[f"us_{key}"]) for key in ("median", "p95", "p99.9", "max"))
         ratio = f"{row['ratio_median']:.2f} ({row['ratio_min']:.2f})"
         solved = f"{100 * row['solved']:.4g} %"
-        table.add_row(row["solver"], f"{row['problems']:,}", solved, *times, ratio)
+        table.add_row(row["solver"], solved, *times, ratio)
     if contest.missing:
         table.caption = f"not installed: {', '.join(sorted(contest.missing))}"
     return table
 
 
+def _time(us: float) -> str:
+    """Three digits."""
+    scale, unit = (1.0, "µs") if us < 999.5 else (1e3, "ms") if us < 999.5e3 else (1e6, "s")
+    return f"{us / scale:.3g} {unit}"
+
+
 def _verdicts(rows: list[dict[str, Any]]) -> Table:
-    table = _columns("solver", "claims, not solved", "worst residual", "solved, not claimed",
-                     "NaN or infinite", title="wrong verdicts")  # fmt: skip
+    table = _columns("solver", "problems", "claims,\nnot solved", "worst\nresidual",
+                     "solved,\nnot claimed", "NaN or\ninfinite", title="wrong verdicts")  # fmt: skip
     for row in rows:
         worst = "" if row["worst_claimed"] is None else f"{row['worst_claimed']:.0e}"
-        table.add_row(row["solver"], f"{row['claimed_not_solved']:,}", worst,
-                      f"{row['solved_not_claimed']:,}", f"{row['not_finite']:,}")  # fmt: skip
+        counts = ("problems", "claimed_not_solved", "solved_not_claimed", "not_finite")
+        problems, lies, denials, broken = (f"{row[key]:,}" for key in counts)
+        table.add_row(row["solver"], problems, lies, worst, denials, broken)
     return table
 
 
 def _columns(first: str, *others: str, title: str) -> Table:
-    table = Table(title=title)
+    table = Table(title=title, box=box.SIMPLE_HEAD)
     table.add_column(first, no_wrap=True)
     for heading in others:
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     return table
 
 

@@ -4,13 +4,17 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <numeric>
+#include <random>
 
 namespace stickslip::compare {
 namespace {
 
-constexpr double kLong = 0.05;  ///< s; a solve that takes longer is timed once
+constexpr double kLong = 0.05;   ///< s; a solve that takes longer is timed once
+constexpr double kShort = 1e-3;  ///< s; for one that takes less it matters what ran before it
 
 /// Keeps the calling thread on the last core it may use.
 class Pinned {
@@ -91,6 +95,13 @@ struct Match {
     }
   }
 
+  /// Brings code and scratch of solver i into the caches, as in a batch of its own.
+  void warm(std::size_t i) {
+    Score& s = score[i];
+    if (s.able && (s.seconds.empty() || s.seconds.back() < kShort))
+      loaded[i]->solve(impulse[i].data());
+  }
+
   void play(std::size_t i, bool warm_up) {
     Score& s = score[i];
     if (!s.able || (!s.seconds.empty() && s.seconds.back() > kLong)) return;
@@ -121,18 +132,24 @@ std::vector<Outcome> Contest::run(int rounds) {
   std::vector<Match> matches;
   for (const auto& problem : problems_)
     matches.emplace_back(peers_, problem, law_, tolerance_, peer_tolerance_);
-  const std::size_t count = peers_.size();
+  std::vector<std::size_t> order(peers_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::minstd_rand random;
   for (int round = 0; round <= rounds; ++round) {
-    for (Match& match : matches) {
-      for (std::size_t i = 0; i < count; ++i)
-        match.play((i + std::size_t(round)) % count, round == 0);
+    for (std::size_t k = 0; k < matches.size(); ++k) {
+      Match& neighbour = matches[k > 0 ? k - 1 : matches.size() - 1];
+      for (const std::size_t i : order) {
+        if (round > 0) neighbour.warm(i);
+        matches[k].play(i, round == 0);
+      }
     }
+    std::shuffle(order.begin(), order.end(), random);
   }
   std::vector<Outcome> outcomes;
   for (const auto& peer : peers_) outcomes.push_back({peer->name(), peer->about(), {}});
   for (Match& match : matches) {
     match.judge(law_);
-    for (std::size_t i = 0; i < count; ++i) outcomes[i].scores.push_back(match.score[i]);
+    for (std::size_t i = 0; i < outcomes.size(); ++i) outcomes[i].scores.push_back(match.score[i]);
   }
   return outcomes;
 }

@@ -42,8 +42,9 @@ class Contest {
   void add(reference::Problem problem);
 
   /// Every problem by every solver, one right after the other on one core, `rounds` times after
-  /// one to warm up, in an order that rotates from round to round. The impulse judged is that of
-  /// the last round.
+  /// one to warm up, in an order that is drawn anew each round. Just before it is timed, a quick
+  /// solver solves the problem before: what another one left in the caches would cost it more than
+  /// the solve. The impulse judged is that of the last round.
   std::vector<Outcome> run(int rounds);
 
  private:
