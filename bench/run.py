@@ -30,14 +30,14 @@ KINDS = {  # report: (filter of stickslip_bench, pinned to one core)
     "gpu": ("^gpu/", False),
 }
 FAMILIES = ["--family", "box", "--family", "boxrest", "--family", "cage", "--family", "stack",
-            "--family", "stackrest", "--family", "stackheavy", "--count", "50"]  # fmt: skip
+            "--family", "stackrest", "--family", "stackheavy", "--count", "30", "--rounds", "5"]  # fmt: skip
 PEER_RUNS = {  # of `stickslip compare`; a pattern is looked for in the data
     **{f"coulomb_p{p}": [*FAMILIES, "--contacts", str(p)] for p in (4, 8, 16)},
     **{
         f"coulomb_p{p}_strict": [*FAMILIES, "--contacts", str(p), "--peer-tol", "1e-11"]
         for p in (4, 8, 16)
     },
-    "convex_robots": ["robots/*.h5", "--law", "convex"],
+    "convex_robots": ["robots/*.h5", "--law", "convex", "--rounds", "5"],
     "coulomb_fc3d": ["problems/fc3d*.h5", "--rounds", "3"],
 }
 COUNTERS = ["solved", "us_median", "us_p95", "us_max"]

@@ -109,8 +109,8 @@ def _time(us: float) -> str:
 
 
 def _verdicts(rows: list[dict[str, Any]]) -> Table:
-    table = _columns("solver", "problems", "claims,\nnot solved", "worst\nresidual",
-                     "solved,\nnot claimed", "NaN or\ninfinite", title="wrong verdicts")  # fmt: skip
+    headings = ("problems", "claims,\nnot solved", "worst\nresidual", "solved,\nnot claimed")
+    table = _columns("solver", *headings, "NaN or\ninfinite", title="wrong verdicts")
     for row in rows:
         worst = "" if row["worst_claimed"] is None else f"{row['worst_claimed']:.0e}"
         counts = ("problems", "claimed_not_solved", "solved_not_claimed", "not_finite")

@@ -13,8 +13,8 @@
 namespace stickslip::compare {
 namespace {
 
-constexpr double kLong = 0.05;   ///< s; a solve that takes longer is timed once
-constexpr double kShort = 1e-3;  ///< s; for one that takes less it matters what ran before it
+constexpr double kLong = 0.01;   ///< s; a solve that takes longer is timed once
+constexpr double kShort = 1e-3;  ///< s; a solve that takes less has one before it that is not timed
 
 /// Keeps the calling thread on the last core it may use.
 class Pinned {
@@ -95,16 +95,11 @@ struct Match {
     }
   }
 
-  /// Brings code and scratch of solver i into the caches, as in a batch of its own.
-  void warm(std::size_t i) {
-    Score& s = score[i];
-    if (s.able && (s.seconds.empty() || s.seconds.back() < kShort))
-      loaded[i]->solve(impulse[i].data());
-  }
-
   void play(std::size_t i, bool warm_up) {
     Score& s = score[i];
-    if (!s.able || (!s.seconds.empty() && s.seconds.back() > kLong)) return;
+    const double last = s.seconds.empty() ? 0.0 : s.seconds.back();
+    if (!s.able || last > kLong) return;
+    if (!warm_up && last < kShort) loaded[i]->solve(impulse[i].data());
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     s.claimed = loaded[i]->solve(impulse[i].data());
@@ -136,12 +131,8 @@ std::vector<Outcome> Contest::run(int rounds) {
   std::iota(order.begin(), order.end(), 0);
   std::minstd_rand random;
   for (int round = 0; round <= rounds; ++round) {
-    for (std::size_t k = 0; k < matches.size(); ++k) {
-      Match& neighbour = matches[k > 0 ? k - 1 : matches.size() - 1];
-      for (const std::size_t i : order) {
-        if (round > 0) neighbour.warm(i);
-        matches[k].play(i, round == 0);
-      }
+    for (Match& match : matches) {
+      for (const std::size_t i : order) match.play(i, round == 0);
     }
     std::shuffle(order.begin(), order.end(), random);
   }

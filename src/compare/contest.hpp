@@ -41,10 +41,10 @@ class Contest {
 
   void add(reference::Problem problem);
 
-  /// Every problem by every solver, one right after the other on one core, `rounds` times after
-  /// one to warm up, in an order that is drawn anew each round. Just before it is timed, a quick
-  /// solver solves the problem before: what another one left in the caches would cost it more than
-  /// the solve. The impulse judged is that of the last round.
+  /// Every problem by every solver, one right after the other on one core, in an order that is
+  /// drawn anew in each of the `rounds` rounds after one to warm up. A quick solver's timed solve
+  /// follows one that is not timed: fetching what others drove from the caches would take longer
+  /// than the solve. The impulse judged is that of the last round.
   std::vector<Outcome> run(int rounds);
 
  private:
