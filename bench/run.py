@@ -29,17 +29,18 @@ KINDS = {  # report: (filter of stickslip_bench, pinned to one core)
     "scaling": ("^scaling/", False),
     "gpu": ("^gpu/", False),
 }
-FAMILIES = ["--family", "box", "--family", "boxrest", "--family", "cage", "--family", "stack",
-            "--family", "stackrest", "--family", "stackheavy", "--count", "30", "--rounds", "5"]  # fmt: skip
-PEER_RUNS = {  # of `stickslip compare`; a pattern is looked for in the data
-    **{f"coulomb_p{p}": [*FAMILIES, "--contacts", str(p)] for p in (4, 8, 16)},
-    **{
-        f"coulomb_p{p}_strict": [*FAMILIES, "--contacts", str(p), "--peer-tol", "1e-11"]
-        for p in (4, 8, 16)
-    },
-    "convex_robots": ["robots/*.h5", "--law", "convex", "--rounds", "5"],
-    "coulomb_fc3d": ["problems/fc3d*.h5", "--rounds", "3"],
-}
+FAMILIES = [f"--family={name}" for name in ("box", "boxrest", "cage", "stack", "stackrest",
+                                            "stackheavy")]  # fmt: skip
+RANDOM = [*FAMILIES, "--count=30", "--rounds=5"]
+ROBOTS = ["robots/*.h5", "--law=convex", "--rounds=5"]
+PEER_RUNS = {  # arguments of `stickslip compare`; a pattern is looked for in the data
+    **{f"coulomb_p{p}": [*RANDOM, f"--contacts={p}"] for p in (4, 8, 16)},
+    **{f"coulomb_p{p}_strict": [*RANDOM, f"--contacts={p}", "--peer-tol=1e-11"]
+       for p in (4, 8, 16)},
+    "convex_robots": ROBOTS,
+    "convex_robots_strict": [*ROBOTS, "--peer-tol=1e-13"],
+    "coulomb_fc3d": ["problems/fc3d*.h5", "--rounds=3"],
+}  # fmt: skip
 COUNTERS = ["solved", "us_median", "us_p95", "us_max"]
 
 
@@ -136,7 +137,7 @@ def run_peers(build: Path, out: Path, machine: dict) -> None:
                                                     for r in report["results"]}}  # fmt: skip
         facts["not_installed"] = report["not_installed"]
         results += [{"case": case, **row} for row in report["results"]]
-        (raw / "compare.png").replace(out / f"peers_{case}.png")
+        (raw / "compare.png").replace(raw / f"{case}.png")
     if results:
         write(out / "peers.json", machine, results, load_before=load, **facts)
 

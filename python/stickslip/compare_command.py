@@ -69,6 +69,8 @@ def compare(
     if not contest.names:
         _fail(f"no contact problems of law {law} in {', '.join(str(f) for f in files or [])}")
     entries = contest.run(rounds)
+    if not entries:
+        _fail(f"no solver takes these problems under law {law}")
     console = Console()
     console.width = max(console.width, _WIDTH)
     rows = [summary(entry, entries[0]) for entry in entries]
