@@ -81,5 +81,5 @@ def _draw_verdicts(axes: object, entries: list[Entry]) -> None:
         axes.barh(names, share, left=left, color=colour, label=label)
         left += share
     axes.set(xlim=(0, 100), xlabel="verdicts, % of the problems it takes")
-    axes.legend(fontsize=7, loc="lower left")
+    axes.legend(fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     axes.tick_params(labelsize=8)
