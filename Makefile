@@ -9,7 +9,7 @@ export CPLUS_INCLUDE_PATH = $(PYTHON_DEV:%=%/..)
 BUILD := build/release
 JOBS := $(shell nproc)
 CXX_FILES = $(shell find include kernels src tests bench examples -name '*.[hc]pp' -o -name '*.cu*')
-SOURCES := $(shell find CMakeLists.txt cmake include kernels src -type f)
+SOURCES := $(shell find CMakeLists.txt cmake include kernels src bench/compare -type f)
 
 .PHONY: setup demo test test-all bench gpu-bundle gpu-check format clean
 
@@ -30,6 +30,7 @@ setup: .venv/built
 	  --config-settings=build.targets=python_package \
 	  --config-settings=cmake.define.STICKSLIP_TESTS=ON \
 	  --config-settings=cmake.define.STICKSLIP_BENCH=ON \
+	  --config-settings=cmake.define.STICKSLIP_PEERS=ON \
 	  --config-settings=cmake.define.STICKSLIP_CUDA_ARCHITECTURES=90-real
 	touch $@
 

@@ -29,6 +29,18 @@ KINDS = {  # report: (filter of stickslip_bench, pinned to one core)
     "scaling": ("^scaling/", False),
     "gpu": ("^gpu/", False),
 }
+FAMILIES = [f"--family={name}" for name in ("box", "boxrest", "cage", "stack", "stackrest",
+                                            "stackheavy")]  # fmt: skip
+RANDOM = [*FAMILIES, "--count=30", "--rounds=5"]
+ROBOTS = ["robots/*.h5", "--law=convex", "--rounds=5"]
+PEER_RUNS = {  # arguments of `stickslip compare`; a pattern is looked for in the data
+    **{f"coulomb_p{p}": [*RANDOM, f"--contacts={p}"] for p in (4, 8, 16)},
+    **{f"coulomb_p{p}_strict": [*RANDOM, f"--contacts={p}", "--peer-tol=1e-11"]
+       for p in (4, 8, 16)},
+    "convex_robots": ROBOTS,
+    "convex_robots_strict": [*ROBOTS, "--peer-tol=1e-13"],
+    "coulomb_fc3d": ["problems/fc3d*.h5", "--rounds=3"],
+}  # fmt: skip
 COUNTERS = ["solved", "us_median", "us_p95", "us_max"]
 
 
@@ -107,6 +119,31 @@ def run_comparison(build: Path, out: Path, machine: dict) -> None:
     write(out / "compare.json", machine, json.loads(raw.read_text()), load_before=load)
 
 
+def run_peers(build: Path, out: Path, machine: dict) -> None:
+    """`stickslip compare` with everybody whose adapter was built. It pins itself."""
+    data = Path(os.environ.get("STICKSLIP_DATA", ROOT.parent / "shared" / "data"))
+    environment = os.environ | {"STICKSLIP_COMPARE": str(build / "bench" / "compare")}
+    raw, results, facts, load = build / "peers", [], {}, os.getloadavg()[0]
+    for case, arguments in PEER_RUNS.items():
+        files = [str(f) for a in arguments if "*" in a for f in sorted(data.glob(a))]
+        if any("*" in a for a in arguments) and not files:
+            print(f"bench: no data for {case} in {data}, skipped")
+            continue
+        command = [sys.executable, "-m", "stickslip.cli", "compare", *files, "--out", raw,
+                   *(a for a in arguments if "*" not in a)]  # fmt: skip
+        if subprocess.run([str(c) for c in command], cwd=ROOT, env=environment).returncode:
+            print(f"bench: the Python package is not installed or failed, no {case}")
+            continue
+        report = json.loads((raw / "compare.json").read_text())
+        facts = {"about": facts.get("about", {}) | {r["solver"]: r.pop("about")
+                                                    for r in report["results"]}}  # fmt: skip
+        facts["not_installed"] = report["not_installed"]
+        results += [{"case": case, **row} for row in report["results"]]
+        (raw / "compare.png").replace(raw / f"{case}.png")
+    if results:
+        write(out / "peers.json", machine, results, load_before=load, **facts)
+
+
 def run_models(build: Path, out: Path, machine: dict) -> None:
     load, raw = os.getloadavg()[0], build / "models.json"
     raw.unlink(missing_ok=True)
@@ -124,7 +161,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "bench")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--min-time", type=float, default=0.1)
-    reports = [*KINDS, "compare", "models"]
+    reports = [*KINDS, "compare", "peers", "models"]
     parser.add_argument("--only", nargs="+", choices=reports, default=reports)
     given = parser.parse_args()
     machine = describe_machine()
@@ -137,6 +174,8 @@ def main() -> None:
     run_google(build, out, machine, given.min_time, given.only)
     if "compare" in given.only:
         run_comparison(build, out, machine)
+    if "peers" in given.only:
+        run_peers(build, out, machine)
     if "models" in given.only:
         run_models(build, out, machine)
 

@@ -100,10 +100,28 @@ def models(results: list[dict]) -> None:
     table(["model, law, threads", "rows", "solved", *stages], rows)
 
 
+def peers(results: list[dict]) -> None:
+    """Times are over the problems, ratios to our first solver."""
+    for case in dict.fromkeys(result["case"] for result in results):
+        print(f"**{case}**\n")
+        rows = []
+        for r in (result for result in results if result["case"] == case):
+            us = " / ".join(number(r[f"us_{key}"]) for key in ("median", "p95", "p99.9", "max"))
+            lies = str(r["claimed_not_solved"])
+            if r["worst_claimed"] is not None:
+                lies += f" ({float(r['worst_claimed']):.0e})"
+            rows.append([r["solver"], str(r["problems"]), percent(r["solved"]), us,
+                         f"{r['ratio_median']:.2f} ({r['ratio_min']:.2f})", lies,
+                         str(r["solved_not_claimed"]), str(r["not_finite"])])  # fmt: skip
+        table(["solver", "problems", "solved", "µs median / 95 % / 99.9 % / max", "ratio (least)",
+               "claims, not solved (worst)", "solved, not claimed", "NaN"], rows)  # fmt: skip
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
     kinds = {"solvers": solvers, "compare": compare, "robots": robots, "delassus": plain,
-             "scaling": scaling, "models": models, "gpu": plain}  # fmt: skip
+             "scaling": scaling, "models": models, "gpu": plain,
+             "peers": peers}  # fmt: skip
     for kind, show in kinds.items():
         path = folder / f"{kind}.json"
         if path.exists():

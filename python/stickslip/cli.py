@@ -15,6 +15,7 @@ from rich.table import Table
 from stickslip import _core, cli_files, info, models, picture
 from stickslip import _options as choice
 from stickslip._options import fail as _fail
+from stickslip.compare_command import compare
 from stickslip.contact import make_options
 from stickslip.files import ContactProblem, FileError, from_simulation, write
 from stickslip.run import Account, Controller, WorstProblem, simulate
@@ -29,6 +30,9 @@ app = typer.Typer(
 
 app.command("solve")(cli_files.solve_file)
 app.command("check")(cli_files.check_file)
+
+
+app.command("compare")(compare)
 
 
 def main() -> None:

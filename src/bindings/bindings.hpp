@@ -9,5 +9,7 @@ void bind_solve(nanobind::module_& m);      ///< solve, measure
 void bind_mechanism(nanobind::module_& m);  ///< delassus, apply_impulse
 void bind_reference(nanobind::module_& m);  ///< the oracle's residual
 void bind_batch_sim(nanobind::module_& m);  ///< simulations of MuJoCo models
+void bind_contest(nanobind::module_& m);    ///< solvers against each other
+void bind_families(nanobind::module_& m);   ///< random problems for that (bench/compare)
 
 }  // namespace stickslip::bindings

@@ -1,0 +1,164 @@
+"""The command `stickslip compare`."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from stickslip import _core, info, profiles
+from stickslip.compare import Comparison, Entry, summary
+
+LawName = StrEnum("LawName", [each.name for each in _core.Law])
+FamilyName = StrEnum("FamilyName", list(_core.families()))
+_WIDTH = 96  # of the tables
+_FILES = "HDF5 files of contact problems."
+
+
+def compare(
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FILE]...", exists=True, help=_FILES)
+    ] = None,
+    family: Annotated[
+        list[FamilyName] | None, typer.Option(help="Random problems; may be repeated.")
+    ] = None,
+    contacts: Annotated[int, typer.Option(min=1, help="Contacts of each random problem.")] = 8,
+    count: Annotated[int, typer.Option(min=1, help="Random problems of each family.")] = 100,
+    law: Annotated[LawName, typer.Option(help="Friction law.")] = LawName.coulomb,
+    solvers: Annotated[
+        str | None, typer.Option(help="Ours, as auto,auto:mixed,newton; default all of the law.")
+    ] = None,
+    peers: Annotated[bool, typer.Option(help="Let others take part, where installed.")] = True,
+    tol: Annotated[float, typer.Option(help="solved: residual <= tol (1 + max|b|).")] = 1e-9,
+    peer_tol: Annotated[
+        float | None, typer.Option(help="What peers are asked for; default the same.")
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Timed rounds.")] = 11,
+    out: Annotated[Path, typer.Option(help="Folder for the picture and the report.")] = Path(
+        "out/compare"
+    ),
+    write_json: Annotated[
+        bool, typer.Option("--json/--no-json", help="Write compare.json, with everything.")
+    ] = True,
+) -> None:
+    """Time our solvers beside others on the same problems, and check every verdict.
+
+    Prints one line per solver: share solved (by the independent oracle, not by its own word), times
+    over the problems, how often its own verdict was wrong. compare.png shows performance profiles.
+    """
+    if not files and not family:
+        _fail("expected a FILE or --family")
+    try:
+        chosen = solvers.split(",") if solvers else None
+        contest = Comparison(str(law), tol, peer_tol, chosen, None if peers else [])
+        for file in files or []:
+            contest.add_file(file)
+        for each in family or []:
+            contest.add_family(str(each), contacts, count)
+    except (ValueError, TypeError, OSError) as error:
+        _fail(str(error))
+    if not contest.names:
+        _fail(f"no contact problems of law {law} in {', '.join(str(f) for f in files or [])}")
+    entries = contest.run(rounds)
+    if not entries:
+        _fail(f"no solver takes these problems under law {law}")
+    console = Console()
+    console.width = max(console.width, _WIDTH)
+    rows = [summary(entry, entries[0]) for entry in entries]
+    console.print(_times(rows, contest), _verdicts(rows))
+    _notes(console, contest)
+    out.mkdir(parents=True, exist_ok=True)
+    profiles.draw(out / "compare.png", entries, _title(contest))
+    console.print(f"wrote {out / 'compare.png'}")
+    if write_json:
+        settings = {"law": str(law), "tol": tol, "peer_tol": contest.peer_tol, "rounds": rounds,
+                    "files": [str(f) for f in files or []], "families": list(family or []),
+                    "contacts": contacts, "count": count}  # fmt: skip
+        (out / "compare.json").write_text(_report(rows, entries, contest, settings))
+        console.print(f"wrote {out / 'compare.json'}")
+
+
+def _title(contest: Comparison) -> str:
+    return f"{len(contest.names):,} problems, law {contest.law.name}, tolerance {contest.tol:g}"
+
+
+def _times(rows: list[dict[str, Any]], contest: Comparison) -> Table:
+    table = _columns("solver", "solved", "median", "95 %", "99.9 %", "max", "ratio (least)",
+                     title=_title(contest))  # fmt: skip
+    for row in rows:
+        times = (_time(row[f"us_{key}"]) for key in ("median", "p95", "p99.9", "max"))
+        ratio = f"{row['ratio_median']:.2f} ({row['ratio_min']:.2f})"
+        solved = f"{100 * row['solved']:.4g} %"
+        table.add_row(row["solver"], solved, *times, ratio)
+    if contest.missing:
+        table.caption = f"not installed: {', '.join(sorted(contest.missing))}"
+    return table
+
+
+def _time(us: float) -> str:
+    """Three digits."""
+    scale, unit = (1.0, "µs") if us < 999.5 else (1e3, "ms") if us < 999.5e3 else (1e6, "s")
+    return f"{us / scale:.3g} {unit}"
+
+
+def _verdicts(rows: list[dict[str, Any]]) -> Table:
+    headings = ("problems", "claims,\nnot solved", "worst\nresidual", "solved,\nnot claimed")
+    table = _columns("solver", *headings, "NaN or\ninfinite", title="wrong verdicts")
+    for row in rows:
+        worst = "" if row["worst_claimed"] is None else f"{row['worst_claimed']:.0e}"
+        counts = ("problems", "claimed_not_solved", "solved_not_claimed", "not_finite")
+        problems, lies, denials, broken = (f"{row[key]:,}" for key in counts)
+        table.add_row(row["solver"], problems, lies, worst, denials, broken)
+    return table
+
+
+def _columns(first: str, *others: str, title: str) -> Table:
+    table = Table(title=title, box=box.SIMPLE_HEAD)
+    table.add_column(first, no_wrap=True)
+    for heading in others:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def _notes(console: Console, contest: Comparison) -> None:
+    for name, why in sorted(contest.missing.items()):
+        console.print(f"{name}: {why}", markup=False, style="dim")
+    if contest.left_out:
+        console.print(f"{contest.left_out:,} problems left out: they are no contact problems of this law")
+
+
+def _report(
+    rows: list[dict[str, Any]], entries: list[Entry], contest: Comparison, settings: dict[str, Any]
+) -> str:
+    """Everything: settings, the table, and each problem's times and residuals."""
+    each = {
+        e.name: {
+            "us": [round(float(t), 3) if math.isfinite(t) else None for t in e.median_us],
+            "residual": [_number(r) for r in e.residual],
+        }
+        for e in entries
+    }
+    machine = info.facts() | {"compiler": _core.compiler(), "load": os.getloadavg()[0]}
+    table = [{key: _number(value) for key, value in row.items()} for row in rows]
+    report = {"machine": machine, "settings": settings, "not_installed": contest.missing,
+              "results": table, "problems": contest.names, "each": each}  # fmt: skip
+    return json.dumps(report, allow_nan=False) + "\n"
+
+
+def _number(value: Any) -> Any:
+    """JSON has no infinity: a text instead."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"stickslip: {message}", file=sys.stderr)
+    raise typer.Exit(2)

@@ -1,0 +1,53 @@
+// Solvers against each other; python/stickslip/compare.py makes tables and pictures of it.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "src/bindings/bindings.hpp"
+#include "src/bindings/problem_arrays.hpp"
+#include "src/compare/contest.hpp"
+
+namespace stickslip::bindings {
+
+using namespace nb::literals;
+using compare::Contest;
+using compare::Outcome;
+using compare::Score;
+
+void bind_contest(nb::module_& m) {
+  m.def("compiler", [] { return "g++ " __VERSION__; });
+  using Ints = Array<const std::int32_t, 2>;
+  using Vectors = Array<const double, 2>;
+  nb::class_<Score>(m, "Score", "What a solver did with a problem.")
+      .def_ro("able", &Score::able)
+      .def_ro("claimed", &Score::claimed)
+      .def_ro("finite", &Score::finite)
+      .def_ro("solved", &Score::solved)
+      .def_ro("residual", &Score::residual)
+      .def_ro("seconds", &Score::seconds);
+  nb::class_<Outcome>(m, "Outcome", "What a solver did with all problems.")
+      .def_ro("name", &Outcome::name)
+      .def_ro("about", &Outcome::about)
+      .def_ro("scores", &Outcome::scores);
+  nb::class_<Contest>(m, "Contest", "See src/compare/contest.hpp.")
+      .def(nb::init<Law, double, double>(), "law"_a, "tolerance"_a, "peer_tolerance"_a)
+      .def("enter_ours", &Contest::enter_ours, "name"_a, "options"_a)
+      .def("enter_module", &Contest::enter_module, "path"_a)
+      .def(
+          "add",
+          [](Contest& self, Ints shape, Ints dims, Array<const double, 3> W, Vectors b, Vectors mu,
+             Vectors R, Vectors lo, Vectors hi) {
+            const ProblemArrays<double> arrays{shape, dims, W, b, mu, R, lo, hi, {}};
+            const ProblemBatch<double> batch = arrays.view();
+            for (int e = 0; e < batch.num_envs; ++e) {
+              if (!arrays.fits(std::size_t(e))) refuse("shape", "more rows than W has");
+              self.add(reference::from_batch(batch, e));
+            }
+          },
+          "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
+          "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
+          "hi"_a.noconvert().none(), "Adds the problems of a batch.")
+      .def("run", &Contest::run, "rounds"_a, nb::call_guard<nb::gil_scoped_release>());
+}
+
+}  // namespace stickslip::bindings

@@ -1,0 +1,231 @@
+"""`stickslip compare`: profiles, verdicts, the command line, and the adapters that were built."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from stickslip import Law, Solver, _core
+from stickslip.cli import app
+from stickslip.compare import OURS, PEERS, Comparison, find_modules, summary
+from stickslip.profiles import performance_profile, performance_ratios, ratios_per_round
+
+ROOT = Path(__file__).resolve().parents[2]
+PROBLEMS = 6
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Boxes of 1 kg that hit the floor and stick: r = -b. Two are stated for a law each."""
+    path = tmp_path / "sticking.h5"
+    rng = np.random.default_rng(0)
+    with h5py.File(path, "w") as out:
+        for i in range(PROBLEMS):
+            group = out.create_group(f"problems/{i}")
+            b = np.concatenate([[-1.0], rng.uniform(-0.2, 0.2, 2)])
+            group["W"], group["mu"] = np.eye(3), np.full(1 if i % 2 else 2, 0.5)
+            group["q" if i % 2 else "b"] = b
+            group.attrs["kind"] = "fc3d" if i % 2 else "contact"
+        out["problems/0"].attrs["law"] = "coulomb"
+        other = out.create_group("problems/of_another_law")
+        other["W"], other["b"], other["mu"] = np.eye(3), -np.ones(3), np.ones(2)
+        other.attrs.update(kind="contact", law="convex")
+        out.create_group("problems/of_another_kind").attrs["kind"] = "lcp"
+    return path
+
+
+@pytest.fixture(scope="module")
+def deceivers(tmp_path_factory):
+    """A peer module, compiled as anybody would for an own solver."""
+    if not shutil.which("g++"):
+        pytest.skip("g++ is not installed")
+    module = tmp_path_factory.mktemp("peers") / "stickslip_peer_deceivers.so"
+    source = Path(__file__).with_name("lying_peer.cpp")
+    flags = ["-std=c++20", "-shared", "-fPIC", f"-I{ROOT}", f"-I{ROOT / 'include'}"]
+    subprocess.run(["g++", *flags, str(source), "-o", str(module)], check=True)
+    return module
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, ["compare", *(str(a) for a in arguments)])
+
+
+def test_profile_by_hand():
+    inf = np.inf
+    times = np.array([[1.0, 4.0, inf, inf], [2.0, 1.0, 3.0, inf]])
+    expected = np.array([[1.0, 4.0, inf, inf], [2.0, 1.0, 1.0, inf]])
+    assert (performance_ratios(times) == expected).all()
+    profile = performance_profile(times, np.array([1.0, 2.0, 3.9, 4.0, 1e9]))
+    assert (profile == [[0.25, 0.25, 0.25, 0.5, 0.5], [0.5, 0.75, 0.75, 0.75, 0.75]]).all()
+
+
+def test_ratios_are_of_medians_within_a_round():
+    ours = np.array([[1.0, 2.0], [1.0, 2.0], [9.0, 9.0]])
+    theirs = np.array([[3.0, 2.0], [3.0, 2.0], [0.1, 0.1]])
+    assert (ratios_per_round(theirs, ours) == [3.0, 1.0]).all()
+
+
+def test_command(file, tmp_path):
+    out = tmp_path / "out"
+    shown = call(file, "--no-peers", "--rounds", 3, "--out", out)
+    assert shown.exit_code == 0, shown.output
+    assert "1 problems left out" in shown.output
+    assert (out / "compare.png").read_bytes().startswith(b"\x89PNG")
+    report = json.loads((out / "compare.json").read_text())
+    ours = [s for s in OURS if _core.supports(Solver[s.partition(":")[0]], Law.coulomb)]
+    assert [row["solver"] for row in report["results"]] == ours
+    assert report["problems"] == [f"sticking/{i}" for i in range(PROBLEMS)]
+    for row in report["results"]:
+        assert row["problems"] == PROBLEMS
+        assert row["solved"] == 1.0
+        assert 0 < row["us_median"] <= row["us_p95"] <= row["us_p99.9"] <= row["us_max"]
+        for wrong in ("claimed_not_solved", "solved_not_claimed", "not_finite"):
+            assert row[wrong] == 0
+    first = report["results"][0]
+    assert first["ratio_min"] == first["ratio_median"] == 1.0
+    assert len(report["each"]["auto"]["us"]) == PROBLEMS
+
+
+def test_command_on_a_family(tmp_path):
+    arguments = ["--family", "stack", "--contacts", 4, "--count", 3, "--solvers", "newton,auto"]
+    shown = call(*arguments, "--no-peers", "--rounds", 1, "--no-json", "--out", tmp_path)
+    assert shown.exit_code == 0, shown.output
+    assert "3 problems, law coulomb" in shown.output
+    assert not (tmp_path / "compare.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "expected a FILE or --family"),
+        (["--family", "stack", "--contacts", 3], "stack has no problems of 3"),
+        (["--family", "box", "--solvers", "magic"], "solver: expected"),
+        (["--family", "box", "--law", "box", "--solvers", "newton"], "law: expected"),
+    ],
+)
+def test_misuse(arguments, message, tmp_path):
+    shown = call(*arguments, "--no-peers", "--out", tmp_path)
+    assert shown.exit_code == 2
+    assert message in shown.stderr
+
+
+def test_file_without_problems_of_the_law(file, tmp_path):
+    shown = call(file, "--law", "frictionless", "--no-peers", "--out", tmp_path)
+    assert shown.exit_code == 0  # those of no law in particular
+    with h5py.File(file, "a") as open_file:
+        for name in "12345":
+            del open_file["problems"][name]
+    shown = call(file, "--law", "frictionless", "--no-peers", "--out", tmp_path)
+    assert shown.exit_code == 2
+    assert "no contact problems of law frictionless" in shown.stderr
+
+
+def test_law_that_nobody_takes(file, tmp_path, monkeypatch):
+    monkeypatch.setenv("STICKSLIP_COMPARE", str(tmp_path))
+    shown = call(file, "--law", "pyramid", "--out", tmp_path)
+    ours = _core.supports(Solver.auto, Law.pyramid)
+    assert shown.exit_code == (0 if ours else 2)
+    assert ours or "no solver takes these problems under law pyramid" in shown.stderr
+
+
+def test_deceivers_are_caught(file, deceivers):
+    contest = Comparison(modules=[deceivers])
+    contest.add_file(file)
+    entries = contest.run(rounds=2)
+    rows = {entry.name: summary(entry, entries[0]) for entry in entries}
+    wrong = {
+        name: (row["solved"], row["claimed_not_solved"], row["solved_not_claimed"])
+        for name, row in rows.items()
+    }
+    assert wrong["auto"] == wrong["honest"] == (1.0, 0, 0)
+    assert wrong["liar"] == wrong["garbler"] == (0.0, PROBLEMS, 0)
+    assert wrong["modest"] == (1.0, 0, PROBLEMS)
+    assert "choosy" not in rows
+    assert rows["garbler"]["not_finite"] == PROBLEMS
+    assert rows["garbler"]["worst_claimed"] == np.inf
+    assert rows["liar"]["worst_claimed"] > 0.8  # m/s; it leaves the boxes falling at 1
+    assert rows["liar"]["not_finite"] == 0
+
+
+def test_deceivers_in_the_report(file, deceivers, tmp_path, monkeypatch):
+    monkeypatch.setenv("STICKSLIP_COMPARE", str(deceivers.parent))
+    shown = call(file, "--rounds", 1, "--out", tmp_path)
+    assert shown.exit_code == 0, shown.output
+    assert "not installed: mujoco, pinocchio, siconos" in shown.output
+    report = json.loads((tmp_path / "compare.json").read_text())
+    garbler = next(row for row in report["results"] if row["solver"] == "garbler")
+    assert garbler["worst_claimed"] == "inf"
+    assert set(report["not_installed"]) == set(PEERS)
+
+
+def test_module_that_cannot_be_loaded(tmp_path):
+    broken = tmp_path / "stickslip_peer_siconos.so"
+    broken.write_text("not a library")
+    contest = Comparison(modules=[broken])
+    assert "siconos" in contest.missing
+    with pytest.raises(RuntimeError, match="no function stickslip_peers"):
+        _core.Contest(_core.Law.coulomb, 1e-9, 1e-9).enter_module("libm.so.6")
+
+
+def adapter(peer):
+    modules, _ = find_modules()
+    found = [file for file in modules if file.stem == f"stickslip_peer_{peer}"]
+    if not found:
+        pytest.skip(f"no adapter to {peer} was built")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("peer", "law", "solver"),
+    [
+        ("siconos", "coulomb", "siconos_nsgs"),
+        ("siconos", "pyramid", "siconos_lemke"),
+        ("pinocchio", "coulomb", "pinocchio_admm_aa"),
+        ("pinocchio", "convex", "pinocchio_admm_aa"),
+    ],
+)
+def test_adapter_states_the_same_problem(peer, law, solver):
+    """What a peer returns solves our problem, up to what its own measure is worth."""
+    contest = Comparison(law=law, tol=1e-6, peer_tol=1e-9, modules=adapter(peer))
+    contest.add_family("box", contacts=2, count=20)
+    entry = next(e for e in contest.run(rounds=1) if e.name == solver)
+    assert entry.able.all()
+    assert entry.solved[entry.claimed].all()
+    assert entry.claimed.mean() > 0.5  # its own business
+
+
+def test_mujoco_states_the_same_problem():
+    """All kinds of rows, with compliance as MuJoCo's cones want it."""
+    contest = Comparison(law="convex", tol=1e-6, peer_tol=1e-9, modules=adapter("mujoco"))
+    rng = np.random.default_rng(1)
+    dims = np.array([3, 4, 6])
+    rows = 2 + 2 + 2 + dims.sum()
+    for i in range(20):
+        J = rng.normal(size=(rows, 10))  # rank-deficient W
+        R = rng.uniform(0.01, 0.1, rows)
+        mu = rng.uniform(0.1, 1.0, (dims - 1).sum())
+        row, k = 6, 0
+        for dim in dims:
+            friction = mu[k : k + dim - 1]
+            R[row + 1 : row + dim] = R[row + 1] * (friction[0] / friction) ** 2
+            row, k = row + dim, k + dim - 1
+        bound = rng.uniform(0.1, 1.0, 2)
+        contest.add_arrays(
+            f"random/{i}", J @ J.T, rng.normal(size=rows), mu, dims=dims, n_free=2, n_nonneg=2,
+            lo=-bound, hi=bound, R=R,
+        )  # fmt: skip
+    entries = {e.name: e for e in contest.run(rounds=1)}
+    assert entries["mujoco_newton"].able.all()
+    assert entries["mujoco_newton"].solved.all()
+    assert entries["mujoco_pgs"].solved.any()
+
+
+def test_mujoco_without_compliance_has_no_such_problem():
+    contest = Comparison(law="convex", modules=adapter("mujoco"))
+    contest.add_family("box", contacts=2, count=2)
+    assert all(entry.ours for entry in contest.run(rounds=1))
