@@ -18,7 +18,7 @@ struct Stage {
   /// First sweeps: coarse, judged by the Newton that follows. First Newton stage: all its budget,
   /// float factorisation if mixed.
   bool first = false;
-  bool cone = false;    ///< natural map of the cone instead of Alart-Curnier (newton)
+  bool cone = false;  ///< natural map of the cone instead of Alart-Curnier (newton)
 };
 
 SS_HD Solver solver_of(Method method) {

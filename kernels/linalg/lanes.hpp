@@ -2,7 +2,8 @@
 // 16 in vector registers on a CPU. Written with the processor's registers by name, because loop
 // vectorisers give up on short loops inside larger ones.
 #pragma once
-#if !defined(__CUDACC__)
+// Host code outside the kernels is compiled for any x86-64 and only reads these headers' constants.
+#if defined(__AVX2__) && !defined(__CUDACC__)
 #include <immintrin.h>
 #endif
 
@@ -10,7 +11,7 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-#if !defined(__CUDACC__)
+#if defined(__AVX2__) && !defined(__CUDACC__)
 /// max(v, |a|), entry by entry, for any of the compiler's vector types.
 template <class Vector>
 SS_HD Vector larger(Vector v, Vector a) {

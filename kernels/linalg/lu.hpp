@@ -56,7 +56,8 @@ SS_HD void eliminate_pivot_row(const G& g, const LinearSystem<Real>& m, int n, i
   g.for_each((n - 1) / C - chunk0 + 1, [&](int c) {
     const int offset = (chunk0 + c) * C;
     auto sum = Lanes<Real, C>::load(m.row[k] + offset);
-    for (int p = 0; p < q; ++p) sum.add(Lanes<Real, C>::load(m.row[k0 + p] + offset), -m.column(p)[k]);
+    for (int p = 0; p < q; ++p)
+      sum.add(Lanes<Real, C>::load(m.row[k0 + p] + offset), -m.column(p)[k]);
     sum.store(m.row[k] + offset);
   });
 }

@@ -19,7 +19,9 @@ struct DirectionScratch {
       : a(arena.take<Factor>(std::size_t(max_rows) * padded(max_rows))),
         ld(padded(max_rows)),
         system{arena.take<Factor*>(max_rows), arena.take<Factor>(max_rows),
-               arena.take<int>(max_rows), arena.take<Factor>(std::size_t(LinearSystem<Factor>::kColumns) * padded(max_rows)), padded(max_rows)},
+               arena.take<int>(max_rows),
+               arena.take<Factor>(std::size_t(LinearSystem<Factor>::kColumns) * padded(max_rows)),
+               padded(max_rows)},
         x(arena.take<Factor>(max_rows)),
         active(arena.take<int>(max_rows)),
         place(arena.take<int>(max_rows)) {}

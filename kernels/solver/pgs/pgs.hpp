@@ -9,9 +9,9 @@ namespace stickslip::kernels::inline SS_ISA {
 
 template <class Real>
 struct Pgs {
-  Real* z;        ///< [ld] scaled impulse
-  Real* u;        ///< [ld] scaled velocity, kept up to date
-  Real* inverse;  ///< [6 n] inverse of each diagonal block, D x D at 6 * block row
+  Real* z;              ///< [ld] scaled impulse
+  Real* u;              ///< [ld] scaled velocity, kept up to date
+  Real* inverse;        ///< [6 n] inverse of each diagonal block, D x D at 6 * block row
   int slide_steps = 3;  ///< fixed-point steps of a sliding direction per visit
 
   SS_HD Pgs(Arena& arena, int max_rows)
@@ -75,7 +75,8 @@ struct Pgs {
 };
 
 /// Runs up to `sweeps` sweeps from where the last stage ended, judging every 8th and the last, with
-/// an early exit unless `exact`; not `judged`: the stage that follows will. Returns the sweeps done.
+/// an early exit unless `exact`; not `judged`: the stage that follows will. Returns the sweeps
+/// done.
 template <class Real, class G, class In>
 SS_HD int run_pgs(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, Pgs<Real>& pgs,
                   int sweeps, bool exact, bool judged, Judge<In>& judge) {
