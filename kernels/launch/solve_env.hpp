@@ -1,6 +1,7 @@
 // One environment from its slot in the batch to its verdict: check, scale, run the stages, judge.
 #pragma once
 #include "kernels/launch/ladder.hpp"
+#include "kernels/solver/lemke/lemke.hpp"
 #include "kernels/solver/newton/newton.hpp"
 #include "kernels/solver/newton/primal.hpp"
 #include "kernels/solver/pgs/pgs.hpp"
@@ -28,11 +29,14 @@ struct EnvScratch {
   SS_HD static std::size_t bytes(int max_rows, int max_contacts) {
     const EnvScratch fixed(Arena(nullptr), max_rows, max_contacts);
     Arena pgs = fixed.stage, newton = fixed.stage, primal = fixed.stage, fallback = fixed.stage;
+    Arena lemke = fixed.stage;
+    Lemke<Real>(lemke, max_rows);
     Pgs<Real>(pgs, max_rows);
     Newton<Real, Factor>(newton, max_rows);
     Newton<Real, Real>(fallback, max_rows);
     Primal<Real>(primal, max_rows);
-    return max(max(pgs.used(), newton.used()), max(primal.used(), fallback.used()));
+    const std::size_t others = max(max(pgs.used(), primal.used()), lemke.used());
+    return max(others, max(newton.used(), fallback.used()));
   }
 };
 
@@ -74,6 +78,16 @@ SS_HD void choose_equations(const Stage& stage, Law law, Linearisation<Real>& at
   at.cone = stage.cone || law == Law::convex;
 }
 
+/// Rows of other kinds than contacts of dimension 3 fit no tableau yet built here: the impulse stays
+/// where it starts, and the judge says what it is worth.
+template <class Real, class G, class In>
+SS_HD int run_pivoting(const G& g, const EnvProblem<In>& p, const Stage& stage, Arena arena,
+                       Judge<In>& judge) {
+  if (!fits_pyramid_tableau(p)) return 0;
+  Lemke<Real> lemke(arena, p.n);
+  return run_lemke(g, p, lemke, stage.budget, stage.exact, judge);
+}
+
 template <class Real, class Factor, class G, class In>
 SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
                     EnvScratch<Real, Factor, In>& scratch) {
@@ -86,6 +100,10 @@ SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
   if (stage.method == Method::primal) {
     const Primal<Real> primal(arena, p.n);
     return run_primal(g, p, scratch.scaled, primal, stage.budget, scratch.judge);
+  }
+  if (stage.method == Method::lemke) {
+    if (stage.first) return run_pivoting<Factor>(g, p, stage, arena, scratch.judge);
+    return run_pivoting<Real>(g, p, stage, arena, scratch.judge);
   }
   if constexpr (sizeof(Factor) != sizeof(Real)) {
     if (!stage.first) {
@@ -137,19 +155,22 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
   judge_start(g, p, judge);
   int iterations = 0;
   Solver solver = solver_of(stage_of(o, 0).method);
-  if (p.n > 0 && (!judge.solved() || o.exact_sweeps)) {
-    scale_problem(g, p, o.law, scratch.scaled);
+  if (p.n > 0 && (!judge.solved() || o.exact_sweeps || o.exact_pivots)) {
+    if (o.law != Law::pyramid) scale_problem(g, p, o.law, scratch.scaled);
     for (int index = 0;; ++index) {
       Stage stage = stage_of(o, index);
       if (stage.method == Method::none) break;
       stage.budget = affordable(stage, p.n);
       const double before = judge.best_residual;
+      judge.no_solution = false;
       iterations += run_stage(g, p, stage, scratch);
       if (judge.best_residual < before) solver = solver_of(stage.method);
       if (judge.solved()) break;
     }
   }
-  status = judge.solved() ? EnvStatus::solved : EnvStatus::not_converged;
+  status = judge.solved()      ? EnvStatus::solved
+           : judge.no_solution ? EnvStatus::no_solution_found
+                               : EnvStatus::not_converged;
   report(g, result, env, status, judge.best_residual, iterations, solver, rows_needed);
 }
 

@@ -27,7 +27,8 @@ void bind_enums(nb::module_& m) {
   nb::enum_<Solver>(m, "Solver", nb::is_arithmetic(), "Which algorithm produced a result.")
       .value("auto", Solver::automatic, "the recorded ladder of the law")
       .value("pgs", Solver::pgs, "block projected Gauss-Seidel")
-      .value("newton", Solver::newton, "semismooth Newton");
+      .value("newton", Solver::newton, "semismooth Newton")
+      .value("lemke", Solver::lemke, "Lemke's method, complementary pivoting");
   nb::enum_<Precision>(m, "Precision", nb::is_arithmetic(), "Arithmetic of the solver.")
       .value("double", Precision::fp64)
       .value("float", Precision::fp32)
