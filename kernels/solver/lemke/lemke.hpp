@@ -84,9 +84,10 @@ SS_HD void evaluate(const G& g, const EnvProblem<In>& p, const Lemke<Real>& s) {
 /// One step of iterative refinement: what the w's of the columns miss, through the tableau, which
 /// is the inverse of the basis.
 template <class Real, class G, class In>
-SS_HD void refine(const G& g, const EnvProblem<In>& p, const Lemke<Real>& s) {
+SS_HD void refine(const G& g, const EnvProblem<In>& p, Lemke<Real>& s) {
   constexpr int C = G::kChunk;
-  const auto& t = s.tableau;
+  auto& t = s.tableau;
+  settle_all(g, t);
   evaluate(g, p, s);
   g.for_each(t.chunks(g), [&](int chunk) {
     auto sum = Lanes<double, C>::zero();

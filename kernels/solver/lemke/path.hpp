@@ -22,10 +22,8 @@ SS_HD void measure_rows(const G& g, const PyramidTableau<Real>& t, const PivotRu
   const Real *column = t.column(c), *right = t.right();
   const int enters = t.col_var[c], z0_row = t.place[t.z0()];
   const auto measure = [&](int at, Real slope, Real value) {
-    const Real room = max(value, Real(0));
     t.slope[at] = slope;
-    t.room[at] = room;
-    t.key[at] = slope > rule.least ? slope / (room + rule.slack) : Real(0);
+    t.room[at] = max(value, Real(0));
   };
   for_rows(g, t, [&](int i) { measure(i, -column[i], right[i]); });
   const Real z0_slope = column[z0_row], z0_value = right[z0_row];
@@ -43,6 +41,10 @@ SS_HD void measure_rows(const G& g, const PyramidTableau<Real>& t, const PivotRu
       measure(t.m + i - k - 1, stands ? slope : Real(0), value);
     }
   });
+  g.for_each(t.m + 2 * t.p, [&](int i) {
+    const Real steepness = t.slope[i] / (t.room[i] + rule.slack);
+    t.key[i] = t.slope[i] > rule.least ? steepness : Real(0);
+  });
 }
 
 /// Who leaves: a row, or m + 2k + j for the twin of direction j of contact k; -1 if nobody blocks.
@@ -57,15 +59,16 @@ SS_HD int find_leaving(const G& g, const PyramidTableau<Real>& t, const PivotRul
   const int z0_row = t.place[t.z0()];
   const Real z0_slope = t.slope[z0_row];
   if (z0_slope > rule.least && (t.room[z0_row] - rule.slack) * nearest <= z0_slope) return z0_row;
-  return g.argmax(items, [&](int i) {
+  g.for_each(items, [&](int i) {
     const bool blocks = t.key[i] > Real(0) && t.room[i] * nearest <= t.slope[i];
-    return blocks ? t.slope[i] : Real(0);
+    t.key[i] = blocks ? t.slope[i] : Real(0);
   });
+  return g.argmax(items, [&](int i) { return t.key[i]; });
 }
 
 /// Runs the path from the tableau at z = 0, with at most `budget` pivots; counts them.
 template <class Real, class G>
-SS_HD PathEnd follow_path(const G& g, const PyramidTableau<Real>& t, const PivotRule<Real>& rule,
+SS_HD PathEnd follow_path(const G& g, PyramidTableau<Real>& t, const PivotRule<Real>& rule,
                           int budget, int& pivots) {
   const Real* right = t.right();
   const auto need = [&](int i) { return right[i] < Real(0) ? -right[i] / t.cover[i] : Real(0); };
@@ -77,6 +80,7 @@ SS_HD PathEnd follow_path(const G& g, const PyramidTableau<Real>& t, const Pivot
   for (int leaving = lowest;;) {
     if (pivots == budget) return PathEnd::budget;
     const int c = ~t.place[t.complement(leaving)];
+    settle_column(g, t, c);
     measure_rows(g, t, rule, c);
     const int item = find_leaving(g, t, rule);
     if (item < 0) return PathEnd::ray;

@@ -13,14 +13,16 @@ namespace stickslip::kernels::inline SS_ISA {
 
 template <class Real>
 struct PyramidTableau {
+  static constexpr int kPending = 4;
+
   int p = 0, n = 0, m = 0, ld = 0;
-  double q = 1.0;       ///< scale of the velocities
-  Real* T;              ///< [m + 2][ld] column-major: m z's, z0, right-hand side
-  Real* entering;       ///< [ld] copy of the column that enters
-  Real* factor;         ///< [m + 2] what each column takes of it
-  Real *room, *slope;   ///< [ld + 2p] of the ratio test: how far each variable is from 0, how fast
-  Real* key;            ///< [ld + 2p] it gets there; rows, then twins
-  Real* cover;          ///< [ld] covering vector d
+  int pending = 0;          ///< pivots that wait: the tableau is T + sum_q column_q factor_q^T
+  double q = 1.0;           ///< scale of the velocities
+  Real* T;                  ///< [m + 2][ld] column-major: m z's, z0, right-hand side
+  Real *columns, *factors;  ///< [kPending][ld], [kPending][ld + 2] of the pivots that wait
+  Real *room, *slope;  ///< [ld + 2p] of the ratio test: how far each variable is from 0, how fast it
+  Real* key;           ///< [ld + 2p] comes there; rows, then twins
+  Real* cover;         ///< [ld] covering vector d
   double* scale;        ///< [n] r_i = scale_i sign_i z_i / q, with the circular coordinates in it
   double* sign;         ///< [n] stored direction of the tangential pairs, 1 on normals
   double* cone;         ///< [p] mu of the scaled cone
@@ -30,8 +32,8 @@ struct PyramidTableau {
   SS_HD PyramidTableau(Arena& arena, int max_contacts) {
     const int rows = leading(max_contacts), size = 4 * max_contacts;
     T = arena.take<Real>(std::size_t(size + 2) * rows);
-    entering = arena.take<Real>(rows);
-    factor = arena.take<Real>(size + 2);
+    columns = arena.take<Real>(std::size_t(kPending) * rows);
+    factors = arena.take<Real>(std::size_t(kPending) * (rows + 2));
     room = arena.take<Real>(rows + 2 * max_contacts);
     slope = arena.take<Real>(rows + 2 * max_contacts);
     key = arena.take<Real>(rows + 2 * max_contacts);
@@ -44,7 +46,13 @@ struct PyramidTableau {
     place = arena.take<int>(2 * size + 1);
   }
 
-  SS_HD static int leading(int contacts) { return padded(4 * contacts); }
+  /// Rows of a column. A cache line more than needed where columns would otherwise lie a power of two
+  /// apart and a row's entries share a few sets of the cache.
+  SS_HD static int leading(int contacts) {
+    return padded(4 * contacts) + (contacts > 8 ? int(64 / sizeof(Real)) : 0);
+  }
+  SS_HD Real* waiting(int which) const { return columns + std::int64_t(which) * ld; }
+  SS_HD Real* factor(int which) const { return factors + std::int64_t(which) * (ld + 2); }
   SS_HD Real* column(int j) const { return T + std::int64_t(j) * ld; }
   SS_HD Real* right() const { return column(m + 1); }
   SS_HD int z0() const { return 2 * m; }
@@ -130,9 +138,10 @@ SS_HD void fill_delassus(const G& g, const EnvProblem<In>& p, const PyramidTable
 /// The tableau at z = 0: w = M z + d z0 + b, every pair in the direction with w = -|b_t|.
 template <class G, class In, class Real>
 SS_HD void build_tableau(const G& g, const EnvProblem<In>& p, int attempt,
-                         const PyramidTableau<Real>& t) {
+                         PyramidTableau<Real>& t) {
   constexpr int C = G::kChunk;
-  g.for_each_2d(t.m + 2, t.ld / C, [&](int j, int chunk) {
+  t.pending = 0;
+  g.for_each_2d(t.m + 2, t.chunks(g), [&](int j, int chunk) {
     Lanes<Real, C>::zero().store(t.column(j) + chunk * C);
   });
   g.for_each(t.p, [&](int k) {
