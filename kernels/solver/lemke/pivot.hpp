@@ -8,105 +8,133 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
+/// Column's share f of the pivots that wait; 0 of those that do not.
+template <class Real>
+struct Shares {
+  static constexpr int kCount = PyramidTableau<Real>::kPending;
+  Real f[kCount];
+  SS_HD Shares(const PyramidTableau<Real>& t, int j) {
+#pragma GCC unroll 8
+    for (int q = 0; q < kCount; ++q) f[q] = q < t.pending ? t.factor(q)[j] : Real(0);
+  }
+  SS_HD bool nothing() const {
+    bool all_zero = true;
+#pragma GCC unroll 8
+    for (int q = 0; q < kCount; ++q) all_zero = all_zero && f[q] == Real(0);
+    return all_zero;
+  }
+  /// to = from + it, rows [i0, i0 + C) of the column.
+  template <int C>
+  SS_HD void add(const PyramidTableau<Real>& t, const Real* from, Real* to, int i0) const {
+    auto sum = Lanes<Real, C>::load(from + i0);
+#pragma GCC unroll 8
+    for (int q = 0; q < kCount; ++q) sum.add(t.waiting(q) + i0, f[q]);
+    sum.store(to + i0);
+  }
+};
+
+/// to <- column j, up to date.
+template <class Real, class G>
+SS_HD void read_column(const G& g, const PyramidTableau<Real>& t, int j, Real* to) {
+  const Shares<Real> shares(t, j);
+  g.for_each(t.chunks(g), [&](int chunk) {
+    shares.template add<G::kChunk>(t, t.column(j), to, chunk * G::kChunk);
+  });
+}
+
 /// Brings column j up to date.
 template <class Real, class G>
 SS_HD void settle_column(const G& g, const PyramidTableau<Real>& t, int j) {
-  constexpr int C = G::kChunk;
-  if (t.pending == 0) return;
-  g.for_each(t.chunks(g), [&](int chunk) {
-    Real* const to = t.column(j) + chunk * C;
-    auto sum = Lanes<Real, C>::load(to);
-    for (int q = 0; q < t.pending; ++q) sum.add(t.waiting(q) + chunk * C, t.factor(q)[j]);
-    sum.store(to);
-  });
+  read_column(g, t, j, t.column(j));
   g.once([&] {
     for (int q = 0; q < t.pending; ++q) t.factor(q)[j] = Real(0);
   });
 }
 
-/// Entry (r, j) as it will be.
-template <class Real>
-SS_HD Real settled(const PyramidTableau<Real>& t, int r, int j) {
-  Real value = t.column(j)[r];
-  for (int q = 0; q < t.pending; ++q) value = fma(t.waiting(q)[r], t.factor(q)[j], value);
-  return value;
+/// values_j <- finish(entry j of row r, up to date).
+template <class Real, class G, class F>
+SS_HD void read_row(const G& g, const PyramidTableau<Real>& t, int r, Real* values, F&& finish) {
+  constexpr int kCount = PyramidTableau<Real>::kPending;
+  Real e[kCount];
+#pragma GCC unroll 8
+  for (int q = 0; q < kCount; ++q) e[q] = q < t.pending ? t.waiting(q)[r] : Real(0);
+  g.for_each(t.m + 2, [&](int j) { values[j] = t.column(j)[r]; });
+  for_chunks(g, t.m + 2, [&](int j) {
+    Real value = values[j];
+#pragma GCC unroll 8
+    for (int q = 0; q < kCount; ++q) value = fma(e[q], t.factor(q)[j], value);
+    values[j] = finish(value);
+  });
+}
+
+/// Writes row r, which is up to date from now on.
+template <class Real, class G>
+SS_HD void write_row(const G& g, const PyramidTableau<Real>& t, int r, const Real* values) {
+  g.for_each(t.m + 2, [&](int j) { t.column(j)[r] = values[j]; });
+  g.once([&] {
+    for (int q = 0; q < t.pending; ++q) t.waiting(q)[r] = Real(0);
+  });
 }
 
 /// Brings row r up to date.
 template <class Real, class G>
 SS_HD void settle_row(const G& g, const PyramidTableau<Real>& t, int r) {
   if (t.pending == 0) return;
-  g.for_each(t.m + 2, [&](int j) { t.column(j)[r] = settled(t, r, j); });
-  g.once([&] {
-    for (int q = 0; q < t.pending; ++q) t.waiting(q)[r] = Real(0);
-  });
+  read_row(g, t, r, t.key, [](Real value) { return value; });
+  write_row(g, t, r, t.key);
 }
 
 /// Does what waits.
 template <class Real, class G>
 SS_HD void settle_all(const G& g, PyramidTableau<Real>& t) {
   constexpr int C = G::kChunk;
-  const auto is_settled = [&](int j) {
-    bool nothing = true;
-    for (int q = 0; q < t.pending; ++q) nothing = nothing && t.factor(q)[j] == Real(0);
-    return nothing;
-  };
-  const auto add = [&](int j, int chunk) {
-    Real* const to = t.column(j) + chunk * C;
-    auto sum = Lanes<Real, C>::load(to);
-    for (int q = 0; q < t.pending; ++q) sum.add(t.waiting(q) + chunk * C, t.factor(q)[j]);
-    sum.store(to);
-  };
   if constexpr (C > 1) {  // a lane takes whole columns
     g.for_each(t.m + 2, [&](int j) {
-      if (is_settled(j)) return;
-      for (int chunk = 0; chunk < t.chunks(g); ++chunk) add(j, chunk);
+      const Shares<Real> shares(t, j);
+      if (shares.nothing()) return;
+      for (int chunk = 0; chunk < t.chunks(g); ++chunk) {
+        shares.template add<C>(t, t.column(j), t.column(j), chunk * C);
+      }
     });
   } else {
     g.for_each_2d(t.m + 2, t.m, [&](int j, int i) {
-      if (!is_settled(j)) add(j, i);
+      const Shares<Real> shares(t, j);
+      if (!shares.nothing()) shares.template add<C>(t, t.column(j), t.column(j), i);
     });
   }
   t.pending = 0;
 }
 
-/// Lets the update wait that column c (kept in the last place) and its factors describe, but for
-/// column c itself and the right-hand side.
+/// Lets the update wait that the entering column and its factors describe, but for column c, the
+/// right-hand side and (if >= 0) row r, which gets the factors.
 template <class Real, class G>
 SS_HD void let_wait(const G& g, PyramidTableau<Real>& t, int c, int r, Real inverse) {
-  const Real *entering = t.waiting(t.pending), *factor = t.factor(t.pending);
+  Real *entering = t.entering(), *factor = t.factor(t.pending);
   Real *column = t.column(c), *right = t.right();
   const Real f = factor[t.m + 1];
   for_rows(g, t, [&](int i) {
-    column[i] = i == r ? inverse : entering[i] * inverse;
-    right[i] = i == r ? f : fma(entering[i], f, right[i]);
+    column[i] = entering[i] * inverse;
+    right[i] = fma(entering[i], f, right[i]);
   });
   g.once([&] {
-    t.factor(t.pending)[t.m + 1] = Real(0);
-    for (int q = 0; r >= 0 && q <= t.pending; ++q) t.waiting(q)[r] = Real(0);
+    for (int q = 0; q <= t.pending; ++q) t.factor(q)[c] = Real(0);
+    factor[t.m + 1] = Real(0);
+    if (r < 0) return;
+    column[r] = inverse;
+    right[r] = f;
+    entering[r] = Real(0);
   });
   if (++t.pending == t.kPending) settle_all(g, t);
 }
 
-/// Copies the column that enters.
-template <class Real, class G>
-SS_HD void take_column(const G& g, const PyramidTableau<Real>& t, int c) {
-  Real* entering = t.waiting(t.pending);
-  const Real* column = t.column(c);
-  for_rows(g, t, [&](int i) { entering[i] = column[i]; });
-}
-
-/// The variable of column c, which is settled, enters the basis; that of row r leaves it.
+/// The variable of column c, which is up to date in `entering`, enters the basis; that of row r
+/// leaves it.
 template <class Real, class G>
 SS_HD void pivot(const G& g, PyramidTableau<Real>& t, int r, int c) {
-  take_column(g, t, c);
-  const Real inverse = Real(1) / t.waiting(t.pending)[r];
+  const Real inverse = Real(1) / t.entering()[r];
   Real* factor = t.factor(t.pending);
-  g.for_each(t.m + 2, [&](int j) {
-    const Real f = -settled(t, r, j) * inverse;
-    t.column(j)[r] = f;
-    factor[j] = j == c ? Real(0) : f;
-  });
+  read_row(g, t, r, factor, [=](Real value) { return -value * inverse; });
+  write_row(g, t, r, factor);
   let_wait(g, t, c, r, inverse);
   g.once([&] {
     const int leaving = t.row_var[r], enters = t.col_var[c];
@@ -152,17 +180,15 @@ SS_HD void pivot_on_twin(const G& g, PyramidTableau<Real>& t, int i, int c) {
   if (r >= 0) {
     settle_row(g, t, r);
     g.for_each(t.m + 2, [&](int j) { t.column(j)[r] = twin_entry(t, i, j, t.column(j)[r]); });
+    g.once([&] { t.entering()[r] = t.column(c)[r]; });
     flip_column(g, t, i);
     pivot(g, t, r, c);
     return;
   }
   // w_i itself enters: its twin takes its place among the columns, and no row changes its variable.
-  take_column(g, t, c);
   const Real inverse = Real(1) / twin_entry(t, i, c, Real(1));
   Real* factor = t.factor(t.pending);
-  g.for_each(t.m + 2, [&](int j) {
-    factor[j] = j == c ? Real(0) : -twin_entry(t, i, j, Real(0)) * inverse;
-  });
+  g.for_each(t.m + 2, [&](int j) { factor[j] = -twin_entry(t, i, j, Real(0)) * inverse; });
   let_wait(g, t, c, -1, inverse);
   flip_column(g, t, i);
 }

@@ -20,8 +20,8 @@ struct PyramidTableau {
   double q = 1.0;           ///< scale of the velocities
   Real* T;                  ///< [m + 2][ld] column-major: m z's, z0, right-hand side
   Real *columns, *factors;  ///< [kPending][ld], [kPending][ld + 2] of the pivots that wait
-  Real *room, *slope;  ///< [ld + 2p] of the ratio test: how far each variable is from 0, how fast it
-  Real* key;           ///< [ld + 2p] comes there; rows, then twins
+  Real *room, *slope;  ///< [items] of the ratio test: how far each variable is from 0, how fast it
+  Real* key;           ///< [items] comes there; rows, then from `twins` on the implicit directions
   Real* cover;         ///< [ld] covering vector d
   double* scale;        ///< [n] r_i = scale_i sign_i z_i / q, with the circular coordinates in it
   double* sign;         ///< [n] stored direction of the tangential pairs, 1 on normals
@@ -33,10 +33,10 @@ struct PyramidTableau {
     const int rows = leading(max_contacts), size = 4 * max_contacts;
     T = arena.take<Real>(std::size_t(size + 2) * rows);
     columns = arena.take<Real>(std::size_t(kPending) * rows);
-    factors = arena.take<Real>(std::size_t(kPending) * (rows + 2));
-    room = arena.take<Real>(rows + 2 * max_contacts);
-    slope = arena.take<Real>(rows + 2 * max_contacts);
-    key = arena.take<Real>(rows + 2 * max_contacts);
+    factors = arena.take<Real>(std::size_t(kPending) * padded(size + 2));
+    room = arena.take<Real>(items(max_contacts));
+    slope = arena.take<Real>(items(max_contacts));
+    key = arena.take<Real>(items(max_contacts));
     cover = arena.take<Real>(rows);
     scale = arena.take<double>(3 * max_contacts);
     sign = arena.take<double>(3 * max_contacts);
@@ -52,7 +52,11 @@ struct PyramidTableau {
     return padded(4 * contacts) + (contacts > 8 ? int(64 / sizeof(Real)) : 0);
   }
   SS_HD Real* waiting(int which) const { return columns + std::int64_t(which) * ld; }
-  SS_HD Real* factor(int which) const { return factors + std::int64_t(which) * (ld + 2); }
+  SS_HD Real* factor(int which) const { return factors + std::int64_t(which) * padded(m + 2); }
+  /// The column that enters: the next one to wait.
+  SS_HD Real* entering() const { return waiting(pending); }
+  SS_HD int twins() const { return padded(m); }
+  SS_HD static int items(int contacts) { return padded(4 * contacts) + padded(2 * contacts); }
   SS_HD Real* column(int j) const { return T + std::int64_t(j) * ld; }
   SS_HD Real* right() const { return column(m + 1); }
   SS_HD int z0() const { return 2 * m; }
@@ -64,14 +68,17 @@ struct PyramidTableau {
   }
 };
 
-/// f(i) for all rows, whole chunks at a time.
+/// f(i) for i in [0, n), whole chunks at a time: up to the next multiple of 16.
+template <class G, class F>
+SS_HD void for_chunks(const G& g, int n, F&& f) {
+  constexpr int C = G::kChunk;
+  g.for_each((n + C - 1) / C * C, f);
+}
+
+/// f(i) for all rows.
 template <class Real, class G, class F>
 SS_HD void for_rows(const G& g, const PyramidTableau<Real>& t, F&& f) {
-  constexpr int C = G::kChunk;
-  g.for_each(t.chunks(g), [&](int chunk) {
-#pragma GCC ivdep
-    for (int l = 0; l < C; ++l) f(chunk * C + l);
-  });
+  for_chunks(g, t.m, f);
 }
 
 /// Powers of two that bring the normal's and, together, the tangents' diagonal near 1. Twins need
@@ -144,6 +151,9 @@ SS_HD void build_tableau(const G& g, const EnvProblem<In>& p, int attempt,
   g.for_each_2d(t.m + 2, t.chunks(g), [&](int j, int chunk) {
     Lanes<Real, C>::zero().store(t.column(j) + chunk * C);
   });
+  for_chunks(g, t.kPending * padded(t.m + 2), [&](int i) { t.factors[i] = Real(0); });
+  for_chunks(g, t.kPending * t.ld, [&](int i) { t.columns[i] = Real(0); });
+  for_chunks(g, t.items(t.p), [&](int i) { t.slope[i] = t.room[i] = t.key[i] = Real(0); });
   g.for_each(t.p, [&](int k) {
     t.sign[3 * k] = 1.0;
     for (int i = 3 * k + 1; i < 3 * k + 3; ++i) {
