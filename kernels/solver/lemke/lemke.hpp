@@ -56,7 +56,7 @@ SS_HD void read_basis(const G& g, const Lemke<Real>& s) {
 
 /// Judges the impulse of x.
 template <class Real, class G, class In>
-SS_HD bool judge_pyramid(const G& g, const EnvProblem<In>& p, const Lemke<Real>& s,
+SS_PART bool judge_pyramid(const G& g, const EnvProblem<In>& p, const Lemke<Real>& s,
                          Judge<In>& judge) {
   const auto& t = s.tableau;
   g.for_each(t.n, [&](int i) {
@@ -84,7 +84,7 @@ SS_HD void evaluate(const G& g, const EnvProblem<In>& p, const Lemke<Real>& s) {
 /// One step of iterative refinement: what the w's of the columns miss, through the tableau, which
 /// is the inverse of the basis.
 template <class Real, class G, class In>
-SS_HD void refine(const G& g, const EnvProblem<In>& p, Lemke<Real>& s) {
+SS_PART void refine(const G& g, const EnvProblem<In>& p, Lemke<Real>& s) {
   constexpr int C = G::kChunk;
   auto& t = s.tableau;
   settle_all(g, t);
@@ -106,7 +106,7 @@ SS_HD void refine(const G& g, const EnvProblem<In>& p, Lemke<Real>& s) {
 /// Up to `budget` pivots, over as many attempts as they last, judged by the one residual; all of
 /// them if `exact`, unless there is nothing to pivot. Returns the pivots done.
 template <class Real, class G, class In>
-SS_HD int run_lemke(const G& g, const EnvProblem<In>& p, Lemke<Real>& s, int budget, bool exact,
+SS_PART int run_lemke(const G& g, const EnvProblem<In>& p, Lemke<Real>& s, int budget, bool exact,
                     Judge<In>& judge) {
   auto& t = s.tableau;
   scale_contacts(g, p, t);

@@ -17,7 +17,7 @@ enum class PathEnd : std::int32_t { solution, ray, budget };
 /// room and slope of all rows and of the implicit twins: how far the variable is from zero and how
 /// fast the entering one brings it there. key: their quotient's inverse, 0 where nothing blocks.
 template <class Real, class G>
-SS_HD void measure_rows(const G& g, const PyramidTableau<Real>& t, const PivotRule<Real>& rule,
+SS_PART void measure_rows(const G& g, const PyramidTableau<Real>& t, const PivotRule<Real>& rule,
                         int c) {
   const Real *column = t.entering(), *right = t.right();
   const int enters = t.col_var[c], z0_row = t.place[t.z0()], twins = t.twins();
@@ -55,7 +55,7 @@ SS_HD void measure_rows(const G& g, const PyramidTableau<Real>& t, const PivotRu
 /// largest pivot among those that block before. z0 leaves as soon as it may, by the same measure:
 /// where it ends exactly degenerate rows, that is what keeps rounding from hiding the end.
 template <class Real, class G>
-SS_HD int find_leaving(const G& g, const PyramidTableau<Real>& t, const PivotRule<Real>& rule) {
+SS_PART int find_leaving(const G& g, const PyramidTableau<Real>& t, const PivotRule<Real>& rule) {
   const int items = t.items(t.p);
   const Real nearest = g.max(items, [&](int i) { return t.key[i]; });
   if (!(nearest > Real(0))) return -1;

@@ -12,8 +12,10 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class Real>
 struct Shares {
   static constexpr int kCount = PyramidTableau<Real>::kPending;
+  const Real* waiting;  // copies: stores of whole vectors may alias the tableau's own members
+  std::int64_t ld;
   Real f[kCount];
-  SS_HD Shares(const PyramidTableau<Real>& t, int j) {
+  SS_HD Shares(const PyramidTableau<Real>& t, int j) : waiting(t.columns), ld(t.ld) {
 #pragma GCC unroll 8
     for (int q = 0; q < kCount; ++q) f[q] = q < t.pending ? t.factor(q)[j] : Real(0);
   }
@@ -25,20 +27,21 @@ struct Shares {
   }
   /// to = from + it, rows [i0, i0 + C) of the column.
   template <int C>
-  SS_HD void add(const PyramidTableau<Real>& t, const Real* from, Real* to, int i0) const {
+  SS_HD void add(const Real* from, Real* to, int i0) const {
     auto sum = Lanes<Real, C>::load(from + i0);
 #pragma GCC unroll 8
-    for (int q = 0; q < kCount; ++q) sum.add(t.waiting(q) + i0, f[q]);
+    for (int q = 0; q < kCount; ++q) sum.add(waiting + q * ld + i0, f[q]);
     sum.store(to + i0);
   }
 };
 
 /// to <- column j, up to date.
 template <class Real, class G>
-SS_HD void read_column(const G& g, const PyramidTableau<Real>& t, int j, Real* to) {
+SS_PART void read_column(const G& g, const PyramidTableau<Real>& t, int j, Real* to) {
   const Shares<Real> shares(t, j);
-  g.for_each(t.chunks(g), [&](int chunk) {
-    shares.template add<G::kChunk>(t, t.column(j), to, chunk * G::kChunk);
+  const Real* from = t.column(j);
+  g.for_each(t.chunks(g), [=](int chunk) {
+    shares.template add<G::kChunk>(from, to, chunk * G::kChunk);
   });
 }
 
@@ -53,7 +56,7 @@ SS_HD void settle_column(const G& g, const PyramidTableau<Real>& t, int j) {
 
 /// values_j <- finish(entry j of row r, up to date).
 template <class Real, class G, class F>
-SS_HD void read_row(const G& g, const PyramidTableau<Real>& t, int r, Real* values, F&& finish) {
+SS_PART void read_row(const G& g, const PyramidTableau<Real>& t, int r, Real* values, F&& finish) {
   constexpr int kCount = PyramidTableau<Real>::kPending;
   Real e[kCount];
 #pragma GCC unroll 8
@@ -69,7 +72,7 @@ SS_HD void read_row(const G& g, const PyramidTableau<Real>& t, int r, Real* valu
 
 /// Writes row r, which is up to date from now on.
 template <class Real, class G>
-SS_HD void write_row(const G& g, const PyramidTableau<Real>& t, int r, const Real* values) {
+SS_PART void write_row(const G& g, const PyramidTableau<Real>& t, int r, const Real* values) {
   g.for_each(t.m + 2, [&](int j) { t.column(j)[r] = values[j]; });
   g.once([&] {
     for (int q = 0; q < t.pending; ++q) t.waiting(q)[r] = Real(0);
@@ -86,20 +89,20 @@ SS_HD void settle_row(const G& g, const PyramidTableau<Real>& t, int r) {
 
 /// Does what waits.
 template <class Real, class G>
-SS_HD void settle_all(const G& g, PyramidTableau<Real>& t) {
+SS_PART void settle_all(const G& g, PyramidTableau<Real>& t) {
   constexpr int C = G::kChunk;
   if constexpr (C > 1) {  // a lane takes whole columns
     g.for_each(t.m + 2, [&](int j) {
       const Shares<Real> shares(t, j);
       if (shares.nothing()) return;
-      for (int chunk = 0; chunk < t.chunks(g); ++chunk) {
-        shares.template add<C>(t, t.column(j), t.column(j), chunk * C);
-      }
+      Real* const column = t.column(j);
+      const int rows = t.m;
+      for (int i = 0; i < rows; i += C) shares.template add<C>(column, column, i);
     });
   } else {
     g.for_each_2d(t.m + 2, t.m, [&](int j, int i) {
       const Shares<Real> shares(t, j);
-      if (!shares.nothing()) shares.template add<C>(t, t.column(j), t.column(j), i);
+      if (!shares.nothing()) shares.template add<C>(t.column(j), t.column(j), i);
     });
   }
   t.pending = 0;
@@ -108,7 +111,7 @@ SS_HD void settle_all(const G& g, PyramidTableau<Real>& t) {
 /// Lets the update wait that the entering column and its factors describe, but for column c, the
 /// right-hand side and (if >= 0) row r, which gets the factors.
 template <class Real, class G>
-SS_HD void let_wait(const G& g, PyramidTableau<Real>& t, int c, int r, Real inverse) {
+SS_PART void let_wait(const G& g, PyramidTableau<Real>& t, int c, int r, Real inverse) {
   Real *entering = t.entering(), *factor = t.factor(t.pending);
   Real *column = t.column(c), *right = t.right();
   const Real f = factor[t.m + 1];
@@ -148,7 +151,7 @@ SS_HD void pivot(const G& g, PyramidTableau<Real>& t, int r, int c) {
 /// Column of the pair's stored friction variable becomes that of its twin:
 /// beta' = -beta and the cone's slack falls by 2.
 template <class Real, class G>
-SS_HD void flip_column(const G& g, const PyramidTableau<Real>& t, int i) {
+SS_PART void flip_column(const G& g, const PyramidTableau<Real>& t, int i) {
   const int own = ~t.place[t.m + i], slack = t.place[t.n + i / 3];
   settle_column(g, t, own);
   Real* column = t.column(own);
@@ -173,7 +176,7 @@ SS_HD Real twin_entry(const PyramidTableau<Real>& t, int i, int j, Real own) {
 
 /// w_i leaves the basis by its twin's hand: the pair is turned round, then pivoted.
 template <class Real, class G>
-SS_HD void pivot_on_twin(const G& g, PyramidTableau<Real>& t, int i, int c) {
+SS_PART void pivot_on_twin(const G& g, PyramidTableau<Real>& t, int i, int c) {
   const int r = t.place[i], lambda = t.place[t.m + t.n + i / 3];
   settle_row(g, t, t.place[t.z0()]);
   if (lambda >= 0) settle_row(g, t, lambda);

@@ -93,8 +93,8 @@ SS_HD void scale_contact(const EnvProblem<In>& p, int k, double largest,
     const double c = p.circular[a + j];
     tangential += 0.5 * c * c * p.diagonal(a + j);
   }
-  const double s_n = power_of_two_below(1.0 / sqrt(max(p.diagonal(a), least)));
-  const double s_t = power_of_two_below(1.0 / sqrt(max(tangential, least)));
+  const double s_n = inverse_root_power(max(p.diagonal(a), least));
+  const double s_t = inverse_root_power(max(tangential, least));
   t.scale[a] = s_n;
   for (int j = 1; j < 3; ++j) t.scale[a + j] = s_t * p.circular[a + j];
   t.cone[k] = p.slope[k] * s_n / s_t;
@@ -102,7 +102,7 @@ SS_HD void scale_contact(const EnvProblem<In>& p, int k, double largest,
 
 /// Scales of a problem that has contacts of dimension 3 alone.
 template <class G, class In, class Real>
-SS_HD void scale_contacts(const G& g, const EnvProblem<In>& p, PyramidTableau<Real>& t) {
+SS_PART void scale_contacts(const G& g, const EnvProblem<In>& p, PyramidTableau<Real>& t) {
   t.p = p.n_contacts;
   t.n = 3 * t.p;
   t.m = 4 * t.p;
@@ -144,7 +144,7 @@ SS_HD void fill_delassus(const G& g, const EnvProblem<In>& p, const PyramidTable
 
 /// The tableau at z = 0: w = M z + d z0 + b, every pair in the direction with w = -|b_t|.
 template <class G, class In, class Real>
-SS_HD void build_tableau(const G& g, const EnvProblem<In>& p, int attempt,
+SS_PART void build_tableau(const G& g, const EnvProblem<In>& p, int attempt,
                          PyramidTableau<Real>& t) {
   constexpr int C = G::kChunk;
   t.pending = 0;
