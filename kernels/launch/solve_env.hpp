@@ -124,7 +124,7 @@ SS_HD void judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
     judge.best[i] = In(0);
     judge.candidate[i] = p.warm_start == nullptr ? In(0) : p.warm_start[i];
   });
-  judge_candidate(g, p, judge);
+  judge_candidate(g, p, judge, p.warm_start == nullptr);
   continue_from_candidate(g, p, judge);
 }
 

@@ -58,9 +58,10 @@ SS_HD void make_feasible(const G& g, const EnvProblem<In>& p, Law law, In* r) {
 
 /// Judges the candidate; keeps it if it is the best so far. Returns whether the best is a solution.
 template <class G, class In>
-SS_HD bool judge_candidate(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
+SS_HD bool judge_candidate(const G& g, const EnvProblem<In>& p, Judge<In>& judge,
+                           bool at_rest = false) {
   make_feasible(g, p, judge.law, judge.candidate);
-  const double value = residual(g, p, judge.law, judge.candidate, judge.u);
+  const double value = residual(g, p, judge.law, judge.candidate, judge.u, at_rest);
   if (value < judge.best_residual) {
     judge.best_residual = value;
     g.for_each(p.n, [&](int i) { judge.best[i] = judge.candidate[i]; });

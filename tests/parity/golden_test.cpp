@@ -14,7 +14,7 @@ constexpr int kEnvs = 64;
 
 template <class In>
 std::uint64_t golden_hash(const SolveOptions& options) {
-  const support::DyadicBatch<In> batch(kEnvs);
+  const support::DyadicBatch<In> batch(kEnvs, options.law);
   support::PlainResults<In> results(kEnvs, batch.kMaxRows);
   solve(batch.view(), results.view(), options);
   std::uint64_t all = 1469598103934665603ULL;
