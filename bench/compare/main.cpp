@@ -105,9 +105,9 @@ void compare(const Case& c, Law law, std::FILE* out, bool last) {
                "\"ratio_median\": %.3f, \"ratio_min\": %.3f, \"ratio_max\": %.3f, "
                "\"ratio_of_means\": %.3f, \"ours_solved\": %.3f, \"prototype_solved\": %.3f}%s\n",
                name(law), name(c).c_str(), quantile(ours, 0.5), quantile(prototype, 0.5),
-               quantile(ratio, 0.5), quantile(ratio, 0.0), quantile(ratio, 1.0), quantile(mean_ratio, 0.5),
-               double(round.ours_solved) / kProblems, double(round.prototype_solved) / kProblems,
-               last ? "" : ",");
+               quantile(ratio, 0.5), quantile(ratio, 0.0), quantile(ratio, 1.0),
+               quantile(mean_ratio, 0.5), double(round.ours_solved) / kProblems,
+               double(round.prototype_solved) / kProblems, last ? "" : ",");
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 #define SS_HD inline __attribute__((always_inline))
 #endif
 
-// A part of a large body. On a CPU it stays a function: a body of thousands of instructions runs out of
-// registers, and its parts' loops with it.
+// A part of a large body. On a CPU it stays a function: a body of thousands of instructions runs
+// out of registers, and its parts' loops with it.
 #if defined(__CUDACC__)
 #define SS_PART SS_HD
 #else

@@ -9,8 +9,9 @@ namespace stickslip::kernels::inline SS_ISA {
 
 enum class Method : std::int32_t { none, pgs, newton, primal, lemke };
 
-/// Which methods a kernel has compiled in. On a GPU, pivoting has kernels of its own: its tableau takes
-/// the memory that the others' scratch leaves free, and neither shall cost the other registers.
+/// Which methods a kernel has compiled in. On a GPU, pivoting has kernels of its own: its tableau
+/// takes the memory that the others' scratch leaves free, and neither shall cost the other
+/// registers.
 enum class Program : std::int32_t { all, iterative, pivoting };
 
 SS_HD Program program_of(const SolveOptions& o) {

@@ -18,7 +18,7 @@ struct EnvScratch {
   EnvProblem<In>* problem;  ///< the view in memory: its pointers would fill a GPU's registers
   Judge<In> judge;
   Scaled<Real> scaled;  ///< of the iterative methods
-  Arena stage;  ///< what is left, for the stage that runs
+  Arena stage;          ///< what is left, for the stage that runs
 
   SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts)
       : view(arena, max_rows, max_contacts),
@@ -86,8 +86,8 @@ SS_HD void choose_equations(const Stage& stage, Law law, Linearisation<Real>& at
   at.cone = stage.cone || law == Law::convex;
 }
 
-/// Rows of other kinds than contacts of dimension 3 fit no tableau yet built here: the impulse stays
-/// where it starts, and the judge says what it is worth.
+/// Rows of other kinds than contacts of dimension 3 fit no tableau yet built here: the impulse
+/// stays where it starts, and the judge says what it is worth.
 template <class Real, class G, class In>
 SS_HD int run_pivoting(const G& g, const EnvProblem<In>& p, const Stage& stage, Arena arena,
                        Judge<In>& judge) {

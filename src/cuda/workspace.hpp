@@ -32,7 +32,8 @@ struct Workspace::Impl {
   /// Launches of a combination of types, one per class.
   template <class In>
   const std::vector<LaunchPlan>& plans(const SolveOptions& o) const {
-    const Plans& plans = kernels::program_of(o) == kernels::Program::pivoting ? pivoting : iterative;
+    const Plans& plans =
+        kernels::program_of(o) == kernels::Program::pivoting ? pivoting : iterative;
     return sizeof(In) == 4 ? plans.float_data : plans.by_precision[int(o.precision)];
   }
   /// Makes the global scratch at least `bytes` large (waits for the device where it grows).

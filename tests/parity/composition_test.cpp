@@ -32,7 +32,8 @@ Hashes hashes(const std::vector<Problem>& problems, const SolveOptions& options,
 class Composition : public testing::TestWithParam<support::Case> {
  protected:
   SolveOptions options_ = GetParam().options();
-  std::vector<Problem> problems_ = support::make_mixed_problems(support::test_count(60), support::kinds_for(GetParam().law));
+  std::vector<Problem> problems_ =
+      support::make_mixed_problems(support::test_count(60), support::kinds_for(GetParam().law));
   Hashes expected_ = hashes(problems_, options_);
 };
 

@@ -13,7 +13,8 @@ using reference::Vector;
 
 class Effort : public testing::TestWithParam<support::Case> {
  protected:
-  std::vector<Problem> problems_ = support::make_mixed_problems(support::test_count(100), support::kinds_for(GetParam().law));
+  std::vector<Problem> problems_ =
+      support::make_mixed_problems(support::test_count(100), support::kinds_for(GetParam().law));
   HostProblems<double> batch_ = support::to_batch<double>(problems_);
 };
 

@@ -19,9 +19,7 @@ class DyadicBatch {
   static constexpr int kMaxRows = 6 + 6 * kMaxContacts;
 
   explicit DyadicBatch(int num_envs, Law law = Law::coulomb)
-      : contacts_alone_(law == Law::pyramid),
-        num_envs_(num_envs),
-        shape_(std::size_t(num_envs)) {
+      : contacts_alone_(law == Law::pyramid), num_envs_(num_envs), shape_(std::size_t(num_envs)) {
     dims_.assign(std::size_t(num_envs) * kMaxContacts, 3);
     W_.resize(std::size_t(num_envs) * kMaxRows * kMaxRows);
     for (auto* v : {&b_, &mu_, &R_, &lo_, &hi_}) v->resize(std::size_t(num_envs) * kMaxRows);

@@ -34,8 +34,8 @@ bool expect_honest(const HostProblems<In>& batch, const HostResults<In>& results
   if (solved) {
     EXPECT_LE(residual, tol + slack) << "a wrong status";
   } else {
-    const bool ray = options.law == Law::pyramid &&
-                     results.status(env) == EnvStatus::no_solution_found;
+    const bool ray =
+        options.law == Law::pyramid && results.status(env) == EnvStatus::no_solution_found;
     EXPECT_TRUE(ray || results.status(env) == EnvStatus::not_converged);
   }
   EXPECT_EQ(results.rows_needed(env), n);

@@ -49,13 +49,11 @@ TEST_P(ThreadLanes, in_double) { expect_no_races<double, double>(3); }
 TEST_P(ThreadLanes, in_float) { expect_no_races<float, float>(3); }
 TEST_P(ThreadLanes, mixed) { expect_no_races<double, float>(2); }
 
-INSTANTIATE_TEST_SUITE_P(all, ThreadLanes,
-                         testing::Values(Setup{Law::coulomb, Solver::automatic},
-                                         Setup{Law::coulomb, Solver::newton},
-                                         Setup{Law::convex, Solver::automatic},
-                                         Setup{Law::pyramid, Solver::lemke},
-                                         Setup{Law::box, Solver::pgs},
-                                         Setup{Law::frictionless, Solver::automatic}));
+INSTANTIATE_TEST_SUITE_P(
+    all, ThreadLanes,
+    testing::Values(Setup{Law::coulomb, Solver::automatic}, Setup{Law::coulomb, Solver::newton},
+                    Setup{Law::convex, Solver::automatic}, Setup{Law::pyramid, Solver::lemke},
+                    Setup{Law::box, Solver::pgs}, Setup{Law::frictionless, Solver::automatic}));
 
 }  // namespace
 }  // namespace stickslip

@@ -22,8 +22,8 @@ struct Lemke {
 
 inline constexpr int kLemkeAttempts = 8;
 
-/// Tolerances of an attempt: a few decades around the one that is right most often. Those of a float
-/// tableau are measured on the heavy towers, which lose a fifth with pivots of 1e-6.
+/// Tolerances of an attempt: a few decades around the one that is right most often. Those of a
+/// float tableau are measured on the heavy towers, which lose a fifth with pivots of 1e-6.
 template <class Real>
 SS_HD PivotRule<Real> pivot_rule(int attempt) {
   const int i = attempt % kLemkeAttempts;
@@ -31,11 +31,11 @@ SS_HD PivotRule<Real> pivot_rule(int attempt) {
     const float slack = i % 4 == 0 ? 1e-5F : i % 4 == 1 ? 1e-6F : i % 4 == 2 ? 1e-4F : 1e-3F;
     return {Real(3e-5F), Real(slack)};
   }
-  const double slack = i % 4 == 0               ? 1e-10
-                       : i == 1 || i == 6       ? 1e-9
-                       : i == 2 || i == 7       ? 1e-11
-                       : i == 3                 ? 1e-8
-                                                : 1e-12;
+  const double slack = i % 4 == 0         ? 1e-10
+                       : i == 1 || i == 6 ? 1e-9
+                       : i == 2 || i == 7 ? 1e-11
+                       : i == 3           ? 1e-8
+                                          : 1e-12;
   return {Real(1e-9), Real(slack)};
 }
 
@@ -58,7 +58,7 @@ SS_HD void read_basis(const G& g, const Lemke<Real>& s) {
 /// Judges the impulse of x.
 template <class Real, class G, class In>
 SS_PART bool judge_pyramid(const G& g, const EnvProblem<In>& p, const Lemke<Real>& s,
-                         Judge<In>& judge) {
+                           Judge<In>& judge) {
   const auto& t = s.tableau;
   g.for_each(t.n, [&](int i) {
     judge.candidate[i] = In(max(s.x[i], 0.0) * (t.scale[i] * t.sign[i]) / t.q);
@@ -108,7 +108,7 @@ SS_PART void refine(const G& g, const EnvProblem<In>& p, Lemke<Real>& s) {
 /// them if `exact`, unless there is nothing to pivot. Returns the pivots done.
 template <class Real, class G, class In>
 SS_PART int run_lemke(const G& g, const EnvProblem<In>& p, Lemke<Real>& s, int budget, bool exact,
-                    Judge<In>& judge) {
+                      Judge<In>& judge) {
   auto& t = s.tableau;
   scale_contacts(g, p, t);
   judge.no_solution = true;

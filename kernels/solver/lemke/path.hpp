@@ -18,7 +18,7 @@ enum class PathEnd : std::int32_t { solution, ray, budget };
 /// fast the entering one brings it there. key: their quotient's inverse, 0 where nothing blocks.
 template <class Real, class G>
 SS_PART void measure_rows(const G& g, const PyramidTableau<Real>& t, const PivotRule<Real>& rule,
-                        int c) {
+                          int c) {
   const Real *column = t.entering(), *right = t.right();
   const int enters = t.col_var[c], z0_row = t.place[t.z0()], twins = t.twins();
   const auto steepness = [&](Real slope, Real room) {
@@ -45,15 +45,14 @@ SS_PART void measure_rows(const G& g, const PyramidTableau<Real>& t, const Pivot
       t.room[twins + 2 * k + j] = max(value, Real(0));
     }
   });
-  for_chunks(g, 2 * t.p, [&](int i) {
-    t.key[twins + i] = steepness(t.slope[twins + i], t.room[twins + i]);
-  });
+  for_chunks(g, 2 * t.p,
+             [&](int i) { t.key[twins + i] = steepness(t.slope[twins + i], t.room[twins + i]); });
 }
 
-/// Who leaves: a row, or twins + 2k + j for the twin of direction j of contact k; -1 if nobody blocks.
-/// The two passes of Harris: how far one may go if every variable has `slack` left, then the
-/// largest pivot among those that block before. z0 leaves as soon as it may, by the same measure:
-/// where it ends exactly degenerate rows, that is what keeps rounding from hiding the end.
+/// Who leaves: a row, or twins + 2k + j for the twin of direction j of contact k; -1 if nobody
+/// blocks. The two passes of Harris: how far one may go if every variable has `slack` left, then
+/// the largest pivot among those that block before. z0 leaves as soon as it may, by the same
+/// measure: where it ends exactly degenerate rows, that is what keeps rounding from hiding the end.
 template <class Real, class G>
 SS_PART int find_leaving(const G& g, const PyramidTableau<Real>& t, const PivotRule<Real>& rule) {
   const int items = t.items(t.p);

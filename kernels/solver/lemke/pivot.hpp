@@ -40,9 +40,8 @@ template <class Real, class G>
 SS_PART void read_column(const G& g, const PyramidTableau<Real>& t, int j, Real* to) {
   const Shares<Real> shares(t, j);
   const Real* from = t.column(j);
-  g.for_each(t.chunks(g), [=](int chunk) {
-    shares.template add<G::kChunk>(from, to, chunk * G::kChunk);
-  });
+  g.for_each(t.chunks(g),
+             [=](int chunk) { shares.template add<G::kChunk>(from, to, chunk * G::kChunk); });
 }
 
 /// Brings column j up to date.

@@ -23,9 +23,9 @@ struct PyramidTableau {
   Real *room, *slope;  ///< [items] of the ratio test: how far each variable is from 0, how fast it
   Real* key;           ///< [items] comes there; rows, then from `twins` on the implicit directions
   Real* cover;         ///< [ld] covering vector d
-  double* scale;        ///< [n] r_i = scale_i sign_i z_i / q, with the circular coordinates in it
-  double* sign;         ///< [n] stored direction of the tangential pairs, 1 on normals
-  double* cone;         ///< [p] mu of the scaled cone
+  double* scale;       ///< [n] r_i = scale_i sign_i z_i / q, with the circular coordinates in it
+  double* sign;        ///< [n] stored direction of the tangential pairs, 1 on normals
+  double* cone;        ///< [p] mu of the scaled cone
   int *row_var, *col_var;  ///< [m], [m + 1] variable of each row, of each column
   int* place;              ///< [2m + 1] of each variable: its row, or ~column
 
@@ -46,8 +46,8 @@ struct PyramidTableau {
     place = arena.take<int>(2 * size + 1);
   }
 
-  /// Rows of a column. A cache line more than needed where columns would otherwise lie a power of two
-  /// apart and a row's entries share a few sets of the cache.
+  /// Rows of a column. A cache line more than needed where columns would otherwise lie a power of
+  /// two apart and a row's entries share a few sets of the cache.
   SS_HD static int leading(int contacts) {
     return padded(4 * contacts) + (contacts > 8 ? int(64 / sizeof(Real)) : 0);
   }
@@ -145,12 +145,11 @@ SS_HD void fill_delassus(const G& g, const EnvProblem<In>& p, const PyramidTable
 /// The tableau at z = 0: w = M z + d z0 + b, every pair in the direction with w = -|b_t|.
 template <class G, class In, class Real>
 SS_PART void build_tableau(const G& g, const EnvProblem<In>& p, int attempt,
-                         PyramidTableau<Real>& t) {
+                           PyramidTableau<Real>& t) {
   constexpr int C = G::kChunk;
   t.pending = 0;
-  g.for_each_2d(t.m + 2, t.chunks(g), [&](int j, int chunk) {
-    Lanes<Real, C>::zero().store(t.column(j) + chunk * C);
-  });
+  g.for_each_2d(t.m + 2, t.chunks(g),
+                [&](int j, int chunk) { Lanes<Real, C>::zero().store(t.column(j) + chunk * C); });
   for_chunks(g, t.kPending * padded(t.m + 2), [&](int i) { t.factors[i] = Real(0); });
   for_chunks(g, t.kPending * t.ld, [&](int i) { t.columns[i] = Real(0); });
   for_chunks(g, t.items(t.p), [&](int i) { t.slope[i] = t.room[i] = t.key[i] = Real(0); });
@@ -164,9 +163,8 @@ SS_PART void build_tableau(const G& g, const EnvProblem<In>& p, int attempt,
     t.column(3 * k)[t.n + k] = Real(t.cone[k]);
   });
   fill_delassus(g, p, t);
-  g.for_each(t.n, [&](int i) {
-    t.right()[i] = Real(double(p.b[i]) * (t.scale[i] * t.sign[i]) * t.q);
-  });
+  g.for_each(t.n,
+             [&](int i) { t.right()[i] = Real(double(p.b[i]) * (t.scale[i] * t.sign[i]) * t.q); });
   g.for_each(t.m, [&](int i) {
     t.cover[i] = t.column(t.m)[i] = Real(covering_entry(i, attempt));
     t.row_var[i] = i;
