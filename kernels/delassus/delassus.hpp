@@ -70,11 +70,11 @@ SS_HD void gram_matrix(const G& g, int nv, int n, const In* Y, In* W, int ld_W) 
   g.for_each_2d(n, (n + C - 1) / C, [&](int i, int chunk) {
     const int j0 = chunk * C;
     if (j0 + C <= i) return;
-    auto sum = Lanes<In, C>::zero();
+    auto sum = Lanes<In, C>::all(In(0));
     for (int k = 0; k < nv; ++k) {
       const In y = Y[std::int64_t(k) * ld + i];
       if (y == In(0)) continue;  // rows touch few degrees of freedom
-      sum.add(Y + std::int64_t(k) * ld + j0, y);
+      sum.add(Lanes<In, C>::load(Y + std::int64_t(k) * ld + j0), y);
     }
     In entry[C];
     sum.store(entry);

@@ -24,8 +24,10 @@ struct Stage {
   double factor = 1.0;  ///< multiplies 1/rho of the natural map (newton)
   int shake = 0;        ///< seed: scales the start by hashed numbers in [0, 1); 0: starts as it is
   bool exact = false;   ///< no early exit (pgs, lemke)
-  bool first = false;   ///< first of its method: all its budget, float factorisation if mixed
-  bool cone = false;    ///< natural map of the cone instead of Alart-Curnier (newton)
+  /// First sweeps: coarse, judged by the Newton that follows. First Newton or Lemke stage: all its
+  /// budget, float factorisation or tableau if mixed.
+  bool first = false;
+  bool cone = false;  ///< natural map of the cone instead of Alart-Curnier (newton)
 };
 
 SS_HD Solver solver_of(Method method) {
@@ -39,7 +41,7 @@ SS_HD Solver solver_of(Method method) {
 SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
   switch (index) {
     case 0:
-      return {Method::pgs, 3};
+      return {Method::pgs, 3, 1.0, 0, false, true};
     case 1:
       return {Method::newton, o.max_newton, 1.0, 0, false, true};
     case 2:

@@ -83,6 +83,7 @@ SS_HD void shake_start(const G& g, const EnvProblem<In>& p, int seed, Judge<In>&
 template <class Real>
 SS_HD void choose_equations(const Stage& stage, Law law, Linearisation<Real>& at) {
   at.factor = Real(stage.factor);
+  at.inverse = Real(1.0 / stage.factor);
   at.cone = stage.cone || law == Law::convex;
 }
 
@@ -102,7 +103,9 @@ SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
   Arena arena = scratch.stage;
   if (stage.method == Method::pgs) {
     Pgs<Real> pgs(arena, p.n);
-    return run_pgs(g, p, scratch.scaled, pgs, stage.budget, stage.exact, scratch.judge);
+    if (stage.first) pgs.slide_steps = 1;  // Newton follows: the direction need not be exact
+    return run_pgs(g, p, scratch.scaled, pgs, stage.budget, stage.exact, !stage.first,
+                   scratch.judge);
   }
   if (stage.method == Method::primal) {
     const Primal<Real> primal(arena, p.n);
@@ -185,8 +188,10 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
       stage.budget = affordable(stage, p.n);
       const double before = judge.best_residual;
       judge.no_solution = false;
-      iterations += run_stage(g, p, stage, scratch);
-      if (judge.best_residual < before) solver = solver_of(stage.method);
+      const int done = run_stage(g, p, stage, scratch);
+      iterations += done;
+      // A stage that only judged where the one before ended has found nothing itself.
+      if (done > 0 && judge.best_residual < before) solver = solver_of(stage.method);
       if (judge.solved()) break;
     }
   }

@@ -2,23 +2,25 @@
 //
 // Every entry sees the same fma chain as in the plain algorithm, a_ij - l_i0 u_0j - l_i1 u_1j ...,
 // in the order of the pivots; the panel only groups four of its links into one pass over memory.
+// The panel and the right side are kept as columns, so that work along them is contiguous too.
 #pragma once
 #include "kernels/linalg/lanes.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Row-major n x (n + 1) system; row i starts at `row[i]`, its last column is the right side, and
-/// it is padded (with finite numbers) to a multiple of 16 columns. Rows are never moved: the
-/// pointers are.
+/// Row-major n x n system; row i starts at `row[i]` and is padded with zeros to a multiple of 16
+/// columns. Rows are never moved: the pointers are.
 template <class Real>
 struct LinearSystem {
-  static constexpr int kPanel = 4;
-  Real** row;   ///< [n]
-  Real* scale;  ///< [n] 1 / largest entry of each row
-  Real* panel;  ///< [kPanel][ld_panel] the panel's columns below the pivots, then multipliers
+  static constexpr int kPanel = 4, kColumns = kPanel + 1;
+  Real** row;    ///< [n]
+  Real* scale;   ///< [n] 1 / largest entry of each row
+  int* coupled;  ///< [n] whether a row has a multiplier other than 0 in this panel
+  Real* panel;   ///< [kColumns][ld_panel] columns below the pivots, then multipliers; right side
   int ld_panel;
 
   SS_HD Real* column(int q) const { return panel + std::int64_t(q) * ld_panel; }
+  SS_HD Real* right() const { return column(kPanel); }
 };
 
 /// Chooses the pivot of column k = k0 + q and brings its row to place k. Pivots are compared
@@ -36,7 +38,7 @@ SS_HD bool bring_pivot(const G& g, const LinearSystem<Real>& m, int n, int k, in
     const Real scale = m.scale[pivot];
     m.scale[pivot] = m.scale[k];
     m.scale[k] = scale;
-    for (int p = 0; p < LinearSystem<Real>::kPanel; ++p) {
+    for (int p = 0; p < LinearSystem<Real>::kColumns; ++p) {
       const Real value = m.column(p)[pivot];
       m.column(p)[pivot] = m.column(p)[k];
       m.column(p)[k] = value;
@@ -45,75 +47,137 @@ SS_HD bool bring_pivot(const G& g, const LinearSystem<Real>& m, int n, int k, in
   return true;
 }
 
-/// row i -= sum over the panel's first `width` pivots of multiplier * pivot row, from the chunk of
-/// column `first` on. Entries left of the pivots are dead, so whole registers may write over them.
+/// Pivot row k0 + q of a panel: minus the pivots above it. Entries left of the pivots are dead, so
+/// whole registers may write over them.
 template <class Real, class G>
-SS_HD void eliminate(const G& g, const LinearSystem<Real>& m, int n, int k0, int width, int first,
-                     int row_begin, int row_end) {
+SS_HD void eliminate_pivot_row(const G& g, const LinearSystem<Real>& m, int n, int k0, int q) {
   constexpr int C = G::kChunk;
-  const int chunk0 = first / C;
-  g.for_each_2d(row_end - row_begin, n / C - chunk0 + 1, [&](int i, int c) {
+  const int chunk0 = k0 / C, k = k0 + q;
+  g.for_each((n - 1) / C - chunk0 + 1, [&](int c) {
     const int offset = (chunk0 + c) * C;
-    Real* const to = m.row[row_begin + i] + offset;
-    auto sum = Lanes<Real, C>::load(to);
-    for (int q = 0; q < width; ++q) {
-      sum.add(m.row[k0 + q] + offset, -m.column(q)[row_begin + i]);
-    }
-    sum.store(to);
+    auto sum = Lanes<Real, C>::load(m.row[k] + offset);
+    for (int p = 0; p < q; ++p) sum.add(Lanes<Real, C>::load(m.row[k0 + p] + offset), -m.column(p)[k]);
+    sum.store(m.row[k] + offset);
   });
 }
 
-/// Factors columns [k0, k0 + width) below and right of them.
+/// Rows below a panel: minus multiplier * pivot row of its four pivots, right of them. A CPU takes
+/// all rows of a chunk of columns at once, so that the pivots stay in registers.
 template <class Real, class G>
-SS_HD bool factor_panel(const G& g, const LinearSystem<Real>& m, int n, int k0, int width) {
-  g.for_each(n - k0, [&](int i) {
-    for (int q = 0; q < width; ++q) m.column(q)[k0 + i] = m.row[k0 + i][k0 + q];
+SS_HD void eliminate_below(const G& g, const LinearSystem<Real>& m, int n, int k0) {
+  constexpr int C = G::kChunk;
+  const int begin = k0 + LinearSystem<Real>::kPanel, rows = n - begin, chunk0 = begin / C;
+  const int tile = C > 1 ? rows : 1;
+  g.for_each(rows, [&](int i) {
+    bool coupled = false;
+    for (int q = 0; q < 4; ++q) coupled = coupled || m.column(q)[begin + i] != Real(0);
+    m.coupled[begin + i] = coupled ? 1 : 0;
   });
-  for (int q = 0; q < width; ++q) {
-    const int k = k0 + q;
-    if (!bring_pivot(g, m, n, k, q)) return false;
-    if (q > 0) eliminate(g, m, n, k0, q, k, k, k + 1);  // the pivot row itself
-    Real* column = m.column(q);
-    const Real inverse = Real(1) / column[k];
-    const Real* top = m.row[k] + k0;
-    g.for_each(n - k - 1, [&](int i) {
-      const Real multiplier = column[k + 1 + i] * inverse;
-      column[k + 1 + i] = multiplier;
-      for (int p = q + 1; p < width; ++p) {
-        Real& later = m.column(p)[k + 1 + i];
-        later = fma(-multiplier, top[p], later);
+  g.for_each_2d(rows / tile, (n - 1) / C - chunk0 + 1, [&](int t, int c) {
+    const int offset = (chunk0 + c) * C;
+    const auto u0 = Lanes<Real, C>::load(m.row[k0] + offset);
+    const auto u1 = Lanes<Real, C>::load(m.row[k0 + 1] + offset);
+    const auto u2 = Lanes<Real, C>::load(m.row[k0 + 2] + offset);
+    const auto u3 = Lanes<Real, C>::load(m.row[k0 + 3] + offset);
+    for (int i = begin + t * tile; i < begin + (t + 1) * tile; ++i) {
+      if (m.coupled[i] == 0) continue;
+      auto sum = Lanes<Real, C>::load(m.row[i] + offset);
+      sum.add(u0, -m.column(0)[i]);
+      sum.add(u1, -m.column(1)[i]);
+      sum.add(u2, -m.column(2)[i]);
+      sum.add(u3, -m.column(3)[i]);
+      sum.store(m.row[i] + offset);
+    }
+  });
+}
+
+/// Column q of the panel at k0: its pivot, its multipliers, and their share of the columns right of
+/// it. False when it vanishes.
+template <int q, class Real, class G>
+SS_HD bool factor_column(const G& g, const LinearSystem<Real>& m, int n, int k0) {
+  const int k = k0 + q;
+  if (k >= n) return true;
+  if (!bring_pivot(g, m, n, k, q)) return false;
+  if (q > 0) eliminate_pivot_row(g, m, n, k0, q);
+  constexpr int columns = LinearSystem<Real>::kColumns;
+  Real* column[columns];
+  Real top[columns];
+  for (int p = q; p < columns; ++p) {
+    column[p] = m.column(p) + k;
+    top[p] = *column[p]++;
+  }
+  const Real inverse = Real(1) / top[q];
+  g.for_each(n - k - 1, [&](int i) {
+    const Real multiplier = column[q][i] * inverse;
+    column[q][i] = multiplier;
+    for (int p = q + 1; p < columns; ++p) column[p][i] = fma(-multiplier, top[p], column[p][i]);
+  });
+  return true;
+}
+
+/// Factors columns k0 ... k0 + 3 below and right of them.
+template <class Real, class G>
+SS_HD bool factor_panel(const G& g, const LinearSystem<Real>& m, int n, int k0) {
+  g.for_each(n - k0, [&](int i) {
+    for (int q = 0; q < 4; ++q) {
+      m.column(q)[k0 + i] = k0 + q < n ? m.row[k0 + i][k0 + q] : Real(0);
+    }
+  });
+  if (!factor_column<0>(g, m, n, k0) || !factor_column<1>(g, m, n, k0) ||
+      !factor_column<2>(g, m, n, k0) || !factor_column<3>(g, m, n, k0)) {
+    return false;
+  }
+  if (k0 + 4 < n) eliminate_below(g, m, n, k0);
+  return true;
+}
+
+/// 1 / largest entry of each row.
+template <class Real, class G>
+SS_HD void scale_rows(const G& g, const LinearSystem<Real>& m, int n) {
+  constexpr int C = G::kChunk;
+  g.for_each(n, [&](int i) {
+    auto largest = Lanes<Real, C>::all(Real(0));
+    for (int j = 0; j < n; j += C) largest.raise(Lanes<Real, C>::load(m.row[i] + j));
+    const Real row_max = largest.max();
+    m.scale[i] = row_max > Real(0) ? Real(1) / row_max : Real(1);
+  });
+}
+
+/// Back substitution, four unknowns at a time: one fma chain per entry, from the last column on.
+template <class Real, class G>
+SS_HD bool substitute_back(const G& g, const LinearSystem<Real>& m, int n, Real* x) {
+  Real* right = m.right();
+  for (int k0 = (n - 1) / 4 * 4; k0 >= 0; k0 -= 4) {
+    const int width = min(4, n - k0);
+    g.once([&] {
+      for (int q = width - 1; q >= 0; --q) {
+        const Real* row = m.row[k0 + q] + k0;
+        Real value = right[k0 + q];
+        for (int p = width - 1; p > q; --p) value = fma(-row[p], x[k0 + p], value);
+        x[k0 + q] = value / row[q];
       }
     });
+    for (int q = 0; q < width; ++q) {
+      if (!is_finite(x[k0 + q])) return false;
+    }
+    g.for_each(k0, [&](int i) {
+      const Real* row = m.row[i] + k0;
+      Real value = right[i];
+      for (int q = width - 1; q >= 0; --q) value = fma(-row[q], x[k0 + q], value);
+      right[i] = value;
+    });
   }
-  eliminate(g, m, n, k0, width, k0 + width, k0 + width, n);
   return true;
 }
 
 /// Solves in place; x gets the solution. False when a pivot vanishes or the result is not finite.
 template <class Real, class G>
 SS_HD bool solve_lu(const G& g, const LinearSystem<Real>& m, int n, Real* x) {
-  constexpr int kPanel = LinearSystem<Real>::kPanel;
-  g.for_each(n, [&](int i) {
-    Real largest[4] = {};
-    for (int j = 0; j + 4 <= n; j += 4) {
-      for (int l = 0; l < 4; ++l) largest[l] = max(largest[l], abs(m.row[i][j + l]));
-    }
-    for (int j = n & ~3; j < n; ++j) largest[0] = max(largest[0], abs(m.row[i][j]));
-    const Real row_max = max(max(largest[0], largest[1]), max(largest[2], largest[3]));
-    m.scale[i] = row_max > Real(0) ? Real(1) / row_max : Real(1);
-  });
-  for (int k0 = 0; k0 < n; k0 += kPanel) {
-    if (!factor_panel(g, m, n, k0, min(kPanel, n - k0))) return false;
+  scale_rows(g, m, n);
+  for (int k0 = 0; k0 < n; k0 += 4) {
+    if (!factor_panel(g, m, n, k0)) return false;
   }
-  Real* right = m.column(0);
-  g.for_each(n, [&](int i) { right[i] = m.row[i][n]; });
-  for (int k = n - 1; k >= 0; --k) {  // column-oriented back substitution: one fma per entry
-    const Real value = right[k] / m.row[k][k];
-    if (!is_finite(value)) return false;
-    g.for_each(k, [&](int i) { right[i] = fma(-m.row[i][k], value, right[i]); });
-    g.once([&] { x[k] = value; });
-  }
-  return true;
+  return substitute_back(g, m, n, x);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

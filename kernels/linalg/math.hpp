@@ -25,7 +25,7 @@ SS_HD T abs(T a) {
   return a < T(0) ? -a : a;
 }
 template <class T>
-SS_HD T min(T a, T b) {
+SS_HD constexpr T min(T a, T b) {
   return b < a ? b : a;
 }
 template <class T>

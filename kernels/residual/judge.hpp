@@ -75,11 +75,18 @@ SS_HD void continue_from_candidate(const G& g, const EnvProblem<In>& p, Judge<In
   g.for_each(p.n, [&](int i) { judge.start[i] = judge.candidate[i]; });
 }
 
+/// The candidate is the scaled iterate z.
+template <class G, class In, class Real>
+SS_HD void take_candidate(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, const Real* z,
+                          const Judge<In>& judge) {
+  g.for_each(p.n, [&](int i) { judge.candidate[i] = In(double(z[i]) * s.d[i] / s.q); });
+}
+
 /// Judges the scaled iterate z.
 template <class G, class In, class Real>
 SS_HD bool judge_iterate(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, const Real* z,
                          Judge<In>& judge) {
-  g.for_each(p.n, [&](int i) { judge.candidate[i] = In(double(z[i]) * s.d[i] / s.q); });
+  take_candidate(g, p, s, z, judge);
   return judge_candidate(g, p, judge);
 }
 

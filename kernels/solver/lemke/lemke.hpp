@@ -91,10 +91,10 @@ SS_PART void refine(const G& g, const EnvProblem<In>& p, Lemke<Real>& s) {
   settle_all(g, t);
   evaluate(g, p, s);
   g.for_each(t.chunks(g), [&](int chunk) {
-    auto sum = Lanes<double, C>::zero();
+    auto sum = Lanes<double, C>::all(0.0);
     for (int j = 0; j <= t.m; ++j) {
       const int variable = t.col_var[j];
-      if (variable < t.m) sum.add(t.column(j) + chunk * C, s.w[variable]);
+      if (variable < t.m) sum.add(Lanes<double, C>::load(t.column(j) + chunk * C), s.w[variable]);
     }
     sum.store(s.y + chunk * C);
   });

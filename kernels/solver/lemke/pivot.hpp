@@ -30,7 +30,7 @@ struct Shares {
   SS_HD void add(const Real* from, Real* to, int i0) const {
     auto sum = Lanes<Real, C>::load(from + i0);
 #pragma GCC unroll 8
-    for (int q = 0; q < kCount; ++q) sum.add(waiting + q * ld + i0, f[q]);
+    for (int q = 0; q < kCount; ++q) sum.add(Lanes<Real, C>::load(waiting + q * ld + i0), f[q]);
     sum.store(to + i0);
   }
 };

@@ -148,8 +148,9 @@ SS_PART void build_tableau(const G& g, const EnvProblem<In>& p, int attempt,
                            PyramidTableau<Real>& t) {
   constexpr int C = G::kChunk;
   t.pending = 0;
-  g.for_each_2d(t.m + 2, t.chunks(g),
-                [&](int j, int chunk) { Lanes<Real, C>::zero().store(t.column(j) + chunk * C); });
+  g.for_each_2d(t.m + 2, t.chunks(g), [&](int j, int chunk) {
+    Lanes<Real, C>::all(Real(0)).store(t.column(j) + chunk * C);
+  });
   for_chunks(g, t.kPending * padded(t.m + 2), [&](int i) { t.factors[i] = Real(0); });
   for_chunks(g, t.kPending * t.ld, [&](int i) { t.columns[i] = Real(0); });
   for_chunks(g, t.items(t.p), [&](int i) { t.slope[i] = t.room[i] = t.key[i] = Real(0); });

@@ -23,8 +23,9 @@ struct Linearisation {
   Real* target;         ///< [n] value that a fixed row takes
   Real* slide;  ///< [n] sliding block: row a holds kappa = radius / |y_t|, rows a+j the direction e
   Real* drift;  ///< [n] natural map of coulomb: mu u_t / |u_t|, the derivative of Gamma; else 0
-  bool cone = false;      ///< natural map of the cone, not Alart-Curnier
-  Real factor = Real(1);  ///< multiplies 1/rho: the same equations with other kinks
+  bool cone = false;       ///< natural map of the cone, not Alart-Curnier
+  Real factor = Real(1);   ///< multiplies 1/rho: the same equations with other kinks
+  Real inverse = Real(1);  ///< 1 / factor
 
   SS_HD Linearisation(Arena& arena, int max_rows)
       : state(arena.take<std::int32_t>(max_rows)),
@@ -45,7 +46,7 @@ struct Linearisation {
 template <class Real>
 SS_HD double linearise_row(const Scaled<Real>& s, const Linearisation<Real>& l, int i,
                            const Real* z, const Real* u) {
-  const Real y = fma(-s.rho[i] * (Real(1) / l.factor), u[i], z[i]);
+  const Real y = fma(-s.rho[i] * l.inverse, u[i], z[i]);
   const bool low = y <= s.lo[i], high = y >= s.hi[i];
   const Real bound = low ? s.lo[i] : s.hi[i];
   l.state[i] = std::int32_t(low || high ? RowState::fixed : RowState::active);
@@ -54,51 +55,75 @@ SS_HD double linearise_row(const Scaled<Real>& s, const Linearisation<Real>& l, 
   return double(l.F[i]) * double(l.F[i]) * double(s.rho[i]);
 }
 
-/// Contact block k.
-/// Alart-Curnier: F_n = u_n, F_t = (r_t - P_disk(mu y_n)(y_t)) / rho_t while y_n = r_n - rho_n u_n
-/// > 0. Natural map:   F = (r - P_K(r - rho (u + Gamma))) / rho, Gamma = mu ||u_t|| e_n for
-/// coulomb.
+/// Contact block k by Alart-Curnier: while y_n = r_n - rho_n u_n > 0,
+///   F_n = u_n,  F_t = (r_t - P_disk(mu y_n)(y_t)) / rho_t  with y_t = r_t - rho_t u_t.
+template <int dim, class Real>
+SS_HD double linearise_alart_curnier(const Scaled<Real>& s, const Linearisation<Real>& l, int k,
+                                     const Real* z, const Real* u) {
+  const int a = s.block[k];
+  const Real rho_n = s.rho[a] * l.inverse, rho_t = s.rho[a + 1] * l.inverse;
+  const Real stiffness_t = s.rho_inv[a + 1] * l.factor;
+  const Real y_n = fma(-rho_n, u[a], z[a]), limit = s.mu[k] * y_n;
+  Real y[dim], square = Real(0);
+  for (int j = 1; j < dim; ++j) {
+    y[j] = fma(-rho_t, u[a + j], z[a + j]);
+    square = fma(y[j], y[j], square);
+  }
+  const bool open = y_n <= Real(0), stick = !open && square <= limit * limit;
+  const bool slides = !open && !stick;
+  const RowState state = open ? RowState::fixed : (stick ? RowState::active : RowState::sliding);
+  const Real inverse_length = slides ? Real(1) / sqrt(square) : Real(0);
+  const Real kappa = limit * inverse_length;
+  const Real gap_n = open ? z[a] : u[a] * rho_n;
+  l.state[a] = std::int32_t(state);
+  l.target[a] = Real(0);
+  l.slide[a] = kappa;
+  l.F[a] = open ? z[a] * (s.rho_inv[a] * l.factor) : u[a];
+  double merit = double(gap_n) * double(gap_n);
+  for (int j = 1; j < dim; ++j) {
+    const int i = a + j;
+    const Real gap = stick ? u[i] * rho_t : (open ? z[i] : fma(-kappa, y[j], z[i]));
+    l.state[i] = std::int32_t(state);
+    l.target[i] = Real(0);
+    l.slide[i] = y[j] * inverse_length;
+    l.F[i] = stick ? u[i] : gap * stiffness_t;
+    merit = fma(double(gap), double(gap), merit);
+  }
+  return merit * double(s.rho_inv[a]);
+}
+
+/// Contact block k by the natural map: F = (r - P_K(r - rho (u + Gamma))) / rho, Gamma =
+/// mu ||u_t|| e_n for coulomb.
 template <class Real>
-SS_HD double linearise_block(const Scaled<Real>& s, const Linearisation<Real>& l, int k,
-                             const Real* z, const Real* u) {
+SS_HD double linearise_cone(const Scaled<Real>& s, const Linearisation<Real>& l, int k,
+                            const Real* z, const Real* u) {
   const int a = s.block[k], dim = s.dim(k);
-  const Real stiffness_n = l.stiffness(s, a, a), stiffness_t = l.stiffness(s, a, a + 1);
-  const Real rho_n = Real(1) / stiffness_n, rho_t = Real(1) / stiffness_t;
-  const Real mu = s.mu[k];
+  const Real stiffness = l.stiffness(s, a, a), rho = Real(1) / stiffness, mu = s.mu[k];
   Real length = Real(0), speed = Real(0);
   for (int j = 1; j < dim; ++j) {
-    const Real y = fma(-rho_t, u[a + j], z[a + j]);
+    const Real y = fma(-rho, u[a + j], z[a + j]);
     length = fma(y, y, length);
     speed = fma(u[a + j], u[a + j], speed);
   }
   length = sqrt(length);
-  const bool drifts = l.cone && s.law != Law::convex;
-  speed = drifts ? sqrt(speed) : Real(0);
-  const Real y_n = fma(-rho_n, fma(mu, speed, u[a]), z[a]);
+  speed = s.law != Law::convex ? sqrt(speed) : Real(0);
+  const Real y_n = fma(-rho, fma(mu, speed, u[a]), z[a]);
   const Real inverse_length = Real(1) / max(length, Real(1e-30));
-  const Real drift = drifts ? mu / max(speed, Real(1e-30)) : Real(0);
-  const auto cone = l.cone ? project_cone(mu, y_n, length) : ConeProjection<Real>{};
-  const bool open = l.cone ? !cone.inside && !(cone.normal > Real(0)) : y_n <= Real(0);
-  const bool stick = !open && length <= mu * y_n;
+  const Real drift = speed > Real(0) ? mu / speed : Real(0);
+  const auto cone = project_cone(mu, y_n, length);
+  const bool stick = cone.inside, open = !stick && !(cone.normal > Real(0));
   const RowState state = open ? RowState::fixed : (stick ? RowState::active : RowState::sliding);
-  // Sliding: tangential impulse kappa y_t; normal impulse P_n, or y_n (Alart-Curnier: F_n = u_n).
-  const Real kappa = l.cone ? cone.factor : mu * y_n * inverse_length;
-  const bool normal_closes = stick || (!l.cone && !open);  // F_n = u_n
-  const Real normal_gap = open ? z[a] : (normal_closes ? u[a] * rho_n : z[a] - cone.normal);
-  l.state[a] = std::int32_t(state);
-  l.target[a] = Real(0);
-  l.slide[a] = kappa;
-  l.F[a] = normal_closes ? u[a] : normal_gap * stiffness_n;
-  double merit = double(normal_gap) * double(normal_gap);
-  for (int j = 1; j < dim; ++j) {
+  double merit = 0.0;
+  for (int j = 0; j < dim; ++j) {
     const int i = a + j;
-    const Real y = fma(-rho_t, u[i], z[i]);
-    const Real gap = open ? z[i] : (stick ? u[i] * rho_t : fma(-kappa, y, z[i]));
+    const Real y = fma(-rho, u[i], z[i]);
+    const Real image = j == 0 ? cone.normal : cone.factor * y;
+    const Real gap = stick ? u[i] * rho : z[i] - image;
     l.state[i] = std::int32_t(state);
     l.target[i] = Real(0);
-    l.slide[i] = y * inverse_length;
+    l.slide[i] = j == 0 ? cone.factor : y * inverse_length;
     l.drift[i] = drift * u[i];
-    l.F[i] = stick ? u[i] : gap * stiffness_t;
+    l.F[i] = stick ? u[i] : gap * stiffness;
     merit = fma(double(gap), double(gap), merit);
   }
   return merit * double(s.rho_inv[a]);
@@ -110,7 +135,11 @@ SS_HD double linearise(const G& g, const Scaled<Real>& s, const Linearisation<Re
                        const Real* z, const Real* u) {
   return g.sum(s.scalars + s.n_contacts, [&](int item) {
     if (item < s.scalars) return linearise_row(s, l, item, z, u);
-    return linearise_block(s, l, item - s.scalars, z, u);
+    const int k = item - s.scalars;
+    if (l.cone) return linearise_cone(s, l, k, z, u);
+    double merit = 0.0;
+    with_dim(s.dim(k), [&](auto dim) { merit = linearise_alart_curnier<dim()>(s, l, k, z, u); });
+    return merit;
   });
 }
 

@@ -8,7 +8,7 @@ namespace stickslip::kernels::inline SS_ISA {
 /// Scratch of a direction in the arithmetic of the factorisation.
 template <class Factor>
 struct DirectionScratch {
-  Factor* a;  ///< [n][ld] the system, right side in column n
+  Factor* a;  ///< [n][ld] the system
   int ld;
   LinearSystem<Factor> system;
   Factor* x;    ///< [n] solution
@@ -16,10 +16,10 @@ struct DirectionScratch {
   int* place;   ///< [n] place of each contact row in the system
 
   SS_HD DirectionScratch(Arena& arena, int max_rows)
-      : a(arena.take<Factor>(std::size_t(max_rows) * padded(max_rows + 1))),
-        ld(padded(max_rows + 1)),
+      : a(arena.take<Factor>(std::size_t(max_rows) * padded(max_rows))),
+        ld(padded(max_rows)),
         system{arena.take<Factor*>(max_rows), arena.take<Factor>(max_rows),
-               arena.take<Factor>(std::size_t(4) * padded(max_rows)), padded(max_rows)},
+               arena.take<int>(max_rows), arena.take<Factor>(std::size_t(LinearSystem<Factor>::kColumns) * padded(max_rows)), padded(max_rows)},
         x(arena.take<Factor>(max_rows)),
         active(arena.take<int>(max_rows)),
         place(arena.take<int>(max_rows)) {}
@@ -48,32 +48,39 @@ SS_HD int collect_active(const G& g, const Scaled<Real>& s, const Linearisation<
   return count;
 }
 
-/// Applies the tangent of the sliding map to the rows (n, t...) of a block in one column.
+/// Tangent of the sliding map of one block, applied to its rows (n, t...) of one column x.
 /// With e the direction and kappa = radius / |y_t|:
 ///   Alart-Curnier: t' = mu (rho_n / rho_t) e x_n + kappa (x_t - e (e . x_t)),  n' = x_n
 ///   natural map:   n' = (x_n + drift . x_t + mu e . x_t) / (1 + mu^2),
 ///                  t' = mu e n' + kappa (x_t - e (e . x_t))
-template <int dim, class Real, class Factor>
-SS_HD void apply_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int k, Factor* x,
-                         int stride) {
-  const int a = s.block[k];
-  const Real* e = l.slide + a;
-  const Factor mu = Factor(s.mu[k]), kappa = Factor(e[0]);
-  Factor along = Factor(0);
-  for (int j = 1; j < dim; ++j) along = fma(Factor(e[j]), x[j * stride], along);
-  Factor push;
-  if (l.cone) {
-    for (int j = 1; j < dim; ++j) x[0] = fma(Factor(l.drift[a + j]), x[j * stride], x[0]);
-    x[0] = fma(mu, along, x[0]) / fma(mu, mu, Factor(1));
-    push = mu * x[0];
-  } else {
-    push = mu * Factor(s.rho_inv[a + 1] * s.rho[a]) * x[0];
+template <int dim, class Factor>
+struct Tangent {
+  bool cone;
+  Factor mu, push, kappa;
+  Factor e[dim], drift[dim];  ///< entries from 1 on
+
+  template <class Real>
+  SS_HD Tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int k)
+      : cone(l.cone), mu(Factor(s.mu[k])), kappa(Factor(l.slide[s.block[k]])) {
+    const int a = s.block[k];
+    push = cone ? mu : mu * Factor(s.rho_inv[a + 1] * s.rho[a]);
+    for (int j = 1; j < dim; ++j) {
+      e[j] = Factor(l.slide[a + j]);
+      drift[j] = cone ? Factor(l.drift[a + j]) : Factor(0);
+    }
   }
-  const Factor keep = fma(-kappa, along, push);
-  for (int j = 1; j < dim; ++j) {
-    x[j * stride] = fma(kappa, x[j * stride], Factor(e[j]) * keep);
+
+  SS_HD void apply(Factor* x, int stride) const {
+    Factor along = Factor(0);
+    for (int j = 1; j < dim; ++j) along = fma(e[j], x[j * stride], along);
+    if (cone) {
+      for (int j = 1; j < dim; ++j) x[0] = fma(drift[j], x[j * stride], x[0]);
+      x[0] = fma(mu, along, x[0]) / fma(mu, mu, Factor(1));
+    }
+    const Factor keep = fma(-kappa, along, push * x[0]);
+    for (int j = 1; j < dim; ++j) x[j * stride] = fma(kappa, x[j * stride], e[j] * keep);
   }
-}
+};
 
 /// dF/dz at fixed u of a sliding block, entry (row i, column j) of the block.
 template <class Real>
@@ -113,26 +120,28 @@ SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>
           Factor(s.W[d.active[i] * row_step + d.active[j] * column_step]);
     });
   }
+  Factor* right = d.system.right();
   g.for_each(count, [&](int i) {
     Factor* row = d.a + std::int64_t(i) * d.ld;
     d.system.row[i] = row;
     row[i] = fma(epsilon, row[i] + Factor(1e-3), row[i]);
-    row[count] = Factor(-pull[d.active[i]]);
-    for (int j = count + 1; j < padded(count + 1); ++j) row[j] = Factor(0);
+    right[i] = Factor(-pull[d.active[i]]);
+    for (int j = count; j < padded(count); ++j) row[j] = Factor(0);
   });
   for (int k = 0; k < s.n_contacts; ++k) {
     const int a = s.block[k];
     if (!l.is(a, RowState::sliding)) continue;
     Factor* top = d.a + std::int64_t(d.place[a]) * d.ld;
     with_dim(s.dim(k), [&](auto dim) {
-      g.for_each(count + 1, [&](int j) { apply_tangent<dim()>(s, l, k, top + j, d.ld); });
+      const Tangent<dim(), Factor> tangent(s, l, k);
+      g.for_each(count, [&](int j) { tangent.apply(top + j, d.ld); });
+      g.once([&] { tangent.apply(right + d.place[a], 1); });
     });
     g.for_each_2d(s.dim(k), s.dim(k), [&](int i, int j) {
       top[std::int64_t(i) * d.ld + d.place[a] + j] += Factor(direct_tangent(s, l, k, i, j));
     });
   }
-  g.for_each(count,
-             [&](int i) { d.a[std::int64_t(i) * d.ld + count] -= Factor(l.F[d.active[i]]); });
+  g.for_each(count, [&](int i) { right[i] -= Factor(l.F[d.active[i]]); });
 }
 
 /// Newton direction dz at the linearisation; pull: scratch [ld]. False when the system is singular.

@@ -84,6 +84,7 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
   scale_impulse(g, s, judge.start, w.z);
   scaled_velocity(g, s, w.z, w.u);
   double merit = linearise(g, s, w.at, w.z, w.u);
+  if (merit < near && judge_iterate(g, p, s, w.z, judge)) return 0;
   const double start_merit = merit;
   double epsilon = floor;
   MeritHistory history;

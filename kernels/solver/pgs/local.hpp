@@ -51,9 +51,9 @@ struct LocalBlock {
     return true;
   }
 
-  /// Sliding: r_t = mu r_n e with u_n = 0, the direction e by three fixed-point steps of
+  /// Sliding: r_t = mu r_n e with u_n = 0, the direction e by fixed-point steps of
   /// e <- (r_t - rho_t u_t) / |r_t - rho_t u_t|.
-  SS_HD void slide() {
+  SS_HD void slide(int steps) {
     Real e[D];
     direction_of(x, e);
     const Real rho = s.rho[a + 1];
@@ -64,7 +64,7 @@ struct LocalBlock {
       const Real normal = -c[0] / max(along, Real(0.05) * s.rho_inv[a]);
       x[0] = normal;
       for (int j = 1; j < D; ++j) x[j] = mu * normal * e[j];
-      if (step == 3) return;
+      if (step == steps) return;
       Real y[D];
       y[0] = Real(0);
       for (int i = 1; i < D; ++i) {
@@ -125,7 +125,7 @@ struct LocalBlock {
 
 /// Solves block k for x, given c and the old impulse in x.
 template <class Real, int D>
-SS_HD void solve_local(LocalBlock<Real, D>& block, const Real* inverse, Law law) {
+SS_HD void solve_local(LocalBlock<Real, D>& block, const Real* inverse, Law law, int slide_steps) {
   const bool open = block.c[0] >= Real(0);
   if (open && (law == Law::coulomb || law == Law::frictionless)) {
     for (int i = 0; i < D; ++i) block.x[i] = Real(0);
@@ -136,7 +136,7 @@ SS_HD void solve_local(LocalBlock<Real, D>& block, const Real* inverse, Law law)
     block.clamp_axes();
   } else if (!block.stick(inverse)) {
     if (law == Law::coulomb) {
-      block.slide();
+      block.slide(slide_steps);
     } else {
       block.project_gradient();
     }

@@ -12,6 +12,7 @@ struct Pgs {
   Real* z;        ///< [ld] scaled impulse
   Real* u;        ///< [ld] scaled velocity, kept up to date
   Real* inverse;  ///< [6 n] inverse of each diagonal block, D x D at 6 * block row
+  int slide_steps = 3;  ///< fixed-point steps of a sliding direction per visit
 
   SS_HD Pgs(Arena& arena, int max_rows)
       : z(arena.take<Real>(padded(max_rows))),
@@ -53,7 +54,7 @@ struct Pgs {
       block.c[i] = u[a + i];
       for (int j = 0; j < D; ++j) block.c[i] = fma(-s.at(a + i, a + j), z[a + j], block.c[i]);
     }
-    solve_local(block, inverse + 6 * a, s.law);
+    solve_local(block, inverse + 6 * a, s.law, slide_steps);
     Real delta[D];
     bool moved = false;
     for (int i = 0; i < D; ++i) {
@@ -73,24 +74,26 @@ struct Pgs {
   }
 };
 
-/// Runs up to `sweeps` sweeps from where the last stage ended, judging every 8th unless `exact`.
-/// Returns the sweeps done.
+/// Runs up to `sweeps` sweeps from where the last stage ended, judging every 8th and the last, with
+/// an early exit unless `exact`; not `judged`: the stage that follows will. Returns the sweeps done.
 template <class Real, class G, class In>
 SS_HD int run_pgs(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, Pgs<Real>& pgs,
-                  int sweeps, bool exact, Judge<In>& judge) {
+                  int sweeps, bool exact, bool judged, Judge<In>& judge) {
   scale_impulse(g, s, judge.start, pgs.z);
   scaled_velocity(g, s, pgs.z, pgs.u);
   pgs.prepare(g, s);
   for (int sweep = 1; sweep <= sweeps; ++sweep) {
     pgs.sweep(g, s, (sweep & 1) == 0);
-    if (sweep % 8 == 0 || sweep == sweeps) {
-      const bool solved = judge_iterate(g, p, s, pgs.z, judge);
-      if (solved && !exact) return sweep;
-      scaled_velocity(g, s, pgs.z, pgs.u);  // forget the rounding of 8 sweeps of updates
+    if (sweep % 8 != 0 && sweep < sweeps) continue;
+    take_candidate(g, p, s, pgs.z, judge);
+    const bool solved = judged && judge_candidate(g, p, judge);
+    if (sweep == sweeps || (solved && !exact)) {
+      continue_from_candidate(g, p, judge);
+      return sweep;
     }
+    scaled_velocity(g, s, pgs.z, pgs.u);  // forget the rounding of 8 sweeps of updates
   }
-  continue_from_candidate(g, p, judge);
-  return sweeps;
+  return 0;
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA
