@@ -38,6 +38,8 @@ std::vector<Setup> setups() {
           {"coulomb/pgs50/double", fifty_sweeps(Law::coulomb, Precision::fp64)},
           {"coulomb/pgs50/float", fifty_sweeps(Law::coulomb, Precision::fp32)},
           {"convex/auto/double", make_options(Law::convex, automatic, Precision::fp64)},
+          {"pyramid/lemke/double", make_options(Law::pyramid, Solver::lemke, Precision::fp64)},
+          {"pyramid/lemke/float", make_options(Law::pyramid, Solver::lemke, Precision::fp32)},
           {"box/pgs50/double", fifty_sweeps(Law::box, Precision::fp64)}};
 }
 

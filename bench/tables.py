@@ -50,14 +50,18 @@ def solvers(results: list[dict]) -> None:
 
 
 def compare(results: list[dict]) -> None:
-    print("Ours / prototype, of the medians over 100 problems; median of 11 rounds (least)\n")
-    found = {result["case"]: result for result in results}
-    rows = []
-    for family in FAMILIES:
-        cells = [found.get(f"{family}/p:{p}") for p in SIZES[1:]]
-        texts = [f"{c['ratio_median']:.2f} ({c['ratio_min']:.2f})" if c else "–" for c in cells]
-        rows.append([family, *texts])
-    table(["family", *(f"p = {p}" for p in SIZES[1:])], rows)
+    for law in ("coulomb", "pyramid"):
+        found = {r["case"]: r for r in results if r.get("law", "coulomb") == law}
+        if not found:
+            continue
+        print(f"`{law}`, ours / prototype, of the medians over 100 problems; ", end="")
+        print("median of 11 rounds (least)\n")
+        rows = []
+        for family in FAMILIES:
+            cells = [found.get(f"{family}/p:{p}") for p in SIZES[1:]]
+            texts = [f"{c['ratio_median']:.2f} ({c['ratio_min']:.2f})" if c else "–" for c in cells]
+            rows.append([family, *texts])
+        table(["family", *(f"p = {p}" for p in SIZES[1:])], rows)
 
 
 def robots(results: list[dict]) -> None:

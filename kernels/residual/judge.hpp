@@ -11,10 +11,11 @@ struct Judge {
   double tolerance = 0.0;
   double near = 0.0;  ///< relative error (squared) at which an iterate is worth judging
   double best_residual = Limits<double>::infinity;
-  In* best = nullptr;  ///< [n] the caller's slot of the result
-  In* candidate;       ///< [n] scratch: the impulse judged last
-  In* start;           ///< [n] where the next stage starts: not always at the best
-  double* u;           ///< [n] scratch
+  bool no_solution = false;  ///< the last stage ended as if there were none
+  In* best = nullptr;        ///< [n] the caller's slot of the result
+  In* candidate;             ///< [n] scratch: the impulse judged last
+  In* start;                 ///< [n] where the next stage starts: not always at the best
+  double* u;                 ///< [n] scratch
 
   SS_HD Judge(Arena& arena, int max_rows)
       : candidate(arena.take<In>(max_rows)),

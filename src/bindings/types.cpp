@@ -27,7 +27,8 @@ void bind_enums(nb::module_& m) {
   nb::enum_<Solver>(m, "Solver", nb::is_arithmetic(), "Which algorithm produced a result.")
       .value("auto", Solver::automatic, "the recorded ladder of the law")
       .value("pgs", Solver::pgs, "block projected Gauss-Seidel")
-      .value("newton", Solver::newton, "semismooth Newton");
+      .value("newton", Solver::newton, "semismooth Newton")
+      .value("lemke", Solver::lemke, "Lemke's method, complementary pivoting");
   nb::enum_<Precision>(m, "Precision", nb::is_arithmetic(), "Arithmetic of the solver.")
       .value("double", Precision::fp64)
       .value("float", Precision::fp32)
@@ -41,7 +42,8 @@ void bind_enums(nb::module_& m) {
 }
 
 void set_options(SolveOptions* self, Law law, Solver solver, Precision precision, double atol,
-                 double rtol, std::int32_t max_sweeps, std::int32_t max_newton, bool exact_sweeps) {
+                 double rtol, std::int32_t max_sweeps, std::int32_t max_newton, bool exact_sweeps,
+                 std::int32_t max_pivots, bool exact_pivots) {
   new (self) SolveOptions{.law = law,
                           .solver = solver,
                           .precision = precision,
@@ -49,7 +51,9 @@ void set_options(SolveOptions* self, Law law, Solver solver, Precision precision
                           .rtol = rtol,
                           .max_sweeps = max_sweeps,
                           .max_newton = max_newton,
-                          .exact_sweeps = exact_sweeps};
+                          .exact_sweeps = exact_sweeps,
+                          .max_pivots = max_pivots,
+                          .exact_pivots = exact_pivots};
 }
 
 }  // namespace
@@ -62,7 +66,8 @@ void bind_types(nb::module_& m) {
       .def("__init__", &set_options, nb::kw_only(), "law"_a = defaults.law,
            "solver"_a = defaults.solver, "precision"_a = defaults.precision,
            "atol"_a = defaults.atol, "rtol"_a = defaults.rtol, "max_sweeps"_a = defaults.max_sweeps,
-           "max_newton"_a = defaults.max_newton, "exact_sweeps"_a = defaults.exact_sweeps)
+           "max_newton"_a = defaults.max_newton, "exact_sweeps"_a = defaults.exact_sweeps,
+           "max_pivots"_a = defaults.max_pivots, "exact_pivots"_a = defaults.exact_pivots)
       .def_rw("law", &SolveOptions::law)
       .def_rw("solver", &SolveOptions::solver)
       .def_rw("precision", &SolveOptions::precision)
@@ -70,7 +75,9 @@ void bind_types(nb::module_& m) {
       .def_rw("rtol", &SolveOptions::rtol)
       .def_rw("max_sweeps", &SolveOptions::max_sweeps)
       .def_rw("max_newton", &SolveOptions::max_newton)
-      .def_rw("exact_sweeps", &SolveOptions::exact_sweeps);
+      .def_rw("exact_sweeps", &SolveOptions::exact_sweeps)
+      .def_rw("max_pivots", &SolveOptions::max_pivots)
+      .def_rw("exact_pivots", &SolveOptions::exact_pivots);
 
   m.def("version", &version);
   m.def("cpu_isa", &cpu_isa, "Instruction set in use.");

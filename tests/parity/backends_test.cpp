@@ -31,7 +31,7 @@ class Backends : public testing::TestWithParam<support::Case> {};
 
 template <class In>
 void expect_isa_parity(const SolveOptions& options, int envs) {
-  const Batch<In> batch(envs);
+  const Batch<In> batch(envs, options.law);
   const auto expected =
       run(batch, envs, [&](const auto& p, const auto& r) { solve(p, r, options); });
   int compared = 0;
@@ -64,7 +64,7 @@ TEST_P(Backends, instruction_sets_give_the_same_bits) {
 
 template <class In>
 void expect_gpu_parity(const SolveOptions& options, int envs) {
-  const Batch<In> batch(envs);
+  const Batch<In> batch(envs, options.law);
   const auto cpu = run(batch, envs, [&](const auto& p, const auto& r) { solve(p, r, options); });
   const auto gpu =
       run(batch, envs, [&](const auto& p, const auto& r) { cuda::solve_host(p, r, options); });

@@ -12,9 +12,11 @@ constexpr std::size_t kShared80 = 163 * 1024;
 
 const int kNarrow = 0, kWide = 0, kGlobal = 0;  // stand for the kernels
 
-template <class Real, class Factor>
+using kernels::Program;
+
+template <class Real, class Factor, Program kProgram = Program::iterative>
 kernels::SolveKernels with_scratch_of() {
-  return {&kNarrow, &kWide, &kGlobal, &kernels::EnvScratch<Real, Factor, double>::bytes};
+  return {&kNarrow, &kWide, &kGlobal, &kernels::EnvScratch<Real, Factor, double, kProgram>::bytes};
 }
 
 TEST(CudaPlan, classes_grow_up_to_the_capacity) {
@@ -42,9 +44,11 @@ TEST(CudaPlan, groups_are_narrow_where_the_problems_are_small) {
 
 TEST(CudaPlan, ninety_six_rows_in_double_fit_the_shared_memory_of_sm_90) {
   const auto k = with_scratch_of<double, double>();
-  const LaunchPlan fits = plan_class(k, 96, 32, kShared90);
-  EXPECT_EQ(fits.kernel, &kWide);
-  EXPECT_EQ(fits.global_bytes(), 0U);
+  for (const auto& program : {k, with_scratch_of<double, double, Program::pivoting>()}) {
+    const LaunchPlan fits = plan_class(program, 96, 32, kShared90);
+    EXPECT_EQ(fits.kernel, &kWide);
+    EXPECT_EQ(fits.global_bytes(), 0U);
+  }
   LaunchPlan large = plan_class(k, 96, 32, kShared80);
   EXPECT_EQ(large.kernel, &kGlobal);
   EXPECT_EQ(large.shared_bytes, 0U);
