@@ -5,6 +5,7 @@
 
 #include "stickslip/batch.hpp"
 #include "stickslip/delassus.hpp"
+#include "stickslip/lcp.hpp"
 
 namespace stickslip::kernels {
 
@@ -23,6 +24,10 @@ struct TypedKernels {
                 void* scratch);
   std::size_t (*solve_bytes)(int max_rows, int max_contacts);  ///< scratch of the largest solve
   std::size_t (*delassus_bytes)(int nv, int max_rows);
+  using SolveLcp = void (*)(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&,
+                            std::int64_t begin, std::int64_t end, void* scratch);
+  SolveLcp solve_lcp[2];  ///< by Precision, without mixed; null where the data are too coarse
+  std::size_t (*lcp_bytes)(int max_rows, bool boxed);
 };
 
 struct KernelTable {

@@ -1,6 +1,7 @@
 // The CPU kernels, compiled once per instruction set (SS_ISA names it).
 #include "kernels/launch/cpu_batch.hpp"
 #include "src/cpu/kernel_table.hpp"
+#include "src/cpu/lcp_kernels.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -23,6 +24,7 @@ TypedKernels<In> make_table() {
   t.apply = apply_range<In>;
   t.solve_bytes = solve_bytes<In>;
   t.delassus_bytes = DelassusScratch<In>::bytes;
+  add_lcp_kernels(t);
   return t;
 }
 
