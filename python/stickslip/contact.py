@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -150,23 +149,16 @@ def make_options(
         law=which_law,
         solver=which_solver,
         precision=check.member("precision", precision, Precision),
-        atol=_tolerance("options.atol", options.atol) if tol is None else _tolerance("tol", tol),
-        rtol=_tolerance("options.rtol", options.rtol) if tol is None else _tolerance("tol", tol),
+        atol=check.tolerance("options.atol", options.atol)
+        if tol is None
+        else check.tolerance("tol", tol),
+        rtol=check.tolerance("options.rtol", options.rtol)
+        if tol is None
+        else check.tolerance("tol", tol),
         max_sweeps=check.count("options.max_sweeps", options.max_sweeps),
         max_newton=check.count("options.max_newton", options.max_newton),
         exact_sweeps=options.exact_sweeps,
     )
-
-
-def _tolerance(name: str, value: float | None) -> float:
-    """`value`, or the library's sign for a default, -1."""
-    if value is None:
-        return -1.0
-    if isinstance(value, bool) or not isinstance(value, int | float | np.floating):
-        raise TypeError(f"{name}: expected a number, got {type(value).__name__}")
-    if not 0 < value < math.inf:
-        raise ValueError(f"{name}: expected a number > 0, got {value}")
-    return float(value)
 
 
 def use_cuda(backend: str) -> bool:
