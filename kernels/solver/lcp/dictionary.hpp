@@ -65,7 +65,7 @@ SS_HD void open_dictionary(const G& g, const StandardLcp& s, Dictionary<Real>& d
 
 /// Exchanges the basic variable of row r with the nonbasic one of column c.
 template <class Real, class G>
-SS_HD void pivot(const G& g, const Dictionary<Real>& d, int r, int c) {
+SS_HD void exchange(const G& g, const Dictionary<Real>& d, int r, int c) {
   constexpr int C = G::kChunk;
   const Real inverse = Real(1) / d.at(r, c);
   g.for_each(d.m + 2, [&](int j) { d.factor[j] = j == c ? Real(0) : -d.at(r, j) * inverse; });

@@ -26,7 +26,7 @@ SS_HD int eliminate_block(const G& g, const Dictionary<Real>& d, int count, Real
   for (int pivots = 0;; ++pivots) {
     const int pair = count > 0 ? g.argmax(count * count, size) : 0;
     if (count == 0 || !(size(pair) > rank_tol)) return pivots;
-    pivot(g, d, d.list[pair / count], d.list[pair % count]);
+    exchange(g, d, d.list[pair / count], d.list[pair % count]);
   }
 }
 
@@ -58,11 +58,11 @@ SS_HD int eliminate_through_pairs(const G& g, const Dictionary<Real>& d, int cou
     if (!(d.reach[k] > Real(0))) return pivots;
     const int a = g.argmax(
         count, [&](int e) { return row_waits(d, d.list[e]) ? abs(d.at(d.list[e], k)) : Real(0); });
-    pivot(g, d, d.list[a], k);
+    exchange(g, d, d.list[a], k);
     const int b = g.argmax(count, [&](int e) {
       return column_waits(d, d.list[e]) ? abs(d.at(k, d.list[e])) : Real(0);
     });
-    pivot(g, d, k, d.list[b]);
+    exchange(g, d, k, d.list[b]);
   }
 }
 

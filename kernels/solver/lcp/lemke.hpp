@@ -35,19 +35,20 @@ SS_HD double covering(int i, int attempt) {
   return 1.0 + double(h >> 9) * (1.0 / 8388608.0);
 }
 
-/// Enters z0 where the basis is infeasible; the row it takes, or -1 where nothing is to be done.
+/// Enters z0 where the basis is infeasible by more than the slack (elimination leaves zeros that
+/// are rounding); the row it takes, or -1 where nothing is to be done.
 template <class Real, class G>
-SS_HD int enter_artificial(const G& g, const Dictionary<Real>& d, int attempt) {
+SS_HD int enter_artificial(const G& g, const Dictionary<Real>& d, const LemkeOptions<Real>& o) {
   Real* cover = d.col(d.m);
   g.for_each(d.m, [&](int i) {
-    cover[i] = d.is_bounded(d.basic[i]) ? Real(covering(i, attempt)) : Real(0);
+    cover[i] = d.is_bounded(d.basic[i]) ? Real(covering(i, o.attempt)) : Real(0);
   });
   const auto need = [&](int i) {
-    return cover[i] > Real(0) && d.constant()[i] < Real(0) ? -d.constant()[i] / cover[i] : Real(0);
+    return cover[i] > Real(0) && d.constant()[i] < -o.delta ? -d.constant()[i] / cover[i] : Real(0);
   };
   const int r = g.argmax(d.m, need);
   if (!(need(r) > Real(0))) return -1;
-  pivot(g, d, r, d.m);
+  exchange(g, d, r, d.m);
   return r;
 }
 
@@ -73,13 +74,13 @@ SS_HD int blocking_row(const G& g, const Dictionary<Real>& d, int c, const Lemke
 
 /// One attempt. `pivots` counts those done.
 template <class Real, class G>
-SS_HD LemkeEnd run_lemke(const G& g, const StandardLcp& s, Dictionary<Real>& d,
-                         const LemkeOptions<Real>& o, int& pivots) {
+SS_HD LemkeEnd follow_pivots(const G& g, const StandardLcp& s, Dictionary<Real>& d,
+                             const LemkeOptions<Real>& o, int& pivots) {
   open_dictionary(g, s, d);
   const int eliminated = eliminate_free_rows(g, d, o.delta);
   if (eliminated < 0) return LemkeEnd::contradiction;
   pivots += eliminated;
-  if (enter_artificial(g, d, o.attempt) < 0) return LemkeEnd::solution;
+  if (enter_artificial(g, d, o) < 0) return LemkeEnd::solution;
   int leaving = d.nonbasic[d.m];
   for (int count = 1; count <= o.max_pivots; ++count) {
     ++pivots;
@@ -87,7 +88,7 @@ SS_HD LemkeEnd run_lemke(const G& g, const StandardLcp& s, Dictionary<Real>& d,
     const int r = blocking_row(g, d, c, o);
     if (r < 0) return LemkeEnd::ray;
     leaving = d.basic[r];
-    pivot(g, d, r, c);
+    exchange(g, d, r, c);
     if (leaving == d.artificial()) return LemkeEnd::solution;
   }
   return LemkeEnd::budget;

@@ -50,7 +50,7 @@ SS_HD LemkeEnd attempt_lemke(const G& g, const LcpProblem<In>& p, const LcpOptio
   const Real min_pivot = Real(sizeof(Real) == 8 ? 1e-9 : 1e-5);
   const int budget = o.max_pivots > 0 ? o.max_pivots : 100 + 20 * s.m;
   const LemkeOptions<Real> options{attempt, budget, lemke_slack<Real>(attempt), min_pivot};
-  const LemkeEnd end = run_lemke(g, s, lemke.dictionary, options, out.iterations);
+  const LemkeEnd end = follow_pivots(g, s, lemke.dictionary, options, out.iterations);
   if (end != LemkeEnd::solution) return end;
   const double before = scratch.judge.best_residual;
   if (!judge_basis(g, p, s, lemke, scratch.judge)) {

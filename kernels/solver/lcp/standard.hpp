@@ -171,10 +171,16 @@ SS_HD double judge_standard(const G& g, const LcpProblem<In>& p, const StandardL
     const double v = y[k] * s.column[k] / s.q_scale;
     return s.free[k] != 0 ? v : max(v, 0.0);
   };
+  double* z = judge.w;
   g.for_each(p.n, [&](int i) {
     const double range = s.scale[i] < 0 ? 1.0 : value(s.scale[i]);
-    const double z = fma(s.sign[i], value(i), s.offset[i] * range);
-    judge.candidate[i] = In(clamp(z, p.lower(i) * range, p.upper(i) * range));
+    z[i] = fma(s.sign[i], value(i), s.offset[i] * range);
+    if (s.scale[i] < 0) z[i] = clamp(z[i], p.lower(i), p.upper(i));
+  });
+  g.for_each(p.n, [&](int i) {  // bounds that scale with another row, by that row as it is now
+    const int j = p.index(i);
+    const double range = j < 0 ? 1.0 : max(z[j], 0.0);
+    judge.candidate[i] = In(j < 0 ? z[i] : clamp(z[i], p.lower(i) * range, p.upper(i) * range));
   });
   return judge_lcp(g, p, judge);
 }
