@@ -64,7 +64,9 @@ TEST_P(Lcp, verdicts_are_the_oracles_and_problems_with_solutions_are_solved) {
   const support::LcpProblems<double> problems(count, 24, GetParam().kind);
   const auto answers = support::solve_problems(problems.view(), options());
   const int solved = count_honest(problems.view(), answers, options());
-  if (GetParam().method == LcpMethod::automatic) EXPECT_EQ(solved, count);
+  if (GetParam().method == LcpMethod::automatic) {
+    EXPECT_EQ(solved, count);
+  }
   if (GetParam().method == LcpMethod::lemke) {
     const bool in_double = GetParam().precision == Precision::fp64;
     EXPECT_GE(solved, in_double ? count : count * 99 / 100);

@@ -34,11 +34,17 @@ struct LcpOutcome {
   bool unsolvable = false;              ///< every attempt by Lemke ended without a solution
 };
 
-/// Slack of the ratio test, by attempt: works over four decades.
+/// Slack of the ratio test, by attempt: works over four decades. (No table: a GPU would keep it in
+/// local memory.)
 template <class Real>
 SS_HD Real lemke_slack(int attempt) {
-  constexpr double slack[8] = {1e-10, 1e-9, 1e-11, 1e-8, 1e-10, 1e-12, 1e-9, 1e-11};
-  return Real(sizeof(Real) == 8 ? slack[attempt % 8] : 1e4 * slack[attempt % 8]);
+  const int i = attempt % 8;
+  const double slack = i == 0 || i == 4   ? 1e-10
+                       : i == 1 || i == 6 ? 1e-9
+                       : i == 2 || i == 7 ? 1e-11
+                       : i == 3           ? 1e-8
+                                          : 1e-12;
+  return Real(sizeof(Real) == 8 ? slack : 1e4 * slack);
 }
 
 template <class Real, class G, class In>
