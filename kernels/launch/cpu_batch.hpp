@@ -18,7 +18,8 @@ void solve_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result,
 
 template <class In>
 void measure_range(const ProblemBatch<In>& batch, EnvArray<const In> impulse, Law law,
-                   Measures* measures, std::int64_t begin, std::int64_t end, void* memory) {
+                   Measures* measures, int directions, std::int64_t begin, std::int64_t end,
+                   void* memory) {
   const EnvScratch<double, double, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts);
   const HostGroup g;
   for (std::int64_t env = begin; env < end; ++env) {
@@ -29,6 +30,7 @@ void measure_range(const ProblemBatch<In>& batch, EnvArray<const In> impulse, La
     measures[env] = Measures{};
     measures[env].residual = Limits<double>::infinity;
     if (!usable) continue;
+    p.directions = directions;
     enter_circular_coordinates(g, p, law, scratch.view);
     measures[env] = measure_impulse(g, p, law, slot(impulse, env), scratch.judge.u);
   }

@@ -120,6 +120,7 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
   EnvProblem<In> view{};
   int rows_needed = 0;
   EnvStatus status = open_problem(g, batch, env, scratch.view, view, rows_needed);
+  view.directions = o.directions;
   if (status == EnvStatus::solved && !check_values(g, view, o.law)) status = EnvStatus::bad_input;
   if (status != EnvStatus::solved) {
     report(g, result, env, status, Limits<double>::infinity, 0, Solver::automatic, rows_needed);

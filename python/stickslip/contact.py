@@ -25,6 +25,7 @@ class SolveOptions:
     max_sweeps: int = 1000  #: budget of solver "pgs"
     max_newton: int = 30  #: budget of one Newton stage
     exact_sweeps: bool = False  #: exactly `max_sweeps` sweeps of "pgs", without an early exit
+    directions: int = 4  #: of law "pyramid" in the sliding plane: 4, 8, 16, 32 or 64
 
 
 def solve(
@@ -103,22 +104,24 @@ def residual(
     hi: Any = None,
     R: Any = None,
     counts: Any = None,
+    directions: int = 4,
     details: bool = False,
     threads: int | None = None,
 ) -> np.ndarray | Measures:
     """Judges impulses r (E, n) by the measure that `solve` reports, whoever computed them.
 
     Returns the residual (E,) in m/s, infinite for bad input and NaN; with `details` a `Measures`,
-    which has the violation of each condition by itself as well. The other arguments are as in
-    `solve`.
+    which has the violation of each condition by itself as well. `directions` are those of law
+    "pyramid". The other arguments are as in `solve`.
     """
     problem = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
     r = problem.rows("r", r)
     measures = np.zeros((len(r), 5))
     which = check.member("law", law, Law)
     pool = check.thread_count(threads)
+    corners = _directions("directions", directions)
     if len(r):
-        _core.measure(*problem.arrays, r, which, measures, pool)
+        _core.measure(*problem.arrays, r, which, measures, pool, corners)
     columns = measures.T if problem.batched else measures[0]
     return Measures(*columns) if details else columns[0]
 
@@ -158,7 +161,15 @@ def make_options(
         max_sweeps=check.count("options.max_sweeps", options.max_sweeps),
         max_newton=check.count("options.max_newton", options.max_newton),
         exact_sweeps=options.exact_sweeps,
+        directions=_directions("options.directions", options.directions),
     )
+
+
+def _directions(name: str, value: Any) -> int:
+    number = check.count(name, value)
+    if number not in (4, 8, 16, 32, 64):
+        raise ValueError(f"{name}: expected 4, 8, 16, 32 or 64, got {number}")
+    return number
 
 
 def use_cuda(backend: str) -> bool:

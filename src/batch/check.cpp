@@ -41,9 +41,15 @@ void check_solve(const ProblemBatch<In>& p, const ResultBatch<In>& r, const Solv
   require(o.max_newton >= 0, "options.max_newton", "a number >= 0", o.max_newton);
   require(!o.exact_sweeps || o.solver == Solver::pgs, "options.exact_sweeps",
           "solver pgs, the only one that counts sweeps", name(o.solver));
+  check_directions(o.directions, "options.directions");
   require(o.atol == o.atol && o.rtol == o.rtol, "options.atol, options.rtol", "numbers", "NaN");
   require(sizeof(In) == 8 || o.precision == Precision::fp32, "options.precision",
           "float for problems given in float", name(o.precision));
+}
+
+void check_directions(std::int32_t directions, const char* argument) {
+  const bool power = directions > 0 && (directions & (directions - 1)) == 0;
+  require(power && directions >= 4 && directions <= 64, argument, "4, 8, 16, 32 or 64", directions);
 }
 
 template <class In>

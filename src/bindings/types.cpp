@@ -41,7 +41,8 @@ void bind_enums(nb::module_& m) {
 }
 
 void set_options(SolveOptions* self, Law law, Solver solver, Precision precision, double atol,
-                 double rtol, std::int32_t max_sweeps, std::int32_t max_newton, bool exact_sweeps) {
+                 double rtol, std::int32_t max_sweeps, std::int32_t max_newton, bool exact_sweeps,
+                 std::int32_t directions) {
   new (self) SolveOptions{.law = law,
                           .solver = solver,
                           .precision = precision,
@@ -49,7 +50,8 @@ void set_options(SolveOptions* self, Law law, Solver solver, Precision precision
                           .rtol = rtol,
                           .max_sweeps = max_sweeps,
                           .max_newton = max_newton,
-                          .exact_sweeps = exact_sweeps};
+                          .exact_sweeps = exact_sweeps,
+                          .directions = directions};
 }
 
 }  // namespace
@@ -62,7 +64,8 @@ void bind_types(nb::module_& m) {
       .def("__init__", &set_options, nb::kw_only(), "law"_a = defaults.law,
            "solver"_a = defaults.solver, "precision"_a = defaults.precision,
            "atol"_a = defaults.atol, "rtol"_a = defaults.rtol, "max_sweeps"_a = defaults.max_sweeps,
-           "max_newton"_a = defaults.max_newton, "exact_sweeps"_a = defaults.exact_sweeps)
+           "max_newton"_a = defaults.max_newton, "exact_sweeps"_a = defaults.exact_sweeps,
+           "directions"_a = defaults.directions)
       .def_rw("law", &SolveOptions::law)
       .def_rw("solver", &SolveOptions::solver)
       .def_rw("precision", &SolveOptions::precision)
@@ -70,7 +73,8 @@ void bind_types(nb::module_& m) {
       .def_rw("rtol", &SolveOptions::rtol)
       .def_rw("max_sweeps", &SolveOptions::max_sweeps)
       .def_rw("max_newton", &SolveOptions::max_newton)
-      .def_rw("exact_sweeps", &SolveOptions::exact_sweeps);
+      .def_rw("exact_sweeps", &SolveOptions::exact_sweeps)
+      .def_rw("directions", &SolveOptions::directions);
 
   m.def("version", &version);
   m.def("cpu_isa", &cpu_isa, "Instruction set in use.");

@@ -16,7 +16,7 @@ struct TypedKernels {
                          std::int64_t begin, std::int64_t end, void* scratch);
   Solve solve[3];  ///< by Precision; null where the data are too coarse for it
   void (*measure)(const ProblemBatch<In>&, EnvArray<const In> impulse, Law, Measures*,
-                  std::int64_t begin, std::int64_t end, void* scratch);
+                  int directions, std::int64_t begin, std::int64_t end, void* scratch);
   void (*delassus)(const MechanismBatch<In>&, EnvArray<In> W, int ld_W, std::int32_t* ok,
                    std::int64_t begin, std::int64_t end, void* scratch);
   void (*apply)(const MechanismBatch<In>&, EnvArray<const In> impulse, EnvArray<const In> v_free,

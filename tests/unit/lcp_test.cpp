@@ -8,7 +8,7 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "kernels/solver/lcp/directions.hpp"
+#include "kernels/cone/directions.hpp"
 #include "tests/support/lcp_batch.hpp"
 
 namespace stickslip {

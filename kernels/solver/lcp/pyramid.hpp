@@ -6,8 +6,8 @@
 // in circular coordinates. D_k are d directions of the sliding plane and +- each torsional and
 // rolling row. Rows without friction have no directions. Free, nonneg and box rows stay rows.
 #pragma once
+#include "kernels/cone/directions.hpp"
 #include "kernels/residual/judge.hpp"
-#include "kernels/solver/lcp/directions.hpp"
 #include "kernels/solver/lcp/solve.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
@@ -64,22 +64,22 @@ SS_HD bool slides_in_plane(const EnvProblem<In>& p, int k) {
 
 /// Variables of contact k: its normal, its directions, lambda.
 template <class In>
-SS_HD int count_pyramid(const EnvProblem<In>& p, int k, int directions) {
+SS_HD int count_pyramid(const EnvProblem<In>& p, int k) {
   const int row = p.block[k], dim = p.block[k + 1] - row;
-  int count = slides_in_plane(p, k) ? directions : 0;
+  int count = slides_in_plane(p, k) ? p.directions : 0;
   for (int j = count > 0 ? 3 : 1; j < dim; ++j) count += p.circular[row + j] > 0.0 ? 2 : 0;
   return count == 0 ? 1 : count + 2;
 }
 
 template <class In>
-SS_HD void number_pyramid(const EnvProblem<In>& p, int k, int directions, const PyramidLcp& s) {
+SS_HD void number_pyramid(const EnvProblem<In>& p, int k, const PyramidLcp& s) {
   const int row = p.block[k], dim = p.block[k + 1] - row;
   int v = s.first[k];
   s.set(v++, PyramidLcp::row, k, row, 1.0, -1, 0.0);
   int j = 1;
   if (slides_in_plane(p, k)) {
-    for (int i = 0; i < directions; ++i) {
-      const Direction d = pyramid_direction(i, directions);
+    for (int i = 0; i < p.directions; ++i) {
+      const Direction d = pyramid_direction(i, p.directions);
       s.set(v++, PyramidLcp::beta, k, row + 1, d.c * p.circular[row + 1], row + 2,
             d.s * p.circular[row + 2]);
     }
@@ -113,8 +113,7 @@ SS_HD double pyramid_entry(const EnvProblem<In>& p, const PyramidLcp& s, int v, 
 
 /// Fills the LCP of a contact problem in circular coordinates and returns its view.
 template <class G, class In>
-SS_HD LcpProblem<double> pyramid_lcp(const G& g, const EnvProblem<In>& p, int directions,
-                                     PyramidLcp& s) {
+SS_HD LcpProblem<double> pyramid_lcp(const G& g, const EnvProblem<In>& p, PyramidLcp& s) {
   const int scalars = p.first_contact_row();
   g.for_each(scalars, [&](int i) {
     s.set(i, PyramidLcp::row, -1, i, 1.0, -1, 0.0);
@@ -125,12 +124,12 @@ SS_HD LcpProblem<double> pyramid_lcp(const G& g, const EnvProblem<In>& p, int di
     int next = scalars;
     for (int k = 0; k < p.n_contacts; ++k) {
       s.first[k] = next;
-      next += count_pyramid(p, k, directions);
+      next += count_pyramid(p, k);
     }
     s.first[p.n_contacts] = next;
   });
   s.n = s.first[p.n_contacts];
-  g.for_each(p.n_contacts, [&](int k) { number_pyramid(p, k, directions, s); });
+  g.for_each(p.n_contacts, [&](int k) { number_pyramid(p, k, s); });
   g.for_each_2d(s.n, s.n,
                 [&](int v, int w) { s.M[std::int64_t(v) * s.n + w] = pyramid_entry(p, s, v, w); });
   g.for_each(s.n, [&](int v) {
@@ -182,9 +181,9 @@ struct PyramidScratch {
 /// Up to 1 + `restarts` attempts by Lemke, judged as contact impulses. The outcome says whether the
 /// judge may answer `no_solution_found`.
 template <class Real, class G, class In>
-SS_HD LcpOutcome run_pyramid(const G& g, const EnvProblem<In>& p, int directions,
-                             const LcpOptions& o, PyramidScratch<Real>& scratch, Judge<In>& judge) {
-  const LcpProblem<double> lcp = pyramid_lcp(g, p, directions, scratch.lcp);
+SS_HD LcpOutcome run_pyramid(const G& g, const EnvProblem<In>& p, const LcpOptions& o,
+                             PyramidScratch<Real>& scratch, Judge<In>& judge) {
+  const LcpProblem<double> lcp = pyramid_lcp(g, p, scratch.lcp);
   LcpJudge<double>& inner = scratch.solver.judge;
   inner.best = scratch.lcp.z;
   inner.tolerance = 1e-3 * judge.tolerance;  // the residuals differ by the diagonal of W
