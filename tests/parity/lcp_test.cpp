@@ -121,7 +121,16 @@ TEST_P(LcpBits, do_not_depend_on_the_instruction_set) {
 }
 
 const std::map<std::string, std::uint64_t>& golden() {
-  static const std::map<std::string, std::uint64_t> hashes = {};
+  static const std::map<std::string, std::uint64_t> hashes = {
+      {"standard_auto_double", 0xcd5032420dd70bfa},   {"standard_auto_float", 0x1c3476c574ee6996},
+      {"standard_lemke_double", 0xcd5032420dd70bfa},  {"standard_lemke_float", 0x1c3476c574ee6996},
+      {"standard_newton_double", 0xd04f9a433cf661cb}, {"standard_newton_float", 0x130051d6b1213fa7},
+      {"mixed_auto_double", 0x58fceeca1006e5f5},      {"mixed_auto_float", 0xc23f86810bec3806},
+      {"mixed_lemke_double", 0x58fceeca1006e5f5},     {"mixed_lemke_float", 0xc377ed7e61785dd0},
+      {"mixed_newton_double", 0x2fe09622545e7d83},    {"mixed_newton_float", 0x665977cfe008e4f1},
+      {"boxed_auto_double", 0x85c37778c9c52702},      {"boxed_auto_float", 0x81c04b1424b61b43},
+      {"boxed_lemke_double", 0x85c37778c9c52702},     {"boxed_lemke_float", 0x81c04b1424b61b43},
+      {"boxed_newton_double", 0x6a9c0e88b59a020d},    {"boxed_newton_float", 0x214ced512c0b83bb}};
   return hashes;
 }
 
