@@ -6,9 +6,11 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from problems import random_batch
 
 import stickslip
 from stickslip import LcpMethod, LcpOptions, Status, _core, solve_lcp
+from stickslip._problem import assemble
 
 _DEFAULT = Path(__file__).resolve().parents[3] / "shared" / "data"
 FOLDER = Path(os.environ.get("STICKSLIP_DATA", _DEFAULT)) / "problems"
@@ -236,3 +238,22 @@ def test_empty():
     assert len(solve_lcp(np.zeros((0, 3, 3)), np.zeros((0, 3))).status) == 0
     nothing = solve_lcp(np.zeros((2, 0, 0)), np.zeros((2, 0)))
     assert nothing.ok.all()
+
+
+@pytest.mark.parametrize("directions", [4, 8, 64])
+def test_residual_of_pyramids_with_directions(directions):
+    arguments = random_batch(3, num_envs=20)
+    impulse = np.random.default_rng(4).normal(size=arguments["b"].shape)
+    got = stickslip.residual(**arguments, r=impulse, law="pyramid", directions=directions)
+    expected = np.zeros(20)
+    arrays = assemble(**arguments).arrays
+    _core.reference_residual(*arrays, impulse, stickslip.Law.pyramid, expected, directions)
+    np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+def test_directions_are_a_power_of_two():
+    arguments = random_batch(3, num_envs=1)
+    with pytest.raises(ValueError, match="^directions: expected 4, 8, 16, 32 or 64, got 6"):
+        stickslip.residual(**arguments, r=arguments["b"], law="pyramid", directions=6)
+    with pytest.raises(ValueError, match="^options.directions: expected 4, 8, 16, 32 or 64"):
+        stickslip.solve(**arguments, options=stickslip.SolveOptions(directions=128))
