@@ -253,7 +253,7 @@ def test_residual_of_pyramids_with_directions(directions):
 
 def test_directions_are_a_power_of_two():
     arguments = random_batch(3, num_envs=1)
-    with pytest.raises(ValueError, match="^directions: expected 4, 8, 16, 32 or 64, got 6"):
+    with pytest.raises(ValueError, match=r"^directions: expected 4, 8, 16, 32 or 64, got 6"):
         stickslip.residual(**arguments, r=arguments["b"], law="pyramid", directions=6)
-    with pytest.raises(ValueError, match="^options.directions: expected 4, 8, 16, 32 or 64"):
+    with pytest.raises(ValueError, match=r"^options.directions: expected 4, 8, 16, 32 or 64"):
         stickslip.solve(**arguments, options=stickslip.SolveOptions(directions=128))
