@@ -1,7 +1,7 @@
 // Our solver and the prototype's on the same problems in one run: every problem is solved by one
 // and then by the other, in an order that alternates from round to round, pinned to one core.
 //
-//   stickslip_compare [OUT.json]
+//   stickslip_compare [OUT.json] [LAW]
 //
 // Per family and number of contacts: the median time over the problems in each round, and the ratio
 // ours / prototype of the two medians, least and median over the rounds.
@@ -44,13 +44,14 @@ struct Contest {
   std::vector<std::unique_ptr<Prototype>> prototypes;  ///< one per problem: loading is not timed
   std::vector<double> impulse;
 
-  explicit Contest(const Case& c)
+  Contest(const Case& c, const SolveOptions& options)
       : problems(make_batch<double>(c, kProblems)),
         results(kProblems, problems.max_rows()),
-        solve_one(problems, results, SolveOptions{}),
+        solve_one(problems, results, options),
         impulse(std::size_t(problems.max_rows())) {
     for (int env = 0; env < kProblems; ++env) {
-      prototypes.push_back(make_prototype(c.contacts));
+      prototypes.push_back(options.law == Law::pyramid ? make_lemke_prototype(c.contacts)
+                                                       : make_newton_prototype(c.contacts));
       const double* mu = problems.mu(env);  // two equal coefficients per contact
       std::vector<double> isotropic;
       for (int k = 0; k < c.contacts; ++k) isotropic.push_back(mu[2 * k]);
@@ -79,8 +80,10 @@ struct Contest {
   }
 };
 
-void compare(const Case& c, std::FILE* out, bool last) {
-  Contest contest(c);
+void compare(const Case& c, Law law, std::FILE* out, bool last) {
+  SolveOptions options;
+  options.law = law;
+  Contest contest(c, options);
   std::vector<double> ours, prototype, ratio, mean_ratio;
   Round round;
   for (int i = 0; i <= kRounds; ++i) {
@@ -94,17 +97,17 @@ void compare(const Case& c, std::FILE* out, bool last) {
     for (const double t : round.prototype) total_prototype += t;
     mean_ratio.push_back(total_ours / total_prototype);
   }
-  std::fprintf(stderr, "%-16s ours %8.2f us  prototype %8.2f us  ratio %.2f (least %.2f)\n",
-               name(c).c_str(), quantile(ours, 0.5), quantile(prototype, 0.5), quantile(ratio, 0.5),
-               quantile(ratio, 0.0));
+  std::fprintf(stderr, "%-8s %-16s ours %8.2f us  prototype %8.2f us  ratio %.2f (least %.2f)\n",
+               name(law), name(c).c_str(), quantile(ours, 0.5), quantile(prototype, 0.5),
+               quantile(ratio, 0.5), quantile(ratio, 0.0));
   std::fprintf(out,
-               "  {\"case\": \"%s\", \"ours_us\": %.3f, \"prototype_us\": %.3f, "
+               "  {\"law\": \"%s\", \"case\": \"%s\", \"ours_us\": %.3f, \"prototype_us\": %.3f, "
                "\"ratio_median\": %.3f, \"ratio_min\": %.3f, \"ratio_max\": %.3f, "
                "\"ratio_of_means\": %.3f, \"ours_solved\": %.3f, \"prototype_solved\": %.3f}%s\n",
-               name(c).c_str(), quantile(ours, 0.5), quantile(prototype, 0.5), quantile(ratio, 0.5),
-               quantile(ratio, 0.0), quantile(ratio, 1.0), quantile(mean_ratio, 0.5),
-               double(round.ours_solved) / kProblems, double(round.prototype_solved) / kProblems,
-               last ? "" : ",");
+               name(law), name(c).c_str(), quantile(ours, 0.5), quantile(prototype, 0.5),
+               quantile(ratio, 0.5), quantile(ratio, 0.0), quantile(ratio, 1.0),
+               quantile(mean_ratio, 0.5), double(round.ours_solved) / kProblems,
+               double(round.prototype_solved) / kProblems, last ? "" : ",");
 }
 
 }  // namespace
@@ -120,7 +123,15 @@ int main(int argc, char** argv) {
   }
   const auto cases = all_cases({2, 4, 8, 16, 32});
   std::fprintf(out, "[\n");
-  for (const Case& c : cases) compare(c, out, &c == &cases.back());
+  std::vector<stickslip::Law> laws;
+  for (const auto law : {stickslip::Law::coulomb, stickslip::Law::pyramid}) {
+    if (argc < 3 || std::string(argv[2]) == name(law)) laws.push_back(law);
+  }
+  for (const auto law : laws) {
+    for (const Case& c : cases) {
+      compare(c, law, out, law == laws.back() && &c == &cases.back());
+    }
+  }
   std::fprintf(out, "]\n");
   if (out != stdout) std::fclose(out);
   return 0;

@@ -13,7 +13,8 @@ class Prototype {
   virtual bool solve(double* impulse) = 0;
 };
 
-/// Null for numbers of contacts that the prototype is not built for.
-std::unique_ptr<Prototype> make_prototype(int contacts);
+/// Null for numbers of contacts that the prototypes are not built for.
+std::unique_ptr<Prototype> make_newton_prototype(int contacts);  ///< law `coulomb`
+std::unique_ptr<Prototype> make_lemke_prototype(int contacts);   ///< law `pyramid`
 
 }  // namespace stickslip::bench

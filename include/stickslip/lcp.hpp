@@ -3,7 +3,7 @@
 //   w = M z + q,     lo_i s_i <= z_i <= hi_i s_i,
 //   w_i >= 0 where z_i is at its lower bound, w_i <= 0 at its upper one, w_i = 0 in between,
 //
-// s_i = max(0, z_j) for a row with friction index j, else 1 (docs/mathematics.md §13). The first
+// s_i = max(0, z_j) for a row with friction index j, else 1 (docs/mathematics.md §14). The first
 // `n_free` rows are free (lo = -infinity, hi = infinity); bounds default to 0 and infinity.
 #pragma once
 #include <cstdint>

@@ -16,7 +16,7 @@ enum class Law : std::int32_t {
 };
 
 /// Which algorithm produced a result; `automatic` asks for the recorded ladder of the law.
-enum class Solver : std::int32_t { automatic = 0, pgs = 1, newton = 2 };
+enum class Solver : std::int32_t { automatic = 0, pgs = 1, newton = 2, lemke = 3 };
 
 /// Arithmetic of the solver. The residual is always evaluated in double.
 enum class Precision : std::int32_t {
@@ -46,6 +46,9 @@ struct SolveOptions {
   std::int32_t max_newton = 30;    ///< budget of one Newton stage
   /// Run exactly `max_sweeps` sweeps (solver `pgs` only): no early exit, same verdict by residual.
   bool exact_sweeps = false;
+  std::int32_t max_pivots = 5000;  ///< budget of solver `lemke`, over all its attempts
+  /// Run exactly `max_pivots` pivots (solver `lemke` only): where an attempt ends, another begins.
+  bool exact_pivots = false;
   /// Directions of law `pyramid` in the sliding plane: 4 (a diamond), 8, 16, 32 or 64.
   std::int32_t directions = 4;
 };

@@ -10,6 +10,14 @@
 #define SS_HD inline __attribute__((always_inline))
 #endif
 
+// A part of a large body. On a CPU it stays a function: a body of thousands of instructions runs
+// out of registers, and its parts' loops with it.
+#if defined(__CUDACC__)
+#define SS_PART SS_HD
+#else
+#define SS_PART __attribute__((noinline))
+#endif
+
 // The CPU kernels are compiled once per instruction set. The inline namespace keeps their symbols
 // apart, so that the linker never replaces AVX2 code by AVX-512 code of the same name.
 #ifndef SS_ISA

@@ -50,12 +50,24 @@ struct HostGroup {
   }
   template <class F>
   SS_HD auto max(int n, F&& f) const {
-    decltype(f(0)) best = 0;
-    for (int i = 0; i < n; ++i) {
-      const auto value = f(i);
-      best = value > best ? value : best;
+    using T = decltype(f(0));
+    constexpr int kWidth = 8;  // side by side, in vector registers where f allows
+    T best[kWidth] = {};
+    int i = 0;
+    for (; i + kWidth <= n; i += kWidth) {
+      for (int l = 0; l < kWidth; ++l) {
+        const T value = f(i + l);
+        best[l] = value > best[l] ? value : best[l];
+      }
     }
-    return best;
+    for (; i < n; ++i) {
+      const T value = f(i);
+      best[0] = value > best[0] ? value : best[0];
+    }
+    for (int half = kWidth / 2; half > 0; half /= 2) {
+      for (int l = 0; l < half; ++l) best[l] = best[l + half] > best[l] ? best[l + half] : best[l];
+    }
+    return best[0];
   }
   template <class F>
   SS_HD bool any(int n, F&& f) const {
@@ -66,15 +78,18 @@ struct HostGroup {
   }
   template <class F>
   SS_HD int argmax(int n, F&& f) const {
-    // Two passes: an integer maximum vectorises, the search stops at the lowest index that has it.
+    // Two passes that vectorise: an integer maximum, the lowest index that has it.
     auto best = order_bits(f(0));
     for (int i = 1; i < n; ++i) {
       const auto bits = order_bits(f(i));
       best = bits > best ? bits : best;
     }
-    int i = 0;
-    while (order_bits(f(i)) != best) ++i;
-    return i;
+    decltype(best) lowest = n;
+    for (int i = 0; i < n; ++i) {
+      const decltype(best) index = order_bits(f(i)) == best ? i : n;
+      lowest = index < lowest ? index : lowest;
+    }
+    return int(lowest);
   }
 };
 

@@ -36,7 +36,7 @@ __device__ __forceinline__ int take_env(const WorkList& work) {
 }
 
 // The 1 of the launch bounds (blocks per multiprocessor) lifts ptxas' own limit of 168 registers.
-template <class Real, class Factor, class In, int L, bool kShared>
+template <class Real, class Factor, class In, Program kProgram, int L, bool kShared>
 __global__ void __launch_bounds__(kBlockThreads, 1)
     solve_kernel(const __grid_constant__ ProblemBatch<In> batch,
                  const __grid_constant__ ResultBatch<In> result,
@@ -46,8 +46,8 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
   for (;;) {
     const int env = take_env<L>(work);
     if (env < 0) return;
-    const EnvScratch<Real, Factor, In> place(Arena(group_memory<L, kShared>(scratch)),
-                                             scratch.max_rows, scratch.max_contacts);
+    const EnvScratch<Real, Factor, In, kProgram> place(Arena(group_memory<L, kShared>(scratch)),
+                                                       scratch.max_rows, scratch.max_contacts);
     solve_env<Real, Factor>(WarpGroup<L>{}, batch, result, options, env, place);
   }
 }
@@ -83,14 +83,14 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
 namespace stickslip::kernels {
 
 /// Definition for the files that instantiate it.
-template <class Real, class Factor, class In>
+template <class Real, class Factor, class In, Program kProgram>
 SolveKernels solve_kernels() {
-  using Scratch = EnvScratch<Real, Factor, In>;
+  using Scratch = EnvScratch<Real, Factor, In, kProgram>;
   constexpr int kNarrow = SolveKernels::kNarrowLanes;
   const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
-  return {address(&solve_kernel<Real, Factor, In, kNarrow, true>),
-          address(&solve_kernel<Real, Factor, In, 32, true>),
-          address(&solve_kernel<Real, Factor, In, 32, false>), &Scratch::bytes};
+  return {address(&solve_kernel<Real, Factor, In, kProgram, kNarrow, true>),
+          address(&solve_kernel<Real, Factor, In, kProgram, 32, true>),
+          address(&solve_kernel<Real, Factor, In, kProgram, 32, false>), &Scratch::bytes};
 }
 
 }  // namespace stickslip::kernels

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/launch/ladder.hpp"
 #include "stickslip/batch.hpp"
 
 namespace stickslip::kernels {
@@ -44,7 +45,7 @@ struct SolveKernels {
   std::size_t (*bytes)(int max_rows, int max_contacts);  ///< scratch of a group
 };
 
-template <class Real, class Factor, class In>
+template <class Real, class Factor, class In, Program kProgram>
 SolveKernels solve_kernels();
 
 /// Parameters: delassus (MechanismBatch<In>, EnvArray<In> W, int ld_W, int32* ok, GroupScratch),

@@ -7,19 +7,29 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-enum class Method : std::int32_t { none, pgs, newton, primal };
+enum class Method : std::int32_t { none, pgs, newton, primal, lemke };
+
+/// Which methods a kernel has compiled in. On a GPU, pivoting has kernels of its own: its tableau
+/// takes the memory that the others' scratch leaves free, and neither shall cost the other
+/// registers.
+enum class Program : std::int32_t { all, iterative, pivoting };
+
+SS_HD Program program_of(const SolveOptions& o) {
+  return o.law == Law::pyramid ? Program::pivoting : Program::iterative;
+}
 
 struct Stage {
   Method method = Method::none;
-  int budget = 0;       ///< sweeps or steps
+  int budget = 0;       ///< sweeps, steps or pivots
   double factor = 1.0;  ///< multiplies 1/rho of the natural map (newton)
   int shake = 0;        ///< seed: scales the start by hashed numbers in [0, 1); 0: starts as it is
-  bool exact = false;   ///< no early exit (pgs)
-  bool first = false;   ///< first Newton stage: all its budget, float factorisation if mixed
+  bool exact = false;   ///< no early exit (pgs, lemke)
+  bool first = false;   ///< first of its method: all its budget, float factorisation if mixed
   bool cone = false;    ///< natural map of the cone instead of Alart-Curnier (newton)
 };
 
 SS_HD Solver solver_of(Method method) {
+  if (method == Method::lemke) return Solver::lemke;
   return method == Method::pgs ? Solver::pgs : Solver::newton;
 }
 
@@ -53,11 +63,18 @@ SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
   }
 }
 
+/// Lemke's method, in `mixed` precision first with a float tableau.
+SS_HD Stage lemke_ladder(int index, const SolveOptions& o) {
+  if (index > (o.precision == Precision::mixed ? 1 : 0)) return {};
+  return {Method::lemke, o.max_pivots, 1.0, 0, o.exact_pivots, index == 0};
+}
+
 /// Stage `index` of the options' ladder; Method::none ends it.
 SS_HD Stage stage_of(const SolveOptions& o, int index) {
   if (o.solver == Solver::pgs) {
     return index == 0 ? Stage{Method::pgs, o.max_sweeps, 1.0, 0, o.exact_sweeps} : Stage{};
   }
+  if (o.law == Law::pyramid) return lemke_ladder(index, o);
   if (o.law == Law::box) {
     return index == 0 ? Stage{Method::pgs, o.max_sweeps} : Stage{};
   }
@@ -87,11 +104,11 @@ SS_HD bool solver_supports(Solver solver, Law law) {
     case Law::coulomb:
     case Law::convex:
     case Law::frictionless:
-      return true;
+      return solver != Solver::lemke;
     case Law::box:
-      return solver != Solver::newton;
+      return solver == Solver::automatic || solver == Solver::pgs;
     case Law::pyramid:
-      return false;
+      return solver == Solver::automatic || solver == Solver::lemke;
   }
   return false;
 }

@@ -1,6 +1,8 @@
 // One environment from its slot in the batch to its verdict: check, scale, run the stages, judge.
 #pragma once
 #include "kernels/launch/ladder.hpp"
+#include "kernels/solver/lcp/pyramid.hpp"
+#include "kernels/solver/lemke/lemke.hpp"
 #include "kernels/solver/newton/newton.hpp"
 #include "kernels/solver/newton/primal.hpp"
 #include "kernels/solver/pgs/pgs.hpp"
@@ -9,30 +11,50 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 /// Scratch of one environment. Stages run one after the other, so their scratch overlaps.
-template <class Real, class Factor, class In>
+template <class Real, class Factor, class In, Program kProgram = Program::all>
 struct EnvScratch {
+  static constexpr bool kIterates = kProgram != Program::pivoting;
+  static constexpr bool kPivots = kProgram != Program::iterative;
   ViewScratch view;
   EnvProblem<In>* problem;  ///< the view in memory: its pointers would fill a GPU's registers
   Judge<In> judge;
-  Scaled<Real> scaled;
-  Arena stage;  ///< what is left, for the stage that runs
+  Scaled<Real> scaled;  ///< of the iterative methods
+  int directions;       ///< of the law `pyramid` for which there is room as an LCP; 0: no room
+  Arena stage;          ///< what is left, for the stage that runs
 
-  SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts)
+  SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts, int lcp_directions = 0)
       : view(arena, max_rows, max_contacts),
         problem(arena.take<EnvProblem<In>>(1)),
         judge(arena, max_rows),
-        scaled(arena, max_rows, max_contacts),
+        scaled(arena, kIterates ? max_rows : 0, kIterates ? max_contacts : 0),
+        directions(lcp_directions),
         stage(arena) {}
 
   /// Bytes for environments of that size.
   SS_HD static std::size_t bytes(int max_rows, int max_contacts) {
+    return bytes_with_lcp(max_rows, max_contacts, 0);
+  }
+  SS_HD static std::size_t bytes_with_lcp(int max_rows, int max_contacts, int lcp_directions) {
     const EnvScratch fixed(Arena(nullptr), max_rows, max_contacts);
-    Arena pgs = fixed.stage, newton = fixed.stage, primal = fixed.stage, fallback = fixed.stage;
-    Pgs<Real>(pgs, max_rows);
-    Newton<Real, Factor>(newton, max_rows);
-    Newton<Real, Real>(fallback, max_rows);
-    Primal<Real>(primal, max_rows);
-    return max(max(pgs.used(), newton.used()), max(primal.used(), fallback.used()));
+    std::size_t most = 0;
+    if constexpr (kPivots) {
+      Arena lemke = fixed.stage;
+      Lemke<Real>(lemke, max_rows);
+      most = lemke.used();
+    }
+    if constexpr (kIterates) {
+      Arena pgs = fixed.stage, newton = fixed.stage, primal = fixed.stage, fallback = fixed.stage;
+      Pgs<Real>(pgs, max_rows);
+      Newton<Real, Factor>(newton, max_rows);
+      Newton<Real, Real>(fallback, max_rows);
+      Primal<Real>(primal, max_rows);
+      most = max(max(most, fallback.used()), max(pgs.used(), max(newton.used(), primal.used())));
+    }
+    if (lcp_directions > 0) {
+      const std::size_t lcp = PyramidScratch<Real>::bytes(max_rows, max_contacts, lcp_directions);
+      most = max(most, fixed.stage.used() + lcp);
+    }
+    return most;
   }
 };
 
@@ -74,10 +96,29 @@ SS_HD void choose_equations(const Stage& stage, Law law, Linearisation<Real>& at
   at.cone = stage.cone || law == Law::convex;
 }
 
-template <class Real, class Factor, class G, class In>
-SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
-                    EnvScratch<Real, Factor, In>& scratch) {
-  if (stage.shake != 0) shake_start(g, p, stage.shake, scratch.judge);
+/// What does not fit the half-size tableau needs `run_general_pyramid`; where there is no room for
+/// it, the impulse stays where it starts, and the judge says what it is worth.
+template <class Real, class G, class In>
+SS_HD int run_pivoting(const G& g, const EnvProblem<In>& p, const Stage& stage, Arena arena,
+                       Judge<In>& judge) {
+  if (!fits_pyramid_tableau(p)) return 0;
+  Lemke<Real> lemke(arena, p.n);
+  return run_lemke(g, p, lemke, stage.budget, stage.exact, judge);
+}
+
+/// The law `pyramid` with any directions and rows of every kind, as a mixed LCP.
+template <class Real, class G, class In>
+SS_HD int run_general_pyramid(const G& g, const EnvProblem<In>& p, int budget, Arena arena,
+                              Judge<In>& judge) {
+  PyramidScratch<Real> scratch(arena, p.n, p.n_contacts, p.directions);
+  const LcpOutcome out = run_pyramid(g, p, budget, scratch, judge);
+  judge.no_solution = out.unsolvable;
+  return out.iterations;
+}
+
+template <class Real, class Factor, class G, class In, Program kProgram>
+SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
+                        EnvScratch<Real, Factor, In, kProgram>& scratch) {
   Arena arena = scratch.stage;
   if (stage.method == Method::pgs) {
     Pgs<Real> pgs(arena, p.n);
@@ -99,6 +140,31 @@ SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
   return run_newton(g, p, scratch.scaled, newton, stage.budget, scratch.judge);
 }
 
+template <class Real, class Factor, class G, class In, Program kProgram>
+SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
+                    EnvScratch<Real, Factor, In, kProgram>& scratch) {
+  using Scratch = EnvScratch<Real, Factor, In, kProgram>;
+  if (stage.shake != 0) shake_start(g, p, stage.shake, scratch.judge);
+  if constexpr (Scratch::kPivots) {
+    if (stage.method == Method::lemke) {
+      if constexpr (kProgram == Program::all) {  // not in GPU kernels
+        if (!fits_pyramid_tableau(p) && scratch.directions >= p.directions) {
+          if (stage.first) {
+            return run_general_pyramid<Factor>(g, p, stage.budget, scratch.stage, scratch.judge);
+          }
+          return run_general_pyramid<Real>(g, p, stage.budget, scratch.stage, scratch.judge);
+        }
+      }
+      if constexpr (sizeof(Factor) != sizeof(Real)) {
+        if (!stage.first) return run_pivoting<Real>(g, p, stage, scratch.stage, scratch.judge);
+      }
+      return run_pivoting<Factor>(g, p, stage, scratch.stage, scratch.judge);
+    }
+  }
+  if constexpr (Scratch::kIterates) return run_iterative(g, p, stage, scratch);
+  return 0;
+}
+
 /// Judges where the stages start from: the warm start, or no impulse at all.
 template <class G, class In>
 SS_HD void judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
@@ -106,15 +172,15 @@ SS_HD void judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
     judge.best[i] = In(0);
     judge.candidate[i] = p.warm_start == nullptr ? In(0) : p.warm_start[i];
   });
-  judge_candidate(g, p, judge);
+  judge_candidate(g, p, judge, p.warm_start == nullptr);
   continue_from_candidate(g, p, judge);
 }
 
 /// Solves environment `env` of the batch.
-template <class Real, class Factor, class G, class In>
+template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatch<In>& result,
                      const SolveOptions& o, std::int64_t env,
-                     EnvScratch<Real, Factor, In> scratch) {
+                     EnvScratch<Real, Factor, In, kProgram> scratch) {
   In* impulse = slot(result.impulse, env);
   g.for_each(batch.max_rows, [&](int i) { impulse[i] = In(0); });
   EnvProblem<In> view{};
@@ -138,19 +204,24 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
   judge_start(g, p, judge);
   int iterations = 0;
   Solver solver = solver_of(stage_of(o, 0).method);
-  if (p.n > 0 && (!judge.solved() || o.exact_sweeps)) {
-    scale_problem(g, p, o.law, scratch.scaled);
+  if (p.n > 0 && (!judge.solved() || o.exact_sweeps || o.exact_pivots)) {
+    if constexpr (kProgram != Program::pivoting) {
+      if (program_of(o) != Program::pivoting) scale_problem(g, p, o.law, scratch.scaled);
+    }
     for (int index = 0;; ++index) {
       Stage stage = stage_of(o, index);
       if (stage.method == Method::none) break;
       stage.budget = affordable(stage, p.n);
       const double before = judge.best_residual;
+      judge.no_solution = false;
       iterations += run_stage(g, p, stage, scratch);
       if (judge.best_residual < before) solver = solver_of(stage.method);
       if (judge.solved()) break;
     }
   }
-  status = judge.solved() ? EnvStatus::solved : EnvStatus::not_converged;
+  status = judge.solved()      ? EnvStatus::solved
+           : judge.no_solution ? EnvStatus::no_solution_found
+                               : EnvStatus::not_converged;
   report(g, result, env, status, judge.best_residual, iterations, solver, rows_needed);
 }
 

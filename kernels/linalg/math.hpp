@@ -63,6 +63,17 @@ SS_HD double power_of_two_below(double x) {
   return x;
 }
 
+/// Largest power of two <= 1 / sqrt(x), for normal x > 0, by the exponent alone.
+SS_HD double inverse_root_power(double x) {
+  std::uint64_t bits = 0;
+  memcpy(&bits, &x, sizeof bits);
+  const std::int64_t exponent = std::int64_t(bits >> 52) - 1023, half = exponent >> 1;
+  const bool exact = (exponent & 1) == 0 && (bits & 0xfffffffffffffULL) == 0;
+  bits = std::uint64_t(1023 - half - (exact ? 0 : 1)) << 52;
+  memcpy(&x, &bits, sizeof bits);
+  return x;
+}
+
 /// Integers in the order of the numbers x >= 0 (NaN above all or below zero, the same everywhere).
 SS_HD std::int64_t order_bits(double x) {
   std::int64_t bits = 0;

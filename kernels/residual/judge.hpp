@@ -11,10 +11,11 @@ struct Judge {
   double tolerance = 0.0;
   double near = 0.0;  ///< relative error (squared) at which an iterate is worth judging
   double best_residual = Limits<double>::infinity;
-  In* best = nullptr;  ///< [n] the caller's slot of the result
-  In* candidate;       ///< [n] scratch: the impulse judged last
-  In* start;           ///< [n] where the next stage starts: not always at the best
-  double* u;           ///< [n] scratch
+  bool no_solution = false;  ///< the last stage ended as if there were none
+  In* best = nullptr;        ///< [n] the caller's slot of the result
+  In* candidate;             ///< [n] scratch: the impulse judged last
+  In* start;                 ///< [n] where the next stage starts: not always at the best
+  double* u;                 ///< [n] scratch
 
   SS_HD Judge(Arena& arena, int max_rows)
       : candidate(arena.take<In>(max_rows)),
@@ -64,9 +65,10 @@ SS_HD void make_feasible(const G& g, const EnvProblem<In>& p, Law law, In* r) {
 
 /// Judges the candidate; keeps it if it is the best so far. Returns whether the best is a solution.
 template <class G, class In>
-SS_HD bool judge_candidate(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
+SS_HD bool judge_candidate(const G& g, const EnvProblem<In>& p, Judge<In>& judge,
+                           bool at_rest = false) {
   make_feasible(g, p, judge.law, judge.candidate);
-  const double value = residual(g, p, judge.law, judge.candidate, judge.u);
+  const double value = residual(g, p, judge.law, judge.candidate, judge.u, at_rest);
   if (value < judge.best_residual) {
     judge.best_residual = value;
     g.for_each(p.n, [&](int i) { judge.best[i] = judge.candidate[i]; });

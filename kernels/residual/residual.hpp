@@ -123,10 +123,16 @@ SS_HD BlockView<In> block_view(const EnvProblem<In>& p, const In* r, const doubl
 }
 
 /// Residual of impulses r (m/s); u: scratch of n doubles, left holding u_R. Infinite for NaN.
+/// `at_rest`: r is known to be zero, so u_R = b.
 template <class G, class In>
-SS_HD double residual(const G& g, const EnvProblem<In>& p, Law law, const In* r, double* u) {
+SS_HD double residual(const G& g, const EnvProblem<In>& p, Law law, const In* r, double* u,
+                      bool at_rest = false) {
   const auto start = [&](int i) { return fma(p.compliance(i), double(r[i]), double(p.b[i])); };
-  matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, r, start, u);
+  if (at_rest) {
+    g.for_each(p.n, [&](int i) { u[i] = double(p.b[i]); });
+  } else {
+    matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, r, start, u);
+  }
   if (g.any(p.n, [&](int i) { return !is_finite(u[i]); })) return Limits<double>::infinity;
   double largest = g.max(p.n, [&](int i) { return p.circular[i] * p.circular[i] * p.diagonal(i); });
   if (!(largest > 0.0)) largest = 1.0;

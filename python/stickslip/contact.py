@@ -25,6 +25,8 @@ class SolveOptions:
     max_sweeps: int = 1000  #: budget of solver "pgs"
     max_newton: int = 30  #: budget of one Newton stage
     exact_sweeps: bool = False  #: exactly `max_sweeps` sweeps of "pgs", without an early exit
+    max_pivots: int = 5000  #: budget of solver "lemke"
+    exact_pivots: bool = False  #: exactly `max_pivots` pivots of "lemke", without an early exit
     directions: int = 4  #: of law "pyramid" in the sliding plane: 4, 8, 16, 32 or 64
 
 
@@ -145,9 +147,10 @@ def make_options(
         raise ValueError(
             f"law: expected one of {laws} with solver {which_solver.name!r}, got {which_law.name!r}"
         )
-    if not isinstance(options.exact_sweeps, bool):
-        got = type(options.exact_sweeps).__name__
-        raise TypeError(f"options.exact_sweeps: expected a bool, got {got}")
+    for name in ("exact_sweeps", "exact_pivots"):
+        value = getattr(options, name)
+        if not isinstance(value, bool):
+            raise TypeError(f"options.{name}: expected a bool, got {type(value).__name__}")
     return _core.SolveOptions(
         law=which_law,
         solver=which_solver,
@@ -161,6 +164,8 @@ def make_options(
         max_sweeps=check.count("options.max_sweeps", options.max_sweeps),
         max_newton=check.count("options.max_newton", options.max_newton),
         exact_sweeps=options.exact_sweeps,
+        max_pivots=check.count("options.max_pivots", options.max_pivots),
+        exact_pivots=options.exact_pivots,
         directions=_directions("options.directions", options.directions),
     )
 

@@ -41,6 +41,9 @@ void check_solve(const ProblemBatch<In>& p, const ResultBatch<In>& r, const Solv
   require(o.max_newton >= 0, "options.max_newton", "a number >= 0", o.max_newton);
   require(!o.exact_sweeps || o.solver == Solver::pgs, "options.exact_sweeps",
           "solver pgs, the only one that counts sweeps", name(o.solver));
+  require(o.max_pivots >= 0, "options.max_pivots", "a number >= 0", o.max_pivots);
+  require(!o.exact_pivots || o.solver == Solver::lemke, "options.exact_pivots",
+          "solver lemke, the only one that counts pivots", name(o.solver));
   check_directions(o.directions, "options.directions");
   require(o.atol == o.atol && o.rtol == o.rtol, "options.atol, options.rtol", "numbers", "NaN");
   require(sizeof(In) == 8 || o.precision == Precision::fp32, "options.precision",

@@ -29,6 +29,8 @@ const char* name(Solver solver) {
       return "pgs";
     case Solver::newton:
       return "newton";
+    case Solver::lemke:
+      return "lemke";
   }
   return "unknown";
 }

@@ -23,6 +23,8 @@ struct TypedKernels {
                 EnvArray<In> v_next, std::int32_t* ok, std::int64_t begin, std::int64_t end,
                 void* scratch);
   std::size_t (*solve_bytes)(int max_rows, int max_contacts);  ///< scratch of the largest solve
+  /// The same of law `pyramid`, whose size depends on its directions.
+  std::size_t (*pyramid_bytes)(int max_rows, int max_contacts, int directions);
   std::size_t (*delassus_bytes)(int nv, int max_rows);
   using SolveLcp = void (*)(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&,
                             std::int64_t begin, std::int64_t end, void* scratch);

@@ -12,6 +12,12 @@ std::size_t solve_bytes(int max_rows, int max_contacts) {
 }
 
 template <class In>
+std::size_t pyramid_bytes(int max_rows, int max_contacts, int directions) {
+  return max(EnvScratch<double, double, In>::bytes_with_lcp(max_rows, max_contacts, directions),
+             EnvScratch<double, float, In>::bytes_with_lcp(max_rows, max_contacts, directions));
+}
+
+template <class In>
 TypedKernels<In> make_table() {
   TypedKernels<In> t{};
   if constexpr (sizeof(In) == 8) {
@@ -23,6 +29,7 @@ TypedKernels<In> make_table() {
   t.delassus = delassus_range<In>;
   t.apply = apply_range<In>;
   t.solve_bytes = solve_bytes<In>;
+  t.pyramid_bytes = pyramid_bytes<In>;
   t.delassus_bytes = DelassusScratch<In>::bytes;
   add_lcp_kernels(t);
   return t;

@@ -30,6 +30,10 @@ void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
   check_solve(problem, result, options);
   check_workspace(problem, workspace);
   check_bounds(problem);
+  if (options.law == Law::pyramid) {  // grows the workspace once
+    workspace.impl().reserve(
+        kernels_of<In>().pyramid_bytes(problem.max_rows, problem.max_contacts, options.directions));
+  }
   const auto run = kernels_of<In>().solve[int(options.precision)];
   workspace.impl().for_chunks(problem.num_envs,
                               [&](std::int64_t begin, std::int64_t end, void* scratch) {

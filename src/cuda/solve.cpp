@@ -84,7 +84,7 @@ void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
   auto* envs = static_cast<std::int32_t*>(w.envs.data());
   auto* count = static_cast<std::int32_t*>(w.counters.data());
   int c = 0;
-  for (const LaunchPlan& plan : w.plans<In>(options.precision)) {
+  for (const LaunchPlan& plan : w.plans<In>(options)) {
     const kernels::GroupScratch scratch{plan.max_rows, plan.max_contacts, plan.group_bytes,
                                         static_cast<unsigned char*>(w.scratch.data())};
     const kernels::WorkList work{envs + std::int64_t(c) * problem.num_envs, count + c,

@@ -15,22 +15,45 @@ DeviceLimits device_limits() {
   return {processors, std::size_t(shared)};
 }
 
-template <>
-kernels::SolveKernels solve_kernels_of<double>(Precision precision) {
+namespace {
+
+template <kernels::Program kProgram>
+kernels::SolveKernels double_data(Precision precision) {
   switch (precision) {
     case Precision::fp64:
-      return kernels::solve_kernels<double, double, double>();
+      return kernels::solve_kernels<double, double, double, kProgram>();
     case Precision::mixed:
-      return kernels::solve_kernels<double, float, double>();
+      return kernels::solve_kernels<double, float, double, kProgram>();
     case Precision::fp32:
       break;
   }
-  return kernels::solve_kernels<float, float, double>();
+  return kernels::solve_kernels<float, float, double, kProgram>();
+}
+
+}  // namespace
+
+using kernels::Program;
+
+template <>
+kernels::SolveKernels solve_kernels_of<double>(Precision precision, Program program) {
+  return program == Program::pivoting ? double_data<Program::pivoting>(precision)
+                                      : double_data<Program::iterative>(precision);
 }
 
 template <>
-kernels::SolveKernels solve_kernels_of<float>(Precision) {
-  return kernels::solve_kernels<float, float, float>();
+kernels::SolveKernels solve_kernels_of<float>(Precision, Program program) {
+  return program == Program::pivoting
+             ? kernels::solve_kernels<float, float, float, Program::pivoting>()
+             : kernels::solve_kernels<float, float, float, Program::iterative>();
+}
+
+Plans Workspace::Impl::plan_program(Program program) {
+  Plans plans;
+  plans.float_data = plan_all(solve_kernels_of<float>(Precision::fp32, program));
+  for (Precision p : {Precision::fp64, Precision::fp32, Precision::mixed}) {
+    plans.by_precision[int(p)] = plan_all(solve_kernels_of<double>(p, program));
+  }
+  return plans;
 }
 
 std::vector<LaunchPlan> Workspace::Impl::plan_all(const kernels::SolveKernels& kernels) {
@@ -62,13 +85,14 @@ Workspace::Impl::Impl(std::int32_t envs_, std::int32_t rows, std::int32_t contac
       envs(sizeof(std::int32_t) * std::size_t(envs_) * std::size_t(classes.count)),
       counters(sizeof(std::int32_t) * 2 * std::size_t(classes.count)),
       scratch(0) {
-  float_data_plans = plan_all(solve_kernels_of<float>(Precision::fp32));
-  for (Precision p : {Precision::fp64, Precision::fp32, Precision::mixed}) {
-    plans_[int(p)] = plan_all(solve_kernels_of<double>(p));
-  }
+  iterative = plan_program(Program::iterative);
+  pivoting = plan_program(Program::pivoting);
   std::size_t bytes = 0;
-  for (const auto* plans : {&float_data_plans, &plans_[0], &plans_[1], &plans_[2]}) {
-    for (const LaunchPlan& plan : *plans) bytes = std::max(bytes, plan.global_bytes());
+  for (const Plans* program : {&iterative, &pivoting}) {
+    const auto& typed = program->by_precision;
+    for (const auto* plans : {&program->float_data, &typed[0], &typed[1], &typed[2]}) {
+      for (const LaunchPlan& plan : *plans) bytes = std::max(bytes, plan.global_bytes());
+    }
   }
   reserve(bytes);
 }

@@ -1,4 +1,4 @@
-// The oracle of linear complementarity problems (docs/mathematics.md §13).
+// The oracle of linear complementarity problems (docs/mathematics.md §14).
 #pragma once
 #include "src/reference/reference.hpp"
 #include "stickslip/lcp.hpp"

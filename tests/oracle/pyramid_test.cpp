@@ -51,7 +51,7 @@ Vector solve_pyramid(const HostProblems<double>& batch, int env, int directions)
   judge.law = Law::pyramid;
   judge.tolerance = 1e-9;
   k::PyramidScratch<double> scratch(arena, rows, contacts, directions);
-  k::run_pyramid<double>(g, p, LcpOptions{}, scratch, judge);
+  k::run_pyramid<double>(g, p, SolveOptions{}.max_pivots, scratch, judge);
   return best;
 }
 
@@ -100,6 +100,29 @@ TEST_P(Pyramid, approaches_the_cone_from_inside) {
     EXPECT_NEAR(r[0], 1.0, 1e-12);
     EXPECT_LE(r.tail(2).norm(), 0.5 + 1e-12);
     EXPECT_GE(r.tail(2).norm(), 0.5 * apothem - 1e-12);
+  }
+}
+
+/// Through the library: no wrong status, and every problem solved, in every precision.
+TEST_P(Pyramid, by_the_ladder) {
+  auto problems = support::make_mixed_problems(support::test_count(100));
+  const auto batch = support::to_batch<double>(problems);
+  for (Precision precision : {Precision::fp64, Precision::fp32, Precision::mixed}) {
+    SolveOptions options;
+    options.law = Law::pyramid;
+    options.directions = GetParam();
+    options.precision = precision;
+    const auto results = support::solve_batch(batch, options, 2);
+    for (int env = 0; env < batch.num_envs(); ++env) {
+      SCOPED_TRACE(testing::Message() << name(precision) << ", environment " << env);
+      Problem& problem = problems[std::size_t(env)];
+      problem.directions = GetParam();
+      const Vector r = support::impulse_of(results, env, reference::rows(problem));
+      const double residual = reference::residual(problem, r, Law::pyramid);
+      EXPECT_NEAR(results.residual(env), residual, 1e-12 + 1e-9 * residual);
+      EXPECT_EQ(results.status(env), EnvStatus::solved);
+      EXPECT_LE(residual, 1.001 * tolerance(options, problem.b.lpNorm<Eigen::Infinity>()));
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #include "tests/support/count.hpp"
 #include "tests/support/families.hpp"
 #include "tests/support/judging.hpp"
+#include "tests/support/random.hpp"
 
 namespace stickslip {
 namespace {
@@ -47,6 +48,79 @@ TEST(SixFamilies, coulomb) {
   }
   expect_rate(all, 0.998);
 }
+
+/// Every second contact becomes a copy of the one before, all rows moved by about `distance`.
+void duplicate_contacts(support::Scene& scene, double distance, support::Random& random) {
+  for (Eigen::Index row = 0; row + 6 <= scene.J.rows(); row += 6) {
+    for (Eigen::Index i = 3; i < 6; ++i) {
+      scene.J.row(row + i) = scene.J.row(row + i - 3);
+      for (double& x : scene.J.row(row + i)) x *= 1.0 + distance * random.normal();
+    }
+  }
+  form_problem(scene);
+}
+
+Rate solve_pyramids(const std::vector<reference::Problem>& problems, Precision precision) {
+  SolveOptions options;
+  options.law = Law::pyramid;
+  options.precision = precision;
+  const auto batch = support::to_batch<double>(problems);
+  const auto results = support::solve_batch(batch, options, 2);
+  return {support::count_solved(batch, results, options), batch.num_envs()};
+}
+
+class Pyramid : public testing::TestWithParam<Family> {};
+
+TEST_P(Pyramid, is_solved_by_lemke) {
+  for (Precision precision : support::kPrecisions) {
+    Rate all;
+    for (int contacts : {2, 4, 8, 16, 32}) {
+      if (!exists(GetParam(), contacts)) continue;
+      SCOPED_TRACE(testing::Message() << name(precision) << " p=" << contacts);
+      const auto problems = make_problems(GetParam(), contacts, support::test_count(200));
+      const Rate rate = solve_pyramids(problems, precision);
+      all.solved += rate.solved;
+      all.total += rate.total;
+    }
+    // A float tableau alone may lose its way on a long path.
+    expect_rate(all, precision == Precision::fp32 ? 0.998 : 1.0);
+  }
+}
+
+TEST_P(Pyramid, with_contacts_that_are_nearly_the_same) {
+  support::Random random(11);
+  Rate all;
+  for (int contacts : {4, 8, 16}) {
+    for (double distance : {1e-5, 1e-6, 1e-7, 1e-8, 1e-9}) {
+      std::vector<reference::Problem> problems;
+      for (int i = 0; i < support::test_count(100); ++i) {
+        support::Scene scene = make_scene(GetParam(), contacts, i);
+        duplicate_contacts(scene, distance, random);
+        problems.push_back(scene.problem);
+      }
+      const Rate rate = solve_pyramids(problems, Precision::fp64);
+      all.solved += rate.solved;
+      all.total += rate.total;
+    }
+  }
+  expect_rate(all, 0.998);
+}
+
+// Two coefficients per contact, some zero; compliance, and a W as much less symmetric that W + R
+// stays positive definite.
+TEST_P(Pyramid, with_friction_that_differs_along_the_axes) {
+  support::Random random(12);
+  auto problems = make_problems(GetParam(), 8, support::test_count(100));
+  for (auto& p : problems) {
+    for (double& mu : p.mu) mu = random.chance(0.1) ? 0.0 : random.uniform(0.1, 1.0);
+    for (double& w : p.W.reshaped()) w *= 1.0 + 1e-4 * random.normal();
+    p.R = 1e-3 * p.W.diagonal();
+  }
+  expect_rate(solve_pyramids(problems, Precision::fp64), 1.0);
+}
+
+INSTANTIATE_TEST_SUITE_P(families, Pyramid, testing::ValuesIn(support::kFamilies),
+                         [](const auto& info) { return std::string(name(info.param)); });
 
 class Rates : public testing::TestWithParam<Family> {};
 

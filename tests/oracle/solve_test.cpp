@@ -31,7 +31,8 @@ TEST_P(Solve, verdicts_on_the_families_are_the_oracles) {
 }
 
 TEST_P(Solve, verdicts_on_mixed_rows_are_the_oracles) {
-  const auto problems = support::make_mixed_problems(support::test_count(200));
+  const auto problems =
+      support::make_mixed_problems(support::test_count(200), support::kinds_for(GetParam().law));
   const auto batch = support::to_batch<double>(problems);
   const auto results = support::solve_batch(batch, GetParam().options());
   const int solved = support::count_solved(batch, results, GetParam().options());
@@ -40,7 +41,8 @@ TEST_P(Solve, verdicts_on_mixed_rows_are_the_oracles) {
 
 TEST_P(Solve, float_data) {
   if (GetParam().precision != Precision::fp32) GTEST_SKIP() << "float data are solved in float";
-  const auto problems = support::make_mixed_problems(support::test_count(100));
+  const auto problems =
+      support::make_mixed_problems(support::test_count(100), support::kinds_for(GetParam().law));
   const auto batch = support::to_batch<float>(problems);
   const auto results = support::solve_batch(batch, GetParam().options());
   const int solved = support::count_solved(batch, results, GetParam().options());

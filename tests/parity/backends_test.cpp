@@ -31,7 +31,7 @@ class Backends : public testing::TestWithParam<support::Case> {};
 
 template <class In>
 void expect_isa_parity(const SolveOptions& options, int envs) {
-  const Batch<In> batch(envs);
+  const Batch<In> batch(envs, options.law);
   const auto expected =
       run(batch, envs, [&](const auto& p, const auto& r) { solve(p, r, options); });
   int compared = 0;
@@ -42,7 +42,11 @@ void expect_isa_parity(const SolveOptions& options, int envs) {
     struct alignas(64) Line {
       unsigned char bytes[64];
     };
-    std::vector<Line> scratch(typed.solve_bytes(batch.kMaxRows, batch.kMaxContacts) / 64 + 1);
+    const std::size_t bytes =
+        options.law == Law::pyramid
+            ? typed.pyramid_bytes(batch.kMaxRows, batch.kMaxContacts, options.directions)
+            : typed.solve_bytes(batch.kMaxRows, batch.kMaxContacts);
+    std::vector<Line> scratch(bytes / 64 + 1);
     const auto got = run(batch, envs, [&](const auto& p, const auto& r) {
       typed.solve[int(options.precision)](p, r, options, 0, envs, scratch.data());
     });
@@ -64,7 +68,7 @@ TEST_P(Backends, instruction_sets_give_the_same_bits) {
 
 template <class In>
 void expect_gpu_parity(const SolveOptions& options, int envs) {
-  const Batch<In> batch(envs);
+  const Batch<In> batch(envs, options.law);
   const auto cpu = run(batch, envs, [&](const auto& p, const auto& r) { solve(p, r, options); });
   const auto gpu =
       run(batch, envs, [&](const auto& p, const auto& r) { cuda::solve_host(p, r, options); });

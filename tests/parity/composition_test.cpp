@@ -32,7 +32,8 @@ Hashes hashes(const std::vector<Problem>& problems, const SolveOptions& options,
 class Composition : public testing::TestWithParam<support::Case> {
  protected:
   SolveOptions options_ = GetParam().options();
-  std::vector<Problem> problems_ = support::make_mixed_problems(support::test_count(60));
+  std::vector<Problem> problems_ =
+      support::make_mixed_problems(support::test_count(60), support::kinds_for(GetParam().law));
   Hashes expected_ = hashes(problems_, options_);
 };
 
@@ -65,9 +66,12 @@ TEST_P(Composition, any_order) {
 
 TEST_P(Composition, larger_slots) {
   auto beside_large = problems_;
-  beside_large.push_back(support::make_mixed(0, {5, 9, 0.3, false}).problem);
+  support::MixedOptions large = support::kinds_for(GetParam().law);
+  large.max_rows_per_kind = 5;
+  large.max_contacts = 15;
+  beside_large.push_back(support::make_mixed(0, large).problem);
   for (int i = 1; reference::rows(beside_large.back()) < 40; ++i) {
-    beside_large.back() = support::make_mixed(i, {5, 9, 0.3, false}).problem;
+    beside_large.back() = support::make_mixed(i, large).problem;
   }
   Hashes out = hashes(beside_large, options_);
   out.pop_back();

@@ -14,7 +14,7 @@ constexpr int kEnvs = 64;
 
 template <class In>
 std::uint64_t golden_hash(const SolveOptions& options) {
-  const support::DyadicBatch<In> batch(kEnvs);
+  const support::DyadicBatch<In> batch(kEnvs, options.law);
   support::PlainResults<In> results(kEnvs, batch.kMaxRows);
   solve(batch.view(), results.view(), options);
   std::uint64_t all = 1469598103934665603ULL;
@@ -55,6 +55,12 @@ const std::map<std::string, std::uint64_t>& golden() {
       {"convex_newton_double", 0xc44d7bde76d3db37},
       {"convex_newton_float", 0xfa98c6698b340dde},
       {"convex_newton_mixed", 0x1de3ab5ae598f582},
+      {"pyramid_auto_double", 0xc8ef76fca6e1d5e7},
+      {"pyramid_auto_float", 0xd7ff7f4452302855},
+      {"pyramid_auto_mixed", 0xd246e479cb6ebc50},
+      {"pyramid_lemke_double", 0xc8ef76fca6e1d5e7},
+      {"pyramid_lemke_float", 0xd7ff7f4452302855},
+      {"pyramid_lemke_mixed", 0xd246e479cb6ebc50},
       {"box_auto_double", 0xdb55c8e3b53028bb},
       {"box_auto_float", 0xae51029ee8bb6637},
       {"box_auto_mixed", 0xdb55c8e3b53028bb},

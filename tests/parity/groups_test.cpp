@@ -23,7 +23,7 @@ std::vector<std::uint64_t> hashes(const Batch& batch, const Results& results) {
 
 template <class Real, class Factor, class Group>
 std::vector<std::uint64_t> run_on(const Group& group, const SolveOptions& options) {
-  const Batch batch(kEnvs);
+  const Batch batch(kEnvs, options.law);
   Results results(kEnvs, batch.kMaxRows);
   support::EnvMemory<Real, Factor, double> memory(batch.kMaxRows, batch.kMaxContacts);
   for (int env = 0; env < kEnvs; ++env) {
@@ -35,7 +35,7 @@ std::vector<std::uint64_t> run_on(const Group& group, const SolveOptions& option
 
 template <class Real, class Factor>
 std::vector<std::uint64_t> run_on_threads(int lanes, const SolveOptions& options) {
-  const Batch batch(kEnvs);
+  const Batch batch(kEnvs, options.law);
   Results results(kEnvs, batch.kMaxRows);
   support::EnvMemory<Real, Factor, double> memory(batch.kMaxRows, batch.kMaxContacts);
   kernels::run_lanes(lanes, [&](const kernels::ThreadGroup& group) {
@@ -58,7 +58,7 @@ class Groups : public testing::TestWithParam<support::Case> {
   template <class Real, class Factor>
   void expect_same_bits() {
     const SolveOptions options = GetParam().options();
-    const Batch batch(kEnvs);
+    const Batch batch(kEnvs, options.law);
     Results results(kEnvs, batch.kMaxRows);
     solve(batch.view(), results.view(), options);
     const auto expected = hashes(batch, results);

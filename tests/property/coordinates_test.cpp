@@ -122,7 +122,8 @@ HostResults<double> solve_relative(const std::vector<Problem>& problems,
 
 // Velocities in other units by a power of two: the same bits, shifted.
 TEST_P(Units, twice_the_velocity_takes_twice_the_impulse) {
-  auto problems = support::make_mixed_problems(support::test_count(60));
+  auto problems =
+      support::make_mixed_problems(support::test_count(60), support::kinds_for(GetParam().law));
   const auto once = solve_relative(problems, GetParam());
   for (auto& p : problems) {
     p.b *= 2.0;
@@ -142,7 +143,8 @@ TEST_P(Units, twice_the_velocity_takes_twice_the_impulse) {
 
 // Masses in other units by a power of four.
 TEST_P(Units, a_quarter_of_the_mass_takes_a_quarter_of_the_impulse) {
-  auto problems = support::make_mixed_problems(support::test_count(60));
+  auto problems =
+      support::make_mixed_problems(support::test_count(60), support::kinds_for(GetParam().law));
   const auto before = solve_relative(problems, GetParam());
   for (auto& p : problems) {
     p.W *= 4.0;

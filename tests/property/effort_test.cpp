@@ -1,6 +1,7 @@
 // What a solve costs, and what it hands back: warm starts, exact budgets, tolerances, feasibility.
 #include "tests/support/cases.hpp"
 #include "tests/support/count.hpp"
+#include "tests/support/families.hpp"
 #include "tests/support/judging.hpp"
 #include "tests/support/mixed.hpp"
 
@@ -12,7 +13,8 @@ using reference::Vector;
 
 class Effort : public testing::TestWithParam<support::Case> {
  protected:
-  std::vector<Problem> problems_ = support::make_mixed_problems(support::test_count(100));
+  std::vector<Problem> problems_ =
+      support::make_mixed_problems(support::test_count(100), support::kinds_for(GetParam().law));
   HostProblems<double> batch_ = support::to_batch<double>(problems_);
 };
 
@@ -75,6 +77,28 @@ TEST(ExactSweeps, runs_as_many_as_asked_and_judges_by_the_residual) {
     for (int env = 0; env < batch.num_envs(); ++env) {
       const int expected = reference::rows(problems[std::size_t(env)]) == 0 ? 0 : sweeps;
       EXPECT_EQ(results.iterations(env), expected);
+    }
+  }
+}
+
+TEST(ExactPivots, runs_as_many_as_asked_and_judges_by_the_residual) {
+  const auto problems = make_problems(support::Family::box, 8, support::test_count(50));
+  const auto batch = support::to_batch<double>(problems);
+  for (int pivots : {1, 7, 300}) {
+    SolveOptions options;
+    options.law = Law::pyramid;
+    options.solver = Solver::lemke;
+    options.max_pivots = pivots;
+    const auto at_most = support::solve_batch(batch, options);
+    options.exact_pivots = true;
+    const auto exactly = support::solve_batch(batch, options);
+    support::count_solved(batch, at_most, options);
+    const int solved = support::count_solved(batch, exactly, options);
+    if (pivots == 300) EXPECT_EQ(solved, batch.num_envs());
+    for (int env = 0; env < batch.num_envs(); ++env) {
+      EXPECT_LE(at_most.iterations(env), pivots);
+      if (at_most.status(env) != EnvStatus::solved) EXPECT_EQ(at_most.iterations(env), pivots);
+      EXPECT_EQ(exactly.iterations(env), pivots);
     }
   }
 }

@@ -24,7 +24,7 @@ COPIED = [
     "tests/lint",
 ]
 LAWS = {"coulomb": 0, "convex": 1}
-NEWTON, UZAWA = 2, 3
+NEWTON, UZAWA = 2, 4
 SOLVED, NOT_CONVERGED, BAD_INPUT = 0, 1, 3
 TOLERANCE = 1e-9
 

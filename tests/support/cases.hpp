@@ -30,7 +30,7 @@ struct Case {
 inline std::vector<Case> supported_cases() {
   std::vector<Case> cases;
   for (Law law : kLaws) {
-    for (Solver solver : {Solver::automatic, Solver::pgs, Solver::newton}) {
+    for (Solver solver : {Solver::automatic, Solver::pgs, Solver::newton, Solver::lemke}) {
       if (!supports(solver, law)) continue;
       for (Precision precision : kPrecisions) cases.push_back({law, solver, precision});
     }

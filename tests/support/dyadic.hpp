@@ -10,20 +10,21 @@
 namespace stickslip::support {
 
 /// A batch in plain vectors (needs nothing but the public headers): rows of every kind, contacts of
-/// dimension 3, 4 and 6, compliance, rank-deficient W.
+/// dimension 3, 4 and 6, compliance, rank-deficient W. For the law `pyramid`, whose solvers take
+/// nothing else: contacts of dimension 3.
 template <class In>
 class DyadicBatch {
  public:
   static constexpr int kMaxContacts = 5;
   static constexpr int kMaxRows = 6 + 6 * kMaxContacts;
 
-  explicit DyadicBatch(int num_envs, std::uint64_t seed = 1)
-      : num_envs_(num_envs), shape_(std::size_t(num_envs)) {
+  explicit DyadicBatch(int num_envs, Law law = Law::coulomb)
+      : contacts_alone_(law == Law::pyramid), num_envs_(num_envs), shape_(std::size_t(num_envs)) {
     dims_.assign(std::size_t(num_envs) * kMaxContacts, 3);
     W_.resize(std::size_t(num_envs) * kMaxRows * kMaxRows);
     for (auto* v : {&b_, &mu_, &R_, &lo_, &hi_}) v->resize(std::size_t(num_envs) * kMaxRows);
     for (int env = 0; env < num_envs; ++env) {
-      Random random(seed * 1000003 + std::uint64_t(env));
+      Random random(1000003 + std::uint64_t(env));
       fill(env, random);
     }
   }
@@ -59,11 +60,12 @@ class DyadicBatch {
   void fill(int env, Random& random) {
     EnvShape& s = shape_[std::size_t(env)];
     s = {random.integer(3), random.integer(3), random.integer(3), 1 + random.integer(kMaxContacts)};
+    if (contacts_alone_) s.n_free = s.n_nonneg = s.n_box = 0;
     const std::size_t first = std::size_t(env) * kMaxRows;
     In* mu = &mu_[first];
     for (int k = 0; k < s.n_contacts; ++k) {
       const int choices[] = {3, 3, 4, 6};
-      const int dim = choices[random.integer(4)];
+      const int drawn = choices[random.integer(4)], dim = contacts_alone_ ? 3 : drawn;
       dims_[std::size_t(env * kMaxContacts + k)] = dim;
       const bool isotropic = random.chance(0.5);
       const double slide = random.chance(0.1) ? 0.0 : dyadic(random, 0, 1);
@@ -95,6 +97,7 @@ class DyadicBatch {
     }
   }
 
+  bool contacts_alone_;
   int num_envs_;
   std::vector<EnvShape> shape_;
   std::vector<std::int32_t> dims_;

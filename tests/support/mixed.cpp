@@ -14,6 +14,9 @@ void draw_shape(Problem& p, const MixedOptions& options, Random& random) {
     constexpr int dims[] = {3, 4, 6};
     p.dims.push_back(dims[random.integer(3)]);
   }
+  if (!options.contacts_alone) return;
+  p.shape.n_free = p.shape.n_nonneg = p.shape.n_box = 0;
+  p.dims.assign(p.dims.size(), 3);
 }
 
 /// Sliding coefficients of the order of 1, torsion and rolling in metres.

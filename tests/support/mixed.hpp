@@ -12,9 +12,13 @@ namespace stickslip::support {
 struct MixedOptions {
   int max_rows_per_kind = 2;  ///< of free, nonneg and box rows each
   int max_contacts = 3;
-  double compliant = 0.3;  ///< chance of a row to have compliance
-  bool full_rank = false;  ///< more degrees of freedom than rows
+  double compliant = 0.3;       ///< chance of a row to have compliance
+  bool full_rank = false;       ///< more degrees of freedom than rows
+  bool contacts_alone = false;  ///< of dimension 3, and no other rows
 };
+/// What the solvers of a law take: `pyramid` has one for contacts of dimension 3 alone.
+inline MixedOptions kinds_for(Law law) { return {.contacts_alone = law == Law::pyramid}; }
+
 Scene make_mixed(int index, const MixedOptions& options = {});
 
 std::vector<Problem> make_mixed_problems(int count, const MixedOptions& options = {});

@@ -26,7 +26,7 @@ class ThreadLanes : public testing::TestWithParam<Setup> {
     options.law = GetParam().law;
     options.solver = GetParam().solver;
     options.max_sweeps = 20;
-    const support::DyadicBatch<double> batch(kEnvs);
+    const support::DyadicBatch<double> batch(kEnvs, options.law);
     support::PlainResults<double> alone(kEnvs, batch.kMaxRows), together(kEnvs, batch.kMaxRows);
     support::EnvMemory<Real, Factor, double> memory(batch.kMaxRows, batch.kMaxContacts);
     for (int env = 0; env < kEnvs; ++env) {
@@ -49,12 +49,11 @@ TEST_P(ThreadLanes, in_double) { expect_no_races<double, double>(3); }
 TEST_P(ThreadLanes, in_float) { expect_no_races<float, float>(3); }
 TEST_P(ThreadLanes, mixed) { expect_no_races<double, float>(2); }
 
-INSTANTIATE_TEST_SUITE_P(all, ThreadLanes,
-                         testing::Values(Setup{Law::coulomb, Solver::automatic},
-                                         Setup{Law::coulomb, Solver::newton},
-                                         Setup{Law::convex, Solver::automatic},
-                                         Setup{Law::box, Solver::pgs},
-                                         Setup{Law::frictionless, Solver::automatic}));
+INSTANTIATE_TEST_SUITE_P(
+    all, ThreadLanes,
+    testing::Values(Setup{Law::coulomb, Solver::automatic}, Setup{Law::coulomb, Solver::newton},
+                    Setup{Law::convex, Solver::automatic}, Setup{Law::pyramid, Solver::lemke},
+                    Setup{Law::box, Solver::pgs}, Setup{Law::frictionless, Solver::automatic}));
 
 }  // namespace
 }  // namespace stickslip

@@ -76,7 +76,7 @@ TYPED_TEST(CudaWarpGroup, every_item_is_visited_once_by_each_group) {
 /// Each group of the warp solves environments of its own, as a launch does.
 template <int L, class Real, class Factor>
 std::vector<std::uint64_t> solve_on_warp(const SolveOptions& options, int envs) {
-  const support::DyadicBatch<double> batch(envs);
+  const support::DyadicBatch<double> batch(envs, options.law);
   support::PlainResults<double> results(envs, batch.kMaxRows);
   std::vector<support::EnvMemory<Real, Factor, double>> memory;
   for (int group = 0; group < 32 / L; ++group) {
@@ -95,7 +95,7 @@ std::vector<std::uint64_t> solve_on_warp(const SolveOptions& options, int envs) 
 
 template <class Real, class Factor>
 std::vector<std::uint64_t> solve_on_host(const SolveOptions& options, int envs) {
-  const support::DyadicBatch<double> batch(envs);
+  const support::DyadicBatch<double> batch(envs, options.law);
   support::PlainResults<double> results(envs, batch.kMaxRows);
   support::EnvMemory<Real, Factor, double> memory(batch.kMaxRows, batch.kMaxContacts);
   std::vector<std::uint64_t> hashes;
@@ -109,7 +109,7 @@ std::vector<std::uint64_t> solve_on_host(const SolveOptions& options, int envs) 
 
 TEST(CudaWarpGroupSolve, gives_the_bits_of_the_host) {
   constexpr int kEnvs = 4;
-  for (Law law : {Law::coulomb, Law::convex}) {
+  for (Law law : {Law::coulomb, Law::convex, Law::pyramid}) {
     SolveOptions options;
     options.law = law;
     EXPECT_EQ((solve_on_warp<8, double, double>(options, kEnvs)),

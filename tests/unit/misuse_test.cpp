@@ -62,6 +62,14 @@ const std::vector<Misuse>& misuses() {
        "workspace.max_contacts: expected at least problem.max_contacts, got 1"},
       {"negative_budget", [](Call& c) { c.options.max_sweeps = -1; },
        "options.max_sweeps: expected a number >= 0, got -1"},
+      {"negative_pivots", [](Call& c) { c.options.max_pivots = -1; },
+       "options.max_pivots: expected a number >= 0, got -1"},
+      {"exact_pivots_of_pgs",
+       [](Call& c) {
+         c.options.solver = Solver::pgs;
+         c.options.exact_pivots = true;
+       },
+       "options.exact_pivots: expected solver lemke, the only one that counts pivots, got pgs"},
       {"exact_sweeps_of_newton",
        [](Call& c) {
          c.options.solver = Solver::newton;

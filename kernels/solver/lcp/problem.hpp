@@ -1,5 +1,5 @@
 // One linear complementarity problem as given, its checks and its residual (docs/mathematics.md
-// §13). Bounds and friction indices are those of include/stickslip/lcp.hpp.
+// §14). Bounds and friction indices are those of include/stickslip/lcp.hpp.
 #pragma once
 #include "kernels/group/arena.hpp"
 #include "kernels/linalg/matvec.hpp"

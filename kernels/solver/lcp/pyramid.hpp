@@ -178,10 +178,10 @@ struct PyramidScratch {
   }
 };
 
-/// Up to 1 + `restarts` attempts by Lemke, judged as contact impulses. The outcome says whether the
-/// judge may answer `no_solution_found`.
+/// Up to 1 + `restarts` attempts by Lemke, judged as contact impulses, and `budget` pivots over all
+/// of them. The outcome says whether `no_solution_found` may be answered.
 template <class Real, class G, class In>
-SS_HD LcpOutcome run_pyramid(const G& g, const EnvProblem<In>& p, const LcpOptions& o,
+SS_HD LcpOutcome run_pyramid(const G& g, const EnvProblem<In>& p, int budget,
                              PyramidScratch<Real>& scratch, Judge<In>& judge) {
   const LcpProblem<double> lcp = pyramid_lcp(g, p, scratch.lcp);
   LcpJudge<double>& inner = scratch.solver.judge;
@@ -189,9 +189,15 @@ SS_HD LcpOutcome run_pyramid(const G& g, const EnvProblem<In>& p, const LcpOptio
   inner.tolerance = 1e-3 * judge.tolerance;  // the residuals differ by the diagonal of W
   g.for_each(lcp.n, [&](int i) { inner.best[i] = 0.0; });
   standardise(g, lcp, scratch.solver.standard);
+  LcpOptions o;
   LcpOutcome out;
   out.unsolvable = true;
   for (int attempt = 0; attempt <= o.restarts && !judge.solved(); ++attempt) {
+    if (out.iterations >= budget) {
+      out.unsolvable = false;
+      break;
+    }
+    o.max_pivots = min(100 + 20 * scratch.solver.standard.m, budget - out.iterations);
     const LemkeEnd end = attempt_lemke(g, lcp, o, attempt, scratch.solver, out);
     if (end != LemkeEnd::ray && end != LemkeEnd::contradiction) out.unsolvable = false;
     if (end != LemkeEnd::solution) continue;

@@ -1,4 +1,5 @@
-// The prototype's solver as its own main() calls it, compiled from STICKSLIP_PROTOTYPES.
+// The prototype of Newton's method for `coulomb`, as its own main() calls it, compiled from
+// STICKSLIP_PROTOTYPES.
 #define main prototype_main
 #include "ncp_newton.cpp"
 #undef main
@@ -26,7 +27,7 @@ class Sized : public Prototype {
 
 }  // namespace
 
-std::unique_ptr<Prototype> make_prototype(int contacts) {
+std::unique_ptr<Prototype> make_newton_prototype(int contacts) {
   switch (contacts) {
     case 2:
       return std::make_unique<Sized<2>>();

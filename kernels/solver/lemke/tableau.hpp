@@ -1,0 +1,181 @@
+// The pyramid's linear complementarity problem in half its size: one direction of every tangential
+// pair is stored, its twin is implicit (README.md). Rows are basic variables, columns the others.
+//
+// Variables, with p contacts and m = 4 p: w_i has number i, z_i number m + i, z0 number 2 m.
+//   i = 3k       normal of contact k:  w = u_n,             z = r_n
+//   i = 3k+1, 2  stored direction:     w = s u_t + lambda,  z = friction against it (s: its sign)
+//   i = 3p + k   cone:                 w = mu r_n - sum,    z = lambda, the sliding speed
+#pragma once
+#include "kernels/law/env_problem.hpp"
+#include "kernels/linalg/matvec.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+template <class Real>
+struct PyramidTableau {
+  static constexpr int kPending = 4;
+
+  int p = 0, n = 0, m = 0, ld = 0;
+  int pending = 0;          ///< pivots that wait: the tableau is T + sum_q column_q factor_q^T
+  double q = 1.0;           ///< scale of the velocities
+  Real* T;                  ///< [m + 2][ld] column-major: m z's, z0, right-hand side
+  Real *columns, *factors;  ///< [kPending][ld], [kPending][ld + 2] of the pivots that wait
+  Real *room, *slope;  ///< [items] of the ratio test: how far each variable is from 0, how fast it
+  Real* key;           ///< [items] comes there; rows, then from `twins` on the implicit directions
+  Real* cover;         ///< [ld] covering vector d
+  double* scale;       ///< [n] r_i = scale_i sign_i z_i / q, with the circular coordinates in it
+  double* sign;        ///< [n] stored direction of the tangential pairs, 1 on normals
+  double* cone;        ///< [p] mu of the scaled cone
+  int *row_var, *col_var;  ///< [m], [m + 1] variable of each row, of each column
+  int* place;              ///< [2m + 1] of each variable: its row, or ~column
+
+  SS_HD PyramidTableau(Arena& arena, int max_contacts) {
+    const int rows = leading(max_contacts), size = 4 * max_contacts;
+    T = arena.take<Real>(std::size_t(size + 2) * rows);
+    columns = arena.take<Real>(std::size_t(kPending) * rows);
+    factors = arena.take<Real>(std::size_t(kPending) * padded(size + 2));
+    room = arena.take<Real>(items(max_contacts));
+    slope = arena.take<Real>(items(max_contacts));
+    key = arena.take<Real>(items(max_contacts));
+    cover = arena.take<Real>(rows);
+    scale = arena.take<double>(3 * max_contacts);
+    sign = arena.take<double>(3 * max_contacts);
+    cone = arena.take<double>(max_contacts);
+    row_var = arena.take<int>(size);
+    col_var = arena.take<int>(size + 1);
+    place = arena.take<int>(2 * size + 1);
+  }
+
+  /// Rows of a column. A cache line more than needed where columns would otherwise lie a power of
+  /// two apart and a row's entries share a few sets of the cache.
+  SS_HD static int leading(int contacts) {
+    return padded(4 * contacts) + (contacts > 8 ? int(64 / sizeof(Real)) : 0);
+  }
+  SS_HD Real* waiting(int which) const { return columns + std::int64_t(which) * ld; }
+  SS_HD Real* factor(int which) const { return factors + std::int64_t(which) * padded(m + 2); }
+  /// The column that enters: the next one to wait.
+  SS_HD Real* entering() const { return waiting(pending); }
+  SS_HD int twins() const { return padded(m); }
+  SS_HD static int items(int contacts) { return padded(4 * contacts) + padded(2 * contacts); }
+  SS_HD Real* column(int j) const { return T + std::int64_t(j) * ld; }
+  SS_HD Real* right() const { return column(m + 1); }
+  SS_HD int z0() const { return 2 * m; }
+  SS_HD int complement(int variable) const { return variable < m ? variable + m : variable - m; }
+  /// Runs of a group's kChunk rows that hold all m of them.
+  template <class G>
+  SS_HD int chunks(const G&) const {
+    return (m + G::kChunk - 1) / G::kChunk;
+  }
+};
+
+/// f(i) for i in [0, n), whole chunks at a time: up to the next multiple of 16.
+template <class G, class F>
+SS_HD void for_chunks(const G& g, int n, F&& f) {
+  constexpr int C = G::kChunk;
+  g.for_each((n + C - 1) / C * C, f);
+}
+
+/// f(i) for all rows.
+template <class Real, class G, class F>
+SS_HD void for_rows(const G& g, const PyramidTableau<Real>& t, F&& f) {
+  for_chunks(g, t.m, f);
+}
+
+/// Powers of two that bring the normal's and, together, the tangents' diagonal near 1. Twins need
+/// the tangents to share one. Rows that nothing moves take the scale of the largest.
+template <class In, class Real>
+SS_HD void scale_contact(const EnvProblem<In>& p, int k, double largest,
+                         const PyramidTableau<Real>& t) {
+  const int a = 3 * k;
+  const double least = 1e-12 * largest;
+  double tangential = 0.0;
+  for (int j = 1; j < 3; ++j) {
+    const double c = p.circular[a + j];
+    tangential += 0.5 * c * c * p.diagonal(a + j);
+  }
+  const double s_n = inverse_root_power(max(p.diagonal(a), least));
+  const double s_t = inverse_root_power(max(tangential, least));
+  t.scale[a] = s_n;
+  for (int j = 1; j < 3; ++j) t.scale[a + j] = s_t * p.circular[a + j];
+  t.cone[k] = p.slope[k] * s_n / s_t;
+}
+
+/// Scales of a problem that has contacts of dimension 3 alone.
+template <class G, class In, class Real>
+SS_PART void scale_contacts(const G& g, const EnvProblem<In>& p, PyramidTableau<Real>& t) {
+  t.p = p.n_contacts;
+  t.n = 3 * t.p;
+  t.m = 4 * t.p;
+  t.ld = t.leading(t.p);
+  double largest = g.max(t.n, [&](int i) { return p.diagonal(i); });
+  if (!(largest > 0.0)) largest = 1.0;
+  g.for_each(t.p, [&](int k) { scale_contact(p, k, largest, t); });
+  const double b_max = g.max(t.n, [&](int i) { return abs(double(p.b[i])) * t.scale[i]; });
+  t.q = b_max > 0.0 ? 1.0 / power_of_two_below(b_max) : 1.0;
+}
+
+/// d_i in [1, 2), another vector for every attempt: it tells near-duplicate contacts apart.
+SS_HD double covering_entry(int i, int attempt) {
+  std::uint32_t h = std::uint32_t(i) * 2654435761U + std::uint32_t(attempt) * 40503U + 12345U;
+  h = (h ^ (h >> 16)) * 0x7feb352dU;
+  h = (h ^ (h >> 15)) * 0x846ca68bU;
+  h ^= h >> 16;
+  return 1.0 + double(h >> 9) * (1.0 / 8388608.0);
+}
+
+/// The scaled Delassus matrix, compliance included, in the first n rows and columns.
+template <class G, class In, class Real>
+SS_HD void fill_delassus(const G& g, const EnvProblem<In>& p, const PyramidTableau<Real>& t) {
+  const auto signed_scale = [&](int i) { return t.scale[i] * t.sign[i]; };
+  if (p.symmetric) {  // column j is row j: contiguous reads
+    g.for_each_2d(t.n, t.n, [&](int j, int i) {
+      t.column(j)[i] = Real(p.w(j, i) * (signed_scale(i) * signed_scale(j)));
+    });
+  } else {
+    g.for_each_2d(t.n, t.n, [&](int j, int i) {
+      t.column(j)[i] = Real(p.w(i, j) * (signed_scale(i) * signed_scale(j)));
+    });
+  }
+  if (p.R == nullptr) return;
+  g.for_each(t.n, [&](int i) {
+    t.column(i)[i] = Real(p.diagonal(i) * (signed_scale(i) * signed_scale(i)));
+  });
+}
+
+/// The tableau at z = 0: w = M z + d z0 + b, every pair in the direction with w = -|b_t|.
+template <class G, class In, class Real>
+SS_PART void build_tableau(const G& g, const EnvProblem<In>& p, int attempt,
+                           PyramidTableau<Real>& t) {
+  constexpr int C = G::kChunk;
+  t.pending = 0;
+  g.for_each_2d(t.m + 2, t.chunks(g),
+                [&](int j, int chunk) { Lanes<Real, C>::zero().store(t.column(j) + chunk * C); });
+  for_chunks(g, t.kPending * padded(t.m + 2), [&](int i) { t.factors[i] = Real(0); });
+  for_chunks(g, t.kPending * t.ld, [&](int i) { t.columns[i] = Real(0); });
+  for_chunks(g, t.items(t.p), [&](int i) { t.slope[i] = t.room[i] = t.key[i] = Real(0); });
+  g.for_each(t.p, [&](int k) {
+    t.sign[3 * k] = 1.0;
+    for (int i = 3 * k + 1; i < 3 * k + 3; ++i) {
+      t.sign[i] = double(p.b[i]) > 0.0 ? -1.0 : 1.0;
+      t.column(i)[t.n + k] = Real(-1);
+      t.column(t.n + k)[i] = Real(1);
+    }
+    t.column(3 * k)[t.n + k] = Real(t.cone[k]);
+  });
+  fill_delassus(g, p, t);
+  g.for_each(t.n,
+             [&](int i) { t.right()[i] = Real(double(p.b[i]) * (t.scale[i] * t.sign[i]) * t.q); });
+  g.for_each(t.m, [&](int i) {
+    t.cover[i] = t.column(t.m)[i] = Real(covering_entry(i, attempt));
+    t.row_var[i] = i;
+    t.col_var[i] = t.m + i;
+    t.place[i] = i;
+    t.place[t.m + i] = ~i;
+  });
+  g.once([&] {
+    t.col_var[t.m] = t.z0();
+    t.place[t.z0()] = ~t.m;
+  });
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA
