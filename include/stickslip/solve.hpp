@@ -43,10 +43,11 @@ void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
            const SolveOptions& options = {});
 
 /// Measures given impulses (`impulse[e]`, rows of each shape) against the law: one `Measures` per
-/// environment, in double. Bad input and NaN give an infinite residual.
+/// environment, in double. Bad input and NaN give an infinite residual. `directions` are those of
+/// law `pyramid`.
 template <class In>
 void measure(const ProblemBatch<In>& problem, EnvArray<const In> impulse, Law law,
-             Measures* measures, Workspace& workspace);
+             Measures* measures, Workspace& workspace, int directions = 4);
 
 /// The tolerance that `options` mean for an environment with the given max|b|.
 double tolerance(const SolveOptions& options, double max_abs_b);

@@ -5,5 +5,6 @@
 #include "stickslip/delassus.hpp"
 #include "stickslip/host_batch.hpp"
 #include "stickslip/info.hpp"
+#include "stickslip/lcp.hpp"
 #include "stickslip/solve.hpp"
 #include "stickslip/types.hpp"

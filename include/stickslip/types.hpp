@@ -10,7 +10,7 @@ namespace stickslip {
 enum class Law : std::int32_t {
   coulomb = 0,      ///< exact Coulomb friction: De Saxcé's NCP (Acary & Brogliato 2008)
   convex = 1,       ///< associated cone complementarity, MuJoCo's model (Todorov 2014)
-  pyramid = 2,      ///< Stewart-Trinkle LCP, 4 directions: a diamond inside the cone (1996)
+  pyramid = 2,      ///< Stewart-Trinkle LCP, `directions` of them: inside the cone (1996)
   box = 3,          ///< decoupled axes: a square around the cone (Lacoursière 2007)
   frictionless = 4  ///< Signorini only, tangential impulses are zero
 };
@@ -49,6 +49,8 @@ struct SolveOptions {
   std::int32_t max_pivots = 5000;  ///< budget of solver `lemke`, over all its attempts
   /// Run exactly `max_pivots` pivots (solver `lemke` only): where an attempt ends, another begins.
   bool exact_pivots = false;
+  /// Directions of law `pyramid` in the sliding plane: 4 (a diamond), 8, 16, 32 or 64.
+  std::int32_t directions = 4;
 };
 
 /// Number of rows of each kind in one environment, in the order in which the rows stand.

@@ -10,7 +10,9 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class Real, class Factor, class In>
 void solve_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result,
                  const SolveOptions& options, std::int64_t begin, std::int64_t end, void* memory) {
-  const EnvScratch<Real, Factor, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts);
+  const int directions = options.law == Law::pyramid ? options.directions : 0;
+  const EnvScratch<Real, Factor, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts,
+                                             directions);
   for (std::int64_t env = begin; env < end; ++env) {
     solve_env<Real, Factor>(HostGroup{}, batch, result, options, env, scratch);
   }
@@ -18,7 +20,8 @@ void solve_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result,
 
 template <class In>
 void measure_range(const ProblemBatch<In>& batch, EnvArray<const In> impulse, Law law,
-                   Measures* measures, std::int64_t begin, std::int64_t end, void* memory) {
+                   Measures* measures, int directions, std::int64_t begin, std::int64_t end,
+                   void* memory) {
   const EnvScratch<double, double, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts);
   const HostGroup g;
   for (std::int64_t env = begin; env < end; ++env) {
@@ -29,6 +32,7 @@ void measure_range(const ProblemBatch<In>& batch, EnvArray<const In> impulse, La
     measures[env] = Measures{};
     measures[env].residual = Limits<double>::infinity;
     if (!usable) continue;
+    p.directions = directions;
     enter_circular_coordinates(g, p, law, scratch.view);
     measures[env] = measure_impulse(g, p, law, slot(impulse, env), scratch.judge.u);
   }

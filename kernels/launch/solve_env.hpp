@@ -1,6 +1,7 @@
 // One environment from its slot in the batch to its verdict: check, scale, run the stages, judge.
 #pragma once
 #include "kernels/launch/ladder.hpp"
+#include "kernels/solver/lcp/pyramid.hpp"
 #include "kernels/solver/lemke/lemke.hpp"
 #include "kernels/solver/newton/newton.hpp"
 #include "kernels/solver/newton/primal.hpp"
@@ -18,17 +19,22 @@ struct EnvScratch {
   EnvProblem<In>* problem;  ///< the view in memory: its pointers would fill a GPU's registers
   Judge<In> judge;
   Scaled<Real> scaled;  ///< of the iterative methods
+  int directions;       ///< of the law `pyramid` for which there is room as an LCP; 0: no room
   Arena stage;          ///< what is left, for the stage that runs
 
-  SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts)
+  SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts, int lcp_directions = 0)
       : view(arena, max_rows, max_contacts),
         problem(arena.take<EnvProblem<In>>(1)),
         judge(arena, max_rows),
         scaled(arena, kIterates ? max_rows : 0, kIterates ? max_contacts : 0),
+        directions(lcp_directions),
         stage(arena) {}
 
   /// Bytes for environments of that size.
   SS_HD static std::size_t bytes(int max_rows, int max_contacts) {
+    return bytes_with_lcp(max_rows, max_contacts, 0);
+  }
+  SS_HD static std::size_t bytes_with_lcp(int max_rows, int max_contacts, int lcp_directions) {
     const EnvScratch fixed(Arena(nullptr), max_rows, max_contacts);
     std::size_t most = 0;
     if constexpr (kPivots) {
@@ -43,6 +49,10 @@ struct EnvScratch {
       Newton<Real, Real>(fallback, max_rows);
       Primal<Real>(primal, max_rows);
       most = max(max(most, fallback.used()), max(pgs.used(), max(newton.used(), primal.used())));
+    }
+    if (lcp_directions > 0) {
+      const std::size_t lcp = PyramidScratch<double>::bytes(max_rows, max_contacts, lcp_directions);
+      most = max(most, fixed.stage.used() + lcp);
     }
     return most;
   }
@@ -87,14 +97,25 @@ SS_HD void choose_equations(const Stage& stage, Law law, Linearisation<Real>& at
   at.cone = stage.cone || law == Law::convex;
 }
 
-/// Rows of other kinds than contacts of dimension 3 fit no tableau yet built here: the impulse
-/// stays where it starts, and the judge says what it is worth.
+/// What does not fit the half-size tableau needs `run_general_pyramid`; where there is no room for
+/// it, the impulse stays where it starts, and the judge says what it is worth.
 template <class Real, class G, class In>
 SS_HD int run_pivoting(const G& g, const EnvProblem<In>& p, const Stage& stage, Arena arena,
                        Judge<In>& judge) {
   if (!fits_pyramid_tableau(p)) return 0;
   Lemke<Real> lemke(arena, p.n);
   return run_lemke(g, p, lemke, stage.budget, stage.exact, judge);
+}
+
+/// The law `pyramid` with any directions and rows of every kind, as a mixed LCP; in double, as its
+/// dictionary is too ill-conditioned for less.
+template <class G, class In>
+SS_PART int run_general_pyramid(const G& g, const EnvProblem<In>& p, int budget, Arena arena,
+                                Judge<In>& judge) {
+  PyramidScratch<double> scratch(arena, p.n, p.n_contacts, p.directions);
+  const LcpOutcome out = run_pyramid(g, p, budget, scratch, judge);
+  judge.no_solution = out.unsolvable;
+  return out.iterations;
 }
 
 template <class Real, class Factor, class G, class In, Program kProgram>
@@ -130,6 +151,11 @@ SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
   if (stage.shake != 0) shake_start(g, p, stage.shake, scratch.judge);
   if constexpr (Scratch::kPivots) {
     if (stage.method == Method::lemke) {
+      if constexpr (kProgram == Program::all) {  // not in GPU kernels
+        if (!fits_pyramid_tableau(p) && scratch.directions >= p.directions) {
+          return run_general_pyramid(g, p, stage.budget, scratch.stage, scratch.judge);
+        }
+      }
       if constexpr (sizeof(Factor) != sizeof(Real)) {
         if (!stage.first) return run_pivoting<Real>(g, p, stage, scratch.stage, scratch.judge);
       }
@@ -161,6 +187,7 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
   EnvProblem<In> view{};
   int rows_needed = 0;
   EnvStatus status = open_problem(g, batch, env, scratch.view, view, rows_needed);
+  view.directions = o.directions;
   if (status == EnvStatus::solved && !check_values(g, view, o.law)) status = EnvStatus::bad_input;
   if (status != EnvStatus::solved) {
     report(g, result, env, status, Limits<double>::infinity, 0, Solver::automatic, rows_needed);

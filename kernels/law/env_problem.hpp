@@ -12,6 +12,7 @@ struct EnvProblem {
   int n, n_free, n_nonneg, n_box, n_contacts;
   bool symmetric;  ///< W equals its transpose, bit for bit (set by `check_values`)
   int ld_W;
+  int directions;  ///< of law `pyramid` in the sliding plane
   const In *W, *b, *mu, *R, *lo, *hi, *warm_start;
   const std::int32_t* dims;
   const int* block;  ///< [n_contacts + 1] first row of each contact block
@@ -20,6 +21,10 @@ struct EnvProblem {
   const double* circular;  ///< [n] mu_j / mu_1; 1 on normals and scalar rows, 0 where mu_j = 0
   const double* circular_inverse;  ///< [n] mu_1 / mu_j; 1 where mu_j = 0
 
+  /// Whether the polygon of the pyramid has more corners than a diamond in contact k.
+  SS_HD bool has_polygon(int k) const {
+    return directions > 4 && circular[block[k] + 1] > 0.0 && circular[block[k] + 2] > 0.0;
+  }
   SS_HD int first_contact_row() const { return n_free + n_nonneg + n_box; }
   SS_HD double w(int i, int j) const { return double(W[std::int64_t(i) * ld_W + j]); }
   SS_HD double compliance(int i) const { return R == nullptr ? 0.0 : double(R[i]); }
@@ -102,6 +107,7 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<In>& batch, std::int
   p.n_nonneg = s.n_nonneg;
   p.n_box = s.n_box;
   p.n_contacts = s.n_contacts;
+  p.directions = 4;
   p.ld_W = batch.ld_W > 0 ? batch.ld_W : batch.max_rows;
   p.W = slot(batch.W, env);
   p.b = slot(batch.b, env);

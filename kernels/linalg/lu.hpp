@@ -4,22 +4,31 @@
 // in the order of the pivots; the panel only groups four of its links into one pass over memory.
 // The panel and the right side are kept as columns, so that work along them is contiguous too.
 #pragma once
-#include "kernels/linalg/lanes.hpp"
+#include "kernels/group/arena.hpp"
+#include "kernels/linalg/matvec.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Row-major n x n system; row i starts at `row[i]` and is padded with zeros to a multiple of 16
-/// columns. Rows are never moved: the pointers are.
+/// Dense n x n system. Its rows are padded with zeros to a multiple of 16 columns and are never
+/// moved: the pointers are.
 template <class Real>
 struct LinearSystem {
   static constexpr int kPanel = 4, kColumns = kPanel + 1;
+  Real* a;       ///< [n][ld] storage of the rows
+  int ld;        ///< padded size of the largest system
   Real** row;    ///< [n]
   Real* scale;   ///< [n] 1 / largest entry of each row
   int* coupled;  ///< [n] whether a row has a multiplier other than 0 in this panel
-  Real* panel;   ///< [kColumns][ld_panel] columns below the pivots, then multipliers; right side
-  int ld_panel;
+  Real* panel;   ///< [kColumns][ld] columns below the pivots, then multipliers; right side
 
-  SS_HD Real* column(int q) const { return panel + std::int64_t(q) * ld_panel; }
+  SS_HD LinearSystem(Arena& arena, int max_rows)
+      : a(arena.take<Real>(std::size_t(max_rows) * padded(max_rows))),
+        ld(padded(max_rows)),
+        row(arena.take<Real*>(max_rows)),
+        scale(arena.take<Real>(max_rows)),
+        coupled(arena.take<int>(max_rows)),
+        panel(arena.take<Real>(std::size_t(kColumns) * padded(max_rows))) {}
+  SS_HD Real* column(int q) const { return panel + std::int64_t(q) * ld; }
   SS_HD Real* right() const { return column(kPanel); }
 };
 

@@ -31,14 +31,21 @@ SS_HD void make_block_feasible(const EnvProblem<In>& p, Law law, int k, In* r) {
   const int a = p.block[k], dim = p.block[k + 1] - a;
   const bool sticky = law != Law::frictionless;
   if (!(r[a] > In(0))) r[a] = In(0);
+  const bool polygon = law == Law::pyramid && sticky && p.has_polygon(k);
   double used = 0.0;  // how much of the friction r_n allows is used: <= 1 inside the set
+  PlanePoint plane{0.0, 0.0};
   for (int j = 1; j < dim; ++j) {
     const double limit = sticky ? p.friction(k, j) * double(r[a]) : 0.0;
     if (!(limit > 0.0)) r[a + j] = In(0);
     const double share = limit > 0.0 ? double(r[a + j]) / limit : 0.0;
     if (law == Law::box) r[a + j] = In(clamp(double(r[a + j]), -limit, limit));
-    used = law == Law::pyramid ? used + abs(share) : fma(share, share, used);
+    if (polygon && j < 3) {
+      (j == 1 ? plane.x : plane.y) = share;
+    } else {
+      used = law == Law::pyramid ? used + abs(share) : fma(share, share, used);
+    }
   }
+  if (polygon) used += polygon_gauge(p.directions, plane.x, plane.y);
   if (law == Law::box || !(used > 1.0)) return;
   const double factor = law == Law::pyramid ? 1.0 / used : 1.0 / sqrt(used);
   for (int j = 1; j < dim; ++j) r[a + j] = In(double(r[a + j]) * factor);

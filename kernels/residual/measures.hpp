@@ -8,8 +8,10 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class In>
 SS_HD double cone_violation(const BlockView<In>& v, Law law) {
   const double r_n = double(v.r[v.row()]);
-  double used = 0.0, worst = max(0.0, -r_n);
-  for (int j = 1; j < v.dim; ++j) {
+  const bool polygon = law == Law::pyramid && v.p.has_polygon(v.k);
+  double used = polygon ? polygon_gauge(v.p.directions, v.r_hat(1), v.r_hat(2)) : 0.0;
+  double worst = max(0.0, -r_n);
+  for (int j = polygon ? 3 : 1; j < v.dim; ++j) {
     const double r_j = v.r_hat(j);
     if (!(v.scale(j) > 0.0) || law == Law::box) {
       worst = max(worst, abs(r_j) - (v.scale(j) > 0.0 ? v.mu * max(r_n, 0.0) : 0.0));

@@ -1,6 +1,7 @@
 // The one residual (docs/mathematics.md §4): the natural map in circular coordinates, evaluated in
 // double from (W, b, mu, R, r) as given. No solver measures itself by anything else.
 #pragma once
+#include "kernels/cone/polygon.hpp"
 #include "kernels/cone/project.hpp"
 #include "kernels/law/env_problem.hpp"
 #include "kernels/linalg/matvec.hpp"
@@ -66,7 +67,7 @@ SS_HD double cone_block_residual(const BlockView<In>& v, bool coulomb, double in
   return worst;
 }
 
-/// The same under pyramid (diamond) and box (square): the set scales with max(r_n, 0).
+/// The same under pyramid (diamond or polygon) and box (square): the set scales with max(r_n, 0).
 template <class In>
 SS_HD double faceted_block_residual(const BlockView<In>& v, bool diamond, double inverse_rho) {
   const double rho = 1.0 / inverse_rho;
@@ -77,9 +78,19 @@ SS_HD double faceted_block_residual(const BlockView<In>& v, bool diamond, double
   const auto y = [&](int i) {
     return v.scale(i + 1) > 0.0 ? fma(-rho, v.u_hat(i + 1), v.r_hat(i + 1)) : 0.0;
   };
-  const double tau = diamond ? diamond_threshold(radius, v.dim - 1, y) : 0.0;
+  const bool polygon = diamond && v.p.has_polygon(v.k);
+  double tau = 0.0;
+  PlanePoint plane{y(0), y(1)};
+  if (polygon) {
+    const auto rest = [&](int i) { return y(i + 2); };
+    tau = polygon_threshold(v.p.directions, radius, plane.x, plane.y, v.dim - 3, rest);
+    if (tau > 0.0) plane = polygon_shrink(v.p.directions, tau, plane.x, plane.y);
+  } else if (diamond) {
+    tau = diamond_threshold(radius, v.dim - 1, y);
+  }
   for (int j = 1; j < v.dim; ++j) {
-    const double x = diamond ? shrink(y(j - 1), tau) : project_square(y(j - 1), radius);
+    double x = diamond ? shrink(y(j - 1), tau) : project_square(y(j - 1), radius);
+    if (polygon && j < 3) x = j == 1 ? plane.x : plane.y;
     const bool interior = x == y(j - 1) && v.scale(j) > 0.0;
     worst = max(worst, interior ? abs(v.u_hat(j)) : abs(v.r_hat(j) - x) * inverse_rho);
   }

@@ -1,7 +1,7 @@
 """Batches of small frictional-contact problems, solved together, judged one by one."""
 
 try:
-    from stickslip._core import Law, Precision, Solver, Status
+    from stickslip._core import Law, LcpMethod, Precision, Solver, Status
     from stickslip._core import version as _version
 except ImportError as error:
     if "libmujoco" not in str(error):
@@ -11,6 +11,7 @@ except ImportError as error:
         f'pip install "mujoco>=4.0.0,<4.1" ({error})'
     ) from error
 from stickslip.contact import SolveOptions, residual, solve
+from stickslip.lcp import LcpOptions, LcpSolution, solve_lcp
 from stickslip.mechanism import apply_impulse, delassus
 from stickslip.sim import BatchSim
 from stickslip.solution import Measures, Solution
@@ -19,6 +20,9 @@ __version__ = _version()
 __all__ = [
     "BatchSim",
     "Law",
+    "LcpMethod",
+    "LcpOptions",
+    "LcpSolution",
     "Measures",
     "Precision",
     "Solution",
@@ -29,4 +33,5 @@ __all__ = [
     "delassus",
     "residual",
     "solve",
+    "solve_lcp",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -114,3 +115,14 @@ def thread_count(threads: Any) -> int:
     if number > _MAX_THREADS:
         raise ValueError(f"threads: expected at most {_MAX_THREADS}, got {number}")
     return number
+
+
+def tolerance(name: str, value: float | None) -> float:
+    """`value`, or the library's sign for a default, -1."""
+    if value is None:
+        return -1.0
+    if isinstance(value, bool) or not isinstance(value, int | float | np.floating):
+        raise TypeError(f"{name}: expected a number, got {type(value).__name__}")
+    if not 0 < value < math.inf:
+        raise ValueError(f"{name}: expected a number > 0, got {value}")
+    return float(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -28,6 +27,7 @@ class SolveOptions:
     exact_sweeps: bool = False  #: exactly `max_sweeps` sweeps of "pgs", without an early exit
     max_pivots: int = 5000  #: budget of solver "lemke"
     exact_pivots: bool = False  #: exactly `max_pivots` pivots of "lemke", without an early exit
+    directions: int = 4  #: of law "pyramid" in the sliding plane: 4, 8, 16, 32 or 64
 
 
 def solve(
@@ -106,22 +106,24 @@ def residual(
     hi: Any = None,
     R: Any = None,
     counts: Any = None,
+    directions: int = 4,
     details: bool = False,
     threads: int | None = None,
 ) -> np.ndarray | Measures:
     """Judges impulses r (E, n) by the measure that `solve` reports, whoever computed them.
 
     Returns the residual (E,) in m/s, infinite for bad input and NaN; with `details` a `Measures`,
-    which has the violation of each condition by itself as well. The other arguments are as in
-    `solve`.
+    which has the violation of each condition by itself as well. `directions` are those of law
+    "pyramid". The other arguments are as in `solve`.
     """
     problem = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
     r = problem.rows("r", r)
     measures = np.zeros((len(r), 5))
     which = check.member("law", law, Law)
     pool = check.thread_count(threads)
+    corners = _directions("directions", directions)
     if len(r):
-        _core.measure(*problem.arrays, r, which, measures, pool)
+        _core.measure(*problem.arrays, r, which, measures, pool, corners)
     columns = measures.T if problem.batched else measures[0]
     return Measures(*columns) if details else columns[0]
 
@@ -153,25 +155,26 @@ def make_options(
         law=which_law,
         solver=which_solver,
         precision=check.member("precision", precision, Precision),
-        atol=_tolerance("options.atol", options.atol) if tol is None else _tolerance("tol", tol),
-        rtol=_tolerance("options.rtol", options.rtol) if tol is None else _tolerance("tol", tol),
+        atol=check.tolerance("options.atol", options.atol)
+        if tol is None
+        else check.tolerance("tol", tol),
+        rtol=check.tolerance("options.rtol", options.rtol)
+        if tol is None
+        else check.tolerance("tol", tol),
         max_sweeps=check.count("options.max_sweeps", options.max_sweeps),
         max_newton=check.count("options.max_newton", options.max_newton),
         exact_sweeps=options.exact_sweeps,
         max_pivots=check.count("options.max_pivots", options.max_pivots),
         exact_pivots=options.exact_pivots,
+        directions=_directions("options.directions", options.directions),
     )
 
 
-def _tolerance(name: str, value: float | None) -> float:
-    """`value`, or the library's sign for a default, -1."""
-    if value is None:
-        return -1.0
-    if isinstance(value, bool) or not isinstance(value, int | float | np.floating):
-        raise TypeError(f"{name}: expected a number, got {type(value).__name__}")
-    if not 0 < value < math.inf:
-        raise ValueError(f"{name}: expected a number > 0, got {value}")
-    return float(value)
+def _directions(name: str, value: Any) -> int:
+    number = check.count(name, value)
+    if number not in (4, 8, 16, 32, 64):
+        raise ValueError(f"{name}: expected 4, 8, 16, 32 or 64, got {number}")
+    return number
 
 
 def use_cuda(backend: str) -> bool:

@@ -44,9 +44,15 @@ void check_solve(const ProblemBatch<In>& p, const ResultBatch<In>& r, const Solv
   require(o.max_pivots >= 0, "options.max_pivots", "a number >= 0", o.max_pivots);
   require(!o.exact_pivots || o.solver == Solver::lemke, "options.exact_pivots",
           "solver lemke, the only one that counts pivots", name(o.solver));
+  check_directions(o.directions, "options.directions");
   require(o.atol == o.atol && o.rtol == o.rtol, "options.atol, options.rtol", "numbers", "NaN");
   require(sizeof(In) == 8 || o.precision == Precision::fp32, "options.precision",
           "float for problems given in float", name(o.precision));
+}
+
+void check_directions(std::int32_t directions, const char* argument) {
+  const bool power = directions > 0 && (directions & (directions - 1)) == 0;
+  require(power && directions >= 4 && directions <= 64, argument, "4, 8, 16, 32 or 64", directions);
 }
 
 template <class In>

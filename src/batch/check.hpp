@@ -36,6 +36,8 @@ void check_solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
 /// which must be in host memory.
 template <class In>
 void check_bounds(const ProblemBatch<In>& problem);
+/// 4, 8, 16, 32 or 64.
+void check_directions(std::int32_t directions, const char* argument);
 template <class In>
 void check_mechanism(const MechanismBatch<In>& mechanism);
 

@@ -8,6 +8,7 @@ NB_MODULE(_core, m) {
   m.doc() = "Bindings of the stickslip C++ library; use the package stickslip instead.";
   bind_types(m);
   bind_solve(m);
+  bind_lcp(m);
   bind_mechanism(m);
   bind_reference(m);
   bind_batch_sim(m);

@@ -16,12 +16,13 @@ namespace {
 
 template <class In>
 void residuals(const ProblemArrays<In>& arrays, const EnvArray<const In>& impulse, Law law,
-               double* out) {
+               int directions, double* out) {
   const ProblemBatch<In> batch = arrays.view();
   for (int e = 0; e < batch.num_envs; ++e) {
     out[e] = std::numeric_limits<double>::infinity();
     if (!arrays.fits(std::size_t(e))) continue;
-    const reference::Problem problem = reference::from_batch(batch, e);
+    reference::Problem problem = reference::from_batch(batch, e);
+    problem.directions = directions;
     const In* const r = impulse.data + e * impulse.stride;
     const Eigen::Map<const Eigen::VectorX<In>> given(r, reference::rows(problem));
     out[e] = reference::residual(problem, given.template cast<double>(), law);
@@ -35,17 +36,18 @@ void bind_for(nb::module_& m) {
   m.def(
       "reference_residual",
       [](Ints shape, Ints dims, Array<const In, 3> W, Vectors b, Vectors mu, Vectors R, Vectors lo,
-         Vectors hi, Vectors impulse, Law law, Array<double, 1> residual) {
+         Vectors hi, Vectors impulse, Law law, Array<double, 1> residual, int directions) {
         const ProblemArrays<In> arrays{shape, dims, W, b, mu, R, lo, hi, {}};
         require_size("impulse", impulse, 1, W.shape(1));
         const auto r = slots("impulse", impulse, arrays.num_envs());
         double* const out = values("residual", residual, arrays.num_envs());
         const nb::gil_scoped_release other_threads_may_run;
-        residuals(arrays, r, law, out);
+        residuals(arrays, r, law, directions, out);
       },
       "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
       "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
       "hi"_a.noconvert().none(), "impulse"_a.noconvert(), "law"_a, "residual"_a.noconvert(),
+      "directions"_a = 4,
       "Writes the residual by the oracle's own equations (Eigen, double) into `residual`.");
 }
 

@@ -74,7 +74,8 @@ void bind_for(nb::module_& m) {
   m.def(
       "measure",
       [](Ints shape, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
-         Vectors hi, Vectors impulse, Law law, Array<double, 2> measures, int threads) {
+         Vectors hi, Vectors impulse, Law law, Array<double, 2> measures, int threads,
+         int directions) {
         static_assert(sizeof(Measures) == 5 * sizeof(double));
         const ProblemArrays<In> problem{shape, dims, W, b, mu, R, lo, hi, {}};
         const ProblemBatch<In> p = problem.view();
@@ -85,12 +86,12 @@ void bind_for(nb::module_& m) {
         if (problem.num_envs() > 1 && out.stride != 5) refuse("measures", "must be C-contiguous");
         const nb::gil_scoped_release other_threads_may_run;
         Workspace workspace(p.max_rows, p.max_contacts, threads);
-        measure(p, r, law, reinterpret_cast<Measures*>(out.data), workspace);
+        measure(p, r, law, reinterpret_cast<Measures*>(out.data), workspace, directions);
       },
       "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
       "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
       "hi"_a.noconvert().none(), "impulse"_a.noconvert(), "law"_a, "measures"_a.noconvert(),
-      "threads"_a,
+      "threads"_a, "directions"_a = 4,
       "Writes (residual, penetration, cone_violation, complementarity, misalignment) per "
       "environment into `measures`.");
 }

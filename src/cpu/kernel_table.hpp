@@ -5,6 +5,7 @@
 
 #include "stickslip/batch.hpp"
 #include "stickslip/delassus.hpp"
+#include "stickslip/lcp.hpp"
 
 namespace stickslip::kernels {
 
@@ -15,14 +16,20 @@ struct TypedKernels {
                          std::int64_t begin, std::int64_t end, void* scratch);
   Solve solve[3];  ///< by Precision; null where the data are too coarse for it
   void (*measure)(const ProblemBatch<In>&, EnvArray<const In> impulse, Law, Measures*,
-                  std::int64_t begin, std::int64_t end, void* scratch);
+                  int directions, std::int64_t begin, std::int64_t end, void* scratch);
   void (*delassus)(const MechanismBatch<In>&, EnvArray<In> W, int ld_W, std::int32_t* ok,
                    std::int64_t begin, std::int64_t end, void* scratch);
   void (*apply)(const MechanismBatch<In>&, EnvArray<const In> impulse, EnvArray<const In> v_free,
                 EnvArray<In> v_next, std::int32_t* ok, std::int64_t begin, std::int64_t end,
                 void* scratch);
   std::size_t (*solve_bytes)(int max_rows, int max_contacts);  ///< scratch of the largest solve
+  /// The same of law `pyramid`, whose size depends on its directions.
+  std::size_t (*pyramid_bytes)(int max_rows, int max_contacts, int directions);
   std::size_t (*delassus_bytes)(int nv, int max_rows);
+  using SolveLcp = void (*)(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&,
+                            std::int64_t begin, std::int64_t end, void* scratch);
+  SolveLcp solve_lcp[2];  ///< by Precision, without mixed; null where the data are too coarse
+  std::size_t (*lcp_bytes)(int max_rows, bool boxed);
 };
 
 struct KernelTable {

@@ -1,6 +1,7 @@
 // The CPU kernels, compiled once per instruction set (SS_ISA names it).
 #include "kernels/launch/cpu_batch.hpp"
 #include "src/cpu/kernel_table.hpp"
+#include "src/cpu/lcp_kernels.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -8,6 +9,12 @@ template <class In>
 std::size_t solve_bytes(int max_rows, int max_contacts) {
   return max(EnvScratch<double, double, In>::bytes(max_rows, max_contacts),
              EnvScratch<double, float, In>::bytes(max_rows, max_contacts));
+}
+
+template <class In>
+std::size_t pyramid_bytes(int max_rows, int max_contacts, int directions) {
+  return max(EnvScratch<double, double, In>::bytes_with_lcp(max_rows, max_contacts, directions),
+             EnvScratch<double, float, In>::bytes_with_lcp(max_rows, max_contacts, directions));
 }
 
 template <class In>
@@ -22,7 +29,9 @@ TypedKernels<In> make_table() {
   t.delassus = delassus_range<In>;
   t.apply = apply_range<In>;
   t.solve_bytes = solve_bytes<In>;
+  t.pyramid_bytes = pyramid_bytes<In>;
   t.delassus_bytes = DelassusScratch<In>::bytes;
+  add_lcp_kernels(t);
   return t;
 }
 

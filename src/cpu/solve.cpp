@@ -30,6 +30,10 @@ void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
   check_solve(problem, result, options);
   check_workspace(problem, workspace);
   check_bounds(problem);
+  if (options.law == Law::pyramid) {  // grows the workspace once
+    workspace.impl().reserve(
+        kernels_of<In>().pyramid_bytes(problem.max_rows, problem.max_contacts, options.directions));
+  }
   const auto run = kernels_of<In>().solve[int(options.precision)];
   workspace.impl().for_chunks(problem.num_envs,
                               [&](std::int64_t begin, std::int64_t end, void* scratch) {
@@ -47,8 +51,9 @@ void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
 
 template <class In>
 void measure(const ProblemBatch<In>& problem, EnvArray<const In> impulse, Law law,
-             Measures* measures, Workspace& workspace) {
+             Measures* measures, Workspace& workspace, int directions) {
   check_problem(problem);
+  check_directions(directions, "directions");
   check_workspace(problem, workspace);
   check_bounds(problem);
   if (problem.num_envs > 0) {
@@ -57,7 +62,7 @@ void measure(const ProblemBatch<In>& problem, EnvArray<const In> impulse, Law la
   }
   workspace.impl().for_chunks(
       problem.num_envs, [&](std::int64_t begin, std::int64_t end, void* scratch) {
-        kernels_of<In>().measure(problem, impulse, law, measures, begin, end, scratch);
+        kernels_of<In>().measure(problem, impulse, law, measures, directions, begin, end, scratch);
       });
 }
 
@@ -72,8 +77,8 @@ template void solve(const ProblemBatch<float>&, const ResultBatch<float>&, const
 template void solve(const ProblemBatch<double>&, const ResultBatch<double>&, const SolveOptions&);
 template void solve(const ProblemBatch<float>&, const ResultBatch<float>&, const SolveOptions&);
 template void measure(const ProblemBatch<double>&, EnvArray<const double>, Law, Measures*,
-                      Workspace&);
-template void measure(const ProblemBatch<float>&, EnvArray<const float>, Law, Measures*,
-                      Workspace&);
+                      Workspace&, int);
+template void measure(const ProblemBatch<float>&, EnvArray<const float>, Law, Measures*, Workspace&,
+                      int);
 
 }  // namespace stickslip

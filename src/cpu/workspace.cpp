@@ -18,6 +18,10 @@ void Workspace::Impl::AlignedDelete::operator()(unsigned char* p) const {
 
 int Workspace::Impl::thread_index() { return omp_get_thread_num(); }
 
+int Workspace::Impl::threads_or_all(int threads) {
+  return threads == 0 ? omp_get_num_procs() : threads;
+}
+
 void Workspace::Impl::reserve(std::size_t bytes) {
   if (bytes <= bytes_) return;
   scratch_.clear();
@@ -35,7 +39,7 @@ Workspace::Workspace(std::int32_t max_rows, std::int32_t max_contacts, int threa
   impl_ = std::make_unique<Impl>();
   impl_->max_rows = max_rows;
   impl_->max_contacts = max_contacts;
-  impl_->threads = threads == 0 ? omp_get_num_procs() : threads;
+  impl_->threads = Impl::threads_or_all(threads);
   impl_->reserve(std::max(table.f64.solve_bytes(max_rows, max_contacts),
                           table.f32.solve_bytes(max_rows, max_contacts)));
 }

@@ -14,6 +14,9 @@ struct Workspace::Impl {
   std::int32_t max_rows, max_contacts;
   int threads;
 
+  /// What `threads` means as an argument: 0 stands for all cores.
+  static int threads_or_all(int threads);
+
   /// Makes every thread's scratch at least `bytes` large; a no-op once it is.
   void reserve(std::size_t bytes);
 

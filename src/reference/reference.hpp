@@ -21,6 +21,7 @@ struct Problem {
   Vector mu;              ///< [sum(dims - 1)]
   Vector R;               ///< [rows], 1/kg
   Vector lo, hi;          ///< [n_box], N s
+  int directions = 4;     ///< of law `pyramid` in the sliding plane
 };
 
 /// Rows that the shape and the dims of a problem (not the size of its W) ask for.

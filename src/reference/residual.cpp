@@ -30,30 +30,39 @@ CircularBlock to_circular(const Block& block, const Circular& c, const Vector& r
 
 /// P_k of §4 for a contact: onto the circular cone, or normal and tangents each by itself, the
 /// latter onto the section of the cone at the normal impulse r_n.
-Vector project_contact(const Vector& y, double r_n, double mu1, Law law) {
+Vector project_contact(const Vector& y, double r_n, double mu1, Law law, int directions) {
   if (law == Law::coulomb || law == Law::convex) return project_circular(y, mu1);
   const double radius = mu1 * std::max(r_n, 0.0);
   const Vector t = y.tail(y.size() - 1);
   Vector projected = Vector::Zero(y.size());
   projected[0] = std::max(y[0], 0.0);
-  if (law == Law::pyramid) projected.tail(t.size()) = project_diamond(t, radius);
+  if (law == Law::pyramid) {
+    projected.tail(t.size()) =
+        directions > 4 ? project_polygon(t, radius, directions) : project_diamond(t, radius);
+  }
   if (law == Law::box) projected.tail(t.size()) = project_square(t, radius);
   return projected;
 }
 
-Vector contact_map(const CircularBlock& x, double mu1, double rho, Law law) {
+Vector contact_map(const CircularBlock& x, double mu1, double rho, Law law, int directions) {
   Vector shifted = x.u;
   if (law == Law::coulomb) shifted[0] += mu1 * x.u.tail(x.u.size() - 1).norm();  // De Saxce
-  return x.r - project_contact(x.r - rho * shifted, x.r[0], mu1, law) + x.excluded;
+  return x.r - project_contact(x.r - rho * shifted, x.r[0], mu1, law, directions) + x.excluded;
+}
+
+/// Directions in a contact's sliding plane: a row without friction leaves the axes only.
+int plane_directions(const Problem& problem, const Circular& c) {
+  return c.scale[1] > 0.0 && c.scale[2] > 0.0 ? problem.directions : 4;
 }
 
 /// By how much a contact's impulses exceed what r_n allows, N s.
-double excess(const CircularBlock& x, double mu1, Law law) {
+double excess(const CircularBlock& x, double mu1, Law law, int directions) {
   const Vector t = x.r.tail(x.r.size() - 1);
   const double limit = mu1 * std::max(x.r[0], 0.0);
-  const double used = law == Law::box       ? t.lpNorm<Eigen::Infinity>()
-                      : law == Law::pyramid ? t.lpNorm<1>()
-                                            : t.norm();
+  const double used = law == Law::box ? t.lpNorm<Eigen::Infinity>()
+                      : law == Law::pyramid
+                          ? (directions > 4 ? polygon_gauge(t, directions) : t.lpNorm<1>())
+                          : t.norm();
   return std::max({0.0, -x.r[0], used - limit, x.excluded.lpNorm<Eigen::Infinity>()});
 }
 
@@ -99,7 +108,7 @@ NaturalMap natural_map(const Problem& problem, const Vector& r, Law law) {
     }
     const Circular c = circular(problem, block, law);
     map.value.segment(block.row, block.size) =
-        contact_map(to_circular(block, c, r, u), c.mu1, rho, law);
+        contact_map(to_circular(block, c, r, u), c.mu1, rho, law, plane_directions(problem, c));
   }
   return map;
 }
@@ -134,7 +143,7 @@ Measures measures(const Problem& problem, const Vector& r, Law law) {
       const CircularBlock x = to_circular(block, c, r, u);
       const Vector r_t = x.r.tail(block.size - 1);
       const Vector u_t = x.u.tail(block.size - 1);
-      outside = excess(x, c.mu1, law);
+      outside = excess(x, c.mu1, law, plane_directions(problem, c));
       out.misalignment = std::max(out.misalignment, r_t.norm() * u_t.norm() + r_t.dot(u_t));
     }
     out.cone_violation = std::max(out.cone_violation, outside);

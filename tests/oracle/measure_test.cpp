@@ -25,7 +25,7 @@ Vector draw_impulse(const Problem& problem, Law law, int index, support::Random&
 class Measure : public testing::TestWithParam<Law> {};
 
 template <class In>
-void compare(Law law, int count) {
+void compare(Law law, int count, int directions = 4) {
   const auto problems = support::make_mixed_problems(count);
   const auto batch = support::to_batch<In>(problems);
   std::vector<In> impulses(std::size_t(count) * batch.max_rows());
@@ -37,10 +37,11 @@ void compare(Law law, int count) {
   std::vector<Measures> measures(static_cast<std::size_t>(count));
   Workspace workspace(batch.max_rows(), batch.max_contacts(), 1);
   measure(batch.view(), EnvArray<const In>{impulses.data(), batch.max_rows()}, law, measures.data(),
-          workspace);
+          workspace, directions);
   for (int env = 0; env < count; ++env) {
     SCOPED_TRACE(testing::Message() << "environment " << env);
-    const Problem problem = reference::from_batch(batch.view(), env);
+    Problem problem = reference::from_batch(batch.view(), env);
+    problem.directions = directions;
     Vector r(reference::rows(problem));
     for (Eigen::Index i = 0; i < r.size(); ++i) r[i] = impulses[env * batch.max_rows() + i];
     const Measures expected = reference::measures(problem, r, law);
@@ -58,6 +59,10 @@ void compare(Law law, int count) {
 
 TEST_P(Measure, of_double_data) { compare<double>(GetParam(), support::test_count(400)); }
 TEST_P(Measure, of_float_data) { compare<float>(GetParam(), support::test_count(100)); }
+
+TEST(MeasureOfPolygons, of_pyramids_with_more_directions) {
+  for (int directions : {8, 16, 64}) compare<double>(Law::pyramid, 100, directions);
+}
 
 INSTANTIATE_TEST_SUITE_P(laws, Measure, testing::ValuesIn(support::kLaws),
                          [](const auto& info) { return std::string(name(info.param)); });

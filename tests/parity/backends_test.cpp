@@ -42,7 +42,11 @@ void expect_isa_parity(const SolveOptions& options, int envs) {
     struct alignas(64) Line {
       unsigned char bytes[64];
     };
-    std::vector<Line> scratch(typed.solve_bytes(batch.kMaxRows, batch.kMaxContacts) / 64 + 1);
+    const std::size_t bytes =
+        options.law == Law::pyramid
+            ? typed.pyramid_bytes(batch.kMaxRows, batch.kMaxContacts, options.directions)
+            : typed.solve_bytes(batch.kMaxRows, batch.kMaxContacts);
+    std::vector<Line> scratch(bytes / 64 + 1);
     const auto got = run(batch, envs, [&](const auto& p, const auto& r) {
       typed.solve[int(options.precision)](p, r, options, 0, envs, scratch.data());
     });

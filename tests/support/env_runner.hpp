@@ -14,13 +14,16 @@ class EnvMemory {
   EnvMemory(int max_rows, int max_contacts)
       : max_rows_(max_rows),
         max_contacts_(max_contacts),
-        bytes_(Scratch::bytes(max_rows, max_contacts)) {
+        bytes_(Scratch::bytes_with_lcp(max_rows, max_contacts, kDirections)) {
     storage_.resize(bytes_ / sizeof(Line) + 1);
   }
   using Scratch = kernels::EnvScratch<Real, Factor, In>;
-  Scratch scratch() { return Scratch(kernels::Arena(storage_.data()), max_rows_, max_contacts_); }
+  Scratch scratch() {
+    return Scratch(kernels::Arena(storage_.data()), max_rows_, max_contacts_, kDirections);
+  }
 
  private:
+  static constexpr int kDirections = 4;  ///< of law `pyramid`
   struct alignas(kernels::Arena::kAlignment) Line {
     unsigned char bytes[kernels::Arena::kAlignment];
   };

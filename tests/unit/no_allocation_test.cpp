@@ -6,6 +6,7 @@
 #include "tests/support/cases.hpp"
 #include "tests/support/families.hpp"
 #include "tests/support/judging.hpp"
+#include "tests/support/lcp_batch.hpp"
 #include "tests/support/mixed.hpp"
 
 namespace {
@@ -75,6 +76,18 @@ TEST_P(NoAllocation, in_solve_and_measure) {
 
 INSTANTIATE_TEST_SUITE_P(all, NoAllocation, testing::ValuesIn(support::supported_cases()),
                          support::case_name);
+
+TEST(NoAllocationOfLcp, in_solve_lcp) {
+  const support::LcpProblems<double> problems(30, 16, support::LcpKind::boxed);
+  support::LcpAnswers<double> answers(30, 16);
+  for (int threads : {1, 2}) {
+    LcpWorkspace workspace(16, true, threads);
+    const auto problem = problems.view();
+    const auto result = answers.view();
+    solve_lcp(problem, result, {}, workspace);
+    EXPECT_EQ(allocations_in([&] { solve_lcp(problem, result, {}, workspace); }), 0);
+  }
+}
 
 }  // namespace
 }  // namespace stickslip

@@ -39,10 +39,11 @@ SS_HD PivotRule<Real> pivot_rule(int attempt) {
   return {Real(1e-9), Real(slack)};
 }
 
-/// Whether the half-size tableau can hold the problem: contacts of dimension 3 and nothing else.
+/// Whether the half-size tableau can hold the problem: contacts of dimension 3 and nothing else,
+/// with 4 directions.
 template <class In>
 SS_HD bool fits_pyramid_tableau(const EnvProblem<In>& p) {
-  return p.n == 3 * p.n_contacts;
+  return p.n == 3 * p.n_contacts && p.directions == 4;
 }
 
 /// z of the tableau's basis.

@@ -8,20 +8,13 @@ namespace stickslip::kernels::inline SS_ISA {
 /// Scratch of a direction in the arithmetic of the factorisation.
 template <class Factor>
 struct DirectionScratch {
-  Factor* a;  ///< [n][ld] the system
-  int ld;
   LinearSystem<Factor> system;
   Factor* x;    ///< [n] solution
   int* active;  ///< [n] rows of the system, in order
   int* place;   ///< [n] place of each contact row in the system
 
   SS_HD DirectionScratch(Arena& arena, int max_rows)
-      : a(arena.take<Factor>(std::size_t(max_rows) * padded(max_rows))),
-        ld(padded(max_rows)),
-        system{arena.take<Factor*>(max_rows), arena.take<Factor>(max_rows),
-               arena.take<int>(max_rows),
-               arena.take<Factor>(std::size_t(LinearSystem<Factor>::kColumns) * padded(max_rows)),
-               padded(max_rows)},
+      : system(arena, max_rows),
         x(arena.take<Factor>(max_rows)),
         active(arena.take<int>(max_rows)),
         place(arena.take<int>(max_rows)) {}
@@ -114,17 +107,17 @@ SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>
   const std::int64_t row_step = s.symmetric ? s.ld : 1, column_step = s.symmetric ? 1 : s.ld;
   if (count == s.n && s.symmetric) {
     g.for_each_2d(count, s.ld, [&](int i, int j) {
-      d.a[std::int64_t(i) * d.ld + j] = Factor(s.W[std::int64_t(i) * s.ld + j]);
+      d.system.a[std::int64_t(i) * d.system.ld + j] = Factor(s.W[std::int64_t(i) * s.ld + j]);
     });
   } else {
     g.for_each_2d(count, count, [&](int i, int j) {
-      d.a[std::int64_t(i) * d.ld + j] =
+      d.system.a[std::int64_t(i) * d.system.ld + j] =
           Factor(s.W[d.active[i] * row_step + d.active[j] * column_step]);
     });
   }
   Factor* right = d.system.right();
   g.for_each(count, [&](int i) {
-    Factor* row = d.a + std::int64_t(i) * d.ld;
+    Factor* row = d.system.a + std::int64_t(i) * d.system.ld;
     d.system.row[i] = row;
     row[i] = fma(epsilon, row[i] + Factor(1e-3), row[i]);
     right[i] = Factor(-pull[d.active[i]]);
@@ -133,14 +126,14 @@ SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>
   for (int k = 0; k < s.n_contacts; ++k) {
     const int a = s.block[k];
     if (!l.is(a, RowState::sliding)) continue;
-    Factor* top = d.a + std::int64_t(d.place[a]) * d.ld;
+    Factor* top = d.system.a + std::int64_t(d.place[a]) * d.system.ld;
     with_dim(s.dim(k), [&](auto dim) {
       const Tangent<dim(), Factor> tangent(s, l, k);
-      g.for_each(count, [&](int j) { tangent.apply(top + j, d.ld); });
+      g.for_each(count, [&](int j) { tangent.apply(top + j, d.system.ld); });
       g.once([&] { tangent.apply(right + d.place[a], 1); });
     });
     g.for_each_2d(s.dim(k), s.dim(k), [&](int i, int j) {
-      top[std::int64_t(i) * d.ld + d.place[a] + j] += Factor(direct_tangent(s, l, k, i, j));
+      top[std::int64_t(i) * d.system.ld + d.place[a] + j] += Factor(direct_tangent(s, l, k, i, j));
     });
   }
   g.for_each(count, [&](int i) { right[i] -= Factor(l.F[d.active[i]]); });

@@ -1,0 +1,92 @@
+// One linear complementarity problem from its slot in the batch to its verdict.
+#pragma once
+#include "kernels/group/host_group.hpp"
+#include "kernels/law/env_problem.hpp"
+#include "kernels/solver/lcp/solve.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// The tolerance of the options for max|q|.
+SS_HD double tolerance_of(const LcpOptions& o, double max_abs_q) {
+  const double standard = o.precision == Precision::fp32 ? 1e-5 : 1e-9;
+  const double atol = o.atol > 0.0 ? o.atol : standard;
+  const double rtol = o.rtol > 0.0 ? o.rtol : standard;
+  return fma(rtol, max_abs_q, atol);
+}
+
+/// Fills the view of environment `env`; solved where it can be worked on.
+template <class G, class In>
+SS_HD EnvStatus open_lcp(const G& g, const LcpBatch<In>& batch, const LcpOptions& o,
+                         std::int64_t env, LcpProblem<In>& p) {
+  const auto number = [&](const EnvArray<const std::int32_t>& array, int absent) {
+    return array.data == nullptr ? absent : *slot(array, env);
+  };
+  p.n = number(batch.rows, batch.max_rows);
+  p.n_free = number(batch.n_free, 0);
+  if (p.n < 0 || p.n_free < 0 || p.n_free > p.n) return EnvStatus::bad_input;
+  if (p.n > batch.max_rows) return EnvStatus::over_capacity;
+  p.ld_M = batch.ld_M > 0 ? batch.ld_M : batch.max_rows;
+  p.M = slot(batch.M, env);
+  p.q = slot(batch.q, env);
+  p.lo = slot(batch.lo, env);
+  p.hi = slot(batch.hi, env);
+  p.start = slot(batch.start, env);
+  p.findex = slot(batch.findex, env);
+  p.cfm = o.cfm;
+  const bool broken = g.any(p.n, [&](int i) { return !lcp_row_is_valid(p, i); });
+  return broken ? EnvStatus::bad_input : EnvStatus::solved;
+}
+
+template <class G, class In>
+SS_HD void report_lcp(const G& g, const LcpResult<In>& result, std::int64_t env, EnvStatus status,
+                      double residual, int iterations, LcpMethod method) {
+  g.once([&] {
+    result.status[env] = status;
+    result.residual[env] = residual;
+    result.iterations[env] = iterations;
+    result.method[env] = method;
+  });
+}
+
+/// Solves environment `env` of the batch.
+template <class Real, class G, class In>
+SS_HD void solve_lcp_env(const G& g, const LcpBatch<In>& batch, const LcpResult<In>& result,
+                         const LcpOptions& o, std::int64_t env, LcpScratch<Real, In> scratch) {
+  In* z = slot(result.z, env);
+  In* w = slot(result.w, env);
+  g.for_each(batch.max_rows, [&](int i) {
+    z[i] = In(0);
+    if (w != nullptr) w[i] = In(0);
+  });
+  LcpProblem<In> p{};
+  EnvStatus status = open_lcp(g, batch, o, env, p);
+  if (status != EnvStatus::solved) {
+    report_lcp(g, result, env, status, Limits<double>::infinity, 0, LcpMethod::automatic);
+    return;
+  }
+  LcpJudge<In>& judge = scratch.judge;
+  judge.best = z;
+  judge.tolerance = tolerance_of(o, g.max(p.n, [&](int i) { return abs(double(p.q[i])); }));
+  const LcpOutcome out = run_lcp<Real>(g, p, o, scratch);
+  status = judge.solved()   ? EnvStatus::solved
+           : out.unsolvable ? EnvStatus::no_solution_found
+                            : EnvStatus::not_converged;
+  if (w != nullptr) {
+    lcp_residual(g, p, z, judge.w);
+    g.for_each(p.n, [&](int i) { w[i] = In(judge.w[i]); });
+  }
+  report_lcp(g, result, env, status, judge.best_residual, out.iterations, out.method);
+}
+
+/// Environments [begin, end) of a batch on one thread.
+template <class Real, class In>
+void solve_lcp_range(const LcpBatch<In>& batch, const LcpResult<In>& result, const LcpOptions& o,
+                     std::int64_t begin, std::int64_t end, void* memory) {
+  const int max_m = standard_rows(batch.max_rows, batch.lo.data != nullptr);
+  const LcpScratch<Real, In> scratch(Arena(memory), batch.max_rows, max_m);
+  for (std::int64_t env = begin; env < end; ++env) {
+    solve_lcp_env<Real>(HostGroup{}, batch, result, o, env, scratch);
+  }
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -1,0 +1,97 @@
+// Free rows leave the dictionary first: w_i = 0 and y_i of any sign, so w_i becomes nonbasic for
+// good and y_i basic for good. A rank-revealing elimination: the largest entry is the next pivot.
+#pragma once
+#include "kernels/solver/lcp/dictionary.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// Whether w_i of a free row is still basic, y_j of a free row still nonbasic. Rows and columns
+/// keep their first place until then.
+template <class Real>
+SS_HD bool row_waits(const Dictionary<Real>& d, int i) {
+  return d.place[i] >= 0;
+}
+template <class Real>
+SS_HD bool column_waits(const Dictionary<Real>& d, int j) {
+  return d.place[d.m + j] < 0;
+}
+
+/// Pivots inside the block of free rows and columns until what is left is zero up to `rank_tol`.
+template <class Real, class G>
+SS_HD int eliminate_block(const G& g, const Dictionary<Real>& d, int count, Real rank_tol) {
+  const auto size = [&](int pair) {
+    const int i = d.list[pair / count], j = d.list[pair % count];
+    return row_waits(d, i) && column_waits(d, j) ? abs(d.at(i, j)) : Real(0);
+  };
+  for (int pivots = 0;; ++pivots) {
+    const int pair = count > 0 ? g.argmax(count * count, size) : 0;
+    if (count == 0 || !(size(pair) > rank_tol)) return pivots;
+    exchange(g, d, d.list[pair / count], d.list[pair % count]);
+  }
+}
+
+/// Largest entry of row k (where `along_row`) or column k among what waits of the free list.
+template <class Real>
+SS_HD Real largest_waiting(const Dictionary<Real>& d, int count, int k, bool along_row) {
+  Real largest = Real(0);
+  for (int a = 0; a < count; ++a) {
+    const int f = d.list[a];
+    if (along_row ? column_waits(d, f) : row_waits(d, f)) {
+      largest = max(largest, abs(along_row ? d.at(k, f) : d.at(f, k)));
+    }
+  }
+  return largest;
+}
+
+/// What the block cannot give: a 2 x 2 pivot with a complementary pair (w_k, y_k), as a multiplier
+/// needs whose own block is zero. Returns the pivots done.
+template <class Real, class G>
+SS_HD int eliminate_through_pairs(const G& g, const Dictionary<Real>& d, int count, Real rank_tol) {
+  for (int pivots = 0;; pivots += 2) {
+    g.for_each(d.m, [&](int k) {
+      const bool usable = d.free[k] == 0 && d.basic[k] == k && d.nonbasic[k] == d.m + k;
+      const Real down = usable ? largest_waiting(d, count, k, false) : Real(0);
+      const Real across = down > rank_tol ? largest_waiting(d, count, k, true) : Real(0);
+      d.reach[k] = across > rank_tol ? down * across : Real(0);
+    });
+    const int k = g.argmax(d.m, [&](int i) { return d.reach[i]; });
+    if (!(d.reach[k] > Real(0))) return pivots;
+    const int a = g.argmax(
+        count, [&](int e) { return row_waits(d, d.list[e]) ? abs(d.at(d.list[e], k)) : Real(0); });
+    exchange(g, d, d.list[a], k);
+    const int b = g.argmax(count, [&](int e) {
+      return column_waits(d, d.list[e]) ? abs(d.at(k, d.list[e])) : Real(0);
+    });
+    exchange(g, d, k, d.list[b]);
+  }
+}
+
+/// Eliminates the free rows. Rows that depend on others are dropped: their y stays 0. Returns the
+/// pivots done, or -1 where such a row contradicts the others.
+template <class Real, class G>
+SS_PART int eliminate_free_rows(const G& g, const Dictionary<Real>& d, Real rank_tol) {
+  g.once([&] {
+    int next = 0;
+    for (int i = 0; i < d.m; ++i) {
+      if (d.free[i] != 0) d.list[next++] = i;
+    }
+    d.list[d.m] = next;
+  });
+  const int count = d.list[d.m];
+  if (count == 0) return 0;
+  int pivots = eliminate_block(g, d, count, rank_tol);
+  if (pivots < count) pivots += eliminate_through_pairs(g, d, count, rank_tol);
+  const Real contradiction = sizeof(Real) == 8 ? Real(1e-6) : Real(1e-3);
+  const bool broken = g.any(count, [&](int e) {
+    const int i = d.list[e];
+    if (!row_waits(d, i) || !(abs(d.constant()[i]) > contradiction)) return false;
+    for (int j = 0; j < d.m; ++j) {
+      const int v = d.nonbasic[j];
+      if ((v >= d.m || d.free[v] == 0) && abs(d.at(i, j)) > rank_tol) return false;
+    }
+    return true;
+  });
+  return broken ? -1 : pivots;
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

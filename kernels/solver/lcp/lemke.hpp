@@ -1,0 +1,120 @@
+// Lemke's method on the dictionary: a covering column d z0 makes every row feasible, and pairs are
+// exchanged until z0 can leave (README.md).
+#pragma once
+#include "kernels/solver/lcp/eliminate.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+enum class LemkeEnd : std::int32_t { solution, ray, budget, contradiction };
+
+/// Thresholds of one attempt.
+template <class Real>
+struct LemkeOptions {
+  int attempt;  ///< seed of the covering vector
+  int max_pivots;
+  Real delta;      ///< slack of the ratio test and of z0's exit
+  Real min_pivot;  ///< smaller entries do not block
+};
+
+template <class Real>
+struct LemkeScratch {
+  Dictionary<Real> dictionary;
+  double* y;  ///< [padded(m)] the iterate, handed in
+  double* w;  ///< [padded(m)]
+
+  SS_HD LemkeScratch(Arena& arena, int max_m, double* iterate)
+      : dictionary(arena, max_m), y(iterate), w(arena.take<double>(padded(max_m))) {}
+};
+
+/// A number in [1, 2): equal entries of the covering vector would tie near-duplicate rows.
+SS_HD double covering(int i, int attempt) {
+  std::uint32_t h = std::uint32_t(i) * 2654435761U + std::uint32_t(attempt) * 40503U + 12345U;
+  h = (h ^ (h >> 16)) * 0x7feb352dU;
+  h = (h ^ (h >> 15)) * 0x846ca68bU;
+  h ^= h >> 16;
+  return 1.0 + double(h >> 9) * (1.0 / 8388608.0);
+}
+
+/// Enters z0 where the basis is infeasible by more than the slack (elimination leaves zeros that
+/// are rounding); the row it takes, or -1 where nothing is to be done.
+template <class Real, class G>
+SS_HD int enter_artificial(const G& g, const Dictionary<Real>& d, const LemkeOptions<Real>& o) {
+  Real* cover = d.col(d.m);
+  g.for_each(d.m, [&](int i) {
+    cover[i] = d.is_bounded(d.basic[i]) ? Real(covering(i, o.attempt)) : Real(0);
+  });
+  const auto need = [&](int i) {
+    return cover[i] > Real(0) && d.constant()[i] < -o.delta ? -d.constant()[i] / cover[i] : Real(0);
+  };
+  const int r = g.argmax(d.m, need);
+  if (!(need(r) > Real(0))) return -1;
+  exchange(g, d, r, d.m);
+  return r;
+}
+
+/// Row that blocks the entering column: z0's where it may leave within the slack, else of the rows
+/// within the relaxed step the one with the largest pivot (Harris 1973). -1: a ray.
+template <class Real, class G>
+SS_HD int blocking_row(const G& g, const Dictionary<Real>& d, int c, const LemkeOptions<Real>& o) {
+  const Real* column = d.col(c);
+  const Real* b = d.constant();
+  const auto blocks = [&](int i) { return -column[i] > o.min_pivot && d.is_bounded(d.basic[i]); };
+  // 1 / step, so that no row is +infinity and the group's maximum does: the longest step allowed
+  // is the least (b + delta) / -column.
+  const Real inverse_step = g.max(d.m, [&](int i) {
+    return blocks(i) ? -column[i] / (max(b[i], Real(0)) + o.delta) : Real(0);
+  });
+  if (!(inverse_step > Real(0))) return -1;
+  const int r0 = d.place[d.artificial()];
+  if (-column[r0] > o.min_pivot && (b[r0] - o.delta) * inverse_step <= -column[r0]) return r0;
+  return g.argmax(d.m, [&](int i) {
+    return blocks(i) && max(b[i], Real(0)) * inverse_step <= -column[i] ? -column[i] : Real(0);
+  });
+}
+
+/// One attempt. `pivots` counts those done.
+template <class Real, class G>
+SS_PART LemkeEnd follow_pivots(const G& g, const StandardLcp& s, Dictionary<Real>& d,
+                               const LemkeOptions<Real>& o, int& pivots) {
+  open_dictionary(g, s, d);
+  const int eliminated = eliminate_free_rows(g, d, o.delta);
+  if (eliminated < 0) return LemkeEnd::contradiction;
+  pivots += eliminated;
+  if (enter_artificial(g, d, o) < 0) return LemkeEnd::solution;
+  int leaving = d.nonbasic[d.m];
+  for (int count = 1; count <= o.max_pivots; ++count) {
+    ++pivots;
+    const int c = -1 - d.place[d.partner(leaving)];
+    const int r = blocking_row(g, d, c, o);
+    if (r < 0) return LemkeEnd::ray;
+    leaving = d.basic[r];
+    exchange(g, d, r, c);
+    if (leaving == d.artificial()) return LemkeEnd::solution;
+  }
+  return LemkeEnd::budget;
+}
+
+/// w = A y + q' in double.
+template <class G>
+SS_HD void standard_velocity(const G& g, const StandardLcp& s, const double* y, double* w) {
+  matvec(g, s.m, s.A, s.ld, y, s.q, w);
+}
+
+/// Judges the basis' solution and refines it while that helps. Returns whether it is a solution.
+template <class Real, class G, class In>
+SS_HD bool judge_basis(const G& g, const LcpProblem<In>& p, const StandardLcp& s,
+                       const LemkeScratch<Real>& scratch, LcpJudge<In>& judge) {
+  const int steps = sizeof(Real) == 8 ? 4 : 8;
+  read_solution(g, scratch.dictionary, scratch.y);
+  double before = Limits<double>::infinity;
+  for (int k = 0;; ++k) {
+    const double residual = judge_standard(g, p, s, scratch.y, judge);
+    if (judge.solved()) return true;
+    if (k == steps || !(residual < before)) return false;
+    before = residual;
+    standard_velocity(g, s, scratch.y, scratch.w);
+    refine_solution(g, scratch.dictionary, scratch.w, scratch.y);
+  }
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -1,0 +1,210 @@
+// The law `pyramid` as a mixed LCP (Stewart & Trinkle 1996), for rows of every kind:
+//
+//   u_n >= 0 ⟂ r_n >= 0,   D_k . u_t + lambda >= 0 ⟂ beta_k >= 0,
+//   mu r_n - sum beta >= 0 ⟂ lambda >= 0,   r_t = sum beta_k D_k
+//
+// in circular coordinates. D_k are d directions of the sliding plane and +- each torsional and
+// rolling row. Rows without friction have no directions. Free, nonneg and box rows stay rows.
+#pragma once
+#include "kernels/cone/directions.hpp"
+#include "kernels/residual/judge.hpp"
+#include "kernels/solver/lcp/solve.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// Most rows of the LCP of a contact problem.
+SS_HD int pyramid_rows(int max_rows, int max_contacts, int directions) {
+  return 2 * max_rows + (directions - 4) * max_contacts;
+}
+
+struct PyramidLcp {
+  enum Role : int { row, beta, lambda };
+  int n;            ///< rows of the LCP
+  double *M, *q;    ///< [n][n] row-major, [n]
+  double *lo, *hi;  ///< [n]
+  double* z;        ///< [n] solution
+  // Variable v is an impulse c_a along row a (and c_b along row b, or b = -1) of the problem.
+  int *role, *block;  ///< [n] block: contact, or -1
+  int *a, *b;         ///< [n]
+  double *c_a, *c_b;  ///< [n]
+  int* first;         ///< [max_contacts + 1] variable of each contact's normal; then n
+
+  SS_HD PyramidLcp(Arena& arena, int max_n, int max_contacts)
+      : n(0),
+        M(arena.take<double>(std::size_t(max_n) * max_n)),
+        q(arena.take<double>(max_n)),
+        lo(arena.take<double>(max_n)),
+        hi(arena.take<double>(max_n)),
+        z(arena.take<double>(max_n)),
+        role(arena.take<int>(max_n)),
+        block(arena.take<int>(max_n)),
+        a(arena.take<int>(max_n)),
+        b(arena.take<int>(max_n)),
+        c_a(arena.take<double>(max_n)),
+        c_b(arena.take<double>(max_n)),
+        first(arena.take<int>(max_contacts + 1)) {}
+
+  SS_HD void set(int v, Role what, int k, int i, double along_i, int j, double along_j) const {
+    role[v] = what;
+    block[v] = k;
+    a[v] = i;
+    b[v] = j;
+    c_a[v] = along_i;
+    c_b[v] = along_j;
+    lo[v] = 0.0;
+    hi[v] = Limits<double>::infinity;
+  }
+};
+
+/// Whether the sliding plane of contact k is friction in both its rows.
+template <class In>
+SS_HD bool slides_in_plane(const EnvProblem<In>& p, int k) {
+  return p.circular[p.block[k] + 1] > 0.0 && p.circular[p.block[k] + 2] > 0.0;
+}
+
+/// Variables of contact k: its normal, its directions, lambda.
+template <class In>
+SS_HD int count_pyramid(const EnvProblem<In>& p, int k) {
+  const int row = p.block[k], dim = p.block[k + 1] - row;
+  int count = slides_in_plane(p, k) ? p.directions : 0;
+  for (int j = count > 0 ? 3 : 1; j < dim; ++j) count += p.circular[row + j] > 0.0 ? 2 : 0;
+  return count == 0 ? 1 : count + 2;
+}
+
+template <class In>
+SS_HD void number_pyramid(const EnvProblem<In>& p, int k, const PyramidLcp& s) {
+  const int row = p.block[k], dim = p.block[k + 1] - row;
+  int v = s.first[k];
+  s.set(v++, PyramidLcp::row, k, row, 1.0, -1, 0.0);
+  int j = 1;
+  if (slides_in_plane(p, k)) {
+    for (int i = 0; i < p.directions; ++i) {
+      const Direction d = pyramid_direction(i, p.directions);
+      s.set(v++, PyramidLcp::beta, k, row + 1, d.c * p.circular[row + 1], row + 2,
+            d.s * p.circular[row + 2]);
+    }
+    j = 3;
+  }
+  for (; j < dim; ++j) {
+    if (!(p.circular[row + j] > 0.0)) continue;
+    s.set(v++, PyramidLcp::beta, k, row + j, p.circular[row + j], -1, 0.0);
+    s.set(v++, PyramidLcp::beta, k, row + j, -p.circular[row + j], -1, 0.0);
+  }
+  if (v < s.first[k + 1]) s.set(v, PyramidLcp::lambda, k, -1, 0.0, -1, 0.0);
+}
+
+/// Entry (v, w) of the LCP's matrix.
+template <class In>
+SS_HD double pyramid_entry(const EnvProblem<In>& p, const PyramidLcp& s, int v, int w) {
+  const bool same = s.block[v] >= 0 && s.block[v] == s.block[w];
+  if (s.role[v] == PyramidLcp::lambda) {
+    if (!same || s.role[w] == PyramidLcp::lambda) return 0.0;
+    return s.role[w] == PyramidLcp::beta ? -1.0 : p.slope[s.block[v]];
+  }
+  if (s.role[w] == PyramidLcp::lambda) return same && s.role[v] == PyramidLcp::beta ? 1.0 : 0.0;
+  const auto delassus = [&](int i, int j) { return i == j ? p.diagonal(i) : p.w(i, j); };
+  const auto along = [&](int i) {  // row i of (W + diag R) times the impulse that w is
+    const double part = s.c_a[w] * delassus(i, s.a[w]);
+    return s.b[w] < 0 ? part : fma(s.c_b[w], delassus(i, s.b[w]), part);
+  };
+  const double part = s.c_a[v] * along(s.a[v]);
+  return s.b[v] < 0 ? part : fma(s.c_b[v], along(s.b[v]), part);
+}
+
+/// Fills the LCP of a contact problem in circular coordinates and returns its view.
+template <class G, class In>
+SS_HD LcpProblem<double> pyramid_lcp(const G& g, const EnvProblem<In>& p, PyramidLcp& s) {
+  const int scalars = p.first_contact_row();
+  g.for_each(scalars, [&](int i) {
+    s.set(i, PyramidLcp::row, -1, i, 1.0, -1, 0.0);
+    s.lo[i] = p.lower(i);
+    s.hi[i] = p.upper(i);
+  });
+  g.once([&] {
+    int next = scalars;
+    for (int k = 0; k < p.n_contacts; ++k) {
+      s.first[k] = next;
+      next += count_pyramid(p, k);
+    }
+    s.first[p.n_contacts] = next;
+  });
+  s.n = s.first[p.n_contacts];
+  g.for_each(p.n_contacts, [&](int k) { number_pyramid(p, k, s); });
+  g.for_each_2d(s.n, s.n,
+                [&](int v, int w) { s.M[std::int64_t(v) * s.n + w] = pyramid_entry(p, s, v, w); });
+  g.for_each(s.n, [&](int v) {
+    const double part = s.a[v] < 0 ? 0.0 : s.c_a[v] * double(p.b[s.a[v]]);
+    s.q[v] = s.b[v] < 0 ? part : fma(s.c_b[v], double(p.b[s.b[v]]), part);
+  });
+  const bool boxed = p.n_box > 0;
+  return {s.n,     p.n_free, s.n, s.M, s.q, boxed ? s.lo : nullptr, boxed ? s.hi : nullptr,
+          nullptr, nullptr,  0.0};
+}
+
+/// The contact impulses that z means.
+template <class G, class In>
+SS_HD void carry_back(const G& g, const EnvProblem<In>& p, const PyramidLcp& s, const double* z,
+                      In* r) {
+  const int scalars = p.first_contact_row();
+  g.for_each(scalars, [&](int i) { r[i] = In(z[i]); });
+  g.for_each(p.n_contacts, [&](int k) {
+    for (int i = p.block[k]; i < p.block[k + 1]; ++i) {
+      double sum = 0.0;
+      for (int v = s.first[k]; v < s.first[k + 1]; ++v) {
+        if (s.a[v] == i) sum = fma(s.c_a[v], z[v], sum);
+        if (s.b[v] == i) sum = fma(s.c_b[v], z[v], sum);
+      }
+      r[i] = In(sum);
+    }
+  });
+}
+
+/// Scratch of a contact problem solved through its LCP.
+template <class Real>
+struct PyramidScratch {
+  PyramidLcp lcp;
+  LcpScratch<Real, double> solver;
+
+  SS_HD PyramidScratch(Arena arena, int max_rows, int max_contacts, int directions)
+      : lcp(arena, pyramid_rows(max_rows, max_contacts, directions), max_contacts),
+        solver(arena, pyramid_rows(max_rows, max_contacts, directions),
+               pyramid_rows(max_rows, max_contacts, directions) + max_rows) {}
+
+  SS_HD static std::size_t bytes(int max_rows, int max_contacts, int directions) {
+    const int n = pyramid_rows(max_rows, max_contacts, directions);
+    Arena arena(nullptr);
+    PyramidLcp(arena, n, max_contacts);
+    return arena.used() + LcpScratch<Real, double>::bytes(n, n + max_rows);
+  }
+};
+
+/// Up to 1 + `restarts` attempts by Lemke, judged as contact impulses, and `budget` pivots over all
+/// of them. The outcome says whether `no_solution_found` may be answered.
+template <class Real, class G, class In>
+SS_HD LcpOutcome run_pyramid(const G& g, const EnvProblem<In>& p, int budget,
+                             PyramidScratch<Real>& scratch, Judge<In>& judge) {
+  const LcpProblem<double> lcp = pyramid_lcp(g, p, scratch.lcp);
+  LcpJudge<double>& inner = scratch.solver.judge;
+  inner.best = scratch.lcp.z;
+  inner.tolerance = 1e-3 * judge.tolerance;  // the residuals differ by the diagonal of W
+  g.for_each(lcp.n, [&](int i) { inner.best[i] = 0.0; });
+  standardise(g, lcp, scratch.solver.standard);
+  LcpOptions o;
+  LcpOutcome out;
+  out.unsolvable = true;
+  for (int attempt = 0; attempt <= o.restarts && !judge.solved(); ++attempt) {
+    if (out.iterations >= budget) {
+      out.unsolvable = false;
+      break;
+    }
+    o.max_pivots = min(100 + 20 * scratch.solver.standard.m, budget - out.iterations);
+    const LemkeEnd end = attempt_lemke(g, lcp, o, attempt, scratch.solver, out);
+    if (end != LemkeEnd::ray && end != LemkeEnd::contradiction) out.unsolvable = false;
+    if (end != LemkeEnd::solution) continue;
+    carry_back(g, p, scratch.lcp, inner.best, judge.candidate);
+    judge_candidate(g, p, judge);
+  }
+  return out;
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -1,0 +1,241 @@
+"""Linear complementarity problems with any matrix."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stickslip import _arrays as check
+from stickslip import _core
+from stickslip._core import LcpMethod, Precision, Status
+from stickslip.solution import count_names
+
+
+@dataclass(frozen=True)
+class LcpOptions:
+    """Tolerances and budgets. solved means residual <= atol + rtol * max|q|."""
+
+    atol: float | None = None  #: None: 1e-9, or 1e-5 with precision "float"
+    rtol: float | None = None  #: the same defaults
+    max_pivots: int | None = None  #: of one attempt by Lemke; None: 100 + 20 rows
+    max_newton: int = 100  #: steps of one attempt by Newton
+    restarts: int = 7  #: further attempts, with other covering vectors and starts
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LcpSolution:
+    """Solutions of a batch, and a verdict on each environment.
+
+    For one problem instead of a batch the environment axis is missing.
+    """
+
+    z: np.ndarray  #: (E, n); entries beyond an environment's own rows are 0
+    w: np.ndarray  #: (E, n), M z + q
+    residual: np.ndarray  #: (E,), measured in double: max |z - clip(z - w, lo, hi)|
+    status: np.ndarray  #: (E,) int32; compare with members of `Status`
+    iterations: np.ndarray  #: (E,) int32, pivots and Newton steps together
+    method: np.ndarray  #: (E,) int32; the member of `LcpMethod` that produced z
+
+    @property
+    def ok(self) -> np.ndarray:
+        """(E,) bool: solved."""
+        return self.status == Status.solved
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of environments by the name of their status, zeros left out."""
+        return count_names(self.status, Status)
+
+    def one(self) -> LcpSolution:
+        """The only environment's results without the environment axis."""
+        return LcpSolution(
+            self.z[0],
+            self.w[0],
+            self.residual[0],
+            Status(self.status[0]),
+            self.iterations[0],
+            LcpMethod(self.method[0]),
+        )
+
+    def __repr__(self) -> str:
+        if np.ndim(self.status) == 0:
+            status, method = Status(self.status).name, LcpMethod(self.method).name
+            return (
+                f"LcpSolution({status}, residual {self.residual:.1e}, "
+                f"{self.iterations} iterations of {method})"
+            )
+        counts = ", ".join(f"{number} {name}" for name, number in self.counts.items())
+        return f"LcpSolution({len(self.status)} environments: {counts or 'none'})"
+
+
+def solve_lcp(
+    M: Any,
+    q: Any,
+    *,
+    n_free: Any = 0,
+    lo: Any = None,
+    hi: Any = None,
+    findex: Any = None,
+    method: str | LcpMethod = "auto",
+    precision: str | Precision = "double",
+    tol: float | None = None,
+    cfm: float = 0.0,
+    counts: Any = None,
+    start: Any = None,
+    options: LcpOptions | None = None,
+    threads: int | None = None,
+) -> LcpSolution:
+    """Solves E problems w = M z + q: w = 0 on the first rows, 0 <= z ⟂ w >= 0 on the others.
+
+    With bounds lo <= z <= hi: w >= 0 where z is at its lower bound, w <= 0 at its upper one, w = 0
+    in between. Arrays are float32 or float64, all of one type. One problem: leave out the
+    environment axis. In a batch, arrays but M, q and counts may leave it out to be shared.
+
+    Args:
+        M, q: (E, n, n) any matrices; (E, n).
+        n_free: number of free rows, which come first; one number or (E,).
+        lo, hi: (E, n) bounds, infinite ones included; not read for free rows. Default 0 and
+            infinity.
+        findex: (E, n) integers; j >= 0 scales a row's bounds by max(0, z[j]) (lo = -mu, hi = mu is
+            friction), -1 leaves them as they are.
+        method: "auto" (attempts by Lemke and by Newton take turns), "lemke" or "newton".
+        precision: "double", or "float", which float32 arrays require.
+        tol: solved means residual <= tol * (1 + max|q|); tolerances apart and budgets: `options`.
+        cfm: constraint force mixing; solves, and judges, the problem with M_ii (1 + cfm).
+        counts: (E,) rows in use of each environment. More than n are answered `over_capacity`.
+        start: (E, n) z to start from; default 0.
+        threads: default all cores.
+
+    Raises TypeError and ValueError for a wrong type, shape or value of an argument. Numbers that
+    make an environment unsolvable (NaN, lo > hi) are no error: its status is `bad_input`.
+    """
+    M = check.floats("M", M)
+    if M.ndim not in (2, 3) or M.shape[-1] != M.shape[-2]:
+        raise ValueError(f"M: expected shape (E, n, n), or (n, n) for one problem, got {M.shape}")
+    batched = M.ndim == 3
+    M = check.slots(M if batched else M[None])
+    num_envs, n = M.shape[:2]
+    q = check.floats("q", q, M.dtype, "M")
+    check.require_shape("q", q, (num_envs, n) if batched else (n,))
+    rows = _rows(counts, n_free, num_envs, n, batched)
+    arrays = {
+        name: None if value is None else check.floats(name, value, M.dtype, "M")
+        for name, value in (("lo", lo), ("hi", hi), ("start", start))
+    }
+    if findex is not None:
+        arrays["findex"] = _friction_index(findex, rows, n)
+        if arrays["lo"] is None or arrays["hi"] is None:
+            raise ValueError("findex: expected None unless lo and hi are given, got an array")
+    elif (arrays["lo"] is None) != (arrays["hi"] is None):
+        missing, value = ("lo", 0.0) if arrays["lo"] is None else ("hi", math.inf)
+        arrays[missing] = np.full(n, value, M.dtype)
+    lo, hi, start, findex = (
+        _per_environment(name, arrays.get(name), num_envs, n, batched)
+        for name in ("lo", "hi", "start", "findex")
+    )
+    core_options = _options(method, precision, tol, cfm, options)
+    if M.dtype == np.float32 and core_options[1] != Precision.float:
+        raise TypeError("M: expected float64 because precision is 'double', got float32")
+    result = (
+        *(np.zeros((num_envs, n), M.dtype) for _ in range(2)),
+        np.zeros(num_envs),
+        *(np.zeros(num_envs, np.int32) for _ in range(3)),
+    )
+    pool = check.thread_count(threads)
+    if num_envs:
+        problem = (rows, M, check.slots(q if batched else q[None]), lo, hi, findex, start)
+        _core.solve_lcp(*problem, core_options[0], *result, pool)
+    solution = LcpSolution(*result)
+    return solution if batched else solution.one()
+
+
+def _per_environment(
+    name: str, array: np.ndarray | None, num_envs: int, n: int, batched: bool
+) -> np.ndarray | None:
+    """`array` as (E, n); (n,) is shared by all environments."""
+    if array is None:
+        return None
+    check.require_shape(name, array, *(((num_envs, n), (n,)) if batched else ((n,),)))
+    return np.broadcast_to(check.slots(array), (num_envs, n))
+
+
+def _rows(counts: Any, n_free: Any, num_envs: int, n: int, batched: bool) -> np.ndarray:
+    """(E, 2): rows in use and free rows of each environment."""
+    rows = np.empty((num_envs, 2), np.int64)
+    if counts is not None and not batched:
+        raise ValueError("counts: expected None because M is one problem, got an array")
+    for column, (name, value) in enumerate((("counts", counts), ("n_free", n_free))):
+        array = np.asarray(n) if value is None else check.integers(name, value)
+        check.require_shape(name, array, *(((num_envs,), ()) if batched else ((),)))
+        rows[:, column] = array
+    for e, (used, free) in enumerate(rows):
+        if used < 0:
+            raise ValueError(f"counts: expected numbers >= 0, got {used} in environment {e}")
+        if not 0 <= free <= used:
+            raise ValueError(
+                f"n_free: expected 0 to {used}, the rows in use, got {free} in environment {e}"
+            )
+    return np.minimum(rows, 2**31 - 1).astype(np.int32)
+
+
+def _friction_index(findex: Any, rows: np.ndarray, n: int) -> np.ndarray:
+    """`findex` as int32; refuses indices that no row in use has."""
+    array = check.integers("findex", findex)
+    if (
+        array.ndim not in (1, 2)
+        or array.shape[-1] != n
+        or (array.ndim == 2 and len(array) != len(rows))
+    ):
+        raise ValueError(f"findex: expected shape ({len(rows)}, {n}) or ({n},), got {array.shape}")
+    row = np.arange(n)
+    read = (row >= rows[:, 1:]) & (row < rows[:, :1])
+    given = np.broadcast_to(array, read.shape)
+    wrong = read & ((given < -1) | (given >= np.minimum(rows[:, :1], n)) | (given == row))
+    if wrong.any():
+        e, i = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"findex: expected -1 or the index of another row, got {given[e, i]} for row {i} of "
+            f"environment {e}"
+        )
+    return np.where(np.abs(array) < 2**31, array, -1).astype(np.int32)
+
+
+def _options(
+    method: str | LcpMethod,
+    precision: str | Precision,
+    tol: float | None,
+    cfm: float,
+    options: LcpOptions | None,
+) -> tuple[_core.LcpOptions, Precision]:
+    options = LcpOptions() if options is None else options
+    if not isinstance(options, LcpOptions):
+        raise TypeError(f"options: expected LcpOptions, got {type(options).__name__}")
+    if tol is not None and (options.atol is not None or options.rtol is not None):
+        raise ValueError("tol: expected None because options has tolerances, got a number")
+    which = check.member("precision", precision, Precision)
+    if which == Precision.mixed:
+        raise ValueError("precision: expected one of 'double', 'float', got 'mixed'")
+    if isinstance(cfm, bool) or not isinstance(cfm, int | float | np.floating):
+        raise TypeError(f"cfm: expected a number, got {type(cfm).__name__}")
+    if not 0 <= cfm < math.inf:
+        raise ValueError(f"cfm: expected a number >= 0, got {cfm}")
+    core = _core.LcpOptions(
+        method=check.member("method", method, LcpMethod),
+        precision=which,
+        atol=check.tolerance("options.atol", options.atol)
+        if tol is None
+        else check.tolerance("tol", tol),
+        rtol=check.tolerance("options.rtol", options.rtol)
+        if tol is None
+        else check.tolerance("tol", tol),
+        max_pivots=0
+        if options.max_pivots is None
+        else check.count("options.max_pivots", options.max_pivots, low=1),
+        max_newton=check.count("options.max_newton", options.max_newton),
+        restarts=check.count("options.restarts", options.restarts),
+        cfm=float(cfm),
+    )
+    return core, which

@@ -1,0 +1,150 @@
+// solve_lcp for float and double, and the oracle's opinion on its answers.
+#include "stickslip/lcp.hpp"
+
+#include <nanobind/nanobind.h>
+
+#include "src/bindings/arrays.hpp"
+#include "src/bindings/bindings.hpp"
+#include "src/reference/lcp.hpp"
+
+namespace stickslip::bindings {
+
+using namespace nb::literals;
+
+namespace {
+
+/// Inputs; `rows` columns are (rows in use, free rows).
+template <class In>
+struct LcpArrays {
+  Array<const std::int32_t, 2> rows;
+  Array<const In, 3> M;
+  Array<const In, 2> q, lo, hi;
+  Array<const std::int32_t, 2> findex;
+  Array<const In, 2> start;
+
+  LcpBatch<In> view() const {
+    const std::size_t num_envs = M.shape(0);
+    LcpBatch<In> p;
+    p.num_envs = size32("M", num_envs);
+    p.max_rows = size32("M", M.shape(1));
+    require_size("M", M, 2, M.shape(1));
+    require_size("rows", rows, 1, 2);
+    p.rows = slots("rows", rows, num_envs);
+    p.n_free = {p.rows.data + 1, p.rows.stride};
+    p.M = matrix_slots("M", M, num_envs, p.ld_M);
+    p.q = per_row("q", q);
+    p.lo = per_row("lo", lo);
+    p.hi = per_row("hi", hi);
+    p.findex = per_row("findex", findex);
+    p.start = per_row("start", start);
+    return p;
+  }
+
+ private:
+  template <class A>
+  EnvArray<typename A::Scalar> per_row(const char* name, const A& array) const {
+    if (array.is_valid()) require_size(name, array, 1, M.shape(1));
+    return slots(name, array, M.shape(0));
+  }
+};
+
+template <class In>
+struct LcpOutputs {
+  Array<In, 2> z, w;
+  Array<double, 1> residual;
+  Array<std::int32_t, 1> status, iterations, method;
+
+  LcpResult<In> view(const LcpBatch<In>& p) const {
+    const auto num_envs = std::size_t(p.num_envs), rows = std::size_t(p.max_rows);
+    require_size("z", z, 1, rows);
+    require_size("w", w, 1, rows);
+    LcpResult<In> r;
+    r.z = slots("z", z, num_envs);
+    r.w = slots("w", w, num_envs);
+    r.residual = values("residual", residual, num_envs);
+    r.status = reinterpret_cast<EnvStatus*>(values("status", status, num_envs));
+    r.iterations = values("iterations", iterations, num_envs);
+    r.method = reinterpret_cast<LcpMethod*>(values("method", method, num_envs));
+    return r;
+  }
+};
+
+template <class In>
+void reference_residuals(const LcpBatch<In>& p, const EnvArray<const In>& z, double cfm,
+                         double* out) {
+  for (int e = 0; e < p.num_envs; ++e) {
+    const reference::Lcp problem = reference::from_batch(p, cfm, e);
+    const Eigen::Map<const Eigen::VectorX<In>> given(z.data + e * z.stride, problem.q.size());
+    out[e] = reference::residual(problem, given.template cast<double>());
+  }
+}
+
+template <class In>
+void bind_for(nb::module_& m) {
+  using Ints = Array<const std::int32_t, 2>;
+  using Vectors = Array<const In, 2>;
+  m.def(
+      "solve_lcp",
+      [](Ints rows, Array<const In, 3> M, Vectors q, Vectors lo, Vectors hi, Ints findex,
+         Vectors start, const LcpOptions& options, Array<In, 2> z, Array<In, 2> w,
+         Array<double, 1> residual, Array<std::int32_t, 1> status,
+         Array<std::int32_t, 1> iterations, Array<std::int32_t, 1> method, int threads) {
+        const LcpArrays<In> arrays{rows, M, q, lo, hi, findex, start};
+        const LcpBatch<In> p = arrays.view();
+        const LcpResult<In> r = LcpOutputs<In>{z, w, residual, status, iterations, method}.view(p);
+        const nb::gil_scoped_release other_threads_may_run;
+        LcpWorkspace workspace(p.max_rows, p.lo.data != nullptr, threads);
+        solve_lcp(p, r, options, workspace);
+      },
+      "rows"_a.noconvert(), "M"_a.noconvert(), "q"_a.noconvert(), "lo"_a.noconvert().none(),
+      "hi"_a.noconvert().none(), "findex"_a.noconvert().none(), "start"_a.noconvert().none(),
+      "options"_a, "z"_a.noconvert(), "w"_a.noconvert(), "residual"_a.noconvert(),
+      "status"_a.noconvert(), "iterations"_a.noconvert(), "method"_a.noconvert(), "threads"_a,
+      "Solves a batch; the arrays from `z` to `method` are written in place.");
+  m.def(
+      "reference_lcp_residual",
+      [](Ints rows, Array<const In, 3> M, Vectors q, Vectors lo, Vectors hi, Ints findex, Vectors z,
+         double cfm, Array<double, 1> residual) {
+        const LcpBatch<In> p = LcpArrays<In>{rows, M, q, lo, hi, findex, {}}.view();
+        require_size("z", z, 1, M.shape(1));
+        const auto given = slots("z", z, M.shape(0));
+        double* const out = values("residual", residual, M.shape(0));
+        for (int e = 0; e < p.num_envs; ++e) {
+          if (rows(e, 0) < 0 || rows(e, 0) > p.max_rows) refuse("rows", "out of range");
+        }
+        reference_residuals(p, given, cfm, out);
+      },
+      "rows"_a.noconvert(), "M"_a.noconvert(), "q"_a.noconvert(), "lo"_a.noconvert().none(),
+      "hi"_a.noconvert().none(), "findex"_a.noconvert().none(), "z"_a.noconvert(), "cfm"_a,
+      "residual"_a.noconvert(),
+      "Writes the residual by the oracle's own equations (Eigen, double) into `residual`.");
+}
+
+void set_options(LcpOptions* self, LcpMethod method, Precision precision, double atol, double rtol,
+                 std::int32_t max_pivots, std::int32_t max_newton, std::int32_t restarts,
+                 double cfm) {
+  new (self) LcpOptions{.method = method,
+                        .precision = precision,
+                        .atol = atol,
+                        .rtol = rtol,
+                        .max_pivots = max_pivots,
+                        .max_newton = max_newton,
+                        .restarts = restarts,
+                        .cfm = cfm};
+}
+
+}  // namespace
+
+void bind_lcp(nb::module_& m) {
+  nb::enum_<LcpMethod>(m, "LcpMethod", nb::is_arithmetic(), "Which algorithm produced a result.")
+      .value("auto", LcpMethod::automatic, "Lemke and Newton take turns")
+      .value("lemke", LcpMethod::lemke, "complementary pivoting")
+      .value("newton", LcpMethod::newton, "semismooth Newton on Fischer-Burmeister's function");
+  nb::class_<LcpOptions>(m, "LcpOptions", "How to solve; see include/stickslip/lcp.hpp.")
+      .def("__init__", &set_options, nb::kw_only(), "method"_a, "precision"_a, "atol"_a, "rtol"_a,
+           "max_pivots"_a, "max_newton"_a, "restarts"_a, "cfm"_a);
+  bind_for<double>(m);
+  bind_for<float>(m);
+}
+
+}  // namespace stickslip::bindings

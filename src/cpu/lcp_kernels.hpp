@@ -1,0 +1,11 @@
+// The kernels of linear complementarity problems, a translation unit of their own.
+#pragma once
+#include "kernels/group/defs.hpp"
+#include "src/cpu/kernel_table.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+template <class In>
+void add_lcp_kernels(TypedKernels<In>& table);
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -1,0 +1,160 @@
+// The bits of linear complementarity problems: groups, threads, instruction sets, neighbours, and
+// numbers written down (see golden_test.cpp).
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "kernels/group/permuted_group.hpp"
+#include "kernels/group/thread_group.hpp"
+#include "kernels/launch/lcp_env.hpp"
+#include "src/cpu/kernel_table.hpp"
+#include "stickslip/info.hpp"
+#include "tests/support/lcp_batch.hpp"
+
+namespace stickslip {
+namespace {
+
+using support::LcpAnswers;
+using support::LcpKind;
+using Problems = support::LcpProblems<double>;
+using Hashes = std::vector<std::uint64_t>;
+
+constexpr int kEnvs = 40;
+constexpr int kRows = 20;
+
+struct Case {
+  LcpKind kind;
+  LcpMethod method;
+  Precision precision;
+  LcpOptions options() const {
+    LcpOptions o;
+    o.method = method;
+    o.precision = precision;
+    o.restarts = 2;
+    return o;
+  }
+};
+
+std::string name_of(const Case& c) {
+  const char* kinds[] = {"standard", "mixed", "boxed"};
+  return std::string(kinds[int(c.kind)]) + "_" + name(c.method) + "_" + name(c.precision);
+}
+std::string case_name(const testing::TestParamInfo<Case>& info) { return name_of(info.param); }
+
+struct alignas(64) Line {
+  unsigned char bytes[64];
+};
+
+class LcpBits : public testing::TestWithParam<Case> {
+ protected:
+  Hashes expected(int envs = kEnvs) const {
+    const Problems problems(envs, kRows, GetParam().kind);
+    return support::solve_problems(problems.view(), GetParam().options()).hashes();
+  }
+
+  /// Every environment by the body itself, on lanes that `run` starts: run(body(group)).
+  template <class Real, class Run>
+  Hashes on_groups(int envs, Run&& run) const {
+    const Problems problems(envs, kRows, GetParam().kind);
+    const auto p = problems.view();
+    LcpAnswers<double> answers(envs, kRows);
+    const int max_m = kernels::standard_rows(kRows, p.lo.data != nullptr);
+    using Scratch = kernels::LcpScratch<Real, double>;
+    std::vector<Line> memory(Scratch::bytes(kRows, max_m) / sizeof(Line) + 1);
+    run([&](const auto& group) {
+      const Scratch scratch(kernels::Arena(memory.data()), kRows, max_m);
+      for (int env = 0; env < envs; ++env) {
+        kernels::solve_lcp_env<Real>(group, p, answers.view(), GetParam().options(), env, scratch);
+      }
+    });
+    return answers.hashes();
+  }
+
+  template <class Real>
+  void expect_same_on_groups() const {
+    for (std::uint32_t seed : {1U, 2U, 17U, 1000U}) {
+      kernels::PermutedGroup<1> group;
+      group.seed = seed;
+      EXPECT_EQ(on_groups<Real>(kEnvs, [&](auto body) { body(group); }), expected()) << seed;
+    }
+    const Hashes threads =
+        on_groups<Real>(6, [](auto body) { kernels::run_lanes(3, std::move(body)); });
+    EXPECT_EQ(threads, expected(6));
+  }
+};
+
+TEST_P(LcpBits, do_not_depend_on_the_group) {
+  if (GetParam().precision == Precision::fp64) {
+    expect_same_on_groups<double>();
+  } else {
+    expect_same_on_groups<float>();
+  }
+}
+
+TEST_P(LcpBits, do_not_depend_on_threads_or_neighbours) {
+  const Problems problems(kEnvs, kRows, GetParam().kind);
+  const auto p = problems.view();
+  LcpAnswers<double> answers(kEnvs, kRows);
+  LcpWorkspace workspace(kRows, p.lo.data != nullptr, 3);
+  solve_lcp(p, answers.view(), GetParam().options(), workspace);
+  const Hashes all = expected();
+  EXPECT_EQ(answers.hashes(), all);
+  EXPECT_EQ(expected(7), Hashes(all.begin(), all.begin() + 7));
+}
+
+TEST_P(LcpBits, do_not_depend_on_the_instruction_set) {
+  const Problems problems(kEnvs, kRows, GetParam().kind);
+  const auto p = problems.view();
+  int compared = 0;
+  for (const char* isa : {"x86-64-v3", "x86-64-v4"}) {
+    const kernels::KernelTable* table = kernels::kernel_table(isa);
+    if (table == nullptr) continue;
+    LcpAnswers<double> answers(kEnvs, kRows);
+    std::vector<Line> memory(table->f64.lcp_bytes(kRows, p.lo.data != nullptr) / sizeof(Line) + 1);
+    table->f64.solve_lcp[int(GetParam().precision)](p, answers.view(), GetParam().options(), 0,
+                                                    kEnvs, memory.data());
+    EXPECT_EQ(answers.hashes(), expected()) << isa;
+    ++compared;
+  }
+  EXPECT_GE(compared, 1);
+}
+
+const std::map<std::string, std::uint64_t>& golden() {
+  static const std::map<std::string, std::uint64_t> hashes = {
+      {"standard_auto_double", 0xcd5032420dd70bfa},   {"standard_auto_float", 0x1c3476c574ee6996},
+      {"standard_lemke_double", 0xcd5032420dd70bfa},  {"standard_lemke_float", 0x1c3476c574ee6996},
+      {"standard_newton_double", 0xd04f9a433cf661cb}, {"standard_newton_float", 0x130051d6b1213fa7},
+      {"mixed_auto_double", 0x58fceeca1006e5f5},      {"mixed_auto_float", 0xc23f86810bec3806},
+      {"mixed_lemke_double", 0x58fceeca1006e5f5},     {"mixed_lemke_float", 0xc377ed7e61785dd0},
+      {"mixed_newton_double", 0x2fe09622545e7d83},    {"mixed_newton_float", 0x665977cfe008e4f1},
+      {"boxed_auto_double", 0x85c37778c9c52702},      {"boxed_auto_float", 0x81c04b1424b61b43},
+      {"boxed_lemke_double", 0x85c37778c9c52702},     {"boxed_lemke_float", 0x81c04b1424b61b43},
+      {"boxed_newton_double", 0x6a9c0e88b59a020d},    {"boxed_newton_float", 0x214ced512c0b83bb}};
+  return hashes;
+}
+
+TEST_P(LcpBits, are_those_written_down) {
+  std::uint64_t all = 1469598103934665603ULL;
+  for (std::uint64_t one : expected()) support::hash_bytes(all, &one, sizeof one);
+  const auto found = golden().find(name_of(GetParam()));
+  const std::uint64_t known = found == golden().end() ? 0 : found->second;
+  EXPECT_EQ(all, known) << "{\"" << name_of(GetParam()) << "\", 0x" << std::hex << all << "},";
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (LcpKind kind : {LcpKind::standard, LcpKind::mixed, LcpKind::boxed}) {
+    for (LcpMethod method : {LcpMethod::automatic, LcpMethod::lemke, LcpMethod::newton}) {
+      for (Precision precision : {Precision::fp64, Precision::fp32}) {
+        all.push_back({kind, method, precision});
+      }
+    }
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(all, LcpBits, testing::ValuesIn(cases()), case_name);
+
+}  // namespace
+}  // namespace stickslip
