@@ -46,6 +46,9 @@ struct ResultBatch {
   std::int32_t* iterations = nullptr;   ///< sweeps and Newton steps together
   Solver* solver = nullptr;             ///< the algorithm that produced the impulse
   std::int32_t* rows_needed = nullptr;  ///< optional: rows of the shape (see over_capacity)
+  /// Optional: the rung of the ladder (kernels/launch/ladder.hpp) that produced the impulse, from
+  /// 0.
+  std::int32_t* rung = nullptr;
 };
 
 /// Violation of each condition by itself, beside the residual (docs/mathematics.md §4).

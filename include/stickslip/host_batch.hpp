@@ -48,6 +48,7 @@ class HostResults {
   int iterations(int env) const { return iterations_[env]; }
   Solver solver(int env) const { return solver_[env]; }
   int rows_needed(int env) const { return rows_needed_[env]; }
+  int rung(int env) const { return rung_[env]; }
   ResultBatch<In> view();
 
  private:
@@ -55,7 +56,7 @@ class HostResults {
   std::vector<In> impulse_;
   std::vector<double> residual_;
   std::vector<EnvStatus> status_;
-  std::vector<std::int32_t> iterations_, rows_needed_;
+  std::vector<std::int32_t> iterations_, rows_needed_, rung_;
   std::vector<Solver> solver_;
 };
 

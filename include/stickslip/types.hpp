@@ -44,6 +44,7 @@ struct SolveOptions {
   double rtol = -1.0;              ///< 1
   std::int32_t max_sweeps = 1000;  ///< budget of solver `pgs`
   std::int32_t max_newton = 30;    ///< budget of one Newton stage
+  std::int32_t max_rung = 99;      ///< last rung of the ladder of solver `automatic` that may run
   /// Run exactly `max_sweeps` sweeps (solver `pgs` only): no early exit, same verdict by residual.
   bool exact_sweeps = false;
   std::int32_t max_pivots = 5000;  ///< budget of solver `lemke`, over all its attempts

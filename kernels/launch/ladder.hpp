@@ -2,7 +2,7 @@
 // ended, until one of them solves; the result is the best impulse that any of them met. Data, not
 // code.
 #pragma once
-#include "kernels/group/defs.hpp"
+#include "kernels/linalg/math.hpp"
 #include "stickslip/types.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
@@ -18,16 +18,38 @@ SS_HD Program program_of(const SolveOptions& o) {
   return o.law == Law::pyramid ? Program::pivoting : Program::iterative;
 }
 
+/// Where a stage starts.
+enum class Start : std::int32_t {
+  last,     ///< where the stage before ended
+  rest,     ///< without impulses
+  softened  ///< at the solution with softer contacts that `Check::softened` kept
+};
+
+/// What a stage's result tells beside being a solution.
+enum class Check : std::int32_t {
+  none,
+  softened,   ///< once converged: the answer if there turns out to be no solution
+  divergence  ///< once converged: impulses that grow as the compliance shrinks mean no solution
+};
+
 struct Stage {
   Method method = Method::none;
+  int rung = 0;         ///< of the ladder; recorded with the result
   int budget = 0;       ///< sweeps, steps or pivots
   double factor = 1.0;  ///< multiplies 1/rho of the natural map (newton)
-  int shake = 0;        ///< seed: scales the start by hashed numbers in [0, 1); 0: starts as it is
-  bool exact = false;   ///< no early exit (pgs, lemke)
+  Start start = Start::last;
+  double grow = 1.0;   ///< multiplies the start
+  int shake = 0;       ///< seed: scales the start by hashed numbers in [0, 1); 0: does not
+  bool exact = false;  ///< no early exit (pgs, lemke)
   /// First sweeps: coarse, judged by the Newton that follows. First Newton or Lemke stage: all its
   /// budget, float factorisation or tableau if mixed.
   bool first = false;
+  double soften = 0.0;    ///< compliance on contact normals, times W_nn
+  double friction = 1.0;  ///< multiplies the friction coefficients
+  Check check = Check::none;
   bool cone = false;  ///< natural map of the cone instead of Alart-Curnier (newton)
+
+  SS_HD bool alters() const { return soften > 0.0 || friction != 1.0; }
 };
 
 SS_HD Solver solver_of(Method method) {
@@ -35,54 +57,101 @@ SS_HD Solver solver_of(Method method) {
   return method == Method::pgs ? Solver::pgs : Solver::newton;
 }
 
-/// Sweeps before the first Newton stage and between the later ones, and the projection parameters
-/// that those try: the same equations with other kinks (docs/mathematics.md; measured on 225,000
-/// problems of six families and 2,800 of robots).
-SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
+/// Rung 1, from rest: contacts so soft that Newton cannot fail, then ever harder ones. A jam's
+/// impulses grow like 1/soften, so its next solution is ten times the last.
+SS_HD Stage compliance_homotopy(int index) {
+  constexpr Method newton = Method::newton;
+  constexpr int steps = 20;
   switch (index) {
     case 0:
-      return {Method::pgs, 3, 1.0, 0, false, true};
+      return {.method = Method::pgs, .rung = 1, .budget = 10, .start = Start::rest, .soften = 1.0};
     case 1:
-      return {Method::newton, o.max_newton, 1.0, 0, false, true};
+      return {.method = newton, .rung = 1, .budget = steps, .soften = 1.0};
     case 2:
-      return {Method::pgs, 20};
+      return {.method = newton, .rung = 1, .budget = steps, .grow = 10.0, .soften = 1e-1};
     case 3:
-      return {Method::newton, o.max_newton, 10.0};
+      return {.method = newton,
+              .rung = 1,
+              .budget = steps,
+              .grow = 10.0,
+              .soften = 1e-2,
+              .check = Check::softened};
     case 4:
-      return {Method::pgs, 30};
+      return {.method = newton,
+              .rung = 1,
+              .budget = steps,
+              .grow = 10.0,
+              .soften = 1e-3,
+              .check = Check::divergence};
     case 5:
-      return {Method::newton, o.max_newton, 0.1};
-    case 6:
-      return {Method::pgs, 45, 1.0, 1};
-    case 7:
-      return {Method::newton, o.max_newton};
-    case 8:
-      return {Method::pgs, 60, 1.0, 2};
-    case 9:
-      return {Method::newton, o.max_newton, 1.0, 0, false, false, true};
+      return {
+          .method = newton, .rung = 1, .budget = steps, .start = Start::softened, .soften = 1e-3};
     default:
       return {};
   }
 }
 
+/// The ladder of Coulomb's law (docs/mathematics.md §11; measured on 50,000 problems of six
+/// families and 1,400 of robots): sweeps and Newton, then what is tried where those fail.
+SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
+  const int steps = o.max_newton;
+  constexpr Method pgs = Method::pgs, newton = Method::newton;
+  if (index == 0) return {.method = pgs, .budget = 3, .first = true};
+  if (index == 1) return {.method = newton, .budget = steps, .first = true};
+  if (index < 8) return compliance_homotopy(index - 2);
+  if (index == 8) return {.method = newton, .rung = 1, .budget = steps};
+  // Rung 2: other projection parameters, the same equations with other kinks.
+  if (index == 9) return {.method = pgs, .rung = 2, .budget = 20};
+  if (index == 10) return {.method = newton, .rung = 2, .budget = steps, .factor = 10.0};
+  if (index == 11) return {.method = pgs, .rung = 2, .budget = 30};
+  if (index == 12) return {.method = newton, .rung = 2, .budget = steps, .factor = 0.1};
+  // Rung 3: sweeps, from rest and from shaken starts.
+  if (index < 21) {
+    const int round = (index - 13) / 2;
+    if (index % 2 == 0) {
+      return {.method = newton, .rung = 3, .budget = steps, .shake = round < 3 ? 5 + round : 0};
+    }
+    return {
+        .method = pgs, .rung = 3, .budget = 100, .start = round == 0 ? Start::rest : Start::last};
+  }
+  // Rung 4: more and more friction, from none.
+  if (index < 28) {
+    return {.method = newton,
+            .rung = 4,
+            .budget = 8,
+            .start = index == 21 ? Start::rest : Start::last,
+            .friction = 0.125 * (index - 20)};
+  }
+  if (index == 28) return {.method = newton, .rung = 4, .budget = steps};
+  // Rung 5: patience.
+  if (index == 29) return {.method = pgs, .rung = 5, .budget = 500};
+  if (index == 30) return {.method = newton, .rung = 5, .budget = steps};
+  return {};
+}
+
 /// Lemke's method, in `mixed` precision first with a float tableau.
 SS_HD Stage lemke_ladder(int index, const SolveOptions& o) {
   if (index > (o.precision == Precision::mixed ? 1 : 0)) return {};
-  return {Method::lemke, o.max_pivots, 1.0, 0, o.exact_pivots, index == 0};
+  return {.method = Method::lemke,
+          .budget = o.max_pivots,
+          .exact = o.exact_pivots,
+          .first = index == 0};
 }
 
 /// Stage `index` of the options' ladder; Method::none ends it.
 SS_HD Stage stage_of(const SolveOptions& o, int index) {
   if (o.solver == Solver::pgs) {
-    return index == 0 ? Stage{Method::pgs, o.max_sweeps, 1.0, 0, o.exact_sweeps} : Stage{};
+    return index == 0
+               ? Stage{.method = Method::pgs, .budget = o.max_sweeps, .exact = o.exact_sweeps}
+               : Stage{};
   }
   if (o.law == Law::pyramid) return lemke_ladder(index, o);
   if (o.law == Law::box) {
-    return index == 0 ? Stage{Method::pgs, o.max_sweeps} : Stage{};
+    return index == 0 ? Stage{.method = Method::pgs, .budget = o.max_sweeps} : Stage{};
   }
   const int skip = o.solver == Solver::newton ? 1 : 0;  // newton alone: no sweeps at the start
   if (o.law == Law::convex) {
-    if (index + skip == 1) return {Method::primal, 2 * o.max_newton};
+    if (index + skip == 1) return {.method = Method::primal, .budget = 2 * o.max_newton};
     return newton_ladder(index + skip > 1 ? index + skip - 1 : 0, o);
   }
   if (o.solver == Solver::newton) {
@@ -91,13 +160,14 @@ SS_HD Stage stage_of(const SolveOptions& o, int index) {
   return newton_ladder(index, o);
 }
 
-/// Newton steps cost n^3: the stages after the first Newton share a budget of work, so that a large
-/// environment without a solution (a jam) answers in milliseconds too. Up to 78 rows keep it all.
+/// Newton steps cost n^3 and sweeps n^2: the stages after the first Newton share a budget of work,
+/// so that a large environment without a solution (a jam) answers in milliseconds too.
 SS_HD int affordable(const Stage& stage, int n) {
-  if (stage.method != Method::newton || stage.first || n <= 78) return stage.budget;
-  const double share = 78.0 / double(n);
-  const int steps = int(double(stage.budget) * share * share * share);
-  return steps > 1 ? steps : 1;
+  if (stage.first || stage.exact) return stage.budget;
+  double share = 1.0;
+  if (stage.method == Method::newton && n > 70) share = (70.0 / n) * (70.0 / n) * (70.0 / n);
+  if (stage.method == Method::pgs && stage.rung > 2 && n > 30) share = (30.0 / n) * (30.0 / n);
+  return max(1, int(double(stage.budget) * share));
 }
 
 /// Whether a solver can take a law: the one place that says so.

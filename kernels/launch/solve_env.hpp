@@ -69,32 +69,34 @@ SS_HD double tolerance_of(const SolveOptions& o, double max_abs_b) {
 /// Writes what every verdict has.
 template <class G, class In>
 SS_HD void report(const G& g, const ResultBatch<In>& result, std::int64_t env, EnvStatus status,
-                  double residual, int iterations, Solver solver, int rows_needed) {
+                  double residual, int iterations, Solver solver, int rung, int rows_needed) {
   g.once([&] {
     result.status[env] = status;
     result.residual[env] = residual;
     result.iterations[env] = iterations;
     result.solver[env] = solver;
     if (result.rows_needed != nullptr) result.rows_needed[env] = rows_needed;
+    if (result.rung != nullptr) result.rung[env] = rung;
   });
 }
 
-/// Scales every entry of the start by a hashed number in [0, 1): another basin to fall into.
+/// A hashed number in [0, 1).
+SS_HD double hashed(int i, int seed) {
+  std::uint32_t h = std::uint32_t(i) * 2654435761U + std::uint32_t(seed) * 40503U;
+  h = (h ^ (h >> 16)) * 0x7feb352dU;
+  h = (h ^ (h >> 15)) * 0x846ca68bU;
+  return double(h >> 9) * (1.0 / 8388608.0);
+}
+
+/// Puts the start where the stage wants it.
 template <class G, class In>
-SS_HD void shake_start(const G& g, const EnvProblem<In>& p, int seed, Judge<In>& judge) {
+SS_HD void place_start(const G& g, const EnvProblem<In>& p, const Stage& stage, Judge<In>& judge) {
+  const bool softened = stage.start == Start::softened && judge.softened_size > 0.0;
   g.for_each(p.n, [&](int i) {
-    std::uint32_t h = std::uint32_t(i) * 2654435761U + std::uint32_t(seed) * 40503U;
-    h = (h ^ (h >> 16)) * 0x7feb352dU;
-    h = (h ^ (h >> 15)) * 0x846ca68bU;
-    judge.start[i] *= In(double(h >> 9) * (1.0 / 8388608.0));
+    const double from = double(softened ? judge.softened[i] : judge.start[i]);
+    const double scale = stage.shake != 0 ? hashed(i, stage.shake) : stage.grow;
+    judge.start[i] = stage.start == Start::rest ? In(0) : In(from * scale);
   });
-}
-
-template <class Real>
-SS_HD void choose_equations(const Stage& stage, Law law, Linearisation<Real>& at) {
-  at.factor = Real(stage.factor);
-  at.inverse = Real(1.0 / stage.factor);
-  at.cone = stage.cone || law == Law::convex;
 }
 
 /// What does not fit the half-size tableau needs `run_general_pyramid`; where there is no room for
@@ -118,37 +120,50 @@ SS_PART int run_general_pyramid(const G& g, const EnvProblem<In>& p, int budget,
   return out.iterations;
 }
 
+/// Alters the problem as the stage says (softer contact normals, less friction), or back.
+template <class Real, class G, class In>
+SS_HD void alter_problem(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, double soften,
+                         double friction) {
+  set_compliance(g, s, true, Real(soften));
+  g.for_each(s.n_contacts, [&](int k) { s.mu[k] = Real(p.slope[k] * friction); });
+}
+
+template <class Real, class Factor, class G, class In>
+SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
+                           const Scaled<Real>& s, Arena arena, Judge<In>& judge) {
+  Newton<Real, Factor> newton(arena, p.n);
+  newton.at.factor = Real(stage.factor);
+  newton.at.inverse = Real(1.0 / stage.factor);
+  newton.at.cone = stage.cone || judge.law == Law::convex;
+  return run_newton(g, p, s, newton, stage.budget, stage.alters(), judge);
+}
+
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
                         EnvScratch<Real, Factor, In, kProgram>& scratch) {
   Arena arena = scratch.stage;
+  const Scaled<Real>& s = scratch.scaled;
+  Judge<In>& judge = scratch.judge;
   if (stage.method == Method::pgs) {
     Pgs<Real> pgs(arena, p.n);
     if (stage.first) pgs.slide_steps = 1;  // Newton follows: the direction need not be exact
-    return run_pgs(g, p, scratch.scaled, pgs, stage.budget, stage.exact, !stage.first,
-                   scratch.judge);
+    return run_pgs(g, p, s, pgs, stage.budget, stage.exact, !stage.first, judge);
   }
   if (stage.method == Method::primal) {
     const Primal<Real> primal(arena, p.n);
-    return run_primal(g, p, scratch.scaled, primal, stage.budget, scratch.judge);
+    return run_primal(g, p, s, primal, stage.budget, judge);
   }
   if constexpr (sizeof(Factor) != sizeof(Real)) {
-    if (!stage.first) {
-      Newton<Real, Real> newton(arena, p.n);
-      choose_equations(stage, scratch.judge.law, newton.at);
-      return run_newton(g, p, scratch.scaled, newton, stage.budget, scratch.judge);
-    }
+    if (!stage.first) return run_newton_stage<Real, Real>(g, p, stage, s, arena, judge);
   }
-  Newton<Real, Factor> newton(arena, p.n);
-  choose_equations(stage, scratch.judge.law, newton.at);
-  return run_newton(g, p, scratch.scaled, newton, stage.budget, scratch.judge);
+  return run_newton_stage<Real, Factor>(g, p, stage, s, arena, judge);
 }
 
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
                     EnvScratch<Real, Factor, In, kProgram>& scratch) {
   using Scratch = EnvScratch<Real, Factor, In, kProgram>;
-  if (stage.shake != 0) shake_start(g, p, stage.shake, scratch.judge);
+  place_start(g, p, stage, scratch.judge);
   if constexpr (Scratch::kPivots) {
     if (stage.method == Method::lemke) {
       if constexpr (kProgram == Program::all) {  // not in GPU kernels
@@ -162,8 +177,31 @@ SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
       return run_pivoting<Factor>(g, p, stage, scratch.stage, scratch.judge);
     }
   }
-  if constexpr (Scratch::kIterates) return run_iterative(g, p, stage, scratch);
+  if constexpr (Scratch::kIterates) {
+    if (stage.alters()) alter_problem(g, p, scratch.scaled, stage.soften, stage.friction);
+    const int done = run_iterative(g, p, stage, scratch);
+    if (stage.alters()) alter_problem(g, p, scratch.scaled, 0.0, 1.0);
+    return done;
+  }
   return 0;
+}
+
+/// The verdict of a stage with softer contacts. Opposed contacts whose gaps no velocity satisfies
+/// (a hand that squeezes) jam: as the compliance shrinks, their impulses grow like its inverse.
+template <class G, class In>
+SS_HD bool finds_no_solution(const G& g, const EnvProblem<In>& p, const Stage& stage,
+                             Judge<In>& judge) {
+  constexpr double kConverged = 1e-8;  // merit
+  constexpr double kGrowth = 5.0;  // for ten times less compliance: 1 with a solution, 10 without
+  if (stage.check == Check::none || !(judge.last_merit < kConverged)) return false;
+  if (stage.check == Check::softened) {
+    keep_softened(g, p, judge);
+    return false;
+  }
+  const bool jams =
+      judge.softened_size > 0.0 && candidate_size(g, p, judge) > kGrowth * judge.softened_size;
+  if (jams) answer_softened(g, p, judge);
+  return jams;
 }
 
 /// Judges where the stages start from: the warm start, or no impulse at all.
@@ -190,7 +228,7 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
   view.directions = o.directions;
   if (status == EnvStatus::solved && !check_values(g, view, o.law)) status = EnvStatus::bad_input;
   if (status != EnvStatus::solved) {
-    report(g, result, env, status, Limits<double>::infinity, 0, Solver::automatic, rows_needed);
+    report(g, result, env, status, Limits<double>::infinity, 0, Solver::automatic, 0, rows_needed);
     return;
   }
   g.once([&] { *scratch.problem = view; });
@@ -203,7 +241,7 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
   judge.near = b_max > 0.0 ? judge.tolerance / b_max * (judge.tolerance / b_max) : 1.0;
   judge.best = impulse;
   judge_start(g, p, judge);
-  int iterations = 0;
+  int iterations = 0, rung = 0;
   Solver solver = solver_of(stage_of(o, 0).method);
   if (p.n > 0 && (!judge.solved() || o.exact_sweeps || o.exact_pivots)) {
     if constexpr (kProgram != Program::pivoting) {
@@ -211,7 +249,7 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
     }
     for (int index = 0;; ++index) {
       Stage stage = stage_of(o, index);
-      if (stage.method == Method::none) break;
+      if (stage.method == Method::none || stage.rung > o.max_rung) break;
       stage.budget = affordable(stage, p.n);
       const double before = judge.best_residual;
       judge.no_solution = false;
@@ -219,13 +257,18 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
       iterations += done;
       // A stage that only judged where the one before ended has found nothing itself.
       if (done > 0 && judge.best_residual < before) solver = solver_of(stage.method);
+      if (judge.best_residual < before) rung = stage.rung;
       if (judge.solved()) break;
+      if (finds_no_solution(g, p, stage, judge)) {
+        rung = stage.rung;
+        break;
+      }
     }
   }
   status = judge.solved()      ? EnvStatus::solved
            : judge.no_solution ? EnvStatus::no_solution_found
                                : EnvStatus::not_converged;
-  report(g, result, env, status, judge.best_residual, iterations, solver, rows_needed);
+  report(g, result, env, status, judge.best_residual, iterations, solver, rung, rows_needed);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

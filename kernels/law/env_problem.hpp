@@ -22,8 +22,12 @@ struct EnvProblem {
   const double* circular_inverse;  ///< [n] mu_1 / mu_j; 1 where mu_j = 0
 
   /// Whether the polygon of the pyramid has more corners than a diamond in contact k.
-  SS_HD bool has_polygon(int k) const {
+  SS_HD bool has_polygon([[maybe_unused]] int k) const {
+#if defined(__CUDA_ARCH__)
+    return false;  // refused at the door: its code would cost every kernel registers
+#else
     return directions > 4 && circular[block[k] + 1] > 0.0 && circular[block[k] + 2] > 0.0;
+#endif
   }
   SS_HD int first_contact_row() const { return n_free + n_nonneg + n_box; }
   SS_HD double w(int i, int j) const { return double(W[std::int64_t(i) * ld_W + j]); }

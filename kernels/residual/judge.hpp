@@ -11,15 +11,20 @@ struct Judge {
   double tolerance = 0.0;
   double near = 0.0;  ///< relative error (squared) at which an iterate is worth judging
   double best_residual = Limits<double>::infinity;
+  double last_residual = Limits<double>::infinity;  ///< of the candidate
+  double last_merit = Limits<double>::infinity;  ///< Newton's, relative, of the problem as altered
+  double softened_size = 0.0, softened_residual = 0.0;  ///< max|r| and residual of `softened`
   bool no_solution = false;  ///< the last stage ended as if there were none
   In* best = nullptr;        ///< [n] the caller's slot of the result
   In* candidate;             ///< [n] scratch: the impulse judged last
   In* start;                 ///< [n] where the next stage starts: not always at the best
+  In* softened;              ///< [n] solution of the problem with softer contacts
   double* u;                 ///< [n] scratch
 
   SS_HD Judge(Arena& arena, int max_rows)
       : candidate(arena.take<In>(max_rows)),
         start(arena.take<In>(max_rows)),
+        softened(arena.take<In>(max_rows)),
         u(arena.take<double>(max_rows)) {}
 
   SS_HD bool solved() const { return best_residual <= tolerance; }
@@ -68,6 +73,7 @@ template <class G, class In>
 SS_HD bool judge_candidate(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
   make_feasible(g, p, judge.law, judge.candidate);
   const double value = residual(g, p, judge.law, judge.candidate, judge.u);
+  judge.last_residual = value;
   if (value < judge.best_residual) {
     judge.best_residual = value;
     g.for_each(p.n, [&](int i) { judge.best[i] = judge.candidate[i]; });
@@ -79,6 +85,28 @@ SS_HD bool judge_candidate(const G& g, const EnvProblem<In>& p, Judge<In>& judge
 template <class G, class In>
 SS_HD void continue_from_candidate(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
   g.for_each(p.n, [&](int i) { judge.start[i] = judge.candidate[i]; });
+}
+
+/// max|r| of the candidate.
+template <class G, class In>
+SS_HD double candidate_size(const G& g, const EnvProblem<In>& p, const Judge<In>& judge) {
+  return g.max(p.n, [&](int i) { return abs(double(judge.candidate[i])); });
+}
+
+/// Keeps the candidate as the answer if there is no solution.
+template <class G, class In>
+SS_HD void keep_softened(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
+  g.for_each(p.n, [&](int i) { judge.softened[i] = judge.candidate[i]; });
+  judge.softened_size = candidate_size(g, p, judge);
+  judge.softened_residual = judge.last_residual;
+}
+
+/// Gives up: there is no solution, and the softened one is the answer.
+template <class G, class In>
+SS_HD void answer_softened(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
+  judge.no_solution = true;
+  judge.best_residual = judge.softened_residual;
+  g.for_each(p.n, [&](int i) { judge.best[i] = judge.softened[i]; });
 }
 
 /// The candidate is the scaled iterate z.

@@ -24,6 +24,7 @@ class SolveOptions:
     rtol: float | None = None  #: 1; the same defaults
     max_sweeps: int = 1000  #: budget of solver "pgs"
     max_newton: int = 30  #: budget of one Newton stage
+    max_rung: int = 99  #: last rung of the ladder of solver `auto` that may run
     exact_sweeps: bool = False  #: exactly `max_sweeps` sweeps of "pgs", without an early exit
     max_pivots: int = 5000  #: budget of solver "lemke"
     exact_pivots: bool = False  #: exactly `max_pivots` pivots of "lemke", without an early exit
@@ -83,7 +84,7 @@ def solve(
         raise TypeError(f"W: expected float64 because precision is {name!r}, got float32")
     on_cuda = use_cuda(backend)
     num_envs, n = problem.b.shape
-    numbers = [np.zeros(num_envs, np.int32) for _ in range(4)]
+    numbers = [np.zeros(num_envs, np.int32) for _ in range(5)]
     result = (np.zeros((num_envs, n), problem.W.dtype), np.zeros(num_envs), *numbers)
     pool = check.thread_count(threads)
     if num_envs:
@@ -163,6 +164,7 @@ def make_options(
         else check.tolerance("tol", tol),
         max_sweeps=check.count("options.max_sweeps", options.max_sweeps),
         max_newton=check.count("options.max_newton", options.max_newton),
+        max_rung=check.count("options.max_rung", options.max_rung),
         exact_sweeps=options.exact_sweeps,
         max_pivots=check.count("options.max_pivots", options.max_pivots),
         exact_pivots=options.exact_pivots,

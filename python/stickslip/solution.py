@@ -23,6 +23,7 @@ class Solution:
     iterations: np.ndarray  #: (E,) int32, sweeps and Newton steps together
     solver: np.ndarray  #: (E,) int32; the member of `Solver` that produced the impulse
     rows_needed: np.ndarray  #: (E,) int32; more than n where the status is over_capacity
+    rung: np.ndarray  #: (E,) int32; of the ladder, from 0: which produced the impulse
 
     @property
     def ok(self) -> np.ndarray:
@@ -49,6 +50,7 @@ class Solution:
             self.iterations[0],
             Solver(self.solver[0]),
             self.rows_needed[0],
+            self.rung[0],
         )
 
     def __repr__(self) -> str:

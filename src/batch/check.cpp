@@ -39,6 +39,7 @@ void check_solve(const ProblemBatch<In>& p, const ResultBatch<In>& r, const Solv
           name(o.precision));
   require(o.max_sweeps >= 0, "options.max_sweeps", "a number >= 0", o.max_sweeps);
   require(o.max_newton >= 0, "options.max_newton", "a number >= 0", o.max_newton);
+  require(o.max_rung >= 0, "options.max_rung", "a number >= 0", o.max_rung);
   require(!o.exact_sweeps || o.solver == Solver::pgs, "options.exact_sweeps",
           "solver pgs, the only one that counts sweeps", name(o.solver));
   require(o.max_pivots >= 0, "options.max_pivots", "a number >= 0", o.max_pivots);

@@ -46,6 +46,7 @@ HostResults<In>::HostResults(std::int32_t num_envs, std::int32_t max_rows) : max
   status_.resize(envs);
   iterations_.resize(envs);
   rows_needed_.resize(envs);
+  rung_.resize(envs);
   solver_.resize(envs);
 }
 
@@ -58,6 +59,7 @@ ResultBatch<In> HostResults<In>::view() {
   r.iterations = iterations_.data();
   r.solver = solver_.data();
   r.rows_needed = rows_needed_.data();
+  r.rung = rung_.data();
   return r;
 }
 

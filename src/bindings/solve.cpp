@@ -18,7 +18,7 @@ template <class In>
 struct ResultArrays {
   Array<In, 2> impulse;
   Array<double, 1> residual;
-  Array<std::int32_t, 1> status, iterations, solver, rows_needed;
+  Array<std::int32_t, 1> status, iterations, solver, rows_needed, rung;
 
   ResultBatch<In> view(const ProblemBatch<In>& p) const {
     const auto num_envs = std::size_t(p.num_envs);
@@ -30,6 +30,7 @@ struct ResultArrays {
     r.iterations = values("iterations", iterations, num_envs);
     r.solver = reinterpret_cast<Solver*>(values("solver", solver, num_envs));
     r.rows_needed = values("rows_needed", rows_needed, num_envs);
+    r.rung = values("rung", rung, num_envs);
     return r;
   }
 };
@@ -59,18 +60,19 @@ void bind_for(nb::module_& m) {
          Vectors hi, Vectors warm_start, const SolveOptions& options, Array<In, 2> impulse,
          Array<double, 1> residual, Array<std::int32_t, 1> status,
          Array<std::int32_t, 1> iterations, Array<std::int32_t, 1> solver,
-         Array<std::int32_t, 1> rows_needed, bool on_cuda, int threads) {
+         Array<std::int32_t, 1> rows_needed, Array<std::int32_t, 1> rung, bool on_cuda,
+         int threads) {
         run<In>({shape, dims, W, b, mu, R, lo, hi, warm_start},
-                {impulse, residual, status, iterations, solver, rows_needed}, options, on_cuda,
-                threads);
+                {impulse, residual, status, iterations, solver, rows_needed, rung}, options,
+                on_cuda, threads);
       },
       "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
       "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
       "hi"_a.noconvert().none(), "warm_start"_a.noconvert().none(), "options"_a,
       "impulse"_a.noconvert(), "residual"_a.noconvert(), "status"_a.noconvert(),
-      "iterations"_a.noconvert(), "solver"_a.noconvert(), "rows_needed"_a.noconvert(), "on_cuda"_a,
-      "threads"_a,
-      "Solves a batch; the arrays from `impulse` to `rows_needed` are written in place.");
+      "iterations"_a.noconvert(), "solver"_a.noconvert(), "rows_needed"_a.noconvert(),
+      "rung"_a.noconvert(), "on_cuda"_a, "threads"_a,
+      "Solves a batch; the arrays from `impulse` to `rung` are written in place.");
   m.def(
       "measure",
       [](Ints shape, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,

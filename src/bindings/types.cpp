@@ -42,8 +42,9 @@ void bind_enums(nb::module_& m) {
 }
 
 void set_options(SolveOptions* self, Law law, Solver solver, Precision precision, double atol,
-                 double rtol, std::int32_t max_sweeps, std::int32_t max_newton, bool exact_sweeps,
-                 std::int32_t max_pivots, bool exact_pivots, std::int32_t directions) {
+                 double rtol, std::int32_t max_sweeps, std::int32_t max_newton,
+                 std::int32_t max_rung, bool exact_sweeps, std::int32_t max_pivots,
+                 bool exact_pivots, std::int32_t directions) {
   new (self) SolveOptions{.law = law,
                           .solver = solver,
                           .precision = precision,
@@ -51,6 +52,7 @@ void set_options(SolveOptions* self, Law law, Solver solver, Precision precision
                           .rtol = rtol,
                           .max_sweeps = max_sweeps,
                           .max_newton = max_newton,
+                          .max_rung = max_rung,
                           .exact_sweeps = exact_sweeps,
                           .max_pivots = max_pivots,
                           .exact_pivots = exact_pivots,
@@ -67,9 +69,9 @@ void bind_types(nb::module_& m) {
       .def("__init__", &set_options, nb::kw_only(), "law"_a = defaults.law,
            "solver"_a = defaults.solver, "precision"_a = defaults.precision,
            "atol"_a = defaults.atol, "rtol"_a = defaults.rtol, "max_sweeps"_a = defaults.max_sweeps,
-           "max_newton"_a = defaults.max_newton, "exact_sweeps"_a = defaults.exact_sweeps,
-           "max_pivots"_a = defaults.max_pivots, "exact_pivots"_a = defaults.exact_pivots,
-           "directions"_a = defaults.directions)
+           "max_newton"_a = defaults.max_newton, "max_rung"_a = defaults.max_rung,
+           "exact_sweeps"_a = defaults.exact_sweeps, "max_pivots"_a = defaults.max_pivots,
+           "exact_pivots"_a = defaults.exact_pivots, "directions"_a = defaults.directions)
       .def_rw("law", &SolveOptions::law)
       .def_rw("solver", &SolveOptions::solver)
       .def_rw("precision", &SolveOptions::precision)
@@ -77,6 +79,7 @@ void bind_types(nb::module_& m) {
       .def_rw("rtol", &SolveOptions::rtol)
       .def_rw("max_sweeps", &SolveOptions::max_sweeps)
       .def_rw("max_newton", &SolveOptions::max_newton)
+      .def_rw("max_rung", &SolveOptions::max_rung)
       .def_rw("exact_sweeps", &SolveOptions::exact_sweeps)
       .def_rw("max_pivots", &SolveOptions::max_pivots)
       .def_rw("exact_pivots", &SolveOptions::exact_pivots)

@@ -77,6 +77,8 @@ template <class In>
 void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
            const SolveOptions& options, Workspace& workspace, Stream stream) {
   check_solve(problem, result, options);
+  require(options.law != Law::pyramid || options.directions == 4, "options.directions",
+          "4 on a GPU", options.directions);
   Workspace::Impl& w = workspace.impl();
   check_workspace(problem.num_envs, problem.max_rows, problem.max_contacts, w);
   if (problem.num_envs == 0) return;

@@ -74,7 +74,7 @@ std::vector<In> pack_matrices(const ProblemBatch<In>& p) {
 template <class In>
 struct DeviceResults {
   std::size_t envs, rows;
-  Buffer impulse, residual, status, iterations, solver, rows_needed;
+  Buffer impulse, residual, status, iterations, solver, rows_needed, rung;
 
   DeviceResults(std::size_t num_envs, std::size_t max_rows)
       : envs(num_envs),
@@ -84,7 +84,8 @@ struct DeviceResults {
         status(envs * sizeof(EnvStatus)),
         iterations(envs * sizeof(std::int32_t)),
         solver(envs * sizeof(Solver)),
-        rows_needed(envs * sizeof(std::int32_t)) {}
+        rows_needed(envs * sizeof(std::int32_t)),
+        rung(envs * sizeof(std::int32_t)) {}
 
   ResultBatch<In> view() const {
     return {{static_cast<In*>(impulse.data()), std::int64_t(rows)},
@@ -92,7 +93,8 @@ struct DeviceResults {
             static_cast<EnvStatus*>(status.data()),
             static_cast<std::int32_t*>(iterations.data()),
             static_cast<Solver*>(solver.data()),
-            static_cast<std::int32_t*>(rows_needed.data())};
+            static_cast<std::int32_t*>(rows_needed.data()),
+            static_cast<std::int32_t*>(rung.data())};
   }
   /// Copies back and waits for everything enqueued before.
   void download(const ResultBatch<In>& r, Stream stream) const {
@@ -103,6 +105,7 @@ struct DeviceResults {
     iterations.download(r.iterations, iterations.bytes(), stream);
     solver.download(r.solver, solver.bytes(), stream);
     if (r.rows_needed != nullptr) rows_needed.download(r.rows_needed, rows_needed.bytes(), stream);
+    if (r.rung != nullptr) rung.download(r.rung, rung.bytes(), stream);
     SS_CUDA(cudaStreamSynchronize(stream));
     for (std::size_t env = 0; env < envs && rows > 0; ++env) {
       std::copy_n(packed.data() + env * rows, rows, slot(r.impulse, std::int64_t(env)));

@@ -33,7 +33,8 @@ ResultBatch<double> only(const ResultBatch<double>& r, int env) {
           .status = r.status + env,
           .iterations = r.iterations + env,
           .solver = r.solver + env,
-          .rows_needed = r.rows_needed ? r.rows_needed + env : nullptr};
+          .rows_needed = r.rows_needed ? r.rows_needed + env : nullptr,
+          .rung = r.rung ? r.rung + env : nullptr};
 }
 
 /// Slots of `from` elements become slots of `to` >= from elements.

@@ -26,6 +26,7 @@ def arguments():
         "iterations": np.zeros(E, np.int32),
         "solver": np.zeros(E, np.int32),
         "rows_needed": np.zeros(E, np.int32),
+        "rung": np.zeros(E, np.int32),
         "on_cuda": False,
         "threads": 1,
     }

@@ -20,7 +20,7 @@ struct PlainResults {
   std::vector<In> impulse;
   std::vector<double> residual;
   std::vector<EnvStatus> status;
-  std::vector<std::int32_t> iterations, rows_needed;
+  std::vector<std::int32_t> iterations, rows_needed, rung;
   std::vector<Solver> solver;
 
   PlainResults(int num_envs, int max_rows_)
@@ -30,11 +30,17 @@ struct PlainResults {
         status(std::size_t(num_envs)),
         iterations(std::size_t(num_envs)),
         rows_needed(std::size_t(num_envs)),
+        rung(std::size_t(num_envs)),
         solver(std::size_t(num_envs)) {}
 
   ResultBatch<In> view() {
-    return {{impulse.data(), max_rows}, residual.data(), status.data(),
-            iterations.data(),          solver.data(),   rows_needed.data()};
+    return {{impulse.data(), max_rows},
+            residual.data(),
+            status.data(),
+            iterations.data(),
+            solver.data(),
+            rows_needed.data(),
+            rung.data()};
   }
   /// Everything the result says about environment `env`, whose problem has `rows` rows.
   std::uint64_t hash(int env, int rows) const {
@@ -43,7 +49,7 @@ struct PlainResults {
     hash_bytes(h, &impulse[e * max_rows], std::size_t(rows) * sizeof(In));
     hash_bytes(h, &residual[e], sizeof residual[e]);
     const std::int32_t words[] = {std::int32_t(status[e]), iterations[e], std::int32_t(solver[e]),
-                                  rows_needed[e]};
+                                  rows_needed[e], rung[e]};
     hash_bytes(h, words, sizeof words);
     return h;
   }

@@ -43,6 +43,7 @@ struct MeritHistory {
 inline constexpr double kEpsilon = 1e-8;        ///< regularisation of the Jacobian
 inline constexpr int kHalvings = 6;             ///< of the line search
 inline constexpr double kTinyMerit = 1e-28;     ///< always accepted: rounding noise
+inline constexpr double kAlteredGoal = 1e-16;   ///< merit that ends a step of a homotopy
 inline constexpr double kNearSolution = 1e-14;  ///< merit at which one more step will do
 
 /// Line search from z0 = z along dz. Returns the number of halvings, or kHalvings + 1 on failure
@@ -74,17 +75,18 @@ SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Fact
 }
 
 /// Up to `budget` Newton steps from where the last stage ended, with the equations that
-/// `w.at` names. Returns the steps done.
+/// `w.at` names. `altered`: s is not the problem that is judged, and converging on it is the aim.
+/// Returns the steps done.
 template <class Real, class Factor, class G, class In>
 SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
-                     const Newton<Real, Factor>& w, int budget, Judge<In>& judge) {
+                     const Newton<Real, Factor>& w, int budget, bool altered, Judge<In>& judge) {
   const double floor = kEpsilon > double(Limits<Factor>::epsilon) * 10 ? kEpsilon : 1e-6;
   const double near = max(kNearSolution, 100.0 * judge.near);
   const bool coarse = sizeof(Real) == 4;  // float iterates: the merit floors early, ask every step
   scale_impulse(g, s, judge.start, w.z);
   scaled_velocity(g, s, w.z, w.u);
   double merit = linearise(g, s, w.at, w.z, w.u);
-  if (merit < near && judge_iterate(g, p, s, w.z, judge)) return 0;
+  if (!altered && merit < near && judge_iterate(g, p, s, w.z, judge)) return 0;
   const double start_merit = merit;
   double epsilon = floor;
   MeritHistory history;
@@ -111,10 +113,16 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
       continue;
     }
     epsilon = max(floor, epsilon * (halvings == 0 ? 0.01 : (halvings < 3 ? 0.3 : 1.0)));
-    if ((merit < near || coarse) && judge_iterate(g, p, s, w.z, judge)) return steps;
+    if (altered) {
+      if (merit < kAlteredGoal) break;
+    } else if ((merit < near || coarse) && judge_iterate(g, p, s, w.z, judge)) {
+      return steps;
+    }
   }
   judge_iterate(g, p, s, w.z, judge);
-  if (merit < start_merit) continue_from_candidate(g, p, judge);
+  if (altered || merit < start_merit) continue_from_candidate(g, p, judge);
+  const double size = g.max(s.n, [&](int i) { return abs(double(w.z[i])); });
+  judge.last_merit = merit / fma(size, size, 1.0);
   return steps;
 }
 

@@ -35,14 +35,6 @@ struct Primal {
         place(arena.take<int>(max_rows)) {}
 };
 
-/// The penalty's u has no compliance in it: takes it out of (or puts it back on) W's diagonal.
-template <class Real, class G>
-SS_HD void set_compliance(const G& g, const Scaled<Real>& s, bool included) {
-  g.for_each(s.n, [&](int i) {
-    s.W[std::int64_t(i) * s.ld + i] = included ? s.W_diag[i] + s.R[i] : s.W_diag[i];
-  });
-}
-
 template <class Real, class G>
 SS_HD int collect_curved(const G& g, const Scaled<Real>& s, const Primal<Real>& w) {
   int count = 0;
