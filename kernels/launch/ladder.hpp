@@ -47,7 +47,6 @@ struct Stage {
   double soften = 0.0;    ///< compliance on contact normals, times W_nn
   double friction = 1.0;  ///< multiplies the friction coefficients
   Check check = Check::none;
-  bool cone = false;  ///< natural map of the cone instead of Alart-Curnier (newton)
 
   SS_HD bool alters() const { return soften > 0.0 || friction != 1.0; }
 };

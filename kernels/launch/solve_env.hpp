@@ -134,7 +134,7 @@ SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& sta
   Newton<Real, Factor> newton(arena, p.n);
   newton.at.factor = Real(stage.factor);
   newton.at.inverse = Real(1.0 / stage.factor);
-  newton.at.cone = stage.cone || judge.law == Law::convex;
+  newton.at.cone = judge.law == Law::convex;
   return run_newton(g, p, s, newton, stage.budget, stage.alters(), judge);
 }
 

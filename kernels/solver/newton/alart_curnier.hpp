@@ -1,6 +1,5 @@
 // The equations that semismooth Newton solves: Alart-Curnier's reformulation for coulomb, or the
-// natural map of the cone (convex; coulomb with De Saxcé's Gamma, where Alart-Curnier stalls), and
-// clamps for scalar rows. All in velocity units.
+// natural map of the cone for convex, and clamps for scalar rows. All in velocity units.
 #pragma once
 #include "kernels/cone/project.hpp"
 #include "kernels/law/scaled.hpp"
@@ -22,7 +21,6 @@ struct Linearisation {
   Real* F;              ///< [n]
   Real* target;         ///< [n] value that a fixed row takes
   Real* slide;  ///< [n] sliding block: row a holds kappa = radius / |y_t|, rows a+j the direction e
-  Real* drift;  ///< [n] natural map of coulomb: mu u_t / |u_t|, the derivative of Gamma; else 0
   bool cone = false;       ///< natural map of the cone, not Alart-Curnier
   Real factor = Real(1);   ///< multiplies 1/rho: the same equations with other kinks
   Real inverse = Real(1);  ///< 1 / factor
@@ -31,15 +29,10 @@ struct Linearisation {
       : state(arena.take<std::int32_t>(max_rows)),
         F(arena.take<Real>(max_rows)),
         target(arena.take<Real>(max_rows)),
-        slide(arena.take<Real>(max_rows)),
-        drift(arena.take<Real>(max_rows)) {}
+        slide(arena.take<Real>(max_rows)) {}
   SS_HD bool is(int row, RowState s) const { return state[row] == std::int32_t(s); }
-  /// 1/rho of row i of a block whose first row is a. The cone is projected as a whole and takes one
-  /// number for all rows; under convex the two are that number already.
-  SS_HD Real stiffness(const Scaled<Real>& s, int a, int i) const {
-    const bool sum = cone && s.law != Law::convex;
-    return factor * (sum ? s.rho_inv[a] + s.rho_inv[a + 1] : s.rho_inv[i]);
-  }
+  /// 1/rho of row i.
+  SS_HD Real stiffness(const Scaled<Real>& s, int i) const { return factor * s.rho_inv[i]; }
 };
 
 /// Scalar row: y = z - rho u clamped to its bounds. Returns the row's share of the merit.
@@ -92,24 +85,20 @@ SS_HD double linearise_alart_curnier(const Scaled<Real>& s, const Linearisation<
   return merit * double(s.rho_inv[a]);
 }
 
-/// Contact block k by the natural map: F = (r - P_K(r - rho (u + Gamma))) / rho, Gamma =
-/// mu ||u_t|| e_n for coulomb.
+/// Contact block k by the natural map of the cone: F = (r - P_K(r - rho u)) / rho.
 template <class Real>
 SS_HD double linearise_cone(const Scaled<Real>& s, const Linearisation<Real>& l, int k,
                             const Real* z, const Real* u) {
   const int a = s.block[k], dim = s.dim(k);
-  const Real stiffness = l.stiffness(s, a, a), rho = Real(1) / stiffness, mu = s.mu[k];
-  Real length = Real(0), speed = Real(0);
+  const Real stiffness = l.stiffness(s, a), rho = Real(1) / stiffness, mu = s.mu[k];
+  Real length = Real(0);
   for (int j = 1; j < dim; ++j) {
     const Real y = fma(-rho, u[a + j], z[a + j]);
     length = fma(y, y, length);
-    speed = fma(u[a + j], u[a + j], speed);
   }
   length = sqrt(length);
-  speed = s.law != Law::convex ? sqrt(speed) : Real(0);
-  const Real y_n = fma(-rho, fma(mu, speed, u[a]), z[a]);
+  const Real y_n = fma(-rho, u[a], z[a]);
   const Real inverse_length = Real(1) / max(length, Real(1e-30));
-  const Real drift = speed > Real(0) ? mu / speed : Real(0);
   const auto cone = project_cone(mu, y_n, length);
   const bool stick = cone.inside, open = !stick && !(cone.normal > Real(0));
   const RowState state = open ? RowState::fixed : (stick ? RowState::active : RowState::sliding);
@@ -122,7 +111,6 @@ SS_HD double linearise_cone(const Scaled<Real>& s, const Linearisation<Real>& l,
     l.state[i] = std::int32_t(state);
     l.target[i] = Real(0);
     l.slide[i] = j == 0 ? cone.factor : y * inverse_length;
-    l.drift[i] = drift * u[i];
     l.F[i] = stick ? u[i] : gap * stiffness;
     merit = fma(double(gap), double(gap), merit);
   }

@@ -46,32 +46,26 @@ SS_HD int collect_active(const G& g, const Scaled<Real>& s, const Linearisation<
 /// Tangent of the sliding map of one block, applied to its rows (n, t...) of one column x.
 /// With e the direction and kappa = radius / |y_t|:
 ///   Alart-Curnier: t' = mu (rho_n / rho_t) e x_n + kappa (x_t - e (e . x_t)),  n' = x_n
-///   natural map:   n' = (x_n + drift . x_t + mu e . x_t) / (1 + mu^2),
+///   natural map:   n' = (x_n + mu e . x_t) / (1 + mu^2),
 ///                  t' = mu e n' + kappa (x_t - e (e . x_t))
 template <int dim, class Factor>
 struct Tangent {
   bool cone;
   Factor mu, push, kappa;
-  Factor e[dim], drift[dim];  ///< entries from 1 on
+  Factor e[dim];  ///< entries from 1 on
 
   template <class Real>
   SS_HD Tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int k)
       : cone(l.cone), mu(Factor(s.mu[k])), kappa(Factor(l.slide[s.block[k]])) {
     const int a = s.block[k];
     push = cone ? mu : mu * Factor(s.rho_inv[a + 1] * s.rho[a]);
-    for (int j = 1; j < dim; ++j) {
-      e[j] = Factor(l.slide[a + j]);
-      drift[j] = cone ? Factor(l.drift[a + j]) : Factor(0);
-    }
+    for (int j = 1; j < dim; ++j) e[j] = Factor(l.slide[a + j]);
   }
 
   SS_HD void apply(Factor* x, int stride) const {
     Factor along = Factor(0);
     for (int j = 1; j < dim; ++j) along = fma(e[j], x[j * stride], along);
-    if (cone) {
-      for (int j = 1; j < dim; ++j) x[0] = fma(drift[j], x[j * stride], x[0]);
-      x[0] = fma(mu, along, x[0]) / fma(mu, mu, Factor(1));
-    }
+    if (cone) x[0] = fma(mu, along, x[0]) / fma(mu, mu, Factor(1));
     const Factor keep = fma(-kappa, along, push * x[0]);
     for (int j = 1; j < dim; ++j) x[j * stride] = fma(kappa, x[j * stride], e[j] * keep);
   }
@@ -84,7 +78,7 @@ SS_HD Real direct_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, i
   const int a = s.block[k];
   const Real* e = l.slide + a;
   const Real mu = s.mu[k], kappa = e[0];
-  const Real normal = l.stiffness(s, a, a), tangential = l.stiffness(s, a, a + 1);
+  const Real normal = l.stiffness(s, a), tangential = l.stiffness(s, a + 1);
   const Real identity = Real(i == j ? 1 : 0);
   if (l.cone) {  // (I - D) / rho, D the derivative of the projection
     const Real share = Real(1) / fma(mu, mu, Real(1));
