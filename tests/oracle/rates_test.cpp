@@ -69,9 +69,9 @@ Rate solve_pyramids(const std::vector<reference::Problem>& problems, Precision p
   return {support::count_solved(batch, results, options), batch.num_envs()};
 }
 
-class Pyramid : public testing::TestWithParam<Family> {};
+class PyramidRates : public testing::TestWithParam<Family> {};
 
-TEST_P(Pyramid, is_solved_by_lemke) {
+TEST_P(PyramidRates, is_solved_by_lemke) {
   for (Precision precision : support::kPrecisions) {
     Rate all;
     for (int contacts : {2, 4, 8, 16, 32}) {
@@ -87,7 +87,7 @@ TEST_P(Pyramid, is_solved_by_lemke) {
   }
 }
 
-TEST_P(Pyramid, with_contacts_that_are_nearly_the_same) {
+TEST_P(PyramidRates, with_contacts_that_are_nearly_the_same) {
   support::Random random(11);
   Rate all;
   for (int contacts : {4, 8, 16}) {
@@ -108,7 +108,7 @@ TEST_P(Pyramid, with_contacts_that_are_nearly_the_same) {
 
 // Two coefficients per contact, some zero; compliance, and a W as much less symmetric that W + R
 // stays positive definite.
-TEST_P(Pyramid, with_friction_that_differs_along_the_axes) {
+TEST_P(PyramidRates, with_friction_that_differs_along_the_axes) {
   support::Random random(12);
   auto problems = make_problems(GetParam(), 8, support::test_count(100));
   for (auto& p : problems) {
@@ -119,7 +119,7 @@ TEST_P(Pyramid, with_friction_that_differs_along_the_axes) {
   expect_rate(solve_pyramids(problems, Precision::fp64), 1.0);
 }
 
-INSTANTIATE_TEST_SUITE_P(families, Pyramid, testing::ValuesIn(support::kFamilies),
+INSTANTIATE_TEST_SUITE_P(families, PyramidRates, testing::ValuesIn(support::kFamilies),
                          [](const auto& info) { return std::string(name(info.param)); });
 
 class Rates : public testing::TestWithParam<Family> {};

@@ -35,9 +35,10 @@ def test_coulomb(robot):
     solution = stickslip.solve(**batch.solve, law="coulomb", tol=TOL)
     residual = judge(batch, solution, "coulomb")
     good = residual <= 1e-9 * batch.scale
-    share = good[batch.solvable].mean()
-    assert share >= 0.95
+    assert good[batch.solvable].mean() >= (0.98 if robot == "aloha_pot" else 1.0)
     assert not good[~batch.solvable].any(), "a jam has no solution"
+    found = solution.status == Status.no_solution_found
+    assert not found[batch.solvable].any(), "it has one"
 
 
 def test_coulomb_leaves_nothing_on_eleven_robots():
@@ -50,7 +51,22 @@ def test_coulomb_leaves_nothing_on_eleven_robots():
         impulse = stickslip.solve(**batch.solve, law="coulomb", tol=TOL).impulse
         good = oracle(batch.solve, impulse, "coulomb") <= 1e-9 * batch.scale
         complete += good[batch.solvable].all()
-    assert complete >= 11
+    assert complete >= 13
+
+
+def test_most_jams_are_found_to_have_no_solution():
+    present = [name for name in robots.NAMES if (robots.FOLDER / f"{name}.h5").exists()]
+    if len(present) < 14:
+        pytest.skip(f"{14 - len(present)} of 14 robots: no problems in $STICKSLIP_DATA")
+    jams = found = 0
+    for name in present:
+        batch = robots.load(name, "coulomb")
+        solution = stickslip.solve(**batch.solve, law="coulomb", tol=TOL)
+        assert np.isfinite(solution.impulse).all()
+        jams += np.count_nonzero(~batch.solvable)
+        found += np.count_nonzero(solution.status == Status.no_solution_found)
+    assert jams == 21
+    assert found >= 11  # the others end as not_converged
 
 
 def test_convex(robot):

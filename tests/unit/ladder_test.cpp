@@ -1,0 +1,78 @@
+// What the ladder says beside the impulse: rungs, jams, and how far it may climb.
+#include "tests/support/families.hpp"
+#include "tests/support/judging.hpp"
+
+namespace stickslip {
+namespace {
+
+using reference::Problem;
+
+/// A body of mass 1/w between two walls, each of which wants it to leave at `gap_speed`: a vice.
+/// The first row of each block is its normal; sliding is free of the normals.
+Problem vice(double w, double gap_speed) {
+  Problem p;
+  p.shape.n_contacts = 2;
+  p.dims = {3, 3};
+  p.W = reference::Matrix::Identity(6, 6) * 3.5 * w;
+  p.W(0, 0) = p.W(3, 3) = w;
+  p.W(0, 3) = p.W(3, 0) = -w;
+  p.b = reference::Vector::Zero(6);
+  p.b[0] = p.b[3] = -gap_speed;
+  p.mu = reference::Vector::Constant(4, 0.5);
+  p.R = reference::Vector::Zero(6);
+  p.lo = p.hi = reference::Vector::Zero(0);
+  return p;
+}
+
+// u_1 + u_2 = -2 gap_speed whatever the impulses: no solution. With R_n = w / 100 both walls carry
+// gap_speed / R_n, and the true problem's normal velocities stay at -gap_speed.
+TEST(Ladder, finds_that_a_vice_has_no_solution) {
+  for (Law law : {Law::coulomb, Law::frictionless}) {
+    for (double w : {1e-3, 1.0, 50.0}) {
+      SCOPED_TRACE(testing::Message() << name(law) << " w=" << w);
+      SolveOptions options;
+      options.law = law;
+      const auto batch = support::to_batch<double>(std::vector{vice(w, 0.2), vice(w, -0.2)});
+      const auto results = support::solve_batch(batch, options);
+      EXPECT_EQ(results.status(0), EnvStatus::no_solution_found);
+      EXPECT_EQ(results.rung(0), 1);
+      EXPECT_FALSE(support::expect_honest(batch, results, 0, options));
+      for (int i : {0, 3}) EXPECT_NEAR(results.impulse(0)[i] * w, 20.0, 1e-6);
+      EXPECT_NEAR(results.residual(0), 0.2, 1e-6);
+      EXPECT_EQ(results.status(1), EnvStatus::solved) << "its neighbour";
+    }
+  }
+}
+
+// With enough of its own compliance the same vice has a solution.
+TEST(Ladder, solves_a_soft_vice) {
+  Problem p = vice(1.0, 0.2);
+  p.R[0] = p.R[3] = 1e-3;
+  const auto batch = support::to_batch<double>(std::vector{p});
+  const auto results = support::solve_batch(batch, SolveOptions{});
+  EXPECT_TRUE(support::expect_honest(batch, results, 0, SolveOptions{}));
+  EXPECT_NEAR(results.impulse(0)[0], 200.0, 1e-5);
+}
+
+TEST(Ladder, stops_at_max_rung_and_records_where_it_was) {
+  const auto problems = make_problems(support::Family::cage, 4, support::test_count(1000));
+  const auto batch = support::to_batch<double>(problems);
+  SolveOptions options;
+  int before = 0, highest = 0;
+  for (int rung : {0, 1, 99}) {
+    options.max_rung = rung;
+    const auto results = support::solve_batch(batch, options, 2);
+    const int solved = support::count_solved(batch, results, options);
+    EXPECT_GE(solved, before);
+    before = solved;
+    for (int env = 0; env < batch.num_envs(); ++env) {
+      EXPECT_LE(results.rung(env), rung);
+      highest = std::max(highest, results.rung(env));
+    }
+    if (rung == 0) EXPECT_LT(solved, batch.num_envs()) << "the cage needs more than Newton";
+  }
+  EXPECT_GE(highest, 2);
+}
+
+}  // namespace
+}  // namespace stickslip
