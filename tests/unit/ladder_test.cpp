@@ -55,7 +55,7 @@ TEST(Ladder, solves_a_soft_vice) {
 }
 
 TEST(Ladder, stops_at_max_rung_and_records_where_it_was) {
-  const auto problems = make_problems(support::Family::cage, 4, support::test_count(1000));
+  const auto problems = make_problems(support::Family::cage, 4, 1000);
   const auto batch = support::to_batch<double>(problems);
   SolveOptions options;
   int before = 0, highest = 0;
@@ -69,7 +69,9 @@ TEST(Ladder, stops_at_max_rung_and_records_where_it_was) {
       EXPECT_LE(results.rung(env), rung);
       highest = std::max(highest, results.rung(env));
     }
-    if (rung == 0) EXPECT_LT(solved, batch.num_envs()) << "the cage needs more than Newton";
+    if (rung == 0) {
+      EXPECT_LT(solved, batch.num_envs()) << "the cage needs more than Newton";
+    }
   }
   EXPECT_GE(highest, 2);
 }
