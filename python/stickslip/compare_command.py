@@ -133,7 +133,9 @@ def _notes(console: Console, contest: Comparison) -> None:
     for name, why in sorted(contest.missing.items()):
         console.print(f"{name}: {why}", markup=False, style="dim")
     if contest.left_out:
-        console.print(f"{contest.left_out:,} problems left out: they are no contact problems of this law")
+        console.print(
+            f"{contest.left_out:,} problems left out: they are no contact problems of this law"
+        )
 
 
 def _report(
