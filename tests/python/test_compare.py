@@ -35,7 +35,9 @@ def file(tmp_path):
         other = out.create_group("problems/of_another_law")
         other["W"], other["b"], other["mu"] = np.eye(3), -np.ones(3), np.ones(2)
         other.attrs.update(kind="contact", law="convex")
-        out.create_group("problems/of_another_kind").attrs["kind"] = "lcp"
+        kind = out.create_group("problems/of_another_kind")
+        kind["M"], kind["q"] = np.eye(2), -np.ones(2)
+        kind.attrs["kind"] = "lcp"
     return path
 
 
@@ -74,7 +76,7 @@ def test_command(file, tmp_path):
     out = tmp_path / "out"
     shown = call(file, "--no-peers", "--rounds", 3, "--out", out)
     assert shown.exit_code == 0, shown.output
-    assert "1 problems left out" in shown.output
+    assert "2 problems left out" in shown.output
     assert (out / "compare.png").read_bytes().startswith(b"\x89PNG")
     report = json.loads((out / "compare.json").read_text())
     ours = [s for s in OURS if _core.supports(Solver[s.partition(":")[0]], Law.coulomb)]
