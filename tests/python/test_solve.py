@@ -18,8 +18,6 @@ BOX = {"W": np.tile(np.eye(3), (4, 1, 1)), "b": np.array([[-1.0, 0.3, 0.0]] * 4)
 @pytest.mark.parametrize(("law", "solver"), PAIRS)
 @pytest.mark.parametrize("rows", [{}, {"n_free": 2, "n_nonneg": 1, "n_box": 2}])
 def test_solved_means_solved(law, solver, rows):
-    if law == "pyramid" and rows:
-        pytest.skip("its solver takes contacts alone")
     arguments = random_batch(1, num_envs=50, **rows)
     solution = stickslip.solve(**arguments, law=law, solver=solver)
     assert solution.ok.mean() >= (0.98 if solver != "pgs" else 0.9)
