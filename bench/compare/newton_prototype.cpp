@@ -28,20 +28,7 @@ class Sized : public Prototype {
 }  // namespace
 
 std::unique_ptr<Prototype> make_newton_prototype(int contacts) {
-  switch (contacts) {
-    case 2:
-      return std::make_unique<Sized<2>>();
-    case 4:
-      return std::make_unique<Sized<4>>();
-    case 8:
-      return std::make_unique<Sized<8>>();
-    case 16:
-      return std::make_unique<Sized<16>>();
-    case 32:
-      return std::make_unique<Sized<32>>();
-    default:
-      return nullptr;
-  }
+  return make_sized<Sized>(contacts);
 }
 
 }  // namespace stickslip::bench

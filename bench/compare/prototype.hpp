@@ -13,6 +13,25 @@ class Prototype {
   virtual bool solve(double* impulse) = 0;
 };
 
+/// Of the sizes that the prototypes, whose number of contacts is a constant, are built for.
+template <template <int> class Sized>
+std::unique_ptr<Prototype> make_sized(int contacts) {
+  switch (contacts) {
+    case 2:
+      return std::make_unique<Sized<2>>();
+    case 4:
+      return std::make_unique<Sized<4>>();
+    case 8:
+      return std::make_unique<Sized<8>>();
+    case 16:
+      return std::make_unique<Sized<16>>();
+    case 32:
+      return std::make_unique<Sized<32>>();
+    default:
+      return nullptr;
+  }
+}
+
 /// Null for numbers of contacts that the prototypes are not built for.
 std::unique_ptr<Prototype> make_newton_prototype(int contacts);  ///< law `coulomb`
 std::unique_ptr<Prototype> make_lemke_prototype(int contacts);   ///< law `pyramid`

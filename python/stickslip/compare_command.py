@@ -16,9 +16,9 @@ from rich.console import Console
 from rich.table import Table
 
 from stickslip import _core, info, profiles
+from stickslip._options import LawName
 from stickslip.compare import Comparison, Entry, summary
 
-LawName = StrEnum("LawName", [each.name for each in _core.Law])
 FamilyName = StrEnum("FamilyName", list(_core.families()))
 _WIDTH = 96  # of the tables
 _FILES = "HDF5 files of contact problems."
