@@ -38,11 +38,12 @@ struct HostGroup {
   template <class F>
   SS_HD auto sum(int n, F&& f) const {
     using T = decltype(f(0));
-    T partial[32] = {};
-    for (int i = 0; i < n; ++i) partial[i & 31] += f(i);
+    T partial[32];
     // Partials beyond n are +0 and adding them changes no bit, so start with the halves in use.
     int half = 1;
     while (2 * half < n && half < 16) half *= 2;
+    for (int i = 0; i < 2 * half; ++i) partial[i] = T(0);
+    for (int i = 0; i < n; ++i) partial[i & 31] += f(i);
     for (; half > 0; half /= 2) {
       for (int i = 0; i < half; ++i) partial[i] += partial[i + half];
     }

@@ -20,6 +20,8 @@ struct EnvProblem {
   const double* slope;     ///< [n_contacts] first non-zero coefficient mu_1; 0: frictionless
   const double* circular;  ///< [n] mu_j / mu_1; 1 on normals and scalar rows, 0 where mu_j = 0
   const double* circular_inverse;  ///< [n] mu_1 / mu_j; 1 where mu_j = 0
+  const double*
+      stiffness;  ///< [scalar rows + n_contacts] 1 / rho of the residual, per row or block
 
   /// Whether the polygon of the pyramid has more corners than a diamond in contact k.
   SS_HD bool has_polygon([[maybe_unused]] int k) const {
@@ -46,6 +48,20 @@ struct EnvProblem {
     return i < n_free + n_nonneg ? Limits<double>::infinity : double(hi[i - n_free - n_nonneg]);
   }
 };
+
+/// A dimension known to the compiler, so that loops over a block unroll.
+template <int D>
+struct Dim {
+  SS_HD constexpr int operator()() const { return D; }
+};
+
+/// Calls f(Dim<dim>) for the dimension of a block.
+template <class F>
+SS_HD void with_dim(int dim, F&& f) {
+  if (dim == 3) f(Dim<3>{});
+  if (dim == 4) f(Dim<4>{});
+  if (dim == 6) f(Dim<6>{});
+}
 
 template <class T>
 SS_HD T* slot(const EnvArray<T>& array, std::int64_t env) {
@@ -78,13 +94,14 @@ SS_HD std::int32_t rows_of(const EnvShape& s, const std::int32_t* dims, std::int
 /// Scratch of the view of one environment.
 struct ViewScratch {
   int* block;
-  double *slope, *circular, *circular_inverse;
+  double *slope, *circular, *circular_inverse, *stiffness;
 
   SS_HD ViewScratch(Arena& arena, int max_rows, int max_contacts)
       : block(arena.take<int>(max_contacts + 1)),
         slope(arena.take<double>(max_contacts)),
         circular(arena.take<double>(max_rows)),
-        circular_inverse(arena.take<double>(max_rows)) {}
+        circular_inverse(arena.take<double>(max_rows)),
+        stiffness(arena.take<double>(max_rows)) {}
 };
 
 /// Fills the view of environment `env`.
@@ -124,6 +141,7 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<In>& batch, std::int
   p.slope = scratch.slope;
   p.circular = scratch.circular;
   p.circular_inverse = scratch.circular_inverse;
+  p.stiffness = scratch.stiffness;
   int* block = scratch.block;
   const std::int32_t* dims = p.dims;
   g.once([&] {
@@ -157,19 +175,22 @@ SS_HD bool row_is_valid(const EnvProblem<In>& p, int i) {
 /// symmetric. The law `convex` needs symmetry up to rounding; the others take W as given.
 template <class G, class In>
 SS_HD bool check_values(const G& g, EnvProblem<In>& p, Law law) {
-  const bool broken = g.any(p.n, [&](int i) {
-    const In* row = p.W + std::int64_t(i) * p.ld_W;
-    int wrong = 0;
-    for (int j = 0; j < p.n; ++j) wrong |= is_finite(row[j]) ? 0 : 1;
-    return wrong != 0 || !row_is_valid(p, i);
-  });
-  if (broken) return false;
+  // A difference of 0 says equal and finite at once, on the diagonal too.
   p.symmetric = !g.any(p.n, [&](int i) {
     const In* row = p.W + std::int64_t(i) * p.ld_W;
     int differs = 0;
-    for (int j = 0; j < i; ++j) differs |= row[j] != p.W[std::int64_t(j) * p.ld_W + i] ? 1 : 0;
+    for (int j = 0; j <= i; ++j) {
+      differs |= row[j] - p.W[std::int64_t(j) * p.ld_W + i] == In(0) ? 0 : 1;
+    }
     return differs != 0;
   });
+  const bool broken = g.any(p.n, [&](int i) {
+    const In* row = p.W + std::int64_t(i) * p.ld_W;
+    int wrong = 0;
+    for (int j = 0; j < (p.symmetric ? 0 : p.n); ++j) wrong |= is_finite(row[j]) ? 0 : 1;
+    return wrong != 0 || !row_is_valid(p, i);
+  });
+  if (broken) return false;
   if (p.symmetric || law != Law::convex) return true;
   const double largest = g.max(p.n, [&](int i) { return p.w(i, i); });
   const double slack = (sizeof(In) == 8 ? 1e-9 : 1e-4) * largest;
@@ -180,7 +201,17 @@ SS_HD bool check_values(const G& g, EnvProblem<In>& p, Law law) {
   });
 }
 
-/// Fills slope and circular. Under `frictionless` every coefficient counts as zero.
+/// 1 / rho of block k: the largest diagonal entry of W_hat + R_hat in it.
+template <class In>
+SS_HD double block_stiffness(const EnvProblem<In>& p, int k) {
+  double d = 0.0;
+  for (int i = p.block[k]; i < p.block[k + 1]; ++i) {
+    d = max(d, p.circular[i] * p.circular[i] * p.diagonal(i));
+  }
+  return d;
+}
+
+/// Fills slope, circular and stiffness. Under `frictionless` every coefficient counts as zero.
 template <class G, class In>
 SS_HD void enter_circular_coordinates(const G& g, const EnvProblem<In>& p, Law law,
                                       const ViewScratch& scratch) {
@@ -200,6 +231,16 @@ SS_HD void enter_circular_coordinates(const G& g, const EnvProblem<In>& p, Law l
       scratch.circular[a + j] = coupled ? p.friction(k, j) / mu : 0.0;
       scratch.circular_inverse[a + j] = coupled ? mu / p.friction(k, j) : 1.0;
     }
+  });
+  const int scalars = p.first_contact_row(), items = scalars + p.n_contacts;
+  g.for_each(items, [&](int item) {
+    scratch.stiffness[item] =
+        item < scalars ? p.diagonal(item) : block_stiffness(p, item - scalars);
+  });
+  double largest = g.max(items, [&](int item) { return p.stiffness[item]; });
+  if (!(largest > 0.0)) largest = 1.0;
+  g.for_each(items, [&](int item) {
+    if (!(p.stiffness[item] > 0.0)) scratch.stiffness[item] = largest;
   });
 }
 

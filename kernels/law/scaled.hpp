@@ -131,20 +131,6 @@ SS_HD void set_compliance(const G& g, const Scaled<Real>& s, bool with_R, Real s
   });
 }
 
-/// A dimension known to the compiler, so that loops over a block unroll.
-template <int D>
-struct Dim {
-  SS_HD constexpr int operator()() const { return D; }
-};
-
-/// Calls f(Dim<dim>) for the dimension of a block.
-template <class F>
-SS_HD void with_dim(int dim, F&& f) {
-  if (dim == 3) f(Dim<3>{});
-  if (dim == 4) f(Dim<4>{});
-  if (dim == 6) f(Dim<6>{});
-}
-
 /// Builds `s` (placed in its arena) from the problem.
 template <class G, class In, class Real>
 SS_HD void scale_problem(const G& g, const EnvProblem<In>& p, Law law, Scaled<Real>& s) {

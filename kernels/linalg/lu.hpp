@@ -40,6 +40,7 @@ SS_HD bool bring_pivot(const G& g, const LinearSystem<Real>& m, int n, int k, in
   const Real* column = m.column(q);
   const int pivot = k + g.argmax(n - k, [&](int i) { return abs(column[k + i]) * m.scale[k + i]; });
   if (!(abs(column[pivot]) * m.scale[pivot] > Real(1e-30))) return false;
+  if (pivot == k) return true;
   g.once([&] {
     Real* const top = m.row[pivot];
     m.row[pivot] = m.row[k];

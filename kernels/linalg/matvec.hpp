@@ -4,6 +4,14 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
+/// f(i) for i in [0, n), whole chunks at a time: on a CPU up to the next multiple
+/// of 16, where the arrays are padded, so that loops have no remainders.
+template <class G, class F>
+SS_HD void for_chunks(const G& g, int n, F&& f) {
+  constexpr int C = G::kChunk;
+  g.for_each((n + C - 1) / C * C, f);
+}
+
 /// y_i = start(i) + sum_j W_ij x_j for rows [i0, i0 + C): one fma chain per row, in column order.
 /// `step` separates the columns of W: a symmetric W is read along its rows, which are columns too.
 template <int C, class A, class X, class F>

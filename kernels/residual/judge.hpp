@@ -31,9 +31,9 @@ struct Judge {
 };
 
 /// Moves the candidate onto its feasible set, so that rounding never leaves a cone or a bound.
-template <class In>
+template <int dim, class In>
 SS_HD void make_block_feasible(const EnvProblem<In>& p, Law law, int k, In* r) {
-  const int a = p.block[k], dim = p.block[k + 1] - a;
+  const int a = p.block[k];
   const bool sticky = law != Law::frictionless;
   if (!(r[a] > In(0))) r[a] = In(0);
   const bool polygon = law == Law::pyramid && sticky && p.has_polygon(k);
@@ -63,7 +63,9 @@ SS_HD void make_feasible(const G& g, const EnvProblem<In>& p, Law law, In* r) {
     if (item < scalars) {
       r[item] = In(clamp(double(r[item]), p.lower(item), p.upper(item)));
     } else {
-      make_block_feasible(p, law, item - scalars, r);
+      const int k = item - scalars;
+      with_dim(p.block[k + 1] - p.block[k],
+               [&](auto dim) { make_block_feasible<dim()>(p, law, k, r); });
     }
   });
 }

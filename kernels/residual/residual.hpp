@@ -30,31 +30,26 @@ struct BlockView {
     for (int j = 1; j < dim; ++j) s = fma(u_hat(j), u_hat(j), s);
     return sqrt(s);
   }
-  /// 1 / rho_k: largest diagonal entry of (W_hat + R_hat) in the block; `fallback` where that is 0.
-  SS_HD double inverse_rho(double fallback) const {
-    double d = p.diagonal(row());
-    for (int j = 1; j < dim; ++j) d = max(d, scale(j) * scale(j) * p.diagonal(row() + j));
-    return d > 0.0 ? d : fallback;
-  }
+  SS_HD double inverse_rho() const { return p.stiffness[p.first_contact_row() + k]; }
 };
 
 /// ||F_k||_inf / rho_k of a contact block under coulomb or convex.
 /// Where the projection is the identity, F = rho (u + Gamma) is taken without the cancellation.
-template <class In>
-SS_HD double cone_block_residual(const BlockView<In>& v, bool coulomb, double inverse_rho) {
+template <int dim, class In>
+SS_HD double cone_block_residual(const BlockView<In>& v, bool coulomb) {
   const double shift = coulomb ? v.mu * v.sliding_speed() : 0.0;  // Gamma = mu ||u_t|| e_n
   const double u_n = v.u[v.row()] + shift;
   const double r_n = double(v.r[v.row()]);
-  const double rho = 1.0 / inverse_rho;
+  const double inverse_rho = v.inverse_rho(), rho = 1.0 / inverse_rho;
   const double y_n = fma(-rho, u_n, r_n);
   double length = 0.0;
-  for (int j = 1; j < v.dim; ++j) {
+  for (int j = 1; j < dim; ++j) {
     const double y = v.scale(j) > 0.0 ? fma(-rho, v.u_hat(j), v.r_hat(j)) : 0.0;
     length = fma(y, y, length);
   }
   const auto projected = project_cone(v.mu, y_n, sqrt(length));
   double worst = projected.inside ? abs(u_n) : abs(r_n - projected.normal) * inverse_rho;
-  for (int j = 1; j < v.dim; ++j) {
+  for (int j = 1; j < dim; ++j) {
     if (!(v.scale(j) > 0.0)) {
       worst = max(worst, abs(v.r_hat(j)) * inverse_rho);
     } else if (projected.inside) {
@@ -69,8 +64,8 @@ SS_HD double cone_block_residual(const BlockView<In>& v, bool coulomb, double in
 
 /// The same under pyramid (diamond or polygon) and box (square): the set scales with max(r_n, 0).
 template <class In>
-SS_HD double faceted_block_residual(const BlockView<In>& v, bool diamond, double inverse_rho) {
-  const double rho = 1.0 / inverse_rho;
+SS_HD double faceted_block_residual(const BlockView<In>& v, bool diamond) {
+  const double inverse_rho = v.inverse_rho(), rho = 1.0 / inverse_rho;
   const double r_n = double(v.r[v.row()]), u_n = v.u[v.row()];
   double worst = min(r_n, rho * u_n);
   worst = abs(worst) * inverse_rho;
@@ -98,7 +93,8 @@ SS_HD double faceted_block_residual(const BlockView<In>& v, bool diamond, double
 }
 
 template <class In>
-SS_HD double frictionless_block_residual(const BlockView<In>& v, double inverse_rho) {
+SS_HD double frictionless_block_residual(const BlockView<In>& v) {
+  const double inverse_rho = v.inverse_rho();
   const double r_n = double(v.r[v.row()]), u_n = v.u[v.row()];
   double worst = abs(min(r_n, u_n / inverse_rho)) * inverse_rho;
   for (int j = 1; j < v.dim; ++j) worst = max(worst, abs(double(v.r[v.row() + j])) * inverse_rho);
@@ -107,10 +103,9 @@ SS_HD double frictionless_block_residual(const BlockView<In>& v, double inverse_
 
 /// |F_i| / rho_i of the scalar row i.
 template <class In>
-SS_HD double scalar_residual(const EnvProblem<In>& p, const In* r, const double* u, int i,
-                             double largest) {
+SS_HD double scalar_residual(const EnvProblem<In>& p, const In* r, const double* u, int i) {
   if (i < p.n_free) return abs(u[i]);
-  const double inverse_rho = p.diagonal(i) > 0.0 ? p.diagonal(i) : largest;
+  const double inverse_rho = p.stiffness[i];
   const double y = double(r[i]) - u[i] / inverse_rho;
   const double lo = p.lower(i), hi = p.upper(i);
   if (y > lo && y < hi) return abs(u[i]);
@@ -127,19 +122,22 @@ template <class G, class In>
 SS_HD double residual(const G& g, const EnvProblem<In>& p, Law law, const In* r, double* u) {
   const auto start = [&](int i) { return fma(p.compliance(i), double(r[i]), double(p.b[i])); };
   matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, r, start, u);
-  if (g.any(p.n, [&](int i) { return !is_finite(u[i]); })) return Limits<double>::infinity;
-  double largest = g.max(p.n, [&](int i) { return p.circular[i] * p.circular[i] * p.diagonal(i); });
-  if (!(largest > 0.0)) largest = 1.0;
   const int scalars = p.first_contact_row();
   return g.max(scalars + p.n_contacts, [&](int item) {
-    if (item < scalars) return scalar_residual(p, r, u, item, largest);
-    const auto v = block_view(p, r, u, item - scalars);
-    const double inverse_rho = v.inverse_rho(largest);
-    if (law == Law::frictionless) return frictionless_block_residual(v, inverse_rho);
-    if (law == Law::pyramid || law == Law::box) {
-      return faceted_block_residual(v, law == Law::pyramid, inverse_rho);
+    const int begin = item < scalars ? item : p.block[item - scalars];
+    const int end = item < scalars ? item + 1 : p.block[item - scalars + 1];
+    for (int i = begin; i < end; ++i) {
+      if (!is_finite(u[i])) return Limits<double>::infinity;
     }
-    return cone_block_residual(v, law == Law::coulomb, inverse_rho);
+    if (item < scalars) return scalar_residual(p, r, u, item);
+    const auto v = block_view(p, r, u, item - scalars);
+    if (law == Law::frictionless) return frictionless_block_residual(v);
+    if (law == Law::pyramid || law == Law::box) {
+      return faceted_block_residual(v, law == Law::pyramid);
+    }
+    double worst = 0.0;
+    with_dim(v.dim, [&](auto dim) { worst = cone_block_residual<dim()>(v, law == Law::coulomb); });
+    return worst;
   });
 }
 

@@ -68,13 +68,6 @@ struct PyramidTableau {
   }
 };
 
-/// f(i) for i in [0, n), whole chunks at a time: up to the next multiple of 16.
-template <class G, class F>
-SS_HD void for_chunks(const G& g, int n, F&& f) {
-  constexpr int C = G::kChunk;
-  g.for_each((n + C - 1) / C * C, f);
-}
-
 /// f(i) for all rows.
 template <class Real, class G, class F>
 SS_HD void for_rows(const G& g, const PyramidTableau<Real>& t, F&& f) {

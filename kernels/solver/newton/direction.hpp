@@ -125,9 +125,10 @@ SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>
       const Tangent<dim(), Factor> tangent(s, l, k);
       g.for_each(count, [&](int j) { tangent.apply(top + j, d.system.ld); });
       g.once([&] { tangent.apply(right + d.place[a], 1); });
-    });
-    g.for_each_2d(s.dim(k), s.dim(k), [&](int i, int j) {
-      top[std::int64_t(i) * d.system.ld + d.place[a] + j] += Factor(direct_tangent(s, l, k, i, j));
+      g.for_each_2d(dim(), dim(), [&](int i, int j) {
+        top[std::int64_t(i) * d.system.ld + d.place[a] + j] +=
+            Factor(direct_tangent(s, l, k, i, j));
+      });
     });
   }
   g.for_each(count, [&](int i) { right[i] -= Factor(l.F[d.active[i]]); });

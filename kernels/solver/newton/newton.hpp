@@ -51,7 +51,7 @@ inline constexpr double kNearSolution = 1e-14;  ///< merit at which one more ste
 template <class Real, class Factor, class G>
 SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
                       double reference, double& merit) {
-  g.for_each(s.ld, [&](int i) {
+  for_chunks(g, s.n, [&](int i) {
     w.z0[i] = w.z[i];
     w.z[i] += w.dz[i];
   });
@@ -59,17 +59,17 @@ SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Fact
   Real t = Real(1);
   for (int halving = 0; halving <= kHalvings; ++halving) {
     if (halving > 0) {
-      g.for_each(s.ld, [&](int i) { w.z[i] = fma(t, w.dz[i], w.z0[i]); });
+      for_chunks(g, s.n, [&](int i) { w.z[i] = fma(t, w.dz[i], w.z0[i]); });
       scaled_velocity(g, s, w.z, w.u1);
     }
     merit = linearise(g, s, w.at, w.z, w.u1);
     if (merit <= reference * (1.0 - 1e-4 * double(t)) || merit < kTinyMerit) {
-      g.for_each(s.ld, [&](int i) { w.u[i] = w.u1[i]; });
+      for_chunks(g, s.n, [&](int i) { w.u[i] = w.u1[i]; });
       return halving;
     }
     t *= Real(0.5);
   }
-  g.for_each(s.ld, [&](int i) { w.z[i] = w.z0[i]; });
+  for_chunks(g, s.n, [&](int i) { w.z[i] = w.z0[i]; });
   merit = linearise(g, s, w.at, w.z, w.u);
   return kHalvings + 1;
 }

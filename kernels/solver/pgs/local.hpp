@@ -8,9 +8,9 @@ namespace stickslip::kernels::inline SS_ISA {
 /// Inverse of the diagonal block k, regularised (rank-deficient blocks are normal), by Gauss-Jordan
 /// elimination in `v` (D x D, row-major). The sums stay in memory: D is only known at run time
 /// here.
-template <class Real>
+template <int D, class Real>
 SS_HD void invert_block(const Scaled<Real>& s, int k, Real* v) {
-  const int a = s.block[k], D = s.dim(k);
+  const int a = s.block[k];
   for (int i = 0; i < D; ++i) {
     for (int j = 0; j < D; ++j) v[i * D + j] = s.at(a + i, a + j);
     v[i * D + i] = fma(Real(1e-9), v[i * D + i], v[i * D + i]) + Real(1e-13) * s.rho_inv[a];

@@ -21,7 +21,9 @@ struct Pgs {
 
   template <class G>
   SS_HD void prepare(const G& g, const Scaled<Real>& s) {
-    g.for_each(s.n_contacts, [&](int k) { invert_block(s, k, inverse + 6 * s.block[k]); });
+    g.for_each(s.n_contacts, [&](int k) {
+      with_dim(s.dim(k), [&](auto dim) { invert_block<dim()>(s, k, inverse + 6 * s.block[k]); });
+    });
   }
 
   template <class G>
@@ -41,7 +43,7 @@ struct Pgs {
     const Real delta = now - old;
     if (delta == Real(0)) return;
     const Real* column = s.W + std::int64_t(i) * s.ld;
-    g.for_each(s.n, [&](int j) { u[j] = fma(column[j], delta, u[j]); });
+    for_chunks(g, s.n, [&](int j) { u[j] = fma(column[j], delta, u[j]); });
     g.once([&] { z[i] = now; });
   }
 
@@ -63,7 +65,7 @@ struct Pgs {
     }
     if (!moved) return;
     const Real* columns = s.W + std::int64_t(a) * s.ld;
-    g.for_each(s.n, [&](int i) {
+    for_chunks(g, s.n, [&](int i) {
       Real v = u[i];
       for (int j = 0; j < D; ++j) v = fma(columns[std::int64_t(j) * s.ld + i], delta[j], v);
       u[i] = v;
