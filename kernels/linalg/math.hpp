@@ -74,6 +74,16 @@ SS_HD double inverse_root_power(double x) {
   return x;
 }
 
+/// A number in [1, 2), hashed from i and the seed: entries of Lemke's covering vector, another one
+/// for every attempt. Equal entries would tie near-duplicate contacts.
+SS_HD double hashed_weight(int i, int seed) {
+  std::uint32_t h = std::uint32_t(i) * 2654435761U + std::uint32_t(seed) * 40503U + 12345U;
+  h = (h ^ (h >> 16)) * 0x7feb352dU;
+  h = (h ^ (h >> 15)) * 0x846ca68bU;
+  h ^= h >> 16;
+  return 1.0 + double(h >> 9) * (1.0 / 8388608.0);
+}
+
 /// Integers in the order of the numbers x >= 0 (NaN above all or below zero, the same everywhere).
 SS_HD std::int64_t order_bits(double x) {
   std::int64_t bits = 0;
