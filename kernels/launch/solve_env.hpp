@@ -1,6 +1,7 @@
 // One environment from its slot in the batch to its verdict: check, scale, run the stages, judge.
 #pragma once
 #include "kernels/launch/ladder.hpp"
+#include "kernels/residual/tolerance.hpp"
 #include "kernels/solver/lcp/pyramid.hpp"
 #include "kernels/solver/lemke/lemke.hpp"
 #include "kernels/solver/newton/newton.hpp"
@@ -57,14 +58,6 @@ struct EnvScratch {
     return most;
   }
 };
-
-/// The tolerance of the options for an environment with the given max|b|.
-SS_HD double tolerance_of(const SolveOptions& o, double max_abs_b) {
-  const double standard = o.precision == Precision::fp32 ? 1e-5 : 1e-9;
-  const double atol = o.atol > 0.0 ? o.atol : standard;
-  const double rtol = o.rtol > 0.0 ? o.rtol : standard;
-  return fma(rtol, max_abs_b, atol);
-}
 
 /// Writes what every verdict has.
 template <class G, class In>
@@ -237,7 +230,7 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
   Judge<In>& judge = scratch.judge;
   judge.law = o.law;
   const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
-  judge.tolerance = tolerance_of(o, b_max);
+  judge.tolerance = tolerance_of(o.atol, o.rtol, o.precision, b_max);
   judge.near = b_max > 0.0 ? judge.tolerance / b_max * (judge.tolerance / b_max) : 1.0;
   judge.best = impulse;
   judge_start(g, p, judge);
