@@ -63,7 +63,8 @@ SS_HD double power_of_two_below(double x) {
   return x;
 }
 
-/// Largest power of two <= 1 / sqrt(x), for normal x > 0, by the exponent alone.
+/// Largest power of two <= 1 / sqrt(x), for normal x > 0, by the exponent alone. Not the bits of
+/// power_of_two_below(1 / sqrt(x)): that root rounds down to 2^k for the number next above 4^k.
 SS_HD double inverse_root_power(double x) {
   std::uint64_t bits = 0;
   memcpy(&bits, &x, sizeof bits);
