@@ -11,7 +11,7 @@ import numpy as np
 from stickslip import _arrays as check
 from stickslip import _core
 from stickslip._core import LcpMethod, Precision, Status
-from stickslip.solution import count_names
+from stickslip.solution import Verdicts
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class LcpOptions:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LcpSolution:
+class LcpSolution(Verdicts):
     """Solutions of a batch, and a verdict on each environment.
 
     For one problem instead of a batch the environment axis is missing.
@@ -38,27 +38,6 @@ class LcpSolution:
     status: np.ndarray  #: (E,) int32; compare with members of `Status`
     iterations: np.ndarray  #: (E,) int32, pivots and Newton steps together
     method: np.ndarray  #: (E,) int32; the member of `LcpMethod` that produced z
-
-    @property
-    def ok(self) -> np.ndarray:
-        """(E,) bool: solved."""
-        return self.status == Status.solved
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Number of environments by the name of their status, zeros left out."""
-        return count_names(self.status, Status)
-
-    def one(self) -> LcpSolution:
-        """The only environment's results without the environment axis."""
-        return LcpSolution(
-            self.z[0],
-            self.w[0],
-            self.residual[0],
-            Status(self.status[0]),
-            self.iterations[0],
-            LcpMethod(self.method[0]),
-        )
 
     def __repr__(self) -> str:
         if np.ndim(self.status) == 0:
