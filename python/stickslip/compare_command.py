@@ -15,7 +15,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from stickslip import _core, info, profiles
+from stickslip import _core, _json, info, profiles
 from stickslip._options import LawName
 from stickslip.compare import Comparison, Entry, summary
 
@@ -145,20 +145,15 @@ def _report(
     each = {
         e.name: {
             "us": [round(float(t), 3) if math.isfinite(t) else None for t in e.median_us],
-            "residual": [_number(r) for r in e.residual],
+            "residual": [_json.number(r) for r in e.residual],
         }
         for e in entries
     }
     machine = info.facts() | {"compiler": _core.compiler(), "load": os.getloadavg()[0]}
-    table = [{key: _number(value) for key, value in row.items()} for row in rows]
+    table = [{key: _json.number(value) for key, value in row.items()} for row in rows]
     report = {"machine": machine, "settings": settings, "not_installed": contest.missing,
               "results": table, "problems": contest.names, "each": each}  # fmt: skip
     return json.dumps(report, allow_nan=False) + "\n"
-
-
-def _number(value: Any) -> Any:
-    """JSON has no infinity: a text instead."""
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _fail(message: str) -> NoReturn:
