@@ -9,6 +9,7 @@
 #include "kernels/group/thread_group.hpp"
 #include "kernels/launch/lcp_env.hpp"
 #include "src/cpu/kernel_table.hpp"
+#include "tests/support/aligned.hpp"
 #include "tests/support/lcp_batch.hpp"
 
 namespace stickslip {
@@ -21,10 +22,6 @@ using Hashes = std::vector<std::uint64_t>;
 
 constexpr int kEnvs = 40;
 constexpr int kRows = 20;
-
-struct alignas(64) Line {
-  unsigned char bytes[64];
-};
 
 class LcpBits : public testing::TestWithParam<LcpCase> {
  protected:
@@ -47,7 +44,7 @@ class LcpBits : public testing::TestWithParam<LcpCase> {
     LcpAnswers<double> answers(envs, kRows);
     const int max_m = kernels::standard_rows(kRows, p.lo.data != nullptr);
     using Scratch = kernels::LcpScratch<Real, double>;
-    std::vector<Line> memory(Scratch::bytes(kRows, max_m) / sizeof(Line) + 1);
+    support::AlignedBytes memory(Scratch::bytes(kRows, max_m));
     run([&](const auto& group) {
       const Scratch scratch(kernels::Arena(memory.data()), kRows, max_m);
       for (int env = 0; env < envs; ++env) {
@@ -97,7 +94,7 @@ TEST_P(LcpBits, do_not_depend_on_the_instruction_set) {
     const kernels::KernelTable* table = kernels::kernel_table(isa);
     if (table == nullptr) continue;
     LcpAnswers<double> answers(kEnvs, kRows);
-    std::vector<Line> memory(table->f64.lcp_bytes(kRows, p.lo.data != nullptr) / sizeof(Line) + 1);
+    support::AlignedBytes memory(table->f64.lcp_bytes(kRows, p.lo.data != nullptr));
     table->f64.solve_lcp[int(GetParam().precision)](p, answers.view(), options(), 0, kEnvs,
                                                     memory.data());
     EXPECT_EQ(answers.hashes(), expected()) << isa;
