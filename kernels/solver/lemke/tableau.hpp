@@ -116,17 +116,9 @@ SS_PART void scale_contacts(const G& g, const EnvProblem<In>& p, PyramidTableau<
 
 /// The scaled Delassus matrix, compliance included, in the first n rows and columns.
 template <class G, class In, class Real>
-SS_HD void fill_delassus(const G& g, const EnvProblem<In>& p, const PyramidTableau<Real>& t) {
+SS_HD void fill_scaled(const G& g, const EnvProblem<In>& p, const PyramidTableau<Real>& t) {
   const auto signed_scale = [&](int i) { return t.scale[i] * t.sign[i]; };
-  if (p.symmetric) {  // column j is row j: contiguous reads
-    g.for_each_2d(t.n, t.n, [&](int j, int i) {
-      t.column(j)[i] = Real(p.w(j, i) * (signed_scale(i) * signed_scale(j)));
-    });
-  } else {
-    g.for_each_2d(t.n, t.n, [&](int j, int i) {
-      t.column(j)[i] = Real(p.w(i, j) * (signed_scale(i) * signed_scale(j)));
-    });
-  }
+  fill_delassus(g, p, t.T, t.ld, signed_scale);
   if (p.R == nullptr) return;
   g.for_each(t.n, [&](int i) {
     t.column(i)[i] = Real(p.diagonal(i) * (signed_scale(i) * signed_scale(i)));
@@ -154,7 +146,7 @@ SS_PART void build_tableau(const G& g, const EnvProblem<In>& p, int attempt,
     }
     t.column(3 * k)[t.n + k] = Real(t.cone[k]);
   });
-  fill_delassus(g, p, t);
+  fill_scaled(g, p, t);
   g.for_each(t.n,
              [&](int i) { t.right()[i] = Real(double(p.b[i]) * (t.scale[i] * t.sign[i]) * t.q); });
   g.for_each(t.m, [&](int i) {
