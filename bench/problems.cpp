@@ -1,7 +1,5 @@
 #include "bench/problems.hpp"
 
-#include <memory>
-
 #include "src/cpu/kernel_table.hpp"
 
 namespace stickslip::bench {
@@ -30,19 +28,16 @@ template HostProblems<double> make_batch(const Case&, int);
 template <class In>
 SingleSolve<In>::SingleSolve(const HostProblems<In>& problems, HostResults<In>& results,
                              const SolveOptions& o)
-    : problem_(problems.view()), result_(results.view()), options_(o) {
-  constexpr std::size_t kCacheLine = 64;
-  const auto& kernels = kernels::typed<In>(kernels::kernel_table());
-  std::size_t room = kernels.solve_bytes(problem_.max_rows, problem_.max_contacts) + kCacheLine;
-  memory_.resize(room);
-  scratch_ = memory_.data();
-  std::align(kCacheLine, room - kCacheLine, scratch_, room);
-}
+    : problem_(problems.view()),
+      result_(results.view()),
+      options_(o),
+      memory_(kernels::typed<In>(kernels::kernel_table())
+                  .solve_bytes(problem_.max_rows, problem_.max_contacts)) {}
 
 template <class In>
 void SingleSolve<In>::operator()(int env) {
   const auto& kernels = kernels::typed<In>(kernels::kernel_table());
-  kernels.solve[int(options_.precision)](problem_, result_, options_, env, env + 1, scratch_);
+  kernels.solve[int(options_.precision)](problem_, result_, options_, env, env + 1, memory_.data());
 }
 template class SingleSolve<float>;
 template class SingleSolve<double>;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stickslip/stickslip.hpp"
+#include "tests/support/aligned.hpp"
 #include "tests/support/batches.hpp"
 #include "tests/support/families.hpp"
 
@@ -56,8 +57,7 @@ class SingleSolve {
   ProblemBatch<In> problem_;
   ResultBatch<In> result_;
   SolveOptions options_;
-  std::vector<unsigned char> memory_;
-  void* scratch_;
+  support::AlignedBytes memory_;
 };
 
 /// Seconds of each environment solved alone, the least of `rounds` measurements.

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "scripts"))
 
 from gpu_check import describe_machine, machine_name  # noqa: E402
+from tables import FAMILIES  # noqa: E402
 
 REPETITIONS = 3
 KINDS = {  # report: (filter of stickslip_bench, pinned to one core)
@@ -29,9 +30,7 @@ KINDS = {  # report: (filter of stickslip_bench, pinned to one core)
     "scaling": ("^scaling/", False),
     "gpu": ("^gpu/", False),
 }
-FAMILIES = [f"--family={name}" for name in ("box", "boxrest", "cage", "stack", "stackrest",
-                                            "stackheavy")]  # fmt: skip
-RANDOM = [*FAMILIES, "--count=30", "--rounds=5"]
+RANDOM = [*(f"--family={name}" for name in FAMILIES), "--count=30", "--rounds=5"]
 ROBOTS = ["robots/*.h5", "--law=convex", "--rounds=5"]
 PEER_RUNS = {  # arguments of `stickslip compare`; a pattern is looked for in the data
     **{f"coulomb_p{p}": [*RANDOM, f"--contacts={p}"] for p in (4, 8, 16)},

@@ -5,31 +5,17 @@
 //
 // Per family and number of contacts: the median time over the problems in each round, and the ratio
 // ours / prototype of the two medians, least and median over the rounds.
-#include <sched.h>
-
 #include <cstdio>
 
 #include "bench/compare/prototype.hpp"
 #include "bench/problems.hpp"
+#include "src/compare/pinned.hpp"
 
 namespace stickslip::bench {
 namespace {
 
 constexpr int kProblems = 100;
 constexpr int kRounds = 11;
-
-void pin_to_one_core() {
-  cpu_set_t allowed, one;
-  CPU_ZERO(&allowed);
-  CPU_ZERO(&one);
-  sched_getaffinity(0, sizeof allowed, &allowed);
-  for (int core = CPU_SETSIZE - 1; core >= 0; --core) {
-    if (!CPU_ISSET(core, &allowed)) continue;
-    CPU_SET(core, &one);
-    sched_setaffinity(0, sizeof one, &one);
-    return;
-  }
-}
 
 /// Microseconds per problem of one round, and how many were solved.
 struct Round {
@@ -115,7 +101,7 @@ void compare(const Case& c, Law law, std::FILE* out, bool last) {
 
 int main(int argc, char** argv) {
   using namespace stickslip::bench;
-  pin_to_one_core();
+  const stickslip::compare::Pinned pinned;
   std::FILE* out = argc > 1 ? std::fopen(argv[1], "w") : stdout;
   if (out == nullptr) {
     std::perror(argv[1]);

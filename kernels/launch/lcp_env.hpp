@@ -2,17 +2,10 @@
 #pragma once
 #include "kernels/group/host_group.hpp"
 #include "kernels/law/env_problem.hpp"
+#include "kernels/residual/tolerance.hpp"
 #include "kernels/solver/lcp/solve.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
-
-/// The tolerance of the options for max|q|.
-SS_HD double tolerance_of(const LcpOptions& o, double max_abs_q) {
-  const double standard = o.precision == Precision::fp32 ? 1e-5 : 1e-9;
-  const double atol = o.atol > 0.0 ? o.atol : standard;
-  const double rtol = o.rtol > 0.0 ? o.rtol : standard;
-  return fma(rtol, max_abs_q, atol);
-}
 
 /// Fills the view of environment `env`; solved where it can be worked on.
 template <class G, class In>
@@ -66,7 +59,8 @@ SS_HD void solve_lcp_env(const G& g, const LcpBatch<In>& batch, const LcpResult<
   }
   LcpJudge<In>& judge = scratch.judge;
   judge.best = z;
-  judge.tolerance = tolerance_of(o, g.max(p.n, [&](int i) { return abs(double(p.q[i])); }));
+  const double q_max = g.max(p.n, [&](int i) { return abs(double(p.q[i])); });
+  judge.tolerance = tolerance_of(o.atol, o.rtol, o.precision, q_max);
   const LcpOutcome out = run_lcp<Real>(g, p, o, scratch);
   status = judge.solved()   ? EnvStatus::solved
            : out.unsolvable ? EnvStatus::no_solution_found

@@ -1,6 +1,7 @@
 // One environment from its slot in the batch to its verdict: check, scale, run the stages, judge.
 #pragma once
 #include "kernels/launch/ladder.hpp"
+#include "kernels/residual/tolerance.hpp"
 #include "kernels/solver/lcp/pyramid.hpp"
 #include "kernels/solver/lemke/lemke.hpp"
 #include "kernels/solver/newton/newton.hpp"
@@ -58,14 +59,6 @@ struct EnvScratch {
   }
 };
 
-/// The tolerance of the options for an environment with the given max|b|.
-SS_HD double tolerance_of(const SolveOptions& o, double max_abs_b) {
-  const double standard = o.precision == Precision::fp32 ? 1e-5 : 1e-9;
-  const double atol = o.atol > 0.0 ? o.atol : standard;
-  const double rtol = o.rtol > 0.0 ? o.rtol : standard;
-  return fma(rtol, max_abs_b, atol);
-}
-
 /// Writes what every verdict has.
 template <class G, class In>
 SS_HD void report(const G& g, const ResultBatch<In>& result, std::int64_t env, EnvStatus status,
@@ -109,8 +102,9 @@ SS_HD int run_pivoting(const G& g, const EnvProblem<In>& p, const Stage& stage, 
   return run_lemke(g, p, lemke, stage.budget, stage.exact, judge);
 }
 
-/// The law `pyramid` with any directions and rows of every kind, as a mixed LCP; in double, as its
-/// dictionary is too ill-conditioned for less.
+/// The law `pyramid` with any directions and rows of every kind, as a mixed LCP. In double: with 8
+/// directions, a float dictionary left 14 of 1,000 heavy towers of 8 contacts unsolved and 54 of 16
+/// contacts (the tests' `stackheavy`), though none of the other five families.
 template <class G, class In>
 SS_PART int run_general_pyramid(const G& g, const EnvProblem<In>& p, int budget, Arena arena,
                                 Judge<In>& judge) {
@@ -237,7 +231,7 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
   Judge<In>& judge = scratch.judge;
   judge.law = o.law;
   const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
-  judge.tolerance = tolerance_of(o, b_max);
+  judge.tolerance = tolerance_of(o.atol, o.rtol, o.precision, b_max);
   judge.near = b_max > 0.0 ? judge.tolerance / b_max * (judge.tolerance / b_max) : 1.0;
   judge.best = impulse;
   judge_start(g, p, judge);

@@ -155,6 +155,21 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<In>& batch, std::int
   return EnvStatus::solved;
 }
 
+/// The Delassus matrix as a solver sees it: M_ij = scale(i) W_ij scale(j), without the compliance;
+/// column j at M + j ld.
+template <class G, class In, class Real, class Scale>
+SS_HD void fill_delassus(const G& g, const EnvProblem<In>& p, Real* M, int ld, const Scale& scale) {
+  if (p.symmetric) {  // column j is row j: contiguous reads
+    g.for_each_2d(p.n, p.n, [&](int j, int i) {
+      M[std::int64_t(j) * ld + i] = Real(p.w(j, i) * (scale(i) * scale(j)));
+    });
+  } else {
+    g.for_each_2d(p.n, p.n, [&](int j, int i) {
+      M[std::int64_t(j) * ld + i] = Real(p.w(i, j) * (scale(i) * scale(j)));
+    });
+  }
+}
+
 /// Whether the vectors' entries of row i are usable.
 template <class In>
 SS_HD bool row_is_valid(const EnvProblem<In>& p, int i) {

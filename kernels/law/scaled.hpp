@@ -97,15 +97,7 @@ SS_HD void stiffness_of_block(const Scaled<Real>& s, int k) {
 /// Copies W_hat column by column; padding and decoupled rows are written too.
 template <class G, class In, class Real>
 SS_HD void scale_matrix(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s) {
-  if (s.symmetric) {  // column j is row j: contiguous reads
-    g.for_each_2d(s.n, s.n, [&](int j, int i) {
-      s.W[std::int64_t(j) * s.ld + i] = Real(p.w(j, i) * (s.d[i] * s.d[j]));
-    });
-  } else {
-    g.for_each_2d(s.n, s.n, [&](int j, int i) {
-      s.W[std::int64_t(j) * s.ld + i] = Real(p.w(i, j) * (s.d[i] * s.d[j]));
-    });
-  }
+  fill_delassus(g, p, s.W, s.ld, [&](int i) { return s.d[i]; });
   g.for_each_2d(s.n, s.ld - s.n,
                 [&](int j, int i) { s.W[std::int64_t(j) * s.ld + s.n + i] = Real(0); });
   g.for_each(s.n, [&](int i) {

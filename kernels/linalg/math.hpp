@@ -63,7 +63,8 @@ SS_HD double power_of_two_below(double x) {
   return x;
 }
 
-/// Largest power of two <= 1 / sqrt(x), for normal x > 0, by the exponent alone.
+/// Largest power of two <= 1 / sqrt(x), for normal x > 0, by the exponent alone. Not the bits of
+/// power_of_two_below(1 / sqrt(x)): that root rounds down to 2^k for the number next above 4^k.
 SS_HD double inverse_root_power(double x) {
   std::uint64_t bits = 0;
   memcpy(&bits, &x, sizeof bits);
@@ -72,6 +73,16 @@ SS_HD double inverse_root_power(double x) {
   bits = std::uint64_t(1023 - half - (exact ? 0 : 1)) << 52;
   memcpy(&x, &bits, sizeof bits);
   return x;
+}
+
+/// A number in [1, 2), hashed from i and the seed: entries of Lemke's covering vector, another one
+/// for every attempt. Equal entries would tie near-duplicate contacts.
+SS_HD double hashed_weight(int i, int seed) {
+  std::uint32_t h = std::uint32_t(i) * 2654435761U + std::uint32_t(seed) * 40503U + 12345U;
+  h = (h ^ (h >> 16)) * 0x7feb352dU;
+  h = (h ^ (h >> 15)) * 0x846ca68bU;
+  h ^= h >> 16;
+  return 1.0 + double(h >> 9) * (1.0 / 8388608.0);
 }
 
 /// Integers in the order of the numbers x >= 0 (NaN above all or below zero, the same everywhere).

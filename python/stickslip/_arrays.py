@@ -11,6 +11,7 @@ import numpy as np
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _DLPACK_HOST = (1, 3)  # kDLCPU, kDLCUDAHost
 _MAX_THREADS = 1024
+_TOLERANCES = ("atol", "rtol")
 
 
 def refuse_device_array(name: str, value: Any) -> None:
@@ -71,6 +72,28 @@ def require_shape(name: str, array: np.ndarray, *allowed: tuple[int, ...]) -> No
         raise ValueError(f"{name}: expected shape {expected}, got {array.shape}")
 
 
+def matrices(name: str, value: Any) -> tuple[np.ndarray, bool]:
+    """`value` as slots (E, n, n) of floats, and whether it has the environment axis already."""
+    array = floats(name, value)
+    if array.ndim not in (2, 3) or array.shape[-1] != array.shape[-2]:
+        raise ValueError(
+            f"{name}: expected shape (E, n, n), or (n, n) for one problem, got {array.shape}"
+        )
+    batched = array.ndim == 3
+    return slots(array if batched else array[None]), batched
+
+
+def per_environment(
+    name: str, array: np.ndarray | None, num_envs: int, size: int, batched: bool
+) -> np.ndarray | None:
+    """`array` as (E, size); (size,) is shared by all environments. None where there is none."""
+    if array is None:
+        return None
+    allowed = ((num_envs, size), (size,)) if batched else ((size,),)
+    require_shape(name, array, *allowed)
+    return np.broadcast_to(slots(array), (num_envs, size))
+
+
 def slots(array: np.ndarray) -> np.ndarray:
     """`array` itself where each environment's values are contiguous (rows of matrices may lie
     apart, environments may lie anywhere), else a contiguous copy."""
@@ -117,12 +140,26 @@ def thread_count(threads: Any) -> int:
     return number
 
 
-def tolerance(name: str, value: float | None) -> float:
-    """`value`, or the library's sign for a default, -1."""
+def number(name: str, value: Any) -> float:
+    """A Python float."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise TypeError(f"{name}: expected a number, got {type(value).__name__}")
+    return float(value)
+
+
+def tolerances(tol: float | None, options: Any) -> dict[str, float]:
+    """`atol` and `rtol`: `tol`, or those of the options; -1 is the library's sign for a default."""
+    if tol is None:
+        return {key: _tolerance(f"options.{key}", getattr(options, key)) for key in _TOLERANCES}
+    if any(getattr(options, key) is not None for key in _TOLERANCES):
+        raise ValueError("tol: expected None because options has tolerances, got a number")
+    return dict.fromkeys(_TOLERANCES, _tolerance("tol", tol))
+
+
+def _tolerance(name: str, value: float | None) -> float:
     if value is None:
         return -1.0
-    if isinstance(value, bool) or not isinstance(value, int | float | np.floating):
-        raise TypeError(f"{name}: expected a number, got {type(value).__name__}")
-    if not 0 < value < math.inf:
+    tolerance = number(name, value)
+    if not 0 < tolerance < math.inf:
         raise ValueError(f"{name}: expected a number > 0, got {value}")
-    return float(value)
+    return tolerance

@@ -33,7 +33,7 @@ class Problem:
     def rows(self, name: str, value: Any) -> np.ndarray:
         """`value` (E, n) of this batch."""
         array = check.floats(name, value, self.W.dtype)
-        return _per_environment(name, array, self.W.shape[0], self.W.shape[1], self.batched)
+        return check.per_environment(name, array, self.W.shape[0], self.W.shape[1], self.batched)
 
 
 def assemble(
@@ -49,11 +49,7 @@ def assemble(
     counts: Any = None,
 ) -> Problem:
     """Checks and arranges the arguments of `solve`, which see; copies nothing large."""
-    W = check.floats("W", W)
-    if W.ndim not in (2, 3) or W.shape[-1] != W.shape[-2]:
-        raise ValueError(f"W: expected shape (E, n, n), or (n, n) for one problem, got {W.shape}")
-    batched = W.ndim == 3
-    W = check.slots(W if batched else W[None])
+    W, batched = check.matrices("W", W)
     num_envs, n = W.shape[:2]
 
     lo, hi = (_bounds(name, v, W, batched) for name, v in (("lo", lo), ("hi", hi)))
@@ -80,7 +76,7 @@ def assemble(
     b = check.floats("b", b, W.dtype)
     check.require_shape("b", b, (num_envs, n) if batched else (n,))
     if R is not None:
-        R = _per_environment("R", check.floats("R", R, W.dtype), num_envs, n, batched)
+        R = check.per_environment("R", check.floats("R", R, W.dtype), num_envs, n, batched)
     return Problem(
         shape=shape,
         dims=np.broadcast_to(dims, (num_envs, dims.shape[1])),
@@ -94,22 +90,13 @@ def assemble(
     )
 
 
-def _per_environment(
-    name: str, array: np.ndarray, num_envs: int, size: int, batched: bool
-) -> np.ndarray:
-    """`array` as (E, size); (size,) is shared by all environments."""
-    allowed = ((num_envs, size), (size,)) if batched else ((size,),)
-    check.require_shape(name, array, *allowed)
-    return np.broadcast_to(check.slots(array), (num_envs, size))
-
-
 def _bounds(name: str, value: Any, W: np.ndarray, batched: bool) -> np.ndarray | None:
     if value is None:
         return None
     array = check.floats(name, value, W.dtype)
     if array.ndim not in (1, 2):
         raise ValueError(f"{name}: expected shape (E, n_box) or (n_box,), got {array.shape}")
-    return _per_environment(name, array, W.shape[0], array.shape[-1], batched)
+    return check.per_environment(name, array, W.shape[0], array.shape[-1], batched)
 
 
 def _counts(counts: Any, num_envs: int, batched: bool) -> np.ndarray | None:

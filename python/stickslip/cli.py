@@ -14,7 +14,7 @@ from rich.table import Table
 
 from stickslip import _core, cli_files, info, models, picture
 from stickslip import _options as choice
-from stickslip._options import fail as _fail
+from stickslip._options import fail
 from stickslip.compare_command import compare
 from stickslip.contact import make_options
 from stickslip.files import ContactProblem, FileError, from_simulation, write
@@ -88,13 +88,13 @@ def run_model(
     console = Console()
     file, plain, sim = _start(console, model, envs, **settings, tol=tol, threads=threads)
     if dump is not None and sim.law == "mujoco":
-        _fail("--dump: expected a law whose problems are solved here, got mujoco")
+        fail("--dump: expected a law whose problems are solved here, got mujoco")
     name = Path(model).stem
     out = out or Path("out") / name
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        _fail(f"--out: {error}")
+        fail(f"--out: {error}")
     account, worst = _step(sim, Controller(plain, envs, str(control), seed), steps, name)
     settings = {"model": name, "file": str(file), **settings}
     settings |= {"control": str(control), "seed": seed, "integrator": sim.integrator}
@@ -131,9 +131,9 @@ def dump_problem(
     settings = {"law": law, "solver": solver, "precision": precision, "backend": backend}
     settings = {key: str(value) for key, value in settings.items()}
     if law == choice.SimLawName.mujoco:
-        _fail("--law: expected one whose problems are solved here, got mujoco")
+        fail("--law: expected one whose problems are solved here, got mujoco")
     if env is not None and env >= envs:
-        _fail(f"--env: expected at most {envs - 1}, got {env}")
+        fail(f"--env: expected at most {envs - 1}, got {env}")
     console = Console()
     _, plain, sim = _start(console, model, envs, **settings, tol=tol, threads=threads)
     controller = Controller(plain, envs, str(control), seed)
@@ -153,7 +153,7 @@ def _start(console: Console, model: str, envs: int, **options: Any) -> tuple[Pat
             sim = BatchSim(file, envs, **options)
         plain = _load(mujoco, file)
     except (ValueError, TypeError, RuntimeError) as error:
-        _fail(str(error))
+        fail(str(error))
     for note in notes:
         console.print(f"note: {note.message}", markup=False)
     if plain.nkey:
@@ -181,7 +181,7 @@ def _write_problem(console: Console, file: Path, problem: ContactProblem | None)
     try:
         write(file, [problem], append=True)
     except FileError as error:
-        _fail(str(error))
+        fail(str(error))
     verdict = f"{problem.rows} rows, {problem.stored.status}, {problem.stored.residual:.1e}"
     console.print(f"wrote {file}: problem {problem.name} ({verdict})", markup=False)
 

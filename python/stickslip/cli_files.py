@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from stickslip import _json
 from stickslip import _options as choice
 from stickslip._options import fail
 from stickslip.files import FileError, ProblemFile, answer, judge, read, write
@@ -88,7 +89,7 @@ def check_file(
     wrong = sum(check.wrong for check in checks)
     if as_json:
         keys = ("name", "where", "law", "stored_status", "stored_residual", "residual", "limit")
-        rows = [{key: _number(getattr(check, key)) for key in keys} for check in checks]
+        rows = [{key: _json.number(getattr(check, key)) for key in keys} for check in checks]
         rows = [{**row, "solved": c.solved} for row, c in zip(rows, checks, strict=True)]
         print(json.dumps({"file": str(file), "wrong": wrong, "solutions": rows}, indent=2))
     else:
@@ -180,14 +181,9 @@ def _record(file: Path, answers: list[answer.Answer]) -> dict[str, Any]:
             "name": a.problem.name,
             "kind": a.problem.kind,
             "rows": a.problem.rows,
-            **{key: _number(getattr(a.solution, key)) for key in keys},
+            **{key: _json.number(getattr(a.solution, key)) for key in keys},
             "seconds": a.seconds,
         }
         for a in answers
     ]
     return {"file": str(file), "status": dict(counts), "problems": problems}
-
-
-def _number(value: Any) -> Any:
-    """Infinite numbers, which JSON lacks, as the text "inf"."""
-    return "inf" if isinstance(value, float) and math.isinf(value) else value

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import math
 import os
-import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from stickslip import _core, info, profiles
-from stickslip._options import LawName
+from stickslip import _core, _json, info, profiles
+from stickslip._options import LawName, fail
 from stickslip.compare import Comparison, Entry, summary
 
 FamilyName = StrEnum("FamilyName", list(_core.families()))
@@ -56,7 +55,7 @@ def compare(
     over the problems, how often its own verdict was wrong. compare.png shows performance profiles.
     """
     if not files and not family:
-        _fail("expected a FILE or --family")
+        fail("expected a FILE or --family")
     try:
         chosen = solvers.split(",") if solvers else None
         contest = Comparison(str(law), tol, peer_tol, chosen, None if peers else [])
@@ -65,12 +64,12 @@ def compare(
         for each in family or []:
             contest.add_family(str(each), contacts, count)
     except (ValueError, TypeError, OSError) as error:
-        _fail(str(error))
+        fail(str(error))
     if not contest.names:
-        _fail(f"no contact problems of law {law} in {', '.join(str(f) for f in files or [])}")
+        fail(f"no contact problems of law {law} in {', '.join(str(f) for f in files or [])}")
     entries = contest.run(rounds)
     if not entries:
-        _fail(f"no solver takes these problems under law {law}")
+        fail(f"no solver takes these problems under law {law}")
     console = Console()
     console.width = max(console.width, _WIDTH)
     rows = [summary(entry, entries[0]) for entry in entries]
@@ -145,22 +144,12 @@ def _report(
     each = {
         e.name: {
             "us": [round(float(t), 3) if math.isfinite(t) else None for t in e.median_us],
-            "residual": [_number(r) for r in e.residual],
+            "residual": [_json.number(r) for r in e.residual],
         }
         for e in entries
     }
     machine = info.facts() | {"compiler": _core.compiler(), "load": os.getloadavg()[0]}
-    table = [{key: _number(value) for key, value in row.items()} for row in rows]
+    table = [{key: _json.number(value) for key, value in row.items()} for row in rows]
     report = {"machine": machine, "settings": settings, "not_installed": contest.missing,
               "results": table, "problems": contest.names, "each": each}  # fmt: skip
     return json.dumps(report, allow_nan=False) + "\n"
-
-
-def _number(value: Any) -> Any:
-    """JSON has no infinity: a text instead."""
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _fail(message: str) -> NoReturn:
-    print(f"stickslip: {message}", file=sys.stderr)
-    raise typer.Exit(2)

@@ -140,8 +140,7 @@ def make_options(
     options = SolveOptions() if options is None else options
     if not isinstance(options, SolveOptions):
         raise TypeError(f"options: expected SolveOptions, got {type(options).__name__}")
-    if tol is not None and (options.atol is not None or options.rtol is not None):
-        raise ValueError("tol: expected None because options has tolerances, got a number")
+    tolerances = check.tolerances(tol, options)
     which_law, which_solver = check.member("law", law, Law), check.member("solver", solver, Solver)
     if not _core.supports(which_solver, which_law):
         laws = ", ".join(each.name for each in Law if _core.supports(which_solver, each))
@@ -156,12 +155,7 @@ def make_options(
         law=which_law,
         solver=which_solver,
         precision=check.member("precision", precision, Precision),
-        atol=check.tolerance("options.atol", options.atol)
-        if tol is None
-        else check.tolerance("tol", tol),
-        rtol=check.tolerance("options.rtol", options.rtol)
-        if tol is None
-        else check.tolerance("tol", tol),
+        **tolerances,
         max_sweeps=check.count("options.max_sweeps", options.max_sweeps),
         max_newton=check.count("options.max_newton", options.max_newton),
         max_rung=check.count("options.max_rung", options.max_rung),

@@ -11,7 +11,7 @@ import numpy as np
 from stickslip import _arrays as check
 from stickslip import _core
 from stickslip._core import LcpMethod, Precision, Status
-from stickslip.solution import count_names
+from stickslip.solution import Verdicts
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class LcpOptions:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LcpSolution:
+class LcpSolution(Verdicts):
     """Solutions of a batch, and a verdict on each environment.
 
     For one problem instead of a batch the environment axis is missing.
@@ -38,27 +38,6 @@ class LcpSolution:
     status: np.ndarray  #: (E,) int32; compare with members of `Status`
     iterations: np.ndarray  #: (E,) int32, pivots and Newton steps together
     method: np.ndarray  #: (E,) int32; the member of `LcpMethod` that produced z
-
-    @property
-    def ok(self) -> np.ndarray:
-        """(E,) bool: solved."""
-        return self.status == Status.solved
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Number of environments by the name of their status, zeros left out."""
-        return count_names(self.status, Status)
-
-    def one(self) -> LcpSolution:
-        """The only environment's results without the environment axis."""
-        return LcpSolution(
-            self.z[0],
-            self.w[0],
-            self.residual[0],
-            Status(self.status[0]),
-            self.iterations[0],
-            LcpMethod(self.method[0]),
-        )
 
     def __repr__(self) -> str:
         if np.ndim(self.status) == 0:
@@ -112,11 +91,7 @@ def solve_lcp(
     Raises TypeError and ValueError for a wrong type, shape or value of an argument. Numbers that
     make an environment unsolvable (NaN, lo > hi) are no error: its status is `bad_input`.
     """
-    M = check.floats("M", M)
-    if M.ndim not in (2, 3) or M.shape[-1] != M.shape[-2]:
-        raise ValueError(f"M: expected shape (E, n, n), or (n, n) for one problem, got {M.shape}")
-    batched = M.ndim == 3
-    M = check.slots(M if batched else M[None])
+    M, batched = check.matrices("M", M)
     num_envs, n = M.shape[:2]
     q = check.floats("q", q, M.dtype, "M")
     check.require_shape("q", q, (num_envs, n) if batched else (n,))
@@ -133,7 +108,7 @@ def solve_lcp(
         missing, value = ("lo", 0.0) if arrays["lo"] is None else ("hi", math.inf)
         arrays[missing] = np.full(n, value, M.dtype)
     lo, hi, start, findex = (
-        _per_environment(name, arrays.get(name), num_envs, n, batched)
+        check.per_environment(name, arrays.get(name), num_envs, n, batched)
         for name in ("lo", "hi", "start", "findex")
     )
     core_options = _options(method, precision, tol, cfm, options)
@@ -150,16 +125,6 @@ def solve_lcp(
         _core.solve_lcp(*problem, core_options[0], *result, pool)
     solution = LcpSolution(*result)
     return solution if batched else solution.one()
-
-
-def _per_environment(
-    name: str, array: np.ndarray | None, num_envs: int, n: int, batched: bool
-) -> np.ndarray | None:
-    """`array` as (E, n); (n,) is shared by all environments."""
-    if array is None:
-        return None
-    check.require_shape(name, array, *(((num_envs, n), (n,)) if batched else ((n,),)))
-    return np.broadcast_to(check.slots(array), (num_envs, n))
 
 
 def _rows(counts: Any, n_free: Any, num_envs: int, n: int, batched: bool) -> np.ndarray:
@@ -213,29 +178,21 @@ def _options(
     options = LcpOptions() if options is None else options
     if not isinstance(options, LcpOptions):
         raise TypeError(f"options: expected LcpOptions, got {type(options).__name__}")
-    if tol is not None and (options.atol is not None or options.rtol is not None):
-        raise ValueError("tol: expected None because options has tolerances, got a number")
     which = check.member("precision", precision, Precision)
     if which == Precision.mixed:
         raise ValueError("precision: expected one of 'double', 'float', got 'mixed'")
-    if isinstance(cfm, bool) or not isinstance(cfm, int | float | np.floating):
-        raise TypeError(f"cfm: expected a number, got {type(cfm).__name__}")
-    if not 0 <= cfm < math.inf:
+    mixing = check.number("cfm", cfm)
+    if not 0 <= mixing < math.inf:
         raise ValueError(f"cfm: expected a number >= 0, got {cfm}")
     core = _core.LcpOptions(
         method=check.member("method", method, LcpMethod),
         precision=which,
-        atol=check.tolerance("options.atol", options.atol)
-        if tol is None
-        else check.tolerance("tol", tol),
-        rtol=check.tolerance("options.rtol", options.rtol)
-        if tol is None
-        else check.tolerance("tol", tol),
+        **check.tolerances(tol, options),
         max_pivots=0
         if options.max_pivots is None
         else check.count("options.max_pivots", options.max_pivots, low=1),
         max_newton=check.count("options.max_newton", options.max_newton),
         restarts=check.count("options.restarts", options.restarts),
-        cfm=float(cfm),
+        cfm=mixing,
     )
     return core, which

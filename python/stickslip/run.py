@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from stickslip import _json
 from stickslip._core import Solver, Status
 from stickslip.files import ContactProblem, from_simulation
 from stickslip.sim import BatchSim
@@ -127,8 +128,10 @@ class Account:
             "rows_per_environment": _summary(self.rows),
             "status": {s.name: int(self.status[s]) for s in Status},
             "solver": {s.name: int(self.solver[s]) for s in Solver if self.solver[s]},
-            "residual_quantiles": {str(q): _number(self.residuals.quantile(q)) for q in QUANTILES},
-            "worst": {k: _number(v) for k, v in self.worst.items()},
+            "residual_quantiles": {
+                str(q): _json.number(self.residuals.quantile(q)) for q in QUANTILES
+            },
+            "worst": {k: _json.number(v) for k, v in self.worst.items()},
         }
 
 
@@ -172,9 +175,3 @@ def simulate(
 def _summary(by_step: list[tuple[float, int]]) -> dict[str, float]:
     means, maxima = zip(*by_step, strict=True) if by_step else ((0.0,), (0,))
     return {"mean": float(np.mean(means)), "max": int(np.max(maxima))}
-
-
-def _number(value: Any) -> Any:
-    if isinstance(value, float) and not np.isfinite(value):
-        return None if np.isnan(value) else "inf"
-    return value

@@ -86,10 +86,10 @@ class BatchSim:
             threads=check.thread_count(threads),
             cuda=use_cuda(backend),
             integrator=integrator,
-            restitution=_number("restitution", restitution),
-            v_rest=_number("v_rest", v_rest),
-            v_max=_number("v_max", v_max),
-            compliance=_number("compliance", compliance),
+            restitution=check.number("restitution", restitution),
+            v_rest=check.number("v_rest", v_rest),
+            v_max=check.number("v_max", v_max),
+            compliance=check.number("compliance", compliance),
             contact_margin=-1.0 if contact_margin is None else _margin(contact_margin),
         )
         self.law = law
@@ -277,14 +277,8 @@ def _source(model: Any) -> tuple[str, str]:
         ) from None
 
 
-def _number(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        raise TypeError(f"{name}: expected a number, got {type(value).__name__}")
-    return float(value)
-
-
 def _margin(value: Any) -> float:
-    number = _number("contact_margin", value)
+    number = check.number("contact_margin", value)
     if number < 0:
         raise ValueError(f"contact_margin: expected a number >= 0, got {number}")
     return number

@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Self
 
 import numpy as np
 
-from stickslip._core import Solver, Status
+from stickslip._core import LcpMethod, Solver, Status
+
+_ENUMS = {"status": Status, "solver": Solver, "method": LcpMethod}  # of fields of results
+
+
+class Verdicts:
+    """What results of every kind share. Their fields have the environment axis first."""
+
+    status: np.ndarray
+
+    @property
+    def ok(self) -> np.ndarray:
+        """(E,) bool: solved."""
+        return self.status == Status.solved
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of environments by the name of their status, most severe last, zeros left out."""
+        return count_names(self.status, Status)
+
+    def one(self) -> Self:
+        """The only environment's results without the environment axis."""
+        first = {field.name: getattr(self, field.name)[0] for field in fields(self)}
+        members = {name: enum(first[name]) for name, enum in _ENUMS.items() if name in first}
+        return type(self)(**{**first, **members})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution:
+class Solution(Verdicts):
     """Impulses of a batch, and a verdict on each environment.
 
     For one problem instead of a batch the environment axis is missing: `impulse` is (n,), the
@@ -26,32 +51,10 @@ class Solution:
     rung: np.ndarray  #: (E,) int32; of the ladder, from 0: which produced the impulse
 
     @property
-    def ok(self) -> np.ndarray:
-        """(E,) bool: solved."""
-        return self.status == Status.solved
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Number of environments by the name of their status, most severe last, zeros left out."""
-        return count_names(self.status, Status)
-
-    @property
     def worst(self) -> int:
         """Environment with the largest residual (0 in an empty batch)."""
         residual = np.atleast_1d(self.residual)
         return int(np.argmax(residual)) if residual.size else 0
-
-    def one(self) -> Solution:
-        """The only environment's results without the environment axis."""
-        return Solution(
-            self.impulse[0],
-            self.residual[0],
-            Status(self.status[0]),
-            self.iterations[0],
-            Solver(self.solver[0]),
-            self.rows_needed[0],
-            self.rung[0],
-        )
 
     def __repr__(self) -> str:
         if np.ndim(self.status) == 0:

@@ -1,7 +1,6 @@
 #include "src/compare/contest.hpp"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,34 +9,13 @@
 #include <numeric>
 #include <random>
 
+#include "src/compare/pinned.hpp"
+
 namespace stickslip::compare {
 namespace {
 
 constexpr double kLong = 0.01;   ///< s; a solve that takes longer is timed twice
 constexpr double kShort = 1e-3;  ///< s; a solve that takes less has one before it that is not timed
-
-/// Keeps the calling thread on the last core it may use.
-class Pinned {
- public:
-  Pinned() {
-    CPU_ZERO(&allowed_);
-    sched_getaffinity(0, sizeof allowed_, &allowed_);
-    for (int core = CPU_SETSIZE - 1; core >= 0; --core) {
-      if (!CPU_ISSET(core, &allowed_)) continue;
-      cpu_set_t one;
-      CPU_ZERO(&one);
-      CPU_SET(core, &one);
-      sched_setaffinity(0, sizeof one, &one);
-      return;
-    }
-  }
-  ~Pinned() { sched_setaffinity(0, sizeof allowed_, &allowed_); }
-  Pinned(const Pinned&) = delete;
-  Pinned& operator=(const Pinned&) = delete;
-
- private:
-  cpu_set_t allowed_;
-};
 
 /// What some peers print about every problem costs time and readers: it goes to /dev/null.
 class Silent {

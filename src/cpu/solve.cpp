@@ -1,7 +1,6 @@
 #include "stickslip/solve.hpp"
 
-#include "kernels/launch/ladder.hpp"
-#include "kernels/launch/solve_env.hpp"
+#include "kernels/residual/tolerance.hpp"
 #include "src/batch/check.hpp"
 #include "src/cpu/workspace.hpp"
 
@@ -67,7 +66,7 @@ void measure(const ProblemBatch<In>& problem, EnvArray<const In> impulse, Law la
 }
 
 double tolerance(const SolveOptions& options, double max_abs_b) {
-  return kernels::tolerance_of(options, max_abs_b);
+  return kernels::tolerance_of(options.atol, options.rtol, options.precision, max_abs_b);
 }
 
 template void solve(const ProblemBatch<double>&, const ResultBatch<double>&, const SolveOptions&,

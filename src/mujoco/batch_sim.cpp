@@ -4,25 +4,25 @@
 #include <stdexcept>
 #include <thread>
 
+#include "src/batch/check.hpp"
 #include "src/mujoco/batch_impl.hpp"
 #include "stickslip/info.hpp"
 
 namespace stickslip::mujoco {
 namespace {
 
-void require(bool ok, const char* option, const char* expected) {
-  if (!ok) throw std::invalid_argument(std::string(option) + ": expected " + expected);
-}
-
 void check_options(const SimOptions& o) {
-  require(o.num_envs >= 1, "num_envs", "at least 1");
-  require(o.threads >= 0, "threads", "a number >= 0 (0: all cores)");
+  require(o.num_envs >= 1, "num_envs", "at least 1", o.num_envs);
+  require(o.threads >= 0, "threads", "a number >= 0 (0: all cores)", o.threads);
   const auto& c = o.contact;
-  require(c.restitution >= 0 && c.restitution <= 1, "restitution", "a number in [0, 1]");
-  require(c.v_rest >= 0 && std::isfinite(c.v_rest), "v_rest", "a number >= 0, m/s");
-  require(c.v_max >= 0 && std::isfinite(c.v_max), "v_max", "a number >= 0, m/s");
-  require(c.compliance >= 0 && std::isfinite(c.compliance), "compliance", "a number >= 0, 1/kg");
-  require(std::isfinite(o.contact_margin), "contact_margin", "a finite number, m");
+  const auto usable = [](double value) { return value >= 0 && std::isfinite(value); };
+  require(c.restitution >= 0 && c.restitution <= 1, "restitution", "a number in [0, 1]",
+          c.restitution);
+  require(usable(c.v_rest), "v_rest", "a number >= 0, m/s", c.v_rest);
+  require(usable(c.v_max), "v_max", "a number >= 0, m/s", c.v_max);
+  require(usable(c.compliance), "compliance", "a number >= 0, 1/kg", c.compliance);
+  require(std::isfinite(o.contact_margin), "contact_margin", "a finite number, m",
+          o.contact_margin);
   if (!o.mujoco_law && !supports(o.solve.solver, o.solve.law))
     throw std::invalid_argument(std::string("solver: ") + name(o.solve.solver) +
                                 " cannot solve the law " + name(o.solve.law));

@@ -4,22 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "src/reference/slots.hpp"
+
 namespace stickslip::reference {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-template <class T>
-const T* slot(const EnvArray<const T>& array, int env) {
-  return array.data == nullptr ? nullptr : array.data + env * array.stride;
-}
-
-template <class In>
-Vector vector_of(const EnvArray<const In>& array, int env, int size) {
-  const In* data = slot(array, env);
-  if (data == nullptr) return {};
-  return Eigen::Map<const Eigen::VectorX<In>>(data, size).template cast<double>();
-}
 
 }  // namespace
 

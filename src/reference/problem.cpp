@@ -1,20 +1,14 @@
 #include <cstddef>
 
 #include "src/reference/blocks.hpp"
+#include "src/reference/slots.hpp"
 
 namespace stickslip::reference {
 namespace {
 
-template <class T>
-const T* slot(const EnvArray<const T>& array, int env) {
-  return array.data == nullptr ? nullptr : array.data + env * array.stride;
-}
-
 template <class In>
 Vector vector_or_zero(const EnvArray<const In>& array, int env, int size) {
-  const In* data = slot(array, env);
-  if (data == nullptr) return Vector::Zero(size);
-  return Eigen::Map<const Eigen::Matrix<In, Eigen::Dynamic, 1>>(data, size).template cast<double>();
+  return array.data == nullptr ? Vector(Vector::Zero(size)) : vector_of(array, env, size);
 }
 
 int tangential_rows(const std::vector<int>& dims) {

@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "stickslip/info.hpp"
 #include "tests/support/count.hpp"
 #include "tests/support/lcp_batch.hpp"
 
@@ -13,23 +12,10 @@ namespace stickslip {
 namespace {
 
 using support::LcpAnswers;
+using support::LcpCase;
 using support::LcpKind;
 
-struct Case {
-  LcpKind kind;
-  LcpMethod method;
-  Precision precision;
-};
-
-class Lcp : public testing::TestWithParam<Case> {
- protected:
-  LcpOptions options() const {
-    LcpOptions o;
-    o.method = GetParam().method;
-    o.precision = GetParam().precision;
-    return o;
-  }
-};
+class Lcp : public testing::TestWithParam<LcpCase> {};
 
 /// Residual and status are what the oracle says; z is inside its bounds. Returns the solved ones.
 template <class In>
@@ -62,8 +48,8 @@ int count_honest(const LcpBatch<In>& batch, const LcpAnswers<In>& answers, const
 TEST_P(Lcp, verdicts_are_the_oracles_and_problems_with_solutions_are_solved) {
   const int count = support::test_count(300);
   const support::LcpProblems<double> problems(count, 24, GetParam().kind);
-  const auto answers = support::solve_problems(problems.view(), options());
-  const int solved = count_honest(problems.view(), answers, options());
+  const auto answers = support::solve_problems(problems.view(), GetParam().options());
+  const int solved = count_honest(problems.view(), answers, GetParam().options());
   if (GetParam().method == LcpMethod::automatic) {
     EXPECT_EQ(solved, count);
   }
@@ -79,29 +65,12 @@ TEST_P(Lcp, of_float_data) {
   if (GetParam().precision != Precision::fp32) return;
   const int count = support::test_count(100);
   const support::LcpProblems<float> problems(count, 16, GetParam().kind);
-  const auto answers = support::solve_problems(problems.view(), options());
-  EXPECT_GE(count_honest(problems.view(), answers, options()), count * 9 / 10);
+  const auto answers = support::solve_problems(problems.view(), GetParam().options());
+  EXPECT_GE(count_honest(problems.view(), answers, GetParam().options()), count * 9 / 10);
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
-  for (LcpKind kind : {LcpKind::standard, LcpKind::mixed, LcpKind::boxed}) {
-    for (LcpMethod method : {LcpMethod::automatic, LcpMethod::lemke, LcpMethod::newton}) {
-      for (Precision precision : {Precision::fp64, Precision::fp32}) {
-        all.push_back({kind, method, precision});
-      }
-    }
-  }
-  return all;
-}
-
-std::string case_name(const testing::TestParamInfo<Case>& info) {
-  const char* kinds[] = {"standard", "mixed", "boxed"};
-  return std::string(kinds[int(info.param.kind)]) + "_" + name(info.param.method) + "_" +
-         name(info.param.precision);
-}
-
-INSTANTIATE_TEST_SUITE_P(all, Lcp, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(all, Lcp, testing::ValuesIn(support::lcp_cases()),
+                         [](const auto& info) { return name(info.param); });
 
 /// No solution: 0 <= z ⟂ M z + q with M z + q < 0 for all z >= 0; a dependent free row that
 /// contradicts another.

@@ -10,6 +10,7 @@
 #include "kernels/group/host_group.hpp"
 #include "kernels/solver/lcp/pyramid.hpp"
 #include "src/reference/projection.hpp"
+#include "tests/support/aligned.hpp"
 #include "tests/support/batches.hpp"
 #include "tests/support/count.hpp"
 #include "tests/support/families.hpp"
@@ -25,9 +26,6 @@ using reference::Vector;
 /// The impulse of one problem by kernels/solver/lcp, on one thread.
 Vector solve_pyramid(const HostProblems<double>& batch, int env, int directions) {
   namespace k = kernels;
-  struct alignas(64) Line {
-    unsigned char bytes[64];
-  };
   const int rows = batch.max_rows(), contacts = batch.max_contacts();
   const auto place = [&](void* base) {
     k::Arena arena(base);
@@ -36,8 +34,8 @@ Vector solve_pyramid(const HostProblems<double>& batch, int env, int directions)
     return std::tuple{view, judge, arena};
   };
   const std::size_t fixed = std::get<2>(place(nullptr)).used();
-  std::vector<Line> memory(
-      (fixed + k::PyramidScratch<double>::bytes(rows, contacts, directions)) / 64 + 2);
+  support::AlignedBytes memory(fixed +
+                               k::PyramidScratch<double>::bytes(rows, contacts, directions));
   auto [view, judge, arena] = place(memory.data());
   const k::HostGroup g;
   k::EnvProblem<double> p{};

@@ -1,5 +1,6 @@
 // Every instruction set and the GPU give the bits of the CPU backend in use.
 #include "src/cpu/kernel_table.hpp"
+#include "tests/support/aligned.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/count.hpp"
 #include "tests/support/dyadic.hpp"
@@ -39,14 +40,11 @@ void expect_isa_parity(const SolveOptions& options, int envs) {
     const kernels::KernelTable* table = kernels::kernel_table(isa);
     if (table == nullptr) continue;
     const auto& typed = kernels::typed<In>(*table);
-    struct alignas(64) Line {
-      unsigned char bytes[64];
-    };
     const std::size_t bytes =
         options.law == Law::pyramid
             ? typed.pyramid_bytes(batch.kMaxRows, batch.kMaxContacts, options.directions)
             : typed.solve_bytes(batch.kMaxRows, batch.kMaxContacts);
-    std::vector<Line> scratch(bytes / 64 + 1);
+    support::AlignedBytes scratch(bytes);
     const auto got = run(batch, envs, [&](const auto& p, const auto& r) {
       typed.solve[int(options.precision)](p, r, options, 0, envs, scratch.data());
     });

@@ -9,48 +9,31 @@
 #include "kernels/group/thread_group.hpp"
 #include "kernels/launch/lcp_env.hpp"
 #include "src/cpu/kernel_table.hpp"
-#include "stickslip/info.hpp"
+#include "tests/support/aligned.hpp"
 #include "tests/support/lcp_batch.hpp"
 
 namespace stickslip {
 namespace {
 
 using support::LcpAnswers;
-using support::LcpKind;
+using support::LcpCase;
 using Problems = support::LcpProblems<double>;
 using Hashes = std::vector<std::uint64_t>;
 
 constexpr int kEnvs = 40;
 constexpr int kRows = 20;
 
-struct Case {
-  LcpKind kind;
-  LcpMethod method;
-  Precision precision;
-  LcpOptions options() const {
-    LcpOptions o;
-    o.method = method;
-    o.precision = precision;
+class LcpBits : public testing::TestWithParam<LcpCase> {
+ protected:
+  static LcpOptions options() {
+    LcpOptions o = GetParam().options();
     o.restarts = 2;
     return o;
   }
-};
 
-std::string name_of(const Case& c) {
-  const char* kinds[] = {"standard", "mixed", "boxed"};
-  return std::string(kinds[int(c.kind)]) + "_" + name(c.method) + "_" + name(c.precision);
-}
-std::string case_name(const testing::TestParamInfo<Case>& info) { return name_of(info.param); }
-
-struct alignas(64) Line {
-  unsigned char bytes[64];
-};
-
-class LcpBits : public testing::TestWithParam<Case> {
- protected:
   Hashes expected(int envs = kEnvs) const {
     const Problems problems(envs, kRows, GetParam().kind);
-    return support::solve_problems(problems.view(), GetParam().options()).hashes();
+    return support::solve_problems(problems.view(), options()).hashes();
   }
 
   /// Every environment by the body itself, on lanes that `run` starts: run(body(group)).
@@ -61,11 +44,11 @@ class LcpBits : public testing::TestWithParam<Case> {
     LcpAnswers<double> answers(envs, kRows);
     const int max_m = kernels::standard_rows(kRows, p.lo.data != nullptr);
     using Scratch = kernels::LcpScratch<Real, double>;
-    std::vector<Line> memory(Scratch::bytes(kRows, max_m) / sizeof(Line) + 1);
+    support::AlignedBytes memory(Scratch::bytes(kRows, max_m));
     run([&](const auto& group) {
       const Scratch scratch(kernels::Arena(memory.data()), kRows, max_m);
       for (int env = 0; env < envs; ++env) {
-        kernels::solve_lcp_env<Real>(group, p, answers.view(), GetParam().options(), env, scratch);
+        kernels::solve_lcp_env<Real>(group, p, answers.view(), options(), env, scratch);
       }
     });
     return answers.hashes();
@@ -97,7 +80,7 @@ TEST_P(LcpBits, do_not_depend_on_threads_or_neighbours) {
   const auto p = problems.view();
   LcpAnswers<double> answers(kEnvs, kRows);
   LcpWorkspace workspace(kRows, p.lo.data != nullptr, 3);
-  solve_lcp(p, answers.view(), GetParam().options(), workspace);
+  solve_lcp(p, answers.view(), options(), workspace);
   const Hashes all = expected();
   EXPECT_EQ(answers.hashes(), all);
   EXPECT_EQ(expected(7), Hashes(all.begin(), all.begin() + 7));
@@ -111,9 +94,9 @@ TEST_P(LcpBits, do_not_depend_on_the_instruction_set) {
     const kernels::KernelTable* table = kernels::kernel_table(isa);
     if (table == nullptr) continue;
     LcpAnswers<double> answers(kEnvs, kRows);
-    std::vector<Line> memory(table->f64.lcp_bytes(kRows, p.lo.data != nullptr) / sizeof(Line) + 1);
-    table->f64.solve_lcp[int(GetParam().precision)](p, answers.view(), GetParam().options(), 0,
-                                                    kEnvs, memory.data());
+    support::AlignedBytes memory(table->f64.lcp_bytes(kRows, p.lo.data != nullptr));
+    table->f64.solve_lcp[int(GetParam().precision)](p, answers.view(), options(), 0, kEnvs,
+                                                    memory.data());
     EXPECT_EQ(answers.hashes(), expected()) << isa;
     ++compared;
   }
@@ -137,24 +120,13 @@ const std::map<std::string, std::uint64_t>& golden() {
 TEST_P(LcpBits, are_those_written_down) {
   std::uint64_t all = 1469598103934665603ULL;
   for (std::uint64_t one : expected()) support::hash_bytes(all, &one, sizeof one);
-  const auto found = golden().find(name_of(GetParam()));
+  const auto found = golden().find(name(GetParam()));
   const std::uint64_t known = found == golden().end() ? 0 : found->second;
-  EXPECT_EQ(all, known) << "{\"" << name_of(GetParam()) << "\", 0x" << std::hex << all << "},";
+  EXPECT_EQ(all, known) << "{\"" << name(GetParam()) << "\", 0x" << std::hex << all << "},";
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
-  for (LcpKind kind : {LcpKind::standard, LcpKind::mixed, LcpKind::boxed}) {
-    for (LcpMethod method : {LcpMethod::automatic, LcpMethod::lemke, LcpMethod::newton}) {
-      for (Precision precision : {Precision::fp64, Precision::fp32}) {
-        all.push_back({kind, method, precision});
-      }
-    }
-  }
-  return all;
-}
-
-INSTANTIATE_TEST_SUITE_P(all, LcpBits, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(all, LcpBits, testing::ValuesIn(support::lcp_cases()),
+                         [](const auto& info) { return name(info.param); });
 
 }  // namespace
 }  // namespace stickslip

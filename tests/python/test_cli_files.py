@@ -125,8 +125,9 @@ def test_complementarity_problems_go_to_solve_lcp(lcp_path, monkeypatch):
         z, residual, status = np.array([4 / 3, 7 / 3]), 1e-16, stickslip.Status.solved
         iterations, method = 2, "lemke"
 
-    def solve_lcp(M, q, n_free=0):
+    def solve_lcp(M, q, n_free, **absent):
         assert (M.shape, q.tolist(), n_free) == ((2, 2), [-5, -6], 0)
+        assert absent == dict.fromkeys(("lo", "hi", "findex", "tol"))
         return Result()
 
     monkeypatch.setattr(stickslip, "solve_lcp", solve_lcp, raising=False)

@@ -1,9 +1,8 @@
 // Runs the kernels' body for one environment on a group of one's choice: what a launch does,
 // without the library. Needs the kernel headers only.
 #pragma once
-#include <vector>
-
 #include "kernels/launch/solve_env.hpp"
+#include "tests/support/aligned.hpp"
 
 namespace stickslip::support {
 
@@ -14,9 +13,7 @@ class EnvMemory {
   EnvMemory(int max_rows, int max_contacts)
       : max_rows_(max_rows),
         max_contacts_(max_contacts),
-        bytes_(Scratch::bytes_with_lcp(max_rows, max_contacts, kDirections)) {
-    storage_.resize(bytes_ / sizeof(Line) + 1);
-  }
+        storage_(Scratch::bytes_with_lcp(max_rows, max_contacts, kDirections)) {}
   using Scratch = kernels::EnvScratch<Real, Factor, In>;
   Scratch scratch() {
     return Scratch(kernels::Arena(storage_.data()), max_rows_, max_contacts_, kDirections);
@@ -24,12 +21,8 @@ class EnvMemory {
 
  private:
   static constexpr int kDirections = 4;  ///< of law `pyramid`
-  struct alignas(kernels::Arena::kAlignment) Line {
-    unsigned char bytes[kernels::Arena::kAlignment];
-  };
   int max_rows_, max_contacts_;
-  std::size_t bytes_;
-  std::vector<Line> storage_;
+  AlignedBytes storage_;
 };
 
 }  // namespace stickslip::support

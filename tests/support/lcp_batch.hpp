@@ -3,8 +3,10 @@
 // headers.
 #pragma once
 #include <limits>
+#include <string>
 #include <vector>
 
+#include "stickslip/info.hpp"
 #include "stickslip/lcp.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/results.hpp"
@@ -13,6 +15,37 @@ namespace stickslip::support {
 
 /// Which rows a batch has.
 enum class LcpKind { standard, mixed, boxed };
+
+/// What one parametrised suite runs over: every kind by every method in every precision.
+struct LcpCase {
+  LcpKind kind;
+  LcpMethod method;
+  Precision precision;
+  LcpOptions options() const {
+    LcpOptions o;
+    o.method = method;
+    o.precision = precision;
+    return o;
+  }
+};
+
+inline std::vector<LcpCase> lcp_cases() {
+  std::vector<LcpCase> all;
+  for (LcpKind kind : {LcpKind::standard, LcpKind::mixed, LcpKind::boxed}) {
+    for (LcpMethod method : {LcpMethod::automatic, LcpMethod::lemke, LcpMethod::newton}) {
+      for (Precision precision : {Precision::fp64, Precision::fp32}) {
+        all.push_back({kind, method, precision});
+      }
+    }
+  }
+  return all;
+}
+
+inline std::string name(const LcpCase& c) {
+  const char* kinds[] = {"standard", "mixed", "boxed"};
+  return std::string(kinds[int(c.kind)]) + "_" + stickslip::name(c.method) + "_" +
+         stickslip::name(c.precision);
+}
 
 /// Problems that have a solution: M = J J^T with q in the range of J, in a third of them plus a
 /// positive definite, nonsymmetric part on the rows that are not free. In another third, free rows

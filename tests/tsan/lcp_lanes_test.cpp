@@ -3,14 +3,11 @@
 
 #include "kernels/group/thread_group.hpp"
 #include "kernels/launch/lcp_env.hpp"
+#include "tests/support/aligned.hpp"
 #include "tests/support/lcp_batch.hpp"
 
 namespace stickslip {
 namespace {
-
-struct alignas(64) Line {
-  unsigned char bytes[64];
-};
 
 class LcpLanes : public testing::TestWithParam<LcpMethod> {
  protected:
@@ -26,7 +23,7 @@ class LcpLanes : public testing::TestWithParam<LcpMethod> {
     support::LcpAnswers<double> alone(kEnvs, kRows), together(kEnvs, kRows);
     const int max_m = kernels::standard_rows(kRows, p.lo.data != nullptr);
     using Scratch = kernels::LcpScratch<Real, double>;
-    std::vector<Line> memory(Scratch::bytes(kRows, max_m) / sizeof(Line) + 1);
+    support::AlignedBytes memory(Scratch::bytes(kRows, max_m));
     kernels::solve_lcp_range<Real>(p, alone.view(), options, 0, kEnvs, memory.data());
     kernels::run_lanes(3, [&](const kernels::ThreadGroup& group) {
       const Scratch scratch(kernels::Arena(memory.data()), kRows, max_m);

@@ -26,22 +26,13 @@ struct LemkeScratch {
       : dictionary(arena, max_m), y(iterate), w(arena.take<double>(padded(max_m))) {}
 };
 
-/// A number in [1, 2): equal entries of the covering vector would tie near-duplicate rows.
-SS_HD double covering(int i, int attempt) {
-  std::uint32_t h = std::uint32_t(i) * 2654435761U + std::uint32_t(attempt) * 40503U + 12345U;
-  h = (h ^ (h >> 16)) * 0x7feb352dU;
-  h = (h ^ (h >> 15)) * 0x846ca68bU;
-  h ^= h >> 16;
-  return 1.0 + double(h >> 9) * (1.0 / 8388608.0);
-}
-
 /// Enters z0 where the basis is infeasible by more than the slack (elimination leaves zeros that
 /// are rounding); the row it takes, or -1 where nothing is to be done.
 template <class Real, class G>
 SS_HD int enter_artificial(const G& g, const Dictionary<Real>& d, const LemkeOptions<Real>& o) {
   Real* cover = d.col(d.m);
   g.for_each(d.m, [&](int i) {
-    cover[i] = d.is_bounded(d.basic[i]) ? Real(covering(i, o.attempt)) : Real(0);
+    cover[i] = d.is_bounded(d.basic[i]) ? Real(hashed_weight(i, o.attempt)) : Real(0);
   });
   const auto need = [&](int i) {
     return cover[i] > Real(0) && d.constant()[i] < -o.delta ? -d.constant()[i] / cover[i] : Real(0);

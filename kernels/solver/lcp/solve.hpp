@@ -76,7 +76,7 @@ SS_PART void attempt_newton(const G& g, const LcpProblem<In>& p, const LcpOption
   Arena arena = scratch.attempt;
   FischerScratch<Real> f(arena, s.m, scratch.y);
   g.for_each(s.ld, [&](int i) {
-    f.y[i] = attempt > 0 && i < s.m ? covering(i, attempt + 100) - 1.0 : 0.0;
+    f.y[i] = attempt > 0 && i < s.m ? hashed_weight(i, attempt + 100) - 1.0 : 0.0;
   });
   if (attempt == 0 && p.start != nullptr) {
     lcp_residual(g, p, p.start, scratch.judge.w);

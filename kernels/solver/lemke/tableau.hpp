@@ -107,28 +107,11 @@ SS_PART void scale_contacts(const G& g, const EnvProblem<In>& p, PyramidTableau<
   t.q = b_max > 0.0 ? 1.0 / power_of_two_below(b_max) : 1.0;
 }
 
-/// d_i in [1, 2), another vector for every attempt: it tells near-duplicate contacts apart.
-SS_HD double covering_entry(int i, int attempt) {
-  std::uint32_t h = std::uint32_t(i) * 2654435761U + std::uint32_t(attempt) * 40503U + 12345U;
-  h = (h ^ (h >> 16)) * 0x7feb352dU;
-  h = (h ^ (h >> 15)) * 0x846ca68bU;
-  h ^= h >> 16;
-  return 1.0 + double(h >> 9) * (1.0 / 8388608.0);
-}
-
 /// The scaled Delassus matrix, compliance included, in the first n rows and columns.
 template <class G, class In, class Real>
-SS_HD void fill_delassus(const G& g, const EnvProblem<In>& p, const PyramidTableau<Real>& t) {
+SS_HD void fill_scaled(const G& g, const EnvProblem<In>& p, const PyramidTableau<Real>& t) {
   const auto signed_scale = [&](int i) { return t.scale[i] * t.sign[i]; };
-  if (p.symmetric) {  // column j is row j: contiguous reads
-    g.for_each_2d(t.n, t.n, [&](int j, int i) {
-      t.column(j)[i] = Real(p.w(j, i) * (signed_scale(i) * signed_scale(j)));
-    });
-  } else {
-    g.for_each_2d(t.n, t.n, [&](int j, int i) {
-      t.column(j)[i] = Real(p.w(i, j) * (signed_scale(i) * signed_scale(j)));
-    });
-  }
+  fill_delassus(g, p, t.T, t.ld, signed_scale);
   if (p.R == nullptr) return;
   g.for_each(t.n, [&](int i) {
     t.column(i)[i] = Real(p.diagonal(i) * (signed_scale(i) * signed_scale(i)));
@@ -156,11 +139,11 @@ SS_PART void build_tableau(const G& g, const EnvProblem<In>& p, int attempt,
     }
     t.column(3 * k)[t.n + k] = Real(t.cone[k]);
   });
-  fill_delassus(g, p, t);
+  fill_scaled(g, p, t);
   g.for_each(t.n,
              [&](int i) { t.right()[i] = Real(double(p.b[i]) * (t.scale[i] * t.sign[i]) * t.q); });
   g.for_each(t.m, [&](int i) {
-    t.cover[i] = t.column(t.m)[i] = Real(covering_entry(i, attempt));
+    t.cover[i] = t.column(t.m)[i] = Real(hashed_weight(i, attempt));
     t.row_var[i] = i;
     t.col_var[i] = t.m + i;
     t.place[i] = i;

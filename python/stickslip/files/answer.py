@@ -136,12 +136,8 @@ def _solve_complementarity(problem: ComplementarityProblem, tol: float | None) -
             f"problem {problem.name!r}: kind: expected contact or fc3d, for this version has no "
             f"solver of complementarity problems, got {problem.kind}"
         )
-    given = {key: getattr(problem, key) for key in ("lo", "hi", "findex")}
-    options = {key: value for key, value in given.items() if value is not None}
-    if tol is not None:
-        options["tol"] = tol
     start = time.perf_counter()
-    result = solve_lcp(problem.M, problem.q, n_free=problem.n_free, **options)
+    result = solve_lcp(**problem.arguments, tol=tol)
     seconds = time.perf_counter() - start
     solution = StoredSolution(
         values=np.array(result.z, dtype=float),

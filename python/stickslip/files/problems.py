@@ -90,6 +90,12 @@ class ComplementarityProblem:
         """max |q|"""
         return float(np.abs(self.q).max(initial=0.0))
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Of `stickslip.solve_lcp`."""
+        bounds = {"lo": self.lo, "hi": self.hi, "findex": self.findex}
+        return {"M": self.M, "q": self.q, "n_free": self.n_free, **bounds}
+
 
 Problem = ContactProblem | ComplementarityProblem
 

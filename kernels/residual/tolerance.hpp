@@ -1,0 +1,15 @@
+// Up to which residual a problem is solved, whatever kind it is of.
+#pragma once
+#include "kernels/linalg/math.hpp"
+#include "stickslip/types.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// atol + rtol * size, size being max|b| (of an LCP max|q|). Zero or negative tolerances mean the
+/// default of the precision.
+SS_HD double tolerance_of(double atol, double rtol, Precision precision, double size) {
+  const double standard = precision == Precision::fp32 ? 1e-5 : 1e-9;
+  return fma(rtol > 0.0 ? rtol : standard, size, atol > 0.0 ? atol : standard);
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -1,0 +1,21 @@
+// Scratch for a kernel that is called without the library's workspaces.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+namespace stickslip::support {
+
+/// Zeroed memory that begins at a cache line, as kernels::Arena wants it.
+class AlignedBytes {
+ public:
+  explicit AlignedBytes(std::size_t bytes) : lines_(bytes / sizeof(Line) + 1) {}
+  void* data() { return lines_.data(); }
+
+ private:
+  struct alignas(64) Line {
+    unsigned char bytes[64];
+  };
+  std::vector<Line> lines_;
+};
+
+}  // namespace stickslip::support
