@@ -28,8 +28,9 @@ enum class Start : std::int32_t {
 /// What a stage's result tells beside being a solution.
 enum class Check : std::int32_t {
   none,
-  softened,   ///< once converged: the answer if there turns out to be no solution
-  divergence  ///< once converged: impulses that grow as the compliance shrinks mean no solution
+  unsolvable,  ///< runs if the stage before found no solution; its own is the softened answer
+  softened,    ///< once converged: the answer if there turns out to be no solution
+  divergence   ///< once converged: impulses that grow as the compliance shrinks mean no solution
 };
 
 struct Stage {
@@ -128,9 +129,18 @@ SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
   return {};
 }
 
-/// Lemke's method, in `mixed` precision first with a float tableau.
+/// Lemke's method, in `mixed` precision first with a float tableau; where all attempts end on rays,
+/// once more with softer contacts.
 SS_HD Stage lemke_ladder(int index, const SolveOptions& o) {
-  if (index > (o.precision == Precision::mixed ? 1 : 0)) return {};
+  const int last = o.precision == Precision::mixed ? 1 : 0;
+  if (index == last + 1 && !o.exact_pivots) {
+    return {.method = Method::lemke,
+            .rung = 1,
+            .budget = o.max_pivots,
+            .soften = 1e-2,
+            .check = Check::unsolvable};
+  }
+  if (index > last) return {};
   return {.method = Method::lemke,
           .budget = o.max_pivots,
           .exact = o.exact_pivots,

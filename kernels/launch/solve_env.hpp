@@ -99,18 +99,18 @@ SS_HD int run_pivoting(const G& g, const EnvProblem<In>& p, const Stage& stage, 
                        Judge<In>& judge) {
   if (!fits_pyramid_tableau(p)) return 0;
   Lemke<Real> lemke(arena, p.n);
-  return run_lemke(g, p, lemke, stage.budget, stage.exact, judge);
+  return run_lemke(g, p, lemke, stage.budget, stage.exact, stage.soften, judge);
 }
 
 /// The law `pyramid` with any directions and rows of every kind, as a mixed LCP. In double: with 8
 /// directions, a float dictionary left 14 of 1,000 heavy towers of 8 contacts unsolved and 54 of 16
 /// contacts (the tests' `stackheavy`), though none of the other five families.
 template <class G, class In>
-SS_PART int run_general_pyramid(const G& g, const EnvProblem<In>& p, int budget, Arena arena,
-                                Judge<In>& judge) {
+SS_PART int run_general_pyramid(const G& g, const EnvProblem<In>& p, const Stage& stage,
+                                Arena arena, Judge<In>& judge) {
   PyramidScratch<double> scratch(arena, p.n, p.n_contacts, p.directions);
-  const LcpOutcome out = run_pyramid(g, p, budget, scratch, judge);
-  judge.no_solution = out.unsolvable;
+  const LcpOutcome out = run_pyramid(g, p, stage.budget, stage.soften, scratch, judge);
+  judge.no_solution = out.unsolvable || stage.check == Check::unsolvable;
   return out.iterations;
 }
 
@@ -162,7 +162,7 @@ SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
     if (stage.method == Method::lemke) {
       if constexpr (kProgram == Program::all) {  // not in GPU kernels
         if (!fits_pyramid_tableau(p) && scratch.directions >= p.directions) {
-          return run_general_pyramid(g, p, stage.budget, scratch.stage, scratch.judge);
+          return run_general_pyramid(g, p, stage, scratch.stage, scratch.judge);
         }
       }
       if constexpr (sizeof(Factor) != sizeof(Real)) {
@@ -187,6 +187,7 @@ SS_HD bool finds_no_solution(const G& g, const EnvProblem<In>& p, const Stage& s
                              Judge<In>& judge) {
   constexpr double kConverged = 1e-8;  // merit
   constexpr double kGrowth = 5.0;  // for ten times less compliance: 1 with a solution, 10 without
+  if (stage.check == Check::unsolvable) return true;
   if (stage.check == Check::none || !(judge.last_merit < kConverged)) return false;
   if (stage.check == Check::softened) {
     keep_softened(g, p, judge);
@@ -245,6 +246,7 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
       Stage stage = stage_of(o, index);
       if (stage.method == Method::none || stage.rung > o.max_rung) break;
       stage.budget = affordable(stage, p.n);
+      if (stage.check == Check::unsolvable && !judge.no_solution) break;
       const double before = judge.best_residual;
       judge.no_solution = false;
       const int done = run_stage(g, p, stage, scratch);

@@ -49,7 +49,7 @@ Vector solve_pyramid(const HostProblems<double>& batch, int env, int directions)
   judge.law = Law::pyramid;
   judge.tolerance = 1e-9;
   k::PyramidScratch<double> scratch(arena, rows, contacts, directions);
-  k::run_pyramid<double>(g, p, SolveOptions{}.max_pivots, scratch, judge);
+  k::run_pyramid<double>(g, p, SolveOptions{}.max_pivots, 0.0, scratch, judge);
   return best;
 }
 

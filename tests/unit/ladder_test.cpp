@@ -27,11 +27,14 @@ Problem vice(double w, double gap_speed) {
 // u_1 + u_2 = -2 gap_speed whatever the impulses: no solution. With R_n = w / 100 both walls carry
 // gap_speed / R_n, and the true problem's normal velocities stay at -gap_speed.
 TEST(Ladder, finds_that_a_vice_has_no_solution) {
-  for (Law law : {Law::coulomb, Law::frictionless}) {
+  const std::vector<std::pair<Law, int>> cases = {
+      {Law::coulomb, 4}, {Law::frictionless, 4}, {Law::pyramid, 4}, {Law::pyramid, 8}};
+  for (const auto [law, directions] : cases) {
     for (double w : {1e-3, 1.0, 50.0}) {
-      SCOPED_TRACE(testing::Message() << name(law) << " w=" << w);
+      SCOPED_TRACE(testing::Message() << name(law) << directions << " w=" << w);
       SolveOptions options;
       options.law = law;
+      options.directions = directions;
       const auto batch = support::to_batch<double>(std::vector{vice(w, 0.2), vice(w, -0.2)});
       const auto results = support::solve_batch(batch, options);
       EXPECT_EQ(results.status(0), EnvStatus::no_solution_found);

@@ -111,9 +111,11 @@ SS_HD double pyramid_entry(const EnvProblem<In>& p, const PyramidLcp& s, int v, 
   return s.b[v] < 0 ? part : fma(s.c_b[v], along(s.b[v]), part);
 }
 
-/// Fills the LCP of a contact problem in circular coordinates and returns its view.
+/// Fills the LCP of a contact problem in circular coordinates, contact normals softer by `soften`
+/// W_nn, and returns its view.
 template <class G, class In>
-SS_HD LcpProblem<double> pyramid_lcp(const G& g, const EnvProblem<In>& p, PyramidLcp& s) {
+SS_HD LcpProblem<double> pyramid_lcp(const G& g, const EnvProblem<In>& p, double soften,
+                                     PyramidLcp& s) {
   const int scalars = p.first_contact_row();
   g.for_each(scalars, [&](int i) {
     s.set(i, PyramidLcp::row, -1, i, 1.0, -1, 0.0);
@@ -132,6 +134,10 @@ SS_HD LcpProblem<double> pyramid_lcp(const G& g, const EnvProblem<In>& p, Pyrami
   g.for_each(p.n_contacts, [&](int k) { number_pyramid(p, k, s); });
   g.for_each_2d(s.n, s.n,
                 [&](int v, int w) { s.M[std::int64_t(v) * s.n + w] = pyramid_entry(p, s, v, w); });
+  g.for_each(p.n_contacts, [&](int k) {
+    double& normal = s.M[std::int64_t(s.first[k]) * s.n + s.first[k]];
+    normal = fma(soften, p.w(p.block[k], p.block[k]), normal);
+  });
   g.for_each(s.n, [&](int v) {
     const double part = s.a[v] < 0 ? 0.0 : s.c_a[v] * double(p.b[s.a[v]]);
     s.q[v] = s.b[v] < 0 ? part : fma(s.c_b[v], double(p.b[s.b[v]]), part);
@@ -179,11 +185,12 @@ struct PyramidScratch {
 };
 
 /// Up to 1 + `restarts` attempts by Lemke, judged as contact impulses, and `budget` pivots over all
-/// of them. The outcome says whether `no_solution_found` may be answered.
+/// of them. The outcome says whether `no_solution_found` may be answered. With `soften`, on contact
+/// normals, the first solution is the answer to a problem that has none.
 template <class Real, class G, class In>
-SS_HD LcpOutcome run_pyramid(const G& g, const EnvProblem<In>& p, int budget,
+SS_HD LcpOutcome run_pyramid(const G& g, const EnvProblem<In>& p, int budget, double soften,
                              PyramidScratch<Real>& scratch, Judge<In>& judge) {
-  const LcpProblem<double> lcp = pyramid_lcp(g, p, scratch.lcp);
+  const LcpProblem<double> lcp = pyramid_lcp(g, p, soften, scratch.lcp);
   LcpJudge<double>& inner = scratch.solver.judge;
   inner.best = scratch.lcp.z;
   inner.tolerance = 1e-3 * judge.tolerance;  // the residuals differ by the diagonal of W
@@ -203,6 +210,11 @@ SS_HD LcpOutcome run_pyramid(const G& g, const EnvProblem<In>& p, int budget,
     if (end != LemkeEnd::solution) continue;
     carry_back(g, p, scratch.lcp, inner.best, judge.candidate);
     judge_candidate(g, p, judge);
+    if (soften > 0.0) {
+      keep_softened(g, p, judge);
+      answer_softened(g, p, judge);
+      break;
+    }
   }
   return out;
 }

@@ -106,22 +106,30 @@ SS_PART void refine(const G& g, const EnvProblem<In>& p, Lemke<Real>& s) {
 }
 
 /// Up to `budget` pivots, over as many attempts as they last, judged by the one residual; all of
-/// them if `exact`, unless there is nothing to pivot. Returns the pivots done.
+/// them if `exact`, unless there is nothing to pivot. With `soften`, on contact normals, the first
+/// solution is the answer to a problem that has none. Returns the pivots done.
 template <class Real, class G, class In>
 SS_PART int run_lemke(const G& g, const EnvProblem<In>& p, Lemke<Real>& s, int budget, bool exact,
-                      Judge<In>& judge) {
+                      double soften, Judge<In>& judge) {
   auto& t = s.tableau;
   scale_contacts(g, p, t);
   judge.no_solution = true;
   int pivots = 0;
   for (int attempt = 0; exact ? pivots < budget : attempt < kLemkeAttempts; ++attempt) {
-    build_tableau(g, p, attempt, t);
+    build_tableau(g, p, attempt, soften, t);
     int done = 0;
     const PathEnd end = follow_path(g, t, pivot_rule<Real>(attempt), budget - pivots, done);
     pivots += done;
     if (end != PathEnd::ray) judge.no_solution = false;
     read_basis(g, s);
     bool solved = judge_pyramid(g, p, s, judge);
+    if (soften > 0.0) {
+      if (end == PathEnd::ray) continue;
+      if (end == PathEnd::budget) break;
+      keep_softened(g, p, judge);
+      answer_softened(g, p, judge);
+      break;
+    }
     for (int step = 0; step < 4 && end == PathEnd::solution && !solved; ++step) {
       refine(g, p, s);
       solved = judge_pyramid(g, p, s, judge);

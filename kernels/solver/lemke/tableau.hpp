@@ -109,18 +109,21 @@ SS_PART void scale_contacts(const G& g, const EnvProblem<In>& p, PyramidTableau<
 
 /// The scaled Delassus matrix, compliance included, in the first n rows and columns.
 template <class G, class In, class Real>
-SS_HD void fill_scaled(const G& g, const EnvProblem<In>& p, const PyramidTableau<Real>& t) {
+SS_HD void fill_scaled(const G& g, const EnvProblem<In>& p, double soften,
+                       const PyramidTableau<Real>& t) {
   const auto signed_scale = [&](int i) { return t.scale[i] * t.sign[i]; };
   fill_delassus(g, p, t.T, t.ld, signed_scale);
-  if (p.R == nullptr) return;
+  if (p.R == nullptr && soften == 0.0) return;
   g.for_each(t.n, [&](int i) {
-    t.column(i)[i] = Real(p.diagonal(i) * (signed_scale(i) * signed_scale(i)));
+    const double diagonal = fma(i % 3 == 0 ? soften : 0.0, p.w(i, i), p.diagonal(i));
+    t.column(i)[i] = Real(diagonal * (signed_scale(i) * signed_scale(i)));
   });
 }
 
-/// The tableau at z = 0: w = M z + d z0 + b, every pair in the direction with w = -|b_t|.
+/// The tableau at z = 0: w = M z + d z0 + b, every pair in the direction with w = -|b_t|; contact
+/// normals softer by `soften` W_nn.
 template <class G, class In, class Real>
-SS_PART void build_tableau(const G& g, const EnvProblem<In>& p, int attempt,
+SS_PART void build_tableau(const G& g, const EnvProblem<In>& p, int attempt, double soften,
                            PyramidTableau<Real>& t) {
   constexpr int C = G::kChunk;
   t.pending = 0;
@@ -139,7 +142,7 @@ SS_PART void build_tableau(const G& g, const EnvProblem<In>& p, int attempt,
     }
     t.column(3 * k)[t.n + k] = Real(t.cone[k]);
   });
-  fill_scaled(g, p, t);
+  fill_scaled(g, p, soften, t);
   g.for_each(t.n,
              [&](int i) { t.right()[i] = Real(double(p.b[i]) * (t.scale[i] * t.sign[i]) * t.q); });
   g.for_each(t.m, [&](int i) {
