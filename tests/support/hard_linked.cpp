@@ -132,10 +132,11 @@ HardScene make_grasp(int contacts, Random& random) {
   for (int i = 0; i < 6; ++i) v_free[i] = 0.1 * random.normal();
   v_free[2] -= kWeight;
   for (const Finger& finger : hand) {
+    const double depth = random.chance(0.5) ? random.uniform(-0.3, 0.0) : random.uniform(0.0, 0.1);
+    const double uneven = random.chance(0.5) ? 0.0 : 0.01;
     for (int k = 0; k < contacts / fingers; ++k) {
       const Vector3d at = on_patch(finger.point, finger.normal, k == 0 ? 0.0 : 0.008, random);
-      const double gap = random.chance(0.5) ? random.uniform(-0.3, 0.0) : random.uniform(0.0, 0.1);
-      m.add_contact(object, finger.tip, at, finger.normal, mu, gap);
+      m.add_contact(object, finger.tip, at, finger.normal, mu, depth + uneven * random.uniform());
     }
     // The command: the tip moves inwards by way of its own joints.
     const Vector inwards = m.row(finger.tip, finger.point, finger.normal);
@@ -162,16 +163,17 @@ HardScene make_humanoid(int contacts, Random& random) {
   }
   constrain_joints(m, limbs, random);
   const int per_hand = std::max(1, contacts / 8), per_foot = contacts / 2 - per_hand;
+  const bool rests = random.chance(0.5);
   for (std::size_t i = 0; i < limbs.size(); ++i) {
     for (int k = 0; k < (i < 2 ? per_foot : per_hand); ++k) {
       const Vector3d at = on_patch(limbs[i].point, limbs[i].normal, i < 2 ? 0.1 : 0.04, random);
-      const double gap = random.chance(0.5) ? 0.0 : random.uniform(-0.1, 0.1);
+      const double gap = rests || random.chance(0.5) ? 0.0 : random.uniform(-0.1, 0.1);
       m.add_contact(limbs[i].end, -1, at, limbs[i].normal, mu, gap);
     }
   }
   Vector v_free(m.dofs());
-  for (double& v : v_free) v = 0.5 * random.normal();
-  v_free[2] -= kWeight + random.uniform(0.0, 0.5);
+  for (double& v : v_free) v = (rests ? 1e-3 : 0.5) * random.normal();
+  v_free[2] -= rests ? kWeight : kWeight + random.uniform(0.0, 0.5);
   return {m.scene(v_free), {}, {}};
 }
 
