@@ -53,7 +53,8 @@ Rod lean(Mechanism& m, const Vector3d& top, Random& random) {
   rod.direction = Vector3d(flat.x(), flat.y(), std::sqrt(1.0 - aside * aside));
   rod.top = top;
   rod.half = 0.5 * top.z() / rod.direction.z();
-  rod.body = add_rod(m, rod.direction, rod.at(0.0), rod.half, slenderness, random.uniform(0.2, 2.0));
+  rod.body =
+      add_rod(m, rod.direction, rod.at(0.0), rod.half, slenderness, random.uniform(0.2, 2.0));
   return rod;
 }
 
@@ -91,22 +92,23 @@ HardScene make_rods(int contacts, Random& random) {
   // All bodies first: a row has room for the degrees of freedom that exist when it is made.
   std::vector<Rod> rods;
   for (int k = 0; k < leaning; ++k) {
-    const Vector3d top = k == 0 ? Vector3d(0.0, 0.0, random.uniform(0.5, 1.5))
-                                : before.at(random.uniform(0.6, 1.0));
+    const Vector3d top =
+        k == 0 ? Vector3d(0.0, 0.0, random.uniform(0.5, 1.5)) : before.at(random.uniform(0.6, 1.0));
     rods.push_back(before = lean(m, top, random));
   }
   const Vector3d along = random_direction(random);
-  const int squeezed = jammed ? add_rod(m, along, Vector3d(3.0, 0.0, 1.0), 0.5,
-                                        random.uniform(3.0, 40.0), 1.0)
-                              : -1;
+  const int squeezed =
+      jammed ? add_rod(m, along, Vector3d(3.0, 0.0, 1.0), 0.5, random.uniform(3.0, 40.0), 1.0) : -1;
   for (int k = 0; k < leaning; ++k) {
     const Rod& rod = rods[std::size_t(k)];
     m.add_contact(rod.body, -1, rod.at(-1.0), Vector3d::UnitZ(), mu, gap());
     Vector3d normal = -rod.direction;
     if (k == 0) normal.z() = 0.0;
-    if (k > 0) normal += rod.direction.dot(rods[std::size_t(k - 1)].direction) *
-                         rods[std::size_t(k - 1)].direction;
-    m.add_contact(rod.body, k == 0 ? -1 : rods[std::size_t(k - 1)].body, rod.top, normal, mu, gap());
+    if (k > 0)
+      normal += rod.direction.dot(rods[std::size_t(k - 1)].direction) *
+                rods[std::size_t(k - 1)].direction;
+    m.add_contact(rod.body, k == 0 ? -1 : rods[std::size_t(k - 1)].body, rod.top, normal, mu,
+                  gap());
   }
   if (jammed) {
     const Vector3d end = 0.5 * along;

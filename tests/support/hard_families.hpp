@@ -1,5 +1,6 @@
 // Four families of contact problems from real kinematics, harder than the six of families.hpp. Each
-// problem carries a proof that it has a solution, or that it has none, which no solver was asked for.
+// problem carries a proof that it has a solution, or that it has none, which no solver was asked
+// for.
 #pragma once
 #include <array>
 

@@ -22,7 +22,8 @@ Vector3d near(const Vector3d& axis, double distance, Random& random) {
   return v / std::sqrt(v.squaredNorm());
 }
 
-/// A slender body from one point to another; its inertia is that of a ball of a third of its length.
+/// A slender body from one point to another; its inertia is that of a ball of a third of its
+/// length.
 int add_link(Mechanism& m, int parent, const Vector3d& from, const Vector3d& to, double mass) {
   const double inertia = mass * (to - from).squaredNorm() / 12.0;
   return m.add_body(parent, mass, 0.5 * (from + to), Vector3d::Constant(inertia));
@@ -45,7 +46,8 @@ Finger add_finger(Mechanism& m, const Vector3d& point, const Vector3d& normal, R
   const Vector3d aside = across(normal, random);
   const Vector3d hinge = normal.cross(aside);
   const Vector3d knuckle = point - 0.03 * normal + 0.09 * near(aside, 0.3, random);
-  const Vector3d middle = point - random.uniform(0.03, 0.05) * normal + 0.05 * near(aside, 0.3, random);
+  const Vector3d middle =
+      point - random.uniform(0.03, 0.05) * normal + 0.05 * near(aside, 0.3, random);
   const Vector3d last = point - 0.025 * near(normal, 0.5, random) + 0.01 * aside;
   const int lower = add_link(m, -1, knuckle, middle, mass);
   m.add_hinge(lower, near(aside, 0.2, random), knuckle, rotor);
@@ -149,8 +151,7 @@ HardScene make_humanoid(int contacts, Random& random) {
   Mechanism m;
   const double mass = random.uniform(30.0, 90.0), mu = random.uniform(0.3, 1.0);
   const Vector3d half(0.1, 0.18, 0.3);
-  const int torso =
-      m.add_body(-1, 0.5 * mass, Vector3d::Zero(), box_inertia(0.5 * mass, half));
+  const int torso = m.add_body(-1, 0.5 * mass, Vector3d::Zero(), box_inertia(0.5 * mass, half));
   m.set_free(torso);
   std::vector<Limb> limbs;
   for (double side : {-1.0, 1.0}) {

@@ -52,8 +52,7 @@ int Mechanism::add_dof(int body, const Dof& dof) {
   return dofs() - 1;
 }
 
-int Mechanism::add_hinge(int body, const Vector3d& axis, const Vector3d& through,
-                         double armature) {
+int Mechanism::add_hinge(int body, const Vector3d& axis, const Vector3d& through, double armature) {
   return add_dof(body, {true, axis / std::sqrt(dot(axis, axis)), through, armature});
 }
 

@@ -6,10 +6,10 @@
 
 namespace stickslip::support {
 
+using Eigen::Vector3d;
 using reference::Matrix;
 using reference::Problem;
 using reference::Vector;
-using Eigen::Vector3d;
 
 /// A constrained mechanism: M, J, v_free and the gap terms c lead to the problem
 /// W = J M^-1 J^T, b = J v_free + c.
@@ -22,8 +22,8 @@ struct MechanismScene {
 /// Bodies are added parents first, each with its joints; then the rows.
 class Mechanism {
  public:
-  /// A body of that mass, centre and principal inertia along `axes` (columns), on body `parent` (-1:
-  /// the world). It moves with its parent until it gets joints of its own.
+  /// A body of that mass, centre and principal inertia along `axes` (columns), on body `parent`
+  /// (-1: the world). It moves with its parent until it gets joints of its own.
   int add_body(int parent, double mass, const Vector3d& centre, const Vector3d& inertia,
                const Eigen::Matrix3d& axes = Eigen::Matrix3d::Identity());
   /// One more degree of freedom between a body and its parent; `armature` is the rotor's inertia.
