@@ -91,7 +91,7 @@ void solve_robot(benchmark::State& state, const fs::path& file, const SolveOptio
   state.counters["us_median"] = 1e6 * quantile(each, 0.5);
   state.counters["us_p95"] = 1e6 * quantile(each, 0.95);
   state.counters["us_max"] = 1e6 * quantile(each, 1.0);
-  state.counters["solved"] = solved_share(results, problems.num_envs());
+  count_rungs(state.counters, results, problems.num_envs());
   state.SetItemsProcessed(state.iterations() * problems.num_envs());
 }
 

@@ -79,6 +79,41 @@ def robots(results: list[dict]) -> None:
     table(["robot", *columns], rows)
 
 
+def rung_cells(cell: dict) -> list[str]:
+    """Shares of the problems that were solved at all."""
+    solved = cell["solved"] or 1.0
+    return [f"{100 * cell[f'rung{i}'] / solved:.2f} %" for i in range(6)]
+
+
+def rungs(results: list[dict], robots: list[dict] = ()) -> None:
+    print("Of the problems that are solved, on which rung; and the share solved of all\n")
+    rows = []
+    for precision in ("double", "mixed"):
+        kinds: dict[str, list[dict]] = {}
+        for r in [*results, *(r for r in robots if "rung0" in r)]:
+            kind, _, _, its, case = r["name"].split("/", 4)
+            if its != precision or "coulomb" not in r["name"]:
+                continue
+            family, _, p = case.partition("/p:")
+            if kind == "robots":
+                kinds.setdefault("aloha_pot" if family == "aloha_pot" else "13 robots", []).append(
+                    r
+                )
+            elif family in FAMILIES:
+                kinds.setdefault("six families, p ≤ 16" if int(p) <= 16 else "… p = 32", []).append(
+                    r
+                )
+            else:
+                kinds.setdefault(family, []).append(r)
+        for kind, cells in kinds.items():
+            keys = ["solved", *(f"rung{i}" for i in range(6))]
+            mean = {key: sum(cell[key] for cell in cells) / len(cells) for key in keys}
+            rows.append(
+                [f"{kind}, {precision}", *rung_cells(mean), f"{100 * mean['solved']:.2f} %"]
+            )
+    table(["", *(f"rung {i}" for i in range(6)), "solved"], rows)
+
+
 def plain(results: list[dict]) -> None:
     rows = [[r["name"], number(r["us"]), f"{number(r['us_min'])} – {number(r['us_max_of_runs'])}"]
             for r in results]  # fmt: skip
@@ -123,14 +158,19 @@ def peers(results: list[dict]) -> None:
 
 def main() -> None:
     folder = Path(sys.argv[1])
-    kinds = {"solvers": solvers, "compare": compare, "robots": robots, "delassus": plain,
+    kinds = {"solvers": solvers, "compare": compare, "robots": robots, "rungs": rungs,
+             "delassus": plain,
              "scaling": scaling, "models": models, "gpu": plain,
              "peers": peers}  # fmt: skip
     for kind, show in kinds.items():
         path = folder / f"{kind}.json"
         if path.exists():
             print(f"### {kind}\n")
-            show(json.loads(path.read_text())["results"])
+            results = json.loads(path.read_text())["results"]
+            if kind == "rungs" and (folder / "robots.json").exists():
+                rungs(results, json.loads((folder / "robots.json").read_text())["results"])
+            else:
+                show(results)
 
 
 if __name__ == "__main__":
