@@ -79,38 +79,24 @@ def robots(results: list[dict]) -> None:
     table(["robot", *columns], rows)
 
 
-def rung_cells(cell: dict) -> list[str]:
-    """Shares of the problems that were solved at all."""
-    solved = cell["solved"] or 1.0
-    return [f"{100 * cell[f'rung{i}'] / solved:.2f} %" for i in range(6)]
-
-
-def rungs(results: list[dict], robots: list[dict] = ()) -> None:
+def rungs(results: list[dict]) -> None:
     print("Of the problems that are solved, on which rung; and the share solved of all\n")
+    kinds: dict[str, list[dict]] = {}
+    for r in results:
+        _, _, _, precision, family, case = r["name"].split("/")
+        if family == "robots":
+            kind = case if case == "aloha_pot" else "13 robots"
+        elif family in FAMILIES:
+            kind = "six families, p = 32" if case == "p:32" else "six families, p ≤ 16"
+        else:
+            kind = family
+        kinds.setdefault(f"{kind}, {precision}", []).append(r)
+    keys = ["solved", *(f"rung{i}" for i in range(6))]
     rows = []
-    for precision in ("double", "mixed"):
-        kinds: dict[str, list[dict]] = {}
-        for r in [*results, *(r for r in robots if "rung0" in r)]:
-            kind, _, _, its, case = r["name"].split("/", 4)
-            if its != precision or "coulomb" not in r["name"]:
-                continue
-            family, _, p = case.partition("/p:")
-            if kind == "robots":
-                kinds.setdefault("aloha_pot" if family == "aloha_pot" else "13 robots", []).append(
-                    r
-                )
-            elif family in FAMILIES:
-                kinds.setdefault("six families, p ≤ 16" if int(p) <= 16 else "… p = 32", []).append(
-                    r
-                )
-            else:
-                kinds.setdefault(family, []).append(r)
-        for kind, cells in kinds.items():
-            keys = ["solved", *(f"rung{i}" for i in range(6))]
-            mean = {key: sum(cell[key] for cell in cells) / len(cells) for key in keys}
-            rows.append(
-                [f"{kind}, {precision}", *rung_cells(mean), f"{100 * mean['solved']:.2f} %"]
-            )
+    for kind, cells in kinds.items():
+        mean = {key: sum(cell[key] for cell in cells) / len(cells) for key in keys}
+        shares = [f"{100 * mean[key] / mean['solved']:.2f} %" for key in keys[1:]]
+        rows.append([kind, *shares, f"{100 * mean['solved']:.2f} %"])
     table(["", *(f"rung {i}" for i in range(6)), "solved"], rows)
 
 
@@ -166,11 +152,7 @@ def main() -> None:
         path = folder / f"{kind}.json"
         if path.exists():
             print(f"### {kind}\n")
-            results = json.loads(path.read_text())["results"]
-            if kind == "rungs" and (folder / "robots.json").exists():
-                rungs(results, json.loads((folder / "robots.json").read_text())["results"])
-            else:
-                show(results)
+            show(json.loads(path.read_text())["results"])
 
 
 if __name__ == "__main__":
