@@ -106,14 +106,14 @@ const bool registered = [] {
         options.law = law;
         options.precision = precision;
         const std::string setup = std::string(name(law)) + "/auto/" + name(precision);
-        const std::string robot = "/" + entry.path().stem().string();
+        const std::string robot = entry.path().stem().string();
         const auto run = [=](benchmark::State& state) {
           solve_robot(state, entry.path(), options);
         };
         const auto unit = benchmark::kMicrosecond;
-        benchmark::RegisterBenchmark(("robots/" + setup + robot).c_str(), run)->Unit(unit);
+        benchmark::RegisterBenchmark(("robots/" + setup + "/" + robot).c_str(), run)->Unit(unit);
         if (law == Law::convex) continue;
-        benchmark::RegisterBenchmark(("rungs/" + setup + "/robots" + robot).c_str(), run)
+        benchmark::RegisterBenchmark(("rungs/" + setup + "/robots/" + robot).c_str(), run)
             ->Unit(unit);
       }
     }

@@ -145,8 +145,7 @@ def peers(results: list[dict]) -> None:
 def main() -> None:
     folder = Path(sys.argv[1])
     kinds = {"solvers": solvers, "compare": compare, "robots": robots, "rungs": rungs,
-             "delassus": plain,
-             "scaling": scaling, "models": models, "gpu": plain,
+             "delassus": plain, "scaling": scaling, "models": models, "gpu": plain,
              "peers": peers}  # fmt: skip
     for kind, show in kinds.items():
         path = folder / f"{kind}.json"
