@@ -91,7 +91,7 @@ void solve_robot(benchmark::State& state, const fs::path& file, const SolveOptio
   state.counters["us_median"] = 1e6 * quantile(each, 0.5);
   state.counters["us_p95"] = 1e6 * quantile(each, 0.95);
   state.counters["us_max"] = 1e6 * quantile(each, 1.0);
-  state.counters["solved"] = solved_share(results, problems.num_envs());
+  count_rungs(state.counters, results, problems.num_envs());
   state.SetItemsProcessed(state.iterations() * problems.num_envs());
 }
 
@@ -105,11 +105,16 @@ const bool registered = [] {
         SolveOptions options;
         options.law = law;
         options.precision = precision;
-        const std::string label = std::string("robots/") + name(law) + "/auto/" + name(precision) +
-                                  "/" + entry.path().stem().string();
-        benchmark::RegisterBenchmark(label.c_str(), [=](benchmark::State& state) {
+        const std::string setup = std::string(name(law)) + "/auto/" + name(precision);
+        const std::string robot = entry.path().stem().string();
+        const auto run = [=](benchmark::State& state) {
           solve_robot(state, entry.path(), options);
-        })->Unit(benchmark::kMicrosecond);
+        };
+        const auto unit = benchmark::kMicrosecond;
+        benchmark::RegisterBenchmark(("robots/" + setup + "/" + robot).c_str(), run)->Unit(unit);
+        if (law == Law::convex) continue;
+        benchmark::RegisterBenchmark(("rungs/" + setup + "/robots/" + robot).c_str(), run)
+            ->Unit(unit);
       }
     }
   }

@@ -26,6 +26,7 @@ REPETITIONS = 3
 KINDS = {  # report: (filter of stickslip_bench, pinned to one core)
     "solvers": ("^solve/", True),
     "robots": ("^robots/", True),
+    "rungs": ("^rungs/", True),
     "delassus": ("^(delassus|apply_impulse)/", True),
     "scaling": ("^scaling/", False),
     "gpu": ("^gpu/", False),
@@ -40,7 +41,7 @@ PEER_RUNS = {  # arguments of `stickslip compare`; a pattern is looked for in th
     "convex_robots_strict": [*ROBOTS, "--peer-tol=1e-13"],
     "coulomb_fc3d": ["problems/fc3d*.h5", "--rounds=3"],
 }  # fmt: skip
-COUNTERS = ["solved", "us_median", "us_p95", "us_max"]
+COUNTERS = ["solved", "us_median", "us_p95", "us_max", *(f"rung{i}" for i in range(6))]
 
 
 def changed_files() -> list[str]:

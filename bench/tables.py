@@ -79,6 +79,27 @@ def robots(results: list[dict]) -> None:
     table(["robot", *columns], rows)
 
 
+def rungs(results: list[dict]) -> None:
+    print("Of the problems that are solved, on which rung; and the share solved of all\n")
+    kinds: dict[str, list[dict]] = {}
+    for r in results:
+        _, _, _, precision, family, case = r["name"].split("/")
+        if family == "robots":
+            kind = case if case == "aloha_pot" else "13 robots"
+        elif family in FAMILIES:
+            kind = "six families, p = 32" if case == "p:32" else "six families, p ≤ 16"
+        else:
+            kind = family
+        kinds.setdefault(f"{kind}, {precision}", []).append(r)
+    keys = ["solved", *(f"rung{i}" for i in range(6))]
+    rows = []
+    for kind, cells in kinds.items():
+        mean = {key: sum(cell[key] for cell in cells) / len(cells) for key in keys}
+        shares = [f"{100 * mean[key] / mean['solved']:.2f} %" for key in keys[1:]]
+        rows.append([kind, *shares, f"{100 * mean['solved']:.2f} %"])
+    table(["", *(f"rung {i}" for i in range(6)), "solved"], rows)
+
+
 def plain(results: list[dict]) -> None:
     rows = [[r["name"], number(r["us"]), f"{number(r['us_min'])} – {number(r['us_max_of_runs'])}"]
             for r in results]  # fmt: skip
@@ -123,8 +144,8 @@ def peers(results: list[dict]) -> None:
 
 def main() -> None:
     folder = Path(sys.argv[1])
-    kinds = {"solvers": solvers, "compare": compare, "robots": robots, "delassus": plain,
-             "scaling": scaling, "models": models, "gpu": plain,
+    kinds = {"solvers": solvers, "compare": compare, "robots": robots, "rungs": rungs,
+             "delassus": plain, "scaling": scaling, "models": models, "gpu": plain,
              "peers": peers}  # fmt: skip
     for kind, show in kinds.items():
         path = folder / f"{kind}.json"

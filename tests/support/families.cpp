@@ -16,21 +16,6 @@ bool is_tower(Family family) {
   return family == Family::stack || family == Family::stackrest || family == Family::stackheavy;
 }
 
-/// 10^x for x in [0, 4) by square roots alone, which are the same on every machine.
-double power_of_ten(double x) {
-  double result = 1.0;
-  for (; x >= 1.0; x -= 1.0) result *= 10.0;
-  double root = std::sqrt(10.0);
-  for (int bit = 0; bit < 30; ++bit, root = std::sqrt(root)) {
-    x *= 2.0;
-    if (x >= 1.0) {
-      x -= 1.0;
-      result *= root;
-    }
-  }
-  return result;
-}
-
 Vector3d random_vector(Random& random, double low, double high) {
   const double x = random.uniform(low, high);
   const double y = random.uniform(low, high);

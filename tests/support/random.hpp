@@ -1,5 +1,6 @@
 // Random numbers that are the same on every machine: no libm function whose last bit may differ.
 #pragma once
+#include <cmath>
 #include <cstdint>
 
 namespace stickslip::support {
@@ -33,5 +34,20 @@ class Random {
  private:
   std::uint64_t state_;
 };
+
+/// 10^x for x >= 0 by square roots alone, which are the same on every machine.
+inline double power_of_ten(double x) {
+  double result = 1.0;
+  for (; x >= 1.0; x -= 1.0) result *= 10.0;
+  double root = std::sqrt(10.0);
+  for (int bit = 0; bit < 30; ++bit, root = std::sqrt(root)) {
+    x *= 2.0;
+    if (x >= 1.0) {
+      x -= 1.0;
+      result *= root;
+    }
+  }
+  return result;
+}
 
 }  // namespace stickslip::support
