@@ -29,7 +29,7 @@ Problem vice(double w, double gap_speed) {
 TEST(Ladder, finds_that_a_vice_has_no_solution) {
   const std::vector<std::pair<Law, int>> cases = {
       {Law::coulomb, 4}, {Law::frictionless, 4}, {Law::pyramid, 4}, {Law::pyramid, 8}};
-  for (const auto [law, directions] : cases) {
+  for (const auto& [law, directions] : cases) {
     for (double w : {1e-3, 1.0, 50.0}) {
       SCOPED_TRACE(testing::Message() << name(law) << directions << " w=" << w);
       SolveOptions options;

@@ -61,11 +61,10 @@ SS_PART int find_leaving(const G& g, const PyramidTableau<Real>& t, const PivotR
   const int z0_row = t.place[t.z0()];
   const Real z0_slope = t.slope[z0_row];
   if (z0_slope > rule.least && (t.room[z0_row] - rule.slack) * nearest <= z0_slope) return z0_row;
-  for_chunks(g, items, [&](int i) {
+  return g.argmax(items, [&](int i) {
     const Real pivot = t.room[i] * nearest <= t.slope[i] ? t.slope[i] : Real(0);
-    t.key[i] = t.key[i] > Real(0) ? pivot : Real(0);
+    return t.key[i] > Real(0) ? pivot : Real(0);
   });
-  return g.argmax(items, [&](int i) { return t.key[i]; });
 }
 
 /// Runs the path from the tableau at z = 0, with at most `budget` pivots; counts them.
