@@ -80,10 +80,13 @@ SS_HD Stage compliance_homotopy(int index) {
       stage.soften = 1e-5;
       stage.check = Check::growth;
       break;
-    default:
+    case 4:
       stage.grow = 100.0;
       stage.soften = 1e-7;
       stage.check = Check::divergence;
+      break;
+    default:  // no jam: on towards the problem as given
+      stage.soften = 1e-5;
   }
   return stage;
 }
@@ -95,28 +98,28 @@ SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
   constexpr Method pgs = Method::pgs, newton = Method::newton;
   if (index == 0) return {.method = pgs, .budget = 3, .first = true};
   if (index == 1) return {.method = newton, .budget = steps, .first = true};
-  if (index < 7) return compliance_homotopy(index - 2);
-  if (index == 7) return {.method = newton, .rung = 1, .budget = steps};
+  if (index < 8) return compliance_homotopy(index - 2);
+  if (index == 8) return {.method = newton, .rung = 1, .budget = steps};
   // Rung 2: sweeps.
-  if (index == 8) return {.method = pgs, .rung = 2, .budget = 20};
-  if (index == 9) return {.method = newton, .rung = 2, .budget = steps};
+  if (index == 9) return {.method = pgs, .rung = 2, .budget = 20};
+  if (index == 10) return {.method = newton, .rung = 2, .budget = steps};
   // Rung 3: De Saxce's fixed point.
-  if (index == 10) return {.method = newton, .rung = 3, .budget = 100, .rounds = 40};
-  if (index == 11) return {.method = newton, .rung = 3, .budget = steps};
+  if (index == 11) return {.method = newton, .rung = 3, .budget = 100, .rounds = 40};
+  if (index == 12) return {.method = newton, .rung = 3, .budget = steps};
   // Rung 4: sweeps, from rest and from shaken starts.
-  if (index < 20) {
-    const int round = (index - 12) / 2;
-    if (index % 2 == 1) {
+  if (index < 21) {
+    const int round = (index - 13) / 2;
+    if (index % 2 == 0) {
       return {.method = newton, .rung = 4, .budget = steps, .shake = round < 3 ? 5 + round : 0};
     }
     return {
         .method = pgs, .rung = 4, .budget = 100, .start = round == 0 ? Start::rest : Start::last};
   }
   // Rung 5: patience.
-  if (index == 20) return {.method = pgs, .rung = 5, .budget = 500};
-  if (index == 21) return {.method = newton, .rung = 5, .budget = steps};
-  if (index == 22) return {.method = newton, .rung = 5, .budget = 500, .rounds = 200};
-  if (index == 23) return {.method = newton, .rung = 5, .budget = steps};
+  if (index == 21) return {.method = pgs, .rung = 5, .budget = 500};
+  if (index == 22) return {.method = newton, .rung = 5, .budget = steps};
+  if (index == 23) return {.method = newton, .rung = 5, .budget = 500, .rounds = 200};
+  if (index == 24) return {.method = newton, .rung = 5, .budget = steps};
   return {};
 }
 
@@ -157,8 +160,8 @@ SS_HD double work_of(const Stage& stage, int n) {
   return stage.method == Method::newton ? square * n : 5.0 * square;
 }
 
-/// Work that the stages after rung 0 share, so that no environment holds up a batch for more than a
-/// few milliseconds: all of the ladder for up to 50 rows, and enough to recognise a jam for any n.
+/// Work that the stages after rung 0 share, so that no environment of up to 130 rows holds up
+/// a batch for more than some 10 ms: all of the ladder for 60 rows, enough to tell a jam for any n.
 SS_HD double work_after_rung_0(int n) { return max(6e8, 60.0 * n * n * double(n)); }
 
 /// Whether a solver can take a law: the one place that says so.
