@@ -154,6 +154,14 @@ SS_HD Stage stage_of(const SolveOptions& o, int index) {
   return newton_ladder(index, o);
 }
 
+/// Whether anything is tried where rung 0 fails.
+SS_HD bool has_later_rungs(const SolveOptions& o) {
+  int index = 0;
+  while (stage_of(o, index).method != Method::none && stage_of(o, index).rung == 0) ++index;
+  const Stage stage = stage_of(o, index);
+  return stage.method != Method::none && stage.rung <= o.max_rung;
+}
+
 /// Work of one iteration in multiplications: Newton factorises n x n.
 SS_HD double work_of(const Stage& stage, int n) {
   const double square = double(n) * n;
