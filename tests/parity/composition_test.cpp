@@ -108,8 +108,7 @@ TEST_P(Composition, neighbours_that_are_bad) {
 
 // Hard environments run twice, the second time from a queue: nobody must see that.
 TEST(Queue, does_not_change_bits) {
-  const auto problems =
-      support::make_problems(support::Family::cage, 4, support::test_count(1000));
+  const auto problems = support::make_problems(support::Family::cage, 4, support::test_count(1000));
   const Hashes expected = hashes(problems, {});
   for (int threads : {2, 3, 8}) EXPECT_EQ(hashes(problems, {}, threads), expected);
   const auto middle = problems.begin() + long(problems.size()) / 2;
