@@ -202,13 +202,14 @@ SS_HD void judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
   continue_from_candidate(g, p, judge);
 }
 
-/// Solves environment `env` of the batch.
+/// Solves environment `env` of the batch. With `resume`, rung 0 has been here and `result` is what
+/// it left: that, and where rung 1 starts, at rest, is all that the later rungs need of it.
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatch<In>& result,
                      const SolveOptions& o, std::int64_t env,
-                     EnvScratch<Real, Factor, In, kProgram> scratch) {
+                     EnvScratch<Real, Factor, In, kProgram> scratch, bool resume = false) {
   In* impulse = slot(result.impulse, env);
-  g.for_each(batch.max_rows, [&](int i) { impulse[i] = In(0); });
+  if (!resume) g.for_each(batch.max_rows, [&](int i) { impulse[i] = In(0); });
   EnvProblem<In> view{};
   int rows_needed = 0;
   EnvStatus status = open_problem(g, batch, env, scratch.view, view, rows_needed);
@@ -227,11 +228,17 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
   judge.tolerance = tolerance_of(o, b_max);
   judge.near = b_max > 0.0 ? judge.tolerance / b_max * (judge.tolerance / b_max) : 1.0;
   judge.best = impulse;
-  judge_start(g, p, judge);
   int iterations = 0, rung = 0;
   JamTest jam;
   double work_left = work_after_rung_0(p.n);
   Solver solver = solver_of(stage_of(o, 0).method);
+  if (resume) {
+    judge.best_residual = result.residual[env];
+    iterations = result.iterations[env];
+    solver = result.solver[env];
+  } else {
+    judge_start(g, p, judge);
+  }
   if (p.n > 0 && (!judge.solved() || o.exact_sweeps || o.exact_pivots)) {
     if constexpr (kProgram != Program::pivoting) {
       if (program_of(o) != Program::pivoting) scale_problem(g, p, o.law, scratch.scaled);
@@ -239,6 +246,7 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
     for (int index = 0;; ++index) {
       Stage stage = stage_of(o, index);
       if (stage.method == Method::none || stage.rung > o.max_rung) break;
+      if (resume && stage.rung == 0) continue;
       if (!jam.wants(stage)) continue;
       const double work = stage.rung > 0 ? work_of(stage, p.n) : 0.0;
       if (work * stage.budget > work_left) stage.budget = int(work_left / work);

@@ -22,16 +22,15 @@ const kernels::TypedKernels<In>& kernels_of() {
   return kernels::typed<In>(kernels::kernel_table());
 }
 
-/// Rung 0 for all environments, then the whole ladder for those that it left, one by one: hard ones
-/// that stand together in the batch do not all fall to one thread. The second pass begins anew, so
-/// its bits are those of a single one; that costs a rung 0 where the later rungs cost ten times it.
+/// Rung 0 for all environments, then the other rungs for those that it left, one by one: hard ones
+/// that stand together in the batch do not all fall to one thread.
 template <class In, class Run>
 void solve_in_two_passes(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
                          const SolveOptions& options, Workspace::Impl& workspace, Run run) {
   SolveOptions first = options;
   first.max_rung = 0;
   workspace.for_chunks(problem.num_envs, [&](std::int64_t begin, std::int64_t end, void* scratch) {
-    run(problem, result, first, begin, end, scratch);
+    run(problem, result, first, begin, end, scratch, false);
   });
   auto& queue = workspace.queue;
   queue.clear();
@@ -42,7 +41,7 @@ void solve_in_two_passes(const ProblemBatch<In>& problem, const ResultBatch<In>&
   const auto climb = [&](std::int64_t begin, std::int64_t end, void* scratch) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t env = queue[std::size_t(i)];
-      run(problem, result, options, env, env + 1, scratch);
+      run(problem, result, options, env, env + 1, scratch, true);
     }
   };
   workspace.for_chunks(std::int64_t(queue.size()), climb, 1);
@@ -67,7 +66,7 @@ void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
   }
   workspace.impl().for_chunks(problem.num_envs,
                               [&](std::int64_t begin, std::int64_t end, void* scratch) {
-                                run(problem, result, options, begin, end, scratch);
+                                run(problem, result, options, begin, end, scratch, false);
                               });
 }
 

@@ -48,7 +48,7 @@ void expect_isa_parity(const SolveOptions& options, int envs) {
             : typed.solve_bytes(batch.kMaxRows, batch.kMaxContacts);
     std::vector<Line> scratch(bytes / 64 + 1);
     const auto got = run(batch, envs, [&](const auto& p, const auto& r) {
-      typed.solve[int(options.precision)](p, r, options, 0, envs, scratch.data());
+      typed.solve[int(options.precision)](p, r, options, 0, envs, scratch.data(), false);
     });
     EXPECT_EQ(got, expected) << isa;
     ++compared;
