@@ -202,6 +202,43 @@ SS_HD void judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
   continue_from_candidate(g, p, judge);
 }
 
+/// What a result tells beside the impulse.
+struct Progress {
+  int iterations = 0, rung = 0;
+  Solver solver = Solver::automatic;
+};
+
+/// Runs the stages, from rung 1 on with `resume`, until one solves.
+template <class Real, class Factor, class G, class In, Program kProgram>
+SS_HD void climb(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
+                 EnvScratch<Real, Factor, In, kProgram>& scratch, bool resume, Progress& progress) {
+  Judge<In>& judge = scratch.judge;
+  JamTest jam;
+  double work_left = work_after_rung_0(p.n);
+  for (int index = 0;; ++index) {
+    Stage stage = stage_of(o, index);
+    if (stage.method == Method::none || stage.rung > o.max_rung) break;
+    if (resume && stage.rung == 0) continue;
+    if (!jam.wants(stage)) continue;
+    const double work = stage.rung > 0 ? work_of(stage, p.n) : 0.0;
+    if (work * stage.budget > work_left) stage.budget = int(work_left / work);
+    if (stage.budget == 0) break;
+    const double before = judge.best_residual;
+    judge.no_solution = false;
+    const int done = run_stage(g, p, stage, scratch);
+    progress.iterations += done;
+    work_left -= work * done;
+    // A stage that only judged where the one before ended has found nothing itself.
+    if (done > 0 && judge.best_residual < before) progress.solver = solver_of(stage.method);
+    if (judge.best_residual < before) progress.rung = stage.rung;
+    if (judge.solved()) break;
+    if (finds_jam(g, p, stage, judge, jam)) {
+      progress.rung = stage.rung;
+      break;
+    }
+  }
+}
+
 /// Solves environment `env` of the batch. With `resume`, rung 0 has been here and `result` is what
 /// it left: that, and where rung 1 starts, at rest, is all that the later rungs need of it.
 template <class Real, class Factor, class G, class In, Program kProgram>
@@ -228,14 +265,11 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
   judge.tolerance = tolerance_of(o, b_max);
   judge.near = b_max > 0.0 ? judge.tolerance / b_max * (judge.tolerance / b_max) : 1.0;
   judge.best = impulse;
-  int iterations = 0, rung = 0;
-  JamTest jam;
-  double work_left = work_after_rung_0(p.n);
-  Solver solver = solver_of(stage_of(o, 0).method);
+  Progress progress{.solver = solver_of(stage_of(o, 0).method)};
   if (resume) {
     judge.best_residual = result.residual[env];
-    iterations = result.iterations[env];
-    solver = result.solver[env];
+    progress.iterations = result.iterations[env];
+    progress.solver = result.solver[env];
   } else {
     judge_start(g, p, judge);
   }
@@ -243,33 +277,13 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
     if constexpr (kProgram != Program::pivoting) {
       if (program_of(o) != Program::pivoting) scale_problem(g, p, o.law, scratch.scaled);
     }
-    for (int index = 0;; ++index) {
-      Stage stage = stage_of(o, index);
-      if (stage.method == Method::none || stage.rung > o.max_rung) break;
-      if (resume && stage.rung == 0) continue;
-      if (!jam.wants(stage)) continue;
-      const double work = stage.rung > 0 ? work_of(stage, p.n) : 0.0;
-      if (work * stage.budget > work_left) stage.budget = int(work_left / work);
-      if (stage.budget == 0) break;
-      const double before = judge.best_residual;
-      judge.no_solution = false;
-      const int done = run_stage(g, p, stage, scratch);
-      iterations += done;
-      work_left -= work * done;
-      // A stage that only judged where the one before ended has found nothing itself.
-      if (done > 0 && judge.best_residual < before) solver = solver_of(stage.method);
-      if (judge.best_residual < before) rung = stage.rung;
-      if (judge.solved()) break;
-      if (finds_jam(g, p, stage, judge, jam)) {
-        rung = stage.rung;
-        break;
-      }
-    }
+    climb(g, p, o, scratch, resume, progress);
   }
   status = judge.solved()      ? EnvStatus::solved
            : judge.no_solution ? EnvStatus::no_solution_found
                                : EnvStatus::not_converged;
-  report(g, result, env, status, judge.best_residual, iterations, solver, rung, rows_needed);
+  report(g, result, env, status, judge.best_residual, progress.iterations, progress.solver,
+         progress.rung, rows_needed);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA
