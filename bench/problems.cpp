@@ -37,7 +37,8 @@ SingleSolve<In>::SingleSolve(const HostProblems<In>& problems, HostResults<In>& 
 template <class In>
 void SingleSolve<In>::operator()(int env) {
   const auto& kernels = kernels::typed<In>(kernels::kernel_table());
-  kernels.solve[int(options_.precision)](problem_, result_, options_, env, env + 1, memory_.data());
+  kernels.solve[int(options_.precision)](problem_, result_, options_, env, env + 1, memory_.data(),
+                                         false);
 }
 template class SingleSolve<float>;
 template class SingleSolve<double>;

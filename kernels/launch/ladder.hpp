@@ -20,9 +20,8 @@ SS_HD Program program_of(const SolveOptions& o) {
 
 /// Where a stage starts.
 enum class Start : std::int32_t {
-  last,     ///< where the stage before ended
-  rest,     ///< without impulses
-  softened  ///< at the solution with softer contacts that `Check::softened` kept
+  last,  ///< where the stage before ended
+  rest   ///< without impulses
 };
 
 /// What a stage's result tells beside being a solution.
@@ -30,7 +29,8 @@ enum class Check : std::int32_t {
   none,
   unsolvable,  ///< runs if the stage before found no solution; its own is the softened answer
   softened,    ///< once converged: the answer if there turns out to be no solution
-  divergence   ///< once converged: impulses that grow as the compliance shrinks mean no solution
+  growth,      ///< whether impulses have grown as the compliance shrank; runs if so far they have
+  divergence   ///< the same, and if they have: no solution
 };
 
 struct Stage {
@@ -45,11 +45,11 @@ struct Stage {
   /// First sweeps: coarse, judged by the Newton that follows. First Newton or Lemke stage: all its
   /// budget, float factorisation or tableau if mixed.
   bool first = false;
-  double soften = 0.0;    ///< compliance on contact normals, times W_nn
-  double friction = 1.0;  ///< multiplies the friction coefficients
+  double soften = 0.0;  ///< compliance of contacts, times W_nn
+  int rounds = 0;       ///< of De Saxce's fixed point (newton)
   Check check = Check::none;
 
-  SS_HD bool alters() const { return soften > 0.0 || friction != 1.0; }
+  SS_HD bool alters() const { return soften > 0.0 || rounds > 0; }
 };
 
 SS_HD Solver solver_of(Method method) {
@@ -58,40 +58,41 @@ SS_HD Solver solver_of(Method method) {
 }
 
 /// Rung 1, from rest: contacts so soft that Newton cannot fail, then ever harder ones. A jam's
-/// impulses grow like 1/soften, so its next solution is ten times the last.
+/// impulses grow like 1/soften, so its next solution is a known multiple of the last.
 SS_HD Stage compliance_homotopy(int index) {
-  constexpr Method newton = Method::newton;
-  constexpr int steps = 20;
+  Stage stage{.method = Method::newton, .rung = 1, .budget = 20};
   switch (index) {
     case 0:
-      return {.method = Method::pgs, .rung = 1, .budget = 10, .start = Start::rest, .soften = 1.0};
+      stage.start = Start::rest;
+      stage.soften = 1e-1;
+      break;
     case 1:
-      return {.method = newton, .rung = 1, .budget = steps, .soften = 1.0};
+      stage.grow = 10.0;
+      stage.soften = 1e-2;
+      stage.check = Check::softened;
+      break;
     case 2:
-      return {.method = newton, .rung = 1, .budget = steps, .grow = 10.0, .soften = 1e-1};
+      stage.grow = 10.0;
+      stage.soften = 1e-3;
+      stage.check = Check::growth;
+      break;
     case 3:
-      return {.method = newton,
-              .rung = 1,
-              .budget = steps,
-              .grow = 10.0,
-              .soften = 1e-2,
-              .check = Check::softened};
+      stage.grow = 100.0;
+      stage.soften = 1e-5;
+      stage.check = Check::growth;
+      break;
     case 4:
-      return {.method = newton,
-              .rung = 1,
-              .budget = steps,
-              .grow = 10.0,
-              .soften = 1e-3,
-              .check = Check::divergence};
-    case 5:
-      return {
-          .method = newton, .rung = 1, .budget = steps, .start = Start::softened, .soften = 1e-3};
-    default:
-      return {};
+      stage.grow = 100.0;
+      stage.soften = 1e-7;
+      stage.check = Check::divergence;
+      break;
+    default:  // no jam: on towards the problem as given
+      stage.soften = 1e-5;
   }
+  return stage;
 }
 
-/// The ladder of Coulomb's law (docs/mathematics.md §11; measured on 50,000 problems of six
+/// The ladder of Coulomb's law (docs/mathematics.md §11; measured on 200,000 problems of six
 /// families and 1,400 of robots): sweeps and Newton, then what is tried where those fail.
 SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
   const int steps = o.max_newton;
@@ -100,32 +101,26 @@ SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
   if (index == 1) return {.method = newton, .budget = steps, .first = true};
   if (index < 8) return compliance_homotopy(index - 2);
   if (index == 8) return {.method = newton, .rung = 1, .budget = steps};
-  // Rung 2: other projection parameters, the same equations with other kinks.
+  // Rung 2: sweeps.
   if (index == 9) return {.method = pgs, .rung = 2, .budget = 20};
-  if (index == 10) return {.method = newton, .rung = 2, .budget = steps, .factor = 10.0};
-  if (index == 11) return {.method = pgs, .rung = 2, .budget = 30};
-  if (index == 12) return {.method = newton, .rung = 2, .budget = steps, .factor = 0.1};
-  // Rung 3: sweeps, from rest and from shaken starts.
+  if (index == 10) return {.method = newton, .rung = 2, .budget = steps};
+  // Rung 3: De Saxce's fixed point.
+  if (index == 11) return {.method = newton, .rung = 3, .budget = 100, .rounds = 40};
+  if (index == 12) return {.method = newton, .rung = 3, .budget = steps};
+  // Rung 4: sweeps, from rest and from shaken starts.
   if (index < 21) {
     const int round = (index - 13) / 2;
     if (index % 2 == 0) {
-      return {.method = newton, .rung = 3, .budget = steps, .shake = round < 3 ? 5 + round : 0};
+      return {.method = newton, .rung = 4, .budget = steps, .shake = round < 3 ? 5 + round : 0};
     }
     return {
-        .method = pgs, .rung = 3, .budget = 100, .start = round == 0 ? Start::rest : Start::last};
+        .method = pgs, .rung = 4, .budget = 100, .start = round == 0 ? Start::rest : Start::last};
   }
-  // Rung 4: more and more friction, from none.
-  if (index < 28) {
-    return {.method = newton,
-            .rung = 4,
-            .budget = 8,
-            .start = index == 21 ? Start::rest : Start::last,
-            .friction = 0.125 * (index - 20)};
-  }
-  if (index == 28) return {.method = newton, .rung = 4, .budget = steps};
   // Rung 5: patience.
-  if (index == 29) return {.method = pgs, .rung = 5, .budget = 500};
-  if (index == 30) return {.method = newton, .rung = 5, .budget = steps};
+  if (index == 21) return {.method = pgs, .rung = 5, .budget = 500};
+  if (index == 22) return {.method = newton, .rung = 5, .budget = steps};
+  if (index == 23) return {.method = newton, .rung = 5, .budget = 500, .rounds = 200};
+  if (index == 24) return {.method = newton, .rung = 5, .budget = steps};
   return {};
 }
 
@@ -169,15 +164,23 @@ SS_HD Stage stage_of(const SolveOptions& o, int index) {
   return newton_ladder(index, o);
 }
 
-/// Newton steps cost n^3 and sweeps n^2: the stages after the first Newton share a budget of work,
-/// so that a large environment without a solution (a jam) answers in milliseconds too.
-SS_HD int affordable(const Stage& stage, int n) {
-  if (stage.first || stage.exact) return stage.budget;
-  double share = 1.0;
-  if (stage.method == Method::newton && n > 70) share = (70.0 / n) * (70.0 / n) * (70.0 / n);
-  if (stage.method == Method::pgs && stage.rung > 2 && n > 30) share = (30.0 / n) * (30.0 / n);
-  return max(1, int(double(stage.budget) * share));
+/// Whether anything is tried where rung 0 fails.
+SS_HD bool has_later_rungs(const SolveOptions& o) {
+  int index = 0;
+  while (stage_of(o, index).method != Method::none && stage_of(o, index).rung == 0) ++index;
+  const Stage stage = stage_of(o, index);
+  return stage.method != Method::none && stage.rung <= o.max_rung;
 }
+
+/// Work of one iteration in multiplications: Newton factorises n x n.
+SS_HD double work_of(const Stage& stage, int n) {
+  const double square = double(n) * n;
+  return stage.method == Method::newton ? square * n : 5.0 * square;
+}
+
+/// Work that the stages after rung 0 share, so that no environment of up to 130 rows holds up
+/// a batch for more than some 12 ms: all of the ladder for 80 rows, enough to tell a jam for any n.
+SS_HD double work_after_rung_0(int n) { return max(6e8, 60.0 * n * n * double(n)); }
 
 /// Whether a solver can take a law: the one place that says so.
 SS_HD bool solver_supports(Solver solver, Law law) {

@@ -1,6 +1,7 @@
 // One environment from its slot in the batch to its verdict: check, scale, run the stages, judge.
 #pragma once
-#include "kernels/launch/ladder.hpp"
+#include "kernels/launch/alter.hpp"
+#include "kernels/launch/jam.hpp"
 #include "kernels/residual/tolerance.hpp"
 #include "kernels/solver/lcp/pyramid.hpp"
 #include "kernels/solver/lemke/lemke.hpp"
@@ -84,11 +85,9 @@ SS_HD double hashed(int i, int seed) {
 /// Puts the start where the stage wants it.
 template <class G, class In>
 SS_HD void place_start(const G& g, const EnvProblem<In>& p, const Stage& stage, Judge<In>& judge) {
-  const bool softened = stage.start == Start::softened && judge.softened_size > 0.0;
   g.for_each(p.n, [&](int i) {
-    const double from = double(softened ? judge.softened[i] : judge.start[i]);
     const double scale = stage.shake != 0 ? hashed(i, stage.shake) : stage.grow;
-    judge.start[i] = stage.start == Start::rest ? In(0) : In(from * scale);
+    judge.start[i] = stage.start == Start::rest ? In(0) : In(double(judge.start[i]) * scale);
   });
 }
 
@@ -114,22 +113,28 @@ SS_PART int run_general_pyramid(const G& g, const EnvProblem<In>& p, const Stage
   return out.iterations;
 }
 
-/// Alters the problem as the stage says (softer contact normals, less friction), or back.
-template <class Real, class G, class In>
-SS_HD void alter_problem(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, double soften,
-                         double friction) {
-  set_compliance(g, s, true, Real(soften));
-  g.for_each(s.n_contacts, [&](int k) { s.mu[k] = Real(p.slope[k] * friction); });
-}
-
+/// Newton steps; with `stage.rounds`, those of De Saxce's fixed point: the solution of Coulomb's
+/// law is that of the convex law with b_n + mu |u_t| in place of b_n, so solve that with the u_t of
+/// the last round (De Saxce & Feng 1998).
 template <class Real, class Factor, class G, class In>
 SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
                            const Scaled<Real>& s, Arena arena, Judge<In>& judge) {
   Newton<Real, Factor> newton(arena, p.n);
   newton.at.factor = Real(stage.factor);
   newton.at.inverse = Real(1.0 / stage.factor);
-  newton.at.cone = judge.law == Law::convex;
-  return run_newton(g, p, s, newton, stage.budget, stage.alters(), judge);
+  newton.at.cone = judge.law == Law::convex || stage.rounds > 0;
+  const int rounds = judge.law == Law::coulomb ? stage.rounds : 0;
+  const int most = rounds > 0 ? 5 : stage.budget;  // steps of one round: later ones go on with it
+  int steps = 0, round = 0;
+  do {
+    if (rounds > 0) {
+      scale_impulse(g, s, judge.start, newton.z);
+      scaled_velocity(g, s, newton.z, newton.u);
+      if (shift_gaps(g, p, s, newton.u) < 1e-12 && round > 0) break;
+    }
+    steps += run_newton(g, p, s, newton, min(most, stage.budget - steps), stage.alters(), judge);
+  } while (++round < rounds && steps < stage.budget && !judge.solved());
+  return steps;
 }
 
 template <class Real, class Factor, class G, class In, Program kProgram>
@@ -172,31 +177,12 @@ SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
     }
   }
   if constexpr (Scratch::kIterates) {
-    if (stage.alters()) alter_problem(g, p, scratch.scaled, stage.soften, stage.friction);
+    if (stage.soften > 0.0) soften_contacts(g, scratch.scaled, Real(stage.soften));
     const int done = run_iterative(g, p, stage, scratch);
-    if (stage.alters()) alter_problem(g, p, scratch.scaled, 0.0, 1.0);
+    if (stage.alters()) restore_problem(g, p, scratch.scaled);
     return done;
   }
   return 0;
-}
-
-/// The verdict of a stage with softer contacts. Opposed contacts whose gaps no velocity satisfies
-/// (a hand that squeezes) jam: as the compliance shrinks, their impulses grow like its inverse.
-template <class G, class In>
-SS_HD bool finds_no_solution(const G& g, const EnvProblem<In>& p, const Stage& stage,
-                             Judge<In>& judge) {
-  constexpr double kConverged = 1e-8;  // merit
-  constexpr double kGrowth = 5.0;  // for ten times less compliance: 1 with a solution, 10 without
-  if (stage.check == Check::unsolvable) return true;
-  if (stage.check == Check::none || !(judge.last_merit < kConverged)) return false;
-  if (stage.check == Check::softened) {
-    keep_softened(g, p, judge);
-    return false;
-  }
-  const bool jams =
-      judge.softened_size > 0.0 && candidate_size(g, p, judge) > kGrowth * judge.softened_size;
-  if (jams) answer_softened(g, p, judge);
-  return jams;
 }
 
 /// Judges where the stages start from: the warm start, or no impulse at all.
@@ -210,13 +196,51 @@ SS_HD void judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
   continue_from_candidate(g, p, judge);
 }
 
-/// Solves environment `env` of the batch.
+/// What a result tells beside the impulse.
+struct Progress {
+  int iterations = 0, rung = 0;
+  Solver solver = Solver::automatic;
+};
+
+/// Runs the stages, from rung 1 on with `resume`, until one solves.
+template <class Real, class Factor, class G, class In, Program kProgram>
+SS_HD void climb(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
+                 EnvScratch<Real, Factor, In, kProgram>& scratch, bool resume, Progress& progress) {
+  Judge<In>& judge = scratch.judge;
+  JamTest jam;
+  double work_left = work_after_rung_0(p.n);
+  for (int index = 0;; ++index) {
+    Stage stage = stage_of(o, index);
+    if (stage.method == Method::none || stage.rung > o.max_rung) break;
+    if (resume && stage.rung == 0) continue;
+    if (!jam.wants(stage, judge.no_solution)) continue;
+    const double work = stage.rung > 0 ? work_of(stage, p.n) : 0.0;
+    if (work * stage.budget > work_left) stage.budget = int(work_left / work);
+    if (stage.budget == 0) break;
+    const double before = judge.best_residual;
+    judge.no_solution = false;
+    const int done = run_stage(g, p, stage, scratch);
+    progress.iterations += done;
+    work_left -= work * done;
+    // A stage that only judged where the one before ended has found nothing itself.
+    if (done > 0 && judge.best_residual < before) progress.solver = solver_of(stage.method);
+    if (judge.best_residual < before) progress.rung = stage.rung;
+    if (judge.solved()) break;
+    if (finds_jam(g, p, stage, judge, jam)) {
+      progress.rung = stage.rung;
+      break;
+    }
+  }
+}
+
+/// Solves environment `env` of the batch. With `resume`, rung 0 has been here and `result` is what
+/// it left: that, and where rung 1 starts, at rest, is all that the later rungs need of it.
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatch<In>& result,
                      const SolveOptions& o, std::int64_t env,
-                     EnvScratch<Real, Factor, In, kProgram> scratch) {
+                     EnvScratch<Real, Factor, In, kProgram> scratch, bool resume = false) {
   In* impulse = slot(result.impulse, env);
-  g.for_each(batch.max_rows, [&](int i) { impulse[i] = In(0); });
+  if (!resume) g.for_each(batch.max_rows, [&](int i) { impulse[i] = In(0); });
   EnvProblem<In> view{};
   int rows_needed = 0;
   EnvStatus status = open_problem(g, batch, env, scratch.view, view, rows_needed);
@@ -235,36 +259,26 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
   judge.tolerance = tolerance_of(o.atol, o.rtol, o.precision, b_max);
   judge.near = b_max > 0.0 ? judge.tolerance / b_max * (judge.tolerance / b_max) : 1.0;
   judge.best = impulse;
-  judge_start(g, p, judge);
-  int iterations = 0, rung = 0;
-  Solver solver = solver_of(stage_of(o, 0).method);
+  Progress progress{.solver = solver_of(stage_of(o, 0).method)};
+  if (resume) {
+    judge.best_residual = result.residual[env];
+    judge.no_solution = result.status[env] == EnvStatus::no_solution_found;
+    progress.iterations = result.iterations[env];
+    progress.solver = result.solver[env];
+  } else {
+    judge_start(g, p, judge);
+  }
   if (p.n > 0 && (!judge.solved() || o.exact_sweeps || o.exact_pivots)) {
     if constexpr (kProgram != Program::pivoting) {
       if (program_of(o) != Program::pivoting) scale_problem(g, p, o.law, scratch.scaled);
     }
-    for (int index = 0;; ++index) {
-      Stage stage = stage_of(o, index);
-      if (stage.method == Method::none || stage.rung > o.max_rung) break;
-      stage.budget = affordable(stage, p.n);
-      if (stage.check == Check::unsolvable && !judge.no_solution) break;
-      const double before = judge.best_residual;
-      judge.no_solution = false;
-      const int done = run_stage(g, p, stage, scratch);
-      iterations += done;
-      // A stage that only judged where the one before ended has found nothing itself.
-      if (done > 0 && judge.best_residual < before) solver = solver_of(stage.method);
-      if (judge.best_residual < before) rung = stage.rung;
-      if (judge.solved()) break;
-      if (finds_no_solution(g, p, stage, judge)) {
-        rung = stage.rung;
-        break;
-      }
-    }
+    climb(g, p, o, scratch, resume, progress);
   }
   status = judge.solved()      ? EnvStatus::solved
            : judge.no_solution ? EnvStatus::no_solution_found
                                : EnvStatus::not_converged;
-  report(g, result, env, status, judge.best_residual, iterations, solver, rung, rows_needed);
+  report(g, result, env, status, judge.best_residual, progress.iterations, progress.solver,
+         progress.rung, rows_needed);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -108,18 +108,11 @@ SS_HD void scale_matrix(const G& g, const EnvProblem<In>& p, const Scaled<Real>&
   });
 }
 
-/// The diagonal of W_hat: with the problem's compliance R or without, and contact normals softer by
-/// `soften` times their own entry.
+/// The diagonal of W_hat: with the problem's compliance R or without.
 template <class G, class Real>
-SS_HD void set_compliance(const G& g, const Scaled<Real>& s, bool with_R, Real soften = Real(0)) {
+SS_HD void set_compliance(const G& g, const Scaled<Real>& s, bool with_R) {
   g.for_each(s.n, [&](int i) {
     s.W[std::int64_t(i) * s.ld + i] = with_R ? s.W_diag[i] + s.R[i] : s.W_diag[i];
-  });
-  if (soften == Real(0)) return;
-  g.for_each(s.n_contacts, [&](int k) {
-    const int a = s.block[k];
-    Real& diagonal = s.W[std::int64_t(a) * s.ld + a];
-    diagonal = fma(soften, s.W_diag[a], diagonal);
   });
 }
 

@@ -13,13 +13,13 @@ struct Judge {
   double best_residual = Limits<double>::infinity;
   double last_residual = Limits<double>::infinity;  ///< of the candidate
   double last_merit = Limits<double>::infinity;  ///< Newton's, relative, of the problem as altered
-  double softened_size = 0.0, softened_residual = 0.0;  ///< max|r| and residual of `softened`
-  bool no_solution = false;  ///< the last stage ended as if there were none
-  In* best = nullptr;        ///< [n] the caller's slot of the result
-  In* candidate;             ///< [n] scratch: the impulse judged last
-  In* start;                 ///< [n] where the next stage starts: not always at the best
-  In* softened;              ///< [n] solution of the problem with softer contacts
-  double* u;                 ///< [n] scratch
+  double softened_residual = 0.0;                ///< of `softened`
+  bool no_solution = false;                      ///< the last stage ended as if there were none
+  In* best = nullptr;                            ///< [n] the caller's slot of the result
+  In* candidate;                                 ///< [n] scratch: the impulse judged last
+  In* start;     ///< [n] where the next stage starts: not always at the best
+  In* softened;  ///< [n] solution of the problem with softer contacts
+  double* u;     ///< [n] scratch
 
   SS_HD Judge(Arena& arena, int max_rows)
       : candidate(arena.take<In>(max_rows)),
@@ -99,7 +99,6 @@ SS_HD double candidate_size(const G& g, const EnvProblem<In>& p, const Judge<In>
 template <class G, class In>
 SS_HD void keep_softened(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
   g.for_each(p.n, [&](int i) { judge.softened[i] = judge.candidate[i]; });
-  judge.softened_size = candidate_size(g, p, judge);
   judge.softened_residual = judge.last_residual;
 }
 

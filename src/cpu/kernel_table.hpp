@@ -13,7 +13,7 @@ namespace stickslip::kernels {
 template <class In>
 struct TypedKernels {
   using Solve = void (*)(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,
-                         std::int64_t begin, std::int64_t end, void* scratch);
+                         std::int64_t begin, std::int64_t end, void* scratch, bool resume);
   Solve solve[3];  ///< by Precision; null where the data are too coarse for it
   void (*measure)(const ProblemBatch<In>&, EnvArray<const In> impulse, Law, Measures*,
                   int directions, std::int64_t begin, std::int64_t end, void* scratch);

@@ -21,6 +21,34 @@ const kernels::TypedKernels<In>& kernels_of() {
   return kernels::typed<In>(kernels::kernel_table());
 }
 
+/// Rung 0 for all environments, then the other rungs for those that it left, one by one: hard ones
+/// that stand together in the batch do not all fall to one thread.
+template <class In, class Run>
+void solve_in_two_passes(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+                         const SolveOptions& options, Workspace::Impl& workspace, Run run) {
+  SolveOptions first = options;
+  first.max_rung = 0;
+  workspace.for_chunks(problem.num_envs, [&](std::int64_t begin, std::int64_t end, void* scratch) {
+    run(problem, result, first, begin, end, scratch, false);
+  });
+  auto& queue = workspace.queue;
+  queue.clear();
+  queue.reserve(std::size_t(problem.num_envs));
+  for (std::int64_t env = 0; env < problem.num_envs; ++env) {
+    const EnvStatus status = result.status[env];
+    if (status == EnvStatus::not_converged || status == EnvStatus::no_solution_found) {
+      queue.push_back(env);
+    }
+  }
+  const auto climb = [&](std::int64_t begin, std::int64_t end, void* scratch) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t env = queue[std::size_t(i)];
+      run(problem, result, options, env, env + 1, scratch, true);
+    }
+  };
+  workspace.for_chunks(std::int64_t(queue.size()), climb, 1);
+}
+
 }  // namespace
 
 template <class In>
@@ -34,9 +62,13 @@ void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
         kernels_of<In>().pyramid_bytes(problem.max_rows, problem.max_contacts, options.directions));
   }
   const auto run = kernels_of<In>().solve[int(options.precision)];
+  if (workspace.threads() > 1 && problem.num_envs > 1 && kernels::has_later_rungs(options)) {
+    solve_in_two_passes(problem, result, options, workspace.impl(), run);
+    return;
+  }
   workspace.impl().for_chunks(problem.num_envs,
                               [&](std::int64_t begin, std::int64_t end, void* scratch) {
-                                run(problem, result, options, begin, end, scratch);
+                                run(problem, result, options, begin, end, scratch, false);
                               });
 }
 

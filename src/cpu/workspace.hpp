@@ -13,6 +13,7 @@ namespace stickslip {
 struct Workspace::Impl {
   std::int32_t max_rows, max_contacts;
   int threads;
+  std::vector<std::int64_t> queue;  ///< environments that rung 0 left; grows to the largest batch
 
   /// What `threads` means as an argument: 0 stands for all cores.
   static int threads_or_all(int threads);
@@ -21,11 +22,11 @@ struct Workspace::Impl {
   void reserve(std::size_t bytes);
 
   /// Calls f(begin, end, scratch) over chunks of [0, count), on all threads. Which thread runs
-  /// which environment does not matter: no environment sees another.
+  /// which environment does not matter: no environment sees another. Chunks of 16 are small enough
+  /// to balance uneven environments and large enough to amortise the scheduling.
   template <class F>
-  void for_chunks(std::int64_t count, F&& f) {
-    // Small enough to balance uneven environments, large enough to amortise the scheduling.
-    const std::int64_t chunk = std::min<std::int64_t>(16, (count + threads - 1) / threads);
+  void for_chunks(std::int64_t count, F&& f, std::int64_t largest_chunk = 16) {
+    const std::int64_t chunk = std::min(largest_chunk, (count + threads - 1) / threads);
     const std::int64_t chunks = chunk == 0 ? 0 : (count + chunk - 1) / chunk;
     if (threads == 1 || chunks <= 1) {  // a parallel region of one would cost as much as a solve
       f(0, count, scratch(0));

@@ -46,7 +46,7 @@ void expect_isa_parity(const SolveOptions& options, int envs) {
             : typed.solve_bytes(batch.kMaxRows, batch.kMaxContacts);
     support::AlignedBytes scratch(bytes);
     const auto got = run(batch, envs, [&](const auto& p, const auto& r) {
-      typed.solve[int(options.precision)](p, r, options, 0, envs, scratch.data());
+      typed.solve[int(options.precision)](p, r, options, 0, envs, scratch.data(), false);
     });
     EXPECT_EQ(got, expected) << isa;
     ++compared;

@@ -7,6 +7,7 @@
 #include "tests/support/cases.hpp"
 #include "tests/support/count.hpp"
 #include "tests/support/dyadic.hpp"
+#include "tests/support/families.hpp"
 #include "tests/support/judging.hpp"
 #include "tests/support/mixed.hpp"
 #include "tests/support/results.hpp"
@@ -103,6 +104,21 @@ TEST_P(Composition, neighbours_that_are_bad) {
                 env % 4 == 1 ? EnvStatus::bad_input : EnvStatus::over_capacity);
     }
   }
+}
+
+// Hard environments run twice, the second time from a queue: nobody must see that.
+TEST(Queue, does_not_change_bits) {
+  const auto problems = support::make_problems(support::Family::cage, 4, support::test_count(1000));
+  const Hashes expected = hashes(problems, {});
+  for (int threads : {2, 3, 8}) EXPECT_EQ(hashes(problems, {}, threads), expected);
+  const auto middle = problems.begin() + long(problems.size()) / 2;
+  Hashes parts = hashes({problems.begin(), middle}, {}, 2);
+  for (std::uint64_t hash : hashes({middle, problems.end()}, {}, 2)) parts.push_back(hash);
+  EXPECT_EQ(parts, expected);
+  SolveOptions first;
+  first.max_rung = 0;
+  EXPECT_NE(hashes(problems, first), expected) << "no environment was hard";
+  EXPECT_EQ(hashes(problems, first), hashes(problems, first, 2));
 }
 
 INSTANTIATE_TEST_SUITE_P(all, Composition, testing::ValuesIn(support::supported_cases()),

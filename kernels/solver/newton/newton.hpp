@@ -43,7 +43,7 @@ struct MeritHistory {
 inline constexpr double kEpsilon = 1e-8;        ///< regularisation of the Jacobian
 inline constexpr int kHalvings = 6;             ///< of the line search
 inline constexpr double kTinyMerit = 1e-28;     ///< always accepted: rounding noise
-inline constexpr double kAlteredGoal = 1e-16;   ///< merit that ends a step of a homotopy
+inline constexpr double kAlteredGoal = 1e-16;   ///< merit, relative, that ends a step of a homotopy
 inline constexpr double kNearSolution = 1e-14;  ///< merit at which one more step will do
 
 /// Line search from z0 = z along dz. Returns the number of halvings, or kHalvings + 1 on failure
@@ -114,7 +114,8 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
     }
     epsilon = max(floor, epsilon * (halvings == 0 ? 0.01 : (halvings < 3 ? 0.3 : 1.0)));
     if (altered) {
-      if (merit < kAlteredGoal) break;
+      const double size = g.max(s.n, [&](int i) { return abs(double(w.z[i])); });
+      if (merit < kAlteredGoal * fma(size, size, 1.0)) break;
     } else if ((merit < near || coarse) && judge_iterate(g, p, s, w.z, judge)) {
       return steps;
     }
