@@ -1,64 +1,22 @@
-// One environment from its slot in the batch to its verdict: check, scale, run the stages, judge.
+// One environment from its slot in the batch to its verdict: check, scale, climb the ladder, judge.
 #pragma once
-#include "kernels/launch/alter.hpp"
 #include "kernels/launch/jam.hpp"
+#include "kernels/launch/run_stage.hpp"
 #include "kernels/residual/tolerance.hpp"
-#include "kernels/solver/lcp/pyramid.hpp"
-#include "kernels/solver/lemke/lemke.hpp"
-#include "kernels/solver/newton/newton.hpp"
-#include "kernels/solver/newton/primal.hpp"
-#include "kernels/solver/pgs/pgs.hpp"
 #include "stickslip/batch.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Scratch of one environment. Stages run one after the other, so their scratch overlaps.
-template <class Real, class Factor, class In, Program kProgram = Program::all>
-struct EnvScratch {
-  static constexpr bool kIterates = kProgram != Program::pivoting;
-  static constexpr bool kPivots = kProgram != Program::iterative;
-  ViewScratch view;
-  EnvProblem<In>* problem;  ///< the view in memory: its pointers would fill a GPU's registers
-  Judge<In> judge;
-  Scaled<Real> scaled;  ///< of the iterative methods
-  int directions;       ///< of the law `pyramid` for which there is room as an LCP; 0: no room
-  Arena stage;          ///< what is left, for the stage that runs
-
-  SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts, int lcp_directions = 0)
-      : view(arena, max_rows, max_contacts),
-        problem(arena.take<EnvProblem<In>>(1)),
-        judge(arena, max_rows),
-        scaled(arena, kIterates ? max_rows : 0, kIterates ? max_contacts : 0),
-        directions(lcp_directions),
-        stage(arena) {}
-
-  /// Bytes for environments of that size.
-  SS_HD static std::size_t bytes(int max_rows, int max_contacts) {
-    return bytes_with_lcp(max_rows, max_contacts, 0);
-  }
-  SS_HD static std::size_t bytes_with_lcp(int max_rows, int max_contacts, int lcp_directions) {
-    const EnvScratch fixed(Arena(nullptr), max_rows, max_contacts);
-    std::size_t most = 0;
-    if constexpr (kPivots) {
-      Arena lemke = fixed.stage;
-      Lemke<Real>(lemke, max_rows);
-      most = lemke.used();
-    }
-    if constexpr (kIterates) {
-      Arena pgs = fixed.stage, newton = fixed.stage, primal = fixed.stage, fallback = fixed.stage;
-      Pgs<Real>(pgs, max_rows);
-      Newton<Real, Factor>(newton, max_rows);
-      Newton<Real, Real>(fallback, max_rows);
-      Primal<Real>(primal, max_rows);
-      most = max(max(most, fallback.used()), max(pgs.used(), max(newton.used(), primal.used())));
-    }
-    if (lcp_directions > 0) {
-      const std::size_t lcp = PyramidScratch<double>::bytes(max_rows, max_contacts, lcp_directions);
-      most = max(most, fixed.stage.used() + lcp);
-    }
-    return most;
-  }
-};
+/// Judges where the stages start from: the warm start, or no impulse at all.
+template <class G, class In>
+SS_HD void judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
+  g.for_each(p.n, [&](int i) {
+    judge.best[i] = In(0);
+    judge.candidate[i] = p.warm_start == nullptr ? In(0) : p.warm_start[i];
+  });
+  judge_candidate(g, p, judge);
+  continue_from_candidate(g, p, judge);
+}
 
 /// Writes what every verdict has.
 template <class G, class In>
@@ -74,162 +32,23 @@ SS_HD void report(const G& g, const ResultBatch<In>& result, std::int64_t env, E
   });
 }
 
-/// A hashed number in [0, 1).
-SS_HD double hashed(int i, int seed) {
-  std::uint32_t h = std::uint32_t(i) * 2654435761U + std::uint32_t(seed) * 40503U;
-  h = (h ^ (h >> 16)) * 0x7feb352dU;
-  h = (h ^ (h >> 15)) * 0x846ca68bU;
-  return double(h >> 9) * (1.0 / 8388608.0);
-}
-
-/// Puts the start where the stage wants it.
-template <class G, class In>
-SS_HD void place_start(const G& g, const EnvProblem<In>& p, const Stage& stage, Judge<In>& judge) {
-  g.for_each(p.n, [&](int i) {
-    const double scale = stage.shake != 0 ? hashed(i, stage.shake) : stage.grow;
-    judge.start[i] = stage.start == Start::rest ? In(0) : In(double(judge.start[i]) * scale);
-  });
-}
-
-/// What does not fit the half-size tableau needs `run_general_pyramid`; where there is no room for
-/// it, the impulse stays where it starts, and the judge says what it is worth.
-template <class Real, class G, class In>
-SS_HD int run_pivoting(const G& g, const EnvProblem<In>& p, const Stage& stage, Arena arena,
-                       Judge<In>& judge) {
-  if (!fits_pyramid_tableau(p)) return 0;
-  Lemke<Real> lemke(arena, p.n);
-  return run_lemke(g, p, lemke, stage.budget, stage.exact, stage.soften, judge);
-}
-
-/// The law `pyramid` with any directions and rows of every kind, as a mixed LCP. In double: with 8
-/// directions, a float dictionary left 14 of 1,000 heavy towers of 8 contacts unsolved and 54 of 16
-/// contacts (the tests' `stackheavy`), though none of the other five families.
-template <class G, class In>
-SS_PART int run_general_pyramid(const G& g, const EnvProblem<In>& p, const Stage& stage,
-                                Arena arena, Judge<In>& judge) {
-  PyramidScratch<double> scratch(arena, p.n, p.n_contacts, p.directions);
-  const LcpOutcome out = run_pyramid(g, p, stage.budget, stage.soften, scratch, judge);
-  judge.no_solution = out.unsolvable || stage.check == Check::unsolvable;
-  return out.iterations;
-}
-
-/// Newton steps; with `stage.rounds`, those of De Saxce's fixed point: the solution of Coulomb's
-/// law is that of the convex law with b_n + mu |u_t| in place of b_n, so solve that with the u_t of
-/// the last round (De Saxce & Feng 1998).
-template <class Real, class Factor, class G, class In>
-SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
-                           const Scaled<Real>& s, Arena arena, Judge<In>& judge) {
-  Newton<Real, Factor> newton(arena, p.n);
-  newton.at.factor = Real(stage.factor);
-  newton.at.inverse = Real(1.0 / stage.factor);
-  newton.at.cone = judge.law == Law::convex || stage.rounds > 0;
-  const int rounds = judge.law == Law::coulomb ? stage.rounds : 0;
-  const int most = rounds > 0 ? 5 : stage.budget;  // steps of one round: later ones go on with it
-  int steps = 0, round = 0;
-  do {
-    if (rounds > 0) {
-      scale_impulse(g, s, judge.start, newton.z);
-      scaled_velocity(g, s, newton.z, newton.u);
-      if (shift_gaps(g, p, s, newton.u) < 1e-12 && round > 0) break;
-    }
-    steps += run_newton(g, p, s, newton, min(most, stage.budget - steps), stage.alters(), judge);
-  } while (++round < rounds && steps < stage.budget && !judge.solved());
-  return steps;
-}
-
-template <class Real, class Factor, class G, class In, Program kProgram>
-SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
-                        EnvScratch<Real, Factor, In, kProgram>& scratch) {
-  Arena arena = scratch.stage;
-  const Scaled<Real>& s = scratch.scaled;
-  Judge<In>& judge = scratch.judge;
-  if (stage.method == Method::pgs) {
-    Pgs<Real> pgs(arena, p.n);
-    if (stage.first) pgs.slide_steps = 1;  // Newton follows: the direction need not be exact
-    return run_pgs(g, p, s, pgs, stage.budget, stage.exact, !stage.first, judge);
-  }
-  if (stage.method == Method::primal) {
-    const Primal<Real> primal(arena, p.n);
-    return run_primal(g, p, s, primal, stage.budget, judge);
-  }
-  if constexpr (sizeof(Factor) != sizeof(Real)) {
-    if (!stage.first) return run_newton_stage<Real, Real>(g, p, stage, s, arena, judge);
-  }
-  return run_newton_stage<Real, Factor>(g, p, stage, s, arena, judge);
-}
-
-template <class Real, class Factor, class G, class In, Program kProgram>
-SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
-                    EnvScratch<Real, Factor, In, kProgram>& scratch) {
-  using Scratch = EnvScratch<Real, Factor, In, kProgram>;
-  place_start(g, p, stage, scratch.judge);
-  if constexpr (Scratch::kPivots) {
-    if (stage.method == Method::lemke) {
-      if constexpr (kProgram == Program::all) {  // not in GPU kernels
-        if (!fits_pyramid_tableau(p) && scratch.directions >= p.directions) {
-          return run_general_pyramid(g, p, stage, scratch.stage, scratch.judge);
-        }
-      }
-      if constexpr (sizeof(Factor) != sizeof(Real)) {
-        if (!stage.first) return run_pivoting<Real>(g, p, stage, scratch.stage, scratch.judge);
-      }
-      return run_pivoting<Factor>(g, p, stage, scratch.stage, scratch.judge);
-    }
-  }
-  if constexpr (Scratch::kIterates) {
-    if (stage.soften > 0.0) soften_contacts(g, scratch.scaled, Real(stage.soften));
-    const int done = run_iterative(g, p, stage, scratch);
-    if (stage.alters()) restore_problem(g, p, scratch.scaled);
-    return done;
-  }
-  return 0;
-}
-
-/// Judges where the stages start from: the warm start, or no impulse at all.
-template <class G, class In>
-SS_HD void judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
-  g.for_each(p.n, [&](int i) {
-    judge.best[i] = In(0);
-    judge.candidate[i] = p.warm_start == nullptr ? In(0) : p.warm_start[i];
-  });
-  judge_candidate(g, p, judge);
-  continue_from_candidate(g, p, judge);
-}
-
-/// What a result tells beside the impulse.
-struct Progress {
-  int iterations = 0, rung = 0;
-  Solver solver = Solver::automatic;
-};
-
 /// Runs the stages, from rung 1 on with `resume`, until one solves.
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD void climb(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
-                 EnvScratch<Real, Factor, In, kProgram>& scratch, bool resume, Progress& progress) {
+                 EnvScratch<Real, Factor, In, kProgram>& scratch, bool resume) {
   Judge<In>& judge = scratch.judge;
-  JamTest jam;
-  double work_left = work_after_rung_0(p.n);
+  Climb& at = *scratch.climb;
   for (int index = 0;; ++index) {
-    Stage stage = stage_of(o, index);
-    if (stage.method == Method::none || stage.rung > o.max_rung) break;
-    if (resume && stage.rung == 0) continue;
-    if (!jam.wants(stage, judge.no_solution)) continue;
-    const double work = stage.rung > 0 ? work_of(stage, p.n) : 0.0;
-    if (work * stage.budget > work_left) stage.budget = int(work_left / work);
-    if (stage.budget == 0) break;
-    const double before = judge.best_residual;
-    judge.no_solution = false;
-    const int done = run_stage(g, p, stage, scratch);
-    progress.iterations += done;
-    work_left -= work * done;
-    // A stage that only judged where the one before ended has found nothing itself.
-    if (done > 0 && judge.best_residual < before) progress.solver = solver_of(stage.method);
-    if (judge.best_residual < before) progress.rung = stage.rung;
-    if (judge.solved()) break;
-    if (finds_jam(g, p, stage, judge, jam)) {
-      progress.rung = stage.rung;
+    const bool no_solution = judge.no_solution;
+    g.once([&] { at.enter(stage_of(o, index), p.n, judge.best_residual); });
+    if (at.stage.method == Method::none || at.stage.rung > o.max_rung || at.stage.budget == 0)
       break;
-    }
+    if (resume && at.stage.rung == 0) continue;
+    if (!at.jam.wants(at.stage, no_solution)) continue;
+    judge.no_solution = false;
+    const int done = run_stage(g, p, at.stage, scratch);
+    g.once([&] { at.leave(done, p.n, judge.best_residual); });
+    if (judge.solved() || finds_jam(g, p, at, judge)) break;
   }
 }
 
@@ -259,12 +78,15 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
   judge.tolerance = tolerance_of(o.atol, o.rtol, o.precision, b_max);
   judge.near = b_max > 0.0 ? judge.tolerance / b_max * (judge.tolerance / b_max) : 1.0;
   judge.best = impulse;
-  Progress progress{.solver = solver_of(stage_of(o, 0).method)};
+  const Climb& at = *scratch.climb;
+  g.once([&] { *scratch.climb = Climb(solver_of(stage_of(o, 0).method), p.n); });
   if (resume) {
     judge.best_residual = result.residual[env];
     judge.no_solution = result.status[env] == EnvStatus::no_solution_found;
-    progress.iterations = result.iterations[env];
-    progress.solver = result.solver[env];
+    g.once([&] {
+      scratch.climb->iterations = result.iterations[env];
+      scratch.climb->solver = result.solver[env];
+    });
   } else {
     judge_start(g, p, judge);
   }
@@ -272,13 +94,13 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
     if constexpr (kProgram != Program::pivoting) {
       if (program_of(o) != Program::pivoting) scale_problem(g, p, o.law, scratch.scaled);
     }
-    climb(g, p, o, scratch, resume, progress);
+    climb(g, p, o, scratch, resume);
   }
   status = judge.solved()      ? EnvStatus::solved
            : judge.no_solution ? EnvStatus::no_solution_found
                                : EnvStatus::not_converged;
-  report(g, result, env, status, judge.best_residual, progress.iterations, progress.solver,
-         progress.rung, rows_needed);
+  report(g, result, env, status, judge.best_residual, at.iterations, at.solver, at.rung,
+         rows_needed);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -1,5 +1,6 @@
 #include "stickslip/solve.hpp"
 
+#include "kernels/launch/ladder.hpp"
 #include "kernels/residual/tolerance.hpp"
 #include "src/batch/check.hpp"
 #include "src/cpu/workspace.hpp"

@@ -1,0 +1,51 @@
+// Where an environment stands on its way up the ladder: in memory, as a GPU's registers are short.
+#pragma once
+#include "kernels/launch/ladder.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// The test for problems without a solution (kernels/launch/jam.hpp).
+struct JamTest {
+  bool growing = false;  ///< the impulses have grown with every softened stage so far
+  double size = 0.0;     ///< max|r| of the last softened stage
+  double soften = 0.0;   ///< and its compliance
+
+  /// Whether a stage has anything to find out.
+  SS_HD bool wants(const Stage& stage, bool no_solution_so_far) const {
+    if (stage.check == Check::unsolvable) return no_solution_so_far;
+    return growing || !(stage.check == Check::growth || stage.check == Check::divergence);
+  }
+};
+
+struct Climb {
+  Stage stage;
+  double residual_before = 0.0;  ///< the best before the stage
+  double work_left = 0.0;        ///< of the stages after rung 0
+  JamTest jam;
+  // What the result tells beside the impulse:
+  int iterations = 0, rung = 0;
+  Solver solver = Solver::automatic;
+
+  SS_HD Climb(Solver first, int n) : work_left(work_after_rung_0(n)), solver(first) {}
+
+  /// Begins a stage, with the budget that the work left allows.
+  SS_HD void enter(const Stage& next, int n, double best_residual) {
+    stage = next;
+    residual_before = best_residual;
+    if (stage.rung == 0) return;
+    const double work = work_of(stage, n);
+    if (work * stage.budget > work_left) stage.budget = int(work_left / work);
+  }
+
+  /// Ends it, after `done` iterations.
+  SS_HD void leave(int done, int n, double best_residual) {
+    iterations += done;
+    if (stage.rung > 0) work_left -= work_of(stage, n) * done;
+    if (!(best_residual < residual_before)) return;
+    rung = stage.rung;
+    // A stage that only judged where the one before ended has found nothing itself.
+    if (done > 0) solver = solver_of(stage.method);
+  }
+};
+
+}  // namespace stickslip::kernels::inline SS_ISA
