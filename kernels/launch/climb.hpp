@@ -6,14 +6,25 @@ namespace stickslip::kernels::inline SS_ISA {
 
 /// The test for problems without a solution (kernels/launch/jam.hpp).
 struct JamTest {
-  bool growing = false;  ///< the impulses have grown with every softened stage so far
-  double size = 0.0;     ///< max|r| of the last softened stage
+  bool possible = true;  ///< the impulses have grown with every softened stage that was solved
+  int stages = 0;        ///< how many that are
+  double size = 0.0;     ///< max|r| of the last of them
   double soften = 0.0;   ///< and its compliance
+
+  /// Takes in max|r| of a softened stage that was solved.
+  SS_HD void learn(double new_size, double new_soften) {
+    constexpr double kGrowth = 0.5;  // of the compliance's: 1 in a jam, at last 0 with a solution
+    if (stages > 0 && !(new_size * new_soften > kGrowth * size * soften)) possible = false;
+    ++stages;
+    size = new_size;
+    soften = new_soften;
+  }
+  SS_HD bool found() const { return possible && stages > 1; }
 
   /// Whether a stage has anything to find out.
   SS_HD bool wants(const Stage& stage, bool no_solution_so_far) const {
     if (stage.check == Check::unsolvable) return no_solution_so_far;
-    return growing || !(stage.check == Check::growth || stage.check == Check::divergence);
+    return possible || !(stage.check == Check::growth || stage.check == Check::divergence);
   }
 };
 
@@ -32,6 +43,7 @@ struct Climb {
   SS_HD void enter(const Stage& next, int n, double best_residual) {
     stage = next;
     residual_before = best_residual;
+    if (n > stage.most_rows) stage.budget = 0;
     if (stage.rung == 0) return;
     const double work = work_of(stage, n);
     if (work * stage.budget > work_left) stage.budget = int(work_left / work);

@@ -12,19 +12,17 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class G, class In>
 SS_HD bool finds_jam(const G& g, const EnvProblem<In>& p, Climb& at, Judge<In>& judge) {
   constexpr double kConverged = 1e-8;  // merit, relative
-  constexpr double kGrowth = 0.5;      // of the compliance's: 1 in a jam, at last 0 with a solution
   const Check check = at.stage.check;
   if (check == Check::none) return false;
   if (check != Check::unsolvable) {
-    const double size = candidate_size(g, p, judge);
-    const bool converged = judge.last_merit < kConverged;
-    g.once([&] {
-      const bool grew = size * at.stage.soften > kGrowth * at.jam.size * at.jam.soften;
-      at.jam = {converged && (check == Check::softened || (grew && at.jam.growing)), size,
-                at.stage.soften};
-    });
-    if (check == Check::softened && at.jam.growing) keep_softened(g, p, judge);
-    if (check != Check::divergence || !at.jam.growing) return false;
+    if (check == Check::softened) keep_softened(g, p, judge);
+    if (judge.last_merit < kConverged) {  // else the stage tells nothing
+      const double size = candidate_size(g, p, judge);
+      g.once([&] { at.jam.learn(size, at.stage.soften); });
+    } else if (check == Check::divergence) {
+      return false;
+    }
+    if (check != Check::divergence || !at.jam.found()) return false;
     answer_softened(g, p, judge);
   }
   g.once([&] { at.rung = at.stage.rung; });

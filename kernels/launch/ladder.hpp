@@ -42,11 +42,12 @@ struct Stage {
   double grow = 1.0;   ///< multiplies the start
   int shake = 0;       ///< seed: scales the start by hashed numbers in [0, 1); 0: does not
   bool exact = false;  ///< no early exit (pgs, lemke)
-  /// First sweeps: coarse, judged by the Newton that follows. First Newton or Lemke stage: all its
-  /// budget, float factorisation or tableau if mixed.
+  /// First sweeps: coarse, judged by the Newton that follows. First Lemke stage: float tableau if
+  /// mixed.
   bool first = false;
-  double soften = 0.0;  ///< compliance of contacts, times W_nn
-  int rounds = 0;       ///< of De Saxce's fixed point (newton)
+  int most_rows = 1 << 30;  ///< environments of more rows skip it
+  double soften = 0.0;      ///< compliance of contacts, times W_nn
+  int rounds = 0;           ///< of De Saxce's fixed point (newton)
   Check check = Check::none;
 
   SS_HD bool alters() const { return soften > 0.0 || rounds > 0; }
@@ -59,8 +60,8 @@ SS_HD Solver solver_of(Method method) {
 
 /// Rung 1, from rest: contacts so soft that Newton cannot fail, then ever harder ones. A jam's
 /// impulses grow like 1/soften, so its next solution is a known multiple of the last.
-SS_HD Stage compliance_homotopy(int index) {
-  Stage stage{.method = Method::newton, .rung = 1, .budget = 20};
+SS_HD Stage compliance_homotopy(int index, int steps) {
+  Stage stage{.method = Method::newton, .rung = 1, .budget = steps};
   switch (index) {
     case 0:
       stage.start = Start::rest;
@@ -92,36 +93,66 @@ SS_HD Stage compliance_homotopy(int index) {
   return stage;
 }
 
-/// The ladder of Coulomb's law (docs/mathematics.md §11; measured on 200,000 problems of six
-/// families and 1,400 of robots): sweeps and Newton, then what is tried where those fail.
-SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
-  const int steps = o.max_newton;
-  constexpr Method pgs = Method::pgs, newton = Method::newton;
-  if (index == 0) return {.method = pgs, .budget = 3, .first = true};
-  if (index == 1) return {.method = newton, .budget = steps, .first = true};
-  if (index < 8) return compliance_homotopy(index - 2);
-  if (index == 8) return {.method = newton, .rung = 1, .budget = steps};
-  // Rung 2: sweeps.
-  if (index == 9) return {.method = pgs, .rung = 2, .budget = 20};
-  if (index == 10) return {.method = newton, .rung = 2, .budget = steps};
-  // Rung 3: De Saxce's fixed point.
-  if (index == 11) return {.method = newton, .rung = 3, .budget = 100, .rounds = 40};
-  if (index == 12) return {.method = newton, .rung = 3, .budget = steps};
-  // Rung 4: sweeps, from rest and from shaken starts.
-  if (index < 21) {
-    const int round = (index - 13) / 2;
-    if (index % 2 == 0) {
-      return {.method = newton, .rung = 4, .budget = steps, .shake = round < 3 ? 5 + round : 0};
+/// Rungs 3 and 4: other basins, from starts that sweeps and hashed numbers shake.
+SS_HD Stage shaken_starts(int index, int steps, int many) {
+  Stage stage{.method = index % 2 == 0 ? Method::pgs : Method::newton, .rung = 3, .budget = steps};
+  const int round = index / 2;
+  if (round < 6) {  // with many sweeps and with small steps by turns
+    const bool sweeps = round % 2 == 0;
+    if (stage.method == Method::pgs) {
+      stage.budget = sweeps ? 100 : 20;
+      stage.start = round == 0 ? Start::rest : Start::last;
+      stage.shake = round == 0 ? 0 : 4 + round;
+    } else if (!sweeps) {
+      stage.budget = many;
+      stage.factor = 0.01;
     }
-    return {
-        .method = pgs, .rung = 4, .budget = 100, .start = round == 0 ? Start::rest : Start::last};
+    return stage;
   }
-  // Rung 5: patience.
-  if (index == 21) return {.method = pgs, .rung = 5, .budget = 500};
-  if (index == 22) return {.method = newton, .rung = 5, .budget = steps};
-  if (index == 23) return {.method = newton, .rung = 5, .budget = 500, .rounds = 200};
-  if (index == 24) return {.method = newton, .rung = 5, .budget = steps};
-  return {};
+  if (round == 6) {  // patience
+    if (stage.method == Method::pgs) stage.budget = 500;
+    return stage;
+  }
+  // De Saxce's fixed point and few sweeps by turns
+  if (round > 19) return {};
+  stage.rung = 4;
+  if (index % 2 == 0) {
+    const bool fixed_point = round % 2 != 0;
+    if (fixed_point) stage.method = Method::newton;
+    stage.budget = fixed_point ? many : 5;
+    stage.rounds = fixed_point ? 40 : 0;
+    stage.shake = round == 7 ? 0 : (fixed_point ? 21 : 1) + round / 2;
+  }
+  return stage;
+}
+
+/// The ladder of Coulomb's law (docs/mathematics.md §11, with what each rung solves): sweeps and
+/// Newton, then what is tried where those fail.
+SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
+  constexpr Method pgs = Method::pgs, newton = Method::newton;
+  const int steps = o.max_newton, few = 2 * steps / 3, many = 10 * steps / 3;
+  constexpr int retry = 64;  // rows; with more, a jam would wait too long for its verdict
+  switch (index) {
+    case 0:
+      return {.method = pgs, .budget = 3, .first = true};
+    case 1:
+      return {.method = newton, .budget = steps, .first = true};
+    case 2:
+      return {.method = newton, .budget = few, .factor = 0.1, .most_rows = retry};
+    case 3:
+      return {.method = pgs, .budget = 20, .most_rows = retry};
+    case 4:
+      return {.method = newton, .budget = few, .most_rows = retry};
+    case 11:
+      return {.method = newton, .rung = 1, .budget = many, .factor = 0.1};
+    case 12:  // De Saxce's fixed point
+      return {.method = newton, .rung = 2, .budget = many, .rounds = 40};
+    case 13:
+      return {.method = newton, .rung = 2, .budget = many, .factor = 0.1};
+    default:
+      if (index < 11) return compliance_homotopy(index - 5, few);
+      return shaken_starts(index - 14, steps, many);
+  }
 }
 
 /// Lemke's method, in `mixed` precision first with a float tableau; where all attempts end on rays,

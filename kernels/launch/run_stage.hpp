@@ -139,7 +139,7 @@ SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
     return run_primal(g, p, s, primal, stage.budget, judge);
   }
   if constexpr (sizeof(Factor) != sizeof(Real)) {
-    if (!stage.first) return run_newton_stage<Real, Real>(g, p, stage, s, arena, judge);
+    if (stage.rung > 0) return run_newton_stage<Real, Real>(g, p, stage, s, arena, judge);
   }
   return run_newton_stage<Real, Factor>(g, p, stage, s, arena, judge);
 }

@@ -41,9 +41,8 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
   for (int index = 0;; ++index) {
     const bool no_solution = judge.no_solution;
     g.once([&] { at.enter(stage_of(o, index), p.n, judge.best_residual); });
-    if (at.stage.method == Method::none || at.stage.rung > o.max_rung || at.stage.budget == 0)
-      break;
-    if (resume && at.stage.rung == 0) continue;
+    if (at.stage.method == Method::none || at.stage.rung > o.max_rung) break;
+    if (at.stage.budget == 0 || (resume && at.stage.rung == 0)) continue;
     if (!at.jam.wants(at.stage, no_solution)) continue;
     judge.no_solution = false;
     const int done = run_stage(g, p, at.stage, scratch);
