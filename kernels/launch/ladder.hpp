@@ -210,8 +210,8 @@ SS_HD double work_of(const Stage& stage, int n) {
 }
 
 /// Work that the stages after rung 0 share, so that no environment of up to 130 rows holds up
-/// a batch for more than some 12 ms: all of the ladder for 80 rows, enough to tell a jam for any n.
-SS_HD double work_after_rung_0(int n) { return max(6e8, 60.0 * n * n * double(n)); }
+/// a batch for more than some 20 ms: all of the ladder for 80 rows, enough to tell a jam for any n.
+SS_HD double work_after_rung_0(int n) { return max(1e9, 60.0 * n * n * double(n)); }
 
 /// Whether a solver can take a law: the one place that says so.
 SS_HD bool solver_supports(Solver solver, Law law) {

@@ -118,7 +118,9 @@ SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& sta
       scaled_velocity(g, s, newton.z, newton.u);
       if (shift_gaps(g, p, s, newton.u) < 1e-12 && round > 0) break;
     }
-    steps += run_newton(g, p, s, newton, min(most, stage.budget - steps), stage.alters(), judge);
+    steps += run_newton(g, p, s, newton, min(most, stage.budget - steps),
+                        stage.rung > 0 && !stage.alters() ? kWeakEpsilon : kEpsilon, stage.alters(),
+                        judge);
   } while (++round < rounds && steps < stage.budget && !judge.solved());
   return steps;
 }

@@ -40,7 +40,8 @@ struct MeritHistory {
   }
 };
 
-inline constexpr double kEpsilon = 1e-8;        ///< regularisation of the Jacobian
+inline constexpr double kEpsilon = 1e-8;        ///< least regularisation of the Jacobian
+inline constexpr double kWeakEpsilon = 1e-12;   ///< for contacts that are nearly the same
 inline constexpr int kHalvings = 6;             ///< of the line search
 inline constexpr double kTinyMerit = 1e-28;     ///< always accepted: rounding noise
 inline constexpr double kAlteredGoal = 1e-16;   ///< merit, relative, that ends a step of a homotopy
@@ -75,12 +76,13 @@ SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Fact
 }
 
 /// Up to `budget` Newton steps from where the last stage ended, with the equations that
-/// `w.at` names. `altered`: s is not the problem that is judged, and converging on it is the aim.
-/// Returns the steps done.
+/// `w.at` names and a Jacobian regularised by `least_epsilon` or more. `altered`: s is not the
+/// problem that is judged, and converging on it is the aim. Returns the steps done.
 template <class Real, class Factor, class G, class In>
 SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
-                     const Newton<Real, Factor>& w, int budget, bool altered, Judge<In>& judge) {
-  const double floor = kEpsilon > double(Limits<Factor>::epsilon) * 10 ? kEpsilon : 1e-6;
+                     const Newton<Real, Factor>& w, int budget, double least_epsilon, bool altered,
+                     Judge<In>& judge) {
+  const double floor = sizeof(Factor) == 4 ? 1e-6 : least_epsilon;
   const double near = max(kNearSolution, 100.0 * judge.near);
   const bool coarse = sizeof(Real) == 4;  // float iterates: the merit floors early, ask every step
   scale_impulse(g, s, judge.start, w.z);
