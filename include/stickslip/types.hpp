@@ -43,7 +43,7 @@ struct SolveOptions {
   double atol = -1.0;              ///< m/s; solved means residual <= atol + rtol * max|b|
   double rtol = -1.0;              ///< 1
   std::int32_t max_sweeps = 1000;  ///< budget of solver `pgs`
-  std::int32_t max_newton = 30;    ///< budget of one Newton stage
+  std::int32_t max_newton = 30;    ///< of the first Newton stage; later ones: 2/3 to 10/3
   std::int32_t max_rung = 99;      ///< last rung of the ladder of solver `automatic` that may run
   /// Run exactly `max_sweeps` sweeps (solver `pgs` only): no early exit, same verdict by residual.
   bool exact_sweeps = false;

@@ -93,11 +93,13 @@ SS_HD Stage compliance_homotopy(int index, int steps) {
   return stage;
 }
 
+inline constexpr int kMostSteps = 1 << 24;  ///< of `max_newton`, so that multiples of it fit an int
+
 /// Rungs 3 and 4: other basins, from starts that sweeps and hashed numbers shake.
 SS_HD Stage shaken_starts(int index, int steps, int many) {
   Stage stage{.method = index % 2 == 0 ? Method::pgs : Method::newton, .rung = 3, .budget = steps};
   const int round = index / 2;
-  if (round < 6) {  // with many sweeps and with small steps by turns
+  if (round < 6) {  // with many sweeps and with a large rho by turns
     const bool sweeps = round % 2 == 0;
     if (stage.method == Method::pgs) {
       stage.budget = sweeps ? 100 : 20;
@@ -130,7 +132,7 @@ SS_HD Stage shaken_starts(int index, int steps, int many) {
 /// Newton, then what is tried where those fail.
 SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
   constexpr Method pgs = Method::pgs, newton = Method::newton;
-  const int steps = o.max_newton, few = 2 * steps / 3, many = 10 * steps / 3;
+  const int steps = min(o.max_newton, kMostSteps), few = 2 * steps / 3, many = 10 * steps / 3;
   constexpr int retry = 64;  // rows; with more, a jam would wait too long for its verdict
   switch (index) {
     case 0:
@@ -186,7 +188,8 @@ SS_HD Stage stage_of(const SolveOptions& o, int index) {
   }
   const int skip = o.solver == Solver::newton ? 1 : 0;  // newton alone: no sweeps at the start
   if (o.law == Law::convex) {
-    if (index + skip == 1) return {.method = Method::primal, .budget = 2 * o.max_newton};
+    if (index + skip == 1)
+      return {.method = Method::primal, .budget = 2 * min(o.max_newton, kMostSteps)};
     return newton_ladder(index + skip > 1 ? index + skip - 1 : 0, o);
   }
   if (o.solver == Solver::newton) {

@@ -23,7 +23,7 @@ class SolveOptions:
     atol: float | None = None  #: m/s; None: 1e-9, or 1e-5 with precision "float"
     rtol: float | None = None  #: 1; the same defaults
     max_sweeps: int = 1000  #: budget of solver "pgs"
-    max_newton: int = 30  #: budget of one Newton stage
+    max_newton: int = 30  #: budget of the first Newton stage; later ones have 2/3 to 10/3
     max_rung: int = 99  #: last rung of the ladder of solver `auto` that may run
     exact_sweeps: bool = False  #: exactly `max_sweeps` sweeps of "pgs", without an early exit
     max_pivots: int = 5000  #: budget of solver "lemke"

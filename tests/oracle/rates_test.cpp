@@ -143,9 +143,8 @@ INSTANTIATE_TEST_SUITE_P(families, PyramidRates, testing::ValuesIn(support::kFam
 
 class Rates : public testing::TestWithParam<Family> {};
 
-// The cage is the hard one: squeezed from all sides, with many ways to stick and slide.
 TEST_P(Rates, coulomb_compliant) {
-  expect_rate(solve_family(GetParam(), Law::coulomb, 1e-3), 0.99);
+  expect_rate(solve_family(GetParam(), Law::coulomb, 1e-3), 0.9995);
 }
 TEST_P(Rates, coulomb_with_contacts_that_are_nearly_the_same) {
   expect_rate(solve_near_duplicates(GetParam(), Law::coulomb), 0.998);
