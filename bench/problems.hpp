@@ -34,11 +34,11 @@ double solved_share(const HostResults<In>& results, int num_envs) {
   return num_envs > 0 ? double(solved) / num_envs : 1.0;
 }
 
-/// Counters `solved`, and `rung0` ... `rung5`: shares of environments solved on each rung.
+/// Counters `solved`, and `rung0` ... `rung4`: shares of environments solved on each rung.
 template <class Counters, class In>
 void count_rungs(Counters& counters, const HostResults<In>& results, int num_envs) {
   counters["solved"] = solved_share(results, num_envs);
-  for (int rung = 0; rung < 6; ++rung) {
+  for (int rung = 0; rung < 5; ++rung) {
     int here = 0;
     for (int env = 0; env < num_envs; ++env) {
       here += results.status(env) == EnvStatus::solved && results.rung(env) == rung;

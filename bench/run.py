@@ -37,11 +37,12 @@ PEER_RUNS = {  # arguments of `stickslip compare`; a pattern is looked for in th
     **{f"coulomb_p{p}": [*RANDOM, f"--contacts={p}"] for p in (4, 8, 16)},
     **{f"coulomb_p{p}_strict": [*RANDOM, f"--contacts={p}", "--peer-tol=1e-11"]
        for p in (4, 8, 16)},
+    **{f"pyramid_p{p}": [*RANDOM, f"--contacts={p}", "--law=pyramid"] for p in (4, 8, 16)},
     "convex_robots": ROBOTS,
     "convex_robots_strict": [*ROBOTS, "--peer-tol=1e-13"],
     "coulomb_fc3d": ["problems/fc3d*.h5", "--rounds=3"],
 }  # fmt: skip
-COUNTERS = ["solved", "us_median", "us_p95", "us_max", *(f"rung{i}" for i in range(6))]
+COUNTERS = ["solved", "us_median", "us_p95", "us_max", *(f"rung{i}" for i in range(5))]
 
 
 def changed_files() -> list[str]:

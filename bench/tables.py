@@ -91,13 +91,13 @@ def rungs(results: list[dict]) -> None:
         else:
             kind = family
         kinds.setdefault(f"{kind}, {precision}", []).append(r)
-    keys = ["solved", *(f"rung{i}" for i in range(6))]
+    keys = ["solved", *(f"rung{i}" for i in range(5))]
     rows = []
     for kind, cells in kinds.items():
         mean = {key: sum(cell[key] for cell in cells) / len(cells) for key in keys}
         shares = [f"{100 * mean[key] / mean['solved']:.2f} %" for key in keys[1:]]
         rows.append([kind, *shares, f"{100 * mean['solved']:.2f} %"])
-    table(["", *(f"rung {i}" for i in range(6)), "solved"], rows)
+    table(["", *(f"rung {i}" for i in range(5)), "solved"], rows)
 
 
 def plain(results: list[dict]) -> None:
