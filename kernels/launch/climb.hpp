@@ -10,6 +10,7 @@ struct JamTest {
   int stages = 0;        ///< how many that are
   double size = 0.0;     ///< max|r| of the last of them
   double soften = 0.0;   ///< and its compliance
+  double softened_residual = 0.0;  ///< of the answer if there is no solution
 
   /// Takes in max|r| of a softened stage that was solved.
   SS_HD void learn(double new_size, double new_soften) {
@@ -29,7 +30,9 @@ struct JamTest {
 };
 
 struct Climb {
+  std::int64_t env;  ///< of the batch
   Stage stage;
+  int next = 0;                  ///< stage of the ladder
   double residual_before = 0.0;  ///< the best before the stage
   double work_left = 0.0;        ///< of the stages after rung 0
   JamTest jam;
@@ -37,11 +40,12 @@ struct Climb {
   int iterations = 0, rung = 0;
   Solver solver = Solver::automatic;
 
-  SS_HD Climb(Solver first, int n) : work_left(work_after_rung_0(n)), solver(first) {}
+  SS_HD Climb(std::int64_t batch_env, Solver first, int n)
+      : env(batch_env), work_left(work_after_rung_0(n)), solver(first) {}
 
-  /// Begins a stage, with the budget that the work left allows.
-  SS_HD void enter(const Stage& next, int n, double best_residual) {
-    stage = next;
+  /// Begins the next stage, with the budget that the work left allows.
+  SS_HD void enter(const SolveOptions& o, int n, double best_residual) {
+    stage = stage_of(o, next++);
     residual_before = best_residual;
     if (n > stage.most_rows) stage.budget = 0;
     if (stage.rung == 0) return;

@@ -35,7 +35,7 @@ void measure_range(const ProblemBatch<In>& batch, EnvArray<const In> impulse, La
     if (!usable) continue;
     p.directions = directions;
     enter_circular_coordinates(g, p, law, scratch.view);
-    measures[env] = measure_impulse(g, p, law, slot(impulse, env), scratch.judge.u);
+    measures[env] = measure_impulse(g, p, law, slot(impulse, env), scratch.judge_memory.u);
   }
 }
 

@@ -15,7 +15,10 @@ SS_HD bool finds_jam(const G& g, const EnvProblem<In>& p, Climb& at, Judge<In>& 
   const Check check = at.stage.check;
   if (check == Check::none) return false;
   if (check != Check::unsolvable) {
-    if (check == Check::softened) keep_softened(g, p, judge);
+    if (check == Check::softened) {
+      keep_softened(g, p, judge);
+      g.once([&] { at.jam.softened_residual = judge.last_residual; });
+    }
     if (judge.last_merit < kConverged) {  // else the stage tells nothing
       const double size = candidate_size(g, p, judge);
       g.once([&] { at.jam.learn(size, at.stage.soften); });
@@ -23,7 +26,7 @@ SS_HD bool finds_jam(const G& g, const EnvProblem<In>& p, Climb& at, Judge<In>& 
       return false;
     }
     if (check != Check::divergence || !at.jam.found()) return false;
-    answer_softened(g, p, judge);
+    answer_softened(g, p, at.jam.softened_residual, judge);
   }
   g.once([&] { at.rung = at.stage.rung; });
   return true;

@@ -35,9 +35,10 @@ enum class Check : std::int32_t {
 
 struct Stage {
   Method method = Method::none;
-  int rung = 0;         ///< of the ladder; recorded with the result
-  int budget = 0;       ///< sweeps, steps or pivots
-  double factor = 1.0;  ///< multiplies 1/rho of the natural map (newton)
+  int rung = 0;           ///< of the ladder; recorded with the result
+  int budget = 0;         ///< sweeps, steps or pivots
+  double factor = 1.0;    ///< multiplies 1/rho of the natural map (newton)
+  double epsilon = 1e-8;  ///< least regularisation of the Jacobian, in double (newton)
   Start start = Start::last;
   double grow = 1.0;   ///< multiplies the start
   int shake = 0;       ///< seed: scales the start by hashed numbers in [0, 1); 0: does not
@@ -93,11 +94,13 @@ SS_HD Stage compliance_homotopy(int index, int steps) {
   return stage;
 }
 
+inline constexpr double kWeakEpsilon = 1e-12;  ///< for contacts that are nearly the same
 inline constexpr int kMostSteps = 1 << 24;  ///< of `max_newton`, so that multiples of it fit an int
 
 /// Rungs 3 and 4: other basins, from starts that sweeps and hashed numbers shake.
 SS_HD Stage shaken_starts(int index, int steps, int many) {
   Stage stage{.method = index % 2 == 0 ? Method::pgs : Method::newton, .rung = 3, .budget = steps};
+  stage.epsilon = kWeakEpsilon;
   const int round = index / 2;
   if (round < 6) {  // with many sweeps and with a large rho by turns
     const bool sweeps = round % 2 == 0;
@@ -123,6 +126,7 @@ SS_HD Stage shaken_starts(int index, int steps, int many) {
     if (fixed_point) stage.method = Method::newton;
     stage.budget = fixed_point ? many : 5;
     stage.rounds = fixed_point ? 40 : 0;
+    stage.epsilon = 1e-8;
     stage.shake = round == 7 ? 0 : (fixed_point ? 21 : 1) + round / 2;
   }
   return stage;
@@ -146,11 +150,11 @@ SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
     case 4:
       return {.method = newton, .budget = few, .most_rows = retry};
     case 11:
-      return {.method = newton, .rung = 1, .budget = many, .factor = 0.1};
+      return {.method = newton, .rung = 1, .budget = many, .factor = 0.1, .epsilon = kWeakEpsilon};
     case 12:  // De Saxce's fixed point
       return {.method = newton, .rung = 2, .budget = many, .rounds = 40};
     case 13:
-      return {.method = newton, .rung = 2, .budget = many, .factor = 0.1};
+      return {.method = newton, .rung = 2, .budget = many, .factor = 0.1, .epsilon = kWeakEpsilon};
     default:
       if (index < 11) return compliance_homotopy(index - 5, few);
       return shaken_starts(index - 14, steps, many);

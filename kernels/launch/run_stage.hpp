@@ -19,15 +19,17 @@ struct EnvScratch {
   EnvProblem<In>* problem;  ///< the view in memory: its pointers would fill a GPU's registers
   Climb* climb;
   Judge<In> judge;
-  Scaled<Real> scaled;  ///< of the iterative methods
-  int directions;       ///< of the law `pyramid` for which there is room as an LCP; 0: no room
-  Arena stage;          ///< what is left, for the stage that runs
+  JudgeMemory<In> judge_memory;  ///< what `judge.at` is filled with
+  Scaled<Real> scaled;           ///< of the iterative methods
+  int directions;  ///< of the law `pyramid` for which there is room as an LCP; 0: no room
+  Arena stage;     ///< what is left, for the stage that runs
 
   SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts, int lcp_directions = 0)
       : view(arena, max_rows, max_contacts),
         problem(arena.take<EnvProblem<In>>(1)),
         climb(arena.take<Climb>(1)),
-        judge(arena, max_rows),
+        judge(arena),
+        judge_memory(arena, max_rows),
         scaled(arena, kIterates ? max_rows : 0, kIterates ? max_contacts : 0),
         directions(lcp_directions),
         stage(arena) {}
@@ -73,7 +75,8 @@ template <class G, class In>
 SS_HD void place_start(const G& g, const EnvProblem<In>& p, const Stage& stage, Judge<In>& judge) {
   g.for_each(p.n, [&](int i) {
     const double scale = stage.shake != 0 ? hashed(i, stage.shake) : stage.grow;
-    judge.start[i] = stage.start == Start::rest ? In(0) : In(double(judge.start[i]) * scale);
+    judge.at->start[i] =
+        stage.start == Start::rest ? In(0) : In(double(judge.at->start[i]) * scale);
   });
 }
 
@@ -114,13 +117,12 @@ SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& sta
   int steps = 0, round = 0;
   do {
     if (rounds > 0) {
-      scale_impulse(g, s, judge.start, newton.z);
+      scale_impulse(g, s, judge.at->start, newton.z);
       scaled_velocity(g, s, newton.z, newton.u);
       if (shift_gaps(g, p, s, newton.u) < 1e-12 && round > 0) break;
     }
-    steps += run_newton(g, p, s, newton, min(most, stage.budget - steps),
-                        stage.rung > 0 && !stage.alters() ? kWeakEpsilon : kEpsilon, stage.alters(),
-                        judge);
+    steps += run_newton(g, p, s, newton, min(most, stage.budget - steps), stage.epsilon,
+                        stage.alters(), judge);
   } while (++round < rounds && steps < stage.budget && !judge.solved());
   return steps;
 }

@@ -11,8 +11,8 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class G, class In>
 SS_HD void judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
   g.for_each(p.n, [&](int i) {
-    judge.best[i] = In(0);
-    judge.candidate[i] = p.warm_start == nullptr ? In(0) : p.warm_start[i];
+    judge.at->best[i] = In(0);
+    judge.at->candidate[i] = p.warm_start == nullptr ? In(0) : p.warm_start[i];
   });
   judge_candidate(g, p, judge);
   continue_from_candidate(g, p, judge);
@@ -38,9 +38,9 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
                  EnvScratch<Real, Factor, In, kProgram>& scratch, bool resume) {
   Judge<In>& judge = scratch.judge;
   Climb& at = *scratch.climb;
-  for (int index = 0;; ++index) {
+  for (;;) {
     const bool no_solution = judge.no_solution;
-    g.once([&] { at.enter(stage_of(o, index), p.n, judge.best_residual); });
+    g.once([&] { at.enter(o, p.n, judge.best_residual); });
     if (at.stage.method == Method::none || at.stage.rung > o.max_rung) break;
     if (at.stage.budget == 0 || (resume && at.stage.rung == 0)) continue;
     if (!at.jam.wants(at.stage, no_solution)) continue;
@@ -74,11 +74,16 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
   Judge<In>& judge = scratch.judge;
   judge.law = o.law;
   const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
-  judge.tolerance = tolerance_of(o.atol, o.rtol, o.precision, b_max);
-  judge.near = b_max > 0.0 ? judge.tolerance / b_max * (judge.tolerance / b_max) : 1.0;
-  judge.best = impulse;
+  g.once([&] {
+    const double tolerance = tolerance_of(o.atol, o.rtol, o.precision, b_max);
+    const double relative = tolerance / b_max;
+    *judge.at = scratch.judge_memory;
+    judge.at->tolerance = tolerance;
+    judge.at->near = b_max > 0.0 ? relative * relative : 1.0;
+    judge.at->best = impulse;
+  });
   const Climb& at = *scratch.climb;
-  g.once([&] { *scratch.climb = Climb(solver_of(stage_of(o, 0).method), p.n); });
+  g.once([&] { *scratch.climb = Climb(env, solver_of(stage_of(o, 0).method), p.n); });
   if (resume) {
     judge.best_residual = result.residual[env];
     judge.no_solution = result.status[env] == EnvStatus::no_solution_found;
@@ -98,8 +103,7 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
   status = judge.solved()      ? EnvStatus::solved
            : judge.no_solution ? EnvStatus::no_solution_found
                                : EnvStatus::not_converged;
-  report(g, result, env, status, judge.best_residual, at.iterations, at.solver, at.rung,
-         rows_needed);
+  report(g, result, at.env, status, judge.best_residual, at.iterations, at.solver, at.rung, p.n);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -5,29 +5,36 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
+/// What the judge demands, and where its vectors lie: in memory, as a GPU's registers are short.
 template <class In>
-struct Judge {
-  Law law = Law::coulomb;
+struct JudgeMemory {
   double tolerance = 0.0;
-  double near = 0.0;  ///< relative error (squared) at which an iterate is worth judging
-  double best_residual = Limits<double>::infinity;
-  double last_residual = Limits<double>::infinity;  ///< of the candidate
-  double last_merit = Limits<double>::infinity;  ///< Newton's, relative, of the problem as altered
-  double softened_residual = 0.0;                ///< of `softened`
-  bool no_solution = false;                      ///< the last stage ended as if there were none
-  In* best = nullptr;                            ///< [n] the caller's slot of the result
-  In* candidate;                                 ///< [n] scratch: the impulse judged last
-  In* start;     ///< [n] where the next stage starts: not always at the best
-  In* softened;  ///< [n] solution of the problem with softer contacts
-  double* u;     ///< [n] scratch
+  double near = 0.0;   ///< relative error (squared) at which an iterate is worth judging
+  In* best = nullptr;  ///< [n] the caller's slot of the result
+  In* candidate;       ///< [n] scratch: the impulse judged last
+  In* start;           ///< [n] where the next stage starts: not always at the best
+  In* softened;        ///< [n] solution of the problem with softer contacts
+  double* u;           ///< [n] scratch
 
-  SS_HD Judge(Arena& arena, int max_rows)
+  SS_HD JudgeMemory(Arena& arena, int max_rows)
       : candidate(arena.take<In>(max_rows)),
         start(arena.take<In>(max_rows)),
         softened(arena.take<In>(max_rows)),
         u(arena.take<double>(max_rows)) {}
+};
 
-  SS_HD bool solved() const { return best_residual <= tolerance; }
+template <class In>
+struct Judge {
+  Law law = Law::coulomb;
+  double best_residual = Limits<double>::infinity;
+  double last_residual = Limits<double>::infinity;  ///< of the candidate
+  double last_merit = Limits<double>::infinity;  ///< Newton's, relative, of the problem as altered
+  bool no_solution = false;                      ///< the last stage ended as if there were none
+  JudgeMemory<In>* at;
+
+  SS_HD explicit Judge(Arena& arena) : at(arena.take<JudgeMemory<In>>(1)) {}
+
+  SS_HD bool solved() const { return best_residual <= at->tolerance; }
 };
 
 /// Moves the candidate onto its feasible set, so that rounding never leaves a cone or a bound.
@@ -73,12 +80,12 @@ SS_HD void make_feasible(const G& g, const EnvProblem<In>& p, Law law, In* r) {
 /// Judges the candidate; keeps it if it is the best so far. Returns whether the best is a solution.
 template <class G, class In>
 SS_HD bool judge_candidate(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
-  make_feasible(g, p, judge.law, judge.candidate);
-  const double value = residual(g, p, judge.law, judge.candidate, judge.u);
+  make_feasible(g, p, judge.law, judge.at->candidate);
+  const double value = residual(g, p, judge.law, judge.at->candidate, judge.at->u);
   judge.last_residual = value;
   if (value < judge.best_residual) {
     judge.best_residual = value;
-    g.for_each(p.n, [&](int i) { judge.best[i] = judge.candidate[i]; });
+    g.for_each(p.n, [&](int i) { judge.at->best[i] = judge.at->candidate[i]; });
   }
   return judge.solved();
 }
@@ -86,35 +93,35 @@ SS_HD bool judge_candidate(const G& g, const EnvProblem<In>& p, Judge<In>& judge
 /// Lets the next stage start where the last judged impulse stands.
 template <class G, class In>
 SS_HD void continue_from_candidate(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
-  g.for_each(p.n, [&](int i) { judge.start[i] = judge.candidate[i]; });
+  g.for_each(p.n, [&](int i) { judge.at->start[i] = judge.at->candidate[i]; });
 }
 
 /// max|r| of the candidate.
 template <class G, class In>
 SS_HD double candidate_size(const G& g, const EnvProblem<In>& p, const Judge<In>& judge) {
-  return g.max(p.n, [&](int i) { return abs(double(judge.candidate[i])); });
+  return g.max(p.n, [&](int i) { return abs(double(judge.at->candidate[i])); });
 }
 
 /// Keeps the candidate as the answer if there is no solution.
 template <class G, class In>
-SS_HD void keep_softened(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
-  g.for_each(p.n, [&](int i) { judge.softened[i] = judge.candidate[i]; });
-  judge.softened_residual = judge.last_residual;
+SS_HD void keep_softened(const G& g, const EnvProblem<In>& p, const Judge<In>& judge) {
+  g.for_each(p.n, [&](int i) { judge.at->softened[i] = judge.at->candidate[i]; });
 }
 
-/// Gives up: there is no solution, and the softened one is the answer.
+/// Gives up: there is no solution, and the softened one, with that residual, is the answer.
 template <class G, class In>
-SS_HD void answer_softened(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
+SS_HD void answer_softened(const G& g, const EnvProblem<In>& p, double softened_residual,
+                           Judge<In>& judge) {
   judge.no_solution = true;
-  judge.best_residual = judge.softened_residual;
-  g.for_each(p.n, [&](int i) { judge.best[i] = judge.softened[i]; });
+  judge.best_residual = softened_residual;
+  g.for_each(p.n, [&](int i) { judge.at->best[i] = judge.at->softened[i]; });
 }
 
 /// The candidate is the scaled iterate z.
 template <class G, class In, class Real>
 SS_HD void take_candidate(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, const Real* z,
                           const Judge<In>& judge) {
-  g.for_each(p.n, [&](int i) { judge.candidate[i] = In(double(z[i]) * s.d[i] / s.q); });
+  g.for_each(p.n, [&](int i) { judge.at->candidate[i] = In(double(z[i]) * s.d[i] / s.q); });
 }
 
 /// Judges the scaled iterate z.

@@ -30,13 +30,14 @@ Vector solve_pyramid(const HostProblems<double>& batch, int env, int directions)
   const auto place = [&](void* base) {
     k::Arena arena(base);
     k::ViewScratch view(arena, rows, contacts);
-    k::Judge<double> judge(arena, rows);
-    return std::tuple{view, judge, arena};
+    k::Judge<double> judge(arena);
+    k::JudgeMemory<double> judge_memory(arena, rows);
+    return std::tuple{view, judge, judge_memory, arena};
   };
-  const std::size_t fixed = std::get<2>(place(nullptr)).used();
+  const std::size_t fixed = std::get<3>(place(nullptr)).used();
   support::AlignedBytes memory(fixed +
                                k::PyramidScratch<double>::bytes(rows, contacts, directions));
-  auto [view, judge, arena] = place(memory.data());
+  auto [view, judge, judge_memory, arena] = place(memory.data());
   const k::HostGroup g;
   k::EnvProblem<double> p{};
   int needed = 0;
@@ -45,9 +46,10 @@ Vector solve_pyramid(const HostProblems<double>& batch, int env, int directions)
   EXPECT_TRUE(k::check_values(g, p, Law::pyramid));
   k::enter_circular_coordinates(g, p, Law::pyramid, view);
   Vector best = Vector::Zero(p.n);
-  judge.best = best.data();
   judge.law = Law::pyramid;
-  judge.tolerance = 1e-9;
+  judge_memory.tolerance = 1e-9;
+  judge_memory.best = best.data();
+  *judge.at = judge_memory;
   k::PyramidScratch<double> scratch(arena, rows, contacts, directions);
   k::run_pyramid<double>(g, p, SolveOptions{}.max_pivots, 0.0, scratch, judge);
   return best;

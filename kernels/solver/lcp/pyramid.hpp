@@ -193,7 +193,7 @@ SS_HD LcpOutcome run_pyramid(const G& g, const EnvProblem<In>& p, int budget, do
   const LcpProblem<double> lcp = pyramid_lcp(g, p, soften, scratch.lcp);
   LcpJudge<double>& inner = scratch.solver.judge;
   inner.best = scratch.lcp.z;
-  inner.tolerance = 1e-3 * judge.tolerance;  // the residuals differ by the diagonal of W
+  inner.tolerance = 1e-3 * judge.at->tolerance;  // the residuals differ by the diagonal of W
   g.for_each(lcp.n, [&](int i) { inner.best[i] = 0.0; });
   standardise(g, lcp, scratch.solver.standard);
   LcpOptions o;
@@ -208,11 +208,11 @@ SS_HD LcpOutcome run_pyramid(const G& g, const EnvProblem<In>& p, int budget, do
     const LemkeEnd end = attempt_lemke(g, lcp, o, attempt, scratch.solver, out);
     if (end != LemkeEnd::ray && end != LemkeEnd::contradiction) out.unsolvable = false;
     if (end != LemkeEnd::solution) continue;
-    carry_back(g, p, scratch.lcp, inner.best, judge.candidate);
+    carry_back(g, p, scratch.lcp, inner.best, judge.at->candidate);
     judge_candidate(g, p, judge);
     if (soften > 0.0) {
       keep_softened(g, p, judge);
-      answer_softened(g, p, judge);
+      answer_softened(g, p, judge.last_residual, judge);
       break;
     }
   }

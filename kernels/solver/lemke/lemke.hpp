@@ -62,7 +62,7 @@ SS_PART bool judge_pyramid(const G& g, const EnvProblem<In>& p, const Lemke<Real
                            Judge<In>& judge) {
   const auto& t = s.tableau;
   g.for_each(t.n, [&](int i) {
-    judge.candidate[i] = In(max(s.x[i], 0.0) * (t.scale[i] * t.sign[i]) / t.q);
+    judge.at->candidate[i] = In(max(s.x[i], 0.0) * (t.scale[i] * t.sign[i]) / t.q);
   });
   return judge_candidate(g, p, judge);
 }
@@ -127,7 +127,7 @@ SS_PART int run_lemke(const G& g, const EnvProblem<In>& p, Lemke<Real>& s, int b
       if (end == PathEnd::ray) continue;
       if (end == PathEnd::budget) break;
       keep_softened(g, p, judge);
-      answer_softened(g, p, judge);
+      answer_softened(g, p, judge.last_residual, judge);
       break;
     }
     for (int step = 0; step < 4 && end == PathEnd::solution && !solved; ++step) {

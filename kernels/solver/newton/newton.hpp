@@ -6,14 +6,32 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
+/// The largest of the last merits: what a step must improve on. Eight, because one (monotone)
+/// stalls at kinks and four loses 15 % of the robots' hard problems. In memory: a GPU is short of
+/// registers, and cannot index them.
+struct MeritHistory {
+  static constexpr int kLength = 8;
+  double last[kLength] = {};  ///< merits are >= 0: empty places never win
+  int count = 0;
+
+  SS_HD void push(double merit) { last[count++ % kLength] = merit; }
+  SS_HD double reference() const {
+    double largest = 0.0;
+    for (int i = 0; i < kLength; ++i) largest = max(largest, last[i]);
+    return largest;
+  }
+};
+
 template <class Real, class Factor>
 struct Newton {
+  MeritHistory* history;
   Linearisation<Real> at;
   DirectionScratch<Factor> direction;
   Real *z, *u, *dz, *z0, *u1;  ///< [ld] iterate, velocity, step, start and full-step velocity
 
   SS_HD Newton(Arena& arena, int max_rows)
-      : at(arena, max_rows),
+      : history(arena.take<MeritHistory>(1)),
+        at(arena, max_rows),
         direction(arena, max_rows),
         z(arena.take<Real>(padded(max_rows))),
         u(arena.take<Real>(padded(max_rows))),
@@ -22,26 +40,7 @@ struct Newton {
         u1(arena.take<Real>(padded(max_rows))) {}
 };
 
-/// The largest of the last merits: what a step must improve on. Eight, because one (monotone)
-/// stalls at kinks and four loses 15 % of the robots' hard problems.
-struct MeritHistory {
-  static constexpr int kLength = 8;
-  double last[kLength] = {};  ///< merits are >= 0: empty places never win
-
-  SS_HD void push(double merit) {
-    // Shifted, not indexed: registers on a GPU cannot be indexed.
-    for (int i = kLength - 1; i > 0; --i) last[i] = last[i - 1];
-    last[0] = merit;
-  }
-  SS_HD double reference() const {
-    double largest = 0.0;
-    for (int i = 0; i < kLength; ++i) largest = max(largest, last[i]);
-    return largest;
-  }
-};
-
-inline constexpr double kEpsilon = 1e-8;        ///< least regularisation of the Jacobian
-inline constexpr double kWeakEpsilon = 1e-12;   ///< for contacts that are nearly the same
+inline constexpr double kFloatEpsilon = 1e-6;   ///< least regularisation of a Jacobian in float
 inline constexpr int kHalvings = 6;             ///< of the line search
 inline constexpr double kTinyMerit = 1e-28;     ///< always accepted: rounding noise
 inline constexpr double kAlteredGoal = 1e-16;   ///< merit, relative, that ends a step of a homotopy
@@ -76,25 +75,26 @@ SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Fact
 }
 
 /// Up to `budget` Newton steps from where the last stage ended, with the equations that
-/// `w.at` names and a Jacobian regularised by `least_epsilon` or more. `altered`: s is not the
-/// problem that is judged, and converging on it is the aim. Returns the steps done.
+/// `w.at` names and a Jacobian regularised by `least_epsilon` or more (by reference: where it stays
+/// in memory it costs a GPU no register). `altered`: s is not the problem that is judged, and
+/// converging on it is the aim. Returns the steps done.
 template <class Real, class Factor, class G, class In>
 SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
-                     const Newton<Real, Factor>& w, int budget, double least_epsilon, bool altered,
-                     Judge<In>& judge) {
-  const double floor = sizeof(Factor) == 4 ? 1e-6 : least_epsilon;
-  const double near = max(kNearSolution, 100.0 * judge.near);
+                     const Newton<Real, Factor>& w, int budget, const double& least_epsilon,
+                     bool altered, Judge<In>& judge) {
+  const auto floor = [&] { return sizeof(Factor) == 4 ? kFloatEpsilon : least_epsilon; };
+  const auto near = [&] { return max(kNearSolution, 100.0 * judge.at->near); };
   const bool coarse = sizeof(Real) == 4;  // float iterates: the merit floors early, ask every step
-  scale_impulse(g, s, judge.start, w.z);
+  scale_impulse(g, s, judge.at->start, w.z);
   scaled_velocity(g, s, w.z, w.u);
   double merit = linearise(g, s, w.at, w.z, w.u);
-  if (!altered && merit < near && judge_iterate(g, p, s, w.z, judge)) return 0;
+  if (!altered && merit < near() && judge_iterate(g, p, s, w.z, judge)) return 0;
   const double start_merit = merit;
-  double epsilon = floor;
-  MeritHistory history;
+  double epsilon = floor();
+  g.once([&] { *w.history = MeritHistory{}; });
   int steps = 0;
   while (steps < budget) {
-    history.push(merit);
+    g.once([&] { w.history->push(merit); });
     if (!newton_direction(g, s, w.at, Factor(epsilon), w.z, w.direction, w.u1, w.dz)) {
       epsilon *= 1e3;
       ++steps;
@@ -103,7 +103,7 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
     }
     ++steps;
     const bool was_near = merit < 1e-16;
-    const int halvings = line_search(g, s, w, history.reference(), merit);
+    const int halvings = line_search(g, s, w, w.history->reference(), merit);
     if (halvings > kHalvings) {
       if (was_near || coarse) {  // at the rounding floor of the merit a full step still polishes
         g.for_each(s.ld, [&](int i) { w.z[i] += w.dz[i]; });
@@ -114,11 +114,11 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
       if (epsilon > 1.0) break;
       continue;
     }
-    epsilon = max(floor, epsilon * (halvings == 0 ? 0.01 : (halvings < 3 ? 0.3 : 1.0)));
+    epsilon = max(floor(), epsilon * (halvings == 0 ? 0.01 : (halvings < 3 ? 0.3 : 1.0)));
     if (altered) {
       const double size = g.max(s.n, [&](int i) { return abs(double(w.z[i])); });
       if (merit < kAlteredGoal * fma(size, size, 1.0)) break;
-    } else if ((merit < near || coarse) && judge_iterate(g, p, s, w.z, judge)) {
+    } else if ((merit < near() || coarse) && judge_iterate(g, p, s, w.z, judge)) {
       return steps;
     }
   }

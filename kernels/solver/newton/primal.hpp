@@ -147,7 +147,7 @@ template <class Real, class G, class In>
 SS_HD int run_primal(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
                      const Primal<Real>& w, int budget, Judge<In>& judge) {
   if (!prepare_penalty(g, s, w.penalty)) return 0;
-  scale_impulse(g, s, judge.start, w.lambda);
+  scale_impulse(g, s, judge.at->start, w.lambda);
   set_compliance(g, s, false);
   int step = 0;
   while (step < budget) {

@@ -82,7 +82,7 @@ struct Pgs {
 template <class Real, class G, class In>
 SS_HD int run_pgs(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, Pgs<Real>& pgs,
                   int sweeps, bool exact, bool judged, Judge<In>& judge) {
-  scale_impulse(g, s, judge.start, pgs.z);
+  scale_impulse(g, s, judge.at->start, pgs.z);
   scaled_velocity(g, s, pgs.z, pgs.u);
   pgs.prepare(g, s);
   for (int sweep = 1; sweep <= sweeps; ++sweep) {
