@@ -19,12 +19,9 @@ SS_HD bool finds_jam(const G& g, const EnvProblem<In>& p, Climb& at, Judge<In>& 
       keep_softened(g, p, judge);
       g.once([&] { at.jam.softened_residual = judge.last_residual; });
     }
-    if (judge.last_merit < kConverged) {  // else the stage tells nothing
-      const double size = candidate_size(g, p, judge);
-      g.once([&] { at.jam.learn(size, at.stage.soften); });
-    } else if (check == Check::divergence) {
-      return false;
-    }
+    if (!(judge.last_merit < kConverged)) return false;  // the stage tells nothing
+    const double size = candidate_size(g, p, judge);
+    g.once([&] { at.jam.learn(size, at.stage.soften); });
     if (check != Check::divergence || !at.jam.found()) return false;
     answer_softened(g, p, at.jam.softened_residual, judge);
   }

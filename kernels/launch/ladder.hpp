@@ -28,17 +28,20 @@ enum class Start : std::int32_t {
 enum class Check : std::int32_t {
   none,
   unsolvable,  ///< runs if the stage before found no solution; its own is the softened answer
-  softened,    ///< once converged: the answer if there turns out to be no solution
-  growth,      ///< whether impulses have grown as the compliance shrank; runs if so far they have
+  softened,    ///< begins the test for jams; its own is the answer if there is no solution
+  growth,      ///< whether impulses grow as the compliance shrinks; runs if so far they have
   divergence   ///< the same, and if they have: no solution
 };
 
+inline constexpr double kEpsilon = 1e-8;       ///< least regularisation of Newton's Jacobian
+inline constexpr double kWeakEpsilon = 1e-12;  ///< for contacts that are nearly the same
+
 struct Stage {
   Method method = Method::none;
-  int rung = 0;           ///< of the ladder; recorded with the result
-  int budget = 0;         ///< sweeps, steps or pivots
-  double factor = 1.0;    ///< multiplies 1/rho of the natural map (newton)
-  double epsilon = 1e-8;  ///< least regularisation of the Jacobian, in double (newton)
+  int rung = 0;               ///< of the ladder; recorded with the result
+  int budget = 0;             ///< sweeps, steps or pivots
+  double factor = 1.0;        ///< multiplies 1/rho of the natural map (newton)
+  double epsilon = kEpsilon;  ///< least regularisation, in double (newton)
   Start start = Start::last;
   double grow = 1.0;   ///< multiplies the start
   int shake = 0;       ///< seed: scales the start by hashed numbers in [0, 1); 0: does not
@@ -94,7 +97,6 @@ SS_HD Stage compliance_homotopy(int index, int steps) {
   return stage;
 }
 
-inline constexpr double kWeakEpsilon = 1e-12;  ///< for contacts that are nearly the same
 inline constexpr int kMostSteps = 1 << 24;  ///< of `max_newton`, so that multiples of it fit an int
 
 /// Rungs 3 and 4: other basins, from starts that sweeps and hashed numbers shake.
@@ -126,7 +128,7 @@ SS_HD Stage shaken_starts(int index, int steps, int many) {
     if (fixed_point) stage.method = Method::newton;
     stage.budget = fixed_point ? many : 5;
     stage.rounds = fixed_point ? 40 : 0;
-    stage.epsilon = 1e-8;
+    stage.epsilon = kEpsilon;
     stage.shake = round == 7 ? 0 : (fixed_point ? 21 : 1) + round / 2;
   }
   return stage;

@@ -62,19 +62,12 @@ struct EnvScratch {
   }
 };
 
-/// A hashed number in [0, 1).
-SS_HD double hashed(int i, int seed) {
-  std::uint32_t h = std::uint32_t(i) * 2654435761U + std::uint32_t(seed) * 40503U;
-  h = (h ^ (h >> 16)) * 0x7feb352dU;
-  h = (h ^ (h >> 15)) * 0x846ca68bU;
-  return double(h >> 9) * (1.0 / 8388608.0);
-}
-
 /// Puts the start where the stage wants it.
 template <class G, class In>
 SS_HD void place_start(const G& g, const EnvProblem<In>& p, const Stage& stage, Judge<In>& judge) {
   g.for_each(p.n, [&](int i) {
-    const double scale = stage.shake != 0 ? hashed(i, stage.shake) : stage.grow;
+    const double scale =
+        stage.shake != 0 ? fraction_of(hashed_bits(i, stage.shake, 0)) : stage.grow;
     judge.at->start[i] =
         stage.start == Start::rest ? In(0) : In(double(judge.at->start[i]) * scale);
   });

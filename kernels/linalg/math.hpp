@@ -75,14 +75,21 @@ SS_HD double inverse_root_power(double x) {
   return x;
 }
 
+/// 32 bits hashed from i and the seed; `offset` tells the uses apart.
+SS_HD std::uint32_t hashed_bits(int i, int seed, std::uint32_t offset) {
+  std::uint32_t h = std::uint32_t(i) * 2654435761U + std::uint32_t(seed) * 40503U + offset;
+  h = (h ^ (h >> 16)) * 0x7feb352dU;
+  return (h ^ (h >> 15)) * 0x846ca68bU;
+}
+
+/// The upper 23 of 32 bits as a number in [0, 1).
+SS_HD double fraction_of(std::uint32_t bits) { return double(bits >> 9) * (1.0 / 8388608.0); }
+
 /// A number in [1, 2), hashed from i and the seed: entries of Lemke's covering vector, another one
 /// for every attempt. Equal entries would tie near-duplicate contacts.
 SS_HD double hashed_weight(int i, int seed) {
-  std::uint32_t h = std::uint32_t(i) * 2654435761U + std::uint32_t(seed) * 40503U + 12345U;
-  h = (h ^ (h >> 16)) * 0x7feb352dU;
-  h = (h ^ (h >> 15)) * 0x846ca68bU;
-  h ^= h >> 16;
-  return 1.0 + double(h >> 9) * (1.0 / 8388608.0);
+  const std::uint32_t h = hashed_bits(i, seed, 12345U);
+  return 1.0 + fraction_of(h ^ (h >> 16));
 }
 
 /// Integers in the order of the numbers x >= 0 (NaN above all or below zero, the same everywhere).
