@@ -3,6 +3,7 @@
 #include "kernels/group/host_group.hpp"
 #include "kernels/law/env_problem.hpp"
 #include "kernels/residual/tolerance.hpp"
+#include "kernels/solver/lcp/reduce.hpp"
 #include "kernels/solver/lcp/solve.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
@@ -72,7 +73,44 @@ SS_HD void solve_lcp_env(const G& g, const LcpBatch<In>& batch, const LcpResult<
   report_lcp(g, result, env, status, judge.best_residual, out.iterations, out.method);
 }
 
+/// Eliminates the free variables of environment `env`.
+template <class G, class Out>
+SS_HD void eliminate_env(const G& g, const LcpBatch<double>& batch, const Out& out,
+                         std::int64_t env, LcpScratch<double, double> scratch) {
+  LcpProblem<double> p{};
+  const EnvStatus opened = open_lcp(g, batch, LcpOptions{}, env, p);
+  int rank = 0;
+  if (opened == EnvStatus::solved) {
+    standardise(g, p, scratch.standard);
+    LemkeScratch<double> lemke(scratch.attempt, scratch.standard.m, nullptr);
+    rank = reduce_dictionary(g, scratch.standard, lemke.dictionary, lemke_slack<double>(0));
+    const auto read = [&](int variable, double* row, double& constant) {
+      read_reduced_row(g, scratch.standard, lemke.dictionary, p.n_free, variable, row, constant);
+    };
+    for (int i = p.n_free; i < p.n; ++i) {
+      const int k = i - p.n_free;
+      read(i, slot(out.A, env) + std::int64_t(k) * out.ld, slot(out.q, env)[k]);
+    }
+    for (int i = 0; i < p.n_free; ++i) {
+      read(i, slot(out.T, env) + std::int64_t(i) * out.ld, slot(out.t, env)[i]);
+    }
+  }
+  g.once([&] {
+    out.status[env] = rank < 0 ? EnvStatus::no_solution_found : opened;
+    out.rank[env] = rank < 0 ? -1 - rank : rank;
+  });
+}
+
 /// Environments [begin, end) of a batch on one thread.
+template <class Out>
+void eliminate_range(const LcpBatch<double>& batch, const Out& out, std::int64_t begin,
+                     std::int64_t end, void* memory) {
+  const LcpScratch<double, double> scratch(Arena(memory), batch.max_rows, batch.max_rows);
+  for (std::int64_t env = begin; env < end; ++env) {
+    eliminate_env(HostGroup{}, batch, out, env, scratch);
+  }
+}
+
 template <class Real, class In>
 void solve_lcp_range(const LcpBatch<In>& batch, const LcpResult<In>& result, const LcpOptions& o,
                      std::int64_t begin, std::int64_t end, void* memory) {

@@ -95,7 +95,7 @@ def solve_lcp(
     num_envs, n = M.shape[:2]
     q = check.floats("q", q, M.dtype, "M")
     check.require_shape("q", q, (num_envs, n) if batched else (n,))
-    rows = _rows(counts, n_free, num_envs, n, batched)
+    rows = rows_in_use(counts, n_free, num_envs, n, batched)
     arrays = {
         name: None if value is None else check.floats(name, value, M.dtype, "M")
         for name, value in (("lo", lo), ("hi", hi), ("start", start))
@@ -127,7 +127,7 @@ def solve_lcp(
     return solution if batched else solution.one()
 
 
-def _rows(counts: Any, n_free: Any, num_envs: int, n: int, batched: bool) -> np.ndarray:
+def rows_in_use(counts: Any, n_free: Any, num_envs: int, n: int, batched: bool) -> np.ndarray:
     """(E, 2): rows in use and free rows of each environment."""
     rows = np.empty((num_envs, 2), np.int64)
     if counts is not None and not batched:

@@ -4,13 +4,15 @@
 
 namespace stickslip::bindings {
 
-void bind_types(nanobind::module_& m);      ///< enums, SolveOptions, facts about the build
-void bind_solve(nanobind::module_& m);      ///< solve, measure
-void bind_lcp(nanobind::module_& m);        ///< solve_lcp, its options, its oracle
-void bind_mechanism(nanobind::module_& m);  ///< delassus, apply_impulse
-void bind_reference(nanobind::module_& m);  ///< the oracle's residual
-void bind_batch_sim(nanobind::module_& m);  ///< simulations of MuJoCo models
-void bind_contest(nanobind::module_& m);    ///< solvers against each other
-void bind_families(nanobind::module_& m);   ///< random problems for that (bench/compare)
+void bind_types(nanobind::module_& m);        ///< enums, SolveOptions, facts about the build
+void bind_solve(nanobind::module_& m);        ///< solve, measure
+void bind_lcp(nanobind::module_& m);          ///< solve_lcp, its options, its oracle
+void bind_formulation(nanobind::module_& m);  ///< standard forms, Stewart and Trinkle, stacks
+void bind_mncp(nanobind::module_& m);         ///< solve_mncp
+void bind_mechanism(nanobind::module_& m);    ///< delassus, apply_impulse
+void bind_reference(nanobind::module_& m);    ///< the oracle's residual
+void bind_batch_sim(nanobind::module_& m);    ///< simulations of MuJoCo models
+void bind_contest(nanobind::module_& m);      ///< solvers against each other
+void bind_families(nanobind::module_& m);     ///< random problems for that (bench/compare)
 
 }  // namespace stickslip::bindings

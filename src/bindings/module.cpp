@@ -9,6 +9,8 @@ NB_MODULE(_core, m) {
   bind_types(m);
   bind_solve(m);
   bind_lcp(m);
+  bind_formulation(m);
+  bind_mncp(m);
   bind_mechanism(m);
   bind_reference(m);
   bind_batch_sim(m);

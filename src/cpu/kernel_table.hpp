@@ -6,6 +6,7 @@
 #include "stickslip/batch.hpp"
 #include "stickslip/delassus.hpp"
 #include "stickslip/lcp.hpp"
+#include "stickslip/mncp.hpp"
 
 namespace stickslip::kernels {
 
@@ -32,10 +33,30 @@ struct TypedKernels {
   std::size_t (*lcp_bytes)(int max_rows, bool boxed);
 };
 
+/// A caller's map, as kernels may call it: it does not throw.
+struct MncpCallback {
+  void (*function)(const void* context, const MncpPoint& point);
+  const void* context;
+  void operator()(const MncpPoint& point) const { function(context, point); }
+};
+
+/// What an elimination of free variables found (kernels/launch/lcp_env.hpp).
+struct Elimination {
+  EnvArray<double> A, q, T, t;  ///< [m][ld], [m], [n_free][ld], [n_free]; m = rows - n_free
+  int ld;
+  EnvStatus* status;   ///< bad_input: not finite; no_solution_found: singular
+  std::int32_t* rank;  ///< of the block of free rows
+};
+
 struct KernelTable {
   const char* isa;
   TypedKernels<double> f64;
   TypedKernels<float> f32;
+  void (*eliminate)(const LcpBatch<double>&, const Elimination&, std::int64_t begin,
+                    std::int64_t end, void* scratch);
+  void (*solve_mncp)(const MncpBatch&, const MncpCallback&, const MncpResult&, const MncpOptions&,
+                     std::int64_t begin, std::int64_t end, void* scratch);
+  std::size_t (*mncp_bytes)(int max_unknowns);
 };
 
 /// The table for this processor. Throws std::runtime_error below x86-64-v3.

@@ -41,7 +41,14 @@ const KernelTable& table() {
 #else
   const char* isa = "x86-64-v3";
 #endif
-  static const KernelTable instance{isa, make_table<double>(), make_table<float>()};
+  static const KernelTable instance = [isa] {
+    KernelTable t{};
+    t.isa = isa;
+    t.f64 = make_table<double>();
+    t.f32 = make_table<float>();
+    add_formulation_kernels(t);
+    return t;
+  }();
   return instance;
 }
 

@@ -1,6 +1,7 @@
 #include "src/cpu/lcp_kernels.hpp"
 
 #include "kernels/launch/lcp_env.hpp"
+#include "kernels/launch/mncp_env.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -19,5 +20,11 @@ void add_lcp_kernels(TypedKernels<In>& table) {
 
 template void add_lcp_kernels(TypedKernels<double>&);
 template void add_lcp_kernels(TypedKernels<float>&);
+
+void add_formulation_kernels(KernelTable& table) {
+  table.eliminate = eliminate_range<Elimination>;
+  table.solve_mncp = solve_mncp_range<MncpCallback>;
+  table.mncp_bytes = NonlinearScratch::bytes;
+}
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -1,4 +1,4 @@
-// The kernels of linear complementarity problems, a translation unit of their own.
+// The kernels of complementarity problems other than contacts, a translation unit of their own.
 #pragma once
 #include "kernels/group/defs.hpp"
 #include "src/cpu/kernel_table.hpp"
@@ -7,5 +7,8 @@ namespace stickslip::kernels::inline SS_ISA {
 
 template <class In>
 void add_lcp_kernels(TypedKernels<In>& table);
+
+/// Elimination of free variables, mixed nonlinear problems.
+void add_formulation_kernels(KernelTable& table);
 
 }  // namespace stickslip::kernels::inline SS_ISA

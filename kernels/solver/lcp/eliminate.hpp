@@ -16,6 +16,25 @@ SS_HD bool column_waits(const Dictionary<Real>& d, int j) {
   return d.place[d.m + j] < 0;
 }
 
+/// Lists the free rows; returns their number.
+template <class Real, class G>
+SS_HD int list_free_rows(const G& g, const Dictionary<Real>& d) {
+  g.once([&] {
+    int next = 0;
+    for (int i = 0; i < d.m; ++i) {
+      if (d.free[i] != 0) d.list[next++] = i;
+    }
+    d.list[d.m] = next;
+  });
+  return d.list[d.m];
+}
+
+/// A dropped row whose constant is larger contradicts the others.
+template <class Real>
+SS_HD constexpr Real contradiction() {
+  return sizeof(Real) == 8 ? Real(1e-6) : Real(1e-3);
+}
+
 /// Pivots inside the block of free rows and columns until what is left is zero up to `rank_tol`.
 template <class Real, class G>
 SS_HD int eliminate_block(const G& g, const Dictionary<Real>& d, int count, Real rank_tol) {
@@ -70,21 +89,13 @@ SS_HD int eliminate_through_pairs(const G& g, const Dictionary<Real>& d, int cou
 /// pivots done, or -1 where such a row contradicts the others.
 template <class Real, class G>
 SS_PART int eliminate_free_rows(const G& g, const Dictionary<Real>& d, Real rank_tol) {
-  g.once([&] {
-    int next = 0;
-    for (int i = 0; i < d.m; ++i) {
-      if (d.free[i] != 0) d.list[next++] = i;
-    }
-    d.list[d.m] = next;
-  });
-  const int count = d.list[d.m];
+  const int count = list_free_rows(g, d);
   if (count == 0) return 0;
   int pivots = eliminate_block(g, d, count, rank_tol);
   if (pivots < count) pivots += eliminate_through_pairs(g, d, count, rank_tol);
-  const Real contradiction = sizeof(Real) == 8 ? Real(1e-6) : Real(1e-3);
   const bool broken = g.any(count, [&](int e) {
     const int i = d.list[e];
-    if (!row_waits(d, i) || !(abs(d.constant()[i]) > contradiction)) return false;
+    if (!row_waits(d, i) || !(abs(d.constant()[i]) > contradiction<Real>())) return false;
     for (int j = 0; j < d.m; ++j) {
       const int v = d.nonbasic[j];
       if ((v >= d.m || d.free[v] == 0) && abs(d.at(i, j)) > rank_tol) return false;

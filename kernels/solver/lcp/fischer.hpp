@@ -1,11 +1,39 @@
 // Semismooth Newton on Fischer-Burmeister's function (Fischer 1992; De Luca, Facchinei & Kanzow
 // 1996), one equation per row of the standard problem:
 //   F_i = w_i on free rows,   F_i = y_i + w_i - sqrt(y_i^2 + w_i^2) on the others.
+//
+// A body sees w as a map of y. A map has
+//
+// - `standard`: the StandardLcp whose A is the map's Jacobian where it was linearised,
+// - `values(g, y, w)`: w at y,
+// - `linearise(g, y)`: brings A to y,
+// - `judge(g, y)`, `solved()`: residual of the problem as given, whether the best one meets its
+//   tolerance.
 #pragma once
 #include "kernels/linalg/lu.hpp"
 #include "kernels/solver/lcp/lemke.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
+
+/// The map w = A y + q' of an LCP.
+template <class In>
+struct AffineMap {
+  const LcpProblem<In>& problem;
+  const StandardLcp& standard;
+  LcpJudge<In>& keeper;
+
+  template <class G>
+  SS_HD void values(const G& g, const double* y, double* w) const {
+    standard_velocity(g, standard, y, w);
+  }
+  template <class G>
+  SS_HD void linearise(const G&, const double*) const {}
+  template <class G>
+  SS_HD double judge(const G& g, const double* y) const {
+    return judge_standard(g, problem, standard, y, keeper);
+  }
+  SS_HD bool solved() const { return keeper.solved(); }
+};
 
 template <class Real>
 struct FischerScratch {
@@ -30,10 +58,11 @@ struct FischerScratch {
 };
 
 /// F at y; returns the merit |F|^2.
-template <class Real, class G>
-SS_HD double evaluate_fischer(const G& g, const StandardLcp& s, const FischerScratch<Real>& f,
+template <class Real, class G, class Map>
+SS_HD double evaluate_fischer(const G& g, const Map& map, const FischerScratch<Real>& f,
                               const double* y) {
-  standard_velocity(g, s, y, f.w);
+  const StandardLcp& s = map.standard;
+  map.values(g, y, f.w);
   g.for_each(s.m, [&](int i) {
     const double a = y[i], b = f.w[i], root = sqrt(fma(a, a, b * b));
     // a + b - root, without cancellation where both are positive.
@@ -43,11 +72,14 @@ SS_HD double evaluate_fischer(const G& g, const StandardLcp& s, const FischerScr
   return g.sum(s.m, [&](int i) { return f.F[i] * f.F[i]; });
 }
 
-/// dF/dy = diag(dy_weight) + diag(w_weight) A at y. `smooth` uses Fischer-Burmeister's derivatives;
-/// otherwise those of min(y, w), with F replaced by it: exact once the active set is right.
-template <class Real, class G>
-SS_HD void linearise_fischer(const G& g, const StandardLcp& s, const FischerScratch<Real>& f,
+/// dF/dy = diag(dy_weight) + diag(w_weight) A at f.y. `smooth` uses Fischer-Burmeister's
+/// derivatives; otherwise those of min(y, w), with F replaced by it: exact once the active set is
+/// right.
+template <class Real, class G, class Map>
+SS_HD void linearise_fischer(const G& g, const Map& map, const FischerScratch<Real>& f,
                              bool smooth) {
+  const StandardLcp& s = map.standard;
+  map.linearise(g, f.y);
   g.for_each(s.m, [&](int i) {
     const double a = f.y[i], b = f.w[i], root = sqrt(fma(a, a, b * b));
     double da = 0.0, db = 1.0;
@@ -83,14 +115,15 @@ SS_HD bool fischer_direction(const G& g, const StandardLcp& s, const FischerScra
 
 /// Steps along x, halved until the merit is below the largest of the last few (Grippo, Lampariello
 /// & Lucidi 1986). Returns whether a step was taken; y, F, w and merit[] move with it.
-template <class Real, class G>
-SS_HD bool search_fischer(const G& g, const StandardLcp& s, FischerScratch<Real>& f, int step) {
+template <class Real, class G, class Map>
+SS_HD bool search_fischer(const G& g, const Map& map, FischerScratch<Real>& f, int step) {
+  const StandardLcp& s = map.standard;
   constexpr int kMemory = FischerScratch<Real>::kMemory;
   const double reference = g.max(kMemory, [&](int k) { return f.merits[k]; });
   double t = 1.0;
   for (int halving = 0; halving < 12; ++halving, t *= 0.5) {
     g.for_each(s.ld, [&](int i) { f.trial[i] = i < s.m ? fma(t, double(f.x[i]), f.y[i]) : 0.0; });
-    const double merit = evaluate_fischer(g, s, f, f.trial);
+    const double merit = evaluate_fischer(g, map, f, f.trial);
     if (!(merit <= (1.0 - 1e-4 * t) * reference)) continue;
     double* const old = f.y;
     f.y = f.trial;
@@ -102,49 +135,49 @@ SS_HD bool search_fischer(const G& g, const StandardLcp& s, FischerScratch<Real>
 }
 
 /// Newton on min(y, w) from f.y while that helps: linear solves on the active set of the iterate.
-template <class Real, class G, class In>
-SS_PART int polish(const G& g, const LcpProblem<In>& p, const StandardLcp& s,
-                   FischerScratch<Real>& f, int budget, LcpJudge<In>& judge) {
-  evaluate_fischer(g, s, f, f.y);
+template <class Real, class G, class Map>
+SS_PART int polish(const G& g, const Map& map, FischerScratch<Real>& f, int budget) {
+  const StandardLcp& s = map.standard;
+  evaluate_fischer(g, map, f, f.y);
   double before = Limits<double>::infinity;
   for (int step = 1; step <= budget; ++step) {
-    linearise_fischer(g, s, f, false);
+    linearise_fischer(g, map, f, false);
     if (!fischer_direction(g, s, f, 0.0)) return step;
     g.for_each(s.ld, [&](int i) { f.y[i] = i < s.m ? f.y[i] + double(f.x[i]) : 0.0; });
-    const double residual = judge_standard(g, p, s, f.y, judge);
-    if (judge.solved() || !(residual < before)) return step;
+    const double residual = map.judge(g, f.y);
+    if (map.solved() || !(residual < before)) return step;
     before = residual;
-    standard_velocity(g, s, f.y, f.w);
+    map.values(g, f.y, f.w);
   }
   return budget;
 }
 
 /// One attempt from f.y; returns the steps done. Levenberg's epsilon grows where no step is found.
-template <class Real, class G, class In>
-SS_PART int run_fischer(const G& g, const LcpProblem<In>& p, const StandardLcp& s,
-                        FischerScratch<Real>& f, int budget, LcpJudge<In>& judge) {
+template <class Real, class G, class Map>
+SS_PART int run_fischer(const G& g, const Map& map, FischerScratch<Real>& f, int budget) {
+  const StandardLcp& s = map.standard;
   constexpr int kMemory = FischerScratch<Real>::kMemory;
   double epsilon = 0.0;
-  const double first = evaluate_fischer(g, s, f, f.y);
+  const double first = evaluate_fischer(g, map, f, f.y);
   g.for_each(kMemory, [&](int k) { f.merits[k] = k == 0 ? first : 0.0; });
   for (int step = 1; step <= budget; ++step) {
-    linearise_fischer(g, s, f, true);
-    const bool found = fischer_direction(g, s, f, epsilon) && search_fischer(g, s, f, step);
+    linearise_fischer(g, map, f, true);
+    const bool found = fischer_direction(g, s, f, epsilon) && search_fischer(g, map, f, step);
     if (!found) {
       if (epsilon >= 1.0) return step;
       epsilon = epsilon > 0.0 ? 100.0 * epsilon : 1e-10;
-      evaluate_fischer(g, s, f, f.y);  // the search left its last trial in w and F
+      evaluate_fischer(g, map, f, f.y);  // the search left its last trial in w and F
       continue;
     }
     epsilon = epsilon > 1e-10 ? 0.01 * epsilon : 0.0;
-    judge_standard(g, p, s, f.y, judge);
-    if (judge.solved()) return step;
+    map.judge(g, f.y);
+    if (map.solved()) return step;
     if (f.merits[step % kMemory] > 1e-8) continue;
     g.for_each(s.ld, [&](int i) { f.trial[i] = f.y[i]; });
-    polish(g, p, s, f, 1, judge);  // near: the active set may be right already
-    if (judge.solved()) return step;
+    polish(g, map, f, 1);  // near: the active set may be right already
+    if (map.solved()) return step;
     g.for_each(s.ld, [&](int i) { f.y[i] = f.trial[i]; });
-    evaluate_fischer(g, s, f, f.y);
+    evaluate_fischer(g, map, f, f.y);
   }
   return budget;
 }

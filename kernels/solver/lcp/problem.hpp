@@ -80,14 +80,19 @@ struct LcpJudge {
   SS_HD bool solved() const { return best_residual <= tolerance; }
 };
 
+/// Keeps the candidate, whose residual is `value`, if it is the best so far.
+template <class G, class In>
+SS_HD void keep_candidate(const G& g, int n, double value, LcpJudge<In>& judge) {
+  if (!(value < judge.best_residual)) return;
+  judge.best_residual = value;
+  g.for_each(n, [&](int i) { judge.best[i] = judge.candidate[i]; });
+}
+
 /// Judges the candidate; keeps it if it is the best so far. Returns its residual.
 template <class G, class In>
 SS_HD double judge_lcp(const G& g, const LcpProblem<In>& p, LcpJudge<In>& judge) {
   const double value = lcp_residual(g, p, judge.candidate, judge.w);
-  if (value < judge.best_residual) {
-    judge.best_residual = value;
-    g.for_each(p.n, [&](int i) { judge.best[i] = judge.candidate[i]; });
-  }
+  keep_candidate(g, p.n, value, judge);
   return value;
 }
 

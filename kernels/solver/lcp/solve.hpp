@@ -62,7 +62,7 @@ SS_PART LemkeEnd attempt_lemke(const G& g, const LcpProblem<In>& p, const LcpOpt
   if (!judge_basis(g, p, s, lemke, scratch.judge)) {
     Arena again = scratch.attempt;  // the dictionary has done its work
     FischerScratch<Real> f(again, s.m, scratch.y);
-    polish(g, p, s, f, 4, scratch.judge);
+    polish(g, AffineMap<In>{p, s, scratch.judge}, f, 4);
   }
   if (scratch.judge.best_residual < before) out.method = LcpMethod::lemke;
   return end;
@@ -83,7 +83,7 @@ SS_PART void attempt_newton(const G& g, const LcpProblem<In>& p, const LcpOption
     start_from(g, p, s, p.start, scratch.judge.w, f.y);
   }
   const double before = scratch.judge.best_residual;
-  out.iterations += run_fischer(g, p, s, f, o.max_newton, scratch.judge);
+  out.iterations += run_fischer(g, AffineMap<In>{p, s, scratch.judge}, f, o.max_newton);
   if (scratch.judge.best_residual < before) out.method = LcpMethod::newton;
 }
 

@@ -44,6 +44,9 @@ struct StandardLcp {
         size(arena.take<int>(1)) {}
 
   SS_HD double* col(int j) const { return A + std::int64_t(j) * ld; }
+  /// The unscaled variable k that the scaled value y means, and the other way.
+  SS_HD double given(int k, double y) const { return y * column[k] / q_scale; }
+  SS_HD double scaled(int k, double value) const { return value / column[k] * q_scale; }
 };
 
 /// Most rows that a problem of `max_rows` rows becomes.
@@ -168,7 +171,7 @@ template <class G, class In>
 SS_HD double judge_standard(const G& g, const LcpProblem<In>& p, const StandardLcp& s,
                             const double* y, LcpJudge<In>& judge) {
   const auto value = [&](int k) {
-    const double v = y[k] * s.column[k] / s.q_scale;
+    const double v = s.given(k, y[k]);
     return s.free[k] != 0 ? v : max(v, 0.0);
   };
   double* z = judge.w;
@@ -192,10 +195,10 @@ SS_HD void start_from(const G& g, const LcpProblem<In>& p, const StandardLcp& s,
   g.for_each(p.n, [&](int i) {
     const int j = p.index(i);
     const double range = j < 0 ? 1.0 : max(0.0, double(z[j]));
-    const auto scaled = [&](int k, double v) { y[k] = v / s.column[k] * s.q_scale; };
-    scaled(i, s.sign[i] * (double(z[i]) - s.offset[i] * range));
-    if (s.upper[i] >= 0) scaled(s.upper[i], max(0.0, -w[i]));
-    if (s.helper[i] >= 0) scaled(s.helper[i], max(0.0, double(z[i])));
+    const auto set = [&](int k, double value) { y[k] = s.scaled(k, value); };
+    set(i, s.sign[i] * (double(z[i]) - s.offset[i] * range));
+    if (s.upper[i] >= 0) set(s.upper[i], max(0.0, -w[i]));
+    if (s.helper[i] >= 0) set(s.helper[i], max(0.0, double(z[i])));
   });
 }
 

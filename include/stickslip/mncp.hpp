@@ -1,0 +1,87 @@
+// Mixed nonlinear complementarity problems (mNCP): the caller gives the maps and their Jacobians.
+//
+//   z(x, w) = 0,    0 <= y(x, w) ⟂ x >= 0,    w free
+//
+// (docs/mathematics.md §16). Solved by Newton's method on Fischer and Burmeister's function, the
+// same body that solves LCPs; without x it is the Newton-Raphson method.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "stickslip/batch.hpp"
+#include "stickslip/types.hpp"
+
+namespace stickslip {
+
+/// One evaluation of the maps of an environment: a function of the caller reads x and w and writes
+/// the others. It may write NaN where the maps are not defined: the step there is shortened.
+struct MncpPoint {
+  std::int32_t env;       ///< environment in the batch
+  std::int32_t n_x, n_w;  ///< unknowns
+  const double* x;        ///< [n_x]
+  const double* w;        ///< [n_w]
+  double* y;              ///< [n_x] out
+  double* z;              ///< [n_w] out
+  /// Out: [n_x + n_w][n_x + n_w] row-major, d(y, z) / d(x, w), zero on entry; null where it is not
+  /// wanted.
+  double* jacobian;
+};
+using MncpMap = std::function<void(const MncpPoint&)>;
+
+/// Batch of problems: one map for all environments, which are told apart by `MncpPoint::env`.
+struct MncpBatch {
+  std::int32_t num_envs = 0;
+  std::int32_t max_x = 0, max_w = 0;            ///< capacity of a slot
+  EnvArray<const std::int32_t> n_x{}, n_w{};    ///< unknowns in use; absent: max_x, max_w
+  MncpMap map{};                                ///< called by several threads at once; may throw
+  EnvArray<const double> start_x{}, start_w{};  ///< [n_x], [n_w] where to start; absent: 0
+};
+
+/// Where the results go. `residual`, `status` and `iterations` have one value per environment.
+struct MncpResult {
+  EnvArray<double> x{}, w{};    ///< [max_x], [max_w]; entries beyond those in use are set to zero
+  EnvArray<double> y{};         ///< [max_x] y(x, w), optional
+  double* residual = nullptr;   ///< max of |min(x, y)| and |z|, in the caller's units
+  EnvStatus* status = nullptr;  ///< bad_input: the maps or the start are not finite at the start
+  std::int32_t* iterations = nullptr;  ///< Newton steps
+};
+
+/// Zero or negative tolerances mean 1e-9. An environment is solved where residual <= atol + rtol s;
+/// s is the largest |y|, |z| at its start.
+struct MncpOptions {
+  double atol = -1.0, rtol = -1.0;
+  std::int32_t max_newton = 100;  ///< budget of one attempt
+  std::int32_t restarts = 0;      ///< further attempts, from points around the start
+};
+
+/// Memory and threads of solves: allocated once, so that `solve_mncp` allocates nothing itself.
+class MncpWorkspace {
+ public:
+  /// For problems of up to `max_unknowns` = max_x + max_w; `threads` 0: all cores. Throws
+  /// std::invalid_argument for negative numbers.
+  explicit MncpWorkspace(std::int32_t max_unknowns, int threads = 0);
+  ~MncpWorkspace();
+  MncpWorkspace(MncpWorkspace&&) noexcept;
+  MncpWorkspace& operator=(MncpWorkspace&&) noexcept;
+
+  std::int32_t max_unknowns() const;
+  struct Impl;
+  Impl& impl() const { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Solves every environment from its start; one that cannot be solved says so in its status and
+/// leaves the others untouched. x is >= 0 to the last bit. An exception thrown by the map ends the
+/// call: that of the lowest environment that threw is rethrown. Throws std::invalid_argument
+/// (naming the argument) for missing arrays, impossible options, or a workspace that is too small.
+void solve_mncp(const MncpBatch& problem, const MncpResult& result, const MncpOptions& options,
+                MncpWorkspace& workspace);
+
+/// The same with a workspace made for this call.
+void solve_mncp(const MncpBatch& problem, const MncpResult& result,
+                const MncpOptions& options = {});
+
+}  // namespace stickslip
