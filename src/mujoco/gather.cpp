@@ -24,30 +24,27 @@ double dense_row(const mjModel* m, const mjData* d, int i, const double* x, doub
   return product;
 }
 
-bool is_contact(int efc_type) { return efc_type >= mjCNSTR_CONTACT_FRICTIONLESS; }
-
 // b and R of one row; Ja = J a_free (velocity) or J qacc_smooth (acceleration).
-void right_side(const mjModel* m, const mjData* d, Level level,
-                const dynamics::ContactModel& contact, int i, double Ja, double& b, double& R) {
+void right_side(const mjModel* m, const mjData* d, Level level, const ContactModel& contact, int i,
+                double Ja, double& b, double& R) {
   R = d->efc_R[i];
   b = Ja - d->efc_aref[i];
   if (level == Level::acceleration) return;
   const double h = m->opt.timestep;
-  if (!is_contact(d->efc_type[i])) {
+  if (d->efc_type[i] < mjCNSTR_CONTACT_FRICTIONLESS) {
     b *= h;
     return;
   }
   // efc_vel is J v plus the velocity of moving surfaces.
-  const mjContact& c = d->contact[d->efc_id[i]];
-  const bool normal = i == c.efc_address;
+  const mjContact* closing = contact_of_normal(d, i);
   b = d->efc_vel[i] + h * Ja;
-  if (normal) b += dynamics::contact_bias(contact, c.dist, d->efc_vel[i], h);
-  R = normal ? contact.compliance : 0.0;
+  if (closing) b += contact_bias(contact, closing->dist, d->efc_vel[i], h);
+  R = closing ? contact.compliance : 0.0;
 }
 
 }  // namespace
 
-bool gather(const mjModel* m, mjData* d, Level level, const dynamics::ContactModel& contact,
+bool gather(const mjModel* m, mjData* d, Level level, const ContactModel& contact,
             const EnvSlot& slot) {
   const int nv = int(m->nv);
   *slot.shape = shape_of(d);

@@ -9,7 +9,7 @@
 #pragma once
 #include <mujoco/mujoco.h>
 
-#include "src/dynamics/contact_bias.hpp"
+#include "stickslip/contact_model.hpp"
 #include "stickslip/types.hpp"
 
 namespace stickslip::mujoco {
@@ -28,7 +28,7 @@ struct EnvSlot {
 
 /// Writes all of `slot` (but W) from the stage before the solver. False where the integrator's
 /// matrix is not positive definite.
-bool gather(const mjModel* m, mjData* d, Level level, const dynamics::ContactModel& contact,
+bool gather(const mjModel* m, mjData* d, Level level, const ContactModel& contact,
             const EnvSlot& slot);
 
 /// Writes the solution back: efc_force.

@@ -1,0 +1,49 @@
+// Right side of a contact's normal row (docs/mathematics.md §1).
+#pragma once
+#include <algorithm>
+
+namespace stickslip {
+
+/// How contacts of the velocity-level laws close, bounce and recover from penetration.
+struct ContactModel {
+  double restitution = 0.0;  ///< e in [0, 1], Newton's law of impact
+  double v_rest = 1e-2;      ///< m/s; slower approaches do not bounce
+  double v_max = 1.0;        ///< m/s; fastest recovery from penetration
+  double compliance = 0.0;   ///< R >= 0 of the normal row, 1/kg; 0: rigid
+};
+
+/// The change of velocity (m/s, <= 0 as part of the right side) that an impact asks for: Newton's
+/// law for contacts that are closed and approach faster than v_rest.
+inline double bounce(const ContactModel& model, double gap, double v_before) {
+  const bool impact = gap <= 0.0 && v_before < -model.v_rest;
+  return impact ? model.restitution * v_before : 0.0;
+}
+
+/// What the gap and the impact add to J_n v_free, m/s. `gap` (m) is negative in penetration,
+/// `v_before` (m/s) is the normal velocity before the step, `h` (s) the time step. A contact that
+/// bounces leaves a penetration at least as fast as one that does not: else one that approached in
+/// every step (a coin that spins down) would sink in for ever.
+inline double contact_bias(const ContactModel& model, double gap, double v_before, double h) {
+  const double recovery = std::max(gap / h, -model.v_max);
+  return gap <= 0.0 ? std::min(recovery, bounce(model, gap, v_before)) : recovery;
+}
+
+/// The least gap (m) that a contact may have at the end of the step: one that is deeper than
+/// h v_max recovers at v_max.
+inline double least_end_gap(const ContactModel& model, double gap, double h) {
+  return std::min(0.0, gap + h * model.v_max);
+}
+
+/// contact_bias corrected so that the gap is kept at the *end* of the step (Hotz et al.,
+/// Calculation of Contact Forces, eq. 6): `end_gap` (m) was measured there after a step with the
+/// normal velocity `v_after` (m/s), and what a linear gap would be off by, nu, is made up for.
+/// Contacts that bounce do so, and keep their gap as well.
+inline double corrected_bias(const ContactModel& model, double gap, double v_before, double h,
+                             double end_gap, double v_after) {
+  const double nu = h * v_after - end_gap;
+  const double closing = -(nu + least_end_gap(model, gap, h)) / h;
+  const double bounced = bounce(model, gap, v_before);
+  return bounced < 0.0 ? std::min(bounced, closing) : closing;
+}
+
+}  // namespace stickslip
