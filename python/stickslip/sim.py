@@ -12,13 +12,14 @@ import numpy as np
 from stickslip import _arrays as check
 from stickslip import _core
 from stickslip._core import Precision, Solver
+from stickslip._sim_views import SimViews
 from stickslip.contact import Backend, SolveOptions, make_options, use_cuda
 
 SimLaw = Literal["coulomb", "convex", "box", "frictionless", "mujoco"]
 Integrator = Literal["model", "euler", "rk4", "implicit", "implicitfast"]
 
 
-class BatchSim:
+class BatchSim(SimViews):
     """N environments of one model. MuJoCo does what comes before and after the contact solve, on
     its own thread pool; between, all contact problems are formed and solved as one batch.
 
@@ -48,6 +49,11 @@ class BatchSim:
         v_max: fastest recovery from penetration, m/s.
         compliance: of the rigid contacts' normals, 1/kg.
         contact_margin: rigid contacts are found from this gap on, m. Default 4 h² |gravity| + 1e-6.
+        position_iterations: at most so many more solves a step until no gap of the step's contacts
+            ends below -position_tolerance (m); `penetration` and `position_rounds` tell. 0: one
+            solve, with gaps linear within the step. A contact is kept if it is known before it
+            closes: contact_margin should be what one approaches in a step. The tolerance's default
+            is the accuracy of MuJoCo's gaps between convex geoms (ccd_tolerance).
 
     Raises:
         TypeError, ValueError: for wrong arguments, models that do not load, and what the law cannot
@@ -72,6 +78,8 @@ class BatchSim:
         v_max: float = 1.0,
         compliance: float = 0.0,
         contact_margin: float | None = None,
+        position_iterations: int = 0,
+        position_tolerance: float = 1e-6,
     ) -> None:
         file, text = _source(model)
         mujoco_law = law == "mujoco"
@@ -91,6 +99,8 @@ class BatchSim:
             v_max=check.number("v_max", v_max),
             compliance=check.number("compliance", compliance),
             contact_margin=-1.0 if contact_margin is None else _margin(contact_margin),
+            position_iterations=check.count("position_iterations", position_iterations),
+            position_tolerance=check.number("position_tolerance", position_tolerance),
         )
         self.law = law
         for message in self._core.warnings:
@@ -121,94 +131,19 @@ class BatchSim:
         number = -1 if key is None else check.count("key", key)
         self._core.reset(np.ascontiguousarray(mask).view(np.uint8), number)
 
-    # Live views, (N, ...): what is written into them holds from the next step on; copy to keep.
-
-    @property
-    def state(self) -> np.ndarray:
-        """(N, nstate) everything a restart needs, bit for bit (MuJoCo's mjSTATE_INTEGRATION)."""
-        return self._core.state
-
-    @property
-    def qpos(self) -> np.ndarray:
-        """(N, nq)"""
-        return self._core.qpos
-
-    @property
-    def qvel(self) -> np.ndarray:
-        """(N, nv)"""
-        return self._core.qvel
-
-    @property
-    def act(self) -> np.ndarray:
-        """(N, na) activations of actuators."""
-        return self._core.act
-
-    @property
-    def ctrl(self) -> np.ndarray:
-        """(N, nu)"""
-        return self._core.ctrl
-
-    @property
-    def qacc(self) -> np.ndarray:
-        """(N, nv) accelerations of the latest step (its last stage with RK4)."""
-        return self._core.qacc
-
-    @property
-    def qfrc_applied(self) -> np.ndarray:
-        """(N, nv) generalised forces from outside."""
-        return self._core.qfrc_applied
-
-    @property
-    def xfrc_applied(self) -> np.ndarray:
-        """(N, 6 nbody) forces and torques on bodies from outside."""
-        return self._core.xfrc_applied
-
-    @property
-    def time(self) -> np.ndarray:
-        """(N,) s"""
-        return self._core.time[:, 0]
-
-    # Results of the latest step; read-only by convention.
-
-    @property
-    def sensordata(self) -> np.ndarray:
-        """(N, nsensordata) as MuJoCo has it: at the state in which the step began."""
-        return self._core.sensordata
-
-    @property
-    def status(self) -> np.ndarray:
-        """(N,) int32, values of `Status`; of an RK4 step the worst of its solves."""
-        return self._core.status
-
-    @property
-    def residual(self) -> np.ndarray:
-        """(N,) m/s ("convex": m/s²); infinite for `bad_input`, NaN with law "mujoco"."""
-        return self._core.residual
-
-    @property
-    def iterations(self) -> np.ndarray:
-        """(N,) of the solver in this step."""
-        return self._core.iterations
-
-    @property
-    def solver(self) -> np.ndarray:
-        """(N,) int32, values of `Solver`: who produced the impulses."""
-        return self._core.solver
-
-    @property
-    def num_contacts(self) -> np.ndarray:
-        """(N,) contacts in the latest solve."""
-        return self._core.num_contacts
-
-    @property
-    def num_rows(self) -> np.ndarray:
-        """(N,) constraint rows in the latest solve."""
-        return self._core.num_rows
-
-    @property
-    def failures(self) -> np.ndarray:
-        """(N,) steps with `bad_input` so far."""
-        return self._core.failures
+    def vary(self, field: str, values: Any) -> None:
+        """Gives each environment values of its own of a field of MuJoCo's model: values
+        (N, ...), as many for each as the field has, in its order: (N, ngeom, 3) for
+        "geom_friction", (N, nbody) for "body_mass". Constants that MuJoCo derives follow.
+        """
+        numbers = np.ascontiguousarray(values, dtype=np.float64)
+        if numbers.ndim == 0 or len(numbers) != self.num_envs:
+            raise ValueError(
+                f"values: expected shape ({self.num_envs}, ...), got {np.shape(values)}"
+            )
+        if not np.isfinite(numbers).all():
+            raise ValueError("values: expected finite numbers")
+        self._core.vary(field, numbers.reshape(self.num_envs, -1))
 
     def contacts(self, env: int) -> list[dict[str, Any]]:
         """Contacts of the latest solve: position, frame (rows normal, tangents; the normal points
@@ -245,24 +180,6 @@ class BatchSim:
     def timings(self) -> dict[str, float]:
         """Seconds of wall time by stage so far, and the number of steps."""
         return self._core.timings()
-
-    @property
-    def num_envs(self) -> int:
-        return len(self._core.status)
-
-    @property
-    def timestep(self) -> float:
-        """s"""
-        return self._core.timestep
-
-    @property
-    def integrator(self) -> str:
-        """The integrator in use."""
-        return ("euler", "rk4", "implicit", "implicitfast", "discrete")[self._core.integrator]
-
-    @property
-    def threads(self) -> int:
-        return self._core.threads
 
 
 def _source(model: Any) -> tuple[str, str]:

@@ -56,7 +56,8 @@ int checked_env(const BatchSim& sim, int env) {
 void create(BatchSim* self, const std::string& file, const std::string& text, int num_envs,
             bool mujoco_law, const SolveOptions& options, int threads, bool cuda,
             const std::string& integrator, double restitution, double v_rest, double v_max,
-            double compliance, double contact_margin) {
+            double compliance, double contact_margin, int position_iterations,
+            double position_tolerance) {
   const mujoco::SimOptions sim_options{
       .num_envs = num_envs,
       .mujoco_law = mujoco_law,
@@ -68,7 +69,9 @@ void create(BatchSim* self, const std::string& file, const std::string& text, in
                   .v_rest = v_rest,
                   .v_max = v_max,
                   .compliance = compliance},
-      .contact_margin = contact_margin};
+      .contact_margin = contact_margin,
+      .position_iterations = position_iterations,
+      .position_tolerance = position_tolerance};
   new (self) BatchSim(text.empty() ? mujoco::load_model_file(file) : mujoco::load_model_text(text),
                       sim_options);
 }
@@ -79,6 +82,11 @@ void reset(BatchSim& sim, nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_con
     throw std::invalid_argument("mask: expected " + std::to_string(sim.options().num_envs) +
                                 " values, got " + std::to_string(mask.shape(0)));
   sim.reset(mask.data(), key);
+}
+
+void vary(BatchSim& sim, const std::string& field,
+          nb::ndarray<const double, nb::ndim<2>, nb::c_contig> values) {
+  sim.vary(field, values.data(), std::int64_t(values.shape(1)));
 }
 
 nb::list contacts(const BatchSim& sim, int env) {
@@ -164,9 +172,11 @@ void bind_batch_sim(nb::module_& m) {
   nb::class_<BatchSim>(m, "BatchSim")
       .def("__init__", &create, "file"_a, "text"_a, nb::kw_only(), "num_envs"_a, "mujoco_law"_a,
            "options"_a, "threads"_a, "cuda"_a, "integrator"_a, "restitution"_a, "v_rest"_a,
-           "v_max"_a, "compliance"_a, "contact_margin"_a)
+           "v_max"_a, "compliance"_a, "contact_margin"_a, "position_iterations"_a,
+           "position_tolerance"_a)
       .def("step", &BatchSim::step, nb::call_guard<nb::gil_scoped_release>())
       .def("reset", &reset, "mask"_a, "key"_a)
+      .def("vary", &vary, "field"_a, "values"_a)
       .def("contacts", &contacts, "env"_a)
       .def("problem", &problem, "env"_a)
       .def("timings", &timings)
@@ -188,6 +198,8 @@ void bind_batch_sim(nb::module_& m) {
       .def_prop_ro("solver", &per_env<&BatchSim::solver>)
       .def_prop_ro("num_contacts", &per_env<&BatchSim::num_contacts>)
       .def_prop_ro("num_rows", &per_env<&BatchSim::num_rows>)
+      .def_prop_ro("position_rounds", &per_env<&BatchSim::position_rounds>)
+      .def_prop_ro("penetration", &per_env<&BatchSim::penetration>)
       .def_prop_ro("failures", &per_env<&BatchSim::failures>)
       .def_prop_ro("timestep", [](const BatchSim& s) { return s.model().opt.timestep; })
       .def_prop_ro("integrator", [](const BatchSim& s) { return s.model().opt.integrator; })

@@ -62,10 +62,10 @@ struct BatchSim::Impl {
   std::unique_ptr<Rk4Memory> rk4;
   std::vector<const mjData*> data;  // each environment's, after its first step
 
-  std::vector<double> sensordata, residual;
+  std::vector<double> sensordata, residual, penetration;
   std::vector<EnvStatus> status;
   std::vector<Solver> solver;
-  std::vector<std::int32_t> iterations, num_contacts, num_rows, failures;
+  std::vector<std::int32_t> iterations, num_contacts, num_rows, failures, position_rounds;
   std::vector<std::uint8_t> failed, raised;  // in this step; raised: by an error of MuJoCo
   std::vector<std::uint8_t> misfit;          // the problem waits for more room
   std::atomic<int> rows_needed{0}, contacts_needed{0};

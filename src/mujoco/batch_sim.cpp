@@ -1,6 +1,8 @@
 #include "src/mujoco/batch_sim.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <thread>
 
@@ -26,6 +28,24 @@ void check_options(const SimOptions& o) {
   if (!o.mujoco_law && !supports(o.solve.solver, o.solve.law))
     throw std::invalid_argument(std::string("solver: ") + name(o.solve.solver) +
                                 " cannot solve the law " + name(o.solve.law));
+}
+
+void check_position_options(const SimOptions& o, const mjModel& m) {
+  require(o.position_iterations >= 0, "position_iterations", "a number >= 0",
+          o.position_iterations);
+  require(o.position_tolerance > 0 && std::isfinite(o.position_tolerance), "position_tolerance",
+          "a number > 0, m", o.position_tolerance);
+  if (o.position_iterations == 0) return;
+  const auto refuse = [&](const std::string& why) {
+    throw std::invalid_argument("position_iterations: expected 0 with " + why + ", got " +
+                                std::to_string(o.position_iterations));
+  };
+  if (o.mujoco_law || o.solve.law == Law::convex)
+    refuse(std::string("the law ") + (o.mujoco_law ? "mujoco" : "convex") +
+           ", whose contacts are soft (laws at velocity level keep gaps)");
+  if (o.contact.compliance > 0) refuse("compliance > 0, which lets contacts sink in");
+  if (o.backend == Backend::cuda) refuse("backend cuda, where a step is one solve for now");
+  if (m.nflex > 0) refuse("flexible bodies, whose contacts belong to no pair of geoms");
 }
 
 // Constraints of flexes that MuJoCo solves in a metric of its own have no place in W.
@@ -77,6 +97,7 @@ BatchSim::Impl::Impl(ModelPtr given, const SimOptions& o)
   check_options(options);
   level = options.solve.law == Law::convex ? Level::acceleration : Level::velocity;
   mjModel& m = *own_model;
+  check_position_options(options, m);
   if (options.mujoco_law) {
     override_integrator(m, options.integrator);
   } else {
@@ -98,7 +119,9 @@ BatchSim::Impl::Impl(ModelPtr given, const SimOptions& o)
   residual.resize(n);
   status.resize(n);
   solver.resize(n);
-  for (auto* counts : {&iterations, &num_contacts, &num_rows, &failures}) counts->resize(n);
+  penetration.resize(n, std::numeric_limits<double>::quiet_NaN());
+  for (auto* counts : {&iterations, &num_contacts, &num_rows, &failures, &position_rounds})
+    counts->resize(n);
   for (auto* flags : {&failed, &raised, &misfit}) flags->resize(n);
 }
 
@@ -127,6 +150,22 @@ void BatchSim::reset(const std::uint8_t* mask, int key) {
   }
 }
 
+void BatchSim::vary(const std::string& field, const double* values, std::int64_t size) {
+  mjBatch* b = impl_->batch.get();
+  int expected = 0, bytes = 0;
+  void* data = mjb_expand(b, field.c_str(), &expected, &bytes);
+  if (!data || bytes != sizeof(mjtNum))
+    throw std::invalid_argument("field: expected an array of real numbers of mjModel, got " +
+                                field);
+  if (size != expected)
+    throw std::invalid_argument("values: expected " + std::to_string(expected) +
+                                " numbers per environment for " + field + ", got " +
+                                std::to_string(size));
+  std::copy_n(values, impl_->options.num_envs * size, static_cast<mjtNum*>(data));
+  if (mjb_setConst(b, nullptr, 0) > 0)
+    throw std::invalid_argument("values: MuJoCo refuses them for " + field);
+}
+
 Rows BatchSim::component(StateComponent c) const {
   mjBatch* b = impl_->batch.get();
   const int stride = mjb_nstate(b);
@@ -147,6 +186,8 @@ const std::int32_t* BatchSim::iterations() const { return impl_->iterations.data
 const Solver* BatchSim::solver() const { return impl_->solver.data(); }
 const std::int32_t* BatchSim::num_contacts() const { return impl_->num_contacts.data(); }
 const std::int32_t* BatchSim::num_rows() const { return impl_->num_rows.data(); }
+const std::int32_t* BatchSim::position_rounds() const { return impl_->position_rounds.data(); }
+const double* BatchSim::penetration() const { return impl_->penetration.data(); }
 const std::int32_t* BatchSim::failures() const { return impl_->failures.data(); }
 const mjModel& BatchSim::model() const { return *impl_->model; }
 const SimOptions& BatchSim::options() const { return impl_->options; }

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "src/dynamics/contact_bias.hpp"
 #include "src/mujoco/model.hpp"
 #include "src/mujoco/problem_buffers.hpp"
+#include "stickslip/contact_model.hpp"
 #include "stickslip/types.hpp"
 
 namespace stickslip::mujoco {
@@ -22,9 +22,11 @@ struct SimOptions {
   SolveOptions solve;       ///< law: convex (acceleration level), or a velocity-level law
   int threads = 0;          ///< 0: all cores this process may use
   Backend backend = Backend::cpu;
-  std::string integrator;          ///< "": the model's
-  dynamics::ContactModel contact;  ///< velocity-level laws only
-  double contact_margin = -1;      ///< m; negative: see prepare_model
+  std::string integrator;       ///< "": the model's
+  ContactModel contact;         ///< velocity-level laws only
+  double contact_margin = -1;   ///< m; negative: see prepare_model
+  int position_iterations = 0;  ///< most rounds that keep gaps at the end of a step (position.hpp)
+  double position_tolerance = 1e-6;  ///< m, of these gaps
 };
 
 /// Seconds of wall time by stage since construction, over all environments.
@@ -98,6 +100,12 @@ class BatchSim {
   /// Resets the environments with mask[e] != 0 to keyframe `key`, or to the initial state (-1).
   void reset(const std::uint8_t* mask, int key);
 
+  /// Gives each environment values of its own of a field of MuJoCo's model (mjb_expand), say
+  /// "geom_friction": values [num_envs][size], size as in mjModel. Constants that MuJoCo derives
+  /// (mj_setConst) follow. Throws std::invalid_argument for another size and for fields that are
+  /// not arrays of real numbers.
+  void vary(const std::string& field, const double* values, std::int64_t size);
+
   /// Live views of the state: what is written there holds from the next step on.
   /// `integration` is everything that a bitwise restart needs.
   Rows component(StateComponent c) const;
@@ -111,6 +119,10 @@ class BatchSim {
   const Solver* solver() const;
   const std::int32_t* num_contacts() const;
   const std::int32_t* num_rows() const;
+  const std::int32_t* position_rounds() const;
+  /// Deepest penetration at the end of the step among the geoms of its contacts, m; NaN where
+  /// `position_iterations` is 0, which does not look.
+  const double* penetration() const;
   const std::int32_t* failures() const;  ///< steps with bad_input since construction
 
   std::vector<ContactRecord> contacts(int env) const;

@@ -17,21 +17,27 @@ void to_dense(const dynamics::TreeSparsity& s, const double* M, double* dense) {
       dense[i * s.n + s.col[k]] = dense[s.col[k] * s.n + i] = M[k];
 }
 
-// qH = M + h diag(damping), as mj_EulerSkip; false: there is no damping and Euler uses M.
-bool euler_matrix(const mjModel* m, mjData* d) {
+// Whether mj_EulerSkip uses another matrix than M.
+bool euler_is_damped(const mjModel* m) {
   if (m->opt.disableflags & (mjDSBL_EULERDAMP | mjDSBL_DAMPER)) return false;
-  bool damped = false;
+  for (int i = 0; i < m->nv; ++i)
+    if (m->dof_damping[i] > 0 || !mju_isZero(m->dof_dampingpoly + mjNPOLY * i, mjNPOLY) ||
+        m->jnt_actuatorid[m->dof_jntid[i]] != -1)
+      return true;
+  return false;
+}
+
+// qH = M + h diag(damping), as mj_EulerSkip.
+void euler_matrix(const mjModel* m, mjData* d) {
   mju_copy(d->qH, d->M, int(m->nC));
   for (int i = 0; i < m->nv; ++i) {
     const int joint = m->dof_jntid[i];
     mjtNum poly[mjNPOLY];
     mju_copy(poly, m->dof_dampingpoly + mjNPOLY * i, mjNPOLY);
-    damped |= m->dof_damping[i] > 0 || !mju_isZero(poly, mjNPOLY) || m->jnt_actuatorid[joint] != -1;
     const mjtNum damping = m->dof_damping[i] + mj_actuatorDamping(m, mjOBJ_JOINT, joint, poly);
     d->qH[m->M_rowadr[i] + m->M_rownnz[i] - 1] +=
         m->opt.timestep * mjd_xPolyForce(damping, poly, d->qvel[i], mjNPOLY, 1);
   }
-  return damped;
 }
 
 // qH = M - h ∂force/∂v, as mj_implicitSkip; M for the blocks of free bodies without children.
@@ -62,11 +68,12 @@ void for_each_free_body(const mjModel* m, const mjData* d, F f) {
 bool integrator_matrix(const mjModel* m, mjData* d, double* M_hat, double* a_free) {
   const auto s = sparsity(m);
   if (m->opt.integrator == mjINT_EULER) {
-    if (!euler_matrix(m, d)) {
+    if (!euler_is_damped(m)) {
       to_dense(s, d->M, M_hat);
       mju_copy(a_free, d->qacc_smooth, s.n);
       return true;
     }
+    euler_matrix(m, d);
   } else {
     implicitfast_matrix(m, d);
   }
@@ -79,6 +86,13 @@ bool integrator_matrix(const mjModel* m, mjData* d, double* M_hat, double* a_fre
     if (mju_factorLU6(A, pivot)) mju_solveLU6(a_free + adr, A, d->qfrc_smooth + adr, pivot);
   });
   return true;
+}
+
+void solve_integrator_matrix(const mjModel* m, mjData* d, double* x) {
+  if (m->opt.integrator == mjINT_EULER && !euler_is_damped(m))
+    mj_solveM(m, d, x, x, 1);
+  else
+    dynamics::solve_ltdl(sparsity(m), d->qH, d->qHDiagInv, x);
 }
 
 void integrate(const mjModel* m, mjData* d) {

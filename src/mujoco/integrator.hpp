@@ -20,6 +20,9 @@ namespace stickslip::mujoco {
 /// called after mj_fwdAcceleration; false where M̂ is not positive definite.
 bool integrator_matrix(const mjModel* m, mjData* d, double* M_hat, double* a_free);
 
+/// x <- M̂⁻¹ x. Needs `integrator_matrix` at this state.
+void solve_integrator_matrix(const mjModel* m, mjData* d, double* x);
+
 /// Advances the state by MuJoCo's integrator so that qfrc_constraint acts through M̂. Needs
 /// `integrator_matrix` at this state, qfrc_constraint and qacc; leaves both as they are.
 void integrate(const mjModel* m, mjData* d);

@@ -82,6 +82,7 @@ void ProblemBuffers::copy_slot(int env, HostProblems<double>& to) {
   std::copy_n(problems_->b(env), n, to.b(env));
   std::copy_n(problems_->mu(env), n, to.mu(env));
   std::copy_n(problems_->R(env), n, to.R(env));
+  std::copy_n(problems_->warm_start(env), n, to.warm_start(env));
   std::copy_n(problems_->lo(env), shape.n_box, to.lo(env));
   std::copy_n(problems_->hi(env), shape.n_box, to.hi(env));
   for (std::ptrdiff_t row = 0; row < n; ++row)

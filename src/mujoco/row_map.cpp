@@ -24,6 +24,12 @@ EnvShape shape_of(const mjData* d) {
   return shape;
 }
 
+const mjContact* contact_of_normal(const mjData* d, int i) {
+  if (d->efc_type[i] < mjCNSTR_CONTACT_FRICTIONLESS) return nullptr;
+  const mjContact& c = d->contact[d->efc_id[i]];
+  return i == c.efc_address ? &c : nullptr;
+}
+
 void map_rows(const mjData* d, const EnvShape& shape, int* efc_of) {
   int free = 0, nonneg = shape.n_free, box = nonneg + shape.n_nonneg, contact = box + shape.n_box;
   for (int i = 0; i < d->nefc; ++i) {

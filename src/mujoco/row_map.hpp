@@ -15,6 +15,9 @@ namespace stickslip::mujoco {
 /// Number of rows of each kind.
 EnvShape shape_of(const mjData* d);
 
+/// The contact whose normal is MuJoCo's row `i`; null: the row is something else.
+const mjContact* contact_of_normal(const mjData* d, int i);
+
 /// efc_of[row] for every row of ours (nefc of them).
 void map_rows(const mjData* d, const EnvShape& shape, int* efc_of);
 

@@ -8,6 +8,7 @@
 
 #include "src/mujoco/batch_impl.hpp"
 #include "src/mujoco/integrator.hpp"
+#include "src/mujoco/position.hpp"
 #include "src/mujoco/row_map.hpp"
 #include "src/mujoco/stages.hpp"
 
@@ -45,6 +46,8 @@ void gather_and_solve(Impl& sim, const mjModel* m, mjData* d, int env) {
     return;
   }
   sim.buffers->set_rows(env, d->nefc);
+  if (sim.options.position_iterations > 0)  // whose rounds start warm; a step does not
+    mju_zero(sim.buffers->problems().warm_start(env), d->nefc);
   if (!gather(m, d, sim.level, sim.options.contact, sim.buffers->slot(env))) return sim.fail(env);
   lap.mark(kGather);
   solve_env(sim, env, lap);
@@ -93,6 +96,7 @@ void keep_sensors(Impl& sim, const mjModel* m, const mjData* d, int env) {
 
 void finish_step(const mjModel* m, mjData* d, int env, void* arg) {
   Impl& sim = *static_cast<Impl*>(arg);
+  if (!sim.failed[env] && sim.options.position_iterations > 0) keep_gaps(sim, m, d, env);
   if (!sim.failed[env]) write_solution(sim, m, d, env);
   if (sim.failed[env]) return recover(sim, m, d, env);
   Lap lap(sim.work);
@@ -234,6 +238,10 @@ void Impl::step() {
   std::fill(solver.begin(), solver.end(), Solver::automatic);
   std::fill(residual.begin(), residual.end(),
             options.mujoco_law ? std::numeric_limits<double>::quiet_NaN() : 0.0);
+  if (options.position_iterations > 0) {
+    std::fill(position_rounds.begin(), position_rounds.end(), 0);
+    std::fill(penetration.begin(), penetration.end(), 0.0);
+  }
   if (options.mujoco_law) {
     pass(&mujoco_step, true);
   } else if (rk4) {

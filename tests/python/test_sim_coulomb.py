@@ -131,6 +131,19 @@ def test_restitution_returns_the_approach_velocity():
     np.testing.assert_allclose(sim.qvel[0, 2], 1.0, atol=1e-9)
 
 
+def test_a_coin_that_spins_down_does_not_sink():
+    """Its rim approaches the floor in every step; penetration must be recovered all the same."""
+    coin = """<mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="5 5 .1"/>
+      <body pos="0 0 .05" euler="75 0 0"><freejoint/>
+        <geom type="cylinder" size=".05 .003" friction=".3 0 0"/></body></worldbody></mujoco>"""
+    sim = BatchSim(coin)
+    sim.qvel[0, 3:] = [10, 0, 30]
+    for _ in range(1000):
+        sim.step()
+        deepest = min([c["gap"] for c in sim.contacts(0)], default=0.0)
+        assert deepest > -1e-3
+
+
 def test_compliance_softens_the_normal():
     rigid, soft = (BatchSim(stack(1), compliance=c) for c in (0.0, 0.01))
     rigid.step()

@@ -1,0 +1,193 @@
+// As in step.cpp: nothing here has a destructor, for MuJoCo's errors jump over it. Memory is
+// MuJoCo's stack.
+#include "src/mujoco/position.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "src/mujoco/end_gaps.hpp"
+#include "src/mujoco/integrator.hpp"
+#include "src/mujoco/row_map.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+using Impl = BatchSim::Impl;
+
+// Rounds may fall behind the best one, where another contact closes, but not this many in a row:
+// they diverge.
+constexpr int kPatience = 2;
+
+// A step of one environment, from q to where its impulses lead.
+struct Step {
+  StepContact* contacts;
+  double* free_velocity;  // of each contact's normal: b without the bias
+  int num_contacts;
+  double *q, *v_end;  // q; v' of the latest impulses
+};
+
+Step enter_step(const Impl& sim, const mjModel* m, mjData* d, const EnvSlot& slot) {
+  Step s{};
+  s.contacts = static_cast<StepContact*>(
+      mj_stackAllocByte(d, (d->ncon + 1) * sizeof(StepContact), alignof(StepContact)));
+  s.free_velocity = mj_stackAllocNum(d, d->ncon + 1);
+  s.q = mj_stackAllocNum(d, m->nq);
+  s.v_end = mj_stackAllocNum(d, m->nv);
+  mju_copy(s.q, d->qpos, int(m->nq));
+  for (int row = 0; row < d->nefc; ++row) {
+    const int i = slot.efc_of[row];
+    const mjContact* contact = contact_of_normal(d, i);
+    if (!contact) continue;
+    StepContact& c = s.contacts[s.num_contacts];
+    c.contact = contact;
+    c.row = row;
+    attach(d, c);
+    s.free_velocity[s.num_contacts++] =
+        slot.b[row] -
+        contact_bias(sim.options.contact, contact->dist, d->efc_vel[i], m->opt.timestep);
+  }
+  return s;
+}
+
+// v' = v_free + M̂⁻¹ Jᵀ r, and d's geoms at q' = q ⊕ h v'.
+void go_to_end(const mjModel* m, mjData* d, const EnvSlot& slot, const double* r, Step& s) {
+  const int nv = int(m->nv);
+  const double h = m->opt.timestep;
+  mju_zero(s.v_end, nv);
+  for (int row = 0; row < d->nefc; ++row)
+    mju_addToScl(s.v_end, slot.J + std::ptrdiff_t(row) * nv, r[row], nv);
+  solve_integrator_matrix(m, d, s.v_end);
+  mju_addToScl(s.v_end, slot.a_free, h, nv);
+  mju_addTo(s.v_end, d->qvel, nv);
+  mju_copy(d->qpos, s.q, int(m->nq));
+  mj_integratePos(m, d->qpos, s.v_end, h);
+  mj_kinematics(m, d);
+}
+
+void leave_step(const mjModel* m, mjData* d, const Step& s) {
+  mju_copy(d->qpos, s.q, int(m->nq));
+  mj_kinematics(m, d);
+}
+
+// The most by which a gap falls short of what it has to be, m.
+double shortfall(const Impl& sim, const mjModel* m, const Step& s) {
+  double most = 0;
+  for (int k = 0; k < s.num_contacts; ++k) {
+    const StepContact& c = s.contacts[k];
+    const double gap = c.contact->dist, h = m->opt.timestep;
+    if (c.found) most = std::max(most, least_end_gap(sim.options.contact, gap, h) - c.end_gap);
+  }
+  return most;
+}
+
+// The next round's problem: the bias of every contact by where the last round ended. It starts from
+// the impulses of that one.
+void pose_again(Impl& sim, const mjModel* m, const mjData* d, int env, const Step& s) {
+  const EnvSlot slot = sim.buffers->slot(env);
+  const auto& model = sim.options.contact;
+  const double h = m->opt.timestep;
+  for (int k = 0; k < s.num_contacts; ++k) {
+    const StepContact& c = s.contacts[k];
+    const double gap = c.contact->dist, before = d->efc_vel[slot.efc_of[c.row]];
+    const double after = mju_dot(slot.J + std::ptrdiff_t(c.row) * m->nv, s.v_end, int(m->nv));
+    slot.b[c.row] =
+        s.free_velocity[k] + (c.found ? corrected_bias(model, gap, before, h, c.end_gap, after)
+                                      : contact_bias(model, gap, before, h));
+  }
+  mju_copy(sim.buffers->problems().warm_start(env), sim.buffers->results().impulse(env), d->nefc);
+}
+
+// A problem and its solution, with what the gaps fall short by at its end.
+struct Round {
+  int number;
+  double shortfall, penetration;
+  double *b, *warm_start, *impulse;
+  EnvStatus status;
+  double residual;
+  int iterations;
+  Solver solver;
+};
+
+Round no_round(mjData* d) {
+  return {.number = 0,
+          .shortfall = std::numeric_limits<double>::infinity(),
+          .penetration = 0,
+          .b = mj_stackAllocNum(d, d->nefc),
+          .warm_start = mj_stackAllocNum(d, d->nefc),
+          .impulse = mj_stackAllocNum(d, d->nefc),
+          .status = {},
+          .residual = 0,
+          .iterations = 0,
+          .solver = {}};
+}
+
+void remember(Round& to, ProblemBuffers& buffers, int env) {
+  const auto& r = buffers.results();
+  const int rows = buffers.rows(env);
+  mju_copy(to.b, buffers.problems().b(env), rows);
+  mju_copy(to.warm_start, buffers.problems().warm_start(env), rows);
+  mju_copy(to.impulse, r.impulse(env), rows);
+  to.status = r.status(env);
+  to.residual = r.residual(env);
+  to.iterations = r.iterations(env);
+  to.solver = r.solver(env);
+}
+
+// Makes it the latest solve again.
+void put_back(const Round& from, Impl& sim, int env) {
+  ProblemBuffers& buffers = *sim.buffers;
+  const auto r = buffers.results().view();
+  const int rows = buffers.rows(env);
+  mju_copy(buffers.problems().b(env), from.b, rows);
+  mju_copy(buffers.problems().warm_start(env), from.warm_start, rows);
+  mju_copy(r.impulse.data + env * r.impulse.stride, from.impulse, rows);
+  sim.status[env] = r.status[env] = from.status;
+  sim.residual[env] = r.residual[env] = from.residual;
+  sim.solver[env] = r.solver[env] = from.solver;
+  r.iterations[env] = from.iterations;
+  sim.position_rounds[env] = from.number;
+  sim.penetration[env] = from.penetration;
+}
+
+// Rounds until the gaps are kept; returns the best.
+Round iterate(Impl& sim, const mjModel* m, mjData* d, int env, Step& s, Lap& lap) {
+  ProblemBuffers& buffers = *sim.buffers;
+  const auto& results = buffers.results();
+  Round best = no_round(d);
+  for (int round = 0; round == 0 || results.status(env) == EnvStatus::solved; ++round) {
+    go_to_end(m, d, buffers.slot(env), results.impulse(env), s);
+    const double least_gap = measure_end_gaps(m, d, s.contacts, s.num_contacts);
+    const double short_by = shortfall(sim, m, s);
+    lap.mark(kMujoco);
+    if (short_by < best.shortfall) {
+      remember(best, buffers, env);
+      best.number = round;
+      best.shortfall = short_by;
+      best.penetration = std::max(0.0, -least_gap);
+    }
+    if (short_by <= sim.options.position_tolerance || round - best.number == kPatience ||
+        round == sim.options.position_iterations || best.status != EnvStatus::solved)
+      break;
+    pose_again(sim, m, d, env, s);
+    buffers.solve(env);
+    sim.iterations[env] += results.iterations(env);
+    lap.mark(kSolve);
+  }
+  return best;
+}
+
+}  // namespace
+
+void keep_gaps(Impl& sim, const mjModel* m, mjData* d, int env) {
+  if (sim.buffers->rows(env) == 0) return;
+  Lap lap(sim.work);
+  mj_markStack(d);
+  Step s = enter_step(sim, m, d, sim.buffers->slot(env));
+  if (s.num_contacts > 0) {
+    put_back(iterate(sim, m, d, env, s, lap), sim, env);
+    leave_step(m, d, s);
+  }
+  mj_freeStack(d);
+}
+
+}  // namespace stickslip::mujoco

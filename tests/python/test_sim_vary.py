@@ -1,0 +1,52 @@
+"""Environments of one batch with values of their own for MuJoCo's model."""
+
+import numpy as np
+import pytest
+from sim_models import MACHINE, slope
+
+from stickslip.sim import BatchSim
+
+ANGLE = 0.5
+MU = np.array([0.1, 0.3, 0.5, 0.8])
+
+
+def test_friction_of_their_own():
+    sim = BatchSim(slope(ANGLE, 0.0), 4, tol=1e-12)
+    sim.vary("geom_friction", MU[:, None, None] * np.ones((2, 3)))
+    for _ in range(100):
+        sim.step()
+    slides = np.maximum(0.0, 9.81 * (np.sin(ANGLE) - MU * np.cos(ANGLE)))
+    np.testing.assert_allclose(sim.qvel[:, 0], 100 * sim.timestep * slides, atol=1e-10)
+
+
+def test_derived_constants_follow():
+    """MuJoCo's own steps of a varied batch are those of models that were compiled that way."""
+    varied = BatchSim(slope(ANGLE, 0.3), 2, law="mujoco")
+    varied.vary("body_mass", [[0.0, 3.0], [0.0, 9.0]])
+    varied.vary("body_inertia", [[0.0] * 3 + [0.02] * 3, [0.0] * 3 + [0.06] * 3])
+    for env, mass in enumerate((3.0, 9.0)):
+        inertia = f'<inertial pos="0 0 0" mass="{mass}" diaginertia="{(f"{mass / 150} " * 3)}"/>'
+        text = slope(ANGLE, 0.3).replace("<freejoint/>", "<freejoint/>" + inertia)
+        one = BatchSim(text, law="mujoco")
+        for _ in range(50):
+            one.step()
+        if env == 0:
+            for _ in range(50):
+                varied.step()
+        np.testing.assert_allclose(varied.qpos[env], one.qpos[0], atol=1e-12)
+
+
+def test_wrong_values():
+    sim = BatchSim(MACHINE, 3)
+    with pytest.raises(ValueError, match=r"field: expected an array of real numbers .* got mass"):
+        sim.vary("mass", np.ones((3, 1)))
+    with pytest.raises(ValueError, match=r"field: expected .* got geom_type"):
+        sim.vary("geom_type", np.ones((3, 6)))
+    with pytest.raises(
+        ValueError, match="values: expected 5 numbers per environment for body_mass"
+    ):
+        sim.vary("body_mass", np.ones((3, 4)))
+    with pytest.raises(ValueError, match=r"values: expected shape \(3, ...\), got \(2, 5\)"):
+        sim.vary("body_mass", np.ones((2, 5)))
+    with pytest.raises(ValueError, match="values: expected finite"):
+        sim.vary("body_mass", np.full((3, 5), np.nan))
