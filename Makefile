@@ -9,7 +9,7 @@ export CPLUS_INCLUDE_PATH = $(PYTHON_DEV:%=%/..)
 BUILD := build/release
 JOBS := $(shell nproc)
 CXX_FILES = $(shell find include kernels src tests bench examples -name '*.[hc]pp' -o -name '*.cu*')
-SOURCES := $(shell find CMakeLists.txt cmake include kernels src bench/compare -type f)
+SOURCES := $(shell find CMakeLists.txt cmake include kernels src bench/compare examples -type f)
 
 .PHONY: setup demo test test-all bench gpu-bundle gpu-check format clean
 

@@ -11,27 +11,45 @@ except ImportError as error:
         f'pip install "mujoco>=4.0.0,<4.1" ({error})'
     ) from error
 from stickslip.contact import SolveOptions, residual, solve
+from stickslip.formulation import (
+    ContactLcp,
+    StandardForm,
+    contact_columns,
+    stack,
+    standard_form,
+    stewart_trinkle,
+)
 from stickslip.lcp import LcpOptions, LcpSolution, solve_lcp
 from stickslip.mechanism import apply_impulse, delassus
+from stickslip.mncp import MncpOptions, MncpSolution, solve_mncp
 from stickslip.sim import BatchSim
 from stickslip.solution import Measures, Solution
 
 __version__ = _version()
 __all__ = [
     "BatchSim",
+    "ContactLcp",
     "Law",
     "LcpMethod",
     "LcpOptions",
     "LcpSolution",
     "Measures",
+    "MncpOptions",
+    "MncpSolution",
     "Precision",
     "Solution",
     "SolveOptions",
     "Solver",
+    "StandardForm",
     "Status",
     "apply_impulse",
+    "contact_columns",
     "delassus",
     "residual",
     "solve",
     "solve_lcp",
+    "solve_mncp",
+    "stack",
+    "standard_form",
+    "stewart_trinkle",
 ]

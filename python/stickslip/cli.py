@@ -18,6 +18,7 @@ from stickslip._options import fail
 from stickslip.compare_command import compare
 from stickslip.contact import make_options
 from stickslip.files import ContactProblem, FileError, from_simulation, write
+from stickslip.gallery.command import gallery
 from stickslip.run import Account, Controller, WorstProblem, simulate
 from stickslip.sim import BatchSim
 
@@ -30,9 +31,8 @@ app = typer.Typer(
 
 app.command("solve")(cli_files.solve_file)
 app.command("check")(cli_files.check_file)
-
-
 app.command("compare")(compare)
+app.command("gallery")(gallery)
 
 
 def main() -> None:

@@ -1,0 +1,12 @@
+"""The gallery: the documents behind this library, running.
+
+Each entry runs a family of variations, checks what theory says of them and draws what happened. Its
+code is `examples/gallery/NAME.cpp` or, for MuJoCo models, `run` in its module
+`stickslip.gallery.entries.NAME`. That module draws, and `docs/gallery/NAME.md` explains.
+"""
+
+from stickslip._gallery import vary
+from stickslip.gallery.record import Check, Record
+from stickslip.gallery.registry import DOCUMENTS, Entry, all_entries, find
+
+__all__ = ["DOCUMENTS", "Check", "Entry", "Record", "all_entries", "find", "vary"]

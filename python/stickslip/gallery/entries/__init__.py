@@ -1,0 +1,1 @@
+"""One module per entry of the gallery."""
