@@ -133,10 +133,11 @@ struct SimOptions {
 };
 
 /// Energies in J. In the velocity-level schemes kinetic + potential never grows by more than
-/// `correction` does (docs/mathematics.md §15), unless forces, drives or gyroscopic torques work.
+/// `correction` does (docs/mathematics.md §15), unless a body's force or torque, or a gyroscopic
+/// torque, works.
 struct Energy {
   double kinetic = 0., potential = 0.;
-  double correction = 0.;  ///< work of gap and drift corrections since the start
+  double correction = 0.;  ///< work of gap and drift corrections and of drives since the start
 };
 
 /// Systems that step together; each with a verdict. An environment whose state or gaps are not

@@ -8,6 +8,8 @@ import mujoco
 import numpy as np
 from mujoco import rollout
 
+from stickslip.gallery.record import Check
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -24,6 +26,7 @@ _ROD = """<mujoco>
   </worldbody>
 </mujoco>"""
 
+_ENOUGH = 50  # variations, for a median
 LEVELS = {"acceleration": "C0", "velocity": "C1"}  # with their colours
 
 
@@ -60,6 +63,15 @@ def roll(models: Sequence[mujoco.MjModel], start: np.ndarray, times: np.ndarray)
     data = [mujoco.MjData(models[0])]
     found, _ = rollout.rollout(models, data, start, nstep=every * len(times))
     return found[:, every - 1 :: every, 1 : 1 + models[0].nq].swapaxes(0, 1)
+
+
+def check_orders(truth: str, orders: dict[str, np.ndarray]) -> list[Check]:
+    """Median orders of convergence of the two levels. Of few variations it would say little."""
+    return [
+        Check(f"{truth}: {level} level, order off {p}", abs(np.median(orders[level]) - p), bound)
+        for level, p, bound in (("acceleration", 4, 0.25), ("velocity", 1, 0.1))
+        if len(orders[level]) >= _ENOUGH
+    ]
 
 
 def draw_drift(axes: Any, record: Record) -> None:

@@ -95,7 +95,7 @@ def _off(axes: Any, record: Record) -> None:
 
 
 def _torque(axes: Any, record: Record) -> None:
-    for i in range(6):
+    for i in range(min(6, record.series["theta"].shape[1])):
         for level, mark in (("acceleration", "."), ("velocity", "x")):
             torque = record.series[f"driven, {level}: torque"][2:, i]
             time = STEP[level] * np.arange(3, len(torque) + 3)
