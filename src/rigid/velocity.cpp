@@ -88,9 +88,29 @@ void correct_bias(Environment& env, const Constraints& end, const SimOptions& op
   }
 }
 
+// Where normals turn much in a step that iteration alternates or creeps: the share of each
+// correction to make, so that the last two would cancel (Aitken's; Irons & Tuck 1969).
+class Relaxation {
+ public:
+  double operator()(const Vector& correction) {
+    if (before_.size() > 0) {
+      const Vector change = correction - before_;
+      const double share = -share_ * before_.dot(change) / change.squaredNorm();
+      if (std::isfinite(share) && share != 0.) share_ = share;
+    }
+    before_ = correction;
+    return share_;
+  }
+
+ private:
+  Vector before_;
+  double share_ = 1.;
+};
+
 // Solves, and where the method asks for it again with the gaps at the end of the step.
 bool solve_step(Environment& env, double time, const SimOptions& options, Workspace& workspace) {
   const double h = options.time_step;
+  Relaxation relaxation;
   for (env.rounds = 1;; ++env.rounds) {
     if (!solve_rows(env, options, workspace)) return false;
     if (options.method == Method::linearised) return true;
@@ -98,7 +118,10 @@ bool solve_step(Environment& env, double time, const SimOptions& options, Worksp
         constraints(env.system, env.layout, advanced(env.system.bodies, env.next, h), time + h);
     if (meets(env, end, options)) return true;
     if (env.rounds >= options.max_rounds) break;
+    const Vector bias = env.bias;
     correct_bias(env, end, options);
+    const Vector correction = env.bias - bias;
+    env.bias = bias + relaxation(correction) * correction;
   }
   env.status = std::max(env.status, EnvStatus::not_converged);
   return true;
