@@ -10,6 +10,7 @@ Record sliding_cube(int variations);
 Record falling_block(int variations);
 Record forward_sliding(int variations);
 Record bidirectional_sliding(int variations);
+Record bolt(int variations);
 Record backspin_ball(int variations);
 Record turntable(int variations);
 Record painleve_rod(int variations);
@@ -25,6 +26,7 @@ const std::vector<Example>& examples() {
       {"falling_block", falling_block},
       {"forward_sliding", forward_sliding},
       {"bidirectional_sliding", bidirectional_sliding},
+      {"bolt", bolt},
       {"backspin_ball", backspin_ball},
       {"turntable", turntable},
       {"painleve_rod", painleve_rod},
