@@ -1,88 +1,114 @@
-"""Prints reports of bench/run.py as the Markdown tables of docs/performance.md.
+"""Writes the tables of the documentation from the reports of bench/run.py.
 
-python bench/tables.py bench/results/<machine>
+    python bench/tables.py             rewrites them, in every page of docs/
+    python bench/tables.py --check     exits with 1 where a page differs from the reports
+
+A page says where which table stands, by what stands around it:
+
+    <!-- table: MACHINE/REPORT KIND [ARGUMENT ...] -->
+    <!-- end -->
+
+MACHINE/REPORT is a file of bench/results without .json (MACHINE may be a pattern, for reports of
+machines yet to come), KIND a function of this file.
 """
 
 import json
 import re
+import statistics
 import sys
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "bench" / "results"
+BLOCK = re.compile(r"(<!-- table: (\S+) (\w+)([^>]*) -->\n\n)(.*?)(<!-- end -->)", re.S)
 SIZES = [1, 2, 4, 8, 16, 32]
 FAMILIES = ["box", "boxrest", "cage", "stack", "stackrest", "stackheavy"]
 
 
-def table(header: list[str], rows: list[list[str]]) -> None:
-    for line in [header, ["---"] * len(header), *rows]:
-        print("| " + " | ".join(line) + " |")
-    print()
+def table(header: list[str], rows: list[list[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 
 def number(value: float) -> str:
-    """Three digits, or one decimal below 10."""
+    """Two or three digits."""
     return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
+
+
+def ratio(value: float) -> str:
+    return f"{value:.2f}" if value < 10 else number(value)
 
 
 def percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def by_name(results: list[dict]) -> dict[str, dict]:
-    return {result["name"]: result for result in results}
+def times(result: dict, *keys: str) -> str:
+    return " / ".join(number(result[f"us_{key}"]) for key in keys)
 
 
-def solvers(results: list[dict]) -> None:
-    found = by_name(results)
-    setups = dict.fromkeys(name.split("/", 1)[1].rsplit("/", 2)[0] for name in found)
-    for setup in setups:
-        print(f"**{setup}**: µs per problem, median (mean); share solved where below 100 %\n")
-        rows = []
-        for family in FAMILIES:
-            row = [family]
-            for p in SIZES:
-                cell = found.get(f"solve/{setup}/{family}/p:{p}")
-                text = f"{number(cell['us_median'])} ({number(cell['us'])})" if cell else "–"
-                if cell and cell["solved"] < 1 and "pgs" not in setup:
-                    text += f" {percent(cell['solved'])}"
-                row.append(text)
-            rows.append(row)
-        table(["family", *(f"p = {p}" for p in SIZES)], rows)
+def by_name(report: dict) -> dict[str, dict]:
+    return {result["name"]: result for result in report["results"]}
 
 
-def compare(results: list[dict]) -> None:
-    for law in ("coulomb", "pyramid"):
-        found = {r["case"]: r for r in results if r.get("law", "coulomb") == law}
-        if not found:
-            continue
-        print(f"`{law}`, ours / prototype, of the medians over 100 problems; ", end="")
-        print("median of 11 rounds (least)\n")
-        rows = []
-        for family in FAMILIES:
-            cells = [found.get(f"{family}/p:{p}") for p in SIZES[1:]]
-            texts = [f"{c['ratio_median']:.2f} ({c['ratio_min']:.2f})" if c else "–" for c in cells]
-            rows.append([family, *texts])
-        table(["family", *(f"p = {p}" for p in SIZES[1:])], rows)
+def machine(report: dict) -> str:
+    """Where, from what and when a report was made."""
+    m = report["machine"]
+    where = m["gpu"] or f"{m['cpu']}, {m['cores']} virtual cores"
+    isa = f", {m['isa']}" if "isa" in m else ""
+    load = f"load {m['load_before']:.1f} before" if "load_before" in m else "load not recorded"
+    return f"{where}{isa}; {m['compiler']}; commit `{m['commit'][:7]}`, {m['date'][:10]}, {load}.\n"
 
 
-def robots(results: list[dict]) -> None:
-    print("µs per problem: median / 95 % / largest, each alone on one core; share solved\n")
-    found = by_name(results)
+def solvers(report: dict, setup: str) -> str:
+    """Microseconds per problem: median (mean); the share solved, where below 1, unless fixed."""
+    found = by_name(report)
+    rows = []
+    for family in FAMILIES:
+        row = [family]
+        for p in SIZES:
+            cell = found.get(f"solve/{setup}/{family}/p:{p}")
+            text = f"{number(cell['us_median'])} ({number(cell['us'])})" if cell else "–"
+            if cell and cell["solved"] < 1 and "pgs" not in setup:
+                text += f" {percent(cell['solved'])}"
+            row.append(text)
+        rows.append(row)
+    return table(["family", *(f"p = {p}" for p in SIZES)], rows)
+
+
+def compare(report: dict, law: str) -> str:
+    """Ours / prototype: median over the rounds (least); last the ratio of the families' medians."""
+    found = {r["case"]: r for r in report["results"] if r["law"] == law}
+    rows, sizes = [], SIZES[1:]
+    for family in FAMILIES:
+        cells = [found.get(f"{family}/p:{p}") for p in sizes]
+        texts = [f"{c['ratio_median']:.2f} ({c['ratio_min']:.2f})" if c else "–" for c in cells]
+        rows.append([family, *texts])
+    of_all = ["all"]
+    for p in sizes:
+        cells = [r for case, r in found.items() if case.endswith(f"/p:{p}")]
+        ours, theirs = (statistics.median(r[f"{who}_us"] for r in cells)
+                        for who in ("ours", "prototype"))  # fmt: skip
+        of_all.append(f"{ours / theirs:.2f}")
+    return table(["family", *(f"p = {p}" for p in sizes)], [*rows, of_all])
+
+
+def robots(report: dict) -> str:
+    """Microseconds: median / 95 % / largest, and the share solved."""
+    found = by_name(report)
     columns = ["coulomb/auto/double", "coulomb/auto/mixed", "convex/auto/double"]
     rows = []
     for robot in sorted({name.rsplit("/", 1)[1] for name in found}):
-        row = [robot]
-        for column in columns:
-            cell = found[f"robots/{column}/{robot}"]
-            times = " / ".join(number(cell[key]) for key in ("us_median", "us_p95", "us_max"))
-            row.append(f"{times}, {percent(cell['solved'])}")
-        rows.append(row)
-    table(["robot", *columns], rows)
+        cells = [found[f"robots/{column}/{robot}"] for column in columns]
+        texts = [f"{times(c, 'median', 'p95', 'max')}, {percent(c['solved'])}" for c in cells]
+        rows.append([robot, *texts])
+    return table(["robot", *columns], rows)
 
 
-def rungs(results: list[dict]) -> None:
-    print("Of the problems that are solved, on which rung; and the share solved of all\n")
+def rungs(report: dict) -> str:
+    """Of the problems that are solved, on which rung; and the share solved of all."""
     kinds: dict[str, list[dict]] = {}
-    for r in results:
+    for r in report["results"]:
         _, _, _, precision, family, case = r["name"].split("/")
         if family == "robots":
             kind = case if case == "aloha_pot" else "13 robots"
@@ -97,62 +123,95 @@ def rungs(results: list[dict]) -> None:
         mean = {key: sum(cell[key] for cell in cells) / len(cells) for key in keys}
         shares = [f"{100 * mean[key] / mean['solved']:.2f} %" for key in keys[1:]]
         rows.append([kind, *shares, f"{100 * mean['solved']:.2f} %"])
-    table(["", *(f"rung {i}" for i in range(5)), "solved"], rows)
+    return table(["", *(f"rung {i}" for i in range(5)), "solved"], rows)
 
 
-def plain(results: list[dict]) -> None:
+def plain(report: dict) -> str:
     rows = [[r["name"], number(r["us"]), f"{number(r['us_min'])} – {number(r['us_max_of_runs'])}"]
-            for r in results]  # fmt: skip
-    table(["", "µs each", "range of runs"], rows)
+            for r in report["results"]]  # fmt: skip
+    return table(["", "µs each", "range of runs"], rows)
 
 
-def scaling(results: list[dict]) -> None:
-    times = {}
-    for result in results:
+def scaling(report: dict) -> str:
+    found = {}
+    for result in report["results"]:
         match = re.match(r"scaling/(\w+)/envs:(\d+)/threads:(\d+)", result["name"])
-        times[match[1], int(match[3]), int(match[2])] = result["us"]
-    sizes = sorted({key[2] for key in times})
+        found[match[1], int(match[3]), int(match[2])] = result["us"]
+    sizes = sorted({key[2] for key in found})
     rows = [[f"{where}, {threads} threads" if threads else where,
-             *(number(times[where, threads, size]) for size in sizes)]
-            for where, threads in dict.fromkeys(key[:2] for key in times)]  # fmt: skip
-    table(["µs per environment; batch of", *(f"{size:,}" for size in sizes)], rows)
+             *(number(found[where, threads, size]) for size in sizes)]
+            for where, threads in dict.fromkeys(key[:2] for key in found)]  # fmt: skip
+    return table(["µs per environment; batch of", *(f"{size:,}" for size in sizes)], rows)
 
 
-def models(results: list[dict]) -> None:
+def models(report: dict) -> str:
     stages = ["wall", "mujoco", "solve", "overhead", "gather", "delassus", "apply", "scatter"]
     rows = [[f"{r['model']}, {r['law']}, {r['threads']}", number(r["rows"]), percent(r["solved"]),
-             *(number(r[stage]) for stage in stages)] for r in results]  # fmt: skip
-    table(["model, law, threads", "rows", "solved", *stages], rows)
+             *(number(r[stage]) for stage in stages)] for r in report["results"]]  # fmt: skip
+    return table(["model, law, threads", "rows", "solved", *stages], rows)
 
 
-def peers(results: list[dict]) -> None:
-    """Times are over the problems, ratios to our first solver."""
-    for case in dict.fromkeys(result["case"] for result in results):
-        print(f"**{case}**\n")
-        rows = []
-        for r in (result for result in results if result["case"] == case):
-            us = " / ".join(number(r[f"us_{key}"]) for key in ("median", "p95", "p99.9", "max"))
-            lies = str(r["claimed_not_solved"])
-            if r["worst_claimed"] is not None:
-                lies += f" ({float(r['worst_claimed']):.0e})"
-            rows.append([r["solver"], str(r["problems"]), percent(r["solved"]), us,
-                         f"{r['ratio_median']:.2f} ({r['ratio_min']:.2f})", lies,
-                         str(r["solved_not_claimed"]), str(r["not_finite"])])  # fmt: skip
-        table(["solver", "problems", "solved", "µs median / 95 % / 99.9 % / max", "ratio (least)",
-               "claims, not solved (worst)", "solved, not claimed", "NaN"], rows)  # fmt: skip
+def claims(result: dict) -> str:
+    """Claims of success that are wrong, and the largest residual among them."""
+    worst = result["worst_claimed"]
+    return f"{result['claimed_not_solved']}" + (f" (up to {float(worst):.0e})" if worst else "")
 
 
-def main() -> None:
-    folder = Path(sys.argv[1])
-    kinds = {"solvers": solvers, "compare": compare, "robots": robots, "rungs": rungs,
-             "delassus": plain, "scaling": scaling, "models": models, "gpu": plain,
-             "peers": peers}  # fmt: skip
-    for kind, show in kinds.items():
-        path = folder / f"{kind}.json"
-        if path.exists():
-            print(f"### {kind}\n")
-            show(json.loads(path.read_text())["results"])
+def of_peers(report: dict, case: str) -> dict[str, dict]:
+    return {r["solver"]: r for r in report["results"] if r["case"] == case}
+
+
+def peers_by_size(report: dict, cases: str, what: str) -> str:
+    """Share solved, and times (ratio to our first solver; 95 %) or wrong claims, by p."""
+    sizes = [4, 8, 16]
+    found = [of_peers(report, cases.format(p)) for p in sizes]
+    told = {
+        "times": lambda r: (f"{number(r['us_median'])} ({ratio(r['ratio_median'])}×; "
+                            f"{number(r['us_p95'])})"),
+        "claims": claims,
+    }[what]  # fmt: skip
+    rows = [[f"`{solver}`", *(f"{percent(f[solver]['solved'])}; {told(f[solver])}" for f in found)]
+            for solver in found[0]]  # fmt: skip
+    return table(["solver", *(f"p = {p}" for p in sizes)], rows)
+
+
+def peers(report: dict, case: str) -> str:
+    rows = [[f"`{solver}`", f"{r['problems']:,}", percent(r["solved"]),
+             times(r, "median", "p95", "p99.9", "max"),
+             f"{ratio(r['ratio_median'])} ({ratio(r['ratio_min'])})", claims(r),
+             str(r["solved_not_claimed"]), str(r["not_finite"])]
+            for solver, r in of_peers(report, case).items()]  # fmt: skip
+    return table(["solver", "problems", "solved", "µs median / 95 % / 99.9 % / max",
+                  "ratio (least)", "claims, not solved", "solved, not claimed", "not finite"],
+                 rows)  # fmt: skip
+
+
+KINDS = {f.__name__: f for f in (machine, solvers, compare, robots, rungs, plain, scaling, models,
+                                 peers_by_size, peers)}  # fmt: skip
+
+
+def block(match: re.Match) -> str:
+    """One table of a page, from the reports."""
+    begin, reports, kind, arguments, _, end = match.groups()
+    files = sorted(RESULTS.glob(f"{reports}.json"))
+    texts = [KINDS[kind](json.loads(f.read_text()), *arguments.split()) for f in files]
+    return begin + ("\n".join(texts) or "Not measured yet.\n") + "\n" + end
+
+
+def main() -> int:
+    stale = []
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        old = page.read_text()
+        new = BLOCK.sub(block, old)
+        if new == old:
+            continue
+        stale.append(page)
+        if "--check" not in sys.argv[1:]:
+            page.write_text(new)
+    for page in stale:
+        print(f"tables: {page.relative_to(ROOT)} differed from bench/results")
+    return 1 if stale and "--check" in sys.argv[1:] else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,7 +1,8 @@
 """docs/adding_a_solver.md: its blocks, applied to a copy of the sources, give an honest solver.
-docs/python.md, docs/files.md: their examples run."""
+docs/python.md, docs/files.md: their examples run. Tables: they are those of the reports."""
 
 import ctypes
+import importlib.util
 import os
 import re
 import shutil
@@ -193,3 +194,34 @@ def test_the_examples_of_the_pages_for_python_run(page, examples, tmp_path, monk
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.S)
     assert len(blocks) >= examples
     exec(compile("\n".join(blocks), page, "exec"), {})
+
+
+@pytest.fixture
+def tables():
+    """bench/tables.py as a module."""
+    spec = importlib.util.spec_from_file_location("tables", ROOT / "bench" / "tables.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_tables_are_those_of_the_reports():
+    check = [sys.executable, ROOT / "bench" / "tables.py", "--check"]
+    found = subprocess.run(check, capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        ("amd-epyc/delassus plain", "delassus/tower/p:8"),
+        ("nowhere/delassus plain", "Not measured yet."),
+    ],
+)
+def test_a_table_is_written_where_the_page_says(tables, place, expected):
+    page = f"before\n<!-- table: {place} -->\n\nstale\n<!-- end -->\nafter"
+    text = tables.BLOCK.sub(tables.block, page)
+    assert expected in text
+    assert "stale" not in text
+    assert text.startswith("before\n<!-- table")
+    assert text.endswith("\n<!-- end -->\nafter")
