@@ -1,9 +1,9 @@
-// Inside of BatchSim: what the stage functions see.
+// Inside of BatchSim: what the functions see that MuJoCo's pool runs.
 #pragma once
 #include <mujoco/mjbatch.h>
 
 #include <atomic>
-#include <chrono>
+#include <functional>
 
 #include "src/mujoco/batch_sim.hpp"
 #include "src/mujoco/rk4.hpp"
@@ -12,23 +12,43 @@ namespace stickslip::mujoco {
 
 enum Stage { kMujoco, kGather, kDelassus, kSolve, kApply, kScatter, kNumStages };
 
-/// Work of all threads by stage within one pass, ns.
-using StageWork = std::array<std::atomic<std::int64_t>, kNumStages>;
+/// What a step has found out about its environment.
+struct Verdict {
+  EnvStatus status = EnvStatus::solved;
+  double residual = 0;
+  int iterations = 0;
+  Solver solver = Solver::automatic;
+  int num_contacts = 0, num_rows = 0;
+  int position_rounds = 0;
+  double penetration = 0;  // m
+};
+
+/// An environment on its way through a step. Each thread has one; where all environments wait for
+/// one solve (GPU), each environment has one.
+struct alignas(64) Passage {
+  std::atomic<const mjData*> data{nullptr};  // of the thread
+  int slot = 0, env = 0;                     // slot: of the problem, in the buffers
+  Verdict verdict;
+  bool failed = false;  // the step
+  bool misfit = false;  // the problem waits for more room
+  int rows_needed = 0, contacts_needed = 0;
+  std::array<std::int64_t, kNumStages> ticks{};  // of the processor, by stage
+};
 
 /// Adds the time since the last mark to a stage. Trivially destructible: MuJoCo's errors jump over
-/// it.
+/// it. The processor's counter takes a third of the time of a clock's, and only shares are needed.
 class Lap {
  public:
-  explicit Lap(StageWork& work) : work_(work), last_(std::chrono::steady_clock::now()) {}
+  explicit Lap(Passage& p) : p_(p), last_(__builtin_ia32_rdtsc()) {}
   void mark(Stage stage) {
-    const auto now = std::chrono::steady_clock::now();
-    work_[stage].fetch_add((now - last_).count(), std::memory_order_relaxed);
+    const std::int64_t now = __builtin_ia32_rdtsc();
+    p_.ticks[stage] += now - last_;
     last_ = now;
   }
 
  private:
-  StageWork& work_;
-  std::chrono::steady_clock::time_point last_;
+  Passage& p_;
+  std::int64_t last_;
 };
 
 struct BatchDeleter {
@@ -39,18 +59,17 @@ struct BatchSim::Impl {
   Impl(ModelPtr model, const SimOptions& options);
 
   void step();
-  /// Runs a function on the environments `ids` (empty: all); time goes to the stages it marks.
-  void pass(mjfBatchFunc function, bool save, const std::vector<int>& ids = {});
-  /// Runs `begin`, then, with more room, `resume` on the environments whose problems did not fit.
-  void pass_with_room(mjfBatchFunc begin, mjfBatchFunc resume, bool save);
-  /// Brings all environments up to the solver by `begin` and solves their problems.
-  void solve_after(mjfBatchFunc begin);
-  void merge_verdict(int env, EnvStatus s, double res, int its, Solver by);
-  void close_step();
+  /// Shows the data of an environment as its latest step left them, and the slot of its problem. On
+  /// the CPU they are long gone: the step is repeated, from the state in which it began. False
+  /// where there was no step, or MuJoCo failed in it.
+  using Visitor = std::function<void(const mjModel*, const mjData*, int slot)>;
+  bool revisit(int env, const Visitor& visitor);
 
-  void fail(int env) { failed[env] = 1; }
   bool gpu() const { return options.backend == Backend::cuda; }
   bool autoreset() const { return !(model->opt.disableflags & mjDSBL_AUTORESET); }
+  int solves() const { return rk4 ? kRk4Stages : 1; }  ///< per step
+  Passage& passage(int env, const mjData* d);
+  mjtNum* begin_state(int env) { return begin_states.data() + std::int64_t(env) * nstate; }
 
   SimOptions options;
   std::vector<std::string> warnings;
@@ -58,19 +77,24 @@ struct BatchSim::Impl {
   Level level;
   std::unique_ptr<mjBatch, BatchDeleter> batch;
   const mjModel* model;
+  int nstate;
+  std::vector<Passage> passages;
   std::unique_ptr<ProblemBuffers> buffers;
   std::unique_ptr<Rk4Memory> rk4;
-  std::vector<const mjData*> data;  // each environment's, after its first step
+  std::vector<mjtNum> begin_states;  // where the latest step began; empty: there was none
 
   std::vector<double> sensordata, residual, penetration;
   std::vector<EnvStatus> status;
   std::vector<Solver> solver;
   std::vector<std::int32_t> iterations, num_contacts, num_rows, failures, position_rounds;
-  std::vector<std::uint8_t> failed, raised;  // in this step; raised: by an error of MuJoCo
-  std::vector<std::uint8_t> misfit;          // the problem waits for more room
-  std::atomic<int> rows_needed{0}, contacts_needed{0};
-  StageWork work{};
+  std::vector<std::uint8_t> misfit;  // the problem waits for more room
+  std::vector<std::uint8_t> raised;  // an error of MuJoCo ended the step
   Timings timings;
+
+ private:
+  void pass(mjfBatchFunc function, void* arg, bool save, const std::vector<int>& ids = {});
+  void pass_with_room(mjfBatchFunc function, void* arg, mjfBatchFunc again, bool save);
+  void step_on_gpu();
 };
 
 }  // namespace stickslip::mujoco

@@ -82,10 +82,15 @@ int component_bit(StateComponent c) {
 mjBatch* make_batch(const mjModel* m, const SimOptions& options) {
   mjBatchConfig config;
   mjb_defaultConfig(&config);
-  config.persistent = 1;
   config.nthread = options.threads > 0 ? options.threads : int(std::thread::hardware_concurrency());
+  // Plugins may keep a state of their own in mjData.
+  config.persistent = options.backend == Backend::cuda || m->nplugin > 0;
   char error[512] = "";
   mjBatch* batch = mjb_makeBatch(m, options.num_envs, &config, error, sizeof error);
+  if (!batch && !config.persistent) {  // so do sleeping bodies
+    config.persistent = true;
+    batch = mjb_makeBatch(m, options.num_envs, &config, error, sizeof error);
+  }
   if (!batch) throw std::runtime_error(std::string("MuJoCo cannot make the batch: ") + error);
   return batch;
 }
@@ -108,13 +113,16 @@ BatchSim::Impl::Impl(ModelPtr given, const SimOptions& o)
   batch.reset(make_batch(&m, options));
   own_model.reset();
   model = mjb_model(batch.get());
+  nstate = mjb_nstate(batch.get());
 
   const std::size_t n = options.num_envs;
   const bool acceleration_stages = model->opt.integrator == mjINT_RK4 && !options.mujoco_law;
-  buffers = std::make_unique<ProblemBuffers>(options.num_envs, int(model->nv),
-                                             mjb_nthread(batch.get()), options.solve);
-  if (acceleration_stages) rk4 = std::make_unique<Rk4Memory>(model, options.num_envs);
-  data.resize(n);
+  const int threads = mjb_nthread(batch.get());
+  const int slots = mjb_persistent(batch.get()) ? options.num_envs : threads;
+  passages = std::vector<Passage>(slots);
+  for (int i = 0; i < slots; ++i) passages[i].slot = i;
+  buffers = std::make_unique<ProblemBuffers>(slots, int(model->nv), threads, options.solve);
+  if (acceleration_stages) rk4 = std::make_unique<Rk4Memory>(model, slots);
   sensordata.resize(n * model->nsensordata);
   residual.resize(n);
   status.resize(n);
@@ -122,7 +130,7 @@ BatchSim::Impl::Impl(ModelPtr given, const SimOptions& o)
   penetration.resize(n, std::numeric_limits<double>::quiet_NaN());
   for (auto* counts : {&iterations, &num_contacts, &num_rows, &failures, &position_rounds})
     counts->resize(n);
-  for (auto* flags : {&failed, &raised, &misfit}) flags->resize(n);
+  for (auto* flags : {&raised, &misfit}) flags->resize(n);
 }
 
 BatchSim::BatchSim(ModelPtr model, const SimOptions& options)
@@ -164,6 +172,7 @@ void BatchSim::vary(const std::string& field, const double* values, std::int64_t
   std::copy_n(values, impl_->options.num_envs * size, static_cast<mjtNum*>(data));
   if (mjb_setConst(b, nullptr, 0) > 0)
     throw std::invalid_argument("values: MuJoCo refuses them for " + field);
+  impl_->begin_states.clear();  // the latest step cannot be repeated
 }
 
 Rows BatchSim::component(StateComponent c) const {
@@ -196,37 +205,42 @@ const Timings& BatchSim::timings() const { return impl_->timings; }
 const std::vector<std::string>& BatchSim::warnings() const { return impl_->warnings; }
 
 std::vector<ContactRecord> BatchSim::contacts(int env) const {
-  const mjModel* m = impl_->model;
-  const mjData* d = impl_->data[env];
   std::vector<ContactRecord> records(impl_->num_contacts[env]);
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const mjContact& c = d->contact[i];
-    ContactRecord& r = records[i];
-    mju_copy(r.position.data(), c.pos, 3);
-    mju_copy(r.frame.data(), c.frame, 9);
-    mj_contactForce(m, d, int(i), r.force.data());
-    r.gap = c.dist;
-    r.dim = c.dim;
-    r.geom = {c.geom[0], c.geom[1]};
-  }
+  if (records.empty()) return records;
+  const bool seen = impl_->revisit(env, [&](const mjModel* m, const mjData* d, int) {
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const mjContact& c = d->contact[i];
+      ContactRecord& r = records[i];
+      mju_copy(r.position.data(), c.pos, 3);
+      mju_copy(r.frame.data(), c.frame, 9);
+      mj_contactForce(m, d, int(i), r.force.data());
+      r.gap = c.dist;
+      r.dim = c.dim;
+      r.geom = {c.geom[0], c.geom[1]};
+    }
+  });
+  if (!seen) records.clear();
   return records;
 }
 
 ProblemView BatchSim::problem(int env) const {
   auto& buffers = *impl_->buffers;
+  int at = 0;
+  if (!impl_->revisit(env, [&](const mjModel*, const mjData*, int slot) { at = slot; }))
+    buffers.clear(at);
   const auto& result = buffers.results();
-  const bool posed = buffers.rows(env) > 0;  // a problem without rows is not even solved
-  return {.slot = buffers.slot(env),
-          .W = buffers.problems().W(env),
+  const bool posed = buffers.rows(at) > 0;  // a problem without rows is not even solved
+  return {.slot = buffers.slot(at),
+          .W = buffers.problems().W(at),
           .ld_W = buffers.problems().max_rows(),
-          .rows = buffers.rows(env),
+          .rows = buffers.rows(at),
           .nv = int(impl_->model->nv),
-          .warm_start = buffers.problems().warm_start(env),
-          .impulse = result.impulse(env),
-          .status = posed ? result.status(env) : EnvStatus::solved,
-          .residual = posed ? result.residual(env) : 0,
-          .iterations = posed ? result.iterations(env) : 0,
-          .solver = posed ? result.solver(env) : Solver::automatic};
+          .warm_start = buffers.problems().warm_start(at),
+          .impulse = result.impulse(at),
+          .status = posed ? result.status(at) : EnvStatus::solved,
+          .residual = posed ? result.residual(at) : 0,
+          .iterations = posed ? result.iterations(at) : 0,
+          .solver = posed ? result.solver(at) : Solver::automatic};
 }
 
 }  // namespace stickslip::mujoco

@@ -1,5 +1,5 @@
 // N simulations of one MuJoCo model that step together: MuJoCo's own batch pool runs its stages,
-// this library forms and solves all contact problems at once.
+// this library forms and solves the contact problems between.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -70,7 +70,7 @@ enum class StateComponent {
 };
 
 /// The problem of one environment in the latest solve (docs/mathematics.md §1) and the verdict on
-/// that solve: of Runge-Kutta steps the last one's. Pointers are valid until the next step.
+/// that solve: of Runge-Kutta steps the last one's. Pointers are valid until the next call.
 struct ProblemView {
   EnvSlot slot;
   const double* W;
@@ -125,6 +125,8 @@ class BatchSim {
   const double* penetration() const;
   const std::int32_t* failures() const;  ///< steps with bad_input since construction
 
+  // Of the latest step, which is repeated for that; empty where there was none since the last
+  // `vary`.
   std::vector<ContactRecord> contacts(int env) const;
   ProblemView problem(int env) const;
 

@@ -82,8 +82,8 @@ double shortfall(const Impl& sim, const mjModel* m, const Step& s) {
 
 // The next round's problem: the bias of every contact by where the last round ended. It starts from
 // the impulses of that one.
-void pose_again(Impl& sim, const mjModel* m, const mjData* d, int env, const Step& s) {
-  const EnvSlot slot = sim.buffers->slot(env);
+void pose_again(Impl& sim, const mjModel* m, const mjData* d, int at, const Step& s) {
+  const EnvSlot slot = sim.buffers->slot(at);
   const auto& model = sim.options.contact;
   const double h = m->opt.timestep;
   for (int k = 0; k < s.num_contacts; ++k) {
@@ -94,7 +94,7 @@ void pose_again(Impl& sim, const mjModel* m, const mjData* d, int env, const Ste
         s.free_velocity[k] + (c.found ? corrected_bias(model, gap, before, h, c.end_gap, after)
                                       : contact_bias(model, gap, before, h));
   }
-  mju_copy(sim.buffers->problems().warm_start(env), sim.buffers->results().impulse(env), d->nefc);
+  mju_copy(sim.buffers->problems().warm_start(at), sim.buffers->results().impulse(at), d->nefc);
 }
 
 // A problem and its solution, with what the gaps fall short by at its end.
@@ -121,46 +121,46 @@ Round no_round(mjData* d) {
           .solver = {}};
 }
 
-void remember(Round& to, ProblemBuffers& buffers, int env) {
+void remember(Round& to, ProblemBuffers& buffers, int at) {
   const auto& r = buffers.results();
-  const int rows = buffers.rows(env);
-  mju_copy(to.b, buffers.problems().b(env), rows);
-  mju_copy(to.warm_start, buffers.problems().warm_start(env), rows);
-  mju_copy(to.impulse, r.impulse(env), rows);
-  to.status = r.status(env);
-  to.residual = r.residual(env);
-  to.iterations = r.iterations(env);
-  to.solver = r.solver(env);
+  const int rows = buffers.rows(at);
+  mju_copy(to.b, buffers.problems().b(at), rows);
+  mju_copy(to.warm_start, buffers.problems().warm_start(at), rows);
+  mju_copy(to.impulse, r.impulse(at), rows);
+  to.status = r.status(at);
+  to.residual = r.residual(at);
+  to.iterations = r.iterations(at);
+  to.solver = r.solver(at);
 }
 
 // Makes it the latest solve again.
-void put_back(const Round& from, Impl& sim, int env) {
-  ProblemBuffers& buffers = *sim.buffers;
+void put_back(const Round& from, ProblemBuffers& buffers, Passage& p) {
+  const int at = p.slot, rows = buffers.rows(at);
   const auto r = buffers.results().view();
-  const int rows = buffers.rows(env);
-  mju_copy(buffers.problems().b(env), from.b, rows);
-  mju_copy(buffers.problems().warm_start(env), from.warm_start, rows);
-  mju_copy(r.impulse.data + env * r.impulse.stride, from.impulse, rows);
-  sim.status[env] = r.status[env] = from.status;
-  sim.residual[env] = r.residual[env] = from.residual;
-  sim.solver[env] = r.solver[env] = from.solver;
-  r.iterations[env] = from.iterations;
-  sim.position_rounds[env] = from.number;
-  sim.penetration[env] = from.penetration;
+  mju_copy(buffers.problems().b(at), from.b, rows);
+  mju_copy(buffers.problems().warm_start(at), from.warm_start, rows);
+  mju_copy(r.impulse.data + at * r.impulse.stride, from.impulse, rows);
+  p.verdict.status = r.status[at] = from.status;
+  p.verdict.residual = r.residual[at] = from.residual;
+  p.verdict.solver = r.solver[at] = from.solver;
+  r.iterations[at] = from.iterations;
+  p.verdict.position_rounds = from.number;
+  p.verdict.penetration = from.penetration;
 }
 
 // Rounds until the gaps are kept; returns the best.
-Round iterate(Impl& sim, const mjModel* m, mjData* d, int env, Step& s, Lap& lap) {
+Round iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, Lap& lap) {
+  const int at = p.slot;
   ProblemBuffers& buffers = *sim.buffers;
   const auto& results = buffers.results();
   Round best = no_round(d);
-  for (int round = 0; round == 0 || results.status(env) == EnvStatus::solved; ++round) {
-    go_to_end(m, d, buffers.slot(env), results.impulse(env), s);
+  for (int round = 0; round == 0 || results.status(at) == EnvStatus::solved; ++round) {
+    go_to_end(m, d, buffers.slot(at), results.impulse(at), s);
     const double least_gap = measure_end_gaps(m, d, s.contacts, s.num_contacts);
     const double short_by = shortfall(sim, m, s);
     lap.mark(kMujoco);
     if (short_by < best.shortfall) {
-      remember(best, buffers, env);
+      remember(best, buffers, at);
       best.number = round;
       best.shortfall = short_by;
       best.penetration = std::max(0.0, -least_gap);
@@ -168,9 +168,9 @@ Round iterate(Impl& sim, const mjModel* m, mjData* d, int env, Step& s, Lap& lap
     if (short_by <= sim.options.position_tolerance || round - best.number == kPatience ||
         round == sim.options.position_iterations || best.status != EnvStatus::solved)
       break;
-    pose_again(sim, m, d, env, s);
-    buffers.solve(env);
-    sim.iterations[env] += results.iterations(env);
+    pose_again(sim, m, d, at, s);
+    buffers.solve(at);
+    p.verdict.iterations += results.iterations(at);
     lap.mark(kSolve);
   }
   return best;
@@ -178,13 +178,13 @@ Round iterate(Impl& sim, const mjModel* m, mjData* d, int env, Step& s, Lap& lap
 
 }  // namespace
 
-void keep_gaps(Impl& sim, const mjModel* m, mjData* d, int env) {
-  if (sim.buffers->rows(env) == 0) return;
-  Lap lap(sim.work);
+void keep_gaps(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  if (sim.buffers->rows(p.slot) == 0) return;
+  Lap lap(p);
   mj_markStack(d);
-  Step s = enter_step(sim, m, d, sim.buffers->slot(env));
+  Step s = enter_step(sim, m, d, sim.buffers->slot(p.slot));
   if (s.num_contacts > 0) {
-    put_back(iterate(sim, m, d, env, s, lap), sim, env);
+    put_back(iterate(sim, m, d, p, s, lap), *sim.buffers, p);
     leave_step(m, d, s);
   }
   mj_freeStack(d);

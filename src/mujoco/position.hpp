@@ -11,6 +11,6 @@ namespace stickslip::mujoco {
 /// Improves the solution in the buffers by at most `position_iterations` more solves, and keeps the
 /// one whose gaps fall short the least. To be called between the solve and its use; leaves d as it
 /// is.
-void keep_gaps(BatchSim::Impl& sim, const mjModel* m, mjData* d, int env);
+void keep_gaps(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p);
 
 }  // namespace stickslip::mujoco

@@ -1,0 +1,179 @@
+#include "src/mujoco/passage.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "src/mujoco/integrator.hpp"
+#include "src/mujoco/position.hpp"
+#include "src/mujoco/row_map.hpp"
+#include "src/mujoco/stages.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+using Impl = BatchSim::Impl;
+
+// Solves the problem, if it has rows; on the GPU that happens later, to all at once.
+void solve_problem(Impl& sim, Passage& p, Lap& lap) {
+  if (sim.buffers->rows(p.slot) == 0) return;
+  sim.buffers->form_delassus(p.slot);
+  lap.mark(kDelassus);
+  if (sim.gpu()) return;
+  sim.buffers->solve(p.slot);
+  merge_verdict(sim, p);
+  lap.mark(kSolve);
+}
+
+// From the state before the solver to the solution, if there is room for the problem.
+void gather_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  Lap lap(p);
+  const int contacts = shape_of(d).n_contacts;
+  p.misfit = !sim.buffers->fits(d->nefc, contacts);
+  if (p.misfit) {
+    p.rows_needed = std::max(p.rows_needed, d->nefc);
+    p.contacts_needed = std::max(p.contacts_needed, contacts);
+    return;
+  }
+  sim.buffers->set_rows(p.slot, d->nefc);
+  mju_zero(sim.buffers->problems().warm_start(p.slot), d->nefc);
+  if (!gather(m, d, sim.level, sim.options.contact, sim.buffers->slot(p.slot))) {
+    sim.buffers->clear(p.slot);
+    p.failed = true;
+    return;
+  }
+  lap.mark(kGather);
+  solve_problem(sim, p, lap);
+}
+
+void forward_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p, bool sensors) {
+  Lap lap(p);
+  p.failed = bad_state(m, d);
+  if (p.failed) return;
+  forward_to_solver(m, d, sensors);
+  lap.mark(kMujoco);
+  gather_and_solve(sim, m, d, p);
+}
+
+void first_part(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  sim.buffers->clear(p.slot);
+  if (sim.rk4) rk4_begin(m, d, sim.rk4->slot(p.slot));
+  forward_and_solve(sim, m, d, p, true);
+}
+
+void write_solution(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  Lap lap(p);
+  scatter(m, d, sim.level, sim.buffers->slot(p.slot).efc_of,
+          sim.buffers->results().impulse(p.slot));
+  lap.mark(kScatter);
+  apply_forces(m, d);
+  lap.mark(kApply);
+  p.verdict.num_contacts = d->ncon;
+  p.verdict.num_rows = d->nefc;
+  p.failed = bad_acceleration(m, d);
+}
+
+void keep_sensors(Impl& sim, const mjModel* m, const mjData* d, const Passage& p) {
+  mju_copy(sim.sensordata.data() + m->nsensordata * p.env, d->sensordata, int(m->nsensordata));
+}
+
+// Stage k >= 1 of Runge-Kutta: ends the stage before and begins this one.
+void next_stage(Impl& sim, const mjModel* m, mjData* d, Passage& p, int k) {
+  write_solution(sim, m, d, p);
+  if (p.failed) return;
+  const Rk4Slot slot = sim.rk4->slot(p.slot);
+  if (k == 1) {
+    after_solver(m, d);
+    keep_sensors(sim, m, d, p);
+  }
+  rk4_record(m, d, slot, k - 1);
+  rk4_enter(m, d, slot, k);
+  forward_and_solve(sim, m, d, p, false);
+}
+
+void finish_rk4(Impl& sim, const mjModel* m, mjData* d, const Passage& p) {
+  rk4_record(m, d, sim.rk4->slot(p.slot), kRk4Stages - 1);
+  rk4_advance(m, d, sim.rk4->slot(p.slot));
+}
+
+void finish_one_solve(Impl& sim, const mjModel* m, mjData* d, const Passage& p) {
+  after_solver(m, d);
+  keep_sensors(sim, m, d, p);
+  if (sim.level == Level::velocity)
+    integrate(m, d);
+  else if (m->opt.integrator == mjINT_EULER)
+    mj_Euler(m, d);
+  else
+    mj_implicit(m, d);
+}
+
+void go_back(Impl& sim, const mjModel* m, mjData* d, const Passage& p) {
+  mj_setState(m, d, sim.begin_state(p.env), mjSTATE_INTEGRATION);
+}
+
+// A failed environment does not advance.
+void last_part(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  if (!p.failed && sim.options.position_iterations > 0) keep_gaps(sim, m, d, p);
+  if (!p.failed) write_solution(sim, m, d, p);
+  if (p.failed) {
+    p.verdict.num_contacts = p.verdict.num_rows = 0;
+    sim.autoreset() ? mj_resetData(m, d) : go_back(sim, m, d, p);
+    return;
+  }
+  Lap lap(p);
+  sim.rk4 ? finish_rk4(sim, m, d, p) : finish_one_solve(sim, m, d, p);
+  lap.mark(kMujoco);
+}
+
+// Warnings that mj_step raises when it meets numbers it cannot use.
+int bad_number_warnings(const mjData* d) {
+  return d->warning[mjWARN_BADQPOS].number + d->warning[mjWARN_BADQVEL].number +
+         d->warning[mjWARN_BADQACC].number;
+}
+
+void step_by_mujoco(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  Lap lap(p);
+  const int warnings = bad_number_warnings(d);
+  mj_step(m, d);
+  p.failed = bad_number_warnings(d) != warnings;
+  p.verdict.num_contacts = d->ncon;
+  p.verdict.num_rows = d->nefc;
+  const int islands = std::clamp(d->nisland, 1, int(mjNISLAND));
+  p.verdict.iterations = std::accumulate(d->solver_niter, d->solver_niter + islands, 0);
+  keep_sensors(sim, m, d, p);
+  lap.mark(kMujoco);
+}
+
+}  // namespace
+
+void run_part(Impl& sim, const mjModel* m, mjData* d, Passage& p, int k) {
+  if (k == sim.solves())
+    last_part(sim, m, d, p);
+  else if (k == 0)
+    first_part(sim, m, d, p);
+  else if (!p.failed)
+    next_stage(sim, m, d, p, k);
+}
+
+void resume_part(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  gather_and_solve(sim, m, d, p);
+}
+
+void run_step(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  if (sim.options.mujoco_law) return step_by_mujoco(sim, m, d, p);
+  for (int k = 0; k <= sim.solves(); ++k) {
+    run_part(sim, m, d, p, k);
+    if (p.misfit) return go_back(sim, m, d, p);
+  }
+}
+
+void merge_verdict(Impl& sim, Passage& p) {
+  const auto& r = sim.buffers->results();
+  Verdict& v = p.verdict;
+  p.failed = p.failed || r.status(p.slot) == EnvStatus::bad_input;
+  v.status = std::max(v.status, r.status(p.slot));
+  v.residual = std::max(v.residual, r.residual(p.slot));
+  v.iterations += r.iterations(p.slot);
+  v.solver = r.solver(p.slot);
+}
+
+}  // namespace stickslip::mujoco

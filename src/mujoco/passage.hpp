@@ -1,0 +1,23 @@
+// A step of one environment, from its state to its verdict.
+#pragma once
+#include "src/mujoco/batch_impl.hpp"
+
+namespace stickslip::mujoco {
+
+// A step is cut at its solves: part k, 0 <= k <= sim.solves(), ends solve k - 1 and poses solve k.
+// On the CPU that includes the solve.
+//
+// Here and below, nothing has a destructor across MuJoCo's calls: MuJoCo's errors leave them by
+// longjmp. Where the problem is larger than the buffers, `misfit` says so, and nothing was done.
+void run_part(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p, int k);
+
+/// Poses the solve again for which there was no room.
+void resume_part(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p);
+
+/// All parts; with a misfit, d is back where it was.
+void run_step(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p);
+
+/// Takes over the verdict of the latest solve into that of the step.
+void merge_verdict(BatchSim::Impl& sim, Passage& p);
+
+}  // namespace stickslip::mujoco
