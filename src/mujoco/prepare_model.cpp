@@ -27,6 +27,14 @@ void find_contacts_ahead(mjModel& m, double ahead) {
   m.opt.o_margin += ahead;
 }
 
+// Islands, and the products J M⁻¹ Jᵀ of its dual solvers, are what MuJoCo computes for its own
+// solver alone.
+void skip_solver_preparations(mjModel& m) {
+  m.opt.disableflags |= mjDSBL_ISLAND;
+  m.opt.solver = mjSOL_NEWTON;
+  m.opt.noslip_iterations = 0;
+}
+
 void prepare_velocity_level(mjModel& m, double contact_margin, std::vector<std::string>& warnings) {
   if (m.opt.integrator == mjINT_IMPLICIT)
     refuse(
@@ -64,6 +72,7 @@ void prepare_model(mjModel& m, const std::string& integrator, bool velocity_leve
         "integrator='implicitfast', or law='mujoco'");
   if (m.opt.enableflags & mjENBL_SLEEP)
     refuse("the option flag 'sleep' is understood by law='mujoco' only: switch it off");
+  skip_solver_preparations(m);
   if (velocity_level) prepare_velocity_level(m, contact_margin, warnings);
 }
 
