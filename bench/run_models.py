@@ -1,68 +1,124 @@
-"""Whole steps of robot models under each law, by stage, on one thread and on all.
+"""Whole steps of robot models under each law beside MuJoCo's own batch stepping, mjb_step.
 
-    python bench/run_models.py [OUT.json] [--envs 128] [--steps 50] [--rounds 3]
+    python bench/run_models.py [OUT.json] [--models ant ...] [--envs 256] [--steps 10] [--rounds 9]
 
-What `stickslip run` does, for several laws in turn: every round makes new simulations, steps them
-under random controls for a second, so that the robots lie and thrash on the ground, and then times.
-All laws use implicitfast here, so that one step is one solve. Overhead is what this library adds
+All get the same random controls. After a second, in which the robots fall and thrash on the ground,
+they take turns: in each round everybody steps a few times, and is compared with mjb_step in that
+round. All use implicitfast, so that one step is one solve. Overhead is what this library adds
 around the solve: gather + delassus + apply + scatter.
 """
 
 import argparse
 import json
 import statistics
+import time
 
 import mujoco
+import mujoco.batch
+import numpy as np
 
 from stickslip import BatchSim, Status, models
-from stickslip.run import Controller, simulate
+from stickslip.run import STAGES, Controller
 
-MODELS = ["ant", "humanoid", "g1"]
+MODELS = ["ant", "humanoid", "dm_humanoid", "g1", "go1", "go2", "spot", "leap", "shadow_block"]
+MODELS += ["aloha"]
 LAWS = ["mujoco", "convex", "coulomb"]
 OVERHEAD = ["gather", "delassus", "apply", "scatter"]
 SETTLE = 1.0  # s
 
 
-def time_steps(path, law: str, threads: int | None, envs: int, steps: int) -> dict:
-    """Microseconds per environment and step, by stage; contacts, rows, share solved."""
+class Peer:
+    """mjb_step with mujoco.batch's defaults: states, and one mjData per thread."""
+
+    def __init__(self, model: mujoco.MjModel, envs: int, threads: int | None) -> None:
+        self.batch = mujoco.batch.Batch(model, envs, nthread=threads or 0)
+        if model.nkey:
+            self.batch.reset(keyframe=0)
+        self.ctrl = self.batch.bind("ctrl")
+
+    def step(self, ctrl: np.ndarray) -> None:
+        self.ctrl[:] = ctrl
+        self.batch.step()
+
+
+class Ours:
+    """A law, with an account of what happened in the steps that are timed."""
+
+    def __init__(self, path, law: str, keyframe: bool, envs: int, threads: int | None) -> None:
+        self.sim = BatchSim(path, envs, law=law, threads=threads, integrator="implicitfast")
+        if keyframe:
+            self.sim.reset(key=0)
+        self.step = self.sim.step
+        self.start = self.sim.timings()
+        self.seen = []
+
+    def settled(self) -> None:
+        self.start = self.sim.timings()
+
+    def look(self) -> None:
+        sim = self.sim
+        solved = (sim.status == Status.solved).mean()
+        self.seen.append((sim.num_rows.mean(), sim.num_contacts.mean(), solved))
+
+    def account(self) -> dict:
+        now, envs = self.sim.timings(), self.sim.num_envs
+        count = envs * (now["steps"] - self.start["steps"])
+        found = {stage: 1e6 * (now[stage] - self.start[stage]) / count for stage in STAGES}
+        found |= dict(zip(("rows", "contacts", "solved"), np.mean(self.seen, axis=0), strict=True))
+        return found | {"overhead": sum(found[stage] for stage in OVERHEAD)}
+
+
+def timed(stepper: Peer | Ours, controls: list[np.ndarray]) -> float:
+    """Microseconds per environment and step."""
+    start = time.perf_counter()
+    for ctrl in controls:
+        stepper.step(ctrl)
+    return 1e6 * (time.perf_counter() - start) / sum(len(ctrl) for ctrl in controls)
+
+
+def race(path, envs: int, threads: int | None, steps: int, rounds: int) -> list[dict]:
     model = mujoco.MjModel.from_xml_path(str(path))
-    sim = BatchSim(path, envs, law=law, threads=threads, integrator="implicitfast")
-    if model.nkey:
-        sim.reset(key=0)
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    laws = {law: Ours(path, law, model.nkey > 0, envs, threads) for law in LAWS}
+    steppers = {"mjb_step": Peer(model, envs, threads), **laws}
     controller = Controller(model, envs, "random", seed=0)
-    simulate(sim, controller, round(SETTLE / sim.timestep))
-    account = simulate(sim, controller, steps)
-    count = envs * steps
-    found = {stage: 1e6 * seconds / count for stage, seconds in account.stages.items()}
-    found |= {"wall": 1e6 * account.seconds / count}
-    found |= {"solved": account.status[Status.solved] / count}
-    means = account.as_dict()
-    return found | {what: means[f"{what}_per_environment"]["mean"] for what in ("rows", "contacts")}
+    settle = round(SETTLE / model.opt.timestep)
+    for step in range(settle):
+        ctrl = controller(step, 0)
+        for stepper in steppers.values():
+            stepper.step(ctrl)
+    for ours in laws.values():
+        ours.settled()
+
+    walls = {name: [] for name in steppers}
+    for number in range(rounds):
+        controls = [controller(settle + number * steps + k, 0) for k in range(steps)]
+        for name, stepper in steppers.items():
+            walls[name].append(timed(stepper, controls))
+        for ours in laws.values():
+            ours.look()
+    return [summary(name, walls, laws.get(name)) for name in steppers]
 
 
-def summarise(rounds: list[dict]) -> dict:
-    """Medians over the rounds; the spread of the wall time beside them."""
-    found = {key: round(float(statistics.median(r[key] for r in rounds)), 4) for key in rounds[0]}
-    walls = [r["wall"] for r in rounds]
-    found["overhead"] = round(sum(found[stage] for stage in OVERHEAD), 4)
-    return found | {"wall_min": round(min(walls), 4), "wall_max": round(max(walls), 4)}
+def summary(name: str, walls: dict[str, list[float]], ours: Ours | None) -> dict:
+    mine, peer = walls[name], walls["mjb_step"]
+    found = {"wall": statistics.median(mine), "wall_min": min(mine), "wall_max": max(mine)}
+    found["ratio_median"] = statistics.median(a / b for a, b in zip(mine, peer, strict=True))
+    found["ratio_of_least"] = min(mine) / min(peer)
+    found |= ours.account() if ours else {}
+    return {"law": name} | {key: round(float(value), 4) for key, value in found.items()}
 
 
-def measure(envs: int, steps: int, rounds: int) -> list[dict]:
+def measure(names: list[str], envs: int, steps: int, rounds: int) -> list[dict]:
     results = []
-    for name in MODELS:
+    for name in names:
         if name not in models.available():
             print(f"run_models: {name} is not installed, skipped")
             continue
-        path = models.find(name)
         for threads in (1, None):
-            timed = {law: [] for law in LAWS}
-            for _ in range(rounds):  # the laws in turn: the machine's drift hits all of them
-                for law in LAWS:
-                    timed[law].append(time_steps(path, law, threads, envs, steps))
-            for law in LAWS:
-                where = {"model": name, "law": law, "threads": threads or "all", "envs": envs}
-                results.append(where | summarise(timed[law]))
+            where = {"model": name, "threads": threads or "all", "envs": envs}
+            for found in race(models.find(name), envs, threads, steps, rounds):
+                results.append(where | found)
                 print(json.dumps(results[-1]), flush=True)
     return results
 
@@ -70,11 +126,12 @@ def measure(envs: int, steps: int, rounds: int) -> list[dict]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", nargs="?")
-    parser.add_argument("--envs", type=int, default=128)
-    parser.add_argument("--steps", type=int, default=50)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--models", nargs="+", default=MODELS)
+    parser.add_argument("--envs", type=int, default=256)
+    parser.add_argument("--steps", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=9)
     given = parser.parse_args()
-    results = measure(given.envs, given.steps, given.rounds)
+    results = measure(given.models, given.envs, given.steps, given.rounds)
     if given.out:
         with open(given.out, "w") as file:
             json.dump(results, file, indent=1)
