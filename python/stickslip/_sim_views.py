@@ -14,7 +14,8 @@ class SimViews:
 
     @property
     def state(self) -> np.ndarray:
-        """(N, nstate) everything a restart needs, bit for bit (MuJoCo's mjSTATE_INTEGRATION)."""
+        """(N, nstate) everything a restart needs, bit for bit: MuJoCo's mjSTATE_INTEGRATION, with
+        the impulses that the next solve starts from in userdata."""
         return self._core.state
 
     @property

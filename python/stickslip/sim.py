@@ -49,6 +49,9 @@ class BatchSim(SimViews):
         v_max: fastest recovery from penetration, m/s.
         compliance: of the rigid contacts' normals, 1/kg.
         contact_margin: rigid contacts are found from this gap on, m. Default 4 h² |gravity| + 1e-6.
+        warm_start: solves of the rigid laws start from the impulses of the step before, contact by
+            contact (pair of geoms and nearest position). They are part of `state`, behind the
+            model's own userdata; a reset environment starts cold.
         position_iterations: at most so many more solves a step until no gap of the step's contacts
             ends below -position_tolerance (m); `penetration` and `position_rounds` tell. 0: one
             solve, with gaps linear within the step. A contact is kept if it is known before it
@@ -78,6 +81,7 @@ class BatchSim(SimViews):
         v_max: float = 1.0,
         compliance: float = 0.0,
         contact_margin: float | None = None,
+        warm_start: bool = True,
         position_iterations: int = 0,
         position_tolerance: float = 1e-6,
     ) -> None:
@@ -99,6 +103,7 @@ class BatchSim(SimViews):
             v_max=check.number("v_max", v_max),
             compliance=check.number("compliance", compliance),
             contact_margin=-1.0 if contact_margin is None else _margin(contact_margin),
+            warm_start=bool(warm_start),
             position_iterations=check.count("position_iterations", position_iterations),
             position_tolerance=check.number("position_tolerance", position_tolerance),
         )

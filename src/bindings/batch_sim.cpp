@@ -56,7 +56,7 @@ int checked_env(const BatchSim& sim, int env) {
 void create(BatchSim* self, const std::string& file, const std::string& text, int num_envs,
             bool mujoco_law, const SolveOptions& options, int threads, bool cuda,
             const std::string& integrator, double restitution, double v_rest, double v_max,
-            double compliance, double contact_margin, int position_iterations,
+            double compliance, double contact_margin, bool warm_start, int position_iterations,
             double position_tolerance) {
   const mujoco::SimOptions sim_options{
       .num_envs = num_envs,
@@ -70,6 +70,7 @@ void create(BatchSim* self, const std::string& file, const std::string& text, in
                   .v_max = v_max,
                   .compliance = compliance},
       .contact_margin = contact_margin,
+      .warm_start = warm_start,
       .position_iterations = position_iterations,
       .position_tolerance = position_tolerance};
   new (self) BatchSim(text.empty() ? mujoco::load_model_file(file) : mujoco::load_model_text(text),
@@ -172,7 +173,7 @@ void bind_batch_sim(nb::module_& m) {
   nb::class_<BatchSim>(m, "BatchSim")
       .def("__init__", &create, "file"_a, "text"_a, nb::kw_only(), "num_envs"_a, "mujoco_law"_a,
            "options"_a, "threads"_a, "cuda"_a, "integrator"_a, "restitution"_a, "v_rest"_a,
-           "v_max"_a, "compliance"_a, "contact_margin"_a, "position_iterations"_a,
+           "v_max"_a, "compliance"_a, "contact_margin"_a, "warm_start"_a, "position_iterations"_a,
            "position_tolerance"_a)
       .def("step", &BatchSim::step, nb::call_guard<nb::gil_scoped_release>())
       .def("reset", &reset, "mask"_a, "key"_a)

@@ -7,6 +7,7 @@
 
 #include "src/mujoco/batch_sim.hpp"
 #include "src/mujoco/rk4.hpp"
+#include "src/mujoco/warm_start.hpp"
 
 namespace stickslip::mujoco {
 
@@ -31,6 +32,7 @@ struct alignas(64) Passage {
   Verdict verdict;
   bool failed = false;  // the step
   bool misfit = false;  // the problem waits for more room
+  bool warm = false;    // the solve starts from impulses of the last step
   int rows_needed = 0, contacts_needed = 0;
   std::array<std::int64_t, kNumStages> ticks{};  // of the processor, by stage
 };
@@ -79,6 +81,7 @@ struct BatchSim::Impl {
   const mjModel* model;
   int nstate;
   std::vector<Passage> passages;
+  ImpulseStore impulses;
   std::unique_ptr<ProblemBuffers> buffers;
   std::unique_ptr<Rk4Memory> rk4;
   std::vector<mjtNum> begin_states;  // where the latest step began; empty: there was none

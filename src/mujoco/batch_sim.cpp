@@ -109,6 +109,7 @@ BatchSim::Impl::Impl(ModelPtr given, const SimOptions& o)
     prepare_model(m, options.integrator, level == Level::velocity, options.contact_margin,
                   warnings);
     refuse_effective_metric(&m);
+    if (level == Level::velocity && options.warm_start) impulses = ImpulseStore(m);
   }
   batch.reset(make_batch(&m, options));
   own_model.reset();

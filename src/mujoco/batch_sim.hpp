@@ -25,6 +25,7 @@ struct SimOptions {
   std::string integrator;       ///< "": the model's
   ContactModel contact;         ///< velocity-level laws only
   double contact_margin = -1;   ///< m; negative: see prepare_model
+  bool warm_start = true;       ///< velocity-level laws: solves start from the last step's impulses
   int position_iterations = 0;  ///< most rounds that keep gaps at the end of a step (position.hpp)
   double position_tolerance = 1e-6;  ///< m, of these gaps
 };

@@ -20,7 +20,7 @@ void solve_problem(Impl& sim, Passage& p, Lap& lap) {
   lap.mark(kDelassus);
   if (sim.gpu()) return;
   sim.buffers->solve(p.slot);
-  merge_verdict(sim, p);
+  take_solution(sim, p);
   lap.mark(kSolve);
 }
 
@@ -35,12 +35,13 @@ void gather_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
     return;
   }
   sim.buffers->set_rows(p.slot, d->nefc);
-  mju_zero(sim.buffers->problems().warm_start(p.slot), d->nefc);
   if (!gather(m, d, sim.level, sim.options.contact, sim.buffers->slot(p.slot))) {
     sim.buffers->clear(p.slot);
     p.failed = true;
     return;
   }
+  p.warm = sim.impulses.recall(m, d, sim.buffers->slot(p.slot),
+                               sim.buffers->problems().warm_start(p.slot));
   lap.mark(kGather);
   solve_problem(sim, p, lap);
 }
@@ -62,8 +63,10 @@ void first_part(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
 
 void write_solution(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   Lap lap(p);
-  scatter(m, d, sim.level, sim.buffers->slot(p.slot).efc_of,
-          sim.buffers->results().impulse(p.slot));
+  const EnvSlot slot = sim.buffers->slot(p.slot);
+  const double* impulse = sim.buffers->results().impulse(p.slot);
+  scatter(m, d, sim.level, slot.efc_of, impulse);
+  sim.impulses.keep(m, d, slot, impulse);
   lap.mark(kScatter);
   apply_forces(m, d);
   lap.mark(kApply);
@@ -166,13 +169,19 @@ void run_step(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   }
 }
 
-void merge_verdict(Impl& sim, Passage& p) {
+void take_solution(Impl& sim, Passage& p) {
   const auto& r = sim.buffers->results();
   Verdict& v = p.verdict;
+  v.iterations += r.iterations(p.slot);
+  // A start must not cost a solution.
+  if (p.warm && r.status(p.slot) == EnvStatus::not_converged && !sim.options.solve.exact_sweeps) {
+    mju_zero(sim.buffers->problems().warm_start(p.slot), sim.buffers->rows(p.slot));
+    sim.buffers->solve(p.slot);
+    v.iterations += r.iterations(p.slot);
+  }
   p.failed = p.failed || r.status(p.slot) == EnvStatus::bad_input;
   v.status = std::max(v.status, r.status(p.slot));
   v.residual = std::max(v.residual, r.residual(p.slot));
-  v.iterations += r.iterations(p.slot);
   v.solver = r.solver(p.slot);
 }
 

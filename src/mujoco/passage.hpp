@@ -18,6 +18,6 @@ void resume_part(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p);
 void run_step(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p);
 
 /// Takes over the verdict of the latest solve into that of the step.
-void merge_verdict(BatchSim::Impl& sim, Passage& p);
+void take_solution(BatchSim::Impl& sim, Passage& p);
 
 }  // namespace stickslip::mujoco

@@ -158,7 +158,7 @@ void Impl::step_on_gpu() {
       if (p.failed) buffers->clear(p.slot);
     }
     buffers->solve_on_gpu();
-    for (Passage& p : passages) merge_verdict(*this, p);
+    for (Passage& p : passages) take_solution(*this, p);
     timings.solve += seconds_since(start);
   }
   Part last{this, solves()};

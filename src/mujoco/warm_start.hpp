@@ -1,0 +1,35 @@
+// Impulses of one step as a start for the next one's solve, by what they belong to: a contact by
+// its pair of geoms and the nearest position, any other row by MuJoCo's type and id.
+//
+// They lie in mjData's userdata, behind the model's own, and so are part of MuJoCo's state: a
+// restart from a saved state has the same bits, and a reset forgets them.
+#pragma once
+#include "src/mujoco/gather.hpp"
+
+namespace stickslip::mujoco {
+
+/// Where they lie; without room nothing is kept.
+class ImpulseStore {
+ public:
+  ImpulseStore() = default;
+  /// Makes room in the model, which has no mjData yet: for all of its rows that are no contacts,
+  /// and for 24 contacts.
+  explicit ImpulseStore(mjModel& m);
+
+  /// Writes a start r [nefc] for the problem in `slot`, 0 where nothing is known. Returns whether
+  /// anything is.
+  bool recall(const mjModel* m, const mjData* d, const EnvSlot& slot, double* r) const;
+
+  /// Keeps the impulses r [nefc].
+  void keep(const mjModel* m, mjData* d, const EnvSlot& slot, const double* r) const;
+
+ private:
+  bool recall_rows(const mjModel* m, const mjData* d, const EnvSlot& slot, double* r) const;
+  bool recall_contacts(const mjModel* m, const mjData* d, const EnvSlot& slot, double* r) const;
+  mjtNum* rows(const mjData* d) const { return d->userdata + begin_ + 2; }
+  mjtNum* contacts(const mjData* d) const { return rows(d) + 2 * max_rows_; }
+
+  int begin_ = 0, max_rows_ = 0, max_contacts_ = 0, contact_size_ = 0;
+};
+
+}  // namespace stickslip::mujoco
