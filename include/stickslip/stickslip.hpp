@@ -10,4 +10,5 @@
 #include "stickslip/lcp.hpp"
 #include "stickslip/mncp.hpp"
 #include "stickslip/solve.hpp"
+#include "stickslip/sparse_mechanism.hpp"
 #include "stickslip/types.hpp"

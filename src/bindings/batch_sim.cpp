@@ -105,6 +105,25 @@ nb::list contacts(const BatchSim& sim, int env) {
   return records;
 }
 
+nb::object dense_J(const SparseMechanism& m) {
+  const std::size_t n = m.rows, nv = m.tree.n;
+  std::vector<double> J(n * nv);
+  for (std::size_t i = 0; i < n; ++i)
+    for (int k = m.J_row[i]; k < m.J_row[i + 1]; ++k) J[i * nv + m.J_col[k]] = m.J[k];
+  return copy(J.data(), {n, nv});
+}
+
+nb::object dense_M(const SparseMechanism& m) {
+  const std::size_t nv = m.tree.n;
+  std::vector<double> M(nv * nv);
+  for (std::size_t i = 0; i < nv; ++i)
+    for (int c = 0; c < m.tree.row_nnz[i]; ++c) {
+      const int k = m.tree.row_adr[i] + c, j = m.tree.col[k];
+      M[i * nv + j] = M[j * nv + i] = m.M[k];
+    }
+  return copy(M.data(), {nv, nv});
+}
+
 nb::dict problem(const BatchSim& sim, int env) {
   const auto p = sim.problem(checked_env(sim, env));
   const EnvShape s = *p.slot.shape;
@@ -128,8 +147,8 @@ nb::dict problem(const BatchSim& sim, int env) {
   d["residual"] = p.residual;
   d["iterations"] = p.iterations;
   d["solver"] = p.solver;
-  d["J"] = copy(p.slot.J, {n, nv});
-  d["M"] = copy(p.slot.M, {nv, nv});
+  d["J"] = dense_J(p.mechanism);
+  d["M"] = dense_M(p.mechanism);
   d["a_free"] = copy(p.slot.a_free, {nv});
   d["efc_of"] = copy(p.slot.efc_of, {n});
   return d;

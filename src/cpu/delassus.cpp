@@ -2,6 +2,7 @@
 
 #include "src/batch/check.hpp"
 #include "src/cpu/workspace.hpp"
+#include "stickslip/sparse_mechanism.hpp"
 
 namespace stickslip {
 
@@ -29,6 +30,16 @@ void delassus(const MechanismBatch<In>& m, EnvArray<In> W, std::int32_t ld_W, st
   for_mechanisms(m, ok, workspace, [&](const auto& kernels, auto begin, auto end, void* scratch) {
     kernels.delassus(m, W, ld_W, ok, begin, end, scratch);
   });
+}
+
+void delassus(const SparseMechanism& m, double* W, std::int32_t ld_W, Workspace& workspace) {
+  require(m.tree.n >= 0, "mechanism.tree.n", "a number >= 0", m.tree.n);
+  require(m.rows >= 0, "mechanism.rows", "a number >= 0", m.rows);
+  require(ld_W >= m.rows, "ld_W", "at least mechanism.rows", ld_W);
+  const auto& kernels = kernels::kernel_table();
+  Workspace::Impl& memory = workspace.impl();
+  memory.reserve(kernels.sparse_delassus_bytes(m.tree.n, std::max(m.rows, workspace.max_rows())));
+  kernels.sparse_delassus(m, W, ld_W, memory.scratch(0));
 }
 
 template <class In>

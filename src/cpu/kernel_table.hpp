@@ -7,6 +7,7 @@
 #include "stickslip/delassus.hpp"
 #include "stickslip/lcp.hpp"
 #include "stickslip/mncp.hpp"
+#include "stickslip/sparse_mechanism.hpp"
 
 namespace stickslip::kernels {
 
@@ -52,6 +53,11 @@ struct KernelTable {
   const char* isa;
   TypedKernels<double> f64;
   TypedKernels<float> f32;
+  void (*sparse_delassus)(const SparseMechanism&, double* W, int ld_W, void* scratch);
+  std::size_t (*sparse_delassus_bytes)(int nv, int max_rows);
+  // kernels/linalg/ltdl.hpp
+  bool (*factor_ltdl)(const TreeSparsity&, double* M, double* diag_inv);
+  void (*solve_ltdl)(const TreeSparsity&, const double* L, const double* diag_inv, double* x);
   void (*eliminate)(const LcpBatch<double>&, const Elimination&, std::int64_t begin,
                     std::int64_t end, void* scratch);
   void (*solve_mncp)(const MncpBatch&, const MncpCallback&, const MncpResult&, const MncpOptions&,

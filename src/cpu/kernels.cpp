@@ -2,6 +2,7 @@
 #include "kernels/launch/cpu_batch.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "src/cpu/lcp_kernels.hpp"
+#include "src/cpu/mechanism_kernels.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -46,6 +47,7 @@ const KernelTable& table() {
     t.isa = isa;
     t.f64 = make_table<double>();
     t.f32 = make_table<float>();
+    add_mechanism_kernels(t);
     add_formulation_kernels(t);
     return t;
   }();

@@ -21,6 +21,9 @@ struct Workspace::Impl {
   /// Makes every thread's scratch at least `bytes` large; a no-op once it is.
   void reserve(std::size_t bytes);
 
+  /// Memory of one thread.
+  void* scratch(int thread) const { return scratch_[std::size_t(thread)].get(); }
+
   /// Calls f(begin, end, scratch) over chunks of [0, count), on all threads. Which thread runs
   /// which environment does not matter: no environment sees another. Chunks of 16 are small enough
   /// to balance uneven environments and large enough to amortise the scheduling.
@@ -43,7 +46,6 @@ struct Workspace::Impl {
     void operator()(unsigned char* p) const;
   };
   static int thread_index();
-  void* scratch(int thread) const { return scratch_[std::size_t(thread)].get(); }
   std::vector<std::unique_ptr<unsigned char, AlignedDelete>> scratch_;
   std::size_t bytes_ = 0;
 };

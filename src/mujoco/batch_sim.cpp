@@ -122,7 +122,7 @@ BatchSim::Impl::Impl(ModelPtr given, const SimOptions& o)
   const int slots = mjb_persistent(batch.get()) ? options.num_envs : threads;
   passages = std::vector<Passage>(slots);
   for (int i = 0; i < slots; ++i) passages[i].slot = i;
-  buffers = std::make_unique<ProblemBuffers>(slots, int(model->nv), threads, options.solve);
+  buffers = std::make_unique<ProblemBuffers>(model, slots, threads, options.solve);
   if (acceleration_stages) rk4 = std::make_unique<Rk4Memory>(model, slots);
   sensordata.resize(n * model->nsensordata);
   residual.resize(n);
@@ -232,6 +232,7 @@ ProblemView BatchSim::problem(int env) const {
   const auto& result = buffers.results();
   const bool posed = buffers.rows(at) > 0;  // a problem without rows is not even solved
   return {.slot = buffers.slot(at),
+          .mechanism = buffers.mechanism(at),
           .W = buffers.problems().W(at),
           .ld_W = buffers.problems().max_rows(),
           .rows = buffers.rows(at),

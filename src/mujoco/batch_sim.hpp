@@ -74,6 +74,7 @@ enum class StateComponent {
 /// that solve: of Runge-Kutta steps the last one's. Pointers are valid until the next call.
 struct ProblemView {
   EnvSlot slot;
+  SparseMechanism mechanism;
   const double* W;
   int ld_W, rows, nv;
   const double *warm_start, *impulse;

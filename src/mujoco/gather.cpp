@@ -2,25 +2,24 @@
 
 #include <algorithm>
 
-#include "src/mujoco/integrator.hpp"
 #include "src/mujoco/row_map.hpp"
 
 namespace stickslip::mujoco {
 namespace {
 
-// Copies row i of MuJoCo's Jacobian to the dense row `out` and returns its product with x.
-double dense_row(const mjModel* m, const mjData* d, int i, const double* x, double* out) {
+// Copies row i of MuJoCo's Jacobian (sparse: prepare_model sees to it) to the end of ours, as
+// `row`, and returns its product with x.
+double copy_row(const mjData* d, int i, const double* x, const EnvSlot& slot, int row) {
+  const int begin = slot.J_row[row], count = d->efc_J_rownnz[i];
+  const double* J = d->efc_J + d->efc_J_rowadr[i];
+  const int* col = d->efc_J_colind + d->efc_J_rowadr[i];
   double product = 0.0;
-  if (!mj_isSparse(m)) {
-    const double* row = d->efc_J + m->nv * i;
-    for (int k = 0; k < m->nv; ++k) product += (out[k] = row[k]) * x[k];
-    return product;
+  for (int k = 0; k < count; ++k) {
+    product += J[k] * x[col[k]];
+    slot.J[begin + k] = J[k];
+    slot.J_col[begin + k] = col[k];
   }
-  std::fill_n(out, m->nv, 0.0);
-  for (int k = d->efc_J_rowadr[i], end = k + d->efc_J_rownnz[i]; k < end; ++k) {
-    const int col = d->efc_J_colind[k];
-    product += (out[col] = d->efc_J[k]) * x[col];
-  }
+  slot.J_row[row + 1] = begin + count;
   return product;
 }
 
@@ -46,13 +45,12 @@ void right_side(const mjModel* m, const mjData* d, Level level, const ContactMod
 
 bool gather(const mjModel* m, mjData* d, Level level, const ContactModel& contact,
             const EnvSlot& slot) {
-  const int nv = int(m->nv);
   *slot.shape = shape_of(d);
   map_rows(d, *slot.shape, slot.efc_of);
   if (level == Level::acceleration) {
-    mj_fullM(m, d, slot.M);
-    mju_copy(slot.a_free, d->qacc_smooth, nv);
-  } else if (!integrator_matrix(m, d, slot.M, slot.a_free)) {
+    mass_matrix(m, d, slot.M, *slot.factor);
+    mju_copy(slot.a_free, d->qacc_smooth, int(m->nv));
+  } else if (!integrator_matrix(m, d, slot.M, *slot.factor, slot.a_free)) {
     return false;
   }
 
@@ -60,9 +58,10 @@ bool gather(const mjModel* m, mjData* d, Level level, const ContactModel& contac
   const int first_contact = first_box + slot.shape->n_box;
   const double bound_scale = level == Level::velocity ? m->opt.timestep : 1.0;
   int n_mu = 0, n_contacts = 0;
+  slot.J_row[0] = 0;
   for (int row = 0; row < d->nefc; ++row) {
     const int i = slot.efc_of[row];
-    const double Ja = dense_row(m, d, i, slot.a_free, slot.J + std::ptrdiff_t(row) * nv);
+    const double Ja = copy_row(d, i, slot.a_free, slot, row);
     right_side(m, d, level, contact, i, Ja, slot.b[row], slot.R[row]);
     if (row >= first_contact) {
       const mjContact& c = d->contact[d->efc_id[i]];

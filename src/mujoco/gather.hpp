@@ -9,6 +9,7 @@
 #pragma once
 #include <mujoco/mujoco.h>
 
+#include "src/mujoco/integrator.hpp"
 #include "stickslip/contact_model.hpp"
 #include "stickslip/types.hpp"
 
@@ -21,9 +22,12 @@ struct EnvSlot {
   EnvShape* shape;
   int* dims;                     // [n_contacts]
   double *b, *mu, *R, *lo, *hi;  // [rows], mu [sum(dims - 1)], lo, hi [n_box]
-  double *J, *M;                 // [rows][nv], [nv][nv] (M̂ at velocity level)
-  double* a_free;                // [nv]
-  int* efc_of;                   // [rows] MuJoCo's row of each of ours
+  int *J_row, *J_col;            // J in compressed rows (stickslip/sparse_mechanism.hpp)
+  double* J;
+  double* M;           // [nC] (M̂ at velocity level)
+  MassFactor* factor;  // of it
+  double* a_free;      // [nv]
+  int* efc_of;         // [rows] MuJoCo's row of each of ours
 };
 
 /// Writes all of `slot` (but W) from the stage before the solver. False where the integrator's

@@ -1,21 +1,10 @@
 #include "src/mujoco/integrator.hpp"
 
-#include "src/dynamics/sparse_ltdl.hpp"
+#include "src/cpu/kernel_table.hpp"
 #include "src/mujoco/internals.hpp"
 
 namespace stickslip::mujoco {
 namespace {
-
-dynamics::TreeSparsity sparsity(const mjModel* m) {
-  return {int(m->nv), m->M_rownnz, m->M_rowadr, m->M_colind};
-}
-
-void to_dense(const dynamics::TreeSparsity& s, const double* M, double* dense) {
-  mju_zero(dense, s.n * s.n);
-  for (int i = 0; i < s.n; ++i)
-    for (int k = s.row_adr[i]; k < s.row_adr[i] + s.row_nnz[i]; ++k)
-      dense[i * s.n + s.col[k]] = dense[s.col[k] * s.n + i] = M[k];
-}
 
 // Whether mj_EulerSkip uses another matrix than M.
 bool euler_is_damped(const mjModel* m) {
@@ -65,22 +54,35 @@ void for_each_free_body(const mjModel* m, const mjData* d, F f) {
 
 }  // namespace
 
-bool integrator_matrix(const mjModel* m, mjData* d, double* M_hat, double* a_free) {
-  const auto s = sparsity(m);
+TreeSparsity mass_sparsity(const mjModel* m) {
+  return {int(m->nv), m->M_rownnz, m->M_rowadr, m->M_colind};
+}
+
+void mass_matrix(const mjModel* m, const mjData* d, double* M, MassFactor& factor) {
+  mju_copy(M, d->M, int(m->nC));
+  factor = {d->qLD, d->qLDiagInv};
+}
+
+bool integrator_matrix(const mjModel* m, mjData* d, double* M_hat, MassFactor& factor,
+                       double* a_free) {
+  const int nv = int(m->nv);
   if (m->opt.integrator == mjINT_EULER) {
     if (!euler_is_damped(m)) {
-      to_dense(s, d->M, M_hat);
-      mju_copy(a_free, d->qacc_smooth, s.n);
+      mass_matrix(m, d, M_hat, factor);
+      mju_copy(a_free, d->qacc_smooth, nv);
       return true;
     }
     euler_matrix(m, d);
   } else {
     implicitfast_matrix(m, d);
   }
-  to_dense(s, d->qH, M_hat);
-  if (!dynamics::factor_ltdl(s, d->qH, d->qHDiagInv)) return false;
-  mju_copy(a_free, d->qfrc_smooth, s.n);
-  dynamics::solve_ltdl(s, d->qH, d->qHDiagInv, a_free);
+  mju_copy(M_hat, d->qH, int(m->nC));
+  factor = {d->qH, d->qHDiagInv};
+  const auto& kernels = kernels::kernel_table();
+  const TreeSparsity s = mass_sparsity(m);
+  if (!kernels.factor_ltdl(s, d->qH, d->qHDiagInv)) return false;
+  mju_copy(a_free, d->qfrc_smooth, nv);
+  kernels.solve_ltdl(s, d->qH, d->qHDiagInv, a_free);
   for_each_free_body(m, d, [&](int adr, mjtNum* A) {
     int pivot[6];
     if (mju_factorLU6(A, pivot)) mju_solveLU6(a_free + adr, A, d->qfrc_smooth + adr, pivot);
@@ -92,7 +94,7 @@ void solve_integrator_matrix(const mjModel* m, mjData* d, double* x) {
   if (m->opt.integrator == mjINT_EULER && !euler_is_damped(m))
     mj_solveM(m, d, x, x, 1);
   else
-    dynamics::solve_ltdl(sparsity(m), d->qH, d->qHDiagInv, x);
+    kernels::kernel_table().solve_ltdl(mass_sparsity(m), d->qH, d->qHDiagInv, x);
 }
 
 void integrate(const mjModel* m, mjData* d) {

@@ -13,12 +13,26 @@
 #pragma once
 #include <mujoco/mujoco.h>
 
+#include "stickslip/sparse_mechanism.hpp"
+
 namespace stickslip::mujoco {
 
-/// Leaves the factor of M̂ in qH, qHDiagInv (where it differs from M) and writes M̂[nv][nv] and
+/// M = LᵀDL in the memory of MuJoCo's data.
+struct MassFactor {
+  const double *L, *D_inv;
+};
+
+/// Sparsity of M, M̂ and their factors.
+TreeSparsity mass_sparsity(const mjModel* m);
+
+/// Copies M[nC]; MuJoCo has its factor already.
+void mass_matrix(const mjModel* m, const mjData* d, double* M, MassFactor& factor);
+
+/// Leaves the factor of M̂ in qH, qHDiagInv (where it differs from M) and writes M̂[nC] and
 /// a_free[nv] = A⁻¹ qfrc_smooth, so that v + h a_free is the velocity without constraints. To be
 /// called after mj_fwdAcceleration; false where M̂ is not positive definite.
-bool integrator_matrix(const mjModel* m, mjData* d, double* M_hat, double* a_free);
+bool integrator_matrix(const mjModel* m, mjData* d, double* M_hat, MassFactor& factor,
+                       double* a_free);
 
 /// x <- M̂⁻¹ x. Needs `integrator_matrix` at this state.
 void solve_integrator_matrix(const mjModel* m, mjData* d, double* x);

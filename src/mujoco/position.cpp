@@ -55,7 +55,8 @@ void go_to_end(const mjModel* m, mjData* d, const EnvSlot& slot, const double* r
   const double h = m->opt.timestep;
   mju_zero(s.v_end, nv);
   for (int row = 0; row < d->nefc; ++row)
-    mju_addToScl(s.v_end, slot.J + std::ptrdiff_t(row) * nv, r[row], nv);
+    for (int k = slot.J_row[row]; k < slot.J_row[row + 1]; ++k)
+      s.v_end[slot.J_col[k]] += slot.J[k] * r[row];
   solve_integrator_matrix(m, d, s.v_end);
   mju_addToScl(s.v_end, slot.a_free, h, nv);
   mju_addTo(s.v_end, d->qvel, nv);
@@ -89,7 +90,9 @@ void pose_again(Impl& sim, const mjModel* m, const mjData* d, int at, const Step
   for (int k = 0; k < s.num_contacts; ++k) {
     const StepContact& c = s.contacts[k];
     const double gap = c.contact->dist, before = d->efc_vel[slot.efc_of[c.row]];
-    const double after = mju_dot(slot.J + std::ptrdiff_t(c.row) * m->nv, s.v_end, int(m->nv));
+    double after = 0;
+    for (int j = slot.J_row[c.row]; j < slot.J_row[c.row + 1]; ++j)
+      after += slot.J[j] * s.v_end[slot.J_col[j]];
     slot.b[c.row] =
         s.free_velocity[k] + (c.found ? corrected_bias(model, gap, before, h, c.end_gap, after)
                                       : contact_bias(model, gap, before, h));

@@ -72,6 +72,7 @@ void prepare_model(mjModel& m, const std::string& integrator, bool velocity_leve
         "integrator='implicitfast', or law='mujoco'");
   if (m.opt.enableflags & mjENBL_SLEEP)
     refuse("the option flag 'sleep' is understood by law='mujoco' only: switch it off");
+  m.opt.jacobian = mjJAC_SPARSE;  // how gather reads it; MuJoCo's own stages take the same time
   skip_solver_preparations(m);
   if (velocity_level) prepare_velocity_level(m, contact_margin, warnings);
 }

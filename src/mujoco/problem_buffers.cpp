@@ -64,13 +64,19 @@ class ProblemBuffers::Lease {
   std::size_t index_ = 0;
 };
 
-ProblemBuffers::ProblemBuffers(int num_envs, int nv, int threads, const SolveOptions& options)
-    : num_envs_(num_envs), nv_(nv), options_(options), leased_(threads) {
+ProblemBuffers::ProblemBuffers(const mjModel* m, int num_envs, int threads,
+                               const SolveOptions& options)
+    : tree_(mass_sparsity(m)),
+      num_envs_(num_envs),
+      nv_(int(m->nv)),
+      nonzeros_of_M_(int(m->nC)),
+      options_(options),
+      leased_(threads) {
   const std::size_t envs = num_envs;
-  M_.resize(envs * nv * nv);
-  a_free_.resize(envs * nv);
+  M_.resize(envs * nonzeros_of_M_);
+  a_free_.resize(envs * nv_);
+  factor_.resize(envs);
   rows_.resize(envs);
-  ok_.resize(envs);
   reserve(8, 4);
   stickslip::solve(only(problems_->view(), 0), only(results_->view(), 0), options_, workspaces_[0]);
 }
@@ -108,6 +114,8 @@ void ProblemBuffers::reserve(int rows, int contacts) {
     target.solver[e] = results_->solver(e);
   }
   widen(J_, num_envs_, std::size_t(max_rows_) * nv_, std::size_t(max_rows) * nv_);
+  widen(J_col_, num_envs_, std::size_t(max_rows_) * nv_, std::size_t(max_rows) * nv_);
+  widen(J_row_, num_envs_, max_rows_ == 0 ? 0 : max_rows_ + 1, max_rows + 1);
   widen(efc_of_, num_envs_, max_rows_, max_rows);
   problems_ = std::move(problems);
   results_ = std::move(results);
@@ -128,10 +136,25 @@ EnvSlot ProblemBuffers::slot(int env) {
           .R = p.R(env),
           .lo = p.lo(env),
           .hi = p.hi(env),
+          .J_row = J_row_.data() + first + env,
+          .J_col = J_col_.data() + first * nv_,
           .J = J_.data() + first * nv_,
-          .M = M_.data() + std::size_t(env) * nv_ * nv_,
+          .M = M_.data() + std::size_t(env) * nonzeros_of_M_,
+          .factor = &factor_[env],
           .a_free = a_free_.data() + std::size_t(env) * nv_,
           .efc_of = efc_of_.data() + first};
+}
+
+SparseMechanism ProblemBuffers::mechanism(int env) {
+  const EnvSlot s = slot(env);
+  return {.tree = tree_,
+          .M = s.M,
+          .L = s.factor->L,
+          .D_inv = s.factor->D_inv,
+          .rows = rows_[env],
+          .J_row = s.J_row,
+          .J_col = s.J_col,
+          .J = s.J};
 }
 
 void ProblemBuffers::clear(int env) {
@@ -141,17 +164,8 @@ void ProblemBuffers::clear(int env) {
 
 void ProblemBuffers::form_delassus(int env) {
   if (rows_[env] == 0) return;
-  const std::int64_t n = max_rows_, nv = nv_;
-  const EnvSlot s = slot(env);
-  const MechanismBatch<double> mechanism{.num_envs = 1,
-                                         .nv = nv_,
-                                         .max_rows = max_rows_,
-                                         .rows = {&rows_[env], 1},
-                                         .M = {s.M, nv * nv},
-                                         .J = {s.J, n * nv}};
   const Lease lease(*this);
-  delassus(mechanism, EnvArray<double>{problems_->W(env), n * n}, max_rows_, &ok_[env],
-           lease.workspace());
+  delassus(mechanism(env), problems_->W(env), max_rows_, lease.workspace());
 }
 
 void ProblemBuffers::solve(int env) {

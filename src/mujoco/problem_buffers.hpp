@@ -11,19 +11,22 @@
 #include "stickslip/delassus.hpp"
 #include "stickslip/host_batch.hpp"
 #include "stickslip/solve.hpp"
+#include "stickslip/sparse_mechanism.hpp"
 
 namespace stickslip::mujoco {
 
 class ProblemBuffers {
  public:
   /// Throws std::invalid_argument for options that no solve accepts.
-  ProblemBuffers(int num_envs, int nv, int threads, const SolveOptions& options);
+  ProblemBuffers(const mjModel* model, int num_envs, int threads, const SolveOptions& options);
 
   bool fits(int rows, int contacts) const { return rows <= max_rows_ && contacts <= max_contacts_; }
   /// Makes room, if there is too little, and keeps the contents.
   void reserve(int rows, int contacts);
 
   EnvSlot slot(int env);
+  /// M and J of the slot; the factor of M is valid while MuJoCo's data are what `gather` saw.
+  SparseMechanism mechanism(int env);
   int rows(int env) const { return rows_[env]; }
   void set_rows(int env, int rows) { rows_[env] = rows; }
   /// Leaves the environment without rows.
@@ -42,14 +45,16 @@ class ProblemBuffers {
   class Lease;  // of one of the workspaces
   void copy_slot(int env, HostProblems<double>& to);
 
-  int num_envs_, nv_, max_rows_ = 0, max_contacts_ = 0;
+  TreeSparsity tree_;
+  int num_envs_, nv_, nonzeros_of_M_, max_rows_ = 0, max_contacts_ = 0;
   SolveOptions options_;
   std::unique_ptr<HostProblems<double>> problems_;
   std::unique_ptr<HostResults<double>> results_;
   std::vector<Workspace> workspaces_;
   std::vector<std::atomic<bool>> leased_;
   std::vector<double> J_, M_, a_free_;
-  std::vector<std::int32_t> rows_, efc_of_, ok_;
+  std::vector<MassFactor> factor_;
+  std::vector<std::int32_t> rows_, efc_of_, J_row_, J_col_;
 };
 
 }  // namespace stickslip::mujoco

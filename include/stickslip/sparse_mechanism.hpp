@@ -1,0 +1,37 @@
+// One environment's mechanism without its zeros, as engines in joint coordinates have it: M along
+// the kinematic tree, with its factor, and J in compressed rows.
+#pragma once
+#include <cstdint>
+
+#include "stickslip/solve.hpp"
+
+namespace stickslip {
+
+/// Sparsity of the lower triangle of a joint-space inertia matrix with n degrees of freedom: row i
+/// holds its ancestors in the kinematic tree in increasing order and ends with the diagonal, so row
+/// j of an ancestor j of i is the beginning of row i. MuJoCo's M_rownnz, M_rowadr, M_colind.
+struct TreeSparsity {
+  std::int32_t n = 0;
+  const std::int32_t* row_nnz = nullptr;
+  const std::int32_t* row_adr = nullptr;
+  const std::int32_t* col = nullptr;
+};
+
+/// M = L^T D L with the sparsity `tree` (Featherstone 2008, §6.5; MuJoCo's qLD, qLDiagInv), and J
+/// in compressed rows, columns increasing in each.
+struct SparseMechanism {
+  TreeSparsity tree;
+  const double* M = nullptr;            ///< as stored by `tree`
+  const double* L = nullptr;            ///< unit lower triangle; its diagonal is not read
+  const double* D_inv = nullptr;        ///< [n] 1 / D
+  std::int32_t rows = 0;                ///< of J
+  const std::int32_t* J_row = nullptr;  ///< [rows + 1] where each row begins
+  const std::int32_t* J_col = nullptr;
+  const double* J = nullptr;
+};
+
+/// Forms W = J M^-1 J^T (`W[rows][ld_W]`, row-major), as `delassus` does for dense matrices.
+/// Nothing is checked: what is not finite comes out as such in W.
+void delassus(const SparseMechanism& mechanism, double* W, std::int32_t ld_W, Workspace& workspace);
+
+}  // namespace stickslip

@@ -1,0 +1,139 @@
+// W = J M^-1 J^T of a mechanism given without its zeros (stickslip/sparse_mechanism.hpp):
+//
+//   M = L^T D L,    X = D^-1/2 L^-T J^T,    W = X^T X
+//
+// A column of X lives on the degrees of freedom that its row of J touches and on their ancestors:
+// one number for the dry friction of a root joint, a dozen for a humanoid's foot.
+#pragma once
+#include "kernels/group/arena.hpp"
+#include "kernels/linalg/lanes.hpp"
+#include "kernels/linalg/ltdl.hpp"
+#include "kernels/linalg/matvec.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// X by rows, and which runs of its columns a row touches at all.
+struct TreeScratch {
+  double* X;               ///< [nv][padded(rows)]
+  double* root;            ///< [nv] D^-1/2
+  std::uint64_t* touched;  ///< [nv] bit c: run c of row k is not all zero
+  std::int32_t* path;      ///< [rows] the column lives on this dof and its ancestors; -1: on more
+
+  SS_HD TreeScratch(Arena& arena, int nv, int max_rows)
+      : X(arena.take<double>(std::size_t(nv) * padded(max_rows))),
+        root(arena.take<double>(nv)),
+        touched(arena.take<std::uint64_t>(nv)),
+        path(arena.take<std::int32_t>(max_rows)) {}
+  SS_HD static std::size_t bytes(int nv, int max_rows) {
+    Arena arena(nullptr);
+    TreeScratch(arena, nv, max_rows);
+    return arena.used();
+  }
+};
+
+/// Columns of one run: whole chunks, few enough runs for the bits of a word.
+SS_HD int run_length(int ld) { return 16 * ((ld / 16 + 63) / 64); }
+
+/// The degree of freedom of which row i of J touches nothing but ancestors; -1: there is none.
+SS_HD int path_of(const SparseMechanism& m, int i) {
+  const int begin = m.J_row[i], end = m.J_row[i + 1];
+  if (begin == end) return -1;
+  const int last = m.J_col[end - 1], depth = m.tree.row_nnz[last];
+  const std::int32_t* path = m.tree.col + m.tree.row_adr[last];
+  for (int c = begin; c < end; ++c) {
+    const int place = m.tree.row_nnz[m.J_col[c]] - 1;
+    if (place >= depth || path[place] != m.J_col[c]) return -1;
+  }
+  return last;
+}
+
+/// Fills X with J^T, and what is known about its zeros.
+template <class G>
+SS_HD void spread_rows(const G& g, const SparseMechanism& m, int ld, const TreeScratch& s) {
+  const int run = run_length(ld);
+  g.for_each(m.tree.n * ld, [&](int i) { s.X[i] = 0.0; });
+  g.for_each(m.tree.n, [&](int k) { s.touched[k] = 0; });
+  g.for_each(m.rows, [&](int i) {
+    s.path[i] = path_of(m, i);
+    for (int c = m.J_row[i]; c < m.J_row[i + 1]; ++c) {
+      s.X[std::int64_t(m.J_col[c]) * ld + i] = m.J[c];
+    }
+  });
+  g.once([&] {
+    for (int i = 0; i < m.rows; ++i) {
+      for (int c = m.J_row[i]; c < m.J_row[i + 1]; ++c) {
+        s.touched[m.J_col[c]] |= std::uint64_t(1) << (i / run);
+      }
+    }
+    for (int k = m.tree.n - 1; k >= 0; --k) {
+      const int next = parent(m.tree, k);
+      if (next >= 0) s.touched[next] |= s.touched[k];
+    }
+  });
+}
+
+/// X = D^-1/2 L^-T J^T, all columns together.
+template <class G>
+SS_HD void half_solve(const G& g, const SparseMechanism& m, int ld, const TreeScratch& s) {
+  constexpr int C = G::kChunk;
+  const int run = run_length(ld);
+  spread_rows(g, m, ld, s);
+  g.for_each(m.tree.n, [&](int k) { s.root[k] = sqrt(m.D_inv[k]); });
+  for (int i = m.tree.n - 1; i >= 0; --i) {
+    const std::uint64_t touched = s.touched[i];
+    const int start = m.tree.row_adr[i];
+    double* row = s.X + std::int64_t(i) * ld;
+    for (int first = 0, c = 0; first < ld; first += run, ++c) {
+      if (!(touched >> c & 1)) continue;
+      const int chunks = (min(run, ld - first) + C - 1) / C;
+      g.for_each_2d(chunks, m.tree.row_nnz[i] - 1, [&](int chunk, int a) {
+        double* target = s.X + std::int64_t(m.tree.col[start + a]) * ld + first + chunk * C;
+        auto sum = Lanes<double, C>::load(target);
+        sum.add(Lanes<double, C>::load(row + first + chunk * C), -m.L[start + a]);
+        sum.store(target);
+      });
+      const double root = s.root[i];
+      g.for_each(min(run, ld - first), [&](int j) { row[first + j] *= root; });
+    }
+  }
+}
+
+/// W = X^T X: one fma chain per entry, from the root to the leaves over the degrees of freedom that
+/// row i lives on. Those on which row j does not would add exact zeros, so W is symmetric bit for
+/// bit.
+template <class G>
+SS_HD void gram_matrix(const G& g, const SparseMechanism& m, int ld, const TreeScratch& s,
+                       double* W, int ld_W) {
+  constexpr int C = G::kChunk;
+  const int n = m.rows, run = run_length(ld);
+  g.for_each_2d(n, (n + C - 1) / C, [&](int i, int chunk) {
+    const int j0 = chunk * C, bit = j0 / run, path = s.path[i];
+    const std::int32_t* dofs = path < 0 ? nullptr : m.tree.col + m.tree.row_adr[path];
+    const int count = path < 0 ? m.tree.n : m.tree.row_nnz[path];
+    auto sum = Lanes<double, C>::all(0.0);
+    for (int c = 0; c < count; ++c) {
+      const int k = dofs == nullptr ? c : dofs[c];
+      const double* row = s.X + std::int64_t(k) * ld;
+      if (!(s.touched[k] >> bit & 1) || row[i] == 0.0) continue;
+      sum.add(Lanes<double, C>::load(row + j0), row[i]);
+    }
+    double* out = W + std::int64_t(i) * ld_W + j0;
+    if (j0 + C <= n) {
+      sum.store(out);
+      return;
+    }
+    double entry[C];
+    sum.store(entry);
+    for (int l = 0; j0 + l < n; ++l) out[l] = entry[l];
+  });
+}
+
+template <class G>
+SS_HD void form_delassus(const G& g, const SparseMechanism& m, double* W, int ld_W,
+                         const TreeScratch& scratch) {
+  const int ld = padded(m.rows);
+  half_solve(g, m, ld, scratch);
+  gram_matrix(g, m, ld, scratch, W, ld_W);
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

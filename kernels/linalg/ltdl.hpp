@@ -1,0 +1,67 @@
+// M = L^T D L of a joint-space inertia matrix whose sparsity follows the kinematic tree
+// (Featherstone, Rigid Body Dynamics Algorithms, 2008, §6.5): no fill-in, a handful of flops per
+// pair of a degree of freedom and its ancestor.
+#pragma once
+#include "kernels/linalg/math.hpp"
+#include "stickslip/sparse_mechanism.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// The next degree of freedom towards the root; -1 at the root.
+SS_HD int parent(const TreeSparsity& s, int i) {
+  return s.row_nnz[i] > 1 ? s.col[s.row_adr[i] + s.row_nnz[i] - 2] : -1;
+}
+
+/// In place M -> (D on the diagonal, unit L below it); diag_inv[n] = 1 / D. False, with undefined
+/// contents, where M is not positive definite.
+template <class G>
+SS_HD bool factor_ltdl(const G& g, const TreeSparsity& s, double* M, double* diag_inv) {
+  for (int k = s.n - 1; k >= 0; --k) {
+    const int start = s.row_adr[k], ancestors = s.row_nnz[k] - 1;
+    const double pivot = M[start + ancestors];
+    if (!(pivot > 0.0)) return false;
+    const double inverse = 1.0 / pivot;
+    g.once([&] { diag_inv[k] = inverse; });
+    // Row i of an ancestor i is a beginning of row k, so the update runs along both rows.
+    g.for_each(ancestors, [&](int a) {
+      const int i = s.col[start + a];
+      double* row = M + s.row_adr[i];
+      const double scale = M[start + a] * inverse;
+      for (int c = 0; c <= a; ++c) row[c] = fma(-scale, M[start + c], row[c]);
+    });
+    g.for_each(ancestors, [&](int a) { M[start + a] *= inverse; });
+  }
+  return true;
+}
+
+/// x <- L^-T x, from the leaves to the root.
+template <class G>
+SS_HD void solve_transposed(const G& g, const TreeSparsity& s, const double* L, double* x) {
+  for (int i = s.n - 1; i >= 0; --i) {
+    const int start = s.row_adr[i];
+    const double value = x[i];
+    if (value == 0.0) continue;
+    g.for_each(s.row_nnz[i] - 1, [&](int c) {
+      const int k = s.col[start + c];
+      x[k] = fma(-L[start + c], value, x[k]);
+    });
+  }
+}
+
+/// x <- M^-1 x with the factor.
+template <class G>
+SS_HD void solve_ltdl(const G& g, const TreeSparsity& s, const double* L, const double* diag_inv,
+                      double* x) {
+  solve_transposed(g, s, L, x);
+  g.once([&] {
+    for (int i = 0; i < s.n; ++i) {
+      double sum = x[i] * diag_inv[i];
+      for (int c = s.row_adr[i], end = c + s.row_nnz[i] - 1; c < end; ++c) {
+        sum = fma(-L[c], x[s.col[c]], sum);
+      }
+      x[i] = sum;
+    }
+  });
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

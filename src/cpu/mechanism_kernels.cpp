@@ -1,0 +1,22 @@
+#include "src/cpu/mechanism_kernels.hpp"
+
+#include "kernels/delassus/tree.hpp"
+#include "kernels/group/host_group.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+void add_mechanism_kernels(KernelTable& t) {
+  t.sparse_delassus = [](const SparseMechanism& m, double* W, int ld_W, void* memory) {
+    Arena arena(memory);
+    form_delassus(HostGroup{}, m, W, ld_W, TreeScratch(arena, m.tree.n, m.rows));
+  };
+  t.sparse_delassus_bytes = TreeScratch::bytes;
+  t.factor_ltdl = [](const TreeSparsity& s, double* M, double* diag_inv) {
+    return factor_ltdl(HostGroup{}, s, M, diag_inv);
+  };
+  t.solve_ltdl = [](const TreeSparsity& s, const double* L, const double* diag_inv, double* x) {
+    solve_ltdl(HostGroup{}, s, L, diag_inv, x);
+  };
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -1,0 +1,10 @@
+// The kernels of mechanisms given without their zeros, a translation unit of their own.
+#pragma once
+#include "kernels/group/defs.hpp"
+#include "src/cpu/kernel_table.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+void add_mechanism_kernels(KernelTable& table);
+
+}  // namespace stickslip::kernels::inline SS_ISA
