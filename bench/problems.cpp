@@ -32,13 +32,14 @@ SingleSolve<In>::SingleSolve(const HostProblems<In>& problems, HostResults<In>& 
       result_(results.view()),
       options_(o),
       memory_(kernels::typed<In>(kernels::kernel_table())
-                  .solve_bytes(problem_.max_rows, problem_.max_contacts)) {}
+                  .solve_bytes(problem_.max_rows, problem_.max_contacts, /*directions=*/0,
+                               /*nv=*/-1)) {}
 
 template <class In>
 void SingleSolve<In>::operator()(int env) {
   const auto& kernels = kernels::typed<In>(kernels::kernel_table());
-  kernels.solve[int(options_.precision)](problem_, result_, options_, env, env + 1, memory_.data(),
-                                         false);
+  kernels.solve[int(options_.precision)](problem_, result_, options_, {}, env, env + 1,
+                                         memory_.data(), false);
 }
 template class SingleSolve<float>;
 template class SingleSolve<double>;

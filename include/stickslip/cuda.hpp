@@ -15,8 +15,24 @@ namespace stickslip::cuda {
 
 using Stream = CUstream_st*;
 
+bool built();               ///< with CUDA
 bool available();           ///< built with CUDA, and a device answers
 std::string device_name();  ///< of the current device; empty where not available
+
+int device_of(const void* memory);  ///< index of the device whose memory it is; -1: none's
+void wait(Stream stream);           ///< until everything enqueued there is done
+
+/// Makes a device current while it lives.
+class DeviceScope {
+ public:
+  explicit DeviceScope(int device);
+  ~DeviceScope();
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+ private:
+  int before_ = 0;
+};
 
 /// Device memory, freed with the object. Throws std::runtime_error when out of memory.
 class Buffer {
@@ -35,10 +51,16 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
-/// Device memory of solves: allocated once, so that `solve` neither allocates nor synchronises.
+/// Device memory and launches of solves, decided once. The calls below that take one neither
+/// allocate, nor wait, nor copy anything to or from the host: they enqueue on `stream`, can be
+/// captured in a CUDA graph, and a replay reads the values that the arrays hold then. One solve at
+/// a time may use a workspace: two streams need two.
 class Workspace {
  public:
-  Workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts);
+  /// For batches of up to these sizes on the current device; `nv` of mechanisms, -1: none.
+  /// Throws std::invalid_argument for negative sizes.
+  Workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
+            std::int32_t nv = -1);
   ~Workspace();
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
@@ -49,11 +71,18 @@ class Workspace {
   std::unique_ptr<Impl> impl_;
 };
 
-/// As stickslip::solve, for views of device memory; enqueued on `stream`, capturable in a graph,
-/// and with the same bits.
+/// As stickslip::solve, for views of device memory, and with the same bits. Rung 0 of the ladder
+/// for all environments, then the other rungs for those that the device has counted as unsolved.
 template <class In>
 void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
            const SolveOptions& options, Workspace& workspace, Stream stream);
+
+/// As stickslip::solve_mechanism: W stays in shared memory, where the scratch of an environment
+/// fits it.
+template <class In>
+void solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
+                     const ResultBatch<In>& result, const SolveOptions& options,
+                     Workspace& workspace, Stream stream);
 
 /// As stickslip::solve for views of host memory: copies, solves on the GPU, copies back, waits.
 template <class In>

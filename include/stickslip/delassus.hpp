@@ -18,6 +18,14 @@ struct MechanismBatch {
   EnvArray<const In> J;               ///< [rows][nv] constraint Jacobian
 };
 
+/// Where the matrices of a batch of problems come from, and where their solutions lead.
+template <class In>
+struct MechanismStep {
+  MechanismBatch<In> mechanism;  ///< `rows` absent: the problems' shapes say
+  EnvArray<const In> v_free;     ///< [nv]; required with v_next
+  EnvArray<In> v_next;           ///< [nv]; absent: not computed
+};
+
 /// Forms W = J M^-1 J^T (`W[rows][ld_W]`, row-major) by the Cholesky factor of M. ok[e] is 0 (and
 /// W is NaN) where M is not positive definite or not finite, else 1.
 /// Throws std::invalid_argument for missing arrays or sizes < 0.
@@ -30,5 +38,15 @@ template <class In>
 void apply_impulse(const MechanismBatch<In>& mechanism, EnvArray<const In> impulse,
                    EnvArray<const In> v_free, EnvArray<In> v_next, std::int32_t* ok,
                    Workspace& workspace);
+
+/// `delassus`, `solve` and `apply_impulse` in one go, with their bits: W never leaves the scratch
+/// of its environment. `problem.W` is absent, `mechanism` has the batch's num_envs and max_rows.
+/// Where M is not positive definite or not finite the status is bad_input. v_next is v_free where
+/// the input is bad or over capacity, so that one such environment does not end a simulation.
+/// Throws std::invalid_argument as `solve` and `delassus` do.
+template <class In>
+void solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
+                     const ResultBatch<In>& result, const SolveOptions& options,
+                     Workspace& workspace);
 
 }  // namespace stickslip

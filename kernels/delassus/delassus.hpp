@@ -12,6 +12,13 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
+inline constexpr int kGivenMatrix = -1;  ///< degrees of freedom where the caller has formed W
+
+template <class In>
+SS_HD int dofs_of(const MechanismStep<In>& step) {
+  return step.mechanism.num_envs > 0 ? step.mechanism.nv : kGivenMatrix;
+}
+
 template <class In>
 struct DelassusScratch {
   In* L;  ///< [nv][nv] factor of the reversed mass matrix
@@ -22,13 +29,14 @@ struct DelassusScratch {
       : L(arena.take<In>(std::size_t(nv) * nv)),
         Y(arena.take<In>(std::size_t(nv) * padded(max_rows))),
         x(arena.take<In>(nv)),
-        used_(arena.used()) {}
+        end_(arena.used()) {}
   SS_HD static std::size_t bytes(int nv, int max_rows) {
-    return DelassusScratch(Arena(nullptr), nv, max_rows).used_;
+    return DelassusScratch(Arena(nullptr), nv, max_rows).end();
   }
+  SS_HD std::size_t end() const { return end_; }  ///< bytes of the arena up to here
 
  private:
-  std::size_t used_;
+  std::size_t end_;
 };
 
 /// Factor of the reversed mass matrix. False unless M is finite and positive definite.
@@ -93,31 +101,26 @@ SS_HD int rows_in_use(const MechanismBatch<In>& batch, std::int64_t env) {
   return rows == nullptr ? batch.max_rows : clamp(*rows, 0, batch.max_rows);
 }
 
+/// W = J M^-1 J^T of the first n rows of J. False, and W NaN, unless M is finite and positive
+/// definite.
 template <class In, class G>
-SS_HD void form_delassus(const G& g, const MechanismBatch<In>& batch, EnvArray<In> W, int ld_W,
-                         std::int32_t* ok, std::int64_t env, const DelassusScratch<In>& scratch) {
-  const int n = rows_in_use(batch, env), nv = batch.nv;
-  In* out = slot(W, env);
-  const bool good = factor_mass(g, nv, slot(batch.M, env), scratch.L);
-  if (good) {
-    half_solve(g, nv, n, scratch.L, slot(batch.J, env), scratch.Y);
-    gram_matrix(g, nv, n, scratch.Y, out, ld_W);
-  } else {
-    const In nan = Limits<In>::infinity - Limits<In>::infinity;
-    g.for_each_2d(n, n, [&](int i, int j) { out[std::int64_t(i) * ld_W + j] = nan; });
+SS_HD bool form_matrix(const G& g, int nv, int n, const In* M, const In* J,
+                       const DelassusScratch<In>& scratch, In* W, int ld_W) {
+  if (factor_mass(g, nv, M, scratch.L)) {
+    half_solve(g, nv, n, scratch.L, J, scratch.Y);
+    gram_matrix(g, nv, n, scratch.Y, W, ld_W);
+    return true;
   }
-  g.once([&] { ok[env] = good ? 1 : 0; });
+  const In nan = Limits<In>::infinity - Limits<In>::infinity;
+  g.for_each_2d(n, n, [&](int i, int j) { W[std::int64_t(i) * ld_W + j] = nan; });
+  return false;
 }
 
+/// v_next = v_free + M^-1 J^T r of the first n rows; false, and NaN, as above.
 template <class In, class G>
-SS_HD void apply_env_impulse(const G& g, const MechanismBatch<In>& batch,
-                             EnvArray<const In> impulse, EnvArray<const In> v_free,
-                             EnvArray<In> v_next, std::int32_t* ok, std::int64_t env,
-                             const DelassusScratch<In>& scratch) {
-  const int n = rows_in_use(batch, env), nv = batch.nv;
-  const In* J = slot(batch.J, env);
-  const In* r = slot(impulse, env);
-  const bool good = factor_mass(g, nv, slot(batch.M, env), scratch.L);
+SS_HD bool apply_rows(const G& g, int nv, int n, const In* M, const In* J, const In* r,
+                      const In* v_free, const DelassusScratch<In>& scratch, In* v_next) {
+  const bool good = factor_mass(g, nv, M, scratch.L);
   g.for_each(nv, [&](int k) { scratch.x[k] = In(0); });
   for (int i = 0; i < n; ++i) {
     if (r[i] == In(0)) continue;
@@ -128,10 +131,27 @@ SS_HD void apply_env_impulse(const G& g, const MechanismBatch<In>& batch,
     forward_substitute(g, nv, scratch.L, nv, scratch.x);
     back_substitute(g, nv, scratch.L, nv, scratch.x);
   }
-  const In* start = slot(v_free, env);
-  In* out = slot(v_next, env);
   const In nan = Limits<In>::infinity - Limits<In>::infinity;
-  g.for_each(nv, [&](int k) { out[k] = good ? start[k] + scratch.x[nv - 1 - k] : nan; });
+  g.for_each(nv, [&](int k) { v_next[k] = good ? v_free[k] + scratch.x[nv - 1 - k] : nan; });
+  return good;
+}
+
+template <class In, class G>
+SS_HD void form_delassus(const G& g, const MechanismBatch<In>& batch, EnvArray<In> W, int ld_W,
+                         std::int32_t* ok, std::int64_t env, const DelassusScratch<In>& scratch) {
+  const bool good = form_matrix(g, batch.nv, rows_in_use(batch, env), slot(batch.M, env),
+                                slot(batch.J, env), scratch, slot(W, env), ld_W);
+  g.once([&] { ok[env] = good ? 1 : 0; });
+}
+
+template <class In, class G>
+SS_HD void apply_env_impulse(const G& g, const MechanismBatch<In>& batch,
+                             EnvArray<const In> impulse, EnvArray<const In> v_free,
+                             EnvArray<In> v_next, std::int32_t* ok, std::int64_t env,
+                             const DelassusScratch<In>& scratch) {
+  const bool good =
+      apply_rows(g, batch.nv, rows_in_use(batch, env), slot(batch.M, env), slot(batch.J, env),
+                 slot(impulse, env), slot(v_free, env), scratch, slot(v_next, env));
   g.once([&] { ok[env] = good ? 1 : 0; });
 }
 

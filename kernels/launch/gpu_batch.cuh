@@ -41,14 +41,17 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
     solve_kernel(const __grid_constant__ ProblemBatch<In> batch,
                  const __grid_constant__ ResultBatch<In> result,
                  const __grid_constant__ SolveOptions options,
+                 const __grid_constant__ MechanismStep<In> step,
                  const __grid_constant__ GroupScratch scratch,
                  const __grid_constant__ WorkList work) {
   for (;;) {
     const int env = take_env<L>(work);
     if (env < 0) return;
     const EnvScratch<Real, Factor, In, kProgram> place(Arena(group_memory<L, kShared>(scratch)),
-                                                       scratch.max_rows, scratch.max_contacts);
-    solve_env<Real, Factor>(WarpGroup<L>{}, batch, result, options, env, place);
+                                                       scratch.max_rows, scratch.max_contacts, 0,
+                                                       scratch.nv);
+    solve_env<Real, Factor>(WarpGroup<L>{}, batch, result, options, env, place,
+                            kProgram == Program::later, step);
   }
 }
 
@@ -88,8 +91,11 @@ SolveKernels solve_kernels() {
   using Scratch = EnvScratch<Real, Factor, In, kProgram>;
   constexpr int kNarrow = SolveKernels::kNarrowLanes;
   const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
-  return {address(&solve_kernel<Real, Factor, In, kProgram, kNarrow, true>),
-          address(&solve_kernel<Real, Factor, In, kProgram, 32, true>),
+  const void* narrow = nullptr;
+  if constexpr (kProgram != Program::later) {
+    narrow = address(&solve_kernel<Real, Factor, In, kProgram, kNarrow, true>);
+  }
+  return {narrow, address(&solve_kernel<Real, Factor, In, kProgram, 32, true>),
           address(&solve_kernel<Real, Factor, In, kProgram, 32, false>), &Scratch::bytes};
 }
 

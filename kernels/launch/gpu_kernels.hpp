@@ -22,27 +22,27 @@ struct SizeClasses {
 
 /// Environments of one class, in device memory.
 struct WorkList {
-  const std::int32_t* envs;  ///< [*count] indices into the batch, increasing
+  const std::int32_t* envs;  ///< [*count] indices into the batch, in any order
   const std::int32_t* count;
   std::int32_t* next;  ///< ticket: groups take environments one by one, as these differ in effort
 };
 
 /// Scratch of the groups of a launch.
 struct GroupScratch {
-  int max_rows, max_contacts;
-  std::size_t bytes;      ///< per group
+  int max_rows, max_contacts, nv;  ///< nv: of mechanisms, or kGivenMatrix
+  std::size_t bytes;               ///< per group
   unsigned char* memory;  ///< kernels that use global memory; the others: dynamic shared memory
 };
 
-/// Parameters of a solve kernel: (ProblemBatch<In>, ResultBatch<In>, SolveOptions, GroupScratch,
-/// WorkList).
+/// Parameters of a solve kernel: (ProblemBatch<In>, ResultBatch<In>, SolveOptions,
+/// MechanismStep<In>, GroupScratch, WorkList).
 struct SolveKernels {
   static constexpr int kNarrowLanes = 8;
   static constexpr int kNarrowRows = 12;  ///< most rows for which narrow groups are used
-  const void* narrow;                     ///< 8 lanes per environment, shared memory
-  const void* wide;                       ///< 32 lanes, shared memory
-  const void* wide_global;                ///< 32 lanes, global memory
-  std::size_t (*bytes)(int max_rows, int max_contacts);  ///< scratch of a group
+  const void* narrow;  ///< 8 lanes per environment, shared memory; null: few environments need it
+  const void* wide;    ///< 32 lanes, shared memory
+  const void* wide_global;                                       ///< 32 lanes, global memory
+  std::size_t (*bytes)(int max_rows, int max_contacts, int nv);  ///< scratch of a group
 };
 
 template <class Real, class Factor, class In, Program kProgram>
@@ -60,17 +60,12 @@ struct MechanismKernels {
 template <class In>
 MechanismKernels mechanism_kernels();
 
-/// Parameters: classify (EnvArray<const EnvShape>, EnvArray<const int32> dims, int num_envs,
-/// max_rows, max_contacts, SizeClasses, int32* class_of [num_envs]), any grid;
-/// collect (const int32* class_of, int num_envs, int32* envs [classes][num_envs], int32* count
-/// [classes], int32* next [classes]), one block of `kCollectThreads` per class.
-struct SortKernels {
-  static constexpr int kClassifyThreads = 128;
-  static constexpr int kCollectThreads = 1024;
-  const void* classify;
-  const void* collect;
-};
+/// Threads of a block of the list kernel, one per environment. Parameters: (EnvArray<const
+/// EnvShape>, EnvArray<const int32> dims, int num_envs, max_rows, max_contacts, SizeClasses, const
+/// EnvStatus* status, int32* envs [classes][num_envs], int32* count [classes]). Lists the
+/// environments of each class: all, or, with `status`, those that it leaves unsolved.
+inline constexpr int kListThreads = 128;
 
-SortKernels sort_kernels();
+const void* list_kernel();
 
 }  // namespace stickslip::kernels

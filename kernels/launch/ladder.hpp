@@ -9,13 +9,19 @@ namespace stickslip::kernels::inline SS_ISA {
 
 enum class Method : std::int32_t { none, pgs, newton, primal, lemke };
 
-/// Which methods a kernel has compiled in. On a GPU, pivoting has kernels of its own: its tableau
-/// takes the memory that the others' scratch leaves free, and neither shall cost the other
-/// registers.
-enum class Program : std::int32_t { all, iterative, pivoting };
+/// Which stages a kernel has compiled in. On a GPU, none shall cost another registers or scratch:
+/// pivoting has kernels of its own, and the iterative methods two, one for rung 0, which all
+/// environments run, and one for the rungs that few of them need.
+enum class Program : std::int32_t {
+  all,
+  first,    ///< rung 0 of the iterative methods
+  later,    ///< their other rungs; goes on where `first` ended
+  pivoting  ///< Lemke's method, all rungs
+};
 
+/// The program that begins a solve.
 SS_HD Program program_of(const SolveOptions& o) {
-  return o.law == Law::pyramid ? Program::pivoting : Program::iterative;
+  return o.law == Law::pyramid ? Program::pivoting : Program::first;
 }
 
 /// Where a stage starts.
@@ -56,6 +62,20 @@ struct Stage {
 
   SS_HD bool alters() const { return soften > 0.0 || rounds > 0; }
 };
+
+/// Whether a program has what a stage needs: an altered problem, a test for jams, and, in `mixed`,
+/// a factorisation in double belong to the later rungs alone.
+SS_HD bool program_has(Program program, const Stage& stage) {
+  const bool pivots = stage.method == Method::lemke;
+  if (program == Program::pivoting) return pivots;
+  if (program == Program::first) {
+    return !pivots && stage.rung == 0 && !stage.alters() && stage.check == Check::none;
+  }
+  if (program == Program::later) {
+    return !pivots && stage.rung > 0 && stage.method != Method::primal;
+  }
+  return true;
+}
 
 SS_HD Solver solver_of(Method method) {
   if (method == Method::lemke) return Solver::lemke;

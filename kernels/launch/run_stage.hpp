@@ -1,5 +1,6 @@
 // One stage of the ladder for one environment.
 #pragma once
+#include "kernels/delassus/delassus.hpp"
 #include "kernels/launch/alter.hpp"
 #include "kernels/launch/climb.hpp"
 #include "kernels/solver/lcp/pyramid.hpp"
@@ -10,48 +11,61 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Scratch of one environment. Stages run one after the other, so their scratch overlaps.
+/// Scratch of one environment. Stages run one after the other, so their scratch overlaps; what
+/// forms W of a mechanism and applies its impulses runs before and after all of them.
 template <class Real, class Factor, class In, Program kProgram = Program::all>
 struct EnvScratch {
   static constexpr bool kIterates = kProgram != Program::pivoting;
-  static constexpr bool kPivots = kProgram != Program::iterative;
+  static constexpr bool kPivots = kProgram == Program::all || kProgram == Program::pivoting;
+  static constexpr bool kFirst = kIterates && kProgram != Program::later;
+  static constexpr bool kLater = kIterates && kProgram != Program::first;
+  In* W;  ///< [max_rows][max_rows] of a mechanism; null where the caller has formed it
+  int ld_W;
   ViewScratch view;
   EnvProblem<In>* problem;  ///< the view in memory: its pointers would fill a GPU's registers
   Climb* climb;
   Judge<In> judge;
   JudgeMemory<In> judge_memory;  ///< what `judge.at` is filled with
-  Scaled<Real> scaled;           ///< of the iterative methods
-  int directions;  ///< of the law `pyramid` for which there is room as an LCP; 0: no room
-  Arena stage;     ///< what is left, for the stage that runs
+  DelassusScratch<In> delassus;
+  Scaled<Real> scaled;  ///< of the iterative methods
+  int directions;       ///< of the law `pyramid` for which there is room as an LCP; 0: no room
+  Arena stage;          ///< what is left, for the stage that runs
 
-  SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts, int lcp_directions = 0)
-      : view(arena, max_rows, max_contacts),
+  SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts, int lcp_directions = 0,
+                   int nv = kGivenMatrix)
+      : W(nv < 0 ? nullptr : arena.take<In>(std::size_t(max_rows) * max_rows)),
+        ld_W(max_rows),
+        view(arena, max_rows, max_contacts),
         problem(arena.take<EnvProblem<In>>(1)),
         climb(arena.take<Climb>(1)),
         judge(arena),
         judge_memory(arena, max_rows),
+        delassus(arena, max(nv, 0), nv < 0 ? 0 : max_rows),
         scaled(arena, kIterates ? max_rows : 0, kIterates ? max_contacts : 0),
         directions(lcp_directions),
         stage(arena) {}
 
   /// Bytes for environments of that size.
-  SS_HD static std::size_t bytes(int max_rows, int max_contacts) {
-    return bytes_with_lcp(max_rows, max_contacts, 0);
+  SS_HD static std::size_t bytes(int max_rows, int max_contacts, int nv = kGivenMatrix) {
+    return bytes_with_lcp(max_rows, max_contacts, 0, nv);
   }
-  SS_HD static std::size_t bytes_with_lcp(int max_rows, int max_contacts, int lcp_directions) {
-    const EnvScratch fixed(Arena(nullptr), max_rows, max_contacts);
-    std::size_t most = 0;
+  SS_HD static std::size_t bytes_with_lcp(int max_rows, int max_contacts, int lcp_directions,
+                                          int nv = kGivenMatrix) {
+    const EnvScratch fixed(Arena(nullptr), max_rows, max_contacts, 0, nv);
+    std::size_t most = fixed.delassus.end();
     if constexpr (kPivots) {
       Arena lemke = fixed.stage;
       Lemke<Real>(lemke, max_rows);
-      most = lemke.used();
+      most = max(most, lemke.used());
     }
     if constexpr (kIterates) {
       Arena pgs = fixed.stage, newton = fixed.stage, primal = fixed.stage, fallback = fixed.stage;
       Pgs<Real>(pgs, max_rows);
-      Newton<Real, Factor>(newton, max_rows);
-      Newton<Real, Real>(fallback, max_rows);
-      Primal<Real>(primal, max_rows);
+      if constexpr (kFirst) {
+        Newton<Real, Factor>(newton, max_rows);
+        Primal<Real>(primal, max_rows);
+      }
+      if constexpr (kLater) Newton<Real, Real>(fallback, max_rows);
       most = max(max(most, fallback.used()), max(pgs.used(), max(newton.used(), primal.used())));
     }
     if (lcp_directions > 0) {
@@ -97,15 +111,16 @@ SS_PART int run_general_pyramid(const G& g, const EnvProblem<In>& p, const Stage
 
 /// Newton steps; with `stage.rounds`, those of De Saxce's fixed point: the solution of Coulomb's
 /// law is that of the convex law with b_n + mu |u_t| in place of b_n, so solve that with the u_t of
-/// the last round (De Saxce & Feng 1998).
-template <class Real, class Factor, class G, class In>
+/// the last round (De Saxce & Feng 1998). `kAlters`: whether stages may have rounds or soft
+/// contacts.
+template <class Real, class Factor, bool kAlters, class G, class In>
 SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
                            const Scaled<Real>& s, Arena arena, Judge<In>& judge) {
   Newton<Real, Factor> newton(arena, p.n);
   newton.at.factor = Real(stage.factor);
   newton.at.inverse = Real(1.0 / stage.factor);
-  newton.at.cone = judge.law == Law::convex || stage.rounds > 0;
-  const int rounds = judge.law == Law::coulomb ? stage.rounds : 0;
+  newton.at.cone = judge.law == Law::convex || (kAlters && stage.rounds > 0);
+  const int rounds = kAlters && judge.law == Law::coulomb ? stage.rounds : 0;
   const int most = rounds > 0 ? 5 : stage.budget;  // steps of one round: later ones go on with it
   int steps = 0, round = 0;
   do {
@@ -115,9 +130,24 @@ SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& sta
       if (shift_gaps(g, p, s, newton.u) < 1e-12 && round > 0) break;
     }
     steps += run_newton(g, p, s, newton, min(most, stage.budget - steps), stage.epsilon,
-                        stage.alters(), judge);
+                        kAlters && stage.alters(), judge);
   } while (++round < rounds && steps < stage.budget && !judge.solved());
   return steps;
+}
+
+/// A stage of rung 0, other than sweeps; in `all`, of the other rungs too.
+template <class Real, class Factor, class G, class In, Program kProgram>
+SS_HD int run_first_rung(const G& g, const EnvProblem<In>& p, const Stage& stage,
+                         EnvScratch<Real, Factor, In, kProgram>& scratch) {
+  Arena arena = scratch.stage;
+  const Scaled<Real>& s = scratch.scaled;
+  Judge<In>& judge = scratch.judge;
+  if (stage.method == Method::primal) {
+    const Primal<Real> primal(arena, p.n);
+    return run_primal(g, p, s, primal, stage.budget, judge);
+  }
+  constexpr bool alters = kProgram == Program::all;
+  return run_newton_stage<Real, Factor, alters>(g, p, stage, s, arena, judge);
 }
 
 template <class Real, class Factor, class G, class In, Program kProgram>
@@ -131,14 +161,14 @@ SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
     if (stage.first) pgs.slide_steps = 1;  // Newton follows: the direction need not be exact
     return run_pgs(g, p, s, pgs, stage.budget, stage.exact, !stage.first, judge);
   }
-  if (stage.method == Method::primal) {
-    const Primal<Real> primal(arena, p.n);
-    return run_primal(g, p, s, primal, stage.budget, judge);
+  if constexpr (kProgram == Program::later) {
+    return run_newton_stage<Real, Real, true>(g, p, stage, s, arena, judge);
+  } else {
+    if constexpr (kProgram == Program::all && sizeof(Factor) != sizeof(Real)) {
+      if (stage.rung > 0) return run_newton_stage<Real, Real, true>(g, p, stage, s, arena, judge);
+    }
+    return run_first_rung(g, p, stage, scratch);
   }
-  if constexpr (sizeof(Factor) != sizeof(Real)) {
-    if (stage.rung > 0) return run_newton_stage<Real, Real>(g, p, stage, s, arena, judge);
-  }
-  return run_newton_stage<Real, Factor>(g, p, stage, s, arena, judge);
 }
 
 template <class Real, class Factor, class G, class In, Program kProgram>
@@ -160,9 +190,13 @@ SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
     }
   }
   if constexpr (Scratch::kIterates) {
-    if (stage.soften > 0.0) soften_contacts(g, scratch.scaled, Real(stage.soften));
+    if constexpr (Scratch::kLater) {
+      if (stage.soften > 0.0) soften_contacts(g, scratch.scaled, Real(stage.soften));
+    }
     const int done = run_iterative(g, p, stage, scratch);
-    if (stage.alters()) restore_problem(g, p, scratch.scaled);
+    if constexpr (Scratch::kLater) {
+      if (stage.alters()) restore_problem(g, p, scratch.scaled);
+    }
     return done;
   }
   return 0;

@@ -42,28 +42,64 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
     const bool no_solution = judge.no_solution;
     g.once([&] { at.enter(o, p.n, judge.best_residual); });
     if (at.stage.method == Method::none || at.stage.rung > o.max_rung) break;
+    if (kProgram == Program::first && at.stage.rung > 0) break;
     if (at.stage.budget == 0 || (resume && at.stage.rung == 0)) continue;
     if (!at.jam.wants(at.stage, no_solution)) continue;
     judge.no_solution = false;
     const int done = run_stage(g, p, at.stage, scratch);
     g.once([&] { at.leave(done, p.n, judge.best_residual); });
-    if (judge.solved() || finds_jam(g, p, at, judge)) break;
+    if (judge.solved()) break;
+    if constexpr (kProgram != Program::first) {
+      if (finds_jam(g, p, at, judge)) break;
+    }
   }
+}
+
+/// Forms W where the problem is a mechanism's. False unless its mass matrix is usable.
+template <class Scratch, class G, class In>
+SS_HD bool form_own_matrix(const G& g, const MechanismStep<In>& step, std::int64_t env,
+                           const Scratch& scratch, EnvProblem<In>& p) {
+  if (scratch.W == nullptr) return true;
+  const MechanismBatch<In>& m = step.mechanism;
+  p.W = scratch.W;
+  p.ld_W = scratch.ld_W;
+  return form_matrix(g, m.nv, p.n, slot(m.M, env), slot(m.J, env), scratch.delassus, scratch.W,
+                     p.ld_W);
+}
+
+/// Applies the impulse to the velocities, where they are asked for.
+template <class Scratch, class G, class In>
+SS_HD void advance(const G& g, const MechanismStep<In>& step, const ResultBatch<In>& result,
+                   std::int64_t env, const Scratch& scratch) {
+  const MechanismBatch<In>& m = step.mechanism;
+  const In* v_free = slot(step.v_free, env);
+  In* v_next = slot(step.v_next, env);
+  if (v_next == nullptr) return;
+  const EnvStatus status = result.status[env];
+  if (status == EnvStatus::bad_input || status == EnvStatus::over_capacity) {
+    g.for_each(m.nv, [&](int k) { v_next[k] = v_free[k]; });
+    return;
+  }
+  apply_rows(g, m.nv, scratch.problem->n, slot(m.M, env), slot(m.J, env),
+             static_cast<const In*>(slot(result.impulse, env)), v_free, scratch.delassus, v_next);
 }
 
 /// Solves environment `env` of the batch. With `resume`, rung 0 has been here and `result` is what
 /// it left: that, and where rung 1 starts, at rest, is all that the later rungs need of it.
 template <class Real, class Factor, class G, class In, Program kProgram>
-SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatch<In>& result,
-                     const SolveOptions& o, std::int64_t env,
-                     EnvScratch<Real, Factor, In, kProgram> scratch, bool resume = false) {
+SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const ProblemBatch<In>& batch,
+                         const ResultBatch<In>& result, const SolveOptions& o, std::int64_t env,
+                         EnvScratch<Real, Factor, In, kProgram>& scratch, bool resume) {
   In* impulse = slot(result.impulse, env);
   if (!resume) g.for_each(batch.max_rows, [&](int i) { impulse[i] = In(0); });
   EnvProblem<In> view{};
   int rows_needed = 0;
   EnvStatus status = open_problem(g, batch, env, scratch.view, view, rows_needed);
   view.directions = o.directions;
-  if (status == EnvStatus::solved && !check_values(g, view, o.law)) status = EnvStatus::bad_input;
+  if (status == EnvStatus::solved &&
+      !(form_own_matrix(g, step, env, scratch, view) && check_values(g, view, o.law))) {
+    status = EnvStatus::bad_input;
+  }
   if (status != EnvStatus::solved) {
     report(g, result, env, status, Limits<double>::infinity, 0, Solver::automatic, 0, rows_needed);
     return;
@@ -95,7 +131,7 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
     judge_start(g, p, judge);
   }
   if (p.n > 0 && (!judge.solved() || o.exact_sweeps || o.exact_pivots)) {
-    if constexpr (kProgram != Program::pivoting) {
+    if constexpr (EnvScratch<Real, Factor, In, kProgram>::kIterates) {
       if (program_of(o) != Program::pivoting) scale_problem(g, p, o.law, scratch.scaled);
     }
     climb(g, p, o, scratch, resume);
@@ -104,6 +140,16 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
            : judge.no_solution ? EnvStatus::no_solution_found
                                : EnvStatus::not_converged;
   report(g, result, at.env, status, judge.best_residual, at.iterations, at.solver, at.rung, p.n);
+}
+
+/// The same from the caller's or the mechanism's matrix to the velocities that follow.
+template <class Real, class Factor, class G, class In, Program kProgram>
+SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatch<In>& result,
+                     const SolveOptions& o, std::int64_t env,
+                     EnvScratch<Real, Factor, In, kProgram> scratch, bool resume = false,
+                     const MechanismStep<In>& step = MechanismStep<In>{}) {
+  solve_problem<Real, Factor>(g, step, batch, result, o, env, scratch, resume);
+  advance(g, step, result, env, scratch);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -5,7 +5,7 @@
 namespace stickslip {
 
 template <class In>
-void check_problem(const ProblemBatch<In>& p) {
+void check_problem(const ProblemBatch<In>& p, MatrixOf matrix) {
   require(p.num_envs >= 0, "problem.num_envs", "a number >= 0", p.num_envs);
   require(p.max_rows >= 0, "problem.max_rows", "a number >= 0", p.max_rows);
   require(p.max_contacts >= 0, "problem.max_contacts", "a number >= 0", p.max_contacts);
@@ -13,7 +13,7 @@ void check_problem(const ProblemBatch<In>& p) {
   if (p.num_envs == 0) return;
   require_array(p.shape, "problem.shape");
   if (p.max_rows == 0) return;
-  require_array(p.W, "problem.W");
+  if (matrix == MatrixOf::problem) require_array(p.W, "problem.W");
   require_array(p.b, "problem.b");
   if (p.max_contacts > 0) require_array(p.mu, "problem.mu");
   require((p.lo.data == nullptr) == (p.hi.data == nullptr), "problem.lo, problem.hi",
@@ -21,8 +21,9 @@ void check_problem(const ProblemBatch<In>& p) {
 }
 
 template <class In>
-void check_solve(const ProblemBatch<In>& p, const ResultBatch<In>& r, const SolveOptions& o) {
-  check_problem(p);
+void check_solve(const ProblemBatch<In>& p, const ResultBatch<In>& r, const SolveOptions& o,
+                 MatrixOf matrix) {
+  check_problem(p, matrix);
   if (p.num_envs > 0) {
     if (p.max_rows > 0) require_array(r.impulse, "result.impulse");
     require(r.residual != nullptr, "result.residual", "an array", "none");
@@ -76,14 +77,33 @@ void check_mechanism(const MechanismBatch<In>& m) {
   if (m.max_rows > 0) require_array(m.J, "mechanism.J");
 }
 
-template void check_problem(const ProblemBatch<double>&);
-template void check_problem(const ProblemBatch<float>&);
+template <class In>
+void check_solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& p,
+                           const ResultBatch<In>& r, const SolveOptions& o) {
+  const MechanismBatch<In>& m = step.mechanism;
+  check_solve(p, r, o, MatrixOf::mechanism);
+  check_mechanism(m);
+  require(p.W.data == nullptr, "problem.W", "none, because the mechanism has it", "an array");
+  require(m.rows.data == nullptr, "mechanism.rows", "none, because problem.shape has them",
+          "an array");
+  require(m.num_envs == p.num_envs, "mechanism.num_envs", "that of the problem", m.num_envs);
+  require(m.max_rows == p.max_rows, "mechanism.max_rows", "that of the problem", m.max_rows);
+  if (m.num_envs == 0 || m.nv == 0 || step.v_next.data == nullptr) return;
+  require_array(step.v_free, "v_free");
+}
+
+template void check_problem(const ProblemBatch<double>&, MatrixOf);
+template void check_problem(const ProblemBatch<float>&, MatrixOf);
+template void check_solve_mechanism(const MechanismStep<double>&, const ProblemBatch<double>&,
+                                    const ResultBatch<double>&, const SolveOptions&);
+template void check_solve_mechanism(const MechanismStep<float>&, const ProblemBatch<float>&,
+                                    const ResultBatch<float>&, const SolveOptions&);
 template void check_bounds(const ProblemBatch<double>&);
 template void check_bounds(const ProblemBatch<float>&);
 template void check_solve(const ProblemBatch<double>&, const ResultBatch<double>&,
-                          const SolveOptions&);
+                          const SolveOptions&, MatrixOf);
 template void check_solve(const ProblemBatch<float>&, const ResultBatch<float>&,
-                          const SolveOptions&);
+                          const SolveOptions&, MatrixOf);
 template void check_mechanism(const MechanismBatch<double>&);
 template void check_mechanism(const MechanismBatch<float>&);
 

@@ -27,11 +27,16 @@ void require_array(const EnvArray<T>& array, const char* argument) {
 }
 
 /// Checks what can be checked without reading any environment (the data may be on a device).
+/// `W`: who has it.
+enum class MatrixOf { problem, mechanism };
 template <class In>
-void check_problem(const ProblemBatch<In>& problem);
+void check_problem(const ProblemBatch<In>& problem, MatrixOf matrix = MatrixOf::problem);
 template <class In>
 void check_solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
-                 const SolveOptions& options);
+                 const SolveOptions& options, MatrixOf matrix = MatrixOf::problem);
+template <class In>
+void check_solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
+                           const ResultBatch<In>& result, const SolveOptions& options);
 /// lo and hi may be absent only while no environment has box rows; that is read from the shapes,
 /// which must be in host memory.
 template <class In>

@@ -15,7 +15,8 @@ namespace stickslip::kernels {
 template <class In>
 struct TypedKernels {
   using Solve = void (*)(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,
-                         std::int64_t begin, std::int64_t end, void* scratch, bool resume);
+                         const MechanismStep<In>&, std::int64_t begin, std::int64_t end,
+                         void* scratch, bool resume);
   Solve solve[3];  ///< by Precision; null where the data are too coarse for it
   void (*measure)(const ProblemBatch<In>&, EnvArray<const In> impulse, Law, Measures*,
                   int directions, std::int64_t begin, std::int64_t end, void* scratch);
@@ -24,9 +25,9 @@ struct TypedKernels {
   void (*apply)(const MechanismBatch<In>&, EnvArray<const In> impulse, EnvArray<const In> v_free,
                 EnvArray<In> v_next, std::int32_t* ok, std::int64_t begin, std::int64_t end,
                 void* scratch);
-  std::size_t (*solve_bytes)(int max_rows, int max_contacts);  ///< scratch of the largest solve
-  /// The same of law `pyramid`, whose size depends on its directions.
-  std::size_t (*pyramid_bytes)(int max_rows, int max_contacts, int directions);
+  /// Scratch of the largest solve. `directions` of law `pyramid`, 0 for the others; `nv` of
+  /// mechanisms, negative where W is given.
+  std::size_t (*solve_bytes)(int max_rows, int max_contacts, int directions, int nv);
   std::size_t (*delassus_bytes)(int nv, int max_rows);
   using SolveLcp = void (*)(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&,
                             std::int64_t begin, std::int64_t end, void* scratch);

@@ -7,15 +7,11 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 template <class In>
-std::size_t solve_bytes(int max_rows, int max_contacts) {
-  return max(EnvScratch<double, double, In>::bytes(max_rows, max_contacts),
-             EnvScratch<double, float, In>::bytes(max_rows, max_contacts));
-}
-
-template <class In>
-std::size_t pyramid_bytes(int max_rows, int max_contacts, int directions) {
-  return max(EnvScratch<double, double, In>::bytes_with_lcp(max_rows, max_contacts, directions),
-             EnvScratch<double, float, In>::bytes_with_lcp(max_rows, max_contacts, directions));
+std::size_t solve_bytes(int max_rows, int max_contacts, int directions, int nv) {
+  using Double = EnvScratch<double, double, In>;
+  using Mixed = EnvScratch<double, float, In>;
+  return max(Double::bytes_with_lcp(max_rows, max_contacts, directions, nv),
+             Mixed::bytes_with_lcp(max_rows, max_contacts, directions, nv));
 }
 
 template <class In>
@@ -30,7 +26,6 @@ TypedKernels<In> make_table() {
   t.delassus = delassus_range<In>;
   t.apply = apply_range<In>;
   t.solve_bytes = solve_bytes<In>;
-  t.pyramid_bytes = pyramid_bytes<In>;
   t.delassus_bytes = DelassusScratch<In>::bytes;
   add_lcp_kernels(t);
   return t;

@@ -1,5 +1,6 @@
 #include "stickslip/solve.hpp"
 
+#include "kernels/delassus/delassus.hpp"
 #include "kernels/launch/ladder.hpp"
 #include "kernels/residual/tolerance.hpp"
 #include "src/batch/check.hpp"
@@ -26,11 +27,12 @@ const kernels::TypedKernels<In>& kernels_of() {
 /// that stand together in the batch do not all fall to one thread.
 template <class In, class Run>
 void solve_in_two_passes(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
-                         const SolveOptions& options, Workspace::Impl& workspace, Run run) {
+                         const SolveOptions& options, const MechanismStep<In>& step,
+                         Workspace::Impl& workspace, Run run) {
   SolveOptions first = options;
   first.max_rung = 0;
   workspace.for_chunks(problem.num_envs, [&](std::int64_t begin, std::int64_t end, void* scratch) {
-    run(problem, result, first, begin, end, scratch, false);
+    run(problem, result, first, step, begin, end, scratch, false);
   });
   auto& queue = workspace.queue;
   queue.clear();
@@ -44,10 +46,34 @@ void solve_in_two_passes(const ProblemBatch<In>& problem, const ResultBatch<In>&
   const auto climb = [&](std::int64_t begin, std::int64_t end, void* scratch) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t env = queue[std::size_t(i)];
-      run(problem, result, options, env, env + 1, scratch, true);
+      run(problem, result, options, step, env, env + 1, scratch, true);
     }
   };
   workspace.for_chunks(std::int64_t(queue.size()), climb, 1);
+}
+
+/// A solve of given matrices, or of a mechanism's.
+template <class In>
+void solve_checked(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+                   const SolveOptions& options, const MechanismStep<In>& step,
+                   Workspace& workspace) {
+  check_workspace(problem, workspace);
+  check_bounds(problem);
+  const int nv = kernels::dofs_of(step);
+  if (options.law == Law::pyramid || nv >= 0) {  // grows the workspace once
+    const int directions = options.law == Law::pyramid ? options.directions : 0;
+    workspace.impl().reserve(
+        kernels_of<In>().solve_bytes(problem.max_rows, problem.max_contacts, directions, nv));
+  }
+  const auto run = kernels_of<In>().solve[int(options.precision)];
+  if (workspace.threads() > 1 && problem.num_envs > 1 && kernels::has_later_rungs(options)) {
+    solve_in_two_passes(problem, result, options, step, workspace.impl(), run);
+    return;
+  }
+  workspace.impl().for_chunks(problem.num_envs,
+                              [&](std::int64_t begin, std::int64_t end, void* scratch) {
+                                run(problem, result, options, step, begin, end, scratch, false);
+                              });
 }
 
 }  // namespace
@@ -56,21 +82,15 @@ template <class In>
 void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
            const SolveOptions& options, Workspace& workspace) {
   check_solve(problem, result, options);
-  check_workspace(problem, workspace);
-  check_bounds(problem);
-  if (options.law == Law::pyramid) {  // grows the workspace once
-    workspace.impl().reserve(
-        kernels_of<In>().pyramid_bytes(problem.max_rows, problem.max_contacts, options.directions));
-  }
-  const auto run = kernels_of<In>().solve[int(options.precision)];
-  if (workspace.threads() > 1 && problem.num_envs > 1 && kernels::has_later_rungs(options)) {
-    solve_in_two_passes(problem, result, options, workspace.impl(), run);
-    return;
-  }
-  workspace.impl().for_chunks(problem.num_envs,
-                              [&](std::int64_t begin, std::int64_t end, void* scratch) {
-                                run(problem, result, options, begin, end, scratch, false);
-                              });
+  solve_checked(problem, result, options, {}, workspace);
+}
+
+template <class In>
+void solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
+                     const ResultBatch<In>& result, const SolveOptions& options,
+                     Workspace& workspace) {
+  check_solve_mechanism(step, problem, result, options);
+  solve_checked(problem, result, options, step, workspace);
 }
 
 template <class In>
@@ -108,6 +128,10 @@ template void solve(const ProblemBatch<float>&, const ResultBatch<float>&, const
                     Workspace&);
 template void solve(const ProblemBatch<double>&, const ResultBatch<double>&, const SolveOptions&);
 template void solve(const ProblemBatch<float>&, const ResultBatch<float>&, const SolveOptions&);
+template void solve_mechanism(const MechanismStep<double>&, const ProblemBatch<double>&,
+                              const ResultBatch<double>&, const SolveOptions&, Workspace&);
+template void solve_mechanism(const MechanismStep<float>&, const ProblemBatch<float>&,
+                              const ResultBatch<float>&, const SolveOptions&, Workspace&);
 template void measure(const ProblemBatch<double>&, EnvArray<const double>, Law, Measures*,
                       Workspace&, int);
 template void measure(const ProblemBatch<float>&, EnvArray<const float>, Law, Measures*, Workspace&,

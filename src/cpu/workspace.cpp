@@ -40,8 +40,10 @@ Workspace::Workspace(std::int32_t max_rows, std::int32_t max_contacts, int threa
   impl_->max_rows = max_rows;
   impl_->max_contacts = max_contacts;
   impl_->threads = Impl::threads_or_all(threads);
-  impl_->reserve(std::max(table.f64.solve_bytes(max_rows, max_contacts),
-                          table.f32.solve_bytes(max_rows, max_contacts)));
+  constexpr int directions = 0,
+                nv = -1;  // the largest solves, of the rest of the API, grow it once
+  impl_->reserve(std::max(table.f64.solve_bytes(max_rows, max_contacts, directions, nv),
+                          table.f32.solve_bytes(max_rows, max_contacts, directions, nv)));
 }
 
 Workspace::~Workspace() = default;

@@ -7,6 +7,8 @@
 
 namespace stickslip::cuda {
 
+bool built() { return true; }
+
 bool available() {
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);
@@ -22,6 +24,22 @@ std::string device_name() {
   SS_CUDA(cudaGetDeviceProperties(&properties, device));
   return properties.name;
 }
+
+int device_of(const void* memory) {
+  cudaPointerAttributes attributes{};
+  SS_CUDA(cudaPointerGetAttributes(&attributes, memory));
+  const bool usable =
+      attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+  return usable ? attributes.device : -1;
+}
+
+void wait(Stream stream) { SS_CUDA(cudaStreamSynchronize(stream)); }
+
+DeviceScope::DeviceScope(int device) {
+  SS_CUDA(cudaGetDevice(&before_));
+  if (device != before_) SS_CUDA(cudaSetDevice(device));
+}
+DeviceScope::~DeviceScope() { cudaSetDevice(before_); }
 
 Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
   if (bytes > 0) SS_CUDA(cudaMalloc(&data_, bytes));

@@ -12,7 +12,12 @@ namespace {
 }
 }  // namespace
 
+bool built() { return false; }
 bool available() { return false; }
+int device_of(const void*) { return -1; }
+void wait(Stream) { refuse(); }
+DeviceScope::DeviceScope(int) { refuse(); }
+DeviceScope::~DeviceScope() = default;
 std::string device_name() { return {}; }
 
 struct Workspace::Impl {};
@@ -22,7 +27,7 @@ Buffer::Buffer(Buffer&&) noexcept = default;
 Buffer& Buffer::operator=(Buffer&&) noexcept = default;
 void Buffer::upload(const void*, std::size_t, Stream) { refuse(); }
 void Buffer::download(void*, std::size_t, Stream) const { refuse(); }
-Workspace::Workspace(std::int32_t, std::int32_t, std::int32_t) { refuse(); }
+Workspace::Workspace(std::int32_t, std::int32_t, std::int32_t, std::int32_t) { refuse(); }
 Workspace::~Workspace() = default;
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
@@ -30,6 +35,11 @@ Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 template <class In>
 void solve(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&, Workspace&,
            Stream) {
+  refuse();
+}
+template <class In>
+void solve_mechanism(const MechanismStep<In>&, const ProblemBatch<In>&, const ResultBatch<In>&,
+                     const SolveOptions&, Workspace&, Stream) {
   refuse();
 }
 template <class In>
@@ -47,23 +57,18 @@ void apply_impulse(const MechanismBatch<In>&, EnvArray<const In>, EnvArray<const
   refuse();
 }
 
-template void solve(const ProblemBatch<double>&, const ResultBatch<double>&, const SolveOptions&,
-                    Workspace&, Stream);
-template void solve_host(const ProblemBatch<double>&, const ResultBatch<double>&,
-                         const SolveOptions&);
-template void delassus(const MechanismBatch<double>&, EnvArray<double>, std::int32_t, std::int32_t*,
-                       Workspace&, Stream);
-template void apply_impulse(const MechanismBatch<double>&, EnvArray<const double>,
-                            EnvArray<const double>, EnvArray<double>, std::int32_t*, Workspace&,
-                            Stream);
-template void solve(const ProblemBatch<float>&, const ResultBatch<float>&, const SolveOptions&,
-                    Workspace&, Stream);
-template void solve_host(const ProblemBatch<float>&, const ResultBatch<float>&,
-                         const SolveOptions&);
-template void delassus(const MechanismBatch<float>&, EnvArray<float>, std::int32_t, std::int32_t*,
-                       Workspace&, Stream);
-template void apply_impulse(const MechanismBatch<float>&, EnvArray<const float>,
-                            EnvArray<const float>, EnvArray<float>, std::int32_t*, Workspace&,
-                            Stream);
+#define SS_INSTANTIATE(In)                                                                        \
+  template void solve(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,       \
+                      Workspace&, Stream);                                                        \
+  template void solve_mechanism(const MechanismStep<In>&, const ProblemBatch<In>&,                \
+                                const ResultBatch<In>&, const SolveOptions&, Workspace&, Stream); \
+  template void solve_host(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&); \
+  template void delassus(const MechanismBatch<In>&, EnvArray<In>, std::int32_t, std::int32_t*,    \
+                         Workspace&, Stream);                                                     \
+  template void apply_impulse(const MechanismBatch<In>&, EnvArray<const In>, EnvArray<const In>,  \
+                              EnvArray<In>, std::int32_t*, Workspace&, Stream);
+SS_INSTANTIATE(double)
+SS_INSTANTIATE(float)
+#undef SS_INSTANTIATE
 
 }  // namespace stickslip::cuda

@@ -1,26 +1,43 @@
 // How environments of a given size are launched: decided by numbers alone, without a device.
 //
 // Scratch of an environment, kB (environments that fit the 227 kB of an sm_90 multiprocessor):
-//   rows                12         32        64        96
-//   double, mixed      7.1 (31)   28.2 (8)  88.3 (2)  180.3 (1)
-//   float              4.2 (54)   15.3 (14) 46.4 (4)   93.6 (2)
-// Two matrices make most of it: W_hat, and the system of a Newton step. With 213 to 255 registers a
+//   rows                             12         32         64         96
+//   double; later rungs of mixed    8.2 (28)  26.0 (8)   84.0 (2)  174.8 (1)
+//   mixed, rung 0                   7.2 (32)  24.2 (9)   80.6 (2)  169.7 (1)
+//   float, data in double           5.2 (44)  14.8 (15)  45.3 (5)   92.2 (2)
+//   Lemke, double                   7.3 (31)  29.4 (7)   91.5 (2)  169.5 (1)
+//   mixed, W of a mechanism, nv 35 17.3 (13)  32.4 (7)  113.3 (2)  243.5 (0: global memory)
+// Two matrices make most of it: W_hat, and the system of a Newton step. With 233 to 254 registers a
 // thread, registers hold 8 warps per multiprocessor (32 narrow groups): shared memory is the
 // tighter limit from 33 rows on in double.
 #pragma once
 #include <algorithm>
 #include <cstddef>
 
+#include "kernels/delassus/delassus.hpp"
 #include "kernels/launch/gpu_kernels.hpp"
 
 namespace stickslip::cuda {
+
+/// What a solve runs, in order: each pass is one launch per size class. The second takes up the
+/// environments alone that the first leaves unsolved, as counted on the device.
+struct Passes {
+  int count;
+  kernels::Program programs[2];
+};
+
+inline Passes passes_of(const SolveOptions& options) {
+  const kernels::Program first = kernels::program_of(options);
+  const bool climbs = first == kernels::Program::first && kernels::has_later_rungs(options);
+  return {climbs ? 2 : 1, {first, kernels::Program::later}};
+}
 
 /// One launch. `kernels::kBlockThreads` threads per block.
 struct LaunchPlan {
   const void* kernel = nullptr;
   int lanes = 32;  ///< per environment
   int blocks = 0;
-  int max_rows = 0, max_contacts = 0;
+  int max_rows = 0, max_contacts = 0, nv = kernels::kGivenMatrix;
   std::size_t group_bytes = 0;   ///< scratch of an environment
   std::size_t shared_bytes = 0;  ///< per block; 0: scratch in global memory
 
@@ -40,14 +57,16 @@ inline kernels::SizeClasses size_classes(int max_rows) {
   return classes;
 }
 
-/// Kernel and scratch of the class of up to `max_rows` rows; the number of blocks is left at 0.
+/// Kernel and scratch of the class of up to `max_rows` rows; `nv` of mechanisms, or kGivenMatrix.
+/// The number of blocks is left at 0.
 inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows, int max_contacts,
-                             std::size_t shared_per_block) {
+                             int nv, std::size_t shared_per_block) {
   LaunchPlan plan;
   plan.max_rows = max_rows;
   plan.max_contacts = std::min(max_contacts, max_rows / 3);  // a contact has at least 3 rows
-  plan.group_bytes = kernels.bytes(plan.max_rows, plan.max_contacts);
-  const bool narrow = max_rows <= kernels::SolveKernels::kNarrowRows;
+  plan.nv = nv;
+  plan.group_bytes = kernels.bytes(plan.max_rows, plan.max_contacts, nv);
+  const bool narrow = kernels.narrow != nullptr && max_rows <= kernels::SolveKernels::kNarrowRows;
   plan.kernel = narrow ? kernels.narrow : kernels.wide;
   plan.lanes = narrow ? kernels::SolveKernels::kNarrowLanes : 32;
   plan.shared_bytes = plan.group_bytes * std::size_t(plan.groups());

@@ -1,6 +1,4 @@
-// Enqueues solves: sort the environments into classes, then one launch per class.
-#include <algorithm>
-
+// Enqueues solves. Nothing here allocates, waits, or looks at what the device computes.
 #include "src/batch/check.hpp"
 #include "src/cuda/check.hpp"
 #include "src/cuda/workspace.hpp"
@@ -18,57 +16,72 @@ void launch(const void* kernel, int blocks, int threads, std::size_t shared_byte
                            shared_bytes, stream));
 }
 
+kernels::GroupScratch scratch_of(const LaunchPlan& plan, const Workspace::Impl& w) {
+  return {plan.max_rows, plan.max_contacts, plan.nv, plan.group_bytes, w.scratch_memory()};
+}
+
 void check_workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
-                     const Workspace::Impl& workspace) {
-  require(workspace.num_envs >= num_envs, "workspace.num_envs", "at least the batch's num_envs",
-          workspace.num_envs);
-  require(workspace.max_rows >= max_rows, "workspace.max_rows", "at least the batch's max_rows",
-          workspace.max_rows);
-  require(workspace.max_contacts >= max_contacts, "workspace.max_contacts",
-          "at least the batch's max_contacts", workspace.max_contacts);
+                     const Workspace::Impl& w) {
+  require(w.num_envs >= num_envs, "workspace.num_envs", "at least the batch's num_envs",
+          w.num_envs);
+  require(w.max_rows >= max_rows, "workspace.max_rows", "at least the batch's max_rows",
+          w.max_rows);
+  require(w.max_contacts >= max_contacts, "workspace.max_contacts",
+          "at least the batch's max_contacts", w.max_contacts);
 }
 
+/// A workspace without room for mechanisms has nv -1.
 template <class In>
-void sort_environments(const ProblemBatch<In>& p, Workspace::Impl& w, Stream stream) {
-  using kernels::SortKernels;
-  auto* class_of = static_cast<std::int32_t*>(w.class_of.data());
-  auto* envs = static_cast<std::int32_t*>(w.envs.data());
-  auto* count = static_cast<std::int32_t*>(w.counters.data());
-  const int blocks =
-      (p.num_envs + SortKernels::kClassifyThreads - 1) / SortKernels::kClassifyThreads;
-  launch(w.sort.classify, blocks, SortKernels::kClassifyThreads, 0, stream, p.shape, p.dims,
-         p.num_envs, p.max_rows, p.max_contacts, w.classes, class_of);
-  launch(w.sort.collect, w.classes.count, SortKernels::kCollectThreads, 0, stream,
-         static_cast<const std::int32_t*>(class_of), p.num_envs, envs, count,
-         count + w.classes.count);
+void check_workspace(const MechanismBatch<In>& m, const Workspace::Impl& w) {
+  check_workspace(m.num_envs, m.max_rows, 0, w);
+  require(w.nv >= m.nv, "workspace.nv", "at least the mechanism's nv", w.nv);
 }
 
-/// Blocks and scratch of a mechanism kernel; `kernels` for shared and global memory.
-struct MechanismLaunch {
-  const void* kernel;
-  int blocks;
-  std::size_t shared_bytes;
-  kernels::GroupScratch scratch;
+/// The lists of work of one pass: where they are, and how the environments get there.
+class WorkLists {
+ public:
+  WorkLists(const Workspace::Impl& w, std::int32_t num_envs, int pass)
+      : w_(w),
+        num_envs_(num_envs),
+        envs_(static_cast<std::int32_t*>(w.envs.data())),
+        counters_(static_cast<std::int32_t*>(w.counters.data()) + 2 * pass * w.classes.count) {}
+
+  /// Lists the environments by class: all, or, with `status`, those that it says are unsolved.
+  template <class In>
+  void fill(const ProblemBatch<In>& p, const EnvStatus* status, Stream stream) const {
+    const int blocks = (num_envs_ + kernels::kListThreads - 1) / kernels::kListThreads;
+    launch(kernels::list_kernel(), blocks, kernels::kListThreads, 0, stream, p.shape, p.dims,
+           p.num_envs, p.max_rows, p.max_contacts, w_.classes, status, envs_, counters_);
+  }
+  kernels::WorkList operator[](int c) const {
+    return {envs_ + std::int64_t(c) * num_envs_, counters_ + c, counters_ + w_.classes.count + c};
+  }
+
+ private:
+  const Workspace::Impl& w_;
+  std::int32_t num_envs_;
+  std::int32_t *envs_, *counters_;
 };
 
-MechanismLaunch plan_mechanism(const void* const kernels[2], std::size_t bytes, int num_envs,
-                               int max_rows, Workspace::Impl& w) {
-  const bool shared = bytes <= w.limits.shared_per_block;
-  MechanismLaunch plan{
-      kernels[shared ? 0 : 1], 0, shared ? bytes : 0, {max_rows, 0, bytes, nullptr}};
-  int resident = 2;
-  if (shared) {
-    SS_CUDA(cudaFuncSetAttribute(plan.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 int(w.limits.shared_per_block)));
-    SS_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, plan.kernel,
-                                                          kernels::kBlockThreads, bytes));
+template <class In>
+void enqueue(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
+             const ResultBatch<In>& result, const SolveOptions& options, const Plans& plans,
+             const Workspace::Impl& w, Stream stream) {
+  SS_CUDA(cudaMemsetAsync(w.counters.data(), 0, w.counters.bytes(), stream));
+  const Passes passes = passes_of(options);
+  for (int pass = 0; pass < passes.count; ++pass) {
+    const WorkLists lists(w, problem.num_envs, pass);
+    lists.fill(problem, pass == 0 ? nullptr : result.status, stream);
+    int c = 0;
+    for (const LaunchPlan& plan : plans.of(passes.programs[pass], types_of<In>(options.precision)))
+      launch(plan.kernel, plan.blocks, kernels::kBlockThreads, plan.shared_bytes, stream, problem,
+             result, options, step, scratch_of(plan, w), lists[c++]);
   }
-  plan.blocks = std::min(num_envs, resident * w.limits.processors);
-  if (!shared) {
-    w.reserve(bytes * std::size_t(plan.blocks));
-    plan.scratch.memory = static_cast<unsigned char*>(w.scratch.data());
-  }
-  return plan;
+}
+
+void check_directions_of_gpu(const SolveOptions& options) {
+  require(options.law != Law::pyramid || options.directions == 4, "options.directions",
+          "4 on a GPU", options.directions);
 }
 
 }  // namespace
@@ -77,24 +90,24 @@ template <class In>
 void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
            const SolveOptions& options, Workspace& workspace, Stream stream) {
   check_solve(problem, result, options);
-  require(options.law != Law::pyramid || options.directions == 4, "options.directions",
-          "4 on a GPU", options.directions);
-  Workspace::Impl& w = workspace.impl();
+  check_directions_of_gpu(options);
+  const Workspace::Impl& w = workspace.impl();
   check_workspace(problem.num_envs, problem.max_rows, problem.max_contacts, w);
   if (problem.num_envs == 0) return;
-  sort_environments(problem, w, stream);
-  auto* envs = static_cast<std::int32_t*>(w.envs.data());
-  auto* count = static_cast<std::int32_t*>(w.counters.data());
-  int c = 0;
-  for (const LaunchPlan& plan : w.plans<In>(options)) {
-    const kernels::GroupScratch scratch{plan.max_rows, plan.max_contacts, plan.group_bytes,
-                                        static_cast<unsigned char*>(w.scratch.data())};
-    const kernels::WorkList work{envs + std::int64_t(c) * problem.num_envs, count + c,
-                                 count + w.classes.count + c};
-    launch(plan.kernel, plan.blocks, kernels::kBlockThreads, plan.shared_bytes, stream, problem,
-           result, options, scratch, work);
-    ++c;
-  }
+  enqueue({}, problem, result, options, w.given, w, stream);
+}
+
+template <class In>
+void solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
+                     const ResultBatch<In>& result, const SolveOptions& options,
+                     Workspace& workspace, Stream stream) {
+  check_solve_mechanism(step, problem, result, options);
+  check_directions_of_gpu(options);
+  const Workspace::Impl& w = workspace.impl();
+  check_workspace(problem.num_envs, problem.max_rows, problem.max_contacts, w);
+  check_workspace(step.mechanism, w);
+  if (problem.num_envs == 0) return;
+  enqueue(step, problem, result, options, w.fused, w, stream);
 }
 
 template <class In>
@@ -104,12 +117,12 @@ void delassus(const MechanismBatch<In>& m, EnvArray<In> W, std::int32_t ld_W, st
   if (m.num_envs > 0 && m.max_rows > 0) require_array(W, "W");
   require(ld_W >= m.max_rows, "ld_W", "at least mechanism.max_rows", ld_W);
   require(ok != nullptr || m.num_envs == 0, "ok", "an array", "none");
+  const Workspace::Impl& w = workspace.impl();
+  check_workspace(m, w);
   if (m.num_envs == 0) return;
-  const auto k = kernels::mechanism_kernels<In>();
-  const MechanismLaunch plan = plan_mechanism(k.delassus, k.bytes(m.nv, m.max_rows), m.num_envs,
-                                              m.max_rows, workspace.impl());
+  const LaunchPlan& plan = w.mechanism_plans<In>().delassus;
   launch(plan.kernel, plan.blocks, kernels::kBlockThreads, plan.shared_bytes, stream, m, W, ld_W,
-         ok, plan.scratch);
+         ok, scratch_of(plan, w));
 }
 
 template <class In>
@@ -123,27 +136,25 @@ void apply_impulse(const MechanismBatch<In>& m, EnvArray<const In> impulse,
     require_array(v_next, "v_next");
   }
   require(ok != nullptr || m.num_envs == 0, "ok", "an array", "none");
+  const Workspace::Impl& w = workspace.impl();
+  check_workspace(m, w);
   if (m.num_envs == 0) return;
-  const auto k = kernels::mechanism_kernels<In>();
-  const MechanismLaunch plan =
-      plan_mechanism(k.apply, k.bytes(m.nv, m.max_rows), m.num_envs, m.max_rows, workspace.impl());
+  const LaunchPlan& plan = w.mechanism_plans<In>().apply;
   launch(plan.kernel, plan.blocks, kernels::kBlockThreads, plan.shared_bytes, stream, m, impulse,
-         v_free, v_next, ok, plan.scratch);
+         v_free, v_next, ok, scratch_of(plan, w));
 }
 
-template void solve(const ProblemBatch<double>&, const ResultBatch<double>&, const SolveOptions&,
-                    Workspace&, Stream);
-template void solve(const ProblemBatch<float>&, const ResultBatch<float>&, const SolveOptions&,
-                    Workspace&, Stream);
-template void delassus(const MechanismBatch<double>&, EnvArray<double>, std::int32_t, std::int32_t*,
-                       Workspace&, Stream);
-template void delassus(const MechanismBatch<float>&, EnvArray<float>, std::int32_t, std::int32_t*,
-                       Workspace&, Stream);
-template void apply_impulse(const MechanismBatch<double>&, EnvArray<const double>,
-                            EnvArray<const double>, EnvArray<double>, std::int32_t*, Workspace&,
-                            Stream);
-template void apply_impulse(const MechanismBatch<float>&, EnvArray<const float>,
-                            EnvArray<const float>, EnvArray<float>, std::int32_t*, Workspace&,
-                            Stream);
+#define SS_INSTANTIATE(In)                                                                        \
+  template void solve(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,       \
+                      Workspace&, Stream);                                                        \
+  template void solve_mechanism(const MechanismStep<In>&, const ProblemBatch<In>&,                \
+                                const ResultBatch<In>&, const SolveOptions&, Workspace&, Stream); \
+  template void delassus(const MechanismBatch<In>&, EnvArray<In>, std::int32_t, std::int32_t*,    \
+                         Workspace&, Stream);                                                     \
+  template void apply_impulse(const MechanismBatch<In>&, EnvArray<const In>, EnvArray<const In>,  \
+                              EnvArray<In>, std::int32_t*, Workspace&, Stream);
+SS_INSTANTIATE(double)
+SS_INSTANTIATE(float)
+#undef SS_INSTANTIATE
 
 }  // namespace stickslip::cuda

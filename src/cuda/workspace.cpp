@@ -7,6 +7,8 @@
 
 namespace stickslip::cuda {
 
+using kernels::Program;
+
 DeviceLimits device_limits() {
   int device = 0, processors = 0, shared = 0;
   SS_CUDA(cudaGetDevice(&device));
@@ -17,98 +19,113 @@ DeviceLimits device_limits() {
 
 namespace {
 
-template <kernels::Program kProgram>
-kernels::SolveKernels double_data(Precision precision) {
-  switch (precision) {
-    case Precision::fp64:
-      return kernels::solve_kernels<double, double, double, kProgram>();
-    case Precision::mixed:
-      return kernels::solve_kernels<double, float, double, kProgram>();
-    case Precision::fp32:
+/// In `mixed`, the later rungs factorise in double: they are the kernels of fp64.
+template <Program kProgram>
+kernels::SolveKernels solve_kernels_of(Types types) {
+  using kernels::solve_kernels;
+  switch (types) {
+    case Types::fp64:
+      return solve_kernels<double, double, double, kProgram>();
+    case Types::mixed:
+      if constexpr (kProgram == Program::later) {
+        return solve_kernels<double, double, double, kProgram>();
+      } else {
+        return solve_kernels<double, float, double, kProgram>();
+      }
+    case Types::fp32:
+      return solve_kernels<float, float, double, kProgram>();
+    case Types::float_data:
       break;
   }
-  return kernels::solve_kernels<float, float, double, kProgram>();
+  return solve_kernels<float, float, float, kProgram>();
 }
 
 }  // namespace
 
-using kernels::Program;
-
-template <>
-kernels::SolveKernels solve_kernels_of<double>(Precision precision, Program program) {
-  return program == Program::pivoting ? double_data<Program::pivoting>(precision)
-                                      : double_data<Program::iterative>(precision);
+const std::vector<LaunchPlan>& Plans::of(Program program, Types types) const {
+  if (program == Program::pivoting) return pivoting[int(types)];
+  return program == Program::later ? later[int(types)] : first[int(types)];
 }
 
-template <>
-kernels::SolveKernels solve_kernels_of<float>(Precision, Program program) {
-  return program == Program::pivoting
-             ? kernels::solve_kernels<float, float, float, Program::pivoting>()
-             : kernels::solve_kernels<float, float, float, Program::iterative>();
-}
-
-Plans Workspace::Impl::plan_program(Program program) {
-  Plans plans;
-  plans.float_data = plan_all(solve_kernels_of<float>(Precision::fp32, program));
-  for (Precision p : {Precision::fp64, Precision::fp32, Precision::mixed}) {
-    plans.by_precision[int(p)] = plan_all(solve_kernels_of<double>(p, program));
+/// Decides on the number of blocks: as many as the device holds at once, or the batch needs.
+void Workspace::Impl::place(LaunchPlan& plan) {
+  int resident = 2;  // of the large problems: more would only need more memory
+  if (plan.shared_bytes > 0) {
+    SS_CUDA(cudaFuncSetAttribute(plan.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 int(limits.shared_per_block)));
+    SS_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &resident, plan.kernel, kernels::kBlockThreads, plan.shared_bytes));
   }
-  return plans;
+  const int enough = (num_envs + plan.groups() - 1) / plan.groups();
+  plan.blocks = std::max(1, std::min(resident * limits.processors, enough));
+  most_scratch_ = std::max(most_scratch_, plan.global_bytes());
 }
 
-std::vector<LaunchPlan> Workspace::Impl::plan_all(const kernels::SolveKernels& kernels) {
+std::vector<LaunchPlan> Workspace::Impl::plan_classes(const kernels::SolveKernels& kernels,
+                                                      int dofs) {
   std::vector<LaunchPlan> plans;
   for (int c = 0; c < classes.count; ++c) {
-    LaunchPlan plan = plan_class(kernels, classes.rows[c], max_contacts, limits.shared_per_block);
-    int resident = 2;  // of the large problems: more would only need more memory
-    if (plan.shared_bytes > 0) {
-      SS_CUDA(cudaFuncSetAttribute(plan.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   int(limits.shared_per_block)));
-      SS_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-          &resident, plan.kernel, kernels::kBlockThreads, plan.shared_bytes));
-    }
-    const int enough = (num_envs + plan.groups() - 1) / plan.groups();
-    plan.blocks = std::max(1, std::min(resident * limits.processors, enough));
-    plans.push_back(plan);
+    plans.push_back(
+        plan_class(kernels, classes.rows[c], max_contacts, dofs, limits.shared_per_block));
+    place(plans.back());
   }
   return plans;
 }
 
-Workspace::Impl::Impl(std::int32_t envs_, std::int32_t rows, std::int32_t contacts)
+Plans Workspace::Impl::plan_solves(int dofs) {
+  Plans plans;
+  for (const Types types : {Types::fp64, Types::fp32, Types::mixed, Types::float_data}) {
+    const int t = int(types);
+    plans.first[t] = plan_classes(solve_kernels_of<Program::first>(types), dofs);
+    plans.later[t] = plan_classes(solve_kernels_of<Program::later>(types), dofs);
+    plans.pivoting[t] = plan_classes(solve_kernels_of<Program::pivoting>(types), dofs);
+  }
+  return plans;
+}
+
+template <class In>
+MechanismPlans Workspace::Impl::plan_mechanism() {
+  const kernels::MechanismKernels k = kernels::mechanism_kernels<In>();
+  const std::size_t bytes = k.bytes(nv, max_rows);
+  const bool shared = bytes <= limits.shared_per_block;
+  const auto plan = [&](const void* const kernels[2]) {
+    LaunchPlan p{.kernel = kernels[shared ? 0 : 1],
+                 .max_rows = max_rows,
+                 .nv = nv,
+                 .group_bytes = bytes,
+                 .shared_bytes = shared ? bytes : 0};
+    place(p);
+    return p;
+  };
+  return {plan(k.delassus), plan(k.apply)};
+}
+
+Workspace::Impl::Impl(std::int32_t envs_, std::int32_t rows, std::int32_t contacts,
+                      std::int32_t dofs)
     : num_envs(envs_),
       max_rows(rows),
       max_contacts(contacts),
+      nv(dofs),
       limits(device_limits()),
       classes(size_classes(rows)),
-      sort(kernels::sort_kernels()),
-      class_of(sizeof(std::int32_t) * std::size_t(envs_)),
+      given(plan_solves(kernels::kGivenMatrix)),
       envs(sizeof(std::int32_t) * std::size_t(envs_) * std::size_t(classes.count)),
-      counters(sizeof(std::int32_t) * 2 * std::size_t(classes.count)),
+      counters(sizeof(std::int32_t) * 4 * std::size_t(classes.count)),
       scratch(0) {
-  iterative = plan_program(Program::iterative);
-  pivoting = plan_program(Program::pivoting);
-  std::size_t bytes = 0;
-  for (const Plans* program : {&iterative, &pivoting}) {
-    const auto& typed = program->by_precision;
-    for (const auto* plans : {&program->float_data, &typed[0], &typed[1], &typed[2]}) {
-      for (const LaunchPlan& plan : *plans) bytes = std::max(bytes, plan.global_bytes());
-    }
+  if (nv >= 0) {
+    fused = plan_solves(nv);
+    mechanism_double = plan_mechanism<double>();
+    mechanism_float = plan_mechanism<float>();
   }
-  reserve(bytes);
+  scratch = Buffer(most_scratch_);
 }
 
-void Workspace::Impl::reserve(std::size_t bytes) {
-  if (bytes <= scratch.bytes()) return;
-  SS_CUDA(cudaDeviceSynchronize());  // launches may still use the old scratch
-  scratch = Buffer(0);
-  scratch = Buffer(bytes);
-}
-
-Workspace::Workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts) {
+Workspace::Workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
+                     std::int32_t nv) {
   require(num_envs >= 0, "num_envs", "a number >= 0", num_envs);
   require(max_rows >= 0, "max_rows", "a number >= 0", max_rows);
   require(max_contacts >= 0, "max_contacts", "a number >= 0", max_contacts);
-  impl_ = std::make_unique<Impl>(num_envs, max_rows, max_contacts);
+  impl_ = std::make_unique<Impl>(num_envs, max_rows, max_contacts, nv);
 }
 
 Workspace::~Workspace() = default;

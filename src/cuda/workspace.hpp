@@ -17,41 +17,53 @@ struct DeviceLimits {
 
 DeviceLimits device_limits();
 
-/// The kernels of a combination of data and precision.
-template <class In>
-kernels::SolveKernels solve_kernels_of(Precision precision, kernels::Program program);
+/// Combinations of precision and type of the data, as kernels are compiled for them.
+enum class Types { fp64, fp32, mixed, float_data };
+inline constexpr int kTypes = 4;
 
-/// Launches of one program, for all combinations of types; one launch per class.
+template <class In>
+Types types_of(Precision precision) {
+  return sizeof(In) == 4 ? Types::float_data : Types(precision);
+}
+
+/// Launches of the solves of given matrices, or of mechanisms: by program and types, one per class.
 struct Plans {
-  std::vector<LaunchPlan> float_data, by_precision[3];
+  std::vector<LaunchPlan> first[kTypes], later[kTypes], pivoting[kTypes];
+
+  const std::vector<LaunchPlan>& of(kernels::Program program, Types types) const;
+};
+
+/// Launches of `delassus` and `apply_impulse` for one type of data.
+struct MechanismPlans {
+  LaunchPlan delassus, apply;
 };
 
 struct Workspace::Impl {
-  Impl(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts);
+  Impl(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts, std::int32_t nv);
 
-  /// Launches of a combination of types, one per class.
   template <class In>
-  const std::vector<LaunchPlan>& plans(const SolveOptions& o) const {
-    const Plans& plans =
-        kernels::program_of(o) == kernels::Program::pivoting ? pivoting : iterative;
-    return sizeof(In) == 4 ? plans.float_data : plans.by_precision[int(o.precision)];
+  const MechanismPlans& mechanism_plans() const {
+    return sizeof(In) == 4 ? mechanism_float : mechanism_double;
   }
-  /// Makes the global scratch at least `bytes` large (waits for the device where it grows).
-  void reserve(std::size_t bytes);
+  unsigned char* scratch_memory() const { return static_cast<unsigned char*>(scratch.data()); }
 
-  std::int32_t num_envs, max_rows, max_contacts;
+  std::int32_t num_envs, max_rows, max_contacts, nv;
   DeviceLimits limits;
   kernels::SizeClasses classes;
-  kernels::SortKernels sort;
-  Plans iterative, pivoting;
-  Buffer class_of;  ///< int32 [num_envs]
+  Plans given, fused;  ///< fused: where nv >= 0
+  MechanismPlans mechanism_double, mechanism_float;
   Buffer envs;      ///< int32 [classes][num_envs]
-  Buffer counters;  ///< int32 [2][classes]: count, next
+  Buffer counters;  ///< int32 [passes][2][classes]: count, next
   Buffer scratch;   ///< of the launches that use global memory
 
  private:
-  Plans plan_program(kernels::Program program);
-  std::vector<LaunchPlan> plan_all(const kernels::SolveKernels& kernels);
+  Plans plan_solves(int dofs);
+  std::vector<LaunchPlan> plan_classes(const kernels::SolveKernels& kernels, int dofs);
+  template <class In>
+  MechanismPlans plan_mechanism();
+  void place(LaunchPlan& plan);
+
+  std::size_t most_scratch_ = 0;  ///< that any of the launches needs in global memory
 };
 
 }  // namespace stickslip::cuda

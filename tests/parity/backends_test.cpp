@@ -40,13 +40,11 @@ void expect_isa_parity(const SolveOptions& options, int envs) {
     const kernels::KernelTable* table = kernels::kernel_table(isa);
     if (table == nullptr) continue;
     const auto& typed = kernels::typed<In>(*table);
-    const std::size_t bytes =
-        options.law == Law::pyramid
-            ? typed.pyramid_bytes(batch.kMaxRows, batch.kMaxContacts, options.directions)
-            : typed.solve_bytes(batch.kMaxRows, batch.kMaxContacts);
-    support::AlignedBytes scratch(bytes);
+    const int directions = options.law == Law::pyramid ? options.directions : 0;
+    support::AlignedBytes scratch(
+        typed.solve_bytes(batch.kMaxRows, batch.kMaxContacts, directions, -1));
     const auto got = run(batch, envs, [&](const auto& p, const auto& r) {
-      typed.solve[int(options.precision)](p, r, options, 0, envs, scratch.data(), false);
+      typed.solve[int(options.precision)](p, r, options, {}, 0, envs, scratch.data(), false);
     });
     EXPECT_EQ(got, expected) << isa;
     ++compared;

@@ -5,6 +5,7 @@
 #include "kernels/group/thread_group.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/dyadic.hpp"
+#include "tests/support/dyadic_mechanism.hpp"
 #include "tests/support/env_runner.hpp"
 #include "tests/support/results.hpp"
 
@@ -53,6 +54,22 @@ kernels::PermutedGroup<1> permuted(std::uint32_t seed) {
   return group;
 }
 
+/// Mechanisms solved one by one: run(env, scratch, step) does it.
+template <class Real, class Factor, class Run>
+std::vector<std::uint64_t> run_mechanisms(const SolveOptions& options, Run run) {
+  support::DyadicMechanisms<double> m(kEnvs, options.law);
+  Results results(kEnvs, m.kMaxRows);
+  support::EnvMemory<Real, Factor, double> memory(m.kMaxRows, m.kMaxContacts, m.kDofs);
+  run(m.problem(), results.view(), m.step(), memory);
+  std::vector<std::uint64_t> out;
+  for (int env = 0; env < kEnvs; ++env) {
+    out.push_back(results.hash(env, m.rows(env)));
+    support::hash_bytes(out.back(), &m.v_next[std::size_t(env * m.kDofs)],
+                        m.kDofs * sizeof(double));
+  }
+  return out;
+}
+
 class Groups : public testing::TestWithParam<support::Case> {
  protected:
   template <class Real, class Factor>
@@ -67,7 +84,46 @@ class Groups : public testing::TestWithParam<support::Case> {
     }
     EXPECT_EQ((run_on_threads<Real, Factor>(3, options)), expected);
   }
+
+  template <class Real, class Factor>
+  void expect_same_bits_of_mechanisms() {
+    const SolveOptions options = GetParam().options();
+    const auto expected = run_mechanisms<Real, Factor>(
+        options, [&](const auto& problem, const auto& result, const auto& step, auto&) {
+          Workspace workspace(problem.max_rows, problem.max_contacts, 1);
+          solve_mechanism(step, problem, result, options, workspace);
+        });
+    const auto on = [&](const auto& group) {
+      return [&](const auto& problem, const auto& result, const auto& step, auto& memory) {
+        for (int env = 0; env < kEnvs; ++env) {
+          kernels::solve_env<Real, Factor>(group, problem, result, options, env, memory.scratch(),
+                                           false, step);
+        }
+      };
+    };
+    for (std::uint32_t seed : {1U, 2U, 17U}) {
+      EXPECT_EQ((run_mechanisms<Real, Factor>(options, on(permuted(seed)))), expected) << seed;
+    }
+    const auto threads = run_mechanisms<Real, Factor>(
+        options, [&](const auto& problem, const auto& result, const auto& step, auto& memory) {
+          kernels::run_lanes(3, [&](const kernels::ThreadGroup& group) {
+            on(group)(problem, result, step, memory);
+          });
+        });
+    EXPECT_EQ(threads, expected);
+  }
 };
+
+TEST_P(Groups, give_the_same_bits_of_mechanisms) {
+  switch (GetParam().precision) {
+    case Precision::fp64:
+      return expect_same_bits_of_mechanisms<double, double>();
+    case Precision::fp32:
+      return expect_same_bits_of_mechanisms<float, float>();
+    case Precision::mixed:
+      return expect_same_bits_of_mechanisms<double, float>();
+  }
+}
 
 TEST_P(Groups, give_the_same_bits) {
   switch (GetParam().precision) {

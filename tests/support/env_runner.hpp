@@ -10,18 +10,19 @@ namespace stickslip::support {
 template <class Real, class Factor, class In>
 class EnvMemory {
  public:
-  EnvMemory(int max_rows, int max_contacts)
+  EnvMemory(int max_rows, int max_contacts, int nv = kernels::kGivenMatrix)
       : max_rows_(max_rows),
         max_contacts_(max_contacts),
-        storage_(Scratch::bytes_with_lcp(max_rows, max_contacts, kDirections)) {}
+        nv_(nv),
+        storage_(Scratch::bytes_with_lcp(max_rows, max_contacts, kDirections, nv)) {}
   using Scratch = kernels::EnvScratch<Real, Factor, In>;
   Scratch scratch() {
-    return Scratch(kernels::Arena(storage_.data()), max_rows_, max_contacts_, kDirections);
+    return Scratch(kernels::Arena(storage_.data()), max_rows_, max_contacts_, kDirections, nv_);
   }
 
  private:
   static constexpr int kDirections = 4;  ///< of law `pyramid`
-  int max_rows_, max_contacts_;
+  int max_rows_, max_contacts_, nv_;
   AlignedBytes storage_;
 };
 

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "kernels/launch/solve_env.hpp"
+#include "kernels/launch/work_list.hpp"
 #include "src/cuda/plan.hpp"
+#include "tests/support/cases.hpp"
 
 namespace stickslip::cuda {
 namespace {
@@ -14,7 +16,7 @@ const int kNarrow = 0, kWide = 0, kGlobal = 0;  // stand for the kernels
 
 using kernels::Program;
 
-template <class Real, class Factor, Program kProgram = Program::iterative>
+template <class Real, class Factor, Program kProgram = Program::first>
 kernels::SolveKernels with_scratch_of() {
   return {&kNarrow, &kWide, &kGlobal, &kernels::EnvScratch<Real, Factor, double, kProgram>::bytes};
 }
@@ -33,23 +35,27 @@ TEST(CudaPlan, classes_grow_up_to_the_capacity) {
 
 TEST(CudaPlan, groups_are_narrow_where_the_problems_are_small) {
   const auto k = with_scratch_of<double, double>();
-  const LaunchPlan small = plan_class(k, 12, 100, kShared90);
+  const LaunchPlan small = plan_class(k, 12, 100, kernels::kGivenMatrix, kShared90);
   EXPECT_EQ(small.kernel, &kNarrow);
   EXPECT_EQ(small.groups(), 4);
   EXPECT_EQ(small.max_contacts, 4);  // more do not fit into 12 rows
   EXPECT_EQ(small.shared_bytes, 4 * small.group_bytes);
-  EXPECT_EQ(plan_class(k, 13, 100, kShared90).kernel, &kWide);
-  EXPECT_EQ(plan_class(k, 13, 100, kShared90).groups(), 1);
+  const LaunchPlan wide = plan_class(k, 13, 100, kernels::kGivenMatrix, kShared90);
+  EXPECT_EQ(wide.kernel, &kWide);
+  EXPECT_EQ(wide.groups(), 1);
+  kernels::SolveKernels few = k;  // of later rungs: a hard environment gets all lanes
+  few.narrow = nullptr;
+  EXPECT_EQ(plan_class(few, 12, 100, kernels::kGivenMatrix, kShared90).kernel, &kWide);
 }
 
 TEST(CudaPlan, ninety_six_rows_in_double_fit_the_shared_memory_of_sm_90) {
   const auto k = with_scratch_of<double, double>();
   for (const auto& program : {k, with_scratch_of<double, double, Program::pivoting>()}) {
-    const LaunchPlan fits = plan_class(program, 96, 32, kShared90);
+    const LaunchPlan fits = plan_class(program, 96, 32, kernels::kGivenMatrix, kShared90);
     EXPECT_EQ(fits.kernel, &kWide);
     EXPECT_EQ(fits.global_bytes(), 0U);
   }
-  LaunchPlan large = plan_class(k, 96, 32, kShared80);
+  LaunchPlan large = plan_class(k, 96, 32, kernels::kGivenMatrix, kShared80);
   EXPECT_EQ(large.kernel, &kGlobal);
   EXPECT_EQ(large.shared_bytes, 0U);
   large.blocks = 3;
@@ -58,10 +64,84 @@ TEST(CudaPlan, ninety_six_rows_in_double_fit_the_shared_memory_of_sm_90) {
 
 TEST(CudaPlan, scratch_keeps_its_alignment_from_group_to_group) {
   for (int rows : {0, 1, 12, 31, 64, 97}) {
-    const std::size_t bytes = with_scratch_of<double, float>().bytes(rows, rows / 3);
-    EXPECT_EQ(bytes % kernels::Arena::kAlignment, 0U) << rows;
-    RecordProperty("bytes_" + std::to_string(rows), std::to_string(bytes));
+    for (int nv : {kernels::kGivenMatrix, 0, 7, 35}) {
+      const std::size_t bytes = with_scratch_of<double, float>().bytes(rows, rows / 3, nv);
+      EXPECT_EQ(bytes % kernels::Arena::kAlignment, 0U) << rows;
+      RecordProperty("bytes_" + std::to_string(rows) + "_" + std::to_string(nv),
+                     std::to_string(bytes));
+    }
   }
+}
+
+// Where the matrix is formed from a mechanism, it stays beside the scratch of the solve.
+TEST(CudaPlan, the_matrix_of_a_mechanism_fits_beside_its_solve) {
+  for (int rows : {12, 32, 64}) {
+    const auto k = with_scratch_of<double, float>();
+    const std::size_t given = k.bytes(rows, rows / 3, kernels::kGivenMatrix);
+    EXPECT_GE(k.bytes(rows, rows / 3, 0), given + std::size_t(rows * rows) * sizeof(double));
+    EXPECT_GT(plan_class(k, rows, rows / 3, 35, kShared90).shared_bytes, 0U) << rows;
+  }
+}
+
+// The later rungs of `mixed` factorise in double: rung 0 need not have room for that.
+TEST(CudaPlan, later_rungs_cost_rung_0_no_memory) {
+  const auto first = with_scratch_of<double, float>();
+  const auto later = with_scratch_of<double, double, Program::later>();
+  for (int rows : {12, 32, 64, 96}) {
+    const int given = kernels::kGivenMatrix;
+    EXPECT_LT(first.bytes(rows, rows / 3, given), later.bytes(rows, rows / 3, given)) << rows;
+  }
+}
+
+TEST(CudaPlan, a_second_pass_runs_where_there_are_later_rungs) {
+  SolveOptions options;
+  EXPECT_EQ(passes_of(options).count, 2);
+  EXPECT_EQ(passes_of(options).programs[0], Program::first);
+  EXPECT_EQ(passes_of(options).programs[1], Program::later);
+  options.max_rung = 0;
+  EXPECT_EQ(passes_of(options).count, 1);
+  for (const auto& [law, solver] :
+       {std::pair(Law::coulomb, Solver::pgs), std::pair(Law::coulomb, Solver::newton),
+        std::pair(Law::box, Solver::automatic)}) {
+    const SolveOptions one_rung{.law = law, .solver = solver};
+    EXPECT_EQ(passes_of(one_rung).count, 1);
+    EXPECT_EQ(passes_of(one_rung).programs[0], Program::first);
+  }
+  const SolveOptions pyramid{.law = Law::pyramid};
+  EXPECT_EQ(passes_of(pyramid).count, 1);
+  EXPECT_EQ(passes_of(pyramid).programs[0], Program::pivoting);
+}
+
+// A stage that its program lacks would be skipped without a word.
+TEST(CudaPlan, the_programs_have_every_stage_of_every_ladder) {
+  int stages = 0;
+  for (const support::Case& c : support::supported_cases()) {
+    const SolveOptions options = c.options();
+    const Program first = kernels::program_of(options);
+    for (int i = 0;; ++i, ++stages) {
+      const kernels::Stage stage = kernels::stage_of(options, i);
+      if (stage.method == kernels::Method::none) break;
+      const Program program = first == Program::first && stage.rung > 0 ? Program::later : first;
+      EXPECT_TRUE(kernels::program_has(program, stage)) << support::name(c) << ", stage " << i;
+    }
+  }
+  EXPECT_GT(stages, 100);
+}
+
+TEST(CudaPlan, environments_go_to_the_smallest_class_that_holds_them) {
+  const auto classes = size_classes(64);  // 12, 32, 64
+  const EnvShape shapes[] = {{0, 0, 0, 4},  {1, 0, 0, 4},  {0, 0, 0, 11},
+                             {32, 0, 0, 0}, {0, 0, 0, 0},  {60, 4, 0, 0},
+                             {60, 5, 0, 0}, {-1, 0, 0, 0}, {0, 0, 0, 30}};
+  const int expected[] = {0, 1, 2, 1, 0, 2, 0, 0, 0};
+  for (int env = 0; env < 9; ++env) {
+    EXPECT_EQ(kernels::size_class(classes, {shapes, 1}, {}, env, 64, 21), expected[env]) << env;
+  }
+  const std::int32_t dims[] = {6, 6, 3};  // 15 rows instead of 9
+  EXPECT_EQ(kernels::size_class(classes, {shapes, 1}, {dims, 0}, 0, 64, 3), 0) << "over capacity";
+  const EnvShape three{0, 0, 0, 3};
+  EXPECT_EQ(kernels::size_class(classes, {&three, 0}, {}, 0, 64, 3), 0);
+  EXPECT_EQ(kernels::size_class(classes, {&three, 0}, {dims, 0}, 0, 64, 3), 1);
 }
 
 }  // namespace

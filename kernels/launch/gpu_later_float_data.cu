@@ -1,5 +1,5 @@
 #include "kernels/launch/gpu_batch.cuh"
 
 namespace stickslip::kernels {
-template SolveKernels solve_kernels<double, float, double, Program::iterative>();
+template SolveKernels solve_kernels<float, float, float, Program::later>();
 }  // namespace stickslip::kernels

@@ -1,0 +1,103 @@
+// Batches of tests in device memory.
+#pragma once
+#include <vector>
+
+#include "stickslip/cuda.hpp"
+#include "tests/launch/capture.hpp"
+#include "tests/support/results.hpp"
+
+namespace stickslip::support {
+
+/// Copies of views in device memory, as long as it lives.
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(cuda::Stream stream) : stream_(stream) {}
+
+  template <class T>
+  T* room(std::size_t count) {
+    buffers_.emplace_back(count * sizeof(T));
+    return static_cast<T*>(buffers_.back().data());
+  }
+  template <class T>
+  EnvArray<T> copy(const EnvArray<T>& host, std::int64_t num_envs) {
+    if (host.data == nullptr) return {};
+    const std::size_t count = std::size_t(num_envs * host.stride);
+    auto* device = room<std::remove_const_t<T>>(count);
+    buffers_.back().upload(host.data, count * sizeof(T), stream_);
+    return {device, host.stride};
+  }
+  template <class In>
+  ProblemBatch<In> copy(ProblemBatch<In> p) {
+    p.shape = copy(p.shape, p.num_envs);
+    p.dims = copy(p.dims, p.num_envs);
+    p.W = copy(p.W, p.num_envs);
+    for (auto* array : {&p.b, &p.mu, &p.R, &p.lo, &p.hi, &p.warm_start}) {
+      *array = copy(*array, p.num_envs);
+    }
+    return p;
+  }
+  template <class In>
+  MechanismStep<In> copy(MechanismStep<In> step) {
+    MechanismBatch<In>& m = step.mechanism;
+    m.M = copy(m.M, m.num_envs);
+    m.J = copy(m.J, m.num_envs);
+    step.v_free = copy(step.v_free, m.num_envs);
+    step.v_next = copy(step.v_next, m.num_envs);
+    return step;
+  }
+  /// The values of an array of this memory, when all before on the stream is done.
+  template <class T>
+  std::vector<T> download(const EnvArray<T>& array, std::int64_t num_envs) const {
+    std::vector<T> host(std::size_t(num_envs * array.stride));
+    for (const cuda::Buffer& buffer : buffers_) {
+      if (buffer.data() == array.data) buffer.download(host.data(), buffer.bytes(), stream_);
+    }
+    cuda::wait(stream_);
+    return host;
+  }
+
+ private:
+  cuda::Stream stream_;
+  std::vector<cuda::Buffer> buffers_;
+};
+
+/// Results in device memory.
+template <class In>
+class DeviceResults {
+ public:
+  DeviceResults(int num_envs, int max_rows, cuda::Stream stream)
+      : host_(num_envs, max_rows), stream_(stream) {
+    const ResultBatch<In> h = host_.view();
+    const auto place = [&](auto* values, std::size_t count) {
+      copies_.push_back({values, cuda::Buffer(count * sizeof *values)});
+      return static_cast<decltype(values)>(copies_.back().device.data());
+    };
+    const auto envs = std::size_t(num_envs);
+    view_ = {{place(h.impulse.data, envs * std::size_t(max_rows)), max_rows},
+             place(h.residual, envs),
+             place(h.status, envs),
+             place(h.iterations, envs),
+             place(h.solver, envs),
+             place(h.rows_needed, envs),
+             place(h.rung, envs)};
+  }
+  const ResultBatch<In>& view() const { return view_; }
+  /// The results on the host, when all before on the stream is done.
+  const PlainResults<In>& host() {
+    for (const Copy& c : copies_) c.device.download(c.host, c.device.bytes(), stream_);
+    cuda::wait(stream_);
+    return host_;
+  }
+
+ private:
+  struct Copy {
+    void* host;
+    cuda::Buffer device;
+  };
+  PlainResults<In> host_;
+  cuda::Stream stream_;
+  std::vector<Copy> copies_;
+  ResultBatch<In> view_;
+};
+
+}  // namespace stickslip::support

@@ -1,0 +1,111 @@
+// How solves are scheduled, seen from a runtime without a GPU: what is launched, on whom, and what
+// a call never does.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+
+#include "tests/launch/fake_kernels.hpp"
+#include "tests/launch/fake_runtime.hpp"
+#include "tests/launch/on_device.hpp"
+#include "tests/support/batches.hpp"
+#include "tests/support/cases.hpp"
+#include "tests/support/dyadic_mechanism.hpp"
+#include "tests/support/families.hpp"
+
+namespace stickslip {
+namespace {
+
+fake::Calls calls_of(const std::function<void()>& f) {
+  fake::calls() = {};
+  f();
+  return fake::calls();
+}
+
+TEST(Schedule, a_call_only_launches) {
+  support::DyadicMechanisms<double> m(30);
+  const cuda::Stream stream = support::stream(1);
+  support::DeviceMemory memory(stream);
+  const auto problem = memory.copy(m.problem());
+  const auto step = memory.copy(m.step());
+  support::DeviceResults<double> results(30, m.kMaxRows, stream);
+  cuda::Workspace workspace(30, m.kMaxRows, m.kMaxContacts, m.kDofs);
+  for (const support::Case& c : support::supported_cases()) {
+    const fake::Calls calls = calls_of([&] {
+      cuda::solve_mechanism(step, problem, results.view(), c.options(), workspace, stream);
+    });
+    EXPECT_EQ(calls.allocations, 0);
+    EXPECT_EQ(calls.waits, 0);
+    EXPECT_EQ(calls.copies, 0);
+    EXPECT_GE(calls.launches, 3);
+  }
+  EXPECT_GT(calls_of([] { cuda::Buffer(8); }).allocations, 0) << "are they counted at all?";
+}
+
+// Rung 0 for all; the later rungs for those that it left, in the class that each belongs to.
+TEST(Schedule, later_rungs_run_the_unsolved_alone) {
+  const auto small = support::make_problems(support::Family::cage, 4, 300);  // 12 rows
+  auto problems = small;
+  for (const auto& p : support::make_problems(support::Family::stackheavy, 8, 40)) {
+    problems.push_back(p);  // 24 rows
+  }
+  const auto batch = support::to_batch<double>(problems);
+  const int envs = batch.num_envs();
+  HostResults<double> cpu(envs, batch.max_rows());
+  SolveOptions first;
+  first.max_rung = 0;
+  solve(batch.view(), cpu.view(), first);
+  int left[2] = {};
+  for (int env = 0; env < envs; ++env) {
+    left[env < 300 ? 0 : 1] += cpu.status(env) == EnvStatus::solved ? 0 : 1;
+  }
+  ASSERT_GT(left[0] + left[1], 0) << "no environment was hard";
+
+  const cuda::Stream stream = support::stream(1);
+  support::DeviceMemory memory(stream);
+  const auto problem = memory.copy(batch.view());
+  support::DeviceResults<double> results(envs, batch.max_rows(), stream);
+  cuda::Workspace workspace(envs, batch.max_rows(), batch.num_envs());
+  fake::solved_by_launch().clear();
+  cuda::solve(problem, results.view(), {}, workspace, stream);
+  EXPECT_EQ(fake::solved_by_launch(), (std::vector<int>{300, 40, left[0], left[1]}));
+
+  solve(batch.view(), cpu.view());
+  const auto& got = results.host();
+  for (int env = 0; env < envs; ++env) {
+    EXPECT_EQ(got.residual[std::size_t(env)], cpu.residual(env)) << env;
+    EXPECT_EQ(got.rung[std::size_t(env)], cpu.rung(env)) << env;
+  }
+}
+
+TEST(Schedule, one_rung_is_one_pass) {
+  const auto batch = support::to_batch<double>(support::make_problems(support::Family::box, 2, 20));
+  support::DeviceMemory memory(nullptr);
+  const auto problem = memory.copy(batch.view());
+  support::DeviceResults<double> results(20, batch.max_rows(), nullptr);
+  cuda::Workspace workspace(20, batch.max_rows(), 2);
+  for (const Law law : {Law::pyramid, Law::box}) {
+    fake::solved_by_launch().clear();
+    cuda::solve(problem, results.view(), {.law = law}, workspace, nullptr);
+    EXPECT_EQ(fake::solved_by_launch(), std::vector<int>{20});
+  }
+}
+
+TEST(Schedule, large_environments_use_global_memory) {
+  support::DyadicMechanisms<double> m(3);
+  const cuda::Stream stream = support::stream(1);
+  support::DeviceMemory memory(stream);
+  auto problem = memory.copy(m.problem());
+  auto step = memory.copy(m.step());
+  support::DeviceResults<double> small(3, m.kMaxRows, stream), large(3, m.kMaxRows, stream);
+  cuda::Workspace fits(3, m.kMaxRows, m.kMaxContacts, m.kDofs);
+  cuda::Workspace does_not(3, m.kMaxRows, m.kMaxContacts, 200);  // L alone takes 320 kB
+  cuda::solve_mechanism(step, problem, small.view(), {}, fits, stream);
+  cuda::solve_mechanism(step, problem, large.view(), {}, does_not, stream);
+  for (int env = 0; env < 3; ++env) {
+    EXPECT_EQ(large.host().hash(env, m.rows(env)), small.host().hash(env, m.rows(env)));
+  }
+}
+
+}  // namespace
+}  // namespace stickslip
