@@ -10,6 +10,7 @@ except ImportError as error:
         f"stickslip needs the MuJoCo it was built for, installed in the same environment: "
         f'pip install "mujoco>=4.0.0,<4.1" ({error})'
     ) from error
+from stickslip.bound import BoundResult, BoundSolver
 from stickslip.contact import SolveOptions, residual, solve
 from stickslip.formulation import (
     ContactLcp,
@@ -28,6 +29,8 @@ from stickslip.solution import Measures, Solution
 __version__ = _version()
 __all__ = [
     "BatchSim",
+    "BoundResult",
+    "BoundSolver",
     "ContactLcp",
     "Law",
     "LcpMethod",

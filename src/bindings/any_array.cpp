@@ -1,0 +1,144 @@
+#include "src/bindings/any_array.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <stdexcept>
+
+#include "stickslip/cuda.hpp"
+
+namespace stickslip::bindings {
+
+namespace {
+
+constexpr int kDlpackHost = 1, kDlpackCuda = 2, kDlpackPinned = 3, kDlpackManaged = 13;
+
+[[noreturn]] void refuse_type(const std::string& message) { throw nb::type_error(message.c_str()); }
+
+std::string type_of(nb::handle value) {
+  return nb::cast<std::string>(nb::str(value.type().attr("__name__")));
+}
+
+/// Device memory is of use only where a GPU answers.
+void require_gpu(const std::string& name, nb::handle value) {
+  if (cuda::available()) return;
+  const char* why = cuda::built() ? "because no GPU answers here"
+                                  : "because this stickslip was built without CUDA";
+  refuse_type(name + ": expected an array in host memory, " + why + ", got " + type_of(value) +
+              " in the memory of a GPU");
+}
+
+Place place_of(const std::string& name, nb::handle value, int type, int index) {
+  if (type == kDlpackHost || type == kDlpackPinned) return {};
+  if (type != kDlpackCuda && type != kDlpackManaged) {
+    refuse_type(name + ": expected an array in host memory or on a CUDA device, got " +
+                type_of(value) + " on a device of DLPack type " + std::to_string(type));
+  }
+  require_gpu(name, value);
+  return {index};
+}
+
+template <class Ndarray>
+AnyArray from_dlpack(const std::string& name, nb::handle value, const char* kind) {
+  Ndarray array;
+  if (!nb::try_cast(value, array)) {
+    refuse_type(name + ": expected " + kind + " that DLPack can hand over, got " + type_of(value));
+  }
+  AnyArray a;
+  a.name = name;
+  a.owner = nb::borrow(value);
+  a.place = place_of(name, value, array.device_type(), array.device_id());
+  a.data = static_cast<unsigned char*>(const_cast<void*>(static_cast<const void*>(array.data())));
+  a.dtype = array.dtype();
+  const auto bytes = std::int64_t(array.itemsize());
+  for (std::size_t i = 0; i < array.ndim(); ++i) {
+    a.shape.push_back(std::int64_t(array.shape(i)));
+    a.strides.push_back(array.stride(i) * bytes);
+  }
+  return a;
+}
+
+nb::dlpack::dtype dtype_of(const std::string& name, const std::string& typestr) {
+  using Code = nb::dlpack::dtype_code;
+  if (typestr.size() < 3 || typestr[0] == '>') {
+    refuse_type(name + ": expected numbers in the machine's byte order, got '" + typestr + "'");
+  }
+  const Code code = typestr[1] == 'f' ? Code::Float : typestr[1] == 'i' ? Code::Int : Code::Bool;
+  return {std::uint8_t(code), std::uint8_t(8 * std::stoi(typestr.substr(2))), 1};
+}
+
+/// The interface of Numba, and of others beside DLPack (version 3 of it).
+AnyArray from_cuda_interface(const std::string& name, nb::handle value, bool writable) {
+  require_gpu(name, value);
+  const auto interface = nb::cast<nb::dict>(value.attr("__cuda_array_interface__"));
+  const auto data = nb::cast<nb::tuple>(interface["data"]);
+  AnyArray a;
+  a.name = name;
+  a.owner = nb::borrow(value);
+  a.data = reinterpret_cast<unsigned char*>(nb::cast<std::uintptr_t>(data[0]));
+  if (writable && nb::cast<bool>(data[1])) {
+    refuse_type(name + ": expected a writable array, got a read-only " + type_of(value));
+  }
+  a.dtype = dtype_of(name, nb::cast<std::string>(interface["typestr"]));
+  for (nb::handle size : nb::cast<nb::tuple>(interface["shape"])) {
+    a.shape.push_back(nb::cast<std::int64_t>(size));
+  }
+  const nb::object strides = interface.attr("get")("strides");
+  if (strides.is_none()) {
+    std::int64_t bytes = a.dtype.bits / 8;
+    for (std::size_t i = a.ndim(); i-- > 0; bytes *= a.shape[i])
+      a.strides.insert(a.strides.begin(), bytes);
+  } else {
+    for (nb::handle stride : nb::cast<nb::tuple>(strides))
+      a.strides.push_back(nb::cast<std::int64_t>(stride));
+  }
+  a.place = {a.empty() ? 0 : cuda::device_of(a.data)};
+  if (a.place.on_host())
+    refuse_type(name + ": expected memory of a GPU behind the interface, got other");
+  return a;
+}
+
+}  // namespace
+
+bool AnyArray::empty() const {
+  for (const std::int64_t size : shape) {
+    if (size == 0) return true;
+  }
+  return false;
+}
+
+const unsigned char* AnyArray::end() const {
+  const unsigned char* last = data;
+  if (empty()) return last;
+  for (std::size_t i = 0; i < ndim(); ++i) last += strides[i] * (shape[i] - 1);
+  return last + dtype.bits / 8;
+}
+
+AnyArray take_array(const std::string& name, nb::handle value, bool writable) {
+  if (nb::hasattr(value, "__dlpack_device__")) {  // before the memory itself is asked for
+    const auto device = nb::cast<nb::tuple>(value.attr("__dlpack_device__")());
+    place_of(name, value, nb::cast<int>(nb::int_(device[0])), nb::cast<int>(nb::int_(device[1])));
+  } else if (nb::hasattr(value, "__cuda_array_interface__")) {
+    return from_cuda_interface(name, value, writable);
+  }
+  return writable ? from_dlpack<nb::ndarray<>>(name, value, "a writable array")
+                  : from_dlpack<nb::ndarray<nb::ro>>(name, value, "an array");
+}
+
+std::string name_of(nb::dlpack::dtype dtype) {
+  using Code = nb::dlpack::dtype_code;
+  const char* kind = dtype.code == std::uint8_t(Code::Float)  ? "float"
+                     : dtype.code == std::uint8_t(Code::Int)  ? "int"
+                     : dtype.code == std::uint8_t(Code::UInt) ? "uint"
+                     : dtype.code == std::uint8_t(Code::Bool) ? "bool"
+                                                              : "type of ";
+  return kind + std::to_string(int(dtype.bits));
+}
+
+std::string text_of(const std::vector<std::int64_t>& shape) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+}  // namespace stickslip::bindings

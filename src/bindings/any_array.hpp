@@ -1,0 +1,49 @@
+// Arrays of any framework, in host or device memory: by DLPack, or by __cuda_array_interface__.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stickslip::bindings {
+
+namespace nb = nanobind;
+
+/// Where memory lies: the host, or a GPU.
+struct Place {
+  static constexpr int kHost = -1;
+  int gpu = kHost;
+
+  bool operator==(const Place&) const = default;
+  bool on_host() const { return gpu == kHost; }
+  std::string text() const { return on_host() ? "host memory" : "GPU " + std::to_string(gpu); }
+};
+
+/// An array, as far as a caller's promise goes, and its owner. Strides count bytes.
+struct AnyArray {
+  std::string name;  ///< of the argument
+  nb::object owner;
+  Place place;
+  unsigned char* data = nullptr;
+  nb::dlpack::dtype dtype;
+  std::vector<std::int64_t> shape, strides;
+
+  std::size_t ndim() const { return shape.size(); }
+  bool empty() const;
+  /// One past the last byte that an element covers.
+  const unsigned char* end() const;
+};
+
+/// Takes an argument in. Throws TypeError (nb::type_error) for what is no array, is on a device of
+/// no use here, or, with `writable`, is read-only.
+AnyArray take_array(const std::string& name, nb::handle value, bool writable);
+
+/// "float64" for a type of elements.
+std::string name_of(nb::dlpack::dtype dtype);
+
+/// "(3, 4)"
+std::string text_of(const std::vector<std::int64_t>& shape);
+
+}  // namespace stickslip::bindings

@@ -1,0 +1,194 @@
+// BoundSolve: a solve whose arrays are checked once. python/stickslip/bound.py gives it its
+// manners.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <functional>
+#include <optional>
+
+#include "src/bindings/bindings.hpp"
+#include "src/bindings/bound_arrays.hpp"
+#include "stickslip/cuda.hpp"
+#include "stickslip/delassus.hpp"
+
+namespace stickslip::bindings {
+
+using namespace nb::literals;
+
+namespace {
+
+/// The sizes that the caller has worked out from its arguments.
+struct Sizes {
+  std::int64_t contacts = 0;  ///< slots for contacts
+  std::int64_t box = 0;       ///< columns of lo and hi
+  std::int64_t mu = 0;        ///< columns of mu, at least where `ragged`
+  bool ragged = false;
+};
+
+/// Everything that a call needs.
+template <class In>
+struct Task {
+  MechanismStep<In> step;
+  ProblemBatch<In> problem;
+  ResultBatch<In> result;
+  bool has_mechanism = false;
+};
+
+template <class In>
+void bind_matrices(BoundArrays& arrays, const nb::dict& in, Task<In>& task) {
+  ProblemBatch<In>& p = task.problem;
+  const std::int64_t n = p.max_rows;
+  if (!task.has_mechanism) {
+    p.W = arrays.input<In>("W", in["W"], {n, n}, &p.ld_W);
+    return;
+  }
+  MechanismBatch<In>& m = task.step.mechanism;
+  const std::int64_t nv = m.nv;
+  m.num_envs = p.num_envs;
+  m.max_rows = p.max_rows;
+  m.J = arrays.input<In>("J", in["J"], {n, nv});
+  m.M = arrays.input<In>("M", in["M"], {nv, nv});
+  task.step.v_free = arrays.input<In>("v_free", in["v_free"], {nv});
+}
+
+template <class In>
+void bind_problem(BoundArrays& arrays, const nb::dict& in, const Sizes& sizes,
+                  ProblemBatch<In>& p) {
+  static_assert(sizeof(EnvShape) == 4 * sizeof(std::int32_t));
+  const std::int64_t n = p.max_rows;
+  const auto shape = arrays.input<std::int32_t>("counts", in["counts"], {4});
+  if (shape.stride % 4 != 0) {
+    throw nb::value_error("counts: expected environments a multiple of 4 integers apart");
+  }
+  p.shape = {reinterpret_cast<const EnvShape*>(shape.data), shape.stride / 4};
+  p.max_contacts = std::int32_t(sizes.contacts);
+  p.dims = arrays.input<std::int32_t>("dims", in["dims"], {sizes.contacts});
+  p.b = arrays.input<In>("b", in["b"], {n});
+  p.mu = arrays.input<In>("mu", in["mu"], {sizes.mu}, nullptr, sizes.ragged);
+  p.R = arrays.input<In>("R", in["R"], {n});
+  p.lo = arrays.input<In>("lo", in["lo"], {sizes.box});
+  p.hi = arrays.input<In>("hi", in["hi"], {sizes.box});
+  p.warm_start = arrays.input<In>("warm_start", in["warm_start"], {n});
+}
+
+template <class In>
+void bind_results(BoundArrays& arrays, const nb::dict& out, Task<In>& task) {
+  ResultBatch<In>& r = task.result;
+  r.impulse = arrays.output<In>("impulse", out, {task.problem.max_rows});
+  r.residual = arrays.output<double>("residual", out, {}).data;
+  r.status = reinterpret_cast<EnvStatus*>(arrays.output<std::int32_t>("status", out, {}).data);
+  r.iterations = arrays.output<std::int32_t>("iterations", out, {}).data;
+  r.solver = reinterpret_cast<Solver*>(arrays.output<std::int32_t>("solver", out, {}).data);
+  r.rows_needed = arrays.output<std::int32_t>("rows_needed", out, {}).data;
+  r.rung = arrays.output<std::int32_t>("rung", out, {}).data;
+  if (task.step.v_free.data != nullptr) {
+    task.step.v_next = arrays.output<In>("v_next", out, {task.step.mechanism.nv});
+  }
+}
+
+/// A call on the CPU: the stream is of no use there.
+template <class In>
+std::function<void(cuda::Stream)> on_cpu(const Task<In>& task, const SolveOptions& options,
+                                         int threads) {
+  const auto workspace =
+      std::make_shared<Workspace>(task.problem.max_rows, task.problem.max_contacts, threads);
+  return [=](cuda::Stream) {
+    task.has_mechanism ? solve_mechanism(task.step, task.problem, task.result, options, *workspace)
+                       : solve(task.problem, task.result, options, *workspace);
+  };
+}
+
+template <class In>
+std::function<void(cuda::Stream)> on_gpu(const Task<In>& task, const SolveOptions& options,
+                                         int gpu) {
+  const cuda::DeviceScope device(gpu);
+  const ProblemBatch<In>& p = task.problem;
+  const auto workspace = std::make_shared<cuda::Workspace>(
+      p.num_envs, p.max_rows, p.max_contacts, task.has_mechanism ? task.step.mechanism.nv : -1);
+  return [=](cuda::Stream stream) {
+    const cuda::DeviceScope current(gpu);
+    task.has_mechanism
+        ? cuda::solve_mechanism(task.step, task.problem, task.result, options, *workspace, stream)
+        : cuda::solve(task.problem, task.result, options, *workspace, stream);
+  };
+}
+
+class BoundSolve {
+ public:
+  BoundSolve(const nb::dict& in, const nb::dict& out, const Sizes& sizes,
+             const SolveOptions& options, int threads)
+      : arrays_(in["W"].is_none() ? "J" : "W", in["W"].is_none() ? in["J"] : in["W"]) {
+    if (arrays_.leader().dtype == nb::dtype<double>()) {
+      bind<double>(in, out, sizes, options, threads);
+    } else {
+      bind<float>(in, out, sizes, options, threads);
+    }
+  }
+  void run(std::uintptr_t stream) const { run_(reinterpret_cast<cuda::Stream>(stream)); }
+
+ private:
+  template <class In>
+  void bind(const nb::dict& in, const nb::dict& out, const Sizes& sizes,
+            const SolveOptions& options, int threads) {
+    Task<In> task;
+    task.has_mechanism = in["W"].is_none();
+    task.problem.num_envs = std::int32_t(arrays_.num_envs());
+    task.problem.max_rows = std::int32_t(arrays_.leader().shape[1]);
+    task.step.mechanism.nv = task.has_mechanism ? std::int32_t(arrays_.leader().shape[2]) : 0;
+    bind_matrices(arrays_, in, task);
+    bind_problem(arrays_, in, sizes, task.problem);
+    bind_results(arrays_, out, task);
+    arrays_.require_outputs_of_their_own();
+    const Place place = arrays_.leader().place;
+    run_ = place.on_host() ? on_cpu(task, options, threads) : on_gpu(task, options, place.gpu);
+  }
+
+  BoundArrays arrays_;
+  std::function<void(cuda::Stream)> run_;
+};
+
+/// A copy of a host array in the memory of a GPU, which the copy owns.
+nb::object to_device(const nb::ndarray<nb::ro, nb::device::cpu, nb::c_contig>& host, int gpu) {
+  const cuda::DeviceScope device(gpu);
+  auto memory = std::make_unique<cuda::Buffer>(host.nbytes());
+  memory->upload(host.data(), host.nbytes(), nullptr);
+  cuda::wait(nullptr);
+  std::vector<std::size_t> shape;
+  for (std::size_t i = 0; i < host.ndim(); ++i) shape.push_back(host.shape(i));
+  void* const data = memory->data();
+  const nb::capsule owner(memory.release(),
+                          [](void* p) noexcept { delete static_cast<cuda::Buffer*>(p); });
+  constexpr int cuda_device = nb::device::cuda::value;
+  return nb::cast(nb::ndarray<>(data, shape.size(), shape.data(), owner, nullptr, host.dtype(),
+                                cuda_device, gpu));
+}
+
+}  // namespace
+
+void bind_bound(nb::module_& m) {
+  nb::class_<BoundSolve>(m, "BoundSolve", "A solve whose arrays are checked once.")
+      .def(
+          "__init__",
+          [](BoundSolve* self, const nb::dict& in, const nb::dict& out, std::int64_t contacts,
+             std::int64_t box, std::int64_t mu, bool ragged, const SolveOptions& options,
+             int threads) {
+            new (self) BoundSolve(in, out, {contacts, box, mu, ragged}, options, threads);
+          },
+          "arrays"_a, "out"_a, nb::kw_only(), "contacts"_a, "box"_a, "mu"_a, "ragged"_a,
+          "options"_a, "threads"_a)
+      .def("run", &BoundSolve::run, "stream"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "Enqueues the solve on a CUDA stream, or solves in host memory.");
+  m.def("to_device", &to_device, "array"_a, "gpu"_a, "A copy in the memory of a GPU.");
+  m.def(
+      "describe",
+      [](const std::string& name, nb::handle value) {
+        const AnyArray a = take_array(name, value, false);
+        nb::list shape;
+        for (const std::int64_t size : a.shape) shape.append(size);
+        return nb::make_tuple(a.place.gpu, nb::tuple(shape), name_of(a.dtype));
+      },
+      "name"_a, "array"_a,
+      "Of an array: the GPU in whose memory it lies (-1: the host's), shape, type of its numbers.");
+}
+
+}  // namespace stickslip::bindings
