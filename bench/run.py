@@ -42,7 +42,16 @@ PEER_RUNS = {  # arguments of `stickslip compare`; a pattern is looked for in th
     "convex_robots_strict": [*ROBOTS, "--peer-tol=1e-13"],
     "coulomb_fc3d": ["problems/fc3d*.h5", "--rounds=3"],
 }  # fmt: skip
-COUNTERS = ["solved", "us_median", "us_p95", "us_max", *(f"rung{i}" for i in range(5))]
+COUNTERS = [
+    "solved",
+    "bytes",
+    "floor_us",
+    "flops",
+    "us_median",
+    "us_p95",
+    "us_max",
+    *(f"rung{i}" for i in range(5)),
+]
 
 
 def changed_files() -> list[str]:

@@ -1,10 +1,12 @@
 """Builds stickslip without a network and checks it on this machine's GPU: `make gpu-check`.
 
 Uses gpu-bundle/ (made by `make gpu-bundle` on a machine with a network), g++, nvcc, cmake, ninja.
-Runs all C++ tests, the CPU/GPU bit parity, compute-sanitizer, the Python tests and the benchmarks,
-each within its time limit, and writes summary.json and the programs' own reports into $OUT or
-bench/results/<machine>/. A part that this machine cannot run is "not run", with the reason.
-Without a GPU it says so and runs the rest. Exits with 1 if a part failed.
+Runs all C++ tests; on the GPU: the bits of the CPU, of solves, mechanisms and replayed CUDA graphs,
+a soak of a million mixed problems (half in double, half in mixed precision) of which one in a
+hundred is poisoned, compute-sanitizer, and arrays of torch and CuPy; the Python tests; and the
+benchmarks, beside their floors. Each part has its time limit. Writes summary.json and the programs'
+own reports into $OUT or bench/results/<machine>/. A part that this machine cannot run is "not run",
+with the reason. Without a GPU it says so and runs the rest. Exits with 1 if a part failed.
 """
 
 import json
@@ -74,7 +76,9 @@ class Check:
         summary = {"machine": self.machine, "parts": self.parts}
         (self.out / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
 
-    def run(self, name: str, command: list, limit: float, refusal: str = "") -> str | None:
+    def run(
+        self, name: str, command: list, limit: float, refusal: str = "", **variables: str
+    ) -> str | None:
         """Runs a part; a failure whose output matches `refusal` is the machine's, "not run"."""
         start = time.monotonic()
         limit = min(limit, self.deadline - start)
@@ -85,6 +89,7 @@ class Check:
             "PYTHONPATH": f"{SITE}",
             "STICKSLIP_DATA": str(BUNDLE / "data"),
             "PYTHONUNBUFFERED": "1",
+            **variables,
         }
         try:
             done = subprocess.run(
@@ -156,32 +161,49 @@ def build(check: Check) -> bool:
     return True
 
 
+TOOLS = {  # of compute-sanitizer: the tests of test_gpu that run under it, and of how many problems
+    "memcheck": ("*", 40),
+    "racecheck": ("*coulomb_auto_*:*convex_auto_double:*pyramid_auto_double", 10),
+    "initcheck": ("*coulomb_auto_*:LaunchOnce*", 10),
+}
+
+
 def check_gpu(check: Check) -> None:
-    """Bit parity and compute-sanitizer, on the tests that use the GPU."""
-    parity = BUILD / "tests" / "test_parity"
-    chosen = {"parity": "*gpu*", "memcheck": "*gpu*", "racecheck": "*gpu*auto_double"}
+    """What only a GPU can show: bits of the CPU, from graphs too; a soak; compute-sanitizer."""
     if not check.machine["gpu"] or not check.machine["nvcc"]:
-        for name in chosen:
+        for name in ["parity", "launches", "soak", *TOOLS]:
             check.record(name, "not run (no GPU)")
         return
-    check.run("parity", [parity, f"--gtest_filter={chosen['parity']}"], 120)
+    tests = BUILD / "tests"
+    check.run("parity", [tests / "test_parity", "--gtest_filter=*gpu*"], 90)
+    launches = [
+        tests / "test_gpu",
+        "--gtest_filter=-Soak*",
+    ]  # solves, mechanisms, captures, replays
+    check.run("launches", launches, 90)
+    # A million mixed problems, one in a hundred poisoned: twice, in two orders, against the CPU.
+    report = f"--gtest_output=json:{check.out / 'soak.json'}"
+    soak = [tests / "test_gpu", "--gtest_filter=Soak*", report]
+    check.run("soak", soak, 150, STICKSLIP_TEST_COUNT="500000")  # in double and in mixed each
     sanitizer = shutil.which("compute-sanitizer")
-    for tool in ["memcheck", "racecheck"]:
+    for tool, (chosen, count) in TOOLS.items():
         if not sanitizer:
             check.record(tool, "not run (no compute-sanitizer)")
             continue
-        command = [sanitizer, "--tool", tool, "--error-exitcode", "9"]
+        command = [sanitizer, "--tool", tool, "--error-exitcode", "9", tests / "test_gpu"]
         refusal = r"Device not supported|Unable to find injection|not permitted"
-        test = [parity, f"--gtest_filter={chosen[tool]}"]
-        check.run(tool, [*command, *test], 90, refusal)
+        filtered = [*command, f"--gtest_filter={chosen}"]
+        check.run(tool, filtered, 60, refusal, STICKSLIP_TEST_COUNT=str(count))
 
 
 def check_python(check: Check) -> None:
     if not (SITE / "stickslip").exists():
         check.record("python", "not run (no module built)")
         return
-    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/python"]
-    check.run("python", pytest, 120, r"No module named '?\w+'?")
+    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    refusal = r"No module named '?\w+'?"
+    check.run("arrays on the GPU", [*pytest, "tests/python/test_bound_gpu.py"], 60, refusal)
+    check.run("python", [*pytest, "tests/python"], 120, refusal)
 
 
 def run_benchmarks(check: Check) -> None:
@@ -190,7 +212,7 @@ def run_benchmarks(check: Check) -> None:
         return
     command = [sys.executable, "bench/run.py", "--build", BUILD, "--out", check.out]
     command += ["--min-time", "0.02", "--only"]
-    for report, limit in {"scaling": 90, "models": 60, "solvers": 120}.items():
+    for report, limit in {"gpu": 120, "scaling": 60, "models": 60, "solvers": 120}.items():
         check.run(f"bench {report}", [*command, report], limit)
 
 

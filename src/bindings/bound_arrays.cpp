@@ -105,7 +105,7 @@ void BoundArrays::check_kind(const AnyArray& a, nb::dlpack::dtype dtype) const {
                         " is, got one in " + a.place.text());
   }
   if (!a.place.on_host() && !a.empty() && cuda::device_of(a.data) != a.place.gpu) {
-    refuse_value(a, "expected memory of " + a.place.text() + ", got other memory");
+    refuse_value(a, "expected " + a.place.text() + ", got other memory");
   }
 }
 

@@ -1,0 +1,108 @@
+// Many mixed problems, one in a hundred of them poisoned: on a device every other has the bits of
+// the CPU, from run to run and in any order of the batch. STICKSLIP_TEST_COUNT sets how many.
+#include <algorithm>
+#include <cmath>
+
+#include "tests/launch/on_device.hpp"
+#include "tests/support/batches.hpp"
+#include "tests/support/cases.hpp"
+#include "tests/support/count.hpp"
+#include "tests/support/mixed.hpp"
+
+namespace stickslip {
+namespace {
+
+constexpr int kBatch = 10000;
+using Hashes = std::vector<std::uint64_t>;
+
+/// Spoils an environment, each in another way.
+void poison(HostProblems<double>& batch, int env) {
+  switch (env / 100 % 6) {
+    case 0:
+      batch.b(env)[0] = std::nan("");
+      break;
+    case 1:
+      batch.W(env)[0] = std::numeric_limits<double>::infinity();
+      break;
+    case 2:
+      batch.mu(env)[0] = -1.0;
+      break;
+    case 3:
+      batch.shape(env).n_contacts = batch.max_contacts() + 1;
+      break;
+    case 4:
+      batch.shape(env).n_free = -1;
+      break;
+    default:
+      batch.dims(env)[0] = 5;
+  }
+}
+
+Hashes hashes(const support::PlainResults<double>& results, const HostProblems<double>& batch) {
+  Hashes out;
+  for (int env = 0; env < batch.num_envs(); ++env) {
+    out.push_back(results.hash(env, batch.max_rows()));
+  }
+  return out;
+}
+
+Hashes solve_on_device(const HostProblems<double>& batch, const SolveOptions& options) {
+  const cuda::Stream stream = support::stream(1);
+  support::DeviceMemory memory(stream);
+  const auto problem = memory.copy(batch.view());
+  support::DeviceResults<double> results(batch.num_envs(), batch.max_rows(), stream);
+  cuda::Workspace workspace(batch.num_envs(), batch.max_rows(), batch.max_contacts());
+  cuda::solve(problem, results.view(), options, workspace, stream);
+  return hashes(results.host(), batch);
+}
+
+class Soak : public testing::TestWithParam<Precision> {};
+
+TEST_P(Soak, poison_stays_where_it_is) {
+  if (!cuda::available()) GTEST_SKIP() << "no GPU here";
+  const SolveOptions options{.precision = GetParam()};
+  const int total = support::test_count(2000);
+  int solved = 0, poisoned = 0, refused = 0;
+  for (int first = 0; first < total; first += kBatch) {
+    const int count = std::min(kBatch, total - first);
+    std::vector<reference::Problem> problems;
+    for (int i = 0; i < count; ++i) problems.push_back(support::make_mixed(first + i).problem);
+    auto batch = support::to_batch<double>(problems);
+    std::reverse(problems.begin(), problems.end());
+    auto reversed = support::to_batch<double>(problems);
+    for (int env = 50; env < count; env += 100, ++poisoned) {
+      poison(batch, env);
+      // The same environment from the other end, spoiled the same way.
+      const int mirror = count - 1 - env;
+      auto like = env / 100 % 6;
+      reversed.shape(mirror) = batch.shape(env);
+      if (like == 0) reversed.b(mirror)[0] = batch.b(env)[0];
+      if (like == 1) reversed.W(mirror)[0] = batch.W(env)[0];
+      if (like == 2) reversed.mu(mirror)[0] = batch.mu(env)[0];
+      if (like == 5) reversed.dims(mirror)[0] = batch.dims(env)[0];
+    }
+    support::PlainResults<double> cpu(count, batch.max_rows());
+    solve(batch.view(), cpu.view(), options);
+    const Hashes expected = hashes(cpu, batch);
+    ASSERT_EQ(solve_on_device(batch, options), expected) << "from " << first;
+    ASSERT_EQ(solve_on_device(batch, options), expected) << "again, from " << first;
+    Hashes other = solve_on_device(reversed, options);
+    std::reverse(other.begin(), other.end());
+    ASSERT_EQ(other, expected) << "in another order, from " << first;
+    for (const EnvStatus status : cpu.status) {
+      solved += status == EnvStatus::solved ? 1 : 0;
+      refused += status == EnvStatus::bad_input || status == EnvStatus::over_capacity ? 1 : 0;
+    }
+  }
+  RecordProperty("problems", total);
+  RecordProperty("solved", solved);
+  RecordProperty("refused", refused);
+  EXPECT_GT(refused, poisoned / 2) << "of " << poisoned;  // some have no contact to spoil
+  EXPECT_LE(refused, poisoned);
+}
+
+INSTANTIATE_TEST_SUITE_P(all, Soak, testing::Values(Precision::fp64, Precision::mixed),
+                         [](const auto& info) { return std::string(name(info.param)); });
+
+}  // namespace
+}  // namespace stickslip

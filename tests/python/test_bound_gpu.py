@@ -1,0 +1,135 @@
+"""BoundSolver on a GPU: arrays, streams and graphs of torch and CuPy. Skipped without a GPU."""
+
+import numpy as np
+import pytest
+from test_bound import FIELDS, mechanisms
+
+import stickslip
+from stickslip import BoundSolver, _core
+
+pytestmark = pytest.mark.skipif(not _core.cuda_available(), reason="no GPU here")
+
+
+class Torch:
+    """What a test needs of a framework."""
+
+    def __init__(self):
+        self.torch = pytest.importorskip("torch")
+
+    def array(self, values):
+        return self.torch.tensor(values, device="cuda")
+
+    def stream(self):
+        return self.torch.cuda.Stream()
+
+    def to_host(self, array):
+        self.torch.cuda.synchronize()
+        return self.torch.from_dlpack(array).cpu().numpy()
+
+
+class Cupy:
+    def __init__(self):
+        self.cupy = pytest.importorskip("cupy")
+
+    def array(self, values):
+        return self.cupy.asarray(values)
+
+    def stream(self):
+        return self.cupy.cuda.Stream(non_blocking=True)
+
+    def to_host(self, array):
+        self.cupy.cuda.Device().synchronize()
+        return self.cupy.asnumpy(self.cupy.from_dlpack(array))
+
+
+class OnlyInterface:
+    """An array that speaks `__cuda_array_interface__` alone, as Numba's do."""
+
+    def __init__(self, array):
+        self.array = array
+
+    @property
+    def __cuda_array_interface__(self):
+        return self.array.__cuda_array_interface__
+
+
+@pytest.fixture(params=[Torch, Cupy])
+def framework(request):
+    return request.param()
+
+
+@pytest.fixture
+def host():
+    M, J, v_free, b = mechanisms(num_envs=300)
+    W = stickslip.delassus(M, J)
+    solution = stickslip.solve(W, b, 0.5)
+    v_next = stickslip.apply_impulse(M, J, solution.impulse, v_free)
+    return {"M": M, "J": J, "v_free": v_free, "b": b, "W": W}, solution, v_next
+
+
+def expect_same(framework, result, solution):
+    for name in FIELDS:
+        got = framework.to_host(getattr(result, name))
+        assert np.array_equal(got, getattr(solution, name)), name
+
+
+@pytest.mark.parametrize("wrap", [lambda array: array, OnlyInterface])
+def test_has_the_bits_of_the_cpu(framework, host, wrap):
+    arrays, solution, v_next = host
+    device = {name: framework.array(values) for name, values in arrays.items()}
+    given = {name: wrap(array) for name, array in device.items()}
+    framework.to_host(device["W"])  # until the copies are there
+    stream = framework.stream()
+    given_W = BoundSolver(W=given["W"], b=given["b"], mu=0.5, stream=stream)
+    expect_same(framework, given_W(), solution)
+    fused = BoundSolver(
+        M=given["M"], J=given["J"], b=given["b"], mu=0.5, v_free=given["v_free"], stream=stream
+    )
+    expect_same(framework, fused(), solution)
+    assert np.array_equal(framework.to_host(fused.out.v_next), v_next)
+
+
+def test_results_in_the_callers_arrays_and_ragged_batches(framework, host):
+    arrays, _, _ = host
+    counts = np.zeros((300, 4), np.int32)
+    counts[:, 3] = np.arange(300) % 6 - 1  # -1 ... 4: bad, none, some
+    counts[7, 3] = 5  # over capacity
+    mu = np.full((300, 8), 0.5)
+    cpu = BoundSolver(W=arrays["W"], b=arrays["b"], mu=mu, counts=counts)()
+    out = {"impulse": framework.array(np.full((300, 12), -7.0))}
+    gpu = BoundSolver(
+        W=framework.array(arrays["W"]), b=framework.array(arrays["b"]), mu=framework.array(mu),
+        counts=framework.array(counts), out=out,
+    )  # fmt: skip
+    assert gpu().impulse is out["impulse"]
+    expect_same(framework, gpu.out, cpu)
+    assert framework.to_host(gpu.out.rows_needed)[7] == 15
+
+
+def test_a_graph_of_torch_replays_the_same_bits(host):
+    torch = pytest.importorskip("torch")
+    arrays, solution, _ = host
+    W, b = (torch.tensor(arrays[name], device="cuda") for name in ("W", "b"))
+    solver = BoundSolver(W=W, b=b, mu=0.5)
+    impulse = torch.from_dlpack(solver.out.impulse)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        solver(torch.cuda.current_stream())
+    for _ in range(3):
+        impulse.fill_(-7.0)
+        graph.replay()
+        torch.cuda.synchronize()
+        assert np.array_equal(impulse.cpu().numpy(), solution.impulse)
+    b.mul_(-0.5)
+    graph.replay()
+    torch.cuda.synchronize()
+    other = stickslip.solve(arrays["W"], -0.5 * arrays["b"], 0.5)
+    assert np.array_equal(impulse.cpu().numpy(), other.impulse)
+
+
+def test_arrays_in_two_places_are_refused(framework, host):
+    arrays, _, _ = host
+    W = framework.array(arrays["W"])
+    with pytest.raises(ValueError, match="b: expected an array in the memory of GPU 0, as W is"):
+        BoundSolver(W=W, b=arrays["b"], mu=0.5)
