@@ -18,7 +18,9 @@ struct Place {
 
   bool operator==(const Place&) const = default;
   bool on_host() const { return gpu == kHost; }
-  std::string text() const { return on_host() ? "host memory" : "the memory of GPU " + std::to_string(gpu); }
+  std::string text() const {
+    return on_host() ? "host memory" : "the memory of GPU " + std::to_string(gpu);
+  }
 };
 
 /// An array, as far as a caller's promise goes, and its owner. Strides count bytes.
