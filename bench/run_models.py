@@ -21,8 +21,13 @@ from stickslip import BatchSim, Status, models
 from stickslip.run import STAGES, Controller
 
 MODELS = ["ant", "humanoid", "dm_humanoid", "g1", "go1", "go2", "spot", "leap", "shadow_block"]
-MODELS += ["aloha"]
-LAWS = ["mujoco", "convex", "coulomb"]
+MODELS += ["aloha", "t1"]
+LAWS = {  # what they are called: options of BatchSim
+    "mujoco": {"law": "mujoco"},
+    "convex": {"law": "convex"},
+    "coulomb": {"law": "coulomb"},
+    "coulomb cold": {"law": "coulomb", "warm_start": False},
+}
 OVERHEAD = ["gather", "delassus", "apply", "scatter"]
 SETTLE = 1.0  # s
 
@@ -40,12 +45,14 @@ class Peer:
         self.ctrl[:] = ctrl
         self.batch.step()
 
+    def look(self) -> None: ...
+
 
 class Ours:
     """A law, with an account of what happened in the steps that are timed."""
 
-    def __init__(self, path, law: str, keyframe: bool, envs: int, threads: int | None) -> None:
-        self.sim = BatchSim(path, envs, law=law, threads=threads, integrator="implicitfast")
+    def __init__(self, path, options: dict, keyframe: bool, envs: int, threads: int | None) -> None:
+        self.sim = BatchSim(path, envs, threads=threads, integrator="implicitfast", **options)
         if keyframe:
             self.sim.reset(key=0)
         self.step = self.sim.step
@@ -58,28 +65,33 @@ class Ours:
     def look(self) -> None:
         sim = self.sim
         solved = (sim.status == Status.solved).mean()
-        self.seen.append((sim.num_rows.mean(), sim.num_contacts.mean(), solved))
+        means = (counts.mean() for counts in (sim.num_rows, sim.num_contacts, sim.iterations))
+        self.seen.append((*means, solved))
 
     def account(self) -> dict:
         now, envs = self.sim.timings(), self.sim.num_envs
         count = envs * (now["steps"] - self.start["steps"])
         found = {stage: 1e6 * (now[stage] - self.start[stage]) / count for stage in STAGES}
-        found |= dict(zip(("rows", "contacts", "solved"), np.mean(self.seen, axis=0), strict=True))
+        what = ("rows", "contacts", "iterations", "solved")
+        found |= dict(zip(what, np.mean(self.seen, axis=0), strict=True))
         return found | {"overhead": sum(found[stage] for stage in OVERHEAD)}
 
 
 def timed(stepper: Peer | Ours, controls: list[np.ndarray]) -> float:
     """Microseconds per environment and step."""
-    start = time.perf_counter()
+    seconds = 0.0
     for ctrl in controls:
+        start = time.perf_counter()
         stepper.step(ctrl)
-    return 1e6 * (time.perf_counter() - start) / sum(len(ctrl) for ctrl in controls)
+        seconds += time.perf_counter() - start
+        stepper.look()
+    return 1e6 * seconds / sum(len(ctrl) for ctrl in controls)
 
 
 def race(path, envs: int, threads: int | None, steps: int, rounds: int) -> list[dict]:
     model = mujoco.MjModel.from_xml_path(str(path))
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    laws = {law: Ours(path, law, model.nkey > 0, envs, threads) for law in LAWS}
+    laws = {law: Ours(path, o, model.nkey > 0, envs, threads) for law, o in LAWS.items()}
     steppers = {"mjb_step": Peer(model, envs, threads), **laws}
     controller = Controller(model, envs, "random", seed=0)
     settle = round(SETTLE / model.opt.timestep)
@@ -95,8 +107,6 @@ def race(path, envs: int, threads: int | None, steps: int, rounds: int) -> list[
         controls = [controller(settle + number * steps + k, 0) for k in range(steps)]
         for name, stepper in steppers.items():
             walls[name].append(timed(stepper, controls))
-        for ours in laws.values():
-            ours.look()
     return [summary(name, walls, laws.get(name)) for name in steppers]
 
 

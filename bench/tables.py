@@ -147,7 +147,7 @@ def scaling(report: dict) -> str:
 def models(report: dict) -> str:
     """Whole steps by stage. Where one of MuJoCo's is beside ours, that has no stages."""
     stages = ["wall", "mujoco", "solve", "overhead", "gather", "delassus", "apply", "scatter"]
-    ours = [r for r in report["results"] if "mujoco" in r]
+    ours = [r for r in report["results"] if "mujoco" in r and r["law"] != "coulomb cold"]
     rows = [[f"{r['model']}, {r['law']}, {r['threads']}", number(r["rows"]), percent(r["solved"]),
              *(number(r[stage]) for stage in stages)] for r in ours]  # fmt: skip
     return table(["model, law, threads", "rows", "solved", *stages], rows)
@@ -156,13 +156,26 @@ def models(report: dict) -> str:
 def steps(report: dict) -> str:
     """Whole steps / mjb_step: median over the rounds (ratio of the least times)."""
     found = {(r["model"], r["law"], r["threads"]): r for r in report["results"]}
-    columns = list(dict.fromkeys(key[1:] for key, r in found.items() if "mujoco" in r))
+    columns = [(law, threads) for threads in (1, "all") for law in ("mujoco", "convex", "coulomb")]
     rows = []
     for model in dict.fromkeys(r["model"] for r in report["results"]):
         cells = [found[model, *column] for column in columns]
         texts = [f"{c['ratio_median']:.2f} ({c['ratio_of_least']:.2f})" for c in cells]
         rows.append([model, number(found[model, "mjb_step", 1]["wall"]), *texts])
     return table(["", "`mjb_step`, µs", *(f"{law}, {threads}" for law, threads in columns)], rows)
+
+
+def warm(report: dict) -> str:
+    """Steps from the impulses of the last one beside steps from rest, on one thread."""
+    found = {(r["model"], r["law"]): r for r in report["results"] if r["threads"] == 1}
+    rows = []
+    for model in dict.fromkeys(key[0] for key in found):
+        pair = [found[model, law] for law in ("coulomb cold", "coulomb")]
+        texts = [
+            " → ".join(number(r[key]) for r in pair) for key in ("wall", "solve", "iterations")
+        ]
+        rows.append([model, *texts, " → ".join(f"{100 * r['solved']:.4g} %" for r in pair)])
+    return table(["cold → warm", "µs per step", "solve", "iterations", "solved"], rows)
 
 
 def claims(result: dict) -> str:
@@ -201,7 +214,7 @@ def peers(report: dict, case: str) -> str:
 
 
 KINDS = {f.__name__: f for f in (machine, solvers, compare, robots, rungs, plain, scaling, models,
-                                 steps, peers_by_size, peers)}  # fmt: skip
+                                 steps, warm, peers_by_size, peers)}  # fmt: skip
 
 
 def block(match: re.Match) -> str:

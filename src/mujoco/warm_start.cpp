@@ -7,7 +7,7 @@ namespace stickslip::mujoco {
 namespace {
 
 // Of a step with more contacts, the others start cold. All are copied with the state.
-constexpr int kMostContacts = 24;
+constexpr int kMostContacts = 16;
 constexpr int kMostRows = 256;
 
 // A contact: its pair, position [3], force [3] and, where geoms have torsional friction, moment

@@ -13,7 +13,7 @@ class ImpulseStore {
  public:
   ImpulseStore() = default;
   /// Makes room in the model, which has no mjData yet: for all of its rows that are no contacts,
-  /// and for 24 contacts.
+  /// and for 16 contacts.
   explicit ImpulseStore(mjModel& m);
 
   /// Writes a start r [nefc] for the problem in `slot`, 0 where nothing is known. Returns whether
