@@ -64,6 +64,8 @@ class Workspace {
   ~Workspace();
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
+  /// Whether batches of these sizes fit.
+  bool holds(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts) const;
   struct Impl;
   Impl& impl() const { return *impl_; }
 
@@ -83,6 +85,30 @@ template <class In>
 void solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
                      const ResultBatch<In>& result, const SolveOptions& options,
                      Workspace& workspace, Stream stream);
+
+/// Solves batches of host memory, one after the other, with memory and a stream of its own that
+/// grow to the largest batch met. Two of them overlap: one's batch is copied and solved while the
+/// caller makes the other's.
+template <class In>
+class HostSolver {
+ public:
+  HostSolver();
+  ~HostSolver();
+  HostSolver(HostSolver&&) noexcept;
+  HostSolver& operator=(HostSolver&&) noexcept;
+
+  /// Packs the problems, enqueues copies and solve, and returns: the problems may change then. Of
+  /// each environment only the rows in use travel. One batch at a time.
+  void start(const ProblemBatch<In>& problem, const SolveOptions& options);
+  /// Waits for the batch that was started, and writes its results; the bits are those of `solve`.
+  void finish(const ResultBatch<In>& result);
+  /// Seconds from first copy to last on the device, of all batches finished.
+  double busy_seconds() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 /// As stickslip::solve for views of host memory: copies, solves on the GPU, copies back, waits.
 template <class In>

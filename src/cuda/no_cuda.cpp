@@ -32,6 +32,35 @@ Workspace::~Workspace() = default;
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 
+bool Workspace::holds(std::int32_t, std::int32_t, std::int32_t) const { return false; }
+
+template <class In>
+struct HostSolver<In>::Impl {};
+template <class In>
+HostSolver<In>::HostSolver() {
+  refuse();
+}
+template <class In>
+HostSolver<In>::~HostSolver() = default;
+template <class In>
+HostSolver<In>::HostSolver(HostSolver&&) noexcept = default;
+template <class In>
+HostSolver<In>& HostSolver<In>::operator=(HostSolver&&) noexcept = default;
+template <class In>
+void HostSolver<In>::start(const ProblemBatch<In>&, const SolveOptions&) {
+  refuse();
+}
+template <class In>
+void HostSolver<In>::finish(const ResultBatch<In>&) {
+  refuse();
+}
+template <class In>
+double HostSolver<In>::busy_seconds() const {
+  return 0.0;
+}
+template class HostSolver<double>;
+template class HostSolver<float>;
+
 template <class In>
 void solve(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&, Workspace&,
            Stream) {

@@ -1,162 +1,153 @@
-// Solves of host memory: pack the slots, copy, solve, copy back.
-#include <algorithm>
-#include <vector>
+// Solves of host memory: pack, copy, solve, copy back.
+#include <utility>
 
-#include "kernels/law/env_problem.hpp"
 #include "src/batch/check.hpp"
 #include "src/cuda/check.hpp"
+#include "src/cuda/packed.hpp"
 #include "stickslip/cuda.hpp"
 
 namespace stickslip::cuda {
 
 namespace {
 
-using kernels::slot;
+constexpr std::int64_t kFewEnvs = 256;  ///< not worth waking threads for
 
-/// Rows in use of an environment; 0 where its shape does not fit the batch (nothing is read then).
-template <class In>
-int usable_rows(const ProblemBatch<In>& p, std::int64_t env) {
-  const EnvShape& s = *slot(p.shape, env);
-  if (std::min({s.n_free, s.n_nonneg, s.n_box, s.n_contacts}) < 0) return 0;
-  if (s.n_contacts > p.max_contacts) return 0;
-  const int rows = kernels::rows_of(s, slot(p.dims, env), p.max_contacts);
-  return rows >= 0 && rows <= p.max_rows ? rows : 0;
-}
+/// Half as much again, so that a batch that tumbles into contact grows a few times only.
+std::size_t with_room_to_grow(std::size_t bytes) { return bytes + bytes / 2; }
 
-/// A quantity in device memory, one compact slot of `size` values per environment. Copies
-/// `count(env)` values of each slot: what lies beyond them is not the solver's to read.
-template <class T>
-class DeviceSlots {
+/// Host memory that the device reads and writes while the CPU does something else.
+class Pinned {
  public:
-  template <class Count>
-  DeviceSlots(const EnvArray<const T>& source, std::int32_t num_envs, std::int64_t size,
-              Count&& count)
-      : size_(size), present_(source.data != nullptr), memory_(0) {
-    if (!present_) return;
-    const std::int64_t slots = source.stride == 0 ? std::min(num_envs, 1) : num_envs;
-    packed_.resize(std::size_t(slots * size));
-    for (std::int64_t env = 0; env < num_envs; ++env) {
-      T* to = packed_.data() + (source.stride == 0 ? 0 : env * size);
-      std::copy_n(slot(source, env), std::min<std::int64_t>(count(env), size), to);
-    }
-    if (source.stride == 0) size_ = 0;
-    memory_ = Buffer(packed_.size() * sizeof(T));
-  }
-  /// Enqueues the copy and returns the view of the device memory.
-  EnvArray<const T> upload(Stream stream) {
-    if (!present_) return {};
-    memory_.upload(packed_.data(), packed_.size() * sizeof(T), stream);
-    return {static_cast<const T*>(memory_.data()), size_};
+  Pinned() = default;
+  ~Pinned() { cudaFreeHost(data_); }
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+  void* data() const { return data_; }
+  void reserve(std::size_t bytes) {
+    if (bytes <= bytes_) return;
+    bytes_ = 0;
+    SS_CUDA(cudaFreeHost(std::exchange(data_, nullptr)));
+    SS_CUDA(cudaMallocHost(&data_, with_room_to_grow(bytes)));
+    bytes_ = with_room_to_grow(bytes);
   }
 
  private:
-  std::int64_t size_;
-  bool present_;
-  std::vector<T> packed_;
-  Buffer memory_;
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
 };
 
-/// W in compact rows: [rows][max_rows].
-template <class In>
-std::vector<In> pack_matrices(const ProblemBatch<In>& p) {
-  const std::int64_t n = p.max_rows, ld = p.ld_W > 0 ? p.ld_W : n;
-  const std::int64_t slots = p.W.stride == 0 ? std::min(p.num_envs, 1) : p.num_envs;
-  std::vector<In> packed(std::size_t(slots * n * n));
-  for (std::int64_t env = 0; env < p.num_envs && n > 0; ++env) {
-    const int rows = usable_rows(p, env);
-    In* to = packed.data() + (p.W.stride == 0 ? 0 : env * n * n);
-    for (int i = 0; i < rows; ++i) std::copy_n(slot(p.W, env) + i * ld, rows, to + i * n);
+class Event {
+ public:
+  Event() { SS_CUDA(cudaEventCreateWithFlags(&event_, cudaEventDefault)); }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  void record(Stream stream) { SS_CUDA(cudaEventRecord(event_, stream)); }
+  double seconds_since(const Event& start) const {
+    float milliseconds = 0.0F;
+    SS_CUDA(cudaEventElapsedTime(&milliseconds, start.event_, event_));
+    return 1e-3 * double(milliseconds);
   }
-  return packed;
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+void grow(Buffer& buffer, std::size_t bytes) {
+  if (bytes > buffer.bytes()) buffer = Buffer(with_room_to_grow(bytes));
 }
-
-/// Results in device memory.
-template <class In>
-struct DeviceResults {
-  std::size_t envs, rows;
-  Buffer impulse, residual, status, iterations, solver, rows_needed, rung;
-
-  DeviceResults(std::size_t num_envs, std::size_t max_rows)
-      : envs(num_envs),
-        rows(max_rows),
-        impulse(envs * rows * sizeof(In)),
-        residual(envs * sizeof(double)),
-        status(envs * sizeof(EnvStatus)),
-        iterations(envs * sizeof(std::int32_t)),
-        solver(envs * sizeof(Solver)),
-        rows_needed(envs * sizeof(std::int32_t)),
-        rung(envs * sizeof(std::int32_t)) {}
-
-  ResultBatch<In> view() const {
-    return {{static_cast<In*>(impulse.data()), std::int64_t(rows)},
-            static_cast<double*>(residual.data()),
-            static_cast<EnvStatus*>(status.data()),
-            static_cast<std::int32_t*>(iterations.data()),
-            static_cast<Solver*>(solver.data()),
-            static_cast<std::int32_t*>(rows_needed.data()),
-            static_cast<std::int32_t*>(rung.data())};
-  }
-  /// Copies back and waits for everything enqueued before.
-  void download(const ResultBatch<In>& r, Stream stream) const {
-    std::vector<In> packed(envs * rows);
-    impulse.download(packed.data(), impulse.bytes(), stream);
-    residual.download(r.residual, residual.bytes(), stream);
-    status.download(r.status, status.bytes(), stream);
-    iterations.download(r.iterations, iterations.bytes(), stream);
-    solver.download(r.solver, solver.bytes(), stream);
-    if (r.rows_needed != nullptr) rows_needed.download(r.rows_needed, rows_needed.bytes(), stream);
-    if (r.rung != nullptr) rung.download(r.rung, rung.bytes(), stream);
-    SS_CUDA(cudaStreamSynchronize(stream));
-    for (std::size_t env = 0; env < envs && rows > 0; ++env) {
-      std::copy_n(packed.data() + env * rows, rows, slot(r.impulse, std::int64_t(env)));
-    }
-  }
-};
 
 }  // namespace
 
 template <class In>
-void solve_host(const ProblemBatch<In>& p, const ResultBatch<In>& result,
-                const SolveOptions& options) {
-  check_solve(p, result, options);
-  check_bounds(p);
-  if (p.num_envs == 0) return;
-  Workspace workspace(p.num_envs, p.max_rows, p.max_contacts);
-  const std::int64_t n = p.max_rows;
-  const auto shape_of = [&](std::int64_t env) -> const EnvShape& { return *slot(p.shape, env); };
-  const auto rows = [&](std::int64_t env) { return usable_rows(p, env); };
-  const auto contacts = [&](std::int64_t env) { return std::max(0, shape_of(env).n_contacts); };
-  const auto boxes = [&](std::int64_t env) { return rows(env) > 0 ? shape_of(env).n_box : 0; };
-  const auto tangents = [&](std::int64_t env) {
-    const EnvShape& s = shape_of(env);
-    return rows(env) > 0 ? rows(env) - s.n_free - s.n_nonneg - s.n_box - s.n_contacts : 0;
-  };
-  DeviceSlots shape(p.shape, p.num_envs, 1, [](std::int64_t) { return 1; });
-  DeviceSlots dims(p.dims, p.num_envs, p.max_contacts, contacts);
-  const std::vector<In> matrices = pack_matrices(p);
-  Buffer W(matrices.size() * sizeof(In));
-  DeviceSlots b(p.b, p.num_envs, n, rows), mu(p.mu, p.num_envs, n, tangents);
-  DeviceSlots R(p.R, p.num_envs, n, rows), warm_start(p.warm_start, p.num_envs, n, rows);
-  DeviceSlots lo(p.lo, p.num_envs, n, boxes), hi(p.hi, p.num_envs, n, boxes);
-  const DeviceResults<In> results(std::size_t(p.num_envs), std::size_t(n));
+struct HostSolver<In>::Impl {
+  Stream stream = nullptr;
+  Pinned host_in, host_out;
+  Buffer device_in{0}, device_out{0};
+  std::unique_ptr<Workspace> workspace;
+  Event begin, end;
+  std::int32_t num_envs = 0, max_rows = 0;  // of the batch under way
+  int rows = 0;                             // of its slots
+  double busy = 0.0;
 
-  const Stream stream = nullptr;
-  ProblemBatch<In> device = p;
-  device.shape = shape.upload(stream);
-  device.dims = dims.upload(stream);
-  W.upload(matrices.data(), W.bytes(), stream);
-  device.W = {static_cast<const In*>(W.data()), p.W.stride == 0 ? 0 : n * n};
-  device.ld_W = p.max_rows;
-  device.b = b.upload(stream);
-  device.mu = mu.upload(stream);
-  device.R = R.upload(stream);
-  device.warm_start = warm_start.upload(stream);
-  device.lo = lo.upload(stream);
-  device.hi = hi.upload(stream);
-  solve(device, results.view(), options, workspace, stream);
-  results.download(result, stream);
+  Impl() { SS_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
+  ~Impl() {
+    cudaStreamSynchronize(stream);
+    cudaStreamDestroy(stream);
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void reserve(const ProblemBatch<In>& p, std::size_t in, std::size_t out) {
+    host_in.reserve(in);
+    host_out.reserve(out);
+    grow(device_in, in);
+    grow(device_out, out);
+    if (workspace != nullptr && workspace->holds(p.num_envs, rows, p.max_contacts)) return;
+    workspace = std::make_unique<Workspace>(p.num_envs, p.max_rows, p.max_contacts);
+  }
+};
+
+template <class In>
+HostSolver<In>::HostSolver() : impl_(std::make_unique<Impl>()) {}
+template <class In>
+HostSolver<In>::~HostSolver() = default;
+template <class In>
+HostSolver<In>::HostSolver(HostSolver&&) noexcept = default;
+template <class In>
+HostSolver<In>& HostSolver<In>::operator=(HostSolver&&) noexcept = default;
+template <class In>
+double HostSolver<In>::busy_seconds() const {
+  return impl_->busy;
 }
 
+template <class In>
+void HostSolver<In>::start(const ProblemBatch<In>& p, const SolveOptions& options) {
+  check_problem(p);
+  check_bounds(p);
+  Impl& i = *impl_;
+  i.num_envs = p.num_envs;
+  i.max_rows = p.max_rows;
+  i.rows = largest_rows(p);
+  if (p.num_envs == 0) return;
+  using kernels::Arena;
+  i.reserve(p, PackedProblem<In>(Arena(nullptr), p, i.rows).bytes(),
+            PackedResults<In>(Arena(nullptr), p.num_envs, i.rows).bytes);
+  const PackedProblem<In> host(Arena(i.host_in.data()), p, i.rows);
+  const PackedProblem<In> device(Arena(i.device_in.data()), p, i.rows);
+  const PackedResults<In> out(Arena(i.device_out.data()), p.num_envs, i.rows);
+#pragma omp parallel for if (!host.shares() && p.num_envs > kFewEnvs)
+  for (std::int64_t env = 0; env < p.num_envs; ++env) host.pack(p, env);
+  i.begin.record(i.stream);
+  i.device_in.upload(i.host_in.data(), host.bytes(), i.stream);
+  solve(device.view(p), out.view, options, *i.workspace, i.stream);
+  i.device_out.download(i.host_out.data(), out.bytes, i.stream);
+  i.end.record(i.stream);
+}
+
+template <class In>
+void HostSolver<In>::finish(const ResultBatch<In>& result) {
+  Impl& i = *impl_;
+  if (i.num_envs == 0) return;
+  wait(i.stream);
+  i.busy += i.end.seconds_since(i.begin);
+  const PackedResults<In> host(kernels::Arena(i.host_out.data()), i.num_envs, i.rows);
+#pragma omp parallel for if (i.num_envs > kFewEnvs)
+  for (std::int64_t env = 0; env < i.num_envs; ++env) host.unpack(result, env, i.max_rows);
+  i.num_envs = 0;
+}
+
+template <class In>
+void solve_host(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+                const SolveOptions& options) {
+  check_solve(problem, result, options);
+  HostSolver<In> solver;
+  solver.start(problem, options);
+  solver.finish(result);
+}
+
+template class HostSolver<double>;
+template class HostSolver<float>;
 template void solve_host(const ProblemBatch<double>&, const ResultBatch<double>&,
                          const SolveOptions&);
 template void solve_host(const ProblemBatch<float>&, const ResultBatch<float>&,

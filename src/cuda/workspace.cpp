@@ -128,6 +128,12 @@ Workspace::Workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t 
   impl_ = std::make_unique<Impl>(num_envs, max_rows, max_contacts, nv);
 }
 
+bool Workspace::holds(std::int32_t num_envs, std::int32_t max_rows,
+                      std::int32_t max_contacts) const {
+  return impl_->num_envs >= num_envs && impl_->max_rows >= max_rows &&
+         impl_->max_contacts >= max_contacts;
+}
+
 Workspace::~Workspace() = default;
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;

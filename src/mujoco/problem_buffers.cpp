@@ -2,19 +2,17 @@
 
 #include <algorithm>
 
-#include "stickslip/cuda.hpp"
-
 namespace stickslip::mujoco {
 namespace {
 
-/// The batch of the one environment `env`.
+/// The batch of `count` environments from `env` on.
 template <class T>
 EnvArray<T> only(const EnvArray<T>& a, std::int64_t env) {
   return {a.data ? a.data + env * a.stride : nullptr, a.stride};
 }
 
-ProblemBatch<double> only(ProblemBatch<double> p, int env) {
-  p.num_envs = 1;
+ProblemBatch<double> only(ProblemBatch<double> p, int env, int count = 1) {
+  p.num_envs = count;
   p.shape = only(p.shape, env);
   p.dims = only(p.dims, env);
   p.W = only(p.W, env);
@@ -174,8 +172,25 @@ void ProblemBuffers::solve(int env) {
                    lease.workspace());
 }
 
+void ProblemBuffers::start_on_gpu(int half) {
+  if (gpu_.empty()) gpu_ = std::vector<cuda::HostSolver<double>>(kHalves);
+  const int first = first_of_half(half), count = first_of_half(half + 1) - first;
+  gpu_[half].start(only(problems_->view(), first, count), options_);
+}
+
+void ProblemBuffers::finish_on_gpu(int half) {
+  gpu_[half].finish(only(results_->view(), first_of_half(half)));
+}
+
 void ProblemBuffers::solve_on_gpu() {
-  cuda::solve_host(problems_->view(), results_->view(), options_);
+  for (int half = 0; half < kHalves; ++half) start_on_gpu(half);
+  for (int half = 0; half < kHalves; ++half) finish_on_gpu(half);
+}
+
+double ProblemBuffers::gpu_busy_seconds() const {
+  double seconds = 0;
+  for (const auto& solver : gpu_) seconds += solver.busy_seconds();
+  return seconds;
 }
 
 }  // namespace stickslip::mujoco

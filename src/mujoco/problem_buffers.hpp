@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/mujoco/gather.hpp"
+#include "stickslip/cuda.hpp"
 #include "stickslip/delassus.hpp"
 #include "stickslip/host_batch.hpp"
 #include "stickslip/solve.hpp"
@@ -35,8 +36,15 @@ class ProblemBuffers {
   // Of one environment; at most as many threads at once as the constructor was told.
   void form_delassus(int env);
   void solve(int env);
-  /// Of all environments, on the GPU.
+  // Of one half of the environments, on the GPU: `start` takes the problems with it and returns.
+  static constexpr int kHalves = 2;
+  int first_of_half(int half) const { return num_envs_ * half / kHalves; }
+  void start_on_gpu(int half);
+  void finish_on_gpu(int half);
+  /// Of all environments: one half is copied while the other is solved.
   void solve_on_gpu();
+  /// Seconds that the GPU has been busy, added up over the halves.
+  double gpu_busy_seconds() const;
 
   HostProblems<double>& problems() { return *problems_; }
   HostResults<double>& results() { return *results_; }
@@ -55,6 +63,7 @@ class ProblemBuffers {
   std::vector<double> J_, M_, a_free_;
   std::vector<MassFactor> factor_;
   std::vector<std::int32_t> rows_, efc_of_, J_row_, J_col_;
+  std::vector<cuda::HostSolver<double>> gpu_;  ///< of the halves, once they are used
 };
 
 }  // namespace stickslip::mujoco

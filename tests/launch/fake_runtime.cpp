@@ -108,6 +108,33 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   runtime().memory[static_cast<unsigned char*>(*memory)] = bytes;
   return cudaSuccess;
 }
+cudaError_t cudaMallocHost(void** memory, std::size_t bytes) {
+  ++runtime().calls.allocations;
+  *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  return cudaSuccess;
+}
+cudaError_t cudaFreeHost(void* memory) {
+  std::free(memory);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  *stream = reinterpret_cast<cudaStream_t>(new char);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  delete reinterpret_cast<char*>(stream);
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  *event = nullptr;
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
+  *milliseconds = 1.0F;
+  return cudaSuccess;
+}
 cudaError_t cudaFree(void* memory) {
   if (memory == nullptr) return cudaSuccess;
   if (runtime().nodes != nullptr) return cudaErrorStreamCaptureUnsupported;

@@ -174,6 +174,60 @@ TEST_F(LaunchOnce, matrices_and_velocities_of_mechanisms_have_the_bits_of_the_cp
   EXPECT_EQ(memory.download(step.v_next, envs), m.v_next);
 }
 
+// Slots as large as the largest environment travel; the rest of a result's slot is zero.
+TEST_F(LaunchOnce, batches_of_host_memory_have_the_bits_of_the_cpu) {
+  constexpr int envs = 60;
+  const Batch<double> batch(envs);
+  cuda::HostSolver<double> first, second;
+  for (const int count : {20, 60, 7}) {  // memory grows, and stays
+    for (const int begin : {0, envs - count}) {
+      ProblemBatch<double> part = batch.view();
+      part.num_envs = count;
+      part.shape.data += begin;
+      part.dims.data += begin * part.dims.stride;
+      part.W.data += begin * part.W.stride;
+      for (auto* a : {&part.b, &part.mu, &part.R, &part.lo, &part.hi}) a->data += begin * a->stride;
+      support::PlainResults<double> cpu(count, batch.kMaxRows), gpu(count, batch.kMaxRows);
+      support::PlainResults<double> other(count, batch.kMaxRows);
+      std::fill(gpu.impulse.begin(), gpu.impulse.end(), -7.0);
+      solve(part, cpu.view());
+      first.start(part, {});
+      second.start(part, {});  // both under way
+      first.finish(gpu.view());
+      second.finish(other.view());
+      EXPECT_EQ(gpu.impulse, cpu.impulse);
+      for (int env = 0; env < count; ++env) {
+        EXPECT_EQ(gpu.hash(env, batch.kMaxRows), cpu.hash(env, batch.kMaxRows));
+        EXPECT_EQ(other.hash(env, batch.kMaxRows), cpu.hash(env, batch.kMaxRows));
+      }
+    }
+  }
+  EXPECT_GT(first.busy_seconds(), 0.0);
+}
+
+TEST_F(LaunchOnce, host_memory_may_be_shared_and_broken) {
+  HostProblems<double> problems(5, 6, 2);
+  for (int env = 0; env < 5; ++env) {
+    problems.shape(env).n_contacts = env;  // 3 and 4 are over capacity
+    for (int i = 0; i < 6; ++i) problems.b(env)[i] = -1.0 - env;
+  }
+  problems.shape(1).n_free = -1;
+  for (int i = 0; i < 6; ++i) problems.W(0)[7 * i] = 2.0;
+  for (int i = 0; i < 4; ++i) problems.mu(0)[i] = 0.5;
+  ProblemBatch<double> shared = problems.view();
+  shared.W.stride = shared.mu.stride = shared.dims.stride = 0;
+  HostResults<double> cpu(5, 6), gpu(5, 6);
+  solve(shared, cpu.view());
+  cuda::solve_host(shared, gpu.view(), {});
+  for (int env = 0; env < 5; ++env) {
+    EXPECT_EQ(gpu.status(env), cpu.status(env)) << env;
+    EXPECT_EQ(gpu.rows_needed(env), cpu.rows_needed(env)) << env;
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(gpu.impulse(env)[i], cpu.impulse(env)[i]);
+  }
+  EXPECT_EQ(cpu.status(2), EnvStatus::solved);
+  EXPECT_EQ(cpu.status(4), EnvStatus::over_capacity);
+}
+
 TEST_F(LaunchOnce, a_workspace_that_is_too_small_is_refused) {
   Mechanisms<double> m(4);
   const auto message_of = [&](cuda::Workspace workspace) {

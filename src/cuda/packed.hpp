@@ -1,0 +1,149 @@
+// A batch of host memory as one block of bytes, so that one copy takes it to the device: compact
+// slots, as large as the largest environment in use, of what the solver may read and nothing else.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/group/arena.hpp"
+#include "kernels/law/env_problem.hpp"
+
+namespace stickslip::cuda {
+
+using kernels::slot;
+
+/// Rows in use of an environment; 0 where its shape does not fit the batch (nothing is read then).
+template <class In>
+int usable_rows(const ProblemBatch<In>& p, std::int64_t env) {
+  const EnvShape& s = *slot(p.shape, env);
+  if (std::min({s.n_free, s.n_nonneg, s.n_box, s.n_contacts}) < 0) return 0;
+  if (s.n_contacts > p.max_contacts) return 0;
+  const int rows = kernels::rows_of(s, slot(p.dims, env), p.max_contacts);
+  return rows >= 0 && rows <= p.max_rows ? rows : 0;
+}
+
+template <class In>
+int largest_rows(const ProblemBatch<In>& p) {
+  int most = 0;
+  for (std::int64_t env = 0; env < p.num_envs; ++env) most = std::max(most, usable_rows(p, env));
+  return most;
+}
+
+/// The inputs of a batch. As with the solvers' scratch, a null arena only counts.
+template <class In>
+class PackedProblem {
+ public:
+  PackedProblem(kernels::Arena arena, const ProblemBatch<In>& p, int rows)
+      : rows_(rows),
+        contacts_(p.max_contacts),
+        shape_(take<EnvShape>(arena, p, p.shape, 1)),
+        dims_(take<std::int32_t>(arena, p, p.dims, contacts_)),
+        W_(take<In>(arena, p, p.W, std::int64_t(rows) * rows)),
+        b_(take<In>(arena, p, p.b, rows)),
+        mu_(take<In>(arena, p, p.mu, rows)),
+        R_(take<In>(arena, p, p.R, rows)),
+        lo_(take<In>(arena, p, p.lo, rows)),
+        hi_(take<In>(arena, p, p.hi, rows)),
+        warm_start_(take<In>(arena, p, p.warm_start, rows)),
+        bytes_(arena.used()) {}
+
+  std::size_t bytes() const { return bytes_; }
+  /// Whether environments share a slot, so that no two may be packed at once.
+  bool shares() const { return shares_; }
+
+  ProblemBatch<In> view(ProblemBatch<In> p) const {
+    p.max_rows = p.ld_W = rows_;
+    p.shape = as_input(shape_);
+    p.dims = as_input(dims_);
+    p.W = as_input(W_);
+    p.b = as_input(b_);
+    p.mu = as_input(mu_);
+    p.R = as_input(R_);
+    p.lo = as_input(lo_);
+    p.hi = as_input(hi_);
+    p.warm_start = as_input(warm_start_);
+    return p;
+  }
+
+  /// Copies environment e in. Slots that all environments share are written by each, with what it
+  /// uses.
+  void pack(const ProblemBatch<In>& p, std::int64_t e) const {
+    const EnvShape s = *slot(p.shape, e);
+    *slot(shape_, e) = s;
+    const std::int64_t contacts = std::clamp(s.n_contacts, 0, contacts_);
+    copy(p.dims, dims_, e, contacts);
+    const std::int64_t n = usable_rows(p, e), ld = p.ld_W > 0 ? p.ld_W : p.max_rows;
+    if (n == 0) return;
+    for (std::int64_t i = 0; i < n; ++i) {
+      std::copy_n(slot(p.W, e) + i * ld, n, slot(W_, e) + i * rows_);
+    }
+    copy(p.b, b_, e, n);
+    copy(p.mu, mu_, e, n - s.n_free - s.n_nonneg - s.n_box - s.n_contacts);
+    copy(p.R, R_, e, n);
+    copy(p.lo, lo_, e, s.n_box);
+    copy(p.hi, hi_, e, s.n_box);
+    copy(p.warm_start, warm_start_, e, n);
+  }
+
+ private:
+  /// Room for an array, if the batch has it; one slot where all environments share one.
+  template <class T, class Source>
+  EnvArray<T> take(kernels::Arena& arena, const ProblemBatch<In>& p, const Source& source,
+                   std::int64_t size) {
+    if (source.data == nullptr) return {};
+    shares_ = shares_ || source.stride == 0;
+    const std::int64_t slots = source.stride == 0 ? std::min(p.num_envs, 1) : p.num_envs;
+    return {arena.take<T>(std::size_t(slots * size)), source.stride == 0 ? 0 : size};
+  }
+  template <class T>
+  static EnvArray<const T> as_input(const EnvArray<T>& array) {
+    return {array.data, array.stride};
+  }
+  template <class T>
+  static void copy(const EnvArray<const T>& from, const EnvArray<T>& to, std::int64_t e,
+                   std::int64_t count) {
+    if (from.data != nullptr) std::copy_n(slot(from, e), count, slot(to, e));
+  }
+
+  bool shares_ = false;
+  int rows_, contacts_;
+  EnvArray<EnvShape> shape_;
+  EnvArray<std::int32_t> dims_;
+  EnvArray<In> W_, b_, mu_, R_, lo_, hi_, warm_start_;
+  std::size_t bytes_;
+};
+
+/// Its results.
+template <class In>
+struct PackedResults {
+  ResultBatch<In> view;
+  std::size_t bytes;
+
+  PackedResults(kernels::Arena arena, std::int32_t num_envs, int rows) {
+    const auto envs = std::size_t(num_envs);
+    view.impulse = {arena.take<In>(envs * std::size_t(rows)), rows};
+    view.residual = arena.take<double>(envs);
+    view.status = arena.take<EnvStatus>(envs);
+    view.iterations = arena.take<std::int32_t>(envs);
+    view.solver = arena.take<Solver>(envs);
+    view.rows_needed = arena.take<std::int32_t>(envs);
+    view.rung = arena.take<std::int32_t>(envs);
+    bytes = arena.used();
+  }
+
+  /// Copies environment e out, into a slot of `max_rows` rows.
+  void unpack(const ResultBatch<In>& r, std::int64_t e, std::int32_t max_rows) const {
+    if (max_rows > 0) {
+      In* impulse = slot(r.impulse, e);
+      std::copy_n(slot(view.impulse, e), view.impulse.stride, impulse);
+      std::fill(impulse + view.impulse.stride, impulse + max_rows, In(0));
+    }
+    r.residual[e] = view.residual[e];
+    r.status[e] = view.status[e];
+    r.iterations[e] = view.iterations[e];
+    r.solver[e] = view.solver[e];
+    if (r.rows_needed != nullptr) r.rows_needed[e] = view.rows_needed[e];
+    if (r.rung != nullptr) r.rung[e] = view.rung[e];
+  }
+};
+
+}  // namespace stickslip::cuda
