@@ -184,7 +184,12 @@ class BatchSim(SimViews):
         return target
 
     def timings(self) -> dict[str, float]:
-        """Seconds of wall time by stage so far, and the number of steps."""
+        """Seconds of wall time by stage so far, and the number of steps.
+
+        With backend "cuda" also `gpu_busy`, seconds of copies and solves, added up over the two
+        halves of the batch that take turns, and `gpu_idle_share`, the part of the steps without
+        them (at least: where both halves are on the GPU, `gpu_busy` counts twice).
+        """
         return self._core.timings()
 
 

@@ -8,6 +8,8 @@
 
 #include <mujoco/mujoco.h>
 
+#include <algorithm>
+
 #include "src/bindings/bindings.hpp"
 
 namespace stickslip::bindings {
@@ -164,6 +166,10 @@ nb::dict timings(const BatchSim& sim) {
   d["apply"] = t.apply;
   d["scatter"] = t.scatter;
   d["steps"] = t.steps;
+  if (sim.options().backend == mujoco::Backend::cuda) {
+    d["gpu_busy"] = t.gpu_busy;
+    d["gpu_idle_share"] = t.gpu_steps > 0 ? std::max(0.0, 1.0 - t.gpu_busy / t.gpu_steps) : 0.0;
+  }
   return d;
 }
 

@@ -92,12 +92,16 @@ struct BatchSim::Impl {
   std::vector<std::int32_t> iterations, num_contacts, num_rows, failures, position_rounds;
   std::vector<std::uint8_t> misfit;  // the problem waits for more room
   std::vector<std::uint8_t> raised;  // an error of MuJoCo ended the step
+  std::array<std::vector<int>, ProblemBuffers::kHalves> halves;  // of the environments, on a GPU
   Timings timings;
 
  private:
   void pass(mjfBatchFunc function, void* arg, bool save, const std::vector<int>& ids = {});
-  void pass_with_room(mjfBatchFunc function, void* arg, mjfBatchFunc again, bool save);
+  void pass_with_room(mjfBatchFunc function, void* arg, mjfBatchFunc again, bool save,
+                      const std::vector<int>& ids = {});
   void step_on_gpu();
+  void take_half(int half);
+  void pose_half(int half, void* part);
 };
 
 }  // namespace stickslip::mujoco

@@ -123,6 +123,9 @@ BatchSim::Impl::Impl(ModelPtr given, const SimOptions& o)
   passages = std::vector<Passage>(slots);
   for (int i = 0; i < slots; ++i) passages[i].slot = i;
   buffers = std::make_unique<ProblemBuffers>(model, slots, threads, options.solve);
+  for (int half = 0; gpu() && half < ProblemBuffers::kHalves; ++half)
+    for (int e = buffers->first_of_half(half); e < buffers->first_of_half(half + 1); ++e)
+      halves[half].push_back(e);
   if (acceleration_stages) rk4 = std::make_unique<Rk4Memory>(model, slots);
   sensordata.resize(n * model->nsensordata);
   residual.resize(n);

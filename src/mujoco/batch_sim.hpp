@@ -39,6 +39,8 @@ struct Timings {
   double apply = 0;    ///< qfrc_constraint = J^T f, qacc
   double scatter = 0;  ///< efc_force
   std::int64_t steps = 0;
+  double gpu_busy = 0;   ///< of a GPU, from first copy to last, added up over the two halves
+  double gpu_steps = 0;  ///< of the steps in which it took part
 };
 
 /// One contact of the latest step, in MuJoCo's frame: rows normal, tangent 1, tangent 2; the

@@ -182,11 +182,6 @@ void ProblemBuffers::finish_on_gpu(int half) {
   gpu_[half].finish(only(results_->view(), first_of_half(half)));
 }
 
-void ProblemBuffers::solve_on_gpu() {
-  for (int half = 0; half < kHalves; ++half) start_on_gpu(half);
-  for (int half = 0; half < kHalves; ++half) finish_on_gpu(half);
-}
-
 double ProblemBuffers::gpu_busy_seconds() const {
   double seconds = 0;
   for (const auto& solver : gpu_) seconds += solver.busy_seconds();

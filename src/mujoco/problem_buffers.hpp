@@ -41,8 +41,6 @@ class ProblemBuffers {
   int first_of_half(int half) const { return num_envs_ * half / kHalves; }
   void start_on_gpu(int half);
   void finish_on_gpu(int half);
-  /// Of all environments: one half is copied while the other is solved.
-  void solve_on_gpu();
   /// Seconds that the GPU has been busy, added up over the halves.
   double gpu_busy_seconds() const;
 

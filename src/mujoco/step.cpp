@@ -134,9 +134,10 @@ void Impl::pass(mjfBatchFunc function, void* arg, bool save, const std::vector<i
   for (int i = 0; i < kNumStages; ++i) *totals[i] += share * double(ticks[i]);
 }
 
-void Impl::pass_with_room(mjfBatchFunc function, void* arg, mjfBatchFunc again, bool save) {
+void Impl::pass_with_room(mjfBatchFunc function, void* arg, mjfBatchFunc again, bool save,
+                          const std::vector<int>& ids) {
   std::fill(misfit.begin(), misfit.end(), 0);
-  pass(function, arg, save);
+  pass(function, arg, save, ids);
   for (auto waiting = indices_of(misfit); !waiting.empty(); waiting = indices_of(misfit)) {
     int rows = 0, contacts = 0;
     for (const Passage& p : passages) {
@@ -149,20 +150,41 @@ void Impl::pass_with_room(mjfBatchFunc function, void* arg, mjfBatchFunc again, 
   }
 }
 
-void Impl::step_on_gpu() {
-  for (Part part{this, 0}; part.number < solves(); ++part.number) {
-    pass_with_room(&gpu_part, &part, &gpu_part_again, false);
-    const auto start = std::chrono::steady_clock::now();
-    for (Passage& p : passages) {
-      p.failed = p.failed || raised[p.env];
-      if (p.failed) buffers->clear(p.slot);
-    }
-    buffers->solve_on_gpu();
-    for (Passage& p : passages) take_solution(*this, p);
-    timings.solve += seconds_since(start);
+// Takes over what the GPU has solved of a half.
+void Impl::take_half(int half) {
+  const auto start = std::chrono::steady_clock::now();
+  buffers->finish_on_gpu(half);
+  for (const int e : halves[half]) take_solution(*this, passages[e]);
+  timings.solve += seconds_since(start);
+}
+
+// Poses the next solves of a half and lets the GPU begin; problems that it holds may be moved.
+void Impl::pose_half(int half, void* part) {
+  pass_with_room(&gpu_part, part, &gpu_part_again, false, halves[half]);
+  const auto start = std::chrono::steady_clock::now();
+  for (const int e : halves[half]) {
+    Passage& p = passages[e];
+    p.failed = p.failed || raised[e];
+    if (p.failed) buffers->clear(p.slot);
   }
-  Part last{this, solves()};
-  pass(&gpu_part, &last, true);
+  buffers->start_on_gpu(half);
+  timings.solve += seconds_since(start);
+}
+
+// While the GPU copies and solves one half of the batch, MuJoCo's stages of the other run.
+void Impl::step_on_gpu() {
+  const auto start = std::chrono::steady_clock::now();
+  for (Part part{this, 0}; part.number <= solves(); ++part.number)
+    for (int half = 0; half < ProblemBuffers::kHalves; ++half) {
+      if (halves[half].empty()) continue;
+      if (part.number > 0) take_half(half);
+      if (part.number < solves())
+        pose_half(half, &part);
+      else
+        pass(&gpu_part, &part, true, halves[half]);
+    }
+  timings.gpu_busy = buffers->gpu_busy_seconds();
+  timings.gpu_steps += seconds_since(start);
 }
 
 void Impl::step() {

@@ -85,6 +85,8 @@ TEST(GpuSim, allocates_only_while_it_grows) {
   fall();
   EXPECT_EQ(fake::calls().allocations, 0);
   EXPECT_EQ(fake::calls().copies, 20 * 2 * 2);  // halves, to and fro
+  EXPECT_GT(sim.timings().gpu_busy, 0.0);
+  EXPECT_GT(sim.timings().gpu_steps, 0.0);
 }
 
 }  // namespace
