@@ -121,7 +121,7 @@ BatchSim::Impl::Impl(ModelPtr given, const SimOptions& o)
   const int threads = mjb_nthread(batch.get());
   const int slots = mjb_persistent(batch.get()) ? options.num_envs : threads;
   passages = std::vector<Passage>(slots);
-  for (int i = 0; i < slots; ++i) passages[i].slot = i;
+  for (int i = 0; i < slots; ++i) passages[i].slot = passages[i].env = i;
   buffers = std::make_unique<ProblemBuffers>(model, slots, threads, options.solve);
   for (int half = 0; gpu() && half < ProblemBuffers::kHalves; ++half)
     for (int e = buffers->first_of_half(half); e < buffers->first_of_half(half + 1); ++e)
