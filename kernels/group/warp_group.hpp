@@ -13,6 +13,7 @@ namespace stickslip::kernels::inline SS_ISA {
 template <int L>
 struct WarpGroup {
   static_assert(L >= 1 && L <= 32 && (L & (L - 1)) == 0);
+  static constexpr int kLanes = L;
   static constexpr int kChunk = 1;
   static constexpr int kPartials = 32 / L;  ///< of the 32 partial sums, those of this lane
 
@@ -127,6 +128,11 @@ struct WarpGroup {
     }
     sync();
     return best;
+  }
+  /// The first lane's value, on all lanes.
+  template <class T>
+  __device__ __forceinline__ T share(T value) const {
+    return __shfl_sync(mask(), value, 0, L);
   }
 };
 #endif

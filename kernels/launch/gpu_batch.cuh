@@ -1,66 +1,72 @@
 // The CUDA kernels: groups of lanes take environments of one size class until none is left.
 #pragma once
 #include "kernels/delassus/delassus.hpp"
-#include "kernels/group/warp_group.hpp"
+#include "kernels/group/block_group.hpp"
 #include "kernels/launch/gpu_kernels.hpp"
 #include "kernels/launch/solve_env.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Scratch of this thread's group of L lanes. A template parameter decides on the memory, so that
-/// the compiler knows the address space: shared addresses take half the registers. The indices are
-/// read by volatile code, so that it does not keep every address of the scratch in registers from
-/// one environment to the next.
-template <int L, bool kShared>
+/// Threads of a block: groups share nothing, so a block is one warp, or one group that is larger.
+template <class Group>
+constexpr int kThreads = Group::kLanes > 32 ? Group::kLanes : 32;
+
+/// Scratch of this thread's group. A template parameter decides on the memory, so that the compiler
+/// knows the address space: shared addresses take half the registers. The indices are read by
+/// volatile code, so that it does not keep every address of the scratch in registers from one
+/// environment to the next.
+template <class Group, bool kShared>
 __device__ __forceinline__ unsigned char* group_memory(const GroupScratch& scratch) {
+  constexpr int kGroups = kThreads<Group> / Group::kLanes;
   unsigned thread = 0, block = 0;
   asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
   asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
   unsigned char* memory = nullptr;
   if constexpr (kShared) {
     extern __shared__ __align__(64) unsigned char shared[];
-    memory = shared + thread / L * scratch.bytes;
+    memory = shared + thread / Group::kLanes * scratch.bytes;
   } else {
-    memory = scratch.memory + (block * (kBlockThreads / L) + thread / L) * scratch.bytes;
+    memory = scratch.memory + (block * kGroups + thread / Group::kLanes) * scratch.bytes;
   }
   return memory;
 }
 
 /// The next environment of the list for this group; -1 when none is left.
-template <int L>
-__device__ __forceinline__ int take_env(const WorkList& work) {
+template <class Group>
+__device__ __forceinline__ int take_env(const Group& g, const WorkList& work) {
   int ticket = 0;
-  if (WarpGroup<L>::lane() == 0) ticket = atomicAdd(work.next, 1);
-  ticket = __shfl_sync(WarpGroup<L>::mask(), ticket, 0, L);
+  if (g.lane() == 0) ticket = atomicAdd(work.next, 1);
+  ticket = g.share(ticket);
   return ticket < *work.count ? work.envs[ticket] : -1;
 }
 
 // The 1 of the launch bounds (blocks per multiprocessor) lifts ptxas' own limit of 168 registers.
-template <class Real, class Factor, class In, Program kProgram, int L, bool kShared>
-__global__ void __launch_bounds__(kBlockThreads, 1)
+template <class Real, class Factor, class In, Program kProgram, class Group, bool kShared>
+__global__ void __launch_bounds__(kThreads<Group>, 1)
     solve_kernel(const __grid_constant__ ProblemBatch<In> batch,
                  const __grid_constant__ ResultBatch<In> result,
                  const __grid_constant__ SolveOptions options,
                  const __grid_constant__ MechanismStep<In> step,
                  const __grid_constant__ GroupScratch scratch,
                  const __grid_constant__ WorkList work) {
+  const Group g;
   for (;;) {
-    const int env = take_env<L>(work);
+    const int env = take_env(g, work);
     if (env < 0) return;
-    const EnvScratch<Real, Factor, In, kProgram> place(Arena(group_memory<L, kShared>(scratch)),
+    const EnvScratch<Real, Factor, In, kProgram> place(Arena(group_memory<Group, kShared>(scratch)),
                                                        scratch.max_rows, scratch.max_contacts, 0,
                                                        scratch.nv);
-    solve_env<Real, Factor>(WarpGroup<L>{}, batch, result, options, env, place,
-                            kProgram == Program::later, step);
+    solve_env<Real, Factor>(g, batch, result, options, env, place, kProgram == Program::later,
+                            step);
   }
 }
 
 template <class In, bool kShared>
-__global__ void __launch_bounds__(kBlockThreads, 1)
+__global__ void __launch_bounds__(kThreads<WarpGroup<32>>, 1)
     delassus_kernel(const __grid_constant__ MechanismBatch<In> batch,
                     const __grid_constant__ EnvArray<In> W, int ld_W, std::int32_t* ok,
                     const __grid_constant__ GroupScratch scratch) {
-  const DelassusScratch<In> place(Arena(group_memory<32, kShared>(scratch)), batch.nv,
+  const DelassusScratch<In> place(Arena(group_memory<WarpGroup<32>, kShared>(scratch)), batch.nv,
                                   scratch.max_rows);
   for (int env = int(blockIdx.x); env < batch.num_envs; env += int(gridDim.x)) {
     form_delassus(WarpGroup<32>{}, batch, W, ld_W, ok, env, place);
@@ -68,13 +74,13 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
 }
 
 template <class In, bool kShared>
-__global__ void __launch_bounds__(kBlockThreads, 1)
+__global__ void __launch_bounds__(kThreads<WarpGroup<32>>, 1)
     apply_kernel(const __grid_constant__ MechanismBatch<In> batch,
                  const __grid_constant__ EnvArray<const In> impulse,
                  const __grid_constant__ EnvArray<const In> v_free,
                  const __grid_constant__ EnvArray<In> v_next, std::int32_t* ok,
                  const __grid_constant__ GroupScratch scratch) {
-  const DelassusScratch<In> place(Arena(group_memory<32, kShared>(scratch)), batch.nv,
+  const DelassusScratch<In> place(Arena(group_memory<WarpGroup<32>, kShared>(scratch)), batch.nv,
                                   scratch.max_rows);
   for (int env = int(blockIdx.x); env < batch.num_envs; env += int(gridDim.x)) {
     apply_env_impulse(WarpGroup<32>{}, batch, impulse, v_free, v_next, ok, env, place);
@@ -89,14 +95,17 @@ namespace stickslip::kernels {
 template <class Real, class Factor, class In, Program kProgram>
 SolveKernels solve_kernels() {
   using Scratch = EnvScratch<Real, Factor, In, kProgram>;
-  constexpr int kNarrow = SolveKernels::kNarrowLanes;
+  using Narrow = WarpGroup<SolveKernels::kNarrowLanes>;
+  using Wide = WarpGroup<32>;
+  using Block = BlockGroup<SolveKernels::kBlockLanes>;
   const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
   const void* narrow = nullptr;
   if constexpr (kProgram != Program::later) {
-    narrow = address(&solve_kernel<Real, Factor, In, kProgram, kNarrow, true>);
+    narrow = address(&solve_kernel<Real, Factor, In, kProgram, Narrow, true>);
   }
-  return {narrow, address(&solve_kernel<Real, Factor, In, kProgram, 32, true>),
-          address(&solve_kernel<Real, Factor, In, kProgram, 32, false>), &Scratch::bytes};
+  return {narrow, address(&solve_kernel<Real, Factor, In, kProgram, Wide, true>),
+          address(&solve_kernel<Real, Factor, In, kProgram, Block, true>),
+          address(&solve_kernel<Real, Factor, In, kProgram, Block, false>), &Scratch::bytes};
 }
 
 }  // namespace stickslip::kernels

@@ -9,9 +9,6 @@
 
 namespace stickslip::kernels {
 
-/// Every block is one warp: its groups share nothing, so a larger block would only wait for itself.
-inline constexpr int kBlockThreads = 32;
-
 /// Size classes of environments, smallest first. Each has its own launch, with scratch for its
 /// capacity, so that a batch of small problems is not slowed down by one large neighbour.
 struct SizeClasses {
@@ -38,10 +35,12 @@ struct GroupScratch {
 /// MechanismStep<In>, GroupScratch, WorkList).
 struct SolveKernels {
   static constexpr int kNarrowLanes = 8;
-  static constexpr int kNarrowRows = 12;  ///< most rows for which narrow groups are used
+  static constexpr int kNarrowRows = 12;   ///< most rows for which narrow groups are used
+  static constexpr int kBlockLanes = 128;  ///< one group per block
   const void* narrow;  ///< 8 lanes per environment, shared memory; null: few environments need it
   const void* wide;    ///< 32 lanes, shared memory
-  const void* wide_global;                                       ///< 32 lanes, global memory
+  const void* block;   ///< 128 lanes, shared memory
+  const void* block_global;                                      ///< 128 lanes, global memory
   std::size_t (*bytes)(int max_rows, int max_contacts, int nv);  ///< scratch of a group
 };
 

@@ -8,8 +8,9 @@
 //   Lemke, double                   7.3 (31)  29.4 (7)   91.5 (2)  169.5 (1)
 //   mixed, W of a mechanism, nv 35 17.3 (13)  32.4 (7)  113.3 (2)  243.5 (0: global memory)
 // Two matrices make most of it: W_hat, and the system of a Newton step. With 233 to 254 registers a
-// thread, registers hold 8 warps per multiprocessor (32 narrow groups): shared memory is the
-// tighter limit from 33 rows on in double.
+// thread, registers hold 8 warps per multiprocessor (32 narrow groups). A warp per environment
+// fills them up to 32 rows; above, shared memory would leave most of them empty, and a block of 4
+// warps takes each environment.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -32,7 +33,7 @@ inline Passes passes_of(const SolveOptions& options) {
   return {climbs ? 2 : 1, {first, kernels::Program::later}};
 }
 
-/// One launch. `kernels::kBlockThreads` threads per block.
+/// One launch.
 struct LaunchPlan {
   const void* kernel = nullptr;
   int lanes = 32;  ///< per environment
@@ -41,7 +42,8 @@ struct LaunchPlan {
   std::size_t group_bytes = 0;   ///< scratch of an environment
   std::size_t shared_bytes = 0;  ///< per block; 0: scratch in global memory
 
-  int groups() const { return kernels::kBlockThreads / lanes; }
+  int threads() const { return std::max(lanes, 32); }  ///< per block
+  int groups() const { return threads() / lanes; }     ///< per block
   std::size_t global_bytes() const {
     return shared_bytes > 0 ? 0 : group_bytes * std::size_t(groups()) * std::size_t(blocks);
   }
@@ -61,20 +63,27 @@ inline kernels::SizeClasses size_classes(int max_rows) {
 /// The number of blocks is left at 0.
 inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows, int max_contacts,
                              int nv, std::size_t shared_per_block) {
+  using kernels::SolveKernels;
+  constexpr std::size_t kFewGroups = 4;  // whose warps are half of what the registers hold
   LaunchPlan plan;
   plan.max_rows = max_rows;
   plan.max_contacts = std::min(max_contacts, max_rows / 3);  // a contact has at least 3 rows
   plan.nv = nv;
   plan.group_bytes = kernels.bytes(plan.max_rows, plan.max_contacts, nv);
-  const bool narrow = kernels.narrow != nullptr && max_rows <= kernels::SolveKernels::kNarrowRows;
-  plan.kernel = narrow ? kernels.narrow : kernels.wide;
-  plan.lanes = narrow ? kernels::SolveKernels::kNarrowLanes : 32;
-  plan.shared_bytes = plan.group_bytes * std::size_t(plan.groups());
-  if (plan.shared_bytes > shared_per_block) {
-    plan.kernel = kernels.wide_global;
-    plan.lanes = 32;
-    plan.shared_bytes = 0;
+  const bool narrow = kernels.narrow != nullptr && max_rows <= SolveKernels::kNarrowRows &&
+                      plan.group_bytes * (32 / SolveKernels::kNarrowLanes) <= shared_per_block;
+  if (narrow) {
+    plan.kernel = kernels.narrow;
+    plan.lanes = SolveKernels::kNarrowLanes;
+  } else if (plan.group_bytes * (kFewGroups + 1) <= shared_per_block) {
+    plan.kernel = kernels.wide;
+  } else {
+    const bool fits = plan.group_bytes <= shared_per_block;
+    plan.kernel = fits ? kernels.block : kernels.block_global;
+    plan.lanes = SolveKernels::kBlockLanes;
+    if (!fits) return plan;
   }
+  plan.shared_bytes = plan.group_bytes * std::size_t(plan.groups());
   return plan;
 }
 

@@ -74,8 +74,8 @@ void enqueue(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
     lists.fill(problem, pass == 0 ? nullptr : result.status, stream);
     int c = 0;
     for (const LaunchPlan& plan : plans.of(passes.programs[pass], types_of<In>(options.precision)))
-      launch(plan.kernel, plan.blocks, kernels::kBlockThreads, plan.shared_bytes, stream, problem,
-             result, options, step, scratch_of(plan, w), lists[c++]);
+      launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, stream, problem, result,
+             options, step, scratch_of(plan, w), lists[c++]);
   }
 }
 
@@ -121,8 +121,8 @@ void delassus(const MechanismBatch<In>& m, EnvArray<In> W, std::int32_t ld_W, st
   check_workspace(m, w);
   if (m.num_envs == 0) return;
   const LaunchPlan& plan = w.mechanism_plans<In>().delassus;
-  launch(plan.kernel, plan.blocks, kernels::kBlockThreads, plan.shared_bytes, stream, m, W, ld_W,
-         ok, scratch_of(plan, w));
+  launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, stream, m, W, ld_W, ok,
+         scratch_of(plan, w));
 }
 
 template <class In>
@@ -140,8 +140,8 @@ void apply_impulse(const MechanismBatch<In>& m, EnvArray<const In> impulse,
   check_workspace(m, w);
   if (m.num_envs == 0) return;
   const LaunchPlan& plan = w.mechanism_plans<In>().apply;
-  launch(plan.kernel, plan.blocks, kernels::kBlockThreads, plan.shared_bytes, stream, m, impulse,
-         v_free, v_next, ok, scratch_of(plan, w));
+  launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, stream, m, impulse, v_free,
+         v_next, ok, scratch_of(plan, w));
 }
 
 #define SS_INSTANTIATE(In)                                                                        \

@@ -14,7 +14,8 @@ DeviceLimits device_limits() {
   SS_CUDA(cudaGetDevice(&device));
   SS_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   SS_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  return {processors, std::size_t(shared)};
+  constexpr int kStatic = 1024;  // for what kernels have beside it (BlockGroup's exchanges)
+  return {processors, std::size_t(shared - kStatic)};
 }
 
 namespace {
@@ -53,8 +54,8 @@ void Workspace::Impl::place(LaunchPlan& plan) {
   if (plan.shared_bytes > 0) {
     SS_CUDA(cudaFuncSetAttribute(plan.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  int(limits.shared_per_block)));
-    SS_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &resident, plan.kernel, kernels::kBlockThreads, plan.shared_bytes));
+    SS_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, plan.kernel, plan.threads(),
+                                                          plan.shared_bytes));
   }
   const int enough = (num_envs + plan.groups() - 1) / plan.groups();
   plan.blocks = std::max(1, std::min(resident * limits.processors, enough));

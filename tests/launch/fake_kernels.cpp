@@ -152,7 +152,7 @@ namespace stickslip::kernels {
 template <class Real, class Factor, class In, Program kProgram>
 SolveKernels solve_kernels() {
   const void* solve = fake::kernel<&fake::solve_list<Real, Factor, In, kProgram>>();
-  return {kProgram == Program::later ? nullptr : solve, solve, solve,
+  return {kProgram == Program::later ? nullptr : solve, solve, solve, solve,
           &EnvScratch<Real, Factor, In, kProgram>::bytes};
 }
 template SolveKernels solve_kernels<double, double, double, Program::first>();

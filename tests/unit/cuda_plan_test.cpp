@@ -12,13 +12,14 @@ namespace {
 constexpr std::size_t kShared90 = 227 * 1024;  ///< most a block gets on sm_90, bytes
 constexpr std::size_t kShared80 = 163 * 1024;
 
-const int kNarrow = 0, kWide = 0, kGlobal = 0;  // stand for the kernels
+const int kNarrow = 0, kWide = 0, kBlock = 0, kGlobal = 0;  // stand for the kernels
 
 using kernels::Program;
 
 template <class Real, class Factor, Program kProgram = Program::first>
 kernels::SolveKernels with_scratch_of() {
-  return {&kNarrow, &kWide, &kGlobal, &kernels::EnvScratch<Real, Factor, double, kProgram>::bytes};
+  return {&kNarrow, &kWide, &kBlock, &kGlobal,
+          &kernels::EnvScratch<Real, Factor, double, kProgram>::bytes};
 }
 
 TEST(CudaPlan, classes_grow_up_to_the_capacity) {
@@ -48,11 +49,22 @@ TEST(CudaPlan, groups_are_narrow_where_the_problems_are_small) {
   EXPECT_EQ(plan_class(few, 12, 100, kernels::kGivenMatrix, kShared90).kernel, &kWide);
 }
 
+// sm_90 holds two environments of 64 rows in double: two warps, or two blocks of four.
+TEST(CudaPlan, blocks_take_problems_of_which_few_fit) {
+  const auto k = with_scratch_of<double, double>();
+  EXPECT_EQ(plan_class(k, 32, 10, kernels::kGivenMatrix, kShared90).kernel, &kWide);
+  const LaunchPlan plan = plan_class(k, 64, 21, kernels::kGivenMatrix, kShared90);
+  EXPECT_EQ(plan.kernel, &kBlock);
+  EXPECT_EQ(plan.threads(), 128);
+  EXPECT_EQ(plan.groups(), 1);
+  EXPECT_EQ(plan.shared_bytes, plan.group_bytes);
+}
+
 TEST(CudaPlan, ninety_six_rows_in_double_fit_the_shared_memory_of_sm_90) {
   const auto k = with_scratch_of<double, double>();
   for (const auto& program : {k, with_scratch_of<double, double, Program::pivoting>()}) {
     const LaunchPlan fits = plan_class(program, 96, 32, kernels::kGivenMatrix, kShared90);
-    EXPECT_EQ(fits.kernel, &kWide);
+    EXPECT_EQ(fits.kernel, &kBlock);
     EXPECT_EQ(fits.global_bytes(), 0U);
   }
   LaunchPlan large = plan_class(k, 96, 32, kernels::kGivenMatrix, kShared80);

@@ -1,5 +1,5 @@
-// WarpGroup without a GPU: its own code on emulated CUDA functions. What this cannot show is the
-// hardware: memory order within a warp and divergence are a GPU's to test.
+// WarpGroup and BlockGroup without a GPU: their own code on emulated CUDA functions. What this
+// cannot show is the hardware: memory order and divergence are a GPU's to test.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,60 +8,65 @@
 
 #include "kernels/group/host_group.hpp"
 #include "tests/support/dyadic.hpp"
-#include "tests/support/emulated_warp.hpp"
+#include "tests/support/emulated_block.hpp"
 #include "tests/support/env_runner.hpp"
 #include "tests/support/results.hpp"
 
 namespace stickslip {
 namespace {
 
+using kernels::BlockGroup;
 using kernels::HostGroup;
 using kernels::WarpGroup;
 
-/// Runs body(group, index of the group) on all 32 lanes of a warp.
-template <int L, class Body>
-void run_warp(Body body) {
-  emulated::Warp(L).run([&] { body(WarpGroup<L>{}, emulated::thread() / L); });
+/// Threads of a block that hold groups of this kind.
+template <class Group>
+constexpr int kThreads = Group::kLanes > 32 ? Group::kLanes : 32;
+
+/// Runs body(group, index of the group) on all lanes of a block.
+template <class Group, class Body>
+void run_block(Body body) {
+  emulated::Block(kThreads<Group>, Group::kLanes < 32 ? Group::kLanes : 32).run([&] {
+    body(Group{}, emulated::thread() / Group::kLanes);
+  });
 }
 
-template <class Width>
-class CudaWarpGroup : public testing::Test {};
-template <int L>
-struct Width {
-  static constexpr int lanes = L;
-};
-using Widths = testing::Types<Width<1>, Width<8>, Width<16>, Width<32>>;
-TYPED_TEST_SUITE(CudaWarpGroup, Widths);
+template <class Group>
+class CudaGroup : public testing::Test {};
+using Groups = testing::Types<WarpGroup<1>, WarpGroup<8>, WarpGroup<16>, WarpGroup<32>,
+                              BlockGroup<64>, BlockGroup<128>>;
+TYPED_TEST_SUITE(CudaGroup, Groups);
 
 /// A number whose sums depend on their order.
 double number(int i) { return std::sin(i * 1.7) * std::pow(10.0, i % 7); }
 
-TYPED_TEST(CudaWarpGroup, reductions_give_the_bits_of_the_host_on_every_lane) {
-  constexpr int L = TypeParam::lanes;
+TYPED_TEST(CudaGroup, reductions_give_the_bits_of_the_host_on_every_lane) {
+  constexpr int kLanes = kThreads<TypeParam>;
   const HostGroup host;
   for (int n : {1, 2, 7, 8, 31, 32, 33, 100}) {
     const auto magnitude = [&](int i) { return std::abs(number(i % 11)); };  // with ties
     const double sum = host.sum(n, number), max = host.max(n, number);
     const int argmax = host.argmax(n, magnitude);
-    std::vector<int> wrong(32, 0);
-    run_warp<L>([&](const auto& g, int) {
+    std::vector<int> wrong(kLanes, 0);
+    run_block<TypeParam>([&](const auto& g, int) {
       int& mine = wrong[std::size_t(emulated::thread())];
       mine += g.sum(n, number) != sum ? 1 : 0;
       mine += g.max(n, number) != max ? 1 : 0;
       mine += g.argmax(n, magnitude) != argmax ? 1 : 0;
       mine += g.any(n, [&](int i) { return i == n - 1; }) ? 0 : 1;
       mine += g.any(n, [&](int i) { return i == n; }) ? 1 : 0;
+      mine += g.share(g.lane() + 7) != 7 ? 1 : 0;
     });
-    EXPECT_EQ(wrong, std::vector<int>(32, 0)) << "n = " << n;
+    EXPECT_EQ(wrong, std::vector<int>(kLanes, 0)) << "n = " << n;
   }
 }
 
-TYPED_TEST(CudaWarpGroup, every_item_is_visited_once_by_each_group) {
-  constexpr int L = TypeParam::lanes;
+TYPED_TEST(CudaGroup, every_item_is_visited_once_by_each_group) {
+  constexpr int kGroups = kThreads<TypeParam> / TypeParam::kLanes;
   constexpr int kRows = 5, kColumns = 37;
-  std::vector<std::vector<int>> visits(32 / L, std::vector<int>(kRows * kColumns, 0));
-  std::vector<int> once(32 / L, 0);
-  run_warp<L>([&](const auto& g, int group) {
+  std::vector<std::vector<int>> visits(kGroups, std::vector<int>(kRows * kColumns, 0));
+  std::vector<int> once(kGroups, 0);
+  run_block<TypeParam>([&](const auto& g, int group) {
     auto& mine = visits[std::size_t(group)];
     g.for_each(kColumns, [&](int i) { ++mine[std::size_t(i)]; });
     g.for_each_2d(kRows, kColumns, [&](int i, int j) { ++mine[std::size_t(i * kColumns + j)]; });
@@ -70,21 +75,22 @@ TYPED_TEST(CudaWarpGroup, every_item_is_visited_once_by_each_group) {
   std::vector<int> expected(kRows * kColumns, 1);
   for (int i = 0; i < kColumns; ++i) expected[std::size_t(i)] = 2;
   for (const auto& mine : visits) EXPECT_EQ(mine, expected);
-  EXPECT_EQ(once, std::vector<int>(32 / L, 1));
+  EXPECT_EQ(once, std::vector<int>(kGroups, 1));
 }
 
-/// Each group of the warp solves environments of its own, as a launch does.
-template <int L, class Real, class Factor>
-std::vector<std::uint64_t> solve_on_warp(const SolveOptions& options, int envs) {
+/// Each group of a block solves environments of its own, as a launch does.
+template <class Group, class Real, class Factor>
+std::vector<std::uint64_t> solve_on_block(const SolveOptions& options, int envs) {
+  constexpr int kGroups = kThreads<Group> / Group::kLanes;
   const support::DyadicBatch<double> batch(envs, options.law);
   support::PlainResults<double> results(envs, batch.kMaxRows);
   std::vector<support::EnvMemory<Real, Factor, double>> memory;
-  for (int group = 0; group < 32 / L; ++group) {
+  for (int group = 0; group < kGroups; ++group) {
     memory.emplace_back(batch.kMaxRows, batch.kMaxContacts);
   }
-  run_warp<L>([&](const auto& g, int group) {
+  run_block<Group>([&](const auto& g, int group) {
     const auto scratch = memory[std::size_t(group)].scratch();
-    for (int env = group; env < envs; env += 32 / L) {
+    for (int env = group; env < envs; env += kGroups) {
       kernels::solve_env<Real, Factor>(g, batch.view(), results.view(), options, env, scratch);
     }
   });
@@ -107,15 +113,16 @@ std::vector<std::uint64_t> solve_on_host(const SolveOptions& options, int envs) 
   return hashes;
 }
 
-TEST(CudaWarpGroupSolve, gives_the_bits_of_the_host) {
+TEST(CudaGroupSolve, gives_the_bits_of_the_host) {
   constexpr int kEnvs = 4;
   for (Law law : {Law::coulomb, Law::convex, Law::pyramid}) {
     SolveOptions options;
     options.law = law;
-    EXPECT_EQ((solve_on_warp<8, double, double>(options, kEnvs)),
-              (solve_on_host<double, double>(options, kEnvs)));
+    const auto in_double = solve_on_host<double, double>(options, kEnvs);
+    EXPECT_EQ((solve_on_block<WarpGroup<8>, double, double>(options, kEnvs)), in_double);
+    EXPECT_EQ((solve_on_block<BlockGroup<128>, double, double>(options, kEnvs)), in_double);
     options.precision = Precision::fp32;
-    EXPECT_EQ((solve_on_warp<32, float, float>(options, kEnvs)),
+    EXPECT_EQ((solve_on_block<WarpGroup<32>, float, float>(options, kEnvs)),
               (solve_on_host<float, float>(options, kEnvs)));
   }
 }
