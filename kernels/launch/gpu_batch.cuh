@@ -40,9 +40,15 @@ __device__ __forceinline__ int take_env(const Group& g, const WorkList& work) {
   return ticket < *work.count ? work.envs[ticket] : -1;
 }
 
-// The 1 of the launch bounds (blocks per multiprocessor) lifts ptxas' own limit of 168 registers.
+/// Blocks that a multiprocessor's registers shall have room for: 16 where 128 a thread are enough,
+/// as they are for sweeps in float; 1 lifts ptxas' own limit of 168.
+template <class Real, Program kProgram, class Group>
+constexpr int kResident = kProgram == Program::sweeping && sizeof(Real) == 4 && Group::kLanes <= 32
+                              ? 16
+                              : 1;
+
 template <class Real, class Factor, class In, Program kProgram, class Group, bool kShared>
-__global__ void __launch_bounds__(kThreads<Group>, 1)
+__global__ void __launch_bounds__(kThreads<Group>, (kResident<Real, kProgram, Group>))
     solve_kernel(const __grid_constant__ ProblemBatch<In> batch,
                  const __grid_constant__ ResultBatch<In> result,
                  const __grid_constant__ SolveOptions options,
@@ -103,9 +109,12 @@ SolveKernels solve_kernels() {
   if constexpr (kProgram != Program::later) {
     narrow = address(&solve_kernel<Real, Factor, In, kProgram, Narrow, true>);
   }
-  return {narrow, address(&solve_kernel<Real, Factor, In, kProgram, Wide, true>),
+  return {narrow,
+          address(&solve_kernel<Real, Factor, In, kProgram, Wide, true>),
           address(&solve_kernel<Real, Factor, In, kProgram, Block, true>),
-          address(&solve_kernel<Real, Factor, In, kProgram, Block, false>), &Scratch::bytes};
+          address(&solve_kernel<Real, Factor, In, kProgram, Block, false>),
+          &Scratch::bytes,
+          narrow_rows_of(kProgram)};
 }
 
 }  // namespace stickslip::kernels

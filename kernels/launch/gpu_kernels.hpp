@@ -35,14 +35,17 @@ struct GroupScratch {
 /// MechanismStep<In>, GroupScratch, WorkList).
 struct SolveKernels {
   static constexpr int kNarrowLanes = 8;
-  static constexpr int kNarrowRows = 12;   ///< most rows for which narrow groups are used
   static constexpr int kBlockLanes = 128;  ///< one group per block
   const void* narrow;  ///< 8 lanes per environment, shared memory; null: few environments need it
   const void* wide;    ///< 32 lanes, shared memory
   const void* block;   ///< 128 lanes, shared memory
   const void* block_global;                                      ///< 128 lanes, global memory
   std::size_t (*bytes)(int max_rows, int max_contacts, int nv);  ///< scratch of a group
+  int narrow_rows;  ///< most for which narrow groups are used
 };
+
+/// Most rows of an environment for which narrow groups are used, where enough of them fit.
+constexpr int narrow_rows_of(Program program) { return program == Program::sweeping ? 32 : 12; }
 
 template <class Real, class Factor, class In, Program kProgram>
 SolveKernels solve_kernels();

@@ -10,19 +10,16 @@ namespace stickslip::kernels::inline SS_ISA {
 enum class Method : std::int32_t { none, pgs, newton, primal, lemke };
 
 /// Which stages a kernel has compiled in. On a GPU, none shall cost another registers or scratch:
-/// pivoting has kernels of its own, and the iterative methods two, one for rung 0, which all
-/// environments run, and one for the rungs that few of them need.
+/// pivoting and sweeps have kernels of their own, and Newton's method two, one for rung 0, which
+/// all environments run, and one for the rungs that few of them need.
 enum class Program : std::int32_t {
   all,
-  first,    ///< rung 0 of the iterative methods
-  later,    ///< their other rungs; goes on where `first` ended
-  pivoting  ///< Lemke's method, all rungs
+  sweeping,  ///< projected Gauss-Seidel alone
+  first,     ///< rung 0 of the iterative methods
+  later,     ///< their other rungs; goes on where `first` ended
+  pivoting   ///< Lemke's method, all rungs
 };
-
-/// The program that begins a solve.
-SS_HD Program program_of(const SolveOptions& o) {
-  return o.law == Law::pyramid ? Program::pivoting : Program::first;
-}
+inline constexpr int kPrograms = 5;
 
 /// Where a stage starts.
 enum class Start : std::int32_t {
@@ -68,6 +65,7 @@ struct Stage {
 SS_HD bool program_has(Program program, const Stage& stage) {
   const bool pivots = stage.method == Method::lemke;
   if (program == Program::pivoting) return pivots;
+  if (program == Program::sweeping) return stage.method == Method::pgs && stage.rung == 0;
   if (program == Program::first) {
     return !pivots && stage.rung == 0 && !stage.alters() && stage.check == Check::none;
   }
@@ -230,6 +228,17 @@ SS_HD bool has_later_rungs(const SolveOptions& o) {
   while (stage_of(o, index).method != Method::none && stage_of(o, index).rung == 0) ++index;
   const Stage stage = stage_of(o, index);
   return stage.method != Method::none && stage.rung <= o.max_rung;
+}
+
+/// Whether sweeps are all that the options ask for.
+SS_HD bool sweeps_alone(const SolveOptions& o) {
+  return stage_of(o, 0).method == Method::pgs && stage_of(o, 1).method == Method::none;
+}
+
+/// The program that begins a solve.
+SS_HD Program program_of(const SolveOptions& o) {
+  if (o.law == Law::pyramid) return Program::pivoting;
+  return sweeps_alone(o) ? Program::sweeping : Program::first;
 }
 
 /// Work of one iteration in multiplications: Newton factorises n x n.

@@ -17,8 +17,8 @@ template <class Real, class Factor, class In, Program kProgram = Program::all>
 struct EnvScratch {
   static constexpr bool kIterates = kProgram != Program::pivoting;
   static constexpr bool kPivots = kProgram == Program::all || kProgram == Program::pivoting;
-  static constexpr bool kFirst = kIterates && kProgram != Program::later;
-  static constexpr bool kLater = kIterates && kProgram != Program::first;
+  static constexpr bool kFirst = kProgram == Program::all || kProgram == Program::first;
+  static constexpr bool kLater = kProgram == Program::all || kProgram == Program::later;
   In* W;  ///< [max_rows][max_rows] of a mechanism; null where the caller has formed it
   int ld_W;
   ViewScratch view;
@@ -161,7 +161,9 @@ SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
     if (stage.first) pgs.slide_steps = 1;  // Newton follows: the direction need not be exact
     return run_pgs(g, p, s, pgs, stage.budget, stage.exact, !stage.first, judge);
   }
-  if constexpr (kProgram == Program::later) {
+  if constexpr (kProgram == Program::sweeping) {
+    return 0;
+  } else if constexpr (kProgram == Program::later) {
     return run_newton_stage<Real, Real, true>(g, p, stage, s, arena, judge);
   } else {
     if constexpr (kProgram == Program::all && sizeof(Factor) != sizeof(Real)) {

@@ -49,7 +49,7 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
     const int done = run_stage(g, p, at.stage, scratch);
     g.once([&] { at.leave(done, p.n, judge.best_residual); });
     if (judge.solved()) break;
-    if constexpr (kProgram != Program::first) {
+    if constexpr (EnvScratch<Real, Factor, In, kProgram>::kLater) {
       if (finds_jam(g, p, at, judge)) break;
     }
   }

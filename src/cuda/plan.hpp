@@ -5,12 +5,16 @@
 //   double; later rungs of mixed    8.2 (28)  26.0 (8)   84.0 (2)  174.8 (1)
 //   mixed, rung 0                   7.2 (32)  24.2 (9)   80.6 (2)  169.7 (1)
 //   float, data in double           5.2 (44)  14.8 (15)  45.3 (5)   92.2 (2)
+//   sweeps alone, double            5.1 (45)  15.1 (15)  46.0 (5)   93.3 (2)
+//   sweeps alone, float             3.2 (72)   8.5 (27)  24.7 (9)   49.0 (4)
 //   Lemke, double                   7.3 (31)  29.4 (7)   91.5 (2)  169.5 (1)
 //   mixed, W of a mechanism, nv 35 17.3 (13)  32.4 (7)  113.3 (2)  243.5 (0: global memory)
 // Two matrices make most of it: W_hat, and the system of a Newton step. With 233 to 254 registers a
-// thread, registers hold 8 warps per multiprocessor (32 narrow groups). A warp per environment
-// fills them up to 32 rows; above, shared memory would leave most of them empty, and a block of 4
-// warps takes each environment.
+// thread, registers hold 8 warps per multiprocessor (32 narrow groups; 16 of sweeps in float). A
+// warp per environment fills them up to 32 rows; above, shared memory would leave most of them
+// empty, and a block of 4 warps takes each environment. Narrow groups take up to twice as long, so
+// they need twice as many environments at work. A sweep is mostly the blocks' own small problems,
+// which all lanes of a group repeat: narrow groups waste less there, for more rows.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -52,7 +56,7 @@ struct LaunchPlan {
 /// The size classes of environments of up to `max_rows` rows.
 inline kernels::SizeClasses size_classes(int max_rows) {
   kernels::SizeClasses classes;
-  for (int limit : {kernels::SolveKernels::kNarrowRows, 32, 64, 96}) {
+  for (int limit : {12, 32, 64, 96}) {
     if (limit < max_rows) classes.rows[classes.count++] = limit;
   }
   classes.rows[classes.count++] = max_rows;
@@ -65,13 +69,14 @@ inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows,
                              int nv, std::size_t shared_per_block) {
   using kernels::SolveKernels;
   constexpr std::size_t kFewGroups = 4;  // whose warps are half of what the registers hold
+  constexpr std::size_t kManyGroups = 16;
   LaunchPlan plan;
   plan.max_rows = max_rows;
   plan.max_contacts = std::min(max_contacts, max_rows / 3);  // a contact has at least 3 rows
   plan.nv = nv;
   plan.group_bytes = kernels.bytes(plan.max_rows, plan.max_contacts, nv);
-  const bool narrow = kernels.narrow != nullptr && max_rows <= SolveKernels::kNarrowRows &&
-                      plan.group_bytes * (32 / SolveKernels::kNarrowLanes) <= shared_per_block;
+  const bool narrow = kernels.narrow != nullptr && max_rows <= kernels.narrow_rows &&
+                      plan.group_bytes * kManyGroups <= shared_per_block;
   if (narrow) {
     plan.kernel = kernels.narrow;
     plan.lanes = SolveKernels::kNarrowLanes;

@@ -20,7 +20,7 @@ DeviceLimits device_limits() {
 
 namespace {
 
-/// In `mixed`, the later rungs factorise in double: they are the kernels of fp64.
+/// In `mixed`, sweeps and the later rungs are in double: they are the kernels of fp64.
 template <Program kProgram>
 kernels::SolveKernels solve_kernels_of(Types types) {
   using kernels::solve_kernels;
@@ -28,7 +28,7 @@ kernels::SolveKernels solve_kernels_of(Types types) {
     case Types::fp64:
       return solve_kernels<double, double, double, kProgram>();
     case Types::mixed:
-      if constexpr (kProgram == Program::later) {
+      if constexpr (kProgram == Program::later || kProgram == Program::sweeping) {
         return solve_kernels<double, double, double, kProgram>();
       } else {
         return solve_kernels<double, float, double, kProgram>();
@@ -42,11 +42,6 @@ kernels::SolveKernels solve_kernels_of(Types types) {
 }
 
 }  // namespace
-
-const std::vector<LaunchPlan>& Plans::of(Program program, Types types) const {
-  if (program == Program::pivoting) return pivoting[int(types)];
-  return program == Program::later ? later[int(types)] : first[int(types)];
-}
 
 /// Decides on the number of blocks: as many as the device holds at once, or the batch needs.
 void Workspace::Impl::place(LaunchPlan& plan) {
@@ -76,10 +71,13 @@ std::vector<LaunchPlan> Workspace::Impl::plan_classes(const kernels::SolveKernel
 Plans Workspace::Impl::plan_solves(int dofs) {
   Plans plans;
   for (const Types types : {Types::fp64, Types::fp32, Types::mixed, Types::float_data}) {
-    const int t = int(types);
-    plans.first[t] = plan_classes(solve_kernels_of<Program::first>(types), dofs);
-    plans.later[t] = plan_classes(solve_kernels_of<Program::later>(types), dofs);
-    plans.pivoting[t] = plan_classes(solve_kernels_of<Program::pivoting>(types), dofs);
+    const auto plan = [&](Program program, const kernels::SolveKernels& kernels) {
+      plans.launches[int(program)][int(types)] = plan_classes(kernels, dofs);
+    };
+    plan(Program::sweeping, solve_kernels_of<Program::sweeping>(types));
+    plan(Program::first, solve_kernels_of<Program::first>(types));
+    plan(Program::later, solve_kernels_of<Program::later>(types));
+    plan(Program::pivoting, solve_kernels_of<Program::pivoting>(types));
   }
   return plans;
 }

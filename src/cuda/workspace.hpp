@@ -28,9 +28,11 @@ Types types_of(Precision precision) {
 
 /// Launches of the solves of given matrices, or of mechanisms: by program and types, one per class.
 struct Plans {
-  std::vector<LaunchPlan> first[kTypes], later[kTypes], pivoting[kTypes];
+  std::vector<LaunchPlan> launches[kernels::kPrograms][kTypes];
 
-  const std::vector<LaunchPlan>& of(kernels::Program program, Types types) const;
+  const std::vector<LaunchPlan>& of(kernels::Program program, Types types) const {
+    return launches[int(program)][int(types)];
+  }
 };
 
 /// Launches of `delassus` and `apply_impulse` for one type of data.

@@ -152,9 +152,16 @@ namespace stickslip::kernels {
 template <class Real, class Factor, class In, Program kProgram>
 SolveKernels solve_kernels() {
   const void* solve = fake::kernel<&fake::solve_list<Real, Factor, In, kProgram>>();
-  return {kProgram == Program::later ? nullptr : solve, solve, solve, solve,
-          &EnvScratch<Real, Factor, In, kProgram>::bytes};
+  return {kProgram == Program::later ? nullptr : solve,
+          solve,
+          solve,
+          solve,
+          &EnvScratch<Real, Factor, In, kProgram>::bytes,
+          narrow_rows_of(kProgram)};
 }
+template SolveKernels solve_kernels<double, double, double, Program::sweeping>();
+template SolveKernels solve_kernels<float, float, double, Program::sweeping>();
+template SolveKernels solve_kernels<float, float, float, Program::sweeping>();
 template SolveKernels solve_kernels<double, double, double, Program::first>();
 template SolveKernels solve_kernels<double, float, double, Program::first>();
 template SolveKernels solve_kernels<float, float, double, Program::first>();

@@ -18,8 +18,12 @@ using kernels::Program;
 
 template <class Real, class Factor, Program kProgram = Program::first>
 kernels::SolveKernels with_scratch_of() {
-  return {&kNarrow, &kWide, &kBlock, &kGlobal,
-          &kernels::EnvScratch<Real, Factor, double, kProgram>::bytes};
+  return {&kNarrow,
+          &kWide,
+          &kBlock,
+          &kGlobal,
+          &kernels::EnvScratch<Real, Factor, double, kProgram>::bytes,
+          kernels::narrow_rows_of(kProgram)};
 }
 
 TEST(CudaPlan, classes_grow_up_to_the_capacity) {
@@ -47,6 +51,16 @@ TEST(CudaPlan, groups_are_narrow_where_the_problems_are_small) {
   kernels::SolveKernels few = k;  // of later rungs: a hard environment gets all lanes
   few.narrow = nullptr;
   EXPECT_EQ(plan_class(few, 12, 100, kernels::kGivenMatrix, kShared90).kernel, &kWide);
+  // A mechanism's matrices leave too few environments to fill narrow groups.
+  EXPECT_EQ(plan_class(k, 12, 100, 40, kShared90).kernel, &kWide);
+}
+
+TEST(CudaPlan, sweeps_alone_need_little_and_stay_narrow_for_longer) {
+  const auto sweeps = with_scratch_of<float, float, Program::sweeping>();
+  EXPECT_EQ(plan_class(sweeps, 32, 10, kernels::kGivenMatrix, kShared90).kernel, &kNarrow);
+  EXPECT_EQ(plan_class(sweeps, 64, 21, kernels::kGivenMatrix, kShared90).kernel, &kWide);
+  const auto both = with_scratch_of<float, float>();
+  EXPECT_LT(sweeps.bytes(32, 10, kernels::kGivenMatrix), both.bytes(32, 10, kernels::kGivenMatrix));
 }
 
 // sm_90 holds two environments of 64 rows in double: two warps, or two blocks of four.
@@ -117,7 +131,8 @@ TEST(CudaPlan, a_second_pass_runs_where_there_are_later_rungs) {
         std::pair(Law::box, Solver::automatic)}) {
     const SolveOptions one_rung{.law = law, .solver = solver};
     EXPECT_EQ(passes_of(one_rung).count, 1);
-    EXPECT_EQ(passes_of(one_rung).programs[0], Program::first);
+    EXPECT_EQ(passes_of(one_rung).programs[0],
+              solver == Solver::newton ? Program::first : Program::sweeping);
   }
   const SolveOptions pyramid{.law = Law::pyramid};
   EXPECT_EQ(passes_of(pyramid).count, 1);

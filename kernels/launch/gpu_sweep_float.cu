@@ -1,0 +1,5 @@
+#include "kernels/launch/gpu_batch.cuh"
+
+namespace stickslip::kernels {
+template SolveKernels solve_kernels<float, float, double, Program::sweeping>();
+}  // namespace stickslip::kernels
