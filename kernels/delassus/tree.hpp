@@ -31,8 +31,9 @@ struct TreeScratch {
   }
 };
 
-/// Columns of one run: whole chunks, few enough runs for the bits of a word.
-SS_HD int run_length(int ld) { return 16 * ((ld / 16 + 63) / 64); }
+inline constexpr int kRun = 8;  ///< a vector register
+/// Columns of one run: whole registers, few enough runs for the bits of a word.
+SS_HD int run_length(int ld) { return kRun * ((ld / kRun + 63) / 64); }
 
 /// The degree of freedom of which row i of J touches nothing but ancestors; -1: there is none.
 SS_HD int path_of(const SparseMechanism& m, int i) {
@@ -75,56 +76,72 @@ SS_HD void spread_rows(const G& g, const SparseMechanism& m, int ld, const TreeS
 /// X = D^-1/2 L^-T J^T, all columns together.
 template <class G>
 SS_HD void half_solve(const G& g, const SparseMechanism& m, int ld, const TreeScratch& s) {
-  constexpr int C = G::kChunk;
+  constexpr int C = min(G::kChunk, kRun);
   const int run = run_length(ld);
   spread_rows(g, m, ld, s);
   g.for_each(m.tree.n, [&](int k) { s.root[k] = sqrt(m.D_inv[k]); });
   for (int i = m.tree.n - 1; i >= 0; --i) {
-    const std::uint64_t touched = s.touched[i];
     const int start = m.tree.row_adr[i];
     double* row = s.X + std::int64_t(i) * ld;
     for (int first = 0, c = 0; first < ld; first += run, ++c) {
-      if (!(touched >> c & 1)) continue;
-      const int chunks = (min(run, ld - first) + C - 1) / C;
-      g.for_each_2d(chunks, m.tree.row_nnz[i] - 1, [&](int chunk, int a) {
-        double* target = s.X + std::int64_t(m.tree.col[start + a]) * ld + first + chunk * C;
-        auto sum = Lanes<double, C>::load(target);
-        sum.add(Lanes<double, C>::load(row + first + chunk * C), -m.L[start + a]);
-        sum.store(target);
-      });
+      if (!(s.touched[i] >> c & 1)) continue;
+      const int width = min(run, ld - first);
+      for (int j = first; j < first + width; j += kRun) {
+        g.for_each_2d(m.tree.row_nnz[i] - 1, kRun / C, [&](int a, int l) {
+          double* target = s.X + std::int64_t(m.tree.col[start + a]) * ld + j + l * C;
+          auto sum = Lanes<double, C>::load(target);
+          sum.add(Lanes<double, C>::load(row + j + l * C), -m.L[start + a]);
+          sum.store(target);
+        });
+      }
       const double root = s.root[i];
-      g.for_each(min(run, ld - first), [&](int j) { row[first + j] *= root; });
+      g.for_each(width, [&](int j) { row[first + j] *= root; });
     }
   }
 }
 
+/// Row i of W in `count` chunks of columns from j0 on.
+template <int count, int C>
+SS_HD void gram_row(const SparseMechanism& m, int ld, const TreeScratch& s, int i, int j0,
+                    double* out) {
+  const int path = s.path[i];
+  const std::int32_t* dofs = path < 0 ? nullptr : m.tree.col + m.tree.row_adr[path];
+  const int length = path < 0 ? m.tree.n : m.tree.row_nnz[path];
+  Lanes<double, C> sum[count];
+  for (int b = 0; b < count; ++b) sum[b] = Lanes<double, C>::all(0.0);
+  for (int c = 0; c < length; ++c) {
+    const double* row = s.X + std::int64_t(dofs == nullptr ? c : dofs[c]) * ld;
+    if (row[i] == 0.0) continue;
+    for (int b = 0; b < count; ++b) {
+      sum[b].add(Lanes<double, C>::load(row + j0 + b * C), row[i]);
+    }
+  }
+  const int n = m.rows - j0;
+  for (int b = 0; b < count; ++b) {
+    if ((b + 1) * C <= n) {
+      sum[b].store(out + j0 + b * C);
+      continue;
+    }
+    double entry[C];
+    sum[b].store(entry);
+    for (int l = 0; b * C + l < n; ++l) out[j0 + b * C + l] = entry[l];
+  }
+}
+
 /// W = X^T X: one fma chain per entry, from the root to the leaves over the degrees of freedom that
-/// row i lives on. Those on which row j does not would add exact zeros, so W is symmetric bit for
-/// bit.
+/// row i lives on. Those on which row j does not add exact zeros, so W is symmetric bit for bit.
 template <class G>
 SS_HD void gram_matrix(const G& g, const SparseMechanism& m, int ld, const TreeScratch& s,
                        double* W, int ld_W) {
-  constexpr int C = G::kChunk;
-  const int n = m.rows, run = run_length(ld);
-  g.for_each_2d(n, (n + C - 1) / C, [&](int i, int chunk) {
-    const int j0 = chunk * C, bit = j0 / run, path = s.path[i];
-    const std::int32_t* dofs = path < 0 ? nullptr : m.tree.col + m.tree.row_adr[path];
-    const int count = path < 0 ? m.tree.n : m.tree.row_nnz[path];
-    auto sum = Lanes<double, C>::all(0.0);
-    for (int c = 0; c < count; ++c) {
-      const int k = dofs == nullptr ? c : dofs[c];
-      const double* row = s.X + std::int64_t(k) * ld;
-      if (!(s.touched[k] >> bit & 1) || row[i] == 0.0) continue;
-      sum.add(Lanes<double, C>::load(row + j0), row[i]);
-    }
-    double* out = W + std::int64_t(i) * ld_W + j0;
-    if (j0 + C <= n) {
-      sum.store(out);
-      return;
-    }
-    double entry[C];
-    sum.store(entry);
-    for (int l = 0; j0 + l < n; ++l) out[l] = entry[l];
+  constexpr int C = G::kChunk, kMost = 4;  // chunks whose sums fit the vector registers
+  const int chunks = (m.rows + C - 1) / C;
+  g.for_each_2d(m.rows, (chunks + kMost - 1) / kMost, [&](int i, int part) {
+    const int j0 = part * kMost * C, left = chunks - part * kMost;
+    double* out = W + std::int64_t(i) * ld_W;
+    if (left == 1) return gram_row<1, C>(m, ld, s, i, j0, out);
+    if (left == 2) return gram_row<2, C>(m, ld, s, i, j0, out);
+    if (left == 3) return gram_row<3, C>(m, ld, s, i, j0, out);
+    gram_row<4, C>(m, ld, s, i, j0, out);
   });
 }
 

@@ -37,15 +37,15 @@ SS_HD bool factor_ltdl(const G& g, const TreeSparsity& s, double* M, double* dia
 /// x <- L^-T x, from the leaves to the root.
 template <class G>
 SS_HD void solve_transposed(const G& g, const TreeSparsity& s, const double* L, double* x) {
-  for (int i = s.n - 1; i >= 0; --i) {
-    const int start = s.row_adr[i];
-    const double value = x[i];
-    if (value == 0.0) continue;
-    g.for_each(s.row_nnz[i] - 1, [&](int c) {
-      const int k = s.col[start + c];
-      x[k] = fma(-L[start + c], value, x[k]);
-    });
-  }
+  g.once([&] {
+    for (int i = s.n - 1; i >= 0; --i) {
+      const double value = x[i];
+      if (value == 0.0) continue;
+      for (int c = s.row_adr[i], end = c + s.row_nnz[i] - 1; c < end; ++c) {
+        x[s.col[c]] = fma(-L[c], value, x[s.col[c]]);
+      }
+    }
+  });
 }
 
 /// x <- M^-1 x with the factor.

@@ -2,6 +2,8 @@
 // to the bit, the same on every instruction set.
 #include <gtest/gtest.h>
 
+#include "kernels/delassus/tree.hpp"
+#include "kernels/group/permuted_group.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "stickslip/stickslip.hpp"
 #include "tests/support/aligned.hpp"
@@ -57,6 +59,20 @@ TEST_P(Tree, leaves_what_is_beyond_its_rows) {
   const RowMajor W = formed(n + 3);
   EXPECT_EQ(W.leftCols(n), formed(n));
   EXPECT_EQ(W.rightCols(3), RowMajor::Constant(n, 3, -7.0));
+}
+
+TEST_P(Tree, has_the_same_bits_whatever_the_lanes_do) {
+  const int n = GetParam().rows, nv = GetParam().nv;
+  support::AlignedBytes memory(kernels::TreeScratch::bytes(nv, n));
+  kernels::PermutedGroup<1> group;
+  for (const std::uint32_t seed : {1U, 17U, 1000U}) {
+    group.seed = seed;
+    RowMajor W(n, n);
+    kernels::Arena arena(memory.data());
+    kernels::form_delassus(group, mechanism_.view(), W.data(), n,
+                           kernels::TreeScratch(arena, nv, n));
+    EXPECT_EQ(W, formed(n)) << seed;
+  }
 }
 
 TEST_P(Tree, has_the_same_bits_on_every_instruction_set) {
