@@ -34,4 +34,13 @@ struct SparseMechanism {
 /// Nothing is checked: what is not finite comes out as such in W.
 void delassus(const SparseMechanism& mechanism, double* W, std::int32_t ld_W, Workspace& workspace);
 
+/// Solves the one environment of `problem` under the law `convex` by Newton's method in the space
+/// of velocities (docs/mathematics.md §10), in double and without W, which may be absent: b is
+/// J v_free + ... as always. `start`[nv] is where it begins, a velocity less v_free. The verdict is
+/// by the same residual; where rows have no compliance the answer is not_converged, and W and
+/// `solve` must help. Throws std::invalid_argument for another law, more environments, no start.
+void solve_convex(const ProblemBatch<double>& problem, const SparseMechanism& mechanism,
+                  const double* start, const ResultBatch<double>& result,
+                  const SolveOptions& options, Workspace& workspace);
+
 }  // namespace stickslip

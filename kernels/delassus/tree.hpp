@@ -145,6 +145,23 @@ SS_HD void gram_matrix(const G& g, const SparseMechanism& m, int ld, const TreeS
   });
 }
 
+/// The diagonal of W, [padded(n)].
+template <class G>
+SS_HD void gram_diagonal(const G& g, const SparseMechanism& m, int ld, const TreeScratch& s,
+                         double* diagonal) {
+  constexpr int C = min(G::kChunk, kRun);
+  const int run = run_length(ld);
+  g.for_each((m.rows + C - 1) / C, [&](int chunk) {
+    double sum[C] = {};
+    for (int k = 0; k < m.tree.n; ++k) {
+      if (!(s.touched[k] >> (chunk * C / run) & 1)) continue;
+      const double* row = s.X + std::int64_t(k) * ld + chunk * C;
+      for (int l = 0; l < C; ++l) sum[l] = fma(row[l], row[l], sum[l]);
+    }
+    for (int l = 0; l < C; ++l) diagonal[chunk * C + l] = sum[l];
+  });
+}
+
 template <class G>
 SS_HD void form_delassus(const G& g, const SparseMechanism& m, double* W, int ld_W,
                          const TreeScratch& scratch) {

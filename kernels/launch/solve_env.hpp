@@ -18,6 +18,22 @@ SS_HD void judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
   continue_from_candidate(g, p, judge);
 }
 
+/// Makes `judge` ready for the problem; the best impulse will be in `impulse`.
+template <class G, class In>
+SS_HD void open_judge(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
+                      const JudgeMemory<In>& memory, In* impulse, Judge<In>& judge) {
+  judge.law = o.law;
+  const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
+  g.once([&] {
+    const double tolerance = tolerance_of(o.atol, o.rtol, o.precision, b_max);
+    const double relative = tolerance / b_max;
+    *judge.at = memory;
+    judge.at->tolerance = tolerance;
+    judge.at->near = b_max > 0.0 ? relative * relative : 1.0;
+    judge.at->best = impulse;
+  });
+}
+
 /// Writes what every verdict has.
 template <class G, class In>
 SS_HD void report(const G& g, const ResultBatch<In>& result, std::int64_t env, EnvStatus status,
@@ -108,16 +124,7 @@ SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const Proble
   const EnvProblem<In>& p = *scratch.problem;
   enter_circular_coordinates(g, p, o.law, scratch.view);
   Judge<In>& judge = scratch.judge;
-  judge.law = o.law;
-  const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
-  g.once([&] {
-    const double tolerance = tolerance_of(o.atol, o.rtol, o.precision, b_max);
-    const double relative = tolerance / b_max;
-    *judge.at = scratch.judge_memory;
-    judge.at->tolerance = tolerance;
-    judge.at->near = b_max > 0.0 ? relative * relative : 1.0;
-    judge.at->best = impulse;
-  });
+  open_judge(g, p, o, scratch.judge_memory, impulse, judge);
   const Climb& at = *scratch.climb;
   g.once([&] { *scratch.climb = Climb(env, solver_of(stage_of(o, 0).method), p.n); });
   if (resume) {

@@ -116,9 +116,9 @@ SS_HD void set_compliance(const G& g, const Scaled<Real>& s, bool with_R) {
   });
 }
 
-/// Builds `s` (placed in its arena) from the problem.
+/// Builds `s` (placed in its arena) from the problem, but for W and what follows from it.
 template <class G, class In, class Real>
-SS_HD void scale_problem(const G& g, const EnvProblem<In>& p, Law law, Scaled<Real>& s) {
+SS_HD void scale_vectors(const G& g, const EnvProblem<In>& p, Law law, Scaled<Real>& s) {
   s.n = p.n;
   s.scalars = p.first_contact_row();
   s.n_contacts = p.n_contacts;
@@ -144,6 +144,12 @@ SS_HD void scale_problem(const G& g, const EnvProblem<In>& p, Law law, Scaled<Re
     s.lo[i] = Real(p.lower(i) * (s.q / s.d[i]));
     s.hi[i] = Real(p.upper(i) * (s.q / s.d[i]));
   });
+}
+
+/// Builds `s` (placed in its arena) from the problem.
+template <class G, class In, class Real>
+SS_HD void scale_problem(const G& g, const EnvProblem<In>& p, Law law, Scaled<Real>& s) {
+  scale_vectors(g, p, law, s);
   scale_matrix(g, p, s);
   g.for_each(s.scalars, [&](int i) { s.rho_inv[i] = max(s.at(i, i), Real(1e-12)); });
   g.for_each(s.n_contacts, [&](int k) { stiffness_of_block(s, k); });

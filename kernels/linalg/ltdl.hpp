@@ -2,7 +2,7 @@
 // (Featherstone, Rigid Body Dynamics Algorithms, 2008, §6.5): no fill-in, a handful of flops per
 // pair of a degree of freedom and its ancestor.
 #pragma once
-#include "kernels/linalg/math.hpp"
+#include "kernels/linalg/lanes.hpp"
 #include "stickslip/sparse_mechanism.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
@@ -13,23 +13,29 @@ SS_HD int parent(const TreeSparsity& s, int i) {
 }
 
 /// In place M -> (D on the diagonal, unit L below it); diag_inv[n] = 1 / D. False, with undefined
-/// contents, where M is not positive definite.
-template <class G>
+/// contents, where M is not positive definite. C: numbers that a lane handles together; rows of M
+/// are stored apart as whole runs of so many.
+template <int C = 1, class G>
 SS_HD bool factor_ltdl(const G& g, const TreeSparsity& s, double* M, double* diag_inv) {
   for (int k = s.n - 1; k >= 0; --k) {
-    const int start = s.row_adr[k], ancestors = s.row_nnz[k] - 1;
-    const double pivot = M[start + ancestors];
-    if (!(pivot > 0.0)) return false;
+    const int ancestors = s.row_nnz[k] - 1;
+    const std::int32_t* path = s.col + s.row_adr[k];
+    double* from = M + s.row_adr[k];
+    const double pivot = from[ancestors];
+    if (!(pivot > 0.0) || !is_finite(pivot)) return false;
     const double inverse = 1.0 / pivot;
     g.once([&] { diag_inv[k] = inverse; });
     // Row i of an ancestor i is a beginning of row k, so the update runs along both rows.
     g.for_each(ancestors, [&](int a) {
-      const int i = s.col[start + a];
-      double* row = M + s.row_adr[i];
-      const double scale = M[start + a] * inverse;
-      for (int c = 0; c <= a; ++c) row[c] = fma(-scale, M[start + c], row[c]);
+      double* row = M + s.row_adr[path[a]];
+      const double scale = -(from[a] * inverse);
+      for (int c = 0; c <= a; c += C) {
+        auto sum = Lanes<double, C>::load(row + c);
+        sum.add(Lanes<double, C>::load(from + c), scale);
+        sum.store(row + c);
+      }
     });
-    g.for_each(ancestors, [&](int a) { M[start + a] *= inverse; });
+    g.for_each(ancestors, [&](int a) { from[a] *= inverse; });
   }
   return true;
 }

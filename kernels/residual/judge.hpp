@@ -78,16 +78,24 @@ SS_HD void make_feasible(const G& g, const EnvProblem<In>& p, Law law, In* r) {
 }
 
 /// Judges the candidate; keeps it if it is the best so far. Returns whether the best is a solution.
-template <class G, class In>
-SS_HD bool judge_candidate(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
+/// `velocity(g, r, u)` says what impulses do.
+template <class G, class In, class Velocity>
+SS_HD bool judge_candidate(const G& g, const EnvProblem<In>& p, const Velocity& velocity,
+                           Judge<In>& judge) {
   make_feasible(g, p, judge.law, judge.at->candidate);
-  const double value = residual(g, p, judge.law, judge.at->candidate, judge.at->u);
+  velocity(g, judge.at->candidate, judge.at->u);
+  const double value = natural_map(g, p, judge.law, judge.at->candidate, judge.at->u);
   judge.last_residual = value;
   if (value < judge.best_residual) {
     judge.best_residual = value;
     g.for_each(p.n, [&](int i) { judge.at->best[i] = judge.at->candidate[i]; });
   }
   return judge.solved();
+}
+
+template <class G, class In>
+SS_HD bool judge_candidate(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
+  return judge_candidate(g, p, MatrixVelocity<In>{p}, judge);
 }
 
 /// Lets the next stage start where the last judged impulse stands.

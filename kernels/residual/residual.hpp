@@ -117,11 +117,21 @@ SS_HD BlockView<In> block_view(const EnvProblem<In>& p, const In* r, const doubl
   return {p, r, u, k, p.block[k + 1] - p.block[k], p.slope[k]};
 }
 
-/// Residual of impulses r (m/s); u: scratch of n doubles, left holding u_R. Infinite for NaN.
+/// u_R = (W + diag R) r + b by the matrix W.
+template <class In>
+struct MatrixVelocity {
+  const EnvProblem<In>& p;
+  template <class G>
+  SS_HD void operator()(const G& g, const In* r, double* u) const {
+    const auto start = [&](int i) { return fma(p.compliance(i), double(r[i]), double(p.b[i])); };
+    matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, r, start, u);
+  }
+};
+
+/// Residual of impulses r (m/s) and their velocities u_R. Infinite for NaN.
 template <class G, class In>
-SS_HD double residual(const G& g, const EnvProblem<In>& p, Law law, const In* r, double* u) {
-  const auto start = [&](int i) { return fma(p.compliance(i), double(r[i]), double(p.b[i])); };
-  matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, r, start, u);
+SS_HD double natural_map(const G& g, const EnvProblem<In>& p, Law law, const In* r,
+                         const double* u) {
   const int scalars = p.first_contact_row();
   return g.max(scalars + p.n_contacts, [&](int item) {
     const int begin = item < scalars ? item : p.block[item - scalars];
@@ -139,6 +149,13 @@ SS_HD double residual(const G& g, const EnvProblem<In>& p, Law law, const In* r,
     with_dim(v.dim, [&](auto dim) { worst = cone_block_residual<dim()>(v, law == Law::coulomb); });
     return worst;
   });
+}
+
+/// Residual of impulses r (m/s); u: scratch of n doubles, left holding u_R. Infinite for NaN.
+template <class G, class In>
+SS_HD double residual(const G& g, const EnvProblem<In>& p, Law law, const In* r, double* u) {
+  MatrixVelocity<In>{p}(g, r, u);
+  return natural_map(g, p, law, r, u);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

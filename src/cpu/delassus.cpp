@@ -42,6 +42,18 @@ void delassus(const SparseMechanism& m, double* W, std::int32_t ld_W, Workspace&
   kernels.sparse_delassus(m, W, ld_W, memory.scratch(0));
 }
 
+void solve_convex(const ProblemBatch<double>& problem, const SparseMechanism& m,
+                  const double* start, const ResultBatch<double>& result,
+                  const SolveOptions& options, Workspace& workspace) {
+  require(problem.num_envs == 1, "problem.num_envs", "1", problem.num_envs);
+  require(options.law == Law::convex, "options.law", "convex", int(options.law));
+  require(start != nullptr || m.tree.n == 0, "start", "an array", "none");
+  const auto& kernels = kernels::kernel_table();
+  Workspace::Impl& memory = workspace.impl();
+  memory.reserve(kernels.solve_convex_bytes(m.tree.n, problem.max_rows, problem.max_contacts));
+  kernels.solve_convex(problem, m, start, result, options, memory.scratch(0));
+}
+
 template <class In>
 void apply_impulse(const MechanismBatch<In>& m, EnvArray<const In> impulse,
                    EnvArray<const In> v_free, EnvArray<In> v_next, std::int32_t* ok,

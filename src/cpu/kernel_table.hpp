@@ -56,6 +56,10 @@ struct KernelTable {
   TypedKernels<float> f32;
   void (*sparse_delassus)(const SparseMechanism&, double* W, int ld_W, void* scratch);
   std::size_t (*sparse_delassus_bytes)(int nv, int max_rows);
+  /// kernels/launch/convex_env.hpp
+  void (*solve_convex)(const ProblemBatch<double>&, const SparseMechanism&, const double* start,
+                       const ResultBatch<double>&, const SolveOptions&, void* scratch);
+  std::size_t (*solve_convex_bytes)(int nv, int max_rows, int max_contacts);
   // kernels/linalg/ltdl.hpp
   bool (*factor_ltdl)(const TreeSparsity&, double* M, double* diag_inv);
   void (*solve_ltdl)(const TreeSparsity&, const double* L, const double* diag_inv, double* x);

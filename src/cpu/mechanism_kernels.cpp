@@ -2,6 +2,7 @@
 
 #include "kernels/delassus/tree.hpp"
 #include "kernels/group/host_group.hpp"
+#include "kernels/launch/convex_env.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -11,6 +12,14 @@ void add_mechanism_kernels(KernelTable& t) {
     form_delassus(HostGroup{}, m, W, ld_W, TreeScratch(arena, m.tree.n, m.rows));
   };
   t.sparse_delassus_bytes = TreeScratch::bytes;
+  t.solve_convex = [](const ProblemBatch<double>& batch, const SparseMechanism& m,
+                      const double* start, const ResultBatch<double>& result,
+                      const SolveOptions& options, void* memory) {
+    Arena arena(memory);
+    ConvexScratch scratch(arena, m.tree.n, batch.max_rows, batch.max_contacts);
+    solve_convex(HostGroup{}, batch, m, start, result, options, 0, scratch);
+  };
+  t.solve_convex_bytes = ConvexScratch::bytes;
   t.factor_ltdl = [](const TreeSparsity& s, double* M, double* diag_inv) {
     return factor_ltdl(HostGroup{}, s, M, diag_inv);
   };

@@ -8,6 +8,7 @@
 #include "tests/support/judging.hpp"
 #include "tests/support/lcp_batch.hpp"
 #include "tests/support/mixed.hpp"
+#include "tests/support/tree.hpp"
 
 namespace {
 
@@ -72,6 +73,29 @@ TEST_P(NoAllocation, in_solve_and_measure) {
         allocations_in([&] { measure(problem, impulse, options.law, measures.data(), workspace); }),
         0);
   }
+}
+
+TEST(NoAllocationOfMechanisms, without_their_zeros) {
+  support::Random random(3);
+  const support::TreeMechanism mechanism(20, 12, random);
+  HostProblems<double> problems(1, 12, 2);
+  problems.shape(0) = {0, 3, 3, 2};
+  std::fill_n(problems.b(0), 12, -1.0);
+  std::fill_n(problems.R(0), 12, 0.1);
+  std::fill_n(problems.mu(0), 4, 0.5);
+  std::fill_n(problems.hi(0), 3, 0.2);
+  HostResults<double> results(1, 12);
+  const std::vector<double> start(20);
+  const SolveOptions options{.law = Law::convex};
+  Workspace workspace(12, 2, 1);
+  const auto run = [&] {
+    delassus(mechanism.view(), problems.W(0), 12, workspace);
+    solve_convex(problems.view(), mechanism.view(), start.data(), results.view(), options,
+                 workspace);
+  };
+  run();  // the workspace grows once
+  EXPECT_EQ(allocations_in(run), 0);
+  EXPECT_EQ(results.status(0), EnvStatus::solved);
 }
 
 INSTANTIATE_TEST_SUITE_P(all, NoAllocation, testing::ValuesIn(support::supported_cases()),

@@ -7,6 +7,7 @@
 #pragma once
 #include "kernels/linalg/cholesky.hpp"
 #include "kernels/residual/judge.hpp"
+#include "kernels/solver/newton/line_search.hpp"
 #include "kernels/solver/newton/penalty.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
@@ -109,7 +110,7 @@ SS_HD bool primal_direction(const G& g, const Scaled<Real>& s, const Primal<Real
   return true;
 }
 
-/// Step length along d: root of the derivative of the objective, Newton safeguarded by bisection.
+/// Step length along d: root of the derivative of the objective.
 template <class Real, class G>
 SS_HD double exact_line_search(const G& g, const Scaled<Real>& s, const Primal<Real>& w) {
   matvec(g, s.n, s.W, s.ld, w.d, s.zero, w.w);
@@ -117,28 +118,19 @@ SS_HD double exact_line_search(const G& g, const Scaled<Real>& s, const Primal<R
       s.n, [&](int i) { return double(w.w[i]) * (double(w.lambda[i]) - double(w.penalty.r[i])); });
   const double quadratic = g.sum(s.n, [&](int i) { return double(w.w[i]) * double(w.d[i]); });
   if (!(slope < 0.0)) return 1.0;
-  double alpha = 1.0, low = 0.0, high = -1.0;
-  for (int step = 0; step < 25; ++step) {
+  const auto derivative = [&](double alpha) {
     g.for_each(s.n, [&](int i) { w.trial[i] = fma(Real(alpha), w.w[i], w.u[i]); });
     penalise(g, s, w.penalty, w.trial);
-    const double derivative = g.sum(s.n, [&](int i) {
+    return g.sum(s.n, [&](int i) {
       const double moved = fma(alpha, double(w.d[i]), double(w.lambda[i]));
       return double(w.w[i]) * (moved - double(w.penalty.r[i]));
     });
-    if (abs(derivative) <= (step == 0 ? 0.3 : 0.05) * -slope) return alpha;
-    const double second = quadratic + g.sum(s.scalars + s.n_contacts, [&](int item) {
-      return curvature(s, w.penalty, item, w.w);
-    });
-    (derivative > 0.0 ? high : low) = alpha;
-    double next = alpha - derivative / second;
-    if (high > 0.0) {
-      if (!(next > low && next < high)) next = 0.5 * (low + high);
-    } else if (!(next > low && next <= 10.0 * alpha)) {
-      next = 2.0 * alpha;
-    }
-    alpha = next;
-  }
-  return alpha;
+  };
+  const auto second = [&] {
+    return quadratic + g.sum(s.scalars + s.n_contacts,
+                             [&](int item) { return curvature(s, w.penalty, item, w.w); });
+  };
+  return exact_step(slope, derivative, second);
 }
 
 /// Up to `budget` steps from where the last stage ended; returns the steps done, 0 where the

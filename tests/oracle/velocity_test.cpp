@@ -1,0 +1,237 @@
+// The convex law in the space of velocities: solutions by the oracle, those that W leads to, from
+// any start, with the same bits on every instruction set and group.
+#include <gtest/gtest.h>
+
+#include "kernels/group/host_group.hpp"
+#include "kernels/group/permuted_group.hpp"
+#include "kernels/group/thread_group.hpp"
+#include "kernels/launch/convex_env.hpp"
+#include "src/cpu/kernel_table.hpp"
+#include "stickslip/stickslip.hpp"
+#include "tests/support/aligned.hpp"
+#include "tests/support/tree.hpp"
+
+namespace stickslip {
+namespace {
+
+using reference::Matrix;
+using reference::Vector;
+
+struct Setup {
+  const char* name;
+  int nv;
+  EnvShape shape;
+  std::vector<std::int32_t> dims;
+  double compliance;  ///< R of a row over its W_ii
+};
+
+int rows_of(const Setup& setup) {
+  int rows = setup.shape.n_free + setup.shape.n_nonneg + setup.shape.n_box;
+  for (const int dim : setup.dims) rows += dim;
+  return rows;
+}
+
+/// A random problem on a random tree, with its mechanism.
+class Posed {
+ public:
+  Posed(const Setup& setup, std::uint64_t seed)
+      : random_(seed),
+        n(rows_of(setup)),
+        mechanism(setup.nv, n, random_),
+        problems_(1, std::max(n, 1), std::max(1, setup.shape.n_contacts)),
+        start(std::size_t(setup.nv)) {
+    const Matrix W = reference::delassus(mechanism.M, mechanism.J);
+    problems_.shape(0) = setup.shape;
+    std::copy(setup.dims.begin(), setup.dims.end(), problems_.dims(0));
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) problems_.W(0)[i * problems_.max_rows() + j] = W(i, j);
+      problems_.b(0)[i] = random_.normal();
+      problems_.R(0)[i] = setup.compliance * (0.1 + W(i, i)) * random_.uniform(0.5, 2);
+    }
+    for (int i = 0; i < setup.shape.n_box; ++i) {
+      problems_.hi(0)[i] = random_.uniform(0.01, 1);
+      problems_.lo(0)[i] = -random_.uniform(0.01, 1);
+    }
+    int row = n, mu = 0;
+    for (const int dim : setup.dims) row -= dim;
+    for (const int dim : setup.dims) {  // tangents equally soft in circular coordinates
+      for (int j = 1; j < dim; ++j) problems_.mu(0)[mu + j - 1] = random_.uniform(0.2, 1);
+      const double* m = problems_.mu(0) + mu;
+      for (int j = 2; j < dim; ++j)
+        problems_.R(0)[row + j] = problems_.R(0)[row + 1] * m[0] * m[0] / (m[j - 1] * m[j - 1]);
+      row += dim;
+      mu += dim - 1;
+    }
+  }
+  ProblemBatch<double> view() const { return problems_.view(); }
+  ProblemBatch<double> without_W() const {
+    auto problem = view();
+    problem.W = {};
+    return problem;
+  }
+  reference::Problem reference() const { return reference::from_batch(view(), 0); }
+  void throw_start(double size) {
+    for (double& x : start) x = size * random_.normal();
+  }
+
+ private:
+  support::Random random_;
+
+ public:
+  int n;
+  support::TreeMechanism mechanism;
+
+ private:
+  HostProblems<double> problems_;
+
+ public:
+  std::vector<double> start;  ///< at rest relative to the free motion, until thrown
+};
+
+struct Answer {
+  HostResults<double> results;
+  explicit Answer(int n) : results(1, std::max(n, 1)) {}
+  Vector impulse(int n) const { return Eigen::Map<const Vector>(results.impulse(0), n); }
+};
+
+const SolveOptions kConvex{.law = Law::convex};
+
+double largest(const Vector& v) { return v.size() == 0 ? 0.0 : v.cwiseAbs().maxCoeff(); }
+
+class Velocity : public testing::TestWithParam<Setup> {
+ protected:
+  Workspace workspace_{1, 1, 1};
+  Answer solved(const Posed& p) {
+    Answer a(p.n);
+    solve_convex(p.without_W(), p.mechanism.view(), p.start.data(), a.results.view(), kConvex,
+                 workspace_);
+    return a;
+  }
+};
+
+constexpr int kSeeds = 30;
+
+TEST_P(Velocity, solves_by_the_oracle) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Posed p(GetParam(), seed);
+    const Answer a = solved(p);
+    ASSERT_EQ(a.results.status(0), EnvStatus::solved) << seed;
+    const auto problem = p.reference();
+    const double found = reference::residual(problem, a.impulse(p.n), Law::convex);
+    const double tolerance = stickslip::tolerance(kConvex, largest(problem.b));
+    EXPECT_LE(found, 1.01 * tolerance) << seed;
+    EXPECT_NEAR(found, a.results.residual(0), 1e-2 * tolerance) << seed;
+  }
+}
+
+TEST_P(Velocity, finds_what_W_leads_to_from_any_start) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Posed p(GetParam(), seed);
+    Answer by_W(p.n);
+    solve(p.view(), by_W.results.view(), kConvex);
+    ASSERT_EQ(by_W.results.status(0), EnvStatus::solved);
+    const auto problem = p.reference();
+    const Vector expected = problem.W * by_W.impulse(p.n);
+    for (const double size : {0.0, 1.0, 1e3}) {
+      p.throw_start(size);
+      const Answer a = solved(p);
+      ASSERT_EQ(a.results.status(0), EnvStatus::solved) << seed << " " << size;
+      const double error = largest(problem.W * a.impulse(p.n) - expected);
+      EXPECT_LE(error, 1e-6 * (1 + largest(expected))) << seed << " " << size;
+    }
+  }
+}
+
+// Newton's method does not depend on coordinates: x = M^-1 J^T lambda carries the iterates of the
+// problem of impulses over, step by step. Here they are judged once they are near a solution.
+TEST_P(Velocity, takes_the_steps_that_Newton_with_W_takes) {
+  const SolveOptions newton{.law = Law::convex, .solver = Solver::newton};
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Posed p(GetParam(), seed);
+    Answer by_W(p.n);
+    solve(p.view(), by_W.results.view(), newton);
+    EXPECT_NEAR(solved(p).results.iterations(0), by_W.results.iterations(0), 1) << seed;
+  }
+}
+
+TEST_P(Velocity, gives_the_same_bits_on_every_instruction_set_and_group) {
+  const Posed p(GetParam(), 5);
+  const int nv = GetParam().nv, contacts = p.view().max_contacts, rows = p.view().max_rows;
+  const SparseMechanism m = p.mechanism.view();
+  const Vector expected = solved(p).impulse(p.n);
+  for (const char* isa : {"x86-64-v3", "x86-64-v4"}) {
+    const auto* table = kernels::kernel_table(isa);
+    if (table == nullptr) continue;
+    Answer a(p.n);
+    support::AlignedBytes memory(table->solve_convex_bytes(nv, rows, contacts));
+    table->solve_convex(p.without_W(), m, p.start.data(), a.results.view(), kConvex, memory.data());
+    EXPECT_EQ(a.impulse(p.n), expected) << isa;
+  }
+  support::AlignedBytes memory(kernels::ConvexScratch::bytes(nv, rows, contacts));
+  const auto run = [&](const auto& group) {
+    static HostResults<double> results(1, 200);
+    kernels::Arena arena(memory.data());
+    kernels::ConvexScratch scratch(arena, nv, rows, contacts);
+    kernels::solve_convex(group, p.without_W(), m, p.start.data(), results.view(), kConvex, 0,
+                          scratch);
+    return Vector(Eigen::Map<const Vector>(results.impulse(0), p.n));
+  };
+  for (const std::uint32_t seed : {1U, 17U, 1000U}) {
+    kernels::PermutedGroup<1> group;
+    group.seed = seed;
+    EXPECT_EQ(run(group), expected) << seed;
+  }
+  kernels::run_lanes(3, [&](const kernels::ThreadGroup& group) {
+    const Vector found = run(group);
+    group.once([&] { EXPECT_EQ(found, expected); });
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(shapes, Velocity,
+                         testing::Values(Setup{"no_rows", 4, {}, {}, 1},
+                                         Setup{"one_contact", 6, {0, 0, 0, 1}, {3}, 0.1},
+                                         Setup{"ant", 14, {0, 9, 0, 0}, {}, 0.1},
+                                         Setup{"hand", 16, {0, 5, 16, 4}, {3, 4, 6, 3}, 0.05},
+                                         Setup{"humanoid", 35, {0, 4, 29, 4}, {3, 3, 3, 6}, 0.01},
+                                         Setup{"equalities", 20, {6, 3, 2, 2}, {6, 4}, 0.01},
+                                         Setup{"hard", 12, {0, 2, 2, 6}, {3, 3, 3, 3, 3, 3}, 1e-4}),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(VelocitySpace, leaves_rows_without_compliance_to_others) {
+  const Posed p({"rigid", 8, {0, 2, 0, 2}, {3, 3}, 0.0}, 1);
+  Workspace workspace(1, 1, 1);
+  Answer a(p.n);
+  solve_convex(p.without_W(), p.mechanism.view(), p.start.data(), a.results.view(), kConvex,
+               workspace);
+  EXPECT_EQ(a.results.status(0), EnvStatus::not_converged);
+  EXPECT_EQ(a.results.iterations(0), 0);
+}
+
+TEST(VelocitySpace, refuses_what_it_cannot_do) {
+  const Posed p({"small", 4, {0, 2, 0, 0}, {}, 0.1}, 1);
+  Workspace workspace(1, 1, 1);
+  Answer a(p.n);
+  const auto call = [&](const SolveOptions& options, const double* start) {
+    solve_convex(p.without_W(), p.mechanism.view(), start, a.results.view(), options, workspace);
+  };
+  EXPECT_THROW(call({.law = Law::coulomb}, p.start.data()), std::invalid_argument);
+  EXPECT_THROW(call(kConvex, nullptr), std::invalid_argument);
+}
+
+TEST(VelocitySpace, answers_bad_input) {
+  Posed p({"bad", 4, {0, 2, 0, 0}, {}, 0.1}, 1);
+  Workspace workspace(1, 1, 1);
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    Answer a(p.n);
+    auto broken = p.mechanism;
+    broken.J_values[0] = bad;
+    solve_convex(p.without_W(), broken.view(), p.start.data(), a.results.view(), kConvex,
+                 workspace);
+    EXPECT_EQ(a.results.status(0), EnvStatus::bad_input);
+    EXPECT_EQ(a.impulse(p.n), Vector::Zero(p.n));
+  }
+}
+
+}  // namespace
+}  // namespace stickslip
