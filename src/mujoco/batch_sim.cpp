@@ -230,8 +230,11 @@ std::vector<ContactRecord> BatchSim::contacts(int env) const {
 ProblemView BatchSim::problem(int env) const {
   auto& buffers = *impl_->buffers;
   int at = 0;
-  if (!impl_->revisit(env, [&](const mjModel*, const mjData*, int slot) { at = slot; }))
-    buffers.clear(at);
+  const auto visit = [&](const mjModel*, const mjData*, int slot) {
+    at = slot;
+    buffers.form_missing_delassus(slot);
+  };
+  if (!impl_->revisit(env, visit)) buffers.clear(at);
   const auto& result = buffers.results();
   const bool posed = buffers.rows(at) > 0;  // a problem without rows is not even solved
   return {.slot = buffers.slot(at),

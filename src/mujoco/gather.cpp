@@ -50,6 +50,10 @@ bool gather(const mjModel* m, mjData* d, Level level, const ContactModel& contac
   if (level == Level::acceleration) {
     mass_matrix(m, d, slot.M, *slot.factor);
     mju_copy(slot.a_free, d->qacc_smooth, int(m->nv));
+    if (m->opt.disableflags & mjDSBL_WARMSTART)
+      mju_zero(slot.start, int(m->nv));
+    else
+      mju_sub(slot.start, d->qacc_warmstart, d->qacc_smooth, int(m->nv));
   } else if (!integrator_matrix(m, d, slot.M, *slot.factor, slot.a_free)) {
     return false;
   }

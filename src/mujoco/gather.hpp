@@ -27,6 +27,7 @@ struct EnvSlot {
   double* M;           // [nC] (M̂ at velocity level)
   MassFactor* factor;  // of it
   double* a_free;      // [nv]
+  double* start;       // [nv] acceleration level: MuJoCo's warm start less a_free
   int* efc_of;         // [rows] MuJoCo's row of each of ours
 };
 

@@ -13,14 +13,15 @@ namespace {
 
 using Impl = BatchSim::Impl;
 
-// Solves the problem, if it has rows; on the GPU that happens later, to all at once.
+// Solves the problem, if it has rows; on the GPU that happens later, to all at once but those that
+// are solved without W.
 void solve_problem(Impl& sim, Passage& p, Lap& lap) {
   if (sim.buffers->rows(p.slot) == 0) return;
   sim.buffers->form_delassus(p.slot);
   lap.mark(kDelassus);
-  if (sim.gpu()) return;
+  if (sim.gpu() && !sim.buffers->in_velocities(p.slot)) return;
   sim.buffers->solve(p.slot);
-  take_solution(sim, p);
+  if (!sim.gpu()) take_solution(sim, p);
   lap.mark(kSolve);
 }
 

@@ -73,8 +73,10 @@ ProblemBuffers::ProblemBuffers(const mjModel* m, int num_envs, int threads,
   const std::size_t envs = num_envs;
   M_.resize(envs * nonzeros_of_M_);
   a_free_.resize(envs * nv_);
+  start_.resize(envs * nv_);
   factor_.resize(envs);
   rows_.resize(envs);
+  gpu_shape_.resize(envs);
   reserve(8, 4);
   stickslip::solve(only(problems_->view(), 0), only(results_->view(), 0), options_, workspaces_[0]);
 }
@@ -93,6 +95,16 @@ void ProblemBuffers::copy_slot(int env, HostProblems<double>& to) {
     std::copy_n(problems_->W(env) + row * max_rows_, n, to.W(env) + row * to.max_rows());
 }
 
+void ProblemBuffers::copy_result(int env, const HostResults<double>& from,
+                                 HostResults<double>& to) const {
+  const auto target = to.view();
+  std::copy_n(from.impulse(env), rows_[env], target.impulse.data + env * target.impulse.stride);
+  target.status[env] = from.status(env);
+  target.residual[env] = from.residual(env);
+  target.iterations[env] = from.iterations(env);
+  target.solver[env] = from.solver(env);
+}
+
 void ProblemBuffers::reserve(int rows, int contacts) {
   if (fits(rows, contacts)) return;
   // Half as much again, so that a batch that tumbles into contact grows a few times only.
@@ -104,12 +116,7 @@ void ProblemBuffers::reserve(int rows, int contacts) {
   auto results = std::make_unique<HostResults<double>>(num_envs_, max_rows);
   for (int e = 0; problems_ && e < num_envs_; ++e) {
     copy_slot(e, *problems);
-    const auto target = results->view();
-    std::copy_n(results_->impulse(e), rows_[e], target.impulse.data + e * target.impulse.stride);
-    target.status[e] = results_->status(e);
-    target.residual[e] = results_->residual(e);
-    target.iterations[e] = results_->iterations(e);
-    target.solver[e] = results_->solver(e);
+    copy_result(e, *results_, *results);
   }
   widen(J_, num_envs_, std::size_t(max_rows_) * nv_, std::size_t(max_rows) * nv_);
   widen(J_col_, num_envs_, std::size_t(max_rows_) * nv_, std::size_t(max_rows) * nv_);
@@ -117,6 +124,7 @@ void ProblemBuffers::reserve(int rows, int contacts) {
   widen(efc_of_, num_envs_, max_rows_, max_rows);
   problems_ = std::move(problems);
   results_ = std::move(results);
+  kept_ = std::make_unique<HostResults<double>>(num_envs_, max_rows);
   max_rows_ = max_rows;
   max_contacts_ = max_contacts;
   workspaces_.clear();
@@ -140,6 +148,7 @@ EnvSlot ProblemBuffers::slot(int env) {
           .M = M_.data() + std::size_t(env) * nonzeros_of_M_,
           .factor = &factor_[env],
           .a_free = a_free_.data() + std::size_t(env) * nv_,
+          .start = start_.data() + std::size_t(env) * nv_,
           .efc_of = efc_of_.data() + first};
 }
 
@@ -160,32 +169,63 @@ void ProblemBuffers::clear(int env) {
   rows_[env] = 0;
 }
 
+bool ProblemBuffers::in_velocities(int env) const {
+  constexpr int kMore = 16;  // rows than degrees of freedom; measured as bench/robot_steps.cpp does
+  return options_.law == Law::convex && options_.solver != Solver::pgs &&
+         options_.precision != Precision::fp32 && rows_[env] > 0 &&
+         rows_[env] >= nv_ + std::min(nv_, kMore);
+}
+
 void ProblemBuffers::form_delassus(int env) {
-  if (rows_[env] == 0) return;
+  if (rows_[env] == 0 || in_velocities(env)) return;
   const Lease lease(*this);
   delassus(mechanism(env), problems_->W(env), max_rows_, lease.workspace());
 }
 
 void ProblemBuffers::solve(int env) {
   const Lease lease(*this);
-  stickslip::solve(only(problems_->view(), env), only(results_->view(), env), options_,
-                   lease.workspace());
+  const auto problem = only(problems_->view(), env);
+  const auto result = only(results_->view(), env);
+  if (in_velocities(env)) {
+    solve_convex(problem, mechanism(env), slot(env).start, result, options_, lease.workspace());
+    std::copy_n(results_->impulse(env), rows_[env], problems_->warm_start(env));
+    if (results_->status(env) != EnvStatus::not_converged) return;
+    delassus(mechanism(env), problems_->W(env), max_rows_, lease.workspace());
+  }
+  stickslip::solve(problem, result, options_, lease.workspace());
 }
 
+// Those that are solved in velocities have no rows there.
 void ProblemBuffers::start_on_gpu(int half) {
   if (gpu_.empty()) gpu_ = std::vector<cuda::HostSolver<double>>(kHalves);
-  const int first = first_of_half(half), count = first_of_half(half + 1) - first;
-  gpu_[half].start(only(problems_->view(), first, count), options_);
+  const int first = first_of_half(half), end = first_of_half(half + 1);
+  for (int e = first; e < end; ++e)
+    gpu_shape_[e] = in_velocities(e) ? EnvShape{} : problems_->shape(e);
+  auto problems = only(problems_->view(), first, end - first);
+  problems.shape = {gpu_shape_.data() + first, 1};
+  gpu_[half].start(problems, options_);
 }
 
 void ProblemBuffers::finish_on_gpu(int half) {
+  const auto keep = [&](const HostResults<double>& from, HostResults<double>& to) {
+    for (int e = first_of_half(half); e < first_of_half(half + 1); ++e)
+      if (in_velocities(e)) copy_result(e, from, to);
+  };
+  keep(*results_, *kept_);
   gpu_[half].finish(only(results_->view(), first_of_half(half)));
+  keep(*kept_, *results_);
 }
 
 double ProblemBuffers::gpu_busy_seconds() const {
   double seconds = 0;
   for (const auto& solver : gpu_) seconds += solver.busy_seconds();
   return seconds;
+}
+
+void ProblemBuffers::form_missing_delassus(int env) {
+  if (!in_velocities(env)) return;
+  const Lease lease(*this);
+  delassus(mechanism(env), problems_->W(env), max_rows_, lease.workspace());
 }
 
 }  // namespace stickslip::mujoco

@@ -33,16 +33,23 @@ class ProblemBuffers {
   /// Leaves the environment without rows.
   void clear(int env);
 
+  /// Whether the environment is solved without W, by `solve_convex`: under the law `convex` with so
+  /// many rows that W costs more than Newton's method on velocities does.
+  bool in_velocities(int env) const;
+
   // Of one environment; at most as many threads at once as the constructor was told.
   void form_delassus(int env);
   void solve(int env);
   // Of one half of the environments, on the GPU: `start` takes the problems with it and returns.
+  // What `solve` has solved in velocities stays as it is.
   static constexpr int kHalves = 2;
   int first_of_half(int half) const { return num_envs_ * half / kHalves; }
   void start_on_gpu(int half);
   void finish_on_gpu(int half);
   /// Seconds that the GPU has been busy, added up over the halves.
   double gpu_busy_seconds() const;
+  /// Forms W if the environment was solved without it.
+  void form_missing_delassus(int env);
 
   HostProblems<double>& problems() { return *problems_; }
   HostResults<double>& results() { return *results_; }
@@ -50,15 +57,18 @@ class ProblemBuffers {
  private:
   class Lease;  // of one of the workspaces
   void copy_slot(int env, HostProblems<double>& to);
+  void copy_result(int env, const HostResults<double>& from, HostResults<double>& to) const;
 
   TreeSparsity tree_;
   int num_envs_, nv_, nonzeros_of_M_, max_rows_ = 0, max_contacts_ = 0;
   SolveOptions options_;
   std::unique_ptr<HostProblems<double>> problems_;
   std::unique_ptr<HostResults<double>> results_;
+  std::unique_ptr<HostResults<double>> kept_;  ///< in velocities, while a GPU's are taken over
+  std::vector<EnvShape> gpu_shape_;
   std::vector<Workspace> workspaces_;
   std::vector<std::atomic<bool>> leased_;
-  std::vector<double> J_, M_, a_free_;
+  std::vector<double> J_, M_, a_free_, start_;
   std::vector<MassFactor> factor_;
   std::vector<std::int32_t> rows_, efc_of_, J_row_, J_col_;
   std::vector<cuda::HostSolver<double>> gpu_;  ///< of the halves, once they are used

@@ -7,13 +7,15 @@ from sim_models import (
     DM_CONTROL,
     GYMNASIUM,
     MACHINE,
+    STATE,
+    TUMBLING,
     contact_rich_states,
     exact_mujoco,
     model_path,
     saved_model,
 )
 
-from stickslip import Status
+from stickslip import SolveOptions, Status
 from stickslip.sim import BatchSim
 
 CONES = {"pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC}
@@ -47,6 +49,30 @@ def test_convex_gives_mujocos_accelerations(name, cone, tmp_path):
     assert (status == Status.solved).all()
     error = np.abs(sim.qacc - expected).max(axis=1) / np.abs(expected).max(axis=1)
     assert error.max() <= 1e-6
+
+
+@pytest.mark.parametrize("cone", CONES)
+@pytest.mark.parametrize("max_newton", [30, 1])  # where one step does not do, W and the ladder must
+def test_convex_gives_mujocos_accelerations_with_few_and_with_many_rows(cone, max_newton):
+    text = TUMBLING.replace("<option", f'<option cone="{cone}"')
+    model = mujoco.MjModel.from_xml_string(text)
+    model.opt.tolerance, model.opt.iterations, model.opt.ls_iterations = 0, 200, 200
+    data = mujoco.MjData(model)
+    options = SolveOptions(atol=1e-12, rtol=1e-12, max_newton=max_newton)
+    sim = BatchSim(text, law="convex", options=options)
+    rows, iterations = [], 0
+    for _ in range(250):
+        mujoco.mj_getState(model, data, sim.state[0], STATE)
+        mujoco.mj_step(model, data)
+        assert sim.step().item() == Status.solved
+        np.testing.assert_allclose(sim.qacc[0], data.qacc, atol=1e-6 * (1 + np.ptp(data.qacc)))
+        rows.append(data.nefc)
+        iterations = max(iterations, sim.iterations.item())
+    many = model.nv + min(model.nv, 16)
+    assert min(rows) == 0
+    assert sum(0 < count < many for count in rows) > 20  # by W
+    assert sum(count >= many for count in rows) > 20  # in velocities
+    assert iterations > 2
 
 
 @pytest.mark.parametrize("cone", CONES)
