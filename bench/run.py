@@ -61,11 +61,12 @@ def changed_files() -> list[str]:
     return [line[3:] for line in text.splitlines() if line[:2] != "??"]
 
 
-def run(command: list, pinned: bool) -> None:
+def run(command: list, pinned: bool, stdout=None) -> None:
     """Runs a program from the repository root; where asked, on the last core it may use."""
     cores = os.sched_getaffinity(0)
     pin = (lambda: os.sched_setaffinity(0, {max(cores)})) if pinned else None
-    subprocess.run([str(c) for c in command], check=True, cwd=ROOT, preexec_fn=pin)
+    words = [str(c) for c in command]
+    subprocess.run(words, check=True, cwd=ROOT, preexec_fn=pin, stdout=stdout)
 
 
 def condense(report: dict) -> list[dict]:
@@ -154,6 +155,31 @@ def run_peers(build: Path, out: Path, machine: dict) -> None:
         write(out / "peers.json", machine, results, load_before=load, **facts)
 
 
+ROBOTS_STEPPED = ("ant", "humanoid", "dm_humanoid", "g1", "go2", "spot", "leap", "dm_dog")
+
+
+def run_robot_steps(build: Path, out: Path, machine: dict) -> None:
+    """The solver's part of a step beside MuJoCo's Newton, on the robots that are installed."""
+    program = build / "bench" / "stickslip_robot_steps"
+    if not program.exists():
+        print(f"bench: {program} was not built (MuJoCo missing?), no robots' steps")
+        return
+    try:
+        from stickslip import models
+    except ImportError:
+        print("bench: the Python package is not installed, no robots' steps")
+        return
+    here = models.available()
+    for name in set(ROBOTS_STEPPED) - set(here):
+        print(f"bench: {name} is not installed, skipped")
+    files = [f"{name}={here[name]}" for name in ROBOTS_STEPPED if name in here]
+    load, raw = os.getloadavg()[0], build / "robot_steps.jsonl"
+    with open(raw, "w") as file:
+        run([program, *files], pinned=True, stdout=file)
+    lines = raw.read_text().splitlines()
+    write(out / "robot_steps.json", machine, [json.loads(line) for line in lines], load_before=load)
+
+
 def run_models(build: Path, out: Path, machine: dict) -> None:
     load, raw = os.getloadavg()[0], build / "models.json"
     raw.unlink(missing_ok=True)
@@ -171,7 +197,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "bench")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--min-time", type=float, default=0.1)
-    reports = [*KINDS, "compare", "peers", "models"]
+    reports = [*KINDS, "compare", "peers", "robot_steps", "models"]
     parser.add_argument("--only", nargs="+", choices=reports, default=reports)
     given = parser.parse_args()
     machine = describe_machine()
@@ -186,6 +212,8 @@ def main() -> None:
         run_comparison(build, out, machine)
     if "peers" in given.only:
         run_peers(build, out, machine)
+    if "robot_steps" in given.only:
+        run_robot_steps(build, out, machine)
     if "models" in given.only:
         run_models(build, out, machine)
 

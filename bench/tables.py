@@ -165,6 +165,20 @@ def steps(report: dict) -> str:
     return table(["", "`mjb_step`, µs", *(f"{law}, {threads}" for law, threads in columns)], rows)
 
 
+def robot_steps(report: dict) -> str:
+    """The solver's part of a step / MuJoCo's Newton on the same states: median (mean)."""
+    found = {(r["model"], r["solver"]): r for r in report["results"]}
+    rows = []
+    for model in dict.fromkeys(key[0] for key in found):
+        newton, *ours = (found[model, name] for name in ("mujoco", "convex", "coulomb"))
+        texts = [f"{r['ratio_median']:.2f} ({r['ratio_of_means']:.2f})" for r in ours]
+        rows.append([model, number(newton["rows"]), times(newton, "median", "mean", "max"),
+                     times(ours[0], "median", "mean", "max"), *texts,
+                     percent(ours[1]["solved"])])  # fmt: skip
+    header = ["", "rows", "MuJoCo, µs", "convex, µs", "convex", "coulomb", "coulomb solved"]
+    return table(header, rows)
+
+
 def warm(report: dict) -> str:
     """Steps from the impulses of the last one beside steps from rest, on one thread."""
     found = {(r["model"], r["law"]): r for r in report["results"] if r["threads"] == 1}
@@ -214,7 +228,7 @@ def peers(report: dict, case: str) -> str:
 
 
 KINDS = {f.__name__: f for f in (machine, solvers, compare, robots, rungs, plain, scaling, models,
-                                 steps, warm, peers_by_size, peers)}  # fmt: skip
+                                 steps, robot_steps, warm, peers_by_size, peers)}  # fmt: skip
 
 
 def block(match: re.Match) -> str:
