@@ -10,17 +10,23 @@ template <class Real>
 struct ConeProjection {
   Real normal;
   Real factor;
-  bool inside;  ///< y was in the cone: the projection is the identity
+  Mask<Real> inside;  ///< y was in the cone: the projection is the identity
 };
 
 /// Euclidean projection on {||x_t|| <= mu x_n}; `length` = ||y_t||. Any dimension (3, 4, 6).
 template <class Real>
 SS_HD ConeProjection<Real> project_cone(Real mu, Real y_n, Real length) {
   // y_n >= 0 is not implied where mu = 0.
-  if (y_n >= Real(0) && length <= mu * y_n) return {y_n, Real(1), true};
-  if (mu * length <= -y_n) return {Real(0), Real(0), false};
-  const Real normal = fma(mu, length, y_n) / fma(mu, mu, Real(1));  // >= 0 in this branch
-  return {normal, length > Real(0) ? mu * normal / length : Real(0), false};
+  const Mask<Real> inside = (y_n >= Real(0)) & (length <= mu * y_n);
+  if (all(inside)) return {y_n, Real(1), inside};
+  const Mask<Real> polar = mu * length <= -y_n;  // the projection is the apex
+  Real normal = Real(0), factor = Real(0);
+  if (!all(inside | polar)) {
+    normal = fma(mu, length, y_n) / fma(mu, mu, Real(1));  // >= 0 where it counts
+    factor = select(length > Real(0), mu * normal / length, Real(0));
+  }
+  return {select(inside, y_n, select(polar, Real(0), normal)),
+          select(inside, Real(1), select(polar, Real(0), factor)), inside};
 }
 
 /// Threshold tau >= 0 of the projection on the diamond sum |x_i| <= radius of dimension `n`:

@@ -8,7 +8,7 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 struct ConvexScratch {
-  ViewScratch view;
+  ViewScratch<double> view;
   Judge<double> judge;
   JudgeMemory<double> judge_memory;
   Scaled<double> scaled;  ///< without its matrix

@@ -21,7 +21,7 @@ struct EnvScratch {
   static constexpr bool kLater = kProgram == Program::all || kProgram == Program::later;
   In* W;  ///< [max_rows][max_rows] of a mechanism; null where the caller has formed it
   int ld_W;
-  ViewScratch view;
+  ViewScratch<In> view;
   EnvProblem<In>* problem;  ///< the view in memory: its pointers would fill a GPU's registers
   Climb* climb;
   Judge<In> judge;

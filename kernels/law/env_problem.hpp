@@ -9,6 +9,7 @@ namespace stickslip::kernels::inline SS_ISA {
 /// A problem u = W r + b. Rows: free | nonneg | box | contact blocks (n, t1, t2, ...).
 template <class In>
 struct EnvProblem {
+  using Number = Wide<In>;
   int n, n_free, n_nonneg, n_box, n_contacts;
   bool symmetric;  ///< W equals its transpose, bit for bit (set by `check_values`)
   int ld_W;
@@ -17,35 +18,37 @@ struct EnvProblem {
   const std::int32_t* dims;
   const int* block;  ///< [n_contacts + 1] first row of each contact block
   /// Circular coordinates (docs/mathematics.md §1), set by `enter_circular_coordinates`.
-  const double* slope;     ///< [n_contacts] first non-zero coefficient mu_1; 0: frictionless
-  const double* circular;  ///< [n] mu_j / mu_1; 1 on normals and scalar rows, 0 where mu_j = 0
-  const double* circular_inverse;  ///< [n] mu_1 / mu_j; 1 where mu_j = 0
-  const double*
+  const Wide<In>* slope;     ///< [n_contacts] first non-zero coefficient mu_1; 0: frictionless
+  const Wide<In>* circular;  ///< [n] mu_j / mu_1; 1 on normals and scalar rows, 0 where mu_j = 0
+  const Wide<In>* circular_inverse;  ///< [n] mu_1 / mu_j; 1 where mu_j = 0
+  const Wide<In>*
       stiffness;  ///< [scalar rows + n_contacts] 1 / rho of the residual, per row or block
 
   /// Whether the polygon of the pyramid has more corners than a diamond in contact k.
   SS_HD bool has_polygon([[maybe_unused]] int k) const {
-#if defined(__CUDA_ARCH__)
-    return false;  // refused at the door: its code would cost every kernel registers
-#else
-    return directions > 4 && circular[block[k] + 1] > 0.0 && circular[block[k] + 2] > 0.0;
+#if !defined(__CUDA_ARCH__)  // refused at the door: its code would cost every kernel registers
+    if constexpr (kIsPlain<In>) {
+      return directions > 4 && circular[block[k] + 1] > 0.0 && circular[block[k] + 2] > 0.0;
+    }
 #endif
+    return false;
   }
   SS_HD int first_contact_row() const { return n_free + n_nonneg + n_box; }
-  SS_HD double w(int i, int j) const { return double(W[std::int64_t(i) * ld_W + j]); }
-  SS_HD double compliance(int i) const { return R == nullptr ? 0.0 : double(R[i]); }
-  SS_HD double diagonal(int i) const { return w(i, i) + compliance(i); }
+  SS_HD Number w(int i, int j) const { return Number(W[std::int64_t(i) * ld_W + j]); }
+  SS_HD Number compliance(int i) const { return R == nullptr ? Number(0.0) : Number(R[i]); }
+  SS_HD Number diagonal(int i) const { return w(i, i) + compliance(i); }
   /// Friction coefficient of tangential row block[k] + j, j >= 1.
-  SS_HD double friction(int k, int j) const {
-    return double(mu[block[k] - first_contact_row() - k + j - 1]);
+  SS_HD Number friction(int k, int j) const {
+    return Number(mu[block[k] - first_contact_row() - k + j - 1]);
   }
   /// Bounds of the scalar row i < first_contact_row().
-  SS_HD double lower(int i) const {
+  SS_HD Number lower(int i) const {
     if (i < n_free) return -Limits<double>::infinity;
-    return i < n_free + n_nonneg ? 0.0 : double(lo[i - n_free - n_nonneg]);
+    return i < n_free + n_nonneg ? Number(0.0) : Number(lo[i - n_free - n_nonneg]);
   }
-  SS_HD double upper(int i) const {
-    return i < n_free + n_nonneg ? Limits<double>::infinity : double(hi[i - n_free - n_nonneg]);
+  SS_HD Number upper(int i) const {
+    return i < n_free + n_nonneg ? Number(Limits<double>::infinity)
+                                 : Number(hi[i - n_free - n_nonneg]);
   }
 };
 
@@ -92,23 +95,33 @@ SS_HD std::int32_t rows_of(const EnvShape& s, const std::int32_t* dims, std::int
 }
 
 /// Scratch of the view of one environment.
+template <class In>
 struct ViewScratch {
   int* block;
-  double *slope, *circular, *circular_inverse, *stiffness;
+  Wide<In>*slope, *circular, *circular_inverse, *stiffness;
 
   SS_HD ViewScratch(Arena& arena, int max_rows, int max_contacts)
       : block(arena.take<int>(max_contacts + 1)),
-        slope(arena.take<double>(max_contacts)),
-        circular(arena.take<double>(max_rows)),
-        circular_inverse(arena.take<double>(max_rows)),
-        stiffness(arena.take<double>(max_rows)) {}
+        slope(arena.take<Wide<In>>(max_contacts)),
+        circular(arena.take<Wide<In>>(max_rows)),
+        circular_inverse(arena.take<Wide<In>>(max_rows)),
+        stiffness(arena.take<Wide<In>>(max_rows)) {}
+
+  /// Makes the view look here.
+  SS_HD void place(EnvProblem<In>& p) const {
+    p.block = block;
+    p.slope = slope;
+    p.circular = circular;
+    p.circular_inverse = circular_inverse;
+    p.stiffness = stiffness;
+  }
 };
 
 /// Fills the view of environment `env`.
 /// Returns solved where the shape is usable, else bad_input or over_capacity.
 template <class G, class In>
 SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<In>& batch, std::int64_t env,
-                             const ViewScratch& scratch, EnvProblem<In>& p, int& rows_needed) {
+                             const ViewScratch<In>& scratch, EnvProblem<In>& p, int& rows_needed) {
   const EnvShape s = *slot(batch.shape, env);
   p.dims = slot(batch.dims, env);
   rows_needed = 0;
@@ -137,11 +150,7 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<In>& batch, std::int
   p.lo = slot(batch.lo, env);
   p.hi = slot(batch.hi, env);
   p.warm_start = slot(batch.warm_start, env);
-  p.block = scratch.block;
-  p.slope = scratch.slope;
-  p.circular = scratch.circular;
-  p.circular_inverse = scratch.circular_inverse;
-  p.stiffness = scratch.stiffness;
+  scratch.place(p);
   int* block = scratch.block;
   const std::int32_t* dims = p.dims;
   g.once([&] {
@@ -155,107 +164,123 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<In>& batch, std::int
   return EnvStatus::solved;
 }
 
-/// The Delassus matrix as a solver sees it: M_ij = scale(i) W_ij scale(j), without the compliance;
-/// column j at M + j ld.
+/// The Delassus matrix as a solver sees it: M_ij = scale(i) W_ij scale(j), without the compliance,
+/// in the arithmetic of W; column j at M + j ld.
 template <class G, class In, class Real, class Scale>
 SS_HD void fill_delassus(const G& g, const EnvProblem<In>& p, Real* M, int ld, const Scale& scale) {
   if (p.symmetric) {  // column j is row j: contiguous reads
     g.for_each_2d(p.n, p.n, [&](int j, int i) {
-      M[std::int64_t(j) * ld + i] = Real(p.w(j, i) * (scale(i) * scale(j)));
+      M[std::int64_t(j) * ld + i] =
+          Real(p.W[std::int64_t(j) * p.ld_W + i] * (In(scale(i)) * In(scale(j))));
     });
   } else {
     g.for_each_2d(p.n, p.n, [&](int j, int i) {
-      M[std::int64_t(j) * ld + i] = Real(p.w(i, j) * (scale(i) * scale(j)));
+      M[std::int64_t(j) * ld + i] =
+          Real(p.W[std::int64_t(i) * p.ld_W + j] * (In(scale(i)) * In(scale(j))));
     });
   }
 }
 
 /// Whether the vectors' entries of row i are usable.
 template <class In>
-SS_HD bool row_is_valid(const EnvProblem<In>& p, int i) {
-  if (!is_finite(p.b[i]) || p.w(i, i) < 0.0) return false;
-  if (p.R != nullptr && !(is_finite(p.R[i]) && p.R[i] >= In(0))) return false;
-  if (p.warm_start != nullptr && !is_finite(p.warm_start[i])) return false;
+SS_HD Mask<In> row_is_valid(const EnvProblem<In>& p, int i) {
+  const In zero(0);
+  Mask<In> valid = is_finite(p.b[i]) & (p.W[std::int64_t(i) * p.ld_W + i] >= zero);
+  if (p.R != nullptr) valid = valid & is_finite(p.R[i]) & (p.R[i] >= zero);
+  if (p.warm_start != nullptr) valid = valid & is_finite(p.warm_start[i]);
   const int box = i - p.n_free - p.n_nonneg;
   if (box >= 0 && box < p.n_box) {
     const In lo = p.lo[box], hi = p.hi[box];
     const In infinity = Limits<In>::infinity;
-    if (!(lo <= hi) || lo == infinity || hi == -infinity) return false;
+    valid = valid & (lo <= hi) & (lo < infinity) & (hi > -infinity);
   }
   const int tangential = i - p.first_contact_row() - p.n_contacts;  // mu has one entry per such row
-  return tangential < 0 || (is_finite(p.mu[tangential]) && p.mu[tangential] >= In(0));
+  if (tangential >= 0) valid = valid & is_finite(p.mu[tangential]) & (p.mu[tangential] >= zero);
+  return valid;
 }
 
 /// Whether every number is usable (docs/mathematics.md §5, bad_input); finds out whether W is
 /// symmetric. The law `convex` needs symmetry up to rounding; the others take W as given.
 template <class G, class In>
-SS_HD bool check_values(const G& g, EnvProblem<In>& p, Law law) {
+SS_HD Mask<In> check_values(const G& g, EnvProblem<In>& p, Law law) {
   // A difference of 0 says equal and finite at once, on the diagonal too.
-  p.symmetric = !g.any(p.n, [&](int i) {
+  const auto differs = g.any(p.n, [&](int i) {
     const In* row = p.W + std::int64_t(i) * p.ld_W;
-    int differs = 0;
+    Mask<In> equal = true;
     for (int j = 0; j <= i; ++j) {
-      differs |= row[j] - p.W[std::int64_t(j) * p.ld_W + i] == In(0) ? 0 : 1;
+      equal = equal & (row[j] - p.W[std::int64_t(j) * p.ld_W + i] == In(0));
     }
-    return differs != 0;
+    return !equal;
   });
-  const bool broken = g.any(p.n, [&](int i) {
+  p.symmetric = !any(differs);
+  const auto broken = g.any(p.n, [&](int i) {
     const In* row = p.W + std::int64_t(i) * p.ld_W;
-    int wrong = 0;
-    for (int j = 0; j < (p.symmetric ? 0 : p.n); ++j) wrong |= is_finite(row[j]) ? 0 : 1;
-    return wrong != 0 || !row_is_valid(p, i);
+    Mask<In> finite = true;
+    for (int j = 0; j < (p.symmetric ? 0 : p.n); ++j) finite = finite & is_finite(row[j]);
+    return !(finite & row_is_valid(p, i));
   });
-  if (broken) return false;
-  if (p.symmetric || law != Law::convex) return true;
-  const double largest = g.max(p.n, [&](int i) { return p.w(i, i); });
-  const double slack = (sizeof(In) == 8 ? 1e-9 : 1e-4) * largest;
-  return !g.any(p.n, [&](int i) {
-    bool differs = false;
-    for (int j = 0; j < i; ++j) differs = differs || abs(p.w(i, j) - p.w(j, i)) > slack;
-    return differs;
+  if (all(broken) || p.symmetric || law != Law::convex) return !broken;
+  using Number = Wide<In>;
+  const Number largest = g.max(p.n, [&](int i) { return p.w(i, i); });
+  const Number slack = (sizeof(In) == 8 ? 1e-9 : 1e-4) * largest;
+  const auto skew = g.any(p.n, [&](int i) {
+    Mask<Number> far = false;
+    for (int j = 0; j < i; ++j) far = far | (abs(p.w(i, j) - p.w(j, i)) > slack);
+    return far;
   });
+  return !(broken | Mask<In>(skew));
 }
 
 /// 1 / rho of block k: the largest diagonal entry of W_hat + R_hat in it.
 template <class In>
-SS_HD double block_stiffness(const EnvProblem<In>& p, int k) {
-  double d = 0.0;
+SS_HD Wide<In> block_stiffness(const EnvProblem<In>& p, int k) {
+  Wide<In> d = 0.0;
   for (int i = p.block[k]; i < p.block[k + 1]; ++i) {
     d = max(d, p.circular[i] * p.circular[i] * p.diagonal(i));
   }
   return d;
 }
 
-/// Fills slope, circular and stiffness. Under `frictionless` every coefficient counts as zero.
+/// Slope and circular coordinates of block k. Under `frictionless` every coefficient counts as
+/// zero.
+template <class In>
+SS_HD void enter_circular_block(const EnvProblem<In>& p, Law law, int k,
+                                const ViewScratch<In>& scratch) {
+  using Number = Wide<In>;
+  const int a = p.block[k], dim = p.block[k + 1] - a;
+  Number mu = 0.0;
+  for (int j = dim - 1; j > 0; --j) mu = select(p.friction(k, j) > 0.0, p.friction(k, j), mu);
+  if (law == Law::frictionless) mu = 0.0;
+  scratch.slope[k] = mu;
+  scratch.circular[a] = scratch.circular_inverse[a] = 1.0;
+  for (int j = 1; j < dim; ++j) {
+    const Number mu_j = p.friction(k, j);
+    const auto coupled = (mu > 0.0) & (mu_j > 0.0);
+    scratch.circular[a + j] = select(coupled, mu_j / mu, Number(0.0));
+    scratch.circular_inverse[a + j] = select(coupled, mu / mu_j, Number(1.0));
+  }
+}
+
+/// Fills slope, circular and stiffness.
 template <class G, class In>
 SS_HD void enter_circular_coordinates(const G& g, const EnvProblem<In>& p, Law law,
-                                      const ViewScratch& scratch) {
+                                      const ViewScratch<In>& scratch) {
+  using Number = Wide<In>;
   g.for_each(p.first_contact_row(), [&](int i) {
     scratch.circular[i] = 1.0;
     scratch.circular_inverse[i] = 1.0;
   });
-  g.for_each(p.n_contacts, [&](int k) {
-    const int a = p.block[k], dim = p.block[k + 1] - a;
-    double mu = 0.0;
-    for (int j = dim - 1; j > 0; --j) mu = p.friction(k, j) > 0.0 ? p.friction(k, j) : mu;
-    if (law == Law::frictionless) mu = 0.0;
-    scratch.slope[k] = mu;
-    scratch.circular[a] = scratch.circular_inverse[a] = 1.0;
-    for (int j = 1; j < dim; ++j) {
-      const bool coupled = mu > 0.0 && p.friction(k, j) > 0.0;
-      scratch.circular[a + j] = coupled ? p.friction(k, j) / mu : 0.0;
-      scratch.circular_inverse[a + j] = coupled ? mu / p.friction(k, j) : 1.0;
-    }
-  });
+  g.for_each(p.n_contacts, [&](int k) { enter_circular_block(p, law, k, scratch); });
   const int scalars = p.first_contact_row(), items = scalars + p.n_contacts;
   g.for_each(items, [&](int item) {
     scratch.stiffness[item] =
         item < scalars ? p.diagonal(item) : block_stiffness(p, item - scalars);
   });
-  double largest = g.max(items, [&](int item) { return p.stiffness[item]; });
-  if (!(largest > 0.0)) largest = 1.0;
+  Number largest = g.max(items, [&](int item) { return p.stiffness[item]; });
+  largest = select(largest > 0.0, largest, Number(1.0));
   g.for_each(items, [&](int item) {
-    if (!(p.stiffness[item] > 0.0)) scratch.stiffness[item] = largest;
+    const Number own = p.stiffness[item];
+    scratch.stiffness[item] = select(own > 0.0, own, largest);
   });
 }
 

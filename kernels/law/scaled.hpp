@@ -28,21 +28,21 @@ struct Scaled {
   Real* mu;       ///< [n_contacts] slope of the circular cone
   Real* rho_inv;  ///< [n] 1/rho of each row: its diagonal; tangential rows share one per block
   Real* rho;      ///< [n]
-  double* d;      ///< [n]
-  double q = 1.0;
+  Wide<Real>* d;  ///< [n]
+  Wide<Real> q = 1.0;
 
   SS_HD Scaled(Arena& arena, int max_rows, int max_contacts)
-      : W(arena.take<Real>(std::size_t(max_rows) * padded(max_rows))),
+      : W(arena.take<Real>(std::size_t(max_rows) * padded_rows<Real>(max_rows))),
         W_diag(arena.take<Real>(max_rows)),
-        b(arena.take<Real>(padded(max_rows))),
-        R(arena.take<Real>(padded(max_rows))),
-        zero(arena.take<Real>(padded(max_rows))),
+        b(arena.take<Real>(padded_rows<Real>(max_rows))),
+        R(arena.take<Real>(padded_rows<Real>(max_rows))),
+        zero(arena.take<Real>(padded_rows<Real>(max_rows))),
         lo(arena.take<Real>(max_rows)),
         hi(arena.take<Real>(max_rows)),
         mu(arena.take<Real>(max_contacts)),
         rho_inv(arena.take<Real>(max_rows)),
         rho(arena.take<Real>(max_rows)),
-        d(arena.take<double>(max_rows)) {}
+        d(arena.take<Wide<Real>>(max_rows)) {}
 
   SS_HD Real at(int i, int j) const { return W[std::int64_t(j) * ld + i]; }
   SS_HD int dim(int k) const { return block[k + 1] - block[k]; }
@@ -50,23 +50,25 @@ struct Scaled {
 
 /// Scale of the scalar row i; rows with a vanishing diagonal take the scale of the largest.
 template <class In>
-SS_HD double scalar_scale(const EnvProblem<In>& p, int i, double largest) {
-  const double diagonal = p.diagonal(i);
-  return power_of_two_below(1.0 / sqrt(diagonal > 1e-12 * largest ? diagonal : largest));
+SS_HD Wide<In> scalar_scale(const EnvProblem<In>& p, int i, Wide<In> largest) {
+  const Wide<In> diagonal = p.diagonal(i);
+  const Wide<In> typical = select(diagonal > 1e-12 * largest, diagonal, largest);
+  return power_of_two_below(1.0 / sqrt(typical));
 }
 
 /// Fills d of block k: one power of two for the block, times mu_j / mu_1.
 template <class In>
-SS_HD void scale_block(const EnvProblem<In>& p, int k, double largest, double* d) {
+SS_HD void scale_block(const EnvProblem<In>& p, int k, Wide<In> largest, Wide<In>* d) {
+  using Number = Wide<In>;
   const int a = p.block[k], dim = p.block[k + 1] - a;
-  const double normal = max(p.diagonal(a), 1e-12 * largest);
-  double tangential = 0.0;  // mean diagonal of the two sliding rows, as the cone sees them
+  const Number normal = max(p.diagonal(a), 1e-12 * largest);
+  Number tangential = 0.0;  // mean diagonal of the two sliding rows, as the cone sees them
   for (int j = 1; j < 3; ++j) {
-    const double m = p.slope[k] * p.circular[a + j];
+    const Number m = p.slope[k] * p.circular[a + j];
     tangential += 0.5 * m * m * p.diagonal(a + j);
   }
-  const double typical = max(normal, min(tangential, 100.0 * normal));
-  const double s = power_of_two_below(1.0 / sqrt(typical));
+  const Number typical = max(normal, min(tangential, 100.0 * normal));
+  const Number s = power_of_two_below(1.0 / sqrt(typical));
   for (int j = 0; j < dim; ++j) d[a + j] = s * p.circular[a + j];
 }
 
@@ -97,12 +99,17 @@ SS_HD void stiffness_of_block(const Scaled<Real>& s, int k) {
 /// Copies W_hat column by column; padding and decoupled rows are written too.
 template <class G, class In, class Real>
 SS_HD void scale_matrix(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s) {
-  fill_delassus(g, p, s.W, s.ld, [&](int i) { return s.d[i]; });
+  if constexpr (sizeof(In) < sizeof(Wide<In>)) {
+    g.for_each(s.n, [&](int i) { s.rho[i] = Real(s.d[i]); });  // formed later: free until then
+    fill_delassus(g, p, s.W, s.ld, [&](int i) { return s.rho[i]; });
+  } else {
+    fill_delassus(g, p, s.W, s.ld, [&](int i) { return s.d[i]; });
+  }
   g.for_each_2d(s.n, s.ld - s.n,
                 [&](int j, int i) { s.W[std::int64_t(j) * s.ld + s.n + i] = Real(0); });
   g.for_each(s.n, [&](int i) {
     Real& diagonal = s.W[std::int64_t(i) * s.ld + i];
-    if (!(s.d[i] > 0.0)) diagonal = Real(1);
+    diagonal = select(Mask<Real>(s.d[i] > 0.0), diagonal, Real(1));
     s.W_diag[i] = diagonal;
     diagonal += s.R[i];
   });
@@ -122,21 +129,22 @@ SS_HD void scale_vectors(const G& g, const EnvProblem<In>& p, Law law, Scaled<Re
   s.n = p.n;
   s.scalars = p.first_contact_row();
   s.n_contacts = p.n_contacts;
-  s.ld = padded(p.n);
+  s.ld = padded_rows<Real>(p.n);
   s.law = law;
   s.block = p.block;
   s.symmetric = p.symmetric;
-  double largest = g.max(p.n, [&](int i) { return p.diagonal(i); });
-  if (!(largest > 0.0)) largest = 1.0;
+  using Number = Wide<In>;
+  Number largest = g.max(p.n, [&](int i) { return p.diagonal(i); });
+  largest = select(largest > 0.0, largest, Number(1.0));
   g.for_each(s.scalars, [&](int i) { s.d[i] = scalar_scale(p, i, largest); });
   g.for_each(s.n_contacts, [&](int k) {
     s.mu[k] = Real(p.slope[k]);
     scale_block(p, k, largest, s.d);
   });
-  const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])) * s.d[i]; });
-  s.q = b_max > 0.0 ? 1.0 / power_of_two_below(b_max) : 1.0;
+  const Number b_max = g.max(p.n, [&](int i) { return abs(Number(p.b[i])) * s.d[i]; });
+  s.q = select(b_max > 0.0, 1.0 / power_of_two_below(b_max), Number(1.0));
   g.for_each(s.ld, [&](int i) {
-    s.b[i] = i < p.n ? Real(double(p.b[i]) * s.d[i] * s.q) : Real(0);
+    s.b[i] = i < p.n ? Real(Number(p.b[i]) * s.d[i] * s.q) : Real(0);
     s.R[i] = i < p.n ? Real(p.compliance(i) * s.d[i] * s.d[i]) : Real(0);
     s.zero[i] = Real(0);
   });
@@ -160,7 +168,8 @@ SS_HD void scale_problem(const G& g, const EnvProblem<In>& p, Law law, Scaled<Re
 template <class G, class In, class Real>
 SS_HD void scale_impulse(const G& g, const Scaled<Real>& s, const In* r, Real* z) {
   g.for_each(s.ld, [&](int i) {
-    z[i] = i < s.n && s.d[i] > 0.0 ? Real(double(r[i]) / s.d[i] * s.q) : Real(0);
+    using Number = Wide<In>;
+    z[i] = i < s.n ? Real(select(s.d[i] > 0.0, Number(r[i]) / s.d[i] * s.q, Number(0.0))) : Real(0);
   });
 }
 

@@ -20,6 +20,43 @@ SS_HD double sqrt(double a) { return __builtin_sqrt(a); }
 SS_HD float sqrt(float a) { return __builtin_sqrtf(a); }
 #endif
 
+/// An index known to the compiler.
+template <int i>
+struct Index {
+  SS_HD constexpr operator int() const { return i; }
+};
+
+/// f(Index<i>) for i from `begin` to N - 1: arrays indexed by it stay in registers, which those of
+/// loops that are unrolled later do not.
+template <int begin, int N, class F>
+SS_HD void unroll(F&& f) {
+  if constexpr (begin < N) {
+    f(Index<begin>{});
+    unroll<begin + 1, N>(f);
+  }
+}
+
+// What a body uses in place of `if` and of `double`, so that its numbers may be packs
+// (kernels/group/pack.hpp): with plain numbers, masks are truth values.
+SS_HD bool any(bool m) { return m; }
+SS_HD bool all(bool m) { return m; }
+template <class T>
+SS_HD T select(bool m, T a, T b) {
+  return m ? a : b;
+}
+template <class T>
+struct WideOf {
+  using type = double;
+};
+/// As many doubles as T has numbers.
+template <class T>
+using Wide = typename WideOf<T>::type;
+template <class T>
+inline constexpr bool kIsPlain = sizeof(T) == sizeof(float) || sizeof(T) == sizeof(double);
+/// What comparing numbers of type T gives.
+template <class T>
+using Mask = decltype(T() < T());
+
 template <class T>
 SS_HD T abs(T a) {
   return a < T(0) ? -a : a;
@@ -38,7 +75,7 @@ SS_HD T clamp(T x, T lo, T hi) {
 }
 /// False for NaN and infinities.
 template <class T>
-SS_HD bool is_finite(T a) {
+SS_HD Mask<T> is_finite(T a) {
   return a - a == T(0);
 }
 template <class T>

@@ -12,16 +12,30 @@ SS_HD void for_chunks(const G& g, int n, F&& f) {
   g.for_each((n + C - 1) / C * C, f);
 }
 
+/// f(i, true) for i in [begin, end), the last first where `backwards`. Where chunks are vector
+/// registers, by whole chunks, with f(i, false) where they reach beyond.
+template <class G, class F>
+SS_HD void for_range(const G& g, int begin, int end, bool backwards, F&& f) {
+  constexpr int C = G::kChunk;
+  if constexpr (C < 8) {
+    g.for_each(end - begin, [&](int i) { f(backwards ? end - 1 - i : begin + i, true); });
+  } else {
+    const int first = begin / C * C;
+    g.for_each((end + C - 1) / C * C - first,
+               [&](int i) { f(first + i, first + i >= begin && first + i < end); });
+  }
+}
+
 /// y_i = start(i) + sum_j W_ij x_j for rows [i0, i0 + C): one fma chain per row, in column order.
 /// `step` separates the columns of W: a symmetric W is read along its rows, which are columns too.
 template <int C, class A, class X, class F>
 SS_HD void chain_rows(int n, const A* W, std::int64_t step, int i0, const X* x, F&& start,
-                      double* y) {
+                      Wide<X>* y) {
   for (int l = 0; l < C; ++l) y[i0 + l] = start(i0 + l);
-  auto sum = Lanes<double, C>::load(y + i0);
+  auto sum = Lanes<Wide<X>, C>::load(y + i0);
   for (int j = 0; j < n; ++j) {
-    if (x[j] == X(0)) continue;  // open contacts: most of the columns of many problems
-    sum.add(Lanes<double, C>::load(W + j * step + i0), double(x[j]));
+    if (all(x[j] == X(0))) continue;  // open contacts: most of the columns of many problems
+    sum.add(Lanes<Wide<X>, C>::load(W + j * step + i0), Wide<X>(x[j]));
   }
   sum.store(y + i0);
 }
@@ -29,14 +43,14 @@ SS_HD void chain_rows(int n, const A* W, std::int64_t step, int i0, const X* x, 
 /// y_i = start(i) + sum_j W_ij x_j in double, for a caller's matrix W: row-major, not padded.
 template <class G, class A, class X, class F>
 SS_HD void matvec_given(const G& g, int n, const A* W, int ld, bool symmetric, const X* x,
-                        F&& start, double* y) {
+                        F&& start, Wide<X>* y) {
   constexpr int C = G::kChunk;
   if (!symmetric) {
     g.for_each(n, [&](int i) {
       const A* row = W + std::int64_t(i) * ld;
-      double sum = start(i);
+      Wide<X> sum = start(i);
       for (int j = 0; j < n; ++j) {
-        if (x[j] != X(0)) sum = fma(double(row[j]), double(x[j]), sum);
+        if (any(x[j] != X(0))) sum = fma(Wide<X>(row[j]), Wide<X>(x[j]), sum);
       }
       y[i] = sum;
     });
@@ -67,7 +81,7 @@ SS_HD void matvec(const G& g, int n, const Real* A, int ld, const Real* x, const
     const int i0 = chunk * C;
     auto sum = Lanes<Real, C>::load(start + i0);
     for (int j = 0; j < n; ++j) {
-      if (x[j] == Real(0)) continue;
+      if (all(x[j] == Real(0))) continue;
       sum.add(Lanes<Real, C>::load(A + std::int64_t(j) * ld + i0), x[j]);
     }
     sum.store(y + i0);
@@ -76,5 +90,12 @@ SS_HD void matvec(const G& g, int n, const Real* A, int ld, const Real* x, const
 
 /// Rows up to the next multiple of 16: whole vector registers and whole chunks.
 SS_HD int padded(int n) { return (n + 15) / 16 * 16; }
+
+/// The same for arrays of numbers or of packs, which are whole registers by themselves: there it is
+/// a chunk's multiple.
+template <class Real>
+SS_HD int padded_rows(int n) {
+  return kIsPlain<Real> ? padded(n) : (n + 3) / 4 * 4;
+}
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -7,9 +7,10 @@ namespace stickslip::kernels::inline SS_ISA {
 
 /// atol + rtol * size, size being max|b| (of an LCP max|q|). Zero or negative tolerances mean the
 /// default of the precision.
-SS_HD double tolerance_of(double atol, double rtol, Precision precision, double size) {
+template <class Number>
+SS_HD Number tolerance_of(double atol, double rtol, Precision precision, Number size) {
   const double standard = precision == Precision::fp32 ? 1e-5 : 1e-9;
-  return fma(rtol > 0.0 ? rtol : standard, size, atol > 0.0 ? atol : standard);
+  return fma(Number(rtol > 0.0 ? rtol : standard), size, Number(atol > 0.0 ? atol : standard));
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

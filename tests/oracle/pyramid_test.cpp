@@ -29,7 +29,7 @@ Vector solve_pyramid(const HostProblems<double>& batch, int env, int directions)
   const int rows = batch.max_rows(), contacts = batch.max_contacts();
   const auto place = [&](void* base) {
     k::Arena arena(base);
-    k::ViewScratch view(arena, rows, contacts);
+    k::ViewScratch<double> view(arena, rows, contacts);
     k::Judge<double> judge(arena);
     k::JudgeMemory<double> judge_memory(arena, rows);
     return std::tuple{view, judge, judge_memory, arena};
