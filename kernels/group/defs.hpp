@@ -18,6 +18,16 @@
 #define SS_PART __attribute__((noinline))
 #endif
 
+// Before a loop of a large body, whose copies side by side would cost a GPU registers.
+#if defined(__CUDA_ARCH__)
+#define SS_ROLLED _Pragma("unroll 1")
+#else
+#define SS_ROLLED
+#endif
+
+// Lambdas that a body's speed depends on.
+#define SS_INLINE __attribute__((always_inline))
+
 // The CPU kernels are compiled once per instruction set. The inline namespace keeps their symbols
 // apart, so that the linker never replaces AVX2 code by AVX-512 code of the same name.
 #ifndef SS_ISA

@@ -40,11 +40,11 @@ __device__ __forceinline__ int take_env(const Group& g, const WorkList& work) {
   return ticket < *work.count ? work.envs[ticket] : -1;
 }
 
-/// Blocks that a multiprocessor's registers shall have room for: 16 where 128 a thread are enough,
-/// as they are for sweeps in float; 1 lifts ptxas' own limit of 168.
+/// Blocks that a multiprocessor's registers shall have room for: 12 where 168 a thread are enough,
+/// as they are for sweeps in float; 1 lifts ptxas' own limit.
 template <class Real, Program kProgram, class Group>
 constexpr int kResident = kProgram == Program::sweeping && sizeof(Real) == 4 && Group::kLanes <= 32
-                              ? 16
+                              ? 12
                               : 1;
 
 template <class Real, class Factor, class In, Program kProgram, class Group, bool kShared>

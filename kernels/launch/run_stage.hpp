@@ -158,8 +158,7 @@ SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
   Judge<In>& judge = scratch.judge;
   if (stage.method == Method::pgs) {
     Pgs<Real> pgs(arena, p.n);
-    if (stage.first) pgs.slide_steps = 1;  // Newton follows: the direction need not be exact
-    return run_pgs(g, p, s, pgs, stage.budget, stage.exact, !stage.first, judge);
+    return int(run_pgs(g, p, s, pgs, stage.budget, stage.exact, !stage.first, judge));
   }
   if constexpr (kProgram == Program::sweeping) {
     return 0;

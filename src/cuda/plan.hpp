@@ -5,12 +5,12 @@
 //   double; later rungs of mixed    8.2 (28)  26.0 (8)   84.0 (2)  174.8 (1)
 //   mixed, rung 0                   7.2 (32)  24.2 (9)   80.6 (2)  169.7 (1)
 //   float, data in double           5.2 (44)  14.8 (15)  45.3 (5)   92.2 (2)
-//   sweeps alone, double            5.1 (45)  15.1 (15)  46.0 (5)   93.3 (2)
-//   sweeps alone, float             3.2 (72)   8.5 (27)  24.7 (9)   49.0 (4)
+//   sweeps alone, double            5.3 (43)  15.6 (14)  47.0 (4)   94.8 (2)
+//   sweeps alone, float             3.3 (69)   8.8 (26)  25.2 (9)   49.8 (4)
 //   Lemke, double                   7.3 (31)  29.4 (7)   91.5 (2)  169.5 (1)
 //   mixed, W of a mechanism, nv 35 17.3 (13)  32.4 (7)  113.3 (2)  243.5 (0: global memory)
-// Two matrices make most of it: W_hat, and the system of a Newton step. With 233 to 254 registers a
-// thread, registers hold 8 warps per multiprocessor (32 narrow groups; 16 of sweeps in float). A
+// Two matrices make most of it: W_hat, and the system of a Newton step. With 222 to 252 registers a
+// thread, registers hold 8 warps per multiprocessor (32 narrow groups; 48 of sweeps in float). A
 // warp per environment fills them up to 32 rows; above, shared memory would leave most of them
 // empty, and a block of 4 warps takes each environment. Narrow groups take up to twice as long, so
 // they need twice as many environments at work. A sweep is mostly the blocks' own small problems,

@@ -1,4 +1,6 @@
-// The problem of one contact block alone, u = W_kk x + c, solved in registers.
+// The problem of one contact block alone, u = W_kk x + c: from its impulse z, others frozen, to the
+// impulse x of its law. In registers, and without branches that lanes of a pack would take
+// differently: what no lane needs is skipped, what some need is selected.
 #pragma once
 #include "kernels/cone/project.hpp"
 #include "kernels/law/scaled.hpp"
@@ -10,10 +12,11 @@ namespace stickslip::kernels::inline SS_ISA {
 /// here.
 template <int D, class Real>
 SS_HD void invert_block(const Scaled<Real>& s, int k, Real* v) {
+  constexpr double kRegular = Limits<Real>::epsilon > 1e-10 ? 4e-6 : 1e-9;
   const int a = s.block[k];
   for (int i = 0; i < D; ++i) {
     for (int j = 0; j < D; ++j) v[i * D + j] = s.at(a + i, a + j);
-    v[i * D + i] = fma(Real(1e-9), v[i * D + i], v[i * D + i]) + Real(1e-13) * s.rho_inv[a];
+    v[i * D + i] = fma(Real(kRegular), v[i * D + i], v[i * D + i]) + Real(1e-13) * s.rho_inv[a];
   }
   for (int p = 0; p < D; ++p) {  // in-place inversion; positive definite, so no pivoting
     const Real inverse = Real(1) / v[p * D + p];
@@ -28,119 +31,119 @@ SS_HD void invert_block(const Scaled<Real>& s, int k, Real* v) {
   }
 }
 
-/// One contact block in registers: c = u - W_kk z is its velocity at zero impulse.
 template <class Real, int D>
 struct LocalBlock {
   const Scaled<Real>& s;
-  int a;
+  int a;  ///< first row
   Real mu;
-  Real c[D], x[D];
+  const Real* inverse;  ///< of W_kk
+  const Real *z, *c;    ///< [D] impulse and velocity without it
+  Real u[D], x[D];
+
+  SS_HD LocalBlock(const Scaled<Real>& scaled, int k, const Real* inverses, const Real* all_z,
+                   const Real* all_c)
+      : s(scaled),
+        a(scaled.block[k]),
+        mu(scaled.mu[k]),
+        inverse(inverses + 6 * a),
+        z(all_z + a),
+        c(all_c + a) {
+    unroll<0, D>([&](auto i) SS_INLINE {
+      Real u_i = c[i];
+      unroll<0, D>([&](auto j) SS_INLINE { u_i = fma(w(i, j), z[j], u_i); });
+      u[i] = u_i;
+    });
+  }
 
   SS_HD Real w(int i, int j) const { return s.at(a + i, a + j); }
 
-  /// The impulse that stops the block entirely (exact stick), if the cone allows it.
-  SS_HD bool stick(const Real* inverse) {
-    Real y[D], length = Real(0);
-    for (int i = 0; i < D; ++i) {
-      y[i] = Real(0);
-      for (int j = 0; j < D; ++j) y[i] = fma(-inverse[i * D + j], c[j], y[i]);
-      if (i > 0) length = fma(y[i], y[i], length);
-    }
-    if (!(y[0] >= Real(0)) || length > mu * mu * y[0] * y[0]) return false;
-    for (int i = 0; i < D; ++i) x[i] = y[i];
-    return true;
+  /// x = z - W_kk^-1 u, which stops the block entirely; whether its cone allows that.
+  SS_HD Mask<Real> stick() {
+    Real square = Real(0);
+    unroll<0, D>([&](auto i) SS_INLINE {
+      Real x_i = z[i];
+      unroll<0, D>([&](auto j) SS_INLINE { x_i = fma(-inverse[i * D + j], u[j], x_i); });
+      if (i > 0) square = fma(x_i, x_i, square);
+      x[i] = x_i;
+    });
+    const Real radius = mu * x[0];
+    return (x[0] >= Real(0)) & (square <= radius * radius);
   }
 
-  /// Sliding: r_t = mu r_n e with u_n = 0, the direction e by fixed-point steps of
-  /// e <- (r_t - rho_t u_t) / |r_t - rho_t u_t|.
-  SS_HD void slide(int steps) {
-    Real e[D];
-    direction_of(x, e);
+  /// Sliding along y = z_t - rho_t u_t, at its fixed point opposite to u_t, with u_n = 0:
+  /// x = t (|y|, mu y), t = -c_n / (W_nn |y| + mu W_nt y). One root and one division.
+  SS_HD void slide(Mask<Real> wanted) {
     const Real rho = s.rho[a + 1];
-    for (int step = 0;; ++step) {
-      Real along = w(0, 0);
-      for (int j = 1; j < D; ++j) along = fma(mu * w(0, j), e[j], along);
-      // Painlevé's side (along <= 0) has no sliding solution here: stay on the safe one.
-      const Real normal = -c[0] / max(along, Real(0.05) * s.rho_inv[a]);
-      x[0] = normal;
-      for (int j = 1; j < D; ++j) x[j] = mu * normal * e[j];
-      if (step == steps) return;
-      Real y[D];
-      y[0] = Real(0);
-      for (int i = 1; i < D; ++i) {
-        Real u = c[i];
-        for (int j = 0; j < D; ++j) u = fma(w(i, j), x[j], u);
-        y[i] = fma(-rho, u, x[i]);
-      }
-      if (!normalise(y, e)) return;
-    }
+    Real y[D], square = Real(1e-30), across = Real(0);  // |y| >= 1e-15
+    unroll<1, D>([&](auto j) SS_INLINE {
+      const Real y_j = fma(-rho, u[j], z[j]);
+      square = fma(y_j, y_j, square);
+      y[j] = mu * y_j;
+      across = fma(w(0, j), y[j], across);
+    });
+    const Real length = sqrt(square);
+    // Painlevé's side (along <= 0) has no sliding solution here: stay on the safe one.
+    const Real along = max(fma(w(0, 0), length, across), Real(0.05) * s.rho_inv[a] * length);
+    const Real t = -c[0] / along;
+    x[0] = select(wanted, t * length, x[0]);
+    unroll<1, D>([&](auto j) SS_INLINE { x[j] = select(wanted, t * y[j], x[j]); });
   }
 
   /// Four projected-gradient steps on the convex cone.
-  SS_HD void project_gradient() {
+  SS_HD void project_gradient(Mask<Real> wanted) {
     const Real rho = s.rho[a];
+    Real at[D], velocity[D], move[D];
+    unroll<0, D>([&](auto i) SS_INLINE {
+      at[i] = z[i];
+      velocity[i] = u[i];
+    });
+    SS_ROLLED
     for (int step = 0; step < 4; ++step) {
-      Real y[D], length = Real(0);
-      for (int i = 0; i < D; ++i) {
-        Real u = c[i];
-        for (int j = 0; j < D; ++j) u = fma(w(i, j), x[j], u);
-        y[i] = fma(-rho, u, x[i]);
-        if (i > 0) length = fma(y[i], y[i], length);
-      }
-      const auto projected = project_cone(mu, y[0], sqrt(length));
-      x[0] = projected.normal;
-      for (int i = 1; i < D; ++i) x[i] = projected.factor * y[i];
+      Real square = Real(0);
+      unroll<0, D>([&](auto i) SS_INLINE {
+        move[i] = fma(-rho, velocity[i], at[i]);
+        if (i > 0) square = fma(move[i], move[i], square);
+      });
+      const auto projected = project_cone(mu, move[0], sqrt(square));
+      unroll<0, D>([&](auto i) SS_INLINE {
+        const Real next = i == 0 ? projected.normal : Real(projected.factor * move[i]);
+        move[i] = next - at[i];
+        at[i] = next;
+      });
+      unroll<0, D>([&](auto i) SS_INLINE {
+        unroll<0, D>([&](auto j) SS_INLINE { velocity[i] = fma(w(i, j), move[j], velocity[i]); });
+      });
     }
+    unroll<0, D>([&](auto i) SS_INLINE { x[i] = select(wanted, at[i], x[i]); });
   }
 
   /// Axis by axis: the normal first, then each tangent within mu r_n.
   SS_HD void clamp_axes() {
-    for (int i = 0; i < D; ++i) {
-      Real u = c[i];
-      for (int j = 0; j < D; ++j) u = fma(w(i, j), x[j], u);
-      const Real y = x[i] - u / max(w(i, i), Real(1e-12));
+    unroll<0, D>([&](auto i) SS_INLINE {
+      Real velocity = u[i];
+      unroll<0, i>([&](auto j) SS_INLINE { velocity = fma(w(i, j), x[j] - z[j], velocity); });
+      const Real y = z[i] - velocity / max(w(i, i), Real(1e-12));
       x[i] = i == 0 ? max(Real(0), y) : project_square(y, mu * x[0]);
-    }
+    });
   }
 
- private:
-  /// e = v_t / |v_t|; the free velocity's opposite, then the first tangent, where v_t vanishes.
-  SS_HD void direction_of(const Real* v, Real* e) {
-    if (normalise(v, e)) return;
-    Real opposite[D];
-    for (int j = 0; j < D; ++j) opposite[j] = -c[j];
-    if (normalise(opposite, e)) return;
-    for (int j = 1; j < D; ++j) e[j] = Real(j == 1 ? 1 : 0);
-  }
-  SS_HD static bool normalise(const Real* v, Real* e) {
-    Real length = Real(0);
-    for (int j = 1; j < D; ++j) length = fma(v[j], v[j], length);
-    length = sqrt(length);
-    if (!(length > Real(1e-15))) return false;
-    const Real inverse = Real(1) / length;
-    for (int j = 1; j < D; ++j) e[j] = v[j] * inverse;
-    return true;
+  /// Solves for x.
+  SS_HD void solve(Law law) {
+    if (law == Law::coulomb) {
+      const auto closed = c[0] < Real(0);
+      const auto slides = closed & !stick();
+      unroll<0, D>([&](auto i) SS_INLINE { x[i] = select(closed, x[i], Real(0)); });
+      if (any(slides)) slide(slides);
+    } else if (law == Law::convex) {
+      const auto slides = !stick();
+      if (any(slides)) project_gradient(slides);
+    } else if (law == Law::box) {
+      clamp_axes();
+    } else {  // frictionless
+      x[0] = max(Real(0), -s.rho[a] * c[0]);
+      unroll<1, D>([&](auto i) SS_INLINE { x[i] = Real(0); });
+    }
   }
 };
-
-/// Solves block k for x, given c and the old impulse in x.
-template <class Real, int D>
-SS_HD void solve_local(LocalBlock<Real, D>& block, const Real* inverse, Law law, int slide_steps) {
-  const bool open = block.c[0] >= Real(0);
-  if (open && (law == Law::coulomb || law == Law::frictionless)) {
-    for (int i = 0; i < D; ++i) block.x[i] = Real(0);
-  } else if (law == Law::frictionless) {
-    block.x[0] = -block.c[0] / block.s.rho_inv[block.a];
-    for (int i = 1; i < D; ++i) block.x[i] = Real(0);
-  } else if (law == Law::box) {
-    block.clamp_axes();
-  } else if (!block.stick(inverse)) {
-    if (law == Law::coulomb) {
-      block.slide(slide_steps);
-    } else {
-      block.project_gradient();
-    }
-  }
-}
 
 }  // namespace stickslip::kernels::inline SS_ISA

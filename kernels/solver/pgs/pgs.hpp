@@ -9,14 +9,20 @@ namespace stickslip::kernels::inline SS_ISA {
 
 template <class Real>
 struct Pgs {
-  Real* z;              ///< [ld] scaled impulse
-  Real* u;              ///< [ld] scaled velocity, kept up to date
-  Real* inverse;        ///< [6 n] inverse of each diagonal block, D x D at 6 * block row
-  int slide_steps = 3;  ///< fixed-point steps of a sliding direction per visit
+  Real* z;  ///< [ld] scaled impulse
+  Real* c;  ///< [ld] velocity without the impulse of the row or block, as of its next visit
+  /// [ld] z as the rows after it have seen it, and those before it. Sweeps alternate, so that a row
+  /// is visited again before what lies on the other side changes: forward sweeps pass changes on to
+  /// later rows alone, backward sweeps to earlier ones, and each sweep reads half of W (Niethammer
+  /// 1964).
+  Real *after, *before;
+  Real* inverse;  ///< [6 n] inverse of each diagonal block, D x D at 6 * block row
 
   SS_HD Pgs(Arena& arena, int max_rows)
-      : z(arena.take<Real>(padded(max_rows))),
-        u(arena.take<Real>(padded(max_rows))),
+      : z(arena.take<Real>(padded_rows<Real>(max_rows))),
+        c(arena.take<Real>(padded_rows<Real>(max_rows))),
+        after(arena.take<Real>(padded_rows<Real>(max_rows))),
+        before(arena.take<Real>(padded_rows<Real>(max_rows))),
         inverse(arena.take<Real>(6 * std::size_t(max_rows))) {}
 
   template <class G>
@@ -26,77 +32,118 @@ struct Pgs {
     });
   }
 
+  /// Forms c from z, without the rounding of the sweeps before.
   template <class G>
-  SS_HD void sweep(const G& g, const Scaled<Real>& s, bool backwards) {
-    for (int i = 0; i < s.scalars; ++i) update_row(g, s, i);
-    for (int c = 0; c < s.n_contacts; ++c) {
-      const int k = backwards ? s.n_contacts - 1 - c : c;
-      with_dim(s.dim(k), [&](auto dim) { update_block<dim()>(g, s, k); });
+  SS_HD void refresh(const G& g, const Scaled<Real>& s) {
+    scaled_velocity(g, s, z, c);
+    g.for_each(s.scalars + s.n_contacts, [&](int item) {
+      const int begin = item < s.scalars ? item : s.block[item - s.scalars];
+      const int end = item < s.scalars ? item + 1 : s.block[item - s.scalars + 1];
+      for (int i = begin; i < end; ++i) {
+        Real c_i = c[i];
+        for (int j = begin; j < end; ++j) c_i = fma(-s.at(i, j), z[j], c_i);
+        c[i] = c_i;
+      }
+    });
+    g.for_each(s.n, [&](int i) { after[i] = before[i] = z[i]; });
+  }
+
+  /// Returns whether anything changed.
+  template <class G>
+  SS_HD bool sweep(const G& g, const Scaled<Real>& s, bool backwards) {
+    bool changed = false;
+    const int items = s.scalars + s.n_contacts;
+    for (int c = 0; c < items; ++c) {
+      const int item = backwards ? items - 1 - c : c;
+      if (item < s.scalars) {
+        changed = update_row(g, s, item, backwards) || changed;
+      } else {
+        const int k = item - s.scalars;
+        with_dim(s.dim(k), [&](auto dim) SS_INLINE {
+          changed = update_block<dim()>(g, s, k, backwards) || changed;
+        });
+      }
     }
+    return changed;
   }
 
  private:
   template <class G>
-  SS_HD void update_row(const G& g, const Scaled<Real>& s, int i) {
-    const Real old = z[i];
-    const Real now = clamp(fma(-s.rho[i], u[i], old), s.lo[i], s.hi[i]);
-    const Real delta = now - old;
-    if (delta == Real(0)) return;
-    const Real* column = s.W + std::int64_t(i) * s.ld;
-    for_chunks(g, s.n, [&](int j) { u[j] = fma(column[j], delta, u[j]); });
-    g.once([&] { z[i] = now; });
+  SS_HD bool update_row(const G& g, const Scaled<Real>& s, int i, bool backwards) {
+    const Real u = fma(s.at(i, i), z[i], c[i]);
+    const Real now = clamp(fma(-s.rho[i], u, z[i]), s.lo[i], s.hi[i]);
+    return pass_on<1>(g, s, i, &now, backwards);
   }
 
   template <int D, class G>
-  SS_HD void update_block(const G& g, const Scaled<Real>& s, int k) {
-    const int a = s.block[k];
-    LocalBlock<Real, D> block{s, a, s.mu[k], {}, {}};
-    for (int i = 0; i < D; ++i) {
-      block.x[i] = z[a + i];
-      block.c[i] = u[a + i];
-      for (int j = 0; j < D; ++j) block.c[i] = fma(-s.at(a + i, a + j), z[a + j], block.c[i]);
-    }
-    solve_local(block, inverse + 6 * a, s.law, slide_steps);
+  SS_HD bool update_block(const G& g, const Scaled<Real>& s, int k, bool backwards) {
+    LocalBlock<Real, D> block(s, k, inverse, z, c);
+    block.solve(s.law);
+    return pass_on<D>(g, s, block.a, block.x, backwards);
+  }
+
+  /// The rows a ... a + D - 1 take the impulses x; those on the side that the sweep is going to
+  /// learn what has changed since they were told last.
+  template <int D, class G>
+  SS_HD bool pass_on(const G& g, const Scaled<Real>& s, int a, const Real* x, bool backwards) {
+    Real* seen = backwards ? before : after;
     Real delta[D];
-    bool moved = false;
-    for (int i = 0; i < D; ++i) {
-      delta[i] = block.x[i] - z[a + i];
-      moved = moved || delta[i] != Real(0);
-    }
-    if (!moved) return;
+    Mask<Real> changed = false;
+    unroll<0, D>([&](auto j) SS_INLINE {
+      delta[j] = x[j] - seen[a + j];
+      changed = changed | (delta[j] != Real(0)) | (x[j] != z[a + j]);
+    });
+    if (!any(changed)) return false;
     const Real* columns = s.W + std::int64_t(a) * s.ld;
-    for_chunks(g, s.n, [&](int i) {
-      Real v = u[i];
-      for (int j = 0; j < D; ++j) v = fma(columns[std::int64_t(j) * s.ld + i], delta[j], v);
-      u[i] = v;
+    const int begin = backwards ? 0 : a + D, end = backwards ? a : s.n;
+    for_range(g, begin, end, backwards, [&](int i, bool inside) SS_INLINE {
+      Real v = c[i];
+      unroll<0, D>([&](auto j)
+                       SS_INLINE { v = fma(columns[std::int64_t(j) * s.ld + i], delta[j], v); });
+      c[i] = inside ? v : c[i];
     });
-    g.once([&] {
-      for (int i = 0; i < D; ++i) z[a + i] = block.x[i];
+    g.once([&]() SS_INLINE {
+      unroll<0, D>([&](auto i) SS_INLINE { z[a + i] = seen[a + i] = x[i]; });
     });
+    return true;
   }
 };
 
-/// Runs up to `sweeps` sweeps from where the last stage ended, judging every 8th and the last, with
-/// an early exit unless `exact`; not `judged`: the stage that follows will. Returns the sweeps
-/// done.
+/// The sweep up to which nothing changes any more, if sweep `sweep` changed nothing: c is formed
+/// anew after every `period` of them, last after sweep `fresh`; if nothing changed since, never.
+SS_HD int skip_idle(int sweep, int sweeps, int period, int fresh) {
+  return sweep == fresh + 1 ? sweeps : min((sweep + period - 1) / period * period, sweeps);
+}
+
+/// Runs `sweeps` sweeps from where the last stage ended. Not `exact`: judges every 8th and the
+/// last, and ends where an environment is solved; `exact`: judges the last alone; not `judged`: the
+/// stage that follows will. Only what is `running` counts. Returns the sweeps done.
 template <class Real, class G, class In>
-SS_HD int run_pgs(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, Pgs<Real>& pgs,
-                  int sweeps, bool exact, bool judged, Judge<In>& judge) {
+SS_HD Wide<In> run_pgs(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, Pgs<Real>& pgs,
+                       int sweeps, bool exact, bool judged, Judge<In>& judge,
+                       Mask<Wide<In>> running = true) {
+  using Number = Wide<In>;
+  Number done = 0.0;
+  if (sweeps <= 0) return done;
+  const int period = exact ? 32 : 8;
   scale_impulse(g, s, judge.at->start, pgs.z);
-  scaled_velocity(g, s, pgs.z, pgs.u);
+  pgs.refresh(g, s);
   pgs.prepare(g, s);
-  for (int sweep = 1; sweep <= sweeps; ++sweep) {
-    pgs.sweep(g, s, (sweep & 1) == 0);
-    if (sweep % 8 != 0 && sweep < sweeps) continue;
-    take_candidate(g, p, s, pgs.z, judge);
-    const bool solved = judged && judge_candidate(g, p, judge);
-    if (sweep == sweeps || (solved && !exact)) {
-      continue_from_candidate(g, p, judge);
-      return sweep;
+  for (int sweep = 1, fresh = 0;; ++sweep) {
+    if (!pgs.sweep(g, s, (sweep & 1) == 0)) sweep = skip_idle(sweep, sweeps, period, fresh);
+    if (sweep % period != 0 && sweep < sweeps) continue;
+    if (!exact || sweep == sweeps) {
+      take_candidate(g, p, s, pgs.z, judge);
+      if (judged) judge_candidate(g, p, judge, running);
+      done = select(running, Number(sweep), done);
+      if (judged && !exact) running = running & !judge.solved();
+      if (sweep == sweeps || !any(running)) break;
     }
-    scaled_velocity(g, s, pgs.z, pgs.u);  // forget the rounding of 8 sweeps of updates
+    pgs.refresh(g, s);
+    fresh = sweep;
   }
-  return 0;
+  continue_from_candidate(g, p, judge);
+  return done;
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA
