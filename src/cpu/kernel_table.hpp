@@ -18,6 +18,11 @@ struct TypedKernels {
                          const MechanismStep<In>&, std::int64_t begin, std::int64_t end,
                          void* scratch, bool resume);
   Solve solve[3];  ///< by Precision; null where the data are too coarse for it
+  /// The same where the ladder is sweeps alone (kernels/launch/solve_pack.hpp): environments of
+  /// equal layout side by side, with the bits of `solve`, the others by `single`, a `solve`.
+  void (*sweep[3])(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,
+                   std::int64_t begin, std::int64_t end, void* scratch, Solve single);
+  std::size_t (*sweep_bytes)(int max_rows, int max_contacts);
   void (*measure)(const ProblemBatch<In>&, EnvArray<const In> impulse, Law, Measures*,
                   int directions, std::int64_t begin, std::int64_t end, void* scratch);
   void (*delassus)(const MechanismBatch<In>&, EnvArray<In> W, int ld_W, std::int32_t* ok,

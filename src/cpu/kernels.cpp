@@ -3,6 +3,7 @@
 #include "src/cpu/kernel_table.hpp"
 #include "src/cpu/lcp_kernels.hpp"
 #include "src/cpu/mechanism_kernels.hpp"
+#include "src/cpu/pack_kernels.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -28,6 +29,7 @@ TypedKernels<In> make_table() {
   t.solve_bytes = solve_bytes<In>;
   t.delassus_bytes = DelassusScratch<In>::bytes;
   add_lcp_kernels(t);
+  add_pack_kernels(t);
   return t;
 }
 

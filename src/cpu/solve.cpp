@@ -52,6 +52,22 @@ void solve_in_two_passes(const ProblemBatch<In>& problem, const ResultBatch<In>&
   workspace.for_chunks(std::int64_t(queue.size()), climb, 1);
 }
 
+/// Environments of equal layout side by side; chunks are large, so that packs fill.
+template <class In>
+void solve_in_packs(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+                    const SolveOptions& options, Workspace::Impl& workspace) {
+  const auto& kernels = kernels_of<In>();
+  workspace.reserve(kernels.sweep_bytes(problem.max_rows, problem.max_contacts));
+  const auto run = kernels.sweep[int(options.precision)];
+  const auto single = kernels.solve[int(options.precision)];
+  workspace.for_chunks(
+      problem.num_envs,
+      [&](std::int64_t begin, std::int64_t end, void* scratch) {
+        run(problem, result, options, begin, end, scratch, single);
+      },
+      256);
+}
+
 /// A solve of given matrices, or of a mechanism's.
 template <class In>
 void solve_checked(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
@@ -64,6 +80,10 @@ void solve_checked(const ProblemBatch<In>& problem, const ResultBatch<In>& resul
     const int directions = options.law == Law::pyramid ? options.directions : 0;
     workspace.impl().reserve(
         kernels_of<In>().solve_bytes(problem.max_rows, problem.max_contacts, directions, nv));
+  }
+  if (nv < 0 && kernels::sweeps_alone(options)) {
+    solve_in_packs(problem, result, options, workspace.impl());
+    return;
   }
   const auto run = kernels_of<In>().solve[int(options.precision)];
   if (workspace.threads() > 1 && problem.num_envs > 1 && kernels::has_later_rungs(options)) {

@@ -1,0 +1,97 @@
+// The CPU batch loop where the ladder is sweeps alone: environments [begin, end) of a batch on one
+// thread, those of equal layout side by side in packs.
+#pragma once
+#include "kernels/launch/solve_pack.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// Most rows of an environment in a pack: beyond, the matrices of a pack outgrow the caches.
+inline constexpr int kMostPackRows = 96;
+/// Layouts that wait for their packs to fill at the same time.
+inline constexpr int kOpenPacks = 64;
+/// A pack takes the time of its lanes filled, so large environments need company to be faster there
+/// than alone: one for every 16 rows.
+SS_HD bool pays_in_pack(int envs, int rows) { return rows <= kMostPackRows && 16 * envs >= rows; }
+
+/// Scratch of `sweep_range`, beside that of single environments: the two are never in use together.
+template <class Real, class In, int N>
+SS_HD std::size_t pack_bytes(int max_rows, int max_contacts) {
+  return PackScratch<Real, In, N>::bytes(min(max_rows, kMostPackRows),
+                                         min(max_contacts, kMostPackRows / 3));
+}
+
+/// Walks over a range of environments and fills packs. `Single` solves an environment by itself.
+template <class Real, class In, int N, class Single>
+class SweepRange {
+ public:
+  SweepRange(const ProblemBatch<In>& batch, const ResultBatch<In>& result, const SolveOptions& o,
+             Single single, void* memory)
+      : batch_(batch),
+        result_(result),
+        options_(o),
+        single_(single),
+        memory_(memory),
+        pack_(Arena(memory), min(batch.max_rows, kMostPackRows),
+              min(batch.max_contacts, kMostPackRows / 3)) {}
+
+  void run(std::int64_t begin, std::int64_t end) {
+    for (std::int64_t env = begin; env < end; ++env) add(env);
+    for (PackedEnvs<N>& pack : open_) flush(pack);
+  }
+
+ private:
+  void add(std::int64_t env) {
+    int free = -1;
+    for (int i = 0; i < used_; ++i) {
+      PackedEnvs<N>& pack = open_[i];
+      if (pack.count == 0) free = i;
+      if (pack.count == 0 || !same_layout(batch_, pack.env[0], env)) continue;
+      pack.env[pack.count++] = env;
+      if (pack.count == N) flush(pack);
+      return;
+    }
+    if (free < 0 && used_ < kOpenPacks) free = used_++;
+    if (free < 0) {
+      free = next_;
+      next_ = (next_ + 1) % kOpenPacks;
+      flush(open_[free]);
+    }
+    open_[free].count = 1;
+    open_[free].env[0] = env;
+  }
+
+  void flush(PackedEnvs<N>& pack) {
+    unsigned alone = unsigned((std::uint64_t(1) << pack.count) - 1U);
+    int rows = 0;
+    if (pack.count > 0 && open_problem(HostGroup{}, batch_, pack.env[0], pack_.first_view,
+                                       pack_.first, rows) == EnvStatus::solved) {
+      if (rows > 0 && pays_in_pack(pack.count, rows)) {
+        alone = solve_pack<Real>(batch_, result_, options_, pack, pack_);
+      }
+    }
+    for (int l = 0; l < pack.count; ++l) {
+      if (((alone >> l) & 1U) == 0U) continue;
+      single_(batch_, result_, options_, {}, pack.env[l], pack.env[l] + 1, memory_, false);
+    }
+    pack.count = 0;
+  }
+
+  const ProblemBatch<In>& batch_;
+  const ResultBatch<In>& result_;
+  const SolveOptions& options_;
+  Single single_;
+  void* memory_;
+  PackScratch<Real, In, N> pack_;
+  PackedEnvs<N> open_[kOpenPacks];
+  int used_ = 0;  ///< packs that have been open
+  int next_ = 0;  ///< that makes room if all are open
+};
+
+template <class Real, class In, int N, class Single>
+void sweep_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result,
+                 const SolveOptions& options, std::int64_t begin, std::int64_t end, void* memory,
+                 Single single) {
+  SweepRange<Real, In, N, Single>(batch, result, options, single, memory).run(begin, end);
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

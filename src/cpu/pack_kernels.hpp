@@ -1,0 +1,11 @@
+// The kernels that solve environments side by side in packs, a translation unit of their own.
+#pragma once
+#include "kernels/group/defs.hpp"
+#include "src/cpu/kernel_table.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+template <class In>
+void add_pack_kernels(TypedKernels<In>& table);
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -1,0 +1,206 @@
+// Environments side by side in packs have the bits that they have alone, whatever the instruction
+// set, the neighbours and the layouts among them.
+#include <limits>
+
+#include "kernels/launch/ladder.hpp"
+#include "src/cpu/kernel_table.hpp"
+#include "tests/support/aligned.hpp"
+#include "tests/support/cases.hpp"
+#include "tests/support/count.hpp"
+#include "tests/support/dyadic.hpp"
+#include "tests/support/families.hpp"
+#include "tests/support/judging.hpp"
+#include "tests/support/mixed.hpp"
+#include "tests/support/results.hpp"
+
+namespace stickslip {
+namespace {
+
+using Hashes = std::vector<std::uint64_t>;
+
+template <class In>
+Hashes hashes(const support::PlainResults<In>& results, int envs) {
+  Hashes out;
+  for (int env = 0; env < envs; ++env) out.push_back(results.hash(env, results.max_rows));
+  return out;
+}
+
+/// Solves a batch in packs, or one environment after the other.
+template <class In>
+Hashes run(const kernels::KernelTable& table, const ProblemBatch<In>& p, const SolveOptions& o,
+           bool packs) {
+  const auto& typed = kernels::typed<In>(table);
+  support::AlignedBytes scratch(std::max(typed.solve_bytes(p.max_rows, p.max_contacts, 0, -1),
+                                         typed.sweep_bytes(p.max_rows, p.max_contacts)));
+  support::PlainResults<In> results(p.num_envs, p.max_rows);
+  const auto single = typed.solve[int(o.precision)];
+  if (packs) {
+    typed.sweep[int(o.precision)](p, results.view(), o, 0, p.num_envs, scratch.data(), single);
+  } else {
+    single(p, results.view(), o, {}, 0, p.num_envs, scratch.data(), false);
+  }
+  return hashes(results, p.num_envs);
+}
+
+std::vector<const kernels::KernelTable*> tables() {
+  std::vector<const kernels::KernelTable*> found;
+  for (const char* isa : {"x86-64-v3", "x86-64-v4"}) {
+    if (const auto* table = kernels::kernel_table(isa)) found.push_back(table);
+  }
+  return found;
+}
+
+std::vector<support::Case> cases_of_sweeps() {
+  std::vector<support::Case> cases;
+  for (const support::Case& c : support::supported_cases()) {
+    if (kernels::sweeps_alone(c.options())) cases.push_back(c);
+  }
+  return cases;
+}
+
+template <class In>
+void expect_parity(const ProblemBatch<In>& p, const SolveOptions& o) {
+  const Hashes expected = run(kernels::kernel_table(), p, o, false);
+  for (const auto* table : tables()) EXPECT_EQ(run(*table, p, o, true), expected) << table->isa;
+}
+
+/// The two kinds of budget.
+std::vector<SolveOptions> budgets(SolveOptions o) {
+  std::vector<SolveOptions> all = {o, o, o, o};
+  for (int i = 1; i < 4; ++i) {
+    all[std::size_t(i)].exact_sweeps = o.solver == Solver::pgs;
+    all[std::size_t(i)].max_sweeps = i == 1 ? 0 : i == 2 ? 7 : 50;
+  }
+  return all;
+}
+
+class Packs : public testing::TestWithParam<support::Case> {
+ protected:
+  template <class In>
+  void expect_parity_of_ragged_batches() {
+    const support::DyadicBatch<In> dyadic(support::test_count(300), GetParam().law);
+    const auto mixed = support::to_batch<In>(
+        support::make_mixed_problems(support::test_count(200), support::kinds_for(GetParam().law)));
+    for (const SolveOptions& o : budgets(GetParam().options())) {
+      expect_parity(dyadic.view(), o);
+      expect_parity(mixed.view(), o);
+    }
+  }
+  bool float_data_too() const { return GetParam().precision == Precision::fp32; }
+};
+
+TEST_P(Packs, of_ragged_batches) {
+  expect_parity_of_ragged_batches<double>();
+  if (float_data_too()) expect_parity_of_ragged_batches<float>();
+}
+
+TEST_P(Packs, of_equal_layouts) {
+  for (const int contacts : {1, 4, 12}) {
+    const auto problems = support::make_problems(support::Family::cage, contacts, 37);
+    for (const SolveOptions& o : budgets(GetParam().options())) {
+      expect_parity(support::to_batch<double>(problems).view(), o);
+      if (float_data_too()) expect_parity(support::to_batch<float>(problems).view(), o);
+    }
+  }
+}
+
+TEST_P(Packs, beside_neighbours_that_are_bad) {
+  const int envs = 64;
+  const auto problems = support::make_problems(support::Family::box, 4, envs);
+  const double nan = std::numeric_limits<double>::quiet_NaN(), large = 1e200;
+  for (const SolveOptions& o : budgets(GetParam().options())) {
+    auto batch = support::to_batch<double>(problems);
+    for (int env = 1; env < envs; env += 3) {
+      switch (env % 8) {
+        case 0:
+          batch.b(env)[2] = nan;
+          break;
+        case 1:
+          batch.W(env)[7] = -nan;
+          break;
+        case 2:
+          batch.mu(env)[0] = -1.0;
+          break;
+        case 3:
+          batch.shape(env).n_contacts = 1000;
+          break;
+        case 4:
+          batch.shape(env).n_nonneg = -1;
+          break;
+        case 5:  // finite, but not once it is scaled: not symmetric
+          batch.W(env)[1] = large;
+          break;
+        case 6:
+          batch.W(env)[13 * 11] = kernels::Limits<double>::infinity;
+          break;
+        default:
+          batch.b(env)[0] = large;
+      }
+    }
+    const Hashes expected = run(kernels::kernel_table(), batch.view(), o, false);
+    EXPECT_EQ(run(kernels::kernel_table(), batch.view(), o, true), expected);
+    // And the others do not see them.
+    const Hashes clean =
+        run(kernels::kernel_table(), support::to_batch<double>(problems).view(), o, true);
+    for (std::size_t env = 0; env < std::size_t(envs); ++env) {
+      if (env % 3 != 1) {
+        EXPECT_EQ(expected[env], clean[env]) << env;
+      }
+    }
+  }
+}
+
+TEST_P(Packs, from_warm_starts) {
+  auto batch = support::to_batch<double>(support::make_problems(support::Family::boxrest, 4, 40));
+  HostResults<double> results(40, batch.max_rows());
+  solve(batch.view(), results.view(), GetParam().options());
+  auto warm = batch.view();
+  const auto start = results.view().impulse;
+  warm.warm_start = {start.data, start.stride};
+  for (const SolveOptions& o : budgets(GetParam().options())) expect_parity(warm, o);
+  // Zeros of either sign, which a pack may not skip where a single environment does.
+  for (int env = 0; env < 40; env += 2) {
+    for (int i = env % 3; i < batch.max_rows(); i += 3) {
+      batch.b(env)[i] = -0.0;
+      start.data[env * start.stride + i] = -0.0;
+    }
+  }
+  for (const SolveOptions& o : budgets(GetParam().options())) expect_parity(warm, o);
+}
+
+// Chunks end where they may: packs are full or not, and of other environments.
+TEST_P(Packs, on_any_number_of_threads) {
+  const auto batch = support::to_batch<double>(
+      support::make_problems(support::Family::stack, 4, support::test_count(700)));
+  const SolveOptions o = GetParam().options();
+  const Hashes expected = run(kernels::kernel_table(), batch.view(), o, false);
+  for (const int threads : {1, 2, 7}) {
+    support::PlainResults<double> results(batch.num_envs(), batch.max_rows());
+    Workspace workspace(batch.max_rows(), batch.max_contacts(), threads);
+    solve(batch.view(), results.view(), o, workspace);
+    EXPECT_EQ(hashes(results, batch.num_envs()), expected) << threads << " threads";
+  }
+}
+
+TEST(PacksLarge, leave_large_environments_alone) {
+  const auto problems = support::make_problems(support::Family::stack, 40, 3);
+  SolveOptions o;
+  o.solver = Solver::pgs;
+  o.max_sweeps = 16;
+  expect_parity(support::to_batch<double>(problems).view(), o);
+}
+
+TEST(PacksOf, more_layouts_than_wait_at_once) {
+  support::MixedOptions kinds;
+  kinds.max_rows_per_kind = 4;
+  const auto problems = support::make_mixed_problems(300, kinds);
+  SolveOptions o;
+  o.solver = Solver::pgs;
+  o.max_sweeps = 16;
+  expect_parity(support::to_batch<double>(problems).view(), o);
+}
+
+INSTANTIATE_TEST_SUITE_P(all, Packs, testing::ValuesIn(cases_of_sweeps()), support::case_name);
+
+}  // namespace
+}  // namespace stickslip
