@@ -120,14 +120,14 @@ def run_google(build: Path, out: Path, machine: dict, min_time: float, only: lis
             print(f"bench: nothing ran for {kind} (its data, or a GPU, are not here), skipped")
 
 
-def run_comparison(build: Path, out: Path, machine: dict) -> None:
+def run_comparison(build: Path, out: Path, machine: dict, report: str, *arguments: str) -> None:
     program = build / "bench" / "stickslip_compare"
     if not program.exists():
         print("bench: no comparison; set STICKSLIP_PROTOTYPES when configuring to have one")
         return
-    load, raw = os.getloadavg()[0], build / "compare.json"
-    run([program, raw], pinned=True)
-    write(out / "compare.json", machine, json.loads(raw.read_text()), load_before=load)
+    load, raw = os.getloadavg()[0], build / f"{report}.json"
+    run([program, raw, *arguments], pinned=True)
+    write(out / f"{report}.json", machine, json.loads(raw.read_text()), load_before=load)
 
 
 def run_peers(build: Path, out: Path, machine: dict) -> None:
@@ -197,7 +197,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "bench")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--min-time", type=float, default=0.1)
-    reports = [*KINDS, "compare", "peers", "robot_steps", "models"]
+    reports = [*KINDS, "compare", "sweeps", "peers", "robot_steps", "models"]
     parser.add_argument("--only", nargs="+", choices=reports, default=reports)
     given = parser.parse_args()
     machine = describe_machine()
@@ -209,7 +209,9 @@ def main() -> None:
     build = given.build.resolve()
     run_google(build, out, machine, given.min_time, given.only)
     if "compare" in given.only:
-        run_comparison(build, out, machine)
+        run_comparison(build, out, machine, "compare")
+    if "sweeps" in given.only:
+        run_comparison(build, out, machine, "sweeps", "sweeps")
     if "peers" in given.only:
         run_peers(build, out, machine)
     if "robot_steps" in given.only:

@@ -79,7 +79,7 @@ def solvers(report: dict, setup: str) -> str:
 def compare(report: dict, law: str) -> str:
     """Ours / prototype: median over the rounds (least); last the ratio of the families' medians."""
     found = {r["case"]: r for r in report["results"] if r["law"] == law}
-    rows, sizes = [], SIZES[1:]
+    rows, sizes = [], sorted({int(case.rsplit(":", 1)[1]) for case in found})
     for family in FAMILIES:
         cells = [found.get(f"{family}/p:{p}") for p in sizes]
         texts = [f"{c['ratio_median']:.2f} ({c['ratio_min']:.2f})" if c else "–" for c in cells]

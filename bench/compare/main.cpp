@@ -1,13 +1,15 @@
 // Our solver and the prototype's on the same problems in one run: every problem is solved by one
 // and then by the other, in an order that alternates from round to round, pinned to one core.
 //
-//   stickslip_compare [OUT.json] [LAW]
+//   stickslip_compare [OUT.json] [coulomb | pyramid | sweeps]
 //
 // Per family and number of contacts: the median time over the problems in each round, and the ratio
-// ours / prototype of the two medians, least and median over the rounds.
+// ours / prototype of the two medians, least and median over the rounds. Sweeps, whole batches at a
+// time, only where asked for (sweeps.hpp).
 #include <cstdio>
 
 #include "bench/compare/prototype.hpp"
+#include "bench/compare/sweeps.hpp"
 #include "bench/problems.hpp"
 #include "src/compare/pinned.hpp"
 
@@ -113,6 +115,7 @@ int main(int argc, char** argv) {
   for (const auto law : {stickslip::Law::coulomb, stickslip::Law::pyramid}) {
     if (argc < 3 || std::string(argv[2]) == name(law)) laws.push_back(law);
   }
+  if (argc > 2 && std::string(argv[2]) == "sweeps") compare_sweeps(out);
   for (const auto law : laws) {
     for (const Case& c : cases) {
       compare(c, law, out, law == laws.back() && &c == &cases.back());

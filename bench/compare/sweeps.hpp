@@ -1,0 +1,11 @@
+// Fifty sweeps in float, from views of a batch to impulses and verdicts, beside the plain loop of
+// the prototype.
+#pragma once
+#include <cstdio>
+
+namespace stickslip::bench {
+
+/// Prints a JSON record per family and number of contacts.
+void compare_sweeps(std::FILE* out);
+
+}  // namespace stickslip::bench
