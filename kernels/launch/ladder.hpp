@@ -230,15 +230,11 @@ SS_HD bool has_later_rungs(const SolveOptions& o) {
   return stage.method != Method::none && stage.rung <= o.max_rung;
 }
 
-/// Whether sweeps are all that the options ask for.
-SS_HD bool sweeps_alone(const SolveOptions& o) {
-  return stage_of(o, 0).method == Method::pgs && stage_of(o, 1).method == Method::none;
-}
-
 /// The program that begins a solve.
 SS_HD Program program_of(const SolveOptions& o) {
   if (o.law == Law::pyramid) return Program::pivoting;
-  return sweeps_alone(o) ? Program::sweeping : Program::first;
+  const bool sweeps = stage_of(o, 0).method == Method::pgs;
+  return sweeps && stage_of(o, 1).method == Method::none ? Program::sweeping : Program::first;
 }
 
 /// Work of one iteration in multiplications: Newton factorises n x n.

@@ -81,7 +81,7 @@ void solve_checked(const ProblemBatch<In>& problem, const ResultBatch<In>& resul
     workspace.impl().reserve(
         kernels_of<In>().solve_bytes(problem.max_rows, problem.max_contacts, directions, nv));
   }
-  if (nv < 0 && kernels::sweeps_alone(options)) {
+  if (nv < 0 && kernels::program_of(options) == kernels::Program::sweeping) {
     solve_in_packs(problem, result, options, workspace.impl());
     return;
   }

@@ -53,7 +53,7 @@ std::vector<const kernels::KernelTable*> tables() {
 std::vector<support::Case> cases_of_sweeps() {
   std::vector<support::Case> cases;
   for (const support::Case& c : support::supported_cases()) {
-    if (kernels::sweeps_alone(c.options())) cases.push_back(c);
+    if (kernels::program_of(c.options()) == kernels::Program::sweeping) cases.push_back(c);
   }
   return cases;
 }
