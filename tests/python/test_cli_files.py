@@ -153,7 +153,9 @@ def test_dump_and_replay(tmp_path):
     for problem in solved.problems:
         replay = solved.solutions[problem.name]
         assert replay.values.tobytes() == problem.stored.values.tobytes()
-        assert replay.residual == problem.stored.residual
+        # What was solved without W has its residual by W now: another rounding (docs/files.md).
+        rounding = 1e-6 * replay.tolerance if problem.law == "convex" else 0.0
+        assert abs(replay.residual - problem.stored.residual) <= rounding
     assert call("check", "d.h5").exit_code == 0
 
 
