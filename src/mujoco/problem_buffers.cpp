@@ -170,10 +170,9 @@ void ProblemBuffers::clear(int env) {
 }
 
 bool ProblemBuffers::in_velocities(int env) const {
-  constexpr int kMore = 16;  // rows than degrees of freedom; measured as bench/robot_steps.cpp does
   return options_.law == Law::convex && options_.solver != Solver::pgs &&
          options_.precision != Precision::fp32 && rows_[env] > 0 &&
-         rows_[env] >= nv_ + std::min(nv_, kMore);
+         rows_[env] >= nv_;  // measured: the rule that is best for most robots
 }
 
 void ProblemBuffers::form_delassus(int env) {

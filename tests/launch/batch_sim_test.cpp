@@ -55,7 +55,7 @@ void expect_bits_of_the_cpu(Law law, const char* integrator, int num_envs) {
       EXPECT_EQ(cpu.status()[e], gpu.status()[e]);
       EXPECT_EQ(cpu.residual()[e], gpu.residual()[e]);
       rows += gpu.num_rows()[e];
-      (gpu.num_rows()[e] >= 2 * gpu.model().nv ? many : few) += gpu.num_rows()[e] > 0;
+      (gpu.num_rows()[e] >= gpu.model().nv ? many : few) += gpu.num_rows()[e] > 0;
     }
   }
   EXPECT_GT(few, 0);

@@ -68,9 +68,9 @@ def test_convex_gives_mujocos_accelerations_with_few_and_with_many_rows(cone, ma
         np.testing.assert_allclose(sim.qacc[0], data.qacc, atol=1e-6 * (1 + np.ptp(data.qacc)))
         rows.append(data.nefc)
         iterations = max(iterations, sim.iterations.item())
-    many = model.nv + min(model.nv, 16)
+    many = model.nv
     assert min(rows) == 0
-    assert sum(0 < count < many for count in rows) > 20  # by W
+    assert sum(0 < count < many for count in rows) > 10  # by W
     assert sum(count >= many for count in rows) > 20  # in velocities
     assert iterations > 2
 
