@@ -84,7 +84,7 @@ Rate solve_near_duplicates(Family family, Law law) {
   return all;
 }
 
-// All of 12,000 (119,999 of 120,000), and hardly any needs more than the first rung.
+// All of 12,000 (and of 120,000), and hardly any needs more than the first rung.
 TEST(SixFamilies, coulomb) {
   Rate all;
   for (Family family : support::kFamilies) all += solve_family(family, Law::coulomb, 0.0);
