@@ -13,6 +13,8 @@ struct PackRegister;
 #if defined(__AVX512F__)
 inline constexpr int kPackBytes = 64;
 // Masked with all lanes: g++ 12 warns of uninitialised values in its own unmasked forms.
+// Conversions too are named: of __builtin_convertvector it makes two of half the width, and joins
+// them.
 template <>
 struct PackRegister<float> {
   using V = __m512;
@@ -52,10 +54,11 @@ SS_HD __m512d widen(__m512 a) {
   constexpr int o = 8 * half;
   const __m256 part =
       __builtin_shufflevector(a, a, o, o + 1, o + 2, o + 3, o + 4, o + 5, o + 6, o + 7);
-  return __builtin_convertvector(part, __m512d);
+  return _mm512_maskz_cvtps_pd(__mmask8(-1), part);
 }
 SS_HD __m512 narrow(__m512d low, __m512d high) {
-  const __m256 a = __builtin_convertvector(low, __m256), b = __builtin_convertvector(high, __m256);
+  const __m256 a = _mm512_maskz_cvtpd_ps(__mmask8(-1), low);
+  const __m256 b = _mm512_maskz_cvtpd_ps(__mmask8(-1), high);
   return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 }
 /// Bit l: whether the mask holds for lane l.
