@@ -224,7 +224,9 @@ void gather_lanes(const T* const* from, int count, Pack<T, N>* to) {
         }
         for (int l = 0; l < W; ++l) rows[l] = next[l];
       }
-      for (int i = 0; i < here; ++i) to[i0 + i].v[k] = rows[i];
+      unroll<0, W>([&](auto i) SS_INLINE {  // no loop: g++ takes it for a copy, by way of memory
+        if (i < here) to[i0 + i].v[k] = rows[i];
+      });
     }
   }
 }
