@@ -22,14 +22,15 @@ SS_HD void judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
 template <class G, class In>
 SS_HD void open_judge(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
                       const JudgeMemory<In>& memory, In* impulse, Judge<In>& judge) {
+  using Number = Wide<In>;
   judge.law = o.law;
-  const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
+  const Number b_max = g.max(p.n, [&](int i) { return abs(Number(p.b[i])); });
   g.once([&] {
-    const double tolerance = tolerance_of(o.atol, o.rtol, o.precision, b_max);
-    const double relative = tolerance / b_max;
+    const Number tolerance = tolerance_of(o.atol, o.rtol, o.precision, b_max);
+    const Number relative = tolerance / b_max;
     *judge.at = memory;
     judge.at->tolerance = tolerance;
-    judge.at->near = b_max > 0.0 ? relative * relative : 1.0;
+    judge.at->near = select(b_max > 0.0, relative * relative, Number(1.0));
     judge.at->best = impulse;
   });
 }

@@ -159,11 +159,7 @@ unsigned solve_pack(const ProblemBatch<In>& batch, const ResultBatch<In>& result
   const auto usable = check_values(g, p, o.law);
   enter_circular_coordinates(g, p, o.law, scratch.view);
   Judge<Number> judge = scratch.judge;
-  judge.law = o.law;
-  const Double b_max = g.max(p.n, [&](int i) { return abs(Double(p.b[i])); });
-  *judge.at = scratch.judge_memory;
-  judge.at->tolerance = tolerance_of(o.atol, o.rtol, o.precision, b_max);
-  judge.at->best = scratch.best;
+  open_judge(g, p, o, scratch.judge_memory, scratch.best, judge);
   judge_start(g, p, judge);
   Mask<Double> running(usable);
   if (!o.exact_sweeps) running = running & !judge.solved();

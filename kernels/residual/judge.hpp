@@ -9,12 +9,12 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class In>
 struct JudgeMemory {
   Wide<In> tolerance = 0.0;
-  double near = 0.0;   ///< relative error (squared) at which an iterate is worth judging
-  In* best = nullptr;  ///< [n] the caller's slot of the result
-  In* candidate;       ///< [n] scratch: the impulse judged last
-  In* start;           ///< [n] where the next stage starts: not always at the best
-  In* softened;        ///< [n] solution of the problem with softer contacts
-  Wide<In>* u;         ///< [n] scratch
+  Wide<In> near = 0.0;  ///< relative error (squared) at which an iterate is worth judging
+  In* best = nullptr;   ///< [n] the caller's slot of the result
+  In* candidate;        ///< [n] scratch: the impulse judged last
+  In* start;            ///< [n] where the next stage starts: not always at the best
+  In* softened;         ///< [n] solution of the problem with softer contacts
+  Wide<In>* u;          ///< [n] scratch
 
   SS_HD JudgeMemory(Arena& arena, int max_rows)
       : candidate(arena.take<In>(max_rows)),
