@@ -52,12 +52,14 @@ def by_name(report: dict) -> dict[str, dict]:
 
 
 def machine(report: dict) -> str:
-    """Where, from what and when a report was made."""
+    """Where, by which command, from what and when a report was made."""
     m = report["machine"]
     where = m["gpu"] or f"{m['cpu']}, {m['cores']} virtual cores"
     isa = f", {m['isa']}" if "isa" in m else ""
     load = f"load {m['load_before']:.1f} before" if "load_before" in m else "load not recorded"
-    return f"{where}{isa}; {m['compiler']}; commit `{m['commit'][:7]}`, {m['date'][:10]}, {load}.\n"
+    command = "make gpu-check" if m["gpu"] else f"python bench/run.py --only {report['name']}"
+    made = f"commit `{m['commit'][:7]}`, {m['date'][:10]}, {load}"
+    return f"`{command}`: {where}{isa}; {m['compiler']}; {made}.\n"
 
 
 def solvers(report: dict, setup: str) -> str:
@@ -235,7 +237,8 @@ def block(match: re.Match) -> str:
     """One table of a page, from the reports."""
     begin, reports, kind, arguments, _, end = match.groups()
     files = sorted(RESULTS.glob(f"{reports}.json"))
-    texts = [KINDS[kind](json.loads(f.read_text()), *arguments.split()) for f in files]
+    found = [json.loads(f.read_text()) | {"name": f.stem} for f in files]
+    texts = [KINDS[kind](report, *arguments.split()) for report in found]
     return begin + ("\n".join(texts) or "Not measured yet.\n") + "\n" + end
 
 
