@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -101,7 +102,9 @@ class HostSolver {
   /// each environment only the rows in use travel. One batch at a time.
   void start(const ProblemBatch<In>& problem, const SolveOptions& options);
   /// Waits for the batch that was started, and writes its results; the bits are those of `solve`.
-  void finish(const ResultBatch<In>& result);
+  /// Where `wanted` is given, results of environments that it refuses stay as they are.
+  void finish(const ResultBatch<In>& result,
+              const std::function<bool(std::int32_t env)>& wanted = nullptr);
   /// Seconds from first copy to last on the device, of all batches finished.
   double busy_seconds() const;
 

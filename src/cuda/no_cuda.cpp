@@ -51,7 +51,7 @@ void HostSolver<In>::start(const ProblemBatch<In>&, const SolveOptions&) {
   refuse();
 }
 template <class In>
-void HostSolver<In>::finish(const ResultBatch<In>&) {
+void HostSolver<In>::finish(const ResultBatch<In>&, const std::function<bool(std::int32_t)>&) {
   refuse();
 }
 template <class In>

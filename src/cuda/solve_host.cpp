@@ -126,14 +126,16 @@ void HostSolver<In>::start(const ProblemBatch<In>& p, const SolveOptions& option
 }
 
 template <class In>
-void HostSolver<In>::finish(const ResultBatch<In>& result) {
+void HostSolver<In>::finish(const ResultBatch<In>& result,
+                            const std::function<bool(std::int32_t)>& wanted) {
   Impl& i = *impl_;
   if (i.num_envs == 0) return;
   wait(i.stream);
   i.busy += i.end.seconds_since(i.begin);
   const PackedResults<In> host(kernels::Arena(i.host_out.data()), i.num_envs, i.rows);
 #pragma omp parallel for if (i.num_envs > kFewEnvs)
-  for (std::int64_t env = 0; env < i.num_envs; ++env) host.unpack(result, env, i.max_rows);
+  for (std::int32_t env = 0; env < i.num_envs; ++env)
+    if (!wanted || wanted(env)) host.unpack(result, env, i.max_rows);
   i.num_envs = 0;
 }
 

@@ -95,14 +95,13 @@ void ProblemBuffers::copy_slot(int env, HostProblems<double>& to) {
     std::copy_n(problems_->W(env) + row * max_rows_, n, to.W(env) + row * to.max_rows());
 }
 
-void ProblemBuffers::copy_result(int env, const HostResults<double>& from,
-                                 HostResults<double>& to) const {
-  const auto target = to.view();
-  std::copy_n(from.impulse(env), rows_[env], target.impulse.data + env * target.impulse.stride);
-  target.status[env] = from.status(env);
-  target.residual[env] = from.residual(env);
-  target.iterations[env] = from.iterations(env);
-  target.solver[env] = from.solver(env);
+void ProblemBuffers::copy_result(int env, HostResults<double>& to) {
+  const auto target = only(to.view(), env);
+  std::copy_n(results_->impulse(env), rows_[env], target.impulse.data);
+  *target.status = results_->status(env);
+  *target.residual = results_->residual(env);
+  *target.iterations = results_->iterations(env);
+  *target.solver = results_->solver(env);
 }
 
 void ProblemBuffers::reserve(int rows, int contacts) {
@@ -116,7 +115,7 @@ void ProblemBuffers::reserve(int rows, int contacts) {
   auto results = std::make_unique<HostResults<double>>(num_envs_, max_rows);
   for (int e = 0; problems_ && e < num_envs_; ++e) {
     copy_slot(e, *problems);
-    copy_result(e, *results_, *results);
+    copy_result(e, *results);
   }
   widen(J_, num_envs_, std::size_t(max_rows_) * nv_, std::size_t(max_rows) * nv_);
   widen(J_col_, num_envs_, std::size_t(max_rows_) * nv_, std::size_t(max_rows) * nv_);
@@ -124,7 +123,6 @@ void ProblemBuffers::reserve(int rows, int contacts) {
   widen(efc_of_, num_envs_, max_rows_, max_rows);
   problems_ = std::move(problems);
   results_ = std::move(results);
-  kept_ = std::make_unique<HostResults<double>>(num_envs_, max_rows);
   max_rows_ = max_rows;
   max_contacts_ = max_contacts;
   workspaces_.clear();
@@ -176,9 +174,11 @@ bool ProblemBuffers::in_velocities(int env) const {
 }
 
 void ProblemBuffers::form_delassus(int env) {
-  if (rows_[env] == 0 || in_velocities(env)) return;
-  const Lease lease(*this);
-  delassus(mechanism(env), problems_->W(env), max_rows_, lease.workspace());
+  if (rows_[env] > 0 && !in_velocities(env)) form_delassus(env, Lease(*this).workspace());
+}
+
+void ProblemBuffers::form_delassus(int env, Workspace& workspace) {
+  delassus(mechanism(env), problems_->W(env), max_rows_, workspace);
 }
 
 void ProblemBuffers::solve(int env) {
@@ -189,7 +189,7 @@ void ProblemBuffers::solve(int env) {
     solve_convex(problem, mechanism(env), slot(env).start, result, options_, lease.workspace());
     std::copy_n(results_->impulse(env), rows_[env], problems_->warm_start(env));
     if (results_->status(env) != EnvStatus::not_converged) return;
-    delassus(mechanism(env), problems_->W(env), max_rows_, lease.workspace());
+    form_delassus(env, lease.workspace());
   }
   stickslip::solve(problem, result, options_, lease.workspace());
 }
@@ -206,13 +206,9 @@ void ProblemBuffers::start_on_gpu(int half) {
 }
 
 void ProblemBuffers::finish_on_gpu(int half) {
-  const auto keep = [&](const HostResults<double>& from, HostResults<double>& to) {
-    for (int e = first_of_half(half); e < first_of_half(half + 1); ++e)
-      if (in_velocities(e)) copy_result(e, from, to);
-  };
-  keep(*results_, *kept_);
-  gpu_[half].finish(only(results_->view(), first_of_half(half)));
-  keep(*kept_, *results_);
+  const int first = first_of_half(half);
+  gpu_[half].finish(only(results_->view(), first),
+                    [&](std::int32_t e) { return !in_velocities(first + e); });
 }
 
 double ProblemBuffers::gpu_busy_seconds() const {
@@ -222,9 +218,7 @@ double ProblemBuffers::gpu_busy_seconds() const {
 }
 
 void ProblemBuffers::form_missing_delassus(int env) {
-  if (!in_velocities(env)) return;
-  const Lease lease(*this);
-  delassus(mechanism(env), problems_->W(env), max_rows_, lease.workspace());
+  if (in_velocities(env)) form_delassus(env, Lease(*this).workspace());
 }
 
 }  // namespace stickslip::mujoco

@@ -57,14 +57,14 @@ class ProblemBuffers {
  private:
   class Lease;  // of one of the workspaces
   void copy_slot(int env, HostProblems<double>& to);
-  void copy_result(int env, const HostResults<double>& from, HostResults<double>& to) const;
+  void copy_result(int env, HostResults<double>& to);
+  void form_delassus(int env, Workspace& workspace);
 
   TreeSparsity tree_;
   int num_envs_, nv_, nonzeros_of_M_, max_rows_ = 0, max_contacts_ = 0;
   SolveOptions options_;
   std::unique_ptr<HostProblems<double>> problems_;
   std::unique_ptr<HostResults<double>> results_;
-  std::unique_ptr<HostResults<double>> kept_;  ///< in velocities, while a GPU's are taken over
   std::vector<EnvShape> gpu_shape_;
   std::vector<Workspace> workspaces_;
   std::vector<std::atomic<bool>> leased_;

@@ -205,6 +205,21 @@ TEST_F(LaunchOnce, batches_of_host_memory_have_the_bits_of_the_cpu) {
   EXPECT_GT(first.busy_seconds(), 0.0);
 }
 
+TEST_F(LaunchOnce, results_that_are_not_wanted_stay) {
+  constexpr int envs = 20;
+  const Batch<double> batch(envs);
+  support::PlainResults<double> cpu(envs, batch.kMaxRows), gpu(envs, batch.kMaxRows);
+  const support::PlainResults<double> untouched(envs, batch.kMaxRows);
+  solve(batch.view(), cpu.view());
+  cuda::HostSolver<double> solver;
+  solver.start(batch.view(), {});
+  solver.finish(gpu.view(), [](std::int32_t env) { return env % 3 == 0; });
+  for (int env = 0; env < envs; ++env) {
+    const auto& expected = env % 3 == 0 ? cpu : untouched;
+    EXPECT_EQ(gpu.hash(env, batch.kMaxRows), expected.hash(env, batch.kMaxRows)) << env;
+  }
+}
+
 TEST_F(LaunchOnce, host_memory_may_be_shared_and_broken) {
   HostProblems<double> problems(5, 6, 2);
   for (int env = 0; env < 5; ++env) {
