@@ -32,8 +32,10 @@ class BatchSim(SimViews):
 
     An environment whose numbers stop being finite (or exceed MuJoCo's 1e10) does not advance: its
     status is `bad_input`, and it is reset to the model's initial state (or stays where it is, if
-    the model switches `autoreset` off). The others never notice. The bits of an environment depend
-    on its state and controls alone, not on `num_envs`, `threads` or its neighbours.
+    the model switches `autoreset` off). Where the model's memory (`<size memory=...>`) has no room
+    for all contacts, MuJoCo leaves some out: `over_capacity`. The others never notice. The bits of
+    an environment depend on its state and controls alone, not on `num_envs`, `threads` or its
+    neighbours.
 
     Args:
         model: path of an MJCF or URDF file or a compiled .mjb, or MJCF text (it begins with "<").

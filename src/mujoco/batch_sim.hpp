@@ -116,7 +116,9 @@ class BatchSim {
   Rows sensordata() const;
 
   // Verdicts on the latest step, one per environment. In Runge-Kutta steps: the worst status and
-  // residual of the stages. With the law mujoco: residual NaN, status solved or bad_input.
+  // residual of the stages. With the law mujoco: residual NaN, status solved, bad_input
+  // or over_capacity: the model's memory (<size memory=...>) had no room for all of MuJoCo's
+  // contacts or constraints, and the step was made without some.
   const EnvStatus* status() const;
   const double* residual() const;
   const std::int32_t* iterations() const;

@@ -47,11 +47,23 @@ void gather_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   solve_problem(sim, p, lap);
 }
 
+int memory_warnings(const mjData* d) {
+  return d->warning[mjWARN_CONTACTFULL].number + d->warning[mjWARN_CNSTRFULL].number;
+}
+
+// MuJoCo leaves out contacts and constraints for which its memory has no room, and warns: a step
+// without them is not one that was solved.
+void note_left_out(const mjData* d, int warnings_before, Passage& p) {
+  if (memory_warnings(d) != warnings_before) p.verdict.status = EnvStatus::over_capacity;
+}
+
 void forward_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p, bool sensors) {
   Lap lap(p);
   p.failed = bad_state(m, d);
   if (p.failed) return;
+  const int warnings = memory_warnings(d);
   forward_to_solver(m, d, sensors);
+  note_left_out(d, warnings, p);
   lap.mark(kMujoco);
   gather_and_solve(sim, m, d, p);
 }
@@ -136,9 +148,10 @@ int bad_number_warnings(const mjData* d) {
 
 void step_by_mujoco(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   Lap lap(p);
-  const int warnings = bad_number_warnings(d);
+  const int warnings = bad_number_warnings(d), memory = memory_warnings(d);
   mj_step(m, d);
   p.failed = bad_number_warnings(d) != warnings;
+  note_left_out(d, memory, p);
   p.verdict.num_contacts = d->ncon;
   p.verdict.num_rows = d->nefc;
   const int islands = std::clamp(d->nisland, 1, int(mjNISLAND));

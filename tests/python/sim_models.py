@@ -122,3 +122,11 @@ MACHINE = """<mujoco><option timestep="0.004"/>
   <actuator><position joint="a" kp="20" kv="3"/><motor joint="b"/></actuator>
   <sensor><touch site="tip"/><accelerometer site="tip"/><jointlimitfrc joint="b"/></sensor>
 </mujoco>"""
+
+
+def cramped(memory):
+    """A falling box, and so much memory for MuJoCo (bytes)."""
+    return f"""<mujoco><size memory="{memory}"/><option cone="elliptic" timestep=".01"/><worldbody>
+      <geom type="plane" size="5 5 1"/>
+      <body pos="0 0 .2"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+    </worldbody></mujoco>"""

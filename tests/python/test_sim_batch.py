@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sim_models import MACHINE, TUMBLING, model_path, slope, stack
+from sim_models import MACHINE, TUMBLING, cramped, model_path, slope, stack
 
 from stickslip import Status
 from stickslip.sim import BatchSim
@@ -128,6 +128,28 @@ def test_convex_runge_kutta_failure_restores_the_beginning_of_the_step():
     before = sim.qpos.copy()
     assert sim.step().tolist() == [Status.solved, Status.bad_input]
     same(sim.qpos[1:].copy(), before[1:])
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_contacts_that_mujoco_leaves_out_are_told(law):
+    sim = BatchSim(cramped(4000), 2, law=law)
+    sim.qpos[:, 2] = 0.1005, 0.5
+    seen = [sim.step().copy() for _ in range(5)]
+    assert seen[-1][0] == Status.over_capacity
+    assert (np.array(seen)[:, 1] == Status.solved).all()
+
+
+@pytest.mark.parametrize("law", ["coulomb", "mujoco"])
+def test_an_error_of_mujoco_resets_that_environment(law):
+    sim = BatchSim(cramped(6000), 2, law=law)
+    sim.qpos[:, 2] = 0.1005, 0.5
+    for _ in range(5):
+        sim.step()
+        if sim.failures[0]:
+            break
+    assert sim.status[0] == Status.bad_input
+    assert sim.qpos[0, 2] == 0.2
+    assert sim.qpos[1, 2] < 0.5
 
 
 def test_models_that_do_not_load(tmp_path):
