@@ -39,7 +39,7 @@ template <class In>
 void SingleSolve<In>::operator()(int env) {
   const auto& kernels = kernels::typed<In>(kernels::kernel_table());
   kernels.solve[int(options_.precision)](problem_, result_, options_, {}, env, env + 1,
-                                         memory_.data(), false);
+                                         memory_.data(), kernels::Part::whole);
 }
 template class SingleSolve<float>;
 template class SingleSolve<double>;

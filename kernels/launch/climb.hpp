@@ -6,10 +6,11 @@ namespace stickslip::kernels::inline SS_ISA {
 
 /// The test for problems without a solution (kernels/launch/jam.hpp).
 struct JamTest {
-  bool possible = true;  ///< the impulses have grown with every softened stage that was solved
-  int stages = 0;        ///< how many that are
-  double size = 0.0;     ///< max|r| of the last of them
-  double soften = 0.0;   ///< and its compliance
+  bool suspected = false;  ///< by the warm start: the test comes first, and rung 0 is left out
+  bool possible = true;    ///< the impulses have grown with every softened stage that was solved
+  int stages = 0;          ///< how many that are
+  double size = 0.0;       ///< max|r| of the last of them
+  double soften = 0.0;     ///< and its compliance
   double softened_residual = 0.0;  ///< of the answer if there is no solution
 
   /// Takes in max|r| of a softened stage that was solved.
@@ -24,6 +25,7 @@ struct JamTest {
 
   /// Whether a stage has anything to find out.
   SS_HD bool wants(const Stage& stage, bool no_solution_so_far) const {
+    if (stage.suspected && !suspected) return false;
     if (stage.check == Check::unsolvable) return no_solution_so_far;
     return possible || !(stage.check == Check::growth || stage.check == Check::divergence);
   }
@@ -48,7 +50,7 @@ struct Climb {
     stage = stage_of(o, next++);
     residual_before = best_residual;
     if (n > stage.most_rows) stage.budget = 0;
-    if (stage.rung == 0) return;
+    if (stage.rung == 0 || stage.suspected) return;
     const double work = work_of(stage, n);
     if (work * stage.budget > work_left) stage.budget = int(work_left / work);
   }
@@ -56,7 +58,7 @@ struct Climb {
   /// Ends it, after `done` iterations.
   SS_HD void leave(int done, int n, double best_residual) {
     iterations += done;
-    if (stage.rung > 0) work_left -= work_of(stage, n) * done;
+    if (stage.rung > 0 && !stage.suspected) work_left -= work_of(stage, n) * done;
     if (!(best_residual < residual_before)) return;
     rung = stage.rung;
     // A stage that only judged where the one before ended has found nothing itself.

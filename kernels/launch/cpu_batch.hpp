@@ -10,12 +10,12 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class Real, class Factor, class In>
 void solve_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result,
                  const SolveOptions& options, const MechanismStep<In>& step, std::int64_t begin,
-                 std::int64_t end, void* memory, bool resume) {
+                 std::int64_t end, void* memory, Part part) {
   const int directions = options.law == Law::pyramid ? options.directions : 0;
   const EnvScratch<Real, Factor, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts,
                                              directions, dofs_of(step));
   for (std::int64_t env = begin; env < end; ++env) {
-    solve_env<Real, Factor>(HostGroup{}, batch, result, options, env, scratch, resume, step);
+    solve_env<Real, Factor>(HostGroup{}, batch, result, options, env, scratch, part, step);
   }
 }
 

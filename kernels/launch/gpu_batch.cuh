@@ -62,8 +62,7 @@ __global__ void __launch_bounds__(kThreads<Group>, (kResident<Real, kProgram, Gr
     const EnvScratch<Real, Factor, In, kProgram> place(Arena(group_memory<Group, kShared>(scratch)),
                                                        scratch.max_rows, scratch.max_contacts, 0,
                                                        scratch.nv);
-    solve_env<Real, Factor>(g, batch, result, options, env, place, kProgram == Program::later,
-                            step);
+    solve_env<Real, Factor>(g, batch, result, options, env, place, part_of(kProgram), step);
   }
 }
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/launch/ladder.hpp"
+#include "kernels/launch/program.hpp"
 #include "stickslip/batch.hpp"
 
 namespace stickslip::kernels {

@@ -7,11 +7,23 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
+/// Whether the warm start, judged just now, looks like what a jam left behind: impulses so large
+/// that, with contacts a little elsewhere, they are worse than none. Only where rung 0 is costly.
+template <class G, class In>
+SS_HD bool suspects_jam(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
+                        const Judge<In>& judge) {
+  if (p.n <= kRetryRows || p.warm_start == nullptr || !tests_jams(o)) return false;
+  if (!g.any(p.n, [&](int i) { return p.warm_start[i] != In(0); })) return false;
+  return judge.best_residual > g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
+}
+
 /// Draws the conclusion of the climb's last stage, one with softer contacts; true if the problem
 /// has no solution, its answer is then the softened one.
 template <class G, class In>
 SS_HD bool finds_jam(const G& g, const EnvProblem<In>& p, Climb& at, Judge<In>& judge) {
-  constexpr double kConverged = 1e-8;  // merit, relative
+  // Merit, relative to max|z|^2. A long step must end with velocities that are right to 3 % of
+  // soften max|z|: where W z = 0, its start has a small merit already.
+  const double converged = at.stage.suspected ? 1e-3 * at.stage.soften * at.stage.soften : 1e-8;
   const Check check = at.stage.check;
   if (check == Check::none) return false;
   if (check != Check::unsolvable) {
@@ -19,7 +31,7 @@ SS_HD bool finds_jam(const G& g, const EnvProblem<In>& p, Climb& at, Judge<In>& 
       keep_softened(g, p, judge);
       g.once([&] { at.jam.softened_residual = judge.last_residual; });
     }
-    if (!(judge.last_merit < kConverged)) return false;  // the stage tells nothing
+    if (!(judge.last_merit < converged)) return false;  // the stage tells nothing
     const double size = candidate_size(g, p, judge);
     g.once([&] { at.jam.learn(size, at.stage.soften); });
     if (check != Check::divergence || !at.jam.found()) return false;

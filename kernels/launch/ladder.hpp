@@ -9,18 +9,6 @@ namespace stickslip::kernels::inline SS_ISA {
 
 enum class Method : std::int32_t { none, pgs, newton, primal, lemke };
 
-/// Which stages a kernel has compiled in. On a GPU, none shall cost another registers or scratch:
-/// pivoting and sweeps have kernels of their own, and Newton's method two, one for rung 0, which
-/// all environments run, and one for the rungs that few of them need.
-enum class Program : std::int32_t {
-  all,
-  sweeping,  ///< projected Gauss-Seidel alone
-  first,     ///< rung 0 of the iterative methods
-  later,     ///< their other rungs; goes on where `first` ended
-  pivoting   ///< Lemke's method, all rungs
-};
-inline constexpr int kPrograms = 5;
-
 /// Where a stage starts.
 enum class Start : std::int32_t {
   last,  ///< where the stage before ended
@@ -56,24 +44,10 @@ struct Stage {
   double soften = 0.0;      ///< compliance of contacts, times W_nn
   int rounds = 0;           ///< of De Saxce's fixed point (newton)
   Check check = Check::none;
+  bool suspected = false;  ///< for suspected jams alone
 
   SS_HD bool alters() const { return soften > 0.0 || rounds > 0; }
 };
-
-/// Whether a program has what a stage needs: an altered problem, a test for jams, and, in `mixed`,
-/// a factorisation in double belong to the later rungs alone.
-SS_HD bool program_has(Program program, const Stage& stage) {
-  const bool pivots = stage.method == Method::lemke;
-  if (program == Program::pivoting) return pivots;
-  if (program == Program::sweeping) return stage.method == Method::pgs && stage.rung == 0;
-  if (program == Program::first) {
-    return !pivots && stage.rung == 0 && !stage.alters() && stage.check == Check::none;
-  }
-  if (program == Program::later) {
-    return !pivots && stage.rung > 0 && stage.method != Method::primal;
-  }
-  return true;
-}
 
 SS_HD Solver solver_of(Method method) {
   if (method == Method::lemke) return Solver::lemke;
@@ -115,6 +89,24 @@ SS_HD Stage compliance_homotopy(int index, int steps) {
   return stage;
 }
 
+/// Rung 1 of a suspected jam, in place of rung 0: soft contacts from rest, then at once contacts so
+/// hard that a jam's impulses cannot be mistaken.
+SS_HD Stage short_jam_test(int index, int steps) {
+  Stage stage{.method = Method::newton, .rung = 1, .budget = steps};
+  stage.suspected = true;
+  if (index == 0) {
+    stage.start = Start::rest;
+    stage.soften = 1e-2;
+    stage.check = Check::softened;
+  } else {
+    stage.grow = 1e4;
+    stage.soften = 1e-6;
+    stage.check = Check::divergence;
+  }
+  return stage;
+}
+
+inline constexpr int kRetryRows = 64;  ///< with more, a jam would wait too long for its verdict
 inline constexpr int kMostSteps = 1 << 24;  ///< of `max_newton`, so that multiples of it fit an int
 
 /// Rungs 3 and 4: other basins, from starts that sweeps and hashed numbers shake.
@@ -157,27 +149,29 @@ SS_HD Stage shaken_starts(int index, int steps, int many) {
 SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
   constexpr Method pgs = Method::pgs, newton = Method::newton;
   const int steps = min(o.max_newton, kMostSteps), few = 2 * steps / 3, many = 10 * steps / 3;
-  constexpr int retry = 64;  // rows; with more, a jam would wait too long for its verdict
   switch (index) {
     case 0:
       return {.method = pgs, .budget = 3, .first = true};
     case 1:
       return {.method = newton, .budget = steps, .first = true};
     case 2:
-      return {.method = newton, .budget = few, .factor = 0.1, .most_rows = retry};
+      return {.method = newton, .budget = few, .factor = 0.1, .most_rows = kRetryRows};
     case 3:
-      return {.method = pgs, .budget = 20, .most_rows = retry};
+      return {.method = pgs, .budget = 20, .most_rows = kRetryRows};
     case 4:
-      return {.method = newton, .budget = few, .most_rows = retry};
-    case 11:
-      return {.method = newton, .rung = 1, .budget = many, .factor = 0.1, .epsilon = kWeakEpsilon};
-    case 12:  // De Saxce's fixed point
-      return {.method = newton, .rung = 2, .budget = many, .rounds = 40};
+      return {.method = newton, .budget = few, .most_rows = kRetryRows};
+    case 5:
+    case 6:
+      return short_jam_test(index - 5, few);
     case 13:
+      return {.method = newton, .rung = 1, .budget = many, .factor = 0.1, .epsilon = kWeakEpsilon};
+    case 14:  // De Saxce's fixed point
+      return {.method = newton, .rung = 2, .budget = many, .rounds = 40};
+    case 15:
       return {.method = newton, .rung = 2, .budget = many, .factor = 0.1, .epsilon = kWeakEpsilon};
     default:
-      if (index < 11) return compliance_homotopy(index - 5, few);
-      return shaken_starts(index - 14, steps, many);
+      if (index < 13) return compliance_homotopy(index - 7, few);
+      return shaken_starts(index - 16, steps, many);
   }
 }
 
@@ -230,11 +224,10 @@ SS_HD bool has_later_rungs(const SolveOptions& o) {
   return stage.method != Method::none && stage.rung <= o.max_rung;
 }
 
-/// The program that begins a solve.
-SS_HD Program program_of(const SolveOptions& o) {
-  if (o.law == Law::pyramid) return Program::pivoting;
-  const bool sweeps = stage_of(o, 0).method == Method::pgs;
-  return sweeps && stage_of(o, 1).method == Method::none ? Program::sweeping : Program::first;
+/// Whether some stage of the ladder tests for jams of rigid contacts.
+SS_HD bool tests_jams(const SolveOptions& o) {
+  return o.solver == Solver::automatic && o.max_rung > 0 &&
+         (o.law == Law::coulomb || o.law == Law::frictionless);
 }
 
 /// Work of one iteration in multiplications: Newton factorises n x n.

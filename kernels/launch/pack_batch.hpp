@@ -71,7 +71,7 @@ class SweepRange {
     }
     for (int l = 0; l < pack.count; ++l) {
       if (((alone >> l) & 1U) == 0U) continue;
-      single_(batch_, result_, options_, {}, pack.env[l], pack.env[l] + 1, memory_, false);
+      single_(batch_, result_, options_, {}, pack.env[l], pack.env[l] + 1, memory_, Part::whole);
     }
     pack.count = 0;
   }

@@ -3,6 +3,7 @@
 #include "kernels/delassus/delassus.hpp"
 #include "kernels/launch/alter.hpp"
 #include "kernels/launch/climb.hpp"
+#include "kernels/launch/program.hpp"
 #include "kernels/solver/lcp/pyramid.hpp"
 #include "kernels/solver/lemke/lemke.hpp"
 #include "kernels/solver/newton/newton.hpp"

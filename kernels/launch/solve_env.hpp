@@ -49,18 +49,19 @@ SS_HD void report(const G& g, const ResultBatch<In>& result, std::int64_t env, E
   });
 }
 
-/// Runs the stages, from rung 1 on with `resume`, until one solves.
+/// Runs the stages of the part until one solves.
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD void climb(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
-                 EnvScratch<Real, Factor, In, kProgram>& scratch, bool resume) {
+                 EnvScratch<Real, Factor, In, kProgram>& scratch, Part part) {
   Judge<In>& judge = scratch.judge;
   Climb& at = *scratch.climb;
   for (;;) {
     const bool no_solution = judge.no_solution;
     g.once([&] { at.enter(o, p.n, judge.best_residual); });
     if (at.stage.method == Method::none || at.stage.rung > o.max_rung) break;
-    if (kProgram == Program::first && at.stage.rung > 0) break;
-    if (at.stage.budget == 0 || (resume && at.stage.rung == 0)) continue;
+    if (part == Part::first && at.stage.rung > 0) break;
+    const bool left_out = part == Part::later || at.jam.suspected;
+    if (at.stage.budget == 0 || (left_out && at.stage.rung == 0)) continue;
     if (!at.jam.wants(at.stage, no_solution)) continue;
     judge.no_solution = false;
     const int done = run_stage(g, p, at.stage, scratch);
@@ -101,14 +102,14 @@ SS_HD void advance(const G& g, const MechanismStep<In>& step, const ResultBatch<
              static_cast<const In*>(slot(result.impulse, env)), v_free, scratch.delassus, v_next);
 }
 
-/// Solves environment `env` of the batch. With `resume`, rung 0 has been here and `result` is what
-/// it left: that, and where rung 1 starts, at rest, is all that the later rungs need of it.
+/// Solves environment `env` of the batch. In `Part::later`, rung 0 has been here and `result` is
+/// what it left: that, and where rung 1 starts, at rest, is all that the later rungs need of it.
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const ProblemBatch<In>& batch,
                          const ResultBatch<In>& result, const SolveOptions& o, std::int64_t env,
-                         EnvScratch<Real, Factor, In, kProgram>& scratch, bool resume) {
+                         EnvScratch<Real, Factor, In, kProgram>& scratch, Part part) {
   In* impulse = slot(result.impulse, env);
-  if (!resume) g.for_each(batch.max_rows, [&](int i) { impulse[i] = In(0); });
+  if (part != Part::later) g.for_each(batch.max_rows, [&](int i) { impulse[i] = In(0); });
   EnvProblem<In> view{};
   int rows_needed = 0;
   EnvStatus status = open_problem(g, batch, env, scratch.view, view, rows_needed);
@@ -128,21 +129,24 @@ SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const Proble
   open_judge(g, p, o, scratch.judge_memory, impulse, judge);
   const Climb& at = *scratch.climb;
   g.once([&] { *scratch.climb = Climb(env, solver_of(stage_of(o, 0).method), p.n); });
-  if (resume) {
+  if (part == Part::later) {
     judge.best_residual = result.residual[env];
     judge.no_solution = result.status[env] == EnvStatus::no_solution_found;
     g.once([&] {
       scratch.climb->iterations = result.iterations[env];
       scratch.climb->solver = result.solver[env];
+      scratch.climb->jam.suspected = result.iterations[env] == 0;  // rung 0 was left out
     });
   } else {
     judge_start(g, p, judge);
+    const bool suspected = suspects_jam(g, p, o, judge);
+    g.once([&] { scratch.climb->jam.suspected = suspected; });
   }
   if (p.n > 0 && (!judge.solved() || o.exact_sweeps || o.exact_pivots)) {
     if constexpr (EnvScratch<Real, Factor, In, kProgram>::kIterates) {
       if (program_of(o) != Program::pivoting) scale_problem(g, p, o.law, scratch.scaled);
     }
-    climb(g, p, o, scratch, resume);
+    climb(g, p, o, scratch, part);
   }
   status = judge.solved()      ? EnvStatus::solved
            : judge.no_solution ? EnvStatus::no_solution_found
@@ -154,9 +158,9 @@ SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const Proble
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatch<In>& result,
                      const SolveOptions& o, std::int64_t env,
-                     EnvScratch<Real, Factor, In, kProgram> scratch, bool resume = false,
+                     EnvScratch<Real, Factor, In, kProgram> scratch, Part part = Part::whole,
                      const MechanismStep<In>& step = MechanismStep<In>{}) {
-  solve_problem<Real, Factor>(g, step, batch, result, o, env, scratch, resume);
+  solve_problem<Real, Factor>(g, step, batch, result, o, env, scratch, part);
   advance(g, step, result, env, scratch);
 }
 

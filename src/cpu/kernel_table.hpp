@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/launch/part.hpp"
 #include "stickslip/batch.hpp"
 #include "stickslip/delassus.hpp"
 #include "stickslip/lcp.hpp"
@@ -16,7 +17,7 @@ template <class In>
 struct TypedKernels {
   using Solve = void (*)(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,
                          const MechanismStep<In>&, std::int64_t begin, std::int64_t end,
-                         void* scratch, bool resume);
+                         void* scratch, Part part);
   Solve solve[3];  ///< by Precision; null where the data are too coarse for it
   /// The same where the ladder is sweeps alone (kernels/launch/solve_pack.hpp): environments of
   /// equal layout side by side, with the bits of `solve`, the others by `single`, a `solve`.

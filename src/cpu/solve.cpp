@@ -1,7 +1,7 @@
 #include "stickslip/solve.hpp"
 
 #include "kernels/delassus/delassus.hpp"
-#include "kernels/launch/ladder.hpp"
+#include "kernels/launch/program.hpp"
 #include "kernels/residual/tolerance.hpp"
 #include "src/batch/check.hpp"
 #include "src/cpu/workspace.hpp"
@@ -29,10 +29,8 @@ template <class In, class Run>
 void solve_in_two_passes(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
                          const SolveOptions& options, const MechanismStep<In>& step,
                          Workspace::Impl& workspace, Run run) {
-  SolveOptions first = options;
-  first.max_rung = 0;
   workspace.for_chunks(problem.num_envs, [&](std::int64_t begin, std::int64_t end, void* scratch) {
-    run(problem, result, first, step, begin, end, scratch, false);
+    run(problem, result, options, step, begin, end, scratch, kernels::Part::first);
   });
   auto& queue = workspace.queue;
   queue.clear();
@@ -46,7 +44,7 @@ void solve_in_two_passes(const ProblemBatch<In>& problem, const ResultBatch<In>&
   const auto climb = [&](std::int64_t begin, std::int64_t end, void* scratch) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t env = queue[std::size_t(i)];
-      run(problem, result, options, step, env, env + 1, scratch, true);
+      run(problem, result, options, step, env, env + 1, scratch, kernels::Part::later);
     }
   };
   workspace.for_chunks(std::int64_t(queue.size()), climb, 1);
@@ -90,10 +88,10 @@ void solve_checked(const ProblemBatch<In>& problem, const ResultBatch<In>& resul
     solve_in_two_passes(problem, result, options, step, workspace.impl(), run);
     return;
   }
-  workspace.impl().for_chunks(problem.num_envs,
-                              [&](std::int64_t begin, std::int64_t end, void* scratch) {
-                                run(problem, result, options, step, begin, end, scratch, false);
-                              });
+  workspace.impl().for_chunks(
+      problem.num_envs, [&](std::int64_t begin, std::int64_t end, void* scratch) {
+        run(problem, result, options, step, begin, end, scratch, kernels::Part::whole);
+      });
 }
 
 }  // namespace

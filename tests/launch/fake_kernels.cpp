@@ -101,7 +101,7 @@ void solve_list(const LaunchShape& shape, const ProblemBatch<In>& batch,
   solved_by_launch().push_back(*work.count);
   for (int ticket = *work.next; ticket < *work.count; ticket = ++*work.next) {
     kernels::solve_env<Real, Factor>(HostGroup{}, batch, result, options, work.envs[ticket], place,
-                                     kProgram == kernels::Program::later, step);
+                                     kernels::part_of(kProgram), step);
   }
   memory.check();
 }

@@ -30,10 +30,12 @@ struct Tally {
 };
 
 /// No verdict may contradict the oracle's residual; what has no solution is not solved.
-void judge(const std::vector<HardScene>& scenes, const SolveOptions& options, Tally& tally) {
+void judge(const std::vector<HardScene>& scenes, const SolveOptions& options, Tally& tally,
+           bool misleading_starts = false) {
   std::vector<reference::Problem> problems;
   for (const HardScene& scene : scenes) problems.push_back(scene.problem);
-  const auto batch = support::to_batch<double>(problems);
+  auto batch = support::to_batch<double>(problems);
+  if (misleading_starts) support::start_as_after_a_jam(batch, problems);
   const auto results = support::solve_batch(batch, options, 2);
   for (int env = 0; env < batch.num_envs(); ++env) {
     SCOPED_TRACE(testing::Message() << "problem " << env);
@@ -103,6 +105,20 @@ TEST_P(Hard, coulomb_by_the_ladder) {
   EXPECT_GE(all.solved, std::floor(0.999 * all.solvable)) << all.solved << " of " << all.solvable;
   EXPECT_EQ(all.given_up, 0) << "no_solution_found, but there is one";
   EXPECT_GE(all.recognised, 0.98 * all.jams) << all.recognised << " of " << all.jams;
+}
+
+// Of 2,000 each: 99.85 to 100 % solved, 203 of 206 jams recognised.
+TEST_P(Hard, coulomb_from_starts_that_look_like_jams) {
+  if (!exists(GetParam(), 24)) GTEST_SKIP() << "no such problems of 24 contacts";
+  Tally all;
+  judge(scenes(24), SolveOptions{}, all, true);
+  RecordProperty("solved", all.solved);
+  RecordProperty("solvable", all.solvable);
+  RecordProperty("jams", all.jams);
+  RecordProperty("recognised", all.recognised);
+  EXPECT_GE(all.solved, std::floor(0.998 * all.solvable)) << all.solved << " of " << all.solvable;
+  EXPECT_EQ(all.given_up, 0) << "no_solution_found, but there is one";
+  EXPECT_GE(all.recognised, std::floor(0.98 * all.jams)) << all.recognised << " of " << all.jams;
 }
 
 TEST_P(Hard, pyramid_by_lemke) {

@@ -101,6 +101,24 @@ TEST(SixFamilies, coulomb_with_32_contacts) {
   expect_rate(all, 1.0);
 }
 
+// The test for jams comes first here, and must not be misled.
+TEST(SixFamilies, coulomb_with_32_contacts_from_starts_that_look_like_jams) {
+  int total = 0, solved = 0;
+  for (Family family : support::kFamilies) {
+    if (!exists(family, 32)) continue;
+    const auto problems = make_problems(family, 32, support::test_count(200));
+    auto batch = support::to_batch<double>(problems);
+    support::start_as_after_a_jam(batch, problems);
+    const auto results = support::solve_batch(batch, SolveOptions{}, 2);
+    solved += support::count_solved(batch, results, SolveOptions{});
+    total += batch.num_envs();
+    for (int env = 0; env < batch.num_envs(); ++env) {
+      EXPECT_NE(results.status(env), EnvStatus::no_solution_found) << name(family) << " " << env;
+    }
+  }
+  expect_rate({solved, total}, 0.998);
+}
+
 class PyramidRates : public testing::TestWithParam<Family> {};
 
 TEST_P(PyramidRates, is_solved_by_lemke) {

@@ -44,7 +44,8 @@ void expect_isa_parity(const SolveOptions& options, int envs) {
     support::AlignedBytes scratch(
         typed.solve_bytes(batch.kMaxRows, batch.kMaxContacts, directions, -1));
     const auto got = run(batch, envs, [&](const auto& p, const auto& r) {
-      typed.solve[int(options.precision)](p, r, options, {}, 0, envs, scratch.data(), false);
+      typed.solve[int(options.precision)](p, r, options, {}, 0, envs, scratch.data(),
+                                          kernels::Part::whole);
     });
     EXPECT_EQ(got, expected) << isa;
     ++compared;

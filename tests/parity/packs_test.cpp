@@ -2,7 +2,7 @@
 // set, the neighbours and the layouts among them.
 #include <limits>
 
-#include "kernels/launch/ladder.hpp"
+#include "kernels/launch/program.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "tests/support/aligned.hpp"
 #include "tests/support/cases.hpp"
@@ -37,7 +37,7 @@ Hashes run(const kernels::KernelTable& table, const ProblemBatch<In>& p, const S
   if (packs) {
     typed.sweep[int(o.precision)](p, results.view(), o, 0, p.num_envs, scratch.data(), single);
   } else {
-    single(p, results.view(), o, {}, 0, p.num_envs, scratch.data(), false);
+    single(p, results.view(), o, {}, 0, p.num_envs, scratch.data(), kernels::Part::whole);
   }
   return hashes(results, p.num_envs);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tests/support/random.hpp"
+
 namespace stickslip::support {
 namespace {
 
@@ -36,6 +38,18 @@ HostProblems<In> to_batch(std::span<const reference::Problem> problems) {
   }
   return batch;
 }
+void start_as_after_a_jam(HostProblems<double>& batch,
+                          std::span<const reference::Problem> problems) {
+  Random random(13);
+  for (int env = 0; env < batch.num_envs(); ++env) {
+    const reference::Problem& p = problems[std::size_t(env)];
+    for (Eigen::Index i = 0; i < p.b.size(); ++i) {
+      batch.warm_start(env)[i] =
+          1e3 * random.uniform(0.1, 1.0) * p.b.lpNorm<Eigen::Infinity>() / p.W(i, i);
+    }
+  }
+}
+
 template HostProblems<float> to_batch(std::span<const reference::Problem>);
 template HostProblems<double> to_batch(std::span<const reference::Problem>);
 

@@ -13,6 +13,10 @@ namespace stickslip::support {
 template <class In>
 HostProblems<In> to_batch(std::span<const reference::Problem> problems);
 
+/// Warm starts a thousand times too large, as a jam leaves them behind (kernels/launch/jam.hpp).
+void start_as_after_a_jam(HostProblems<double>& batch,
+                          std::span<const reference::Problem> problems);
+
 /// Solves a batch on `threads` threads.
 template <class In>
 HostResults<In> solve_batch(const HostProblems<In>& problems, const SolveOptions& options,

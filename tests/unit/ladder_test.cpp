@@ -47,6 +47,42 @@ TEST(Ladder, finds_that_a_vice_has_no_solution) {
   }
 }
 
+/// `count` vices side by side.
+Problem vices(int count, double gap_speed) {
+  const Problem one = vice(1.0, gap_speed);
+  Problem all;
+  all.shape.n_contacts = 2 * count;
+  all.dims.assign(std::size_t(2 * count), 3);
+  all.W = reference::Matrix::Zero(6 * count, 6 * count);
+  all.b = reference::Vector::Zero(6 * count);
+  all.mu = reference::Vector::Constant(4 * count, 0.5);
+  all.R = reference::Vector::Zero(6 * count);
+  all.lo = all.hi = reference::Vector::Zero(0);
+  for (int i = 0; i < count; ++i) {
+    all.W.block(6 * i, 6 * i, 6, 6) = one.W;
+    all.b.segment(6 * i, 6) = one.b;
+  }
+  return all;
+}
+
+// A start of impulses much too large is what a jam leaves behind: the test for jams comes first
+// then, and must neither miss a jam nor see one where there is none.
+TEST(Ladder, is_not_misled_by_a_start_that_looks_like_a_jam) {
+  SolveOptions options;
+  for (int threads : {1, 2}) {
+    auto batch = support::to_batch<double>(std::vector{vices(12, 0.2), vices(12, -0.2)});
+    for (int env : {0, 1}) {
+      for (int i = 0; i < 72; i += 3) batch.warm_start(env)[i] = 20.0 + i;
+    }
+    const auto results = support::solve_batch(batch, options, threads);
+    EXPECT_EQ(results.status(0), EnvStatus::no_solution_found);
+    EXPECT_LT(results.iterations(0), 12) << "the short test is enough";
+    EXPECT_NEAR(results.impulse(0)[0], 20.0, 1e-6);
+    EXPECT_FALSE(support::expect_honest(batch, results, 0, options));
+    EXPECT_TRUE(support::expect_honest(batch, results, 1, options));
+  }
+}
+
 // With enough of its own compliance the same vice has a solution.
 TEST(Ladder, solves_a_soft_vice) {
   Problem p = vice(1.0, 0.2);
