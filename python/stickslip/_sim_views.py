@@ -65,6 +65,13 @@ class SimViews:
         """(N, nsensordata) as MuJoCo has it: at the state in which the step began."""
         return self._core.sensordata
 
+    def field(self, name: str) -> np.ndarray:
+        """(N, size) a field of mjData that was named in `fields`, as mj_step leaves it: positions
+        and what hangs on them ("xipos", "cinert", "cvel") belong to the state in which the latest
+        step began (with RK4 to its last stage), forces ("qfrc_actuator") to that step; "cacc",
+        "cfrc_int", "cfrc_ext" are mj_rnePostConstraint's, zero after `forward`."""
+        return self._core.field(name)
+
     @property
     def status(self) -> np.ndarray:
         """(N,) int32, values of `Status`; of an RK4 step the worst of its solves."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -59,6 +60,7 @@ class BatchSim(SimViews):
             solve, with gaps linear within the step. A contact is kept if it is known before it
             closes: contact_margin should be what one approaches in a step. The tolerance's default
             is the accuracy of MuJoCo's gaps between convex geoms (ccd_tolerance).
+        fields: names of arrays of MuJoCo's mjData to keep for all environments: `field` has them.
 
     Raises:
         TypeError, ValueError: for wrong arguments, models that do not load, and what the law cannot
@@ -86,6 +88,7 @@ class BatchSim(SimViews):
         warm_start: bool = True,
         position_iterations: int = 0,
         position_tolerance: float = 1e-6,
+        fields: Sequence[str] = (),
     ) -> None:
         file, text = _source(model)
         mujoco_law = law == "mujoco"
@@ -108,15 +111,18 @@ class BatchSim(SimViews):
             warm_start=bool(warm_start),
             position_iterations=check.count("position_iterations", position_iterations),
             position_tolerance=check.number("position_tolerance", position_tolerance),
+            fields=list(fields),
         )
         self.law = law
         for message in self._core.warnings:
             warnings.warn(message, stacklevel=2)
 
-    def step(self, ctrl: Any = None) -> np.ndarray:
-        """Advances all environments by one time step; returns `status`.
+    def step(self, ctrl: Any = None, substeps: int = 1) -> np.ndarray:
+        """Advances all environments by `substeps` time steps; returns `status`.
 
-        ctrl: (N, nu) controls, or (nu,) for all; None leaves those of the last step.
+        ctrl: (N, nu) controls, or (nu,) for all; None leaves those of the last step. Several steps
+        at once give the bits of one after another; their verdict is the worst, `iterations` are
+        added up.
         """
         if ctrl is not None:
             target = self._core.ctrl
@@ -125,18 +131,26 @@ class BatchSim(SimViews):
                 raise TypeError(f"ctrl: expected an array of numbers, got {values.dtype}")
             check.require_shape("ctrl", values, target.shape, target.shape[1:])
             target[...] = values
-        self._core.step()
+        self._core.step(check.count("substeps", substeps, low=1))
         return self._core.status
 
     def reset(self, mask: Any = None, *, key: int | None = None) -> None:
         """Resets the environments where mask (N,) is true (None: all) to the model's initial state,
         or to its keyframe `key`."""
+        number = -1 if key is None else check.count("key", key)
+        self._core.reset(self._mask(mask), number)
+
+    def forward(self, mask: Any = None) -> None:
+        """Brings `field` up to the environments' state as it is now, without a step (mask: as in
+        `reset`). With the law "mujoco" this is mj_forward, warm start included."""
+        self._core.forward(self._mask(mask))
+
+    def _mask(self, mask: Any) -> np.ndarray:
         mask = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
         if mask.dtype != bool:
             raise TypeError(f"mask: expected an array of bool, got {mask.dtype}")
         check.require_shape("mask", mask, (self.num_envs,))
-        number = -1 if key is None else check.count("key", key)
-        self._core.reset(np.ascontiguousarray(mask).view(np.uint8), number)
+        return np.ascontiguousarray(mask).view(np.uint8)
 
     def vary(self, field: str, values: Any) -> None:
         """Gives each environment values of its own of a field of MuJoCo's model: values

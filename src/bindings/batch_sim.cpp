@@ -59,7 +59,7 @@ void create(BatchSim* self, const std::string& file, const std::string& text, in
             bool mujoco_law, const SolveOptions& options, int threads, bool cuda,
             const std::string& integrator, double restitution, double v_rest, double v_max,
             double compliance, double contact_margin, bool warm_start, int position_iterations,
-            double position_tolerance) {
+            double position_tolerance, const std::vector<std::string>& fields) {
   const mujoco::SimOptions sim_options{
       .num_envs = num_envs,
       .mujoco_law = mujoco_law,
@@ -74,17 +74,27 @@ void create(BatchSim* self, const std::string& file, const std::string& text, in
       .contact_margin = contact_margin,
       .warm_start = warm_start,
       .position_iterations = position_iterations,
-      .position_tolerance = position_tolerance};
+      .position_tolerance = position_tolerance,
+      .fields = fields};
   new (self) BatchSim(text.empty() ? mujoco::load_model_file(file) : mujoco::load_model_text(text),
                       sim_options);
 }
 
-void reset(BatchSim& sim, nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig> mask,
-           int key) {
+using Mask = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig>;
+
+const std::uint8_t* checked(const BatchSim& sim, const Mask& mask) {
   if (mask.shape(0) != std::size_t(sim.options().num_envs))
     throw std::invalid_argument("mask: expected " + std::to_string(sim.options().num_envs) +
                                 " values, got " + std::to_string(mask.shape(0)));
-  sim.reset(mask.data(), key);
+  return mask.data();
+}
+
+void reset(BatchSim& sim, const Mask& mask, int key) { sim.reset(checked(sim, mask), key); }
+
+void forward(BatchSim& sim, const Mask& mask) {
+  const std::uint8_t* selected = checked(sim, mask);
+  const nb::gil_scoped_release release;
+  sim.forward(selected);
 }
 
 void vary(BatchSim& sim, const std::string& field,
@@ -199,9 +209,10 @@ void bind_batch_sim(nb::module_& m) {
       .def("__init__", &create, "file"_a, "text"_a, nb::kw_only(), "num_envs"_a, "mujoco_law"_a,
            "options"_a, "threads"_a, "cuda"_a, "integrator"_a, "restitution"_a, "v_rest"_a,
            "v_max"_a, "compliance"_a, "contact_margin"_a, "warm_start"_a, "position_iterations"_a,
-           "position_tolerance"_a)
-      .def("step", &BatchSim::step, nb::call_guard<nb::gil_scoped_release>())
+           "position_tolerance"_a, "fields"_a)
+      .def("step", &BatchSim::step, "substeps"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("reset", &reset, "mask"_a, "key"_a)
+      .def("forward", &forward, "mask"_a)
       .def("vary", &vary, "field"_a, "values"_a)
       .def("contacts", &contacts, "env"_a)
       .def("problem", &problem, "env"_a)
@@ -218,6 +229,12 @@ void bind_batch_sim(nb::module_& m) {
       .def_prop_ro(
           "sensordata",
           [](nb::handle self) { return view(nb::cast<const BatchSim&>(self).sensordata(), self); })
+      .def(
+          "field",
+          [](nb::handle self, const std::string& name) {
+            return view(nb::cast<const BatchSim&>(self).field(name), self);
+          },
+          "name"_a)
       .def_prop_ro("status", &per_env<&BatchSim::status>)
       .def_prop_ro("residual", &per_env<&BatchSim::residual>)
       .def_prop_ro("iterations", &per_env<&BatchSim::iterations>)

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "src/mujoco/batch_sim.hpp"
+#include "src/mujoco/fields.hpp"
 #include "src/mujoco/rk4.hpp"
 #include "src/mujoco/warm_start.hpp"
 
@@ -60,7 +61,10 @@ struct BatchDeleter {
 struct BatchSim::Impl {
   Impl(ModelPtr model, const SimOptions& options);
 
-  void step();
+  void step(int substeps);
+  /// Where an error of MuJoCo jumped over report and recovery. Returns whom it befell.
+  std::vector<int> recover_raised();
+  void forward(const std::vector<int>& ids);
   /// Shows the data of an environment as its latest step left them, and the slot of its problem. On
   /// the CPU they are long gone: the step is repeated, from the state in which it began. False
   /// where there was no step, or MuJoCo failed in it.
@@ -70,6 +74,7 @@ struct BatchSim::Impl {
   bool gpu() const { return options.backend == Backend::cuda; }
   bool autoreset() const { return !(model->opt.disableflags & mjDSBL_AUTORESET); }
   int solves() const { return rk4 ? kRk4Stages : 1; }  ///< per step
+  std::vector<int> selected(const std::uint8_t* mask) const;
   Passage& passage(int env, const mjData* d);
   mjtNum* begin_state(int env) { return begin_states.data() + std::int64_t(env) * nstate; }
 
@@ -84,12 +89,14 @@ struct BatchSim::Impl {
   ImpulseStore impulses;
   std::unique_ptr<ProblemBuffers> buffers;
   std::unique_ptr<Rk4Memory> rk4;
+  std::unique_ptr<Fields> fields;
   std::vector<mjtNum> begin_states;  // where the latest step began; empty: there was none
 
   std::vector<double> sensordata, residual, penetration;
   std::vector<EnvStatus> status;
   std::vector<Solver> solver;
   std::vector<std::int32_t> iterations, num_contacts, num_rows, failures, position_rounds;
+  std::vector<std::int32_t> substeps_left;
   std::vector<std::uint8_t> misfit;  // the problem waits for more room
   std::vector<std::uint8_t> raised;  // an error of MuJoCo ended the step
   std::array<std::vector<int>, ProblemBuffers::kHalves> halves;  // of the environments, on a GPU

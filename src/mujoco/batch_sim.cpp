@@ -127,6 +127,7 @@ BatchSim::Impl::Impl(ModelPtr given, const SimOptions& o)
     for (int e = buffers->first_of_half(half); e < buffers->first_of_half(half + 1); ++e)
       halves[half].push_back(e);
   if (acceleration_stages) rk4 = std::make_unique<Rk4Memory>(model, slots);
+  fields = std::make_unique<Fields>(model, options.num_envs, options.fields);
   sensordata.resize(n * model->nsensordata);
   residual.resize(n);
   status.resize(n);
@@ -134,7 +135,15 @@ BatchSim::Impl::Impl(ModelPtr given, const SimOptions& o)
   penetration.resize(n, std::numeric_limits<double>::quiet_NaN());
   for (auto* counts : {&iterations, &num_contacts, &num_rows, &failures, &position_rounds})
     counts->resize(n);
+  substeps_left.resize(n);
   for (auto* flags : {&raised, &misfit}) flags->resize(n);
+}
+
+std::vector<int> BatchSim::Impl::selected(const std::uint8_t* mask) const {
+  std::vector<int> ids;
+  for (int e = 0; e < options.num_envs; ++e)
+    if (mask[e]) ids.push_back(e);
+  return ids;
 }
 
 BatchSim::BatchSim(ModelPtr model, const SimOptions& options)
@@ -143,15 +152,21 @@ BatchSim::~BatchSim() = default;
 BatchSim::BatchSim(BatchSim&&) noexcept = default;
 BatchSim& BatchSim::operator=(BatchSim&&) noexcept = default;
 
-void BatchSim::step() { impl_->step(); }
+void BatchSim::step(int substeps) {
+  require(substeps >= 1, "substeps", "at least 1", substeps);
+  impl_->step(substeps);
+}
+
+void BatchSim::forward(const std::uint8_t* mask) {
+  const std::vector<int> ids = impl_->selected(mask);
+  if (!ids.empty()) impl_->forward(ids);
+}
 
 void BatchSim::reset(const std::uint8_t* mask, int key) {
   if (key < -1 || key >= impl_->model->nkey)
     throw std::invalid_argument("key: the model has " + std::to_string(impl_->model->nkey) +
                                 " keyframes, got " + std::to_string(key));
-  std::vector<int> ids;
-  for (int e = 0; e < impl_->options.num_envs; ++e)
-    if (mask[e]) ids.push_back(e);
+  const std::vector<int> ids = impl_->selected(mask);
   if (ids.empty()) return;
   const std::vector<int> keys(impl_->options.num_envs, key);
   mjb_reset(impl_->batch.get(), ids.data(), int(ids.size()), keys.data(), mjSTAGE_NONE);
@@ -191,6 +206,13 @@ Rows BatchSim::component(StateComponent c) const {
 Rows BatchSim::sensordata() const {
   const std::int64_t size = impl_->model->nsensordata;
   return {impl_->sensordata.data(), size, size};
+}
+
+Rows BatchSim::field(const std::string& name) const {
+  std::vector<double>* values = impl_->fields->find(name);
+  if (!values) throw std::invalid_argument("field: expected one of those kept, got " + name);
+  const std::int64_t size = std::int64_t(values->size()) / impl_->options.num_envs;
+  return {values->data(), size, size};
 }
 
 const EnvStatus* BatchSim::status() const { return impl_->status.data(); }

@@ -28,6 +28,7 @@ struct SimOptions {
   bool warm_start = true;       ///< velocity-level laws: solves start from the last step's impulses
   int position_iterations = 0;  ///< most rounds that keep gaps at the end of a step (position.hpp)
   double position_tolerance = 1e-6;  ///< m, of these gaps
+  std::vector<std::string> fields;   ///< of mjData, kept for all environments: see `field`
 };
 
 /// Seconds of wall time by stage since construction, over all environments.
@@ -95,11 +96,16 @@ class BatchSim {
   BatchSim(BatchSim&&) noexcept;
   BatchSim& operator=(BatchSim&&) noexcept;
 
-  /// Advances every environment by one time step under the controls in `component(ctrl)`.
+  /// Advances every environment by `substeps` time steps under the controls in `component(ctrl)`:
+  /// to the same bits as so many calls. The verdict is the worst of them.
   /// An environment whose state, problem or acceleration is not finite (or beyond MuJoCo's limit of
   /// 1e10) does not advance: it gets status bad_input and is reset to the model's initial state, or
   /// left where it is if the model switches `autoreset` off. The others never notice.
-  void step();
+  void step(int substeps = 1);
+
+  /// Poses the environments with mask[e] != 0 as their state is now, without a step: `field` tells.
+  /// With the law mujoco this is mj_forward, warm start included.
+  void forward(const std::uint8_t* mask);
 
   /// Resets the environments with mask[e] != 0 to keyframe `key`, or to the initial state (-1).
   void reset(const std::uint8_t* mask, int key);
@@ -114,6 +120,12 @@ class BatchSim {
   /// `integration` is everything that a bitwise restart needs.
   Rows component(StateComponent c) const;
   Rows sensordata() const;
+
+  /// A field of SimOptions::fields as mj_step leaves it in mjData: positions and what hangs on them
+  /// belong to the state in which the latest step began (its last stage with Runge-Kutta), forces
+  /// to that step. cacc, cfrc_int, cfrc_ext are mj_rnePostConstraint's, after `forward` zero.
+  /// Throws std::invalid_argument for fields that are not kept.
+  Rows field(const std::string& name) const;
 
   // Verdicts on the latest step, one per environment. In Runge-Kutta steps: the worst status and
   // residual of the stages. With the law mujoco: residual NaN, status solved, bad_input

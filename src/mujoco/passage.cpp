@@ -127,12 +127,16 @@ void go_back(Impl& sim, const mjModel* m, mjData* d, const Passage& p) {
 }
 
 // A failed environment does not advance.
+void recover(Impl& sim, const mjModel* m, mjData* d, const Passage& p) {
+  sim.autoreset() ? mj_resetData(m, d) : go_back(sim, m, d, p);
+}
+
 void last_part(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   if (!p.failed && sim.options.position_iterations > 0) keep_gaps(sim, m, d, p);
   if (!p.failed) write_solution(sim, m, d, p);
   if (p.failed) {
     p.verdict.num_contacts = p.verdict.num_rows = 0;
-    sim.autoreset() ? mj_resetData(m, d) : go_back(sim, m, d, p);
+    recover(sim, m, d, p);
     return;
   }
   Lap lap(p);
@@ -140,23 +144,29 @@ void last_part(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   lap.mark(kMujoco);
 }
 
-// Warnings that mj_step raises when it meets numbers it cannot use.
-int bad_number_warnings(const mjData* d) {
-  return d->warning[mjWARN_BADQPOS].number + d->warning[mjWARN_BADQVEL].number +
-         d->warning[mjWARN_BADQACC].number;
+constexpr int kBadNumbers[] = {mjWARN_BADQPOS, mjWARN_BADQVEL, mjWARN_BADQACC};
+
+// Did mj_step meet numbers that it cannot use, or leave some? It looks at stage 1 of Runge-Kutta
+// only. Its reset clears its counters and counts the warning: so one looks at them from zero on.
+bool mujoco_failed(const mjModel* m, const mjData* d) {
+  for (const int w : kBadNumbers)
+    if (d->warning[w].number) return true;
+  return bad_state(m, d);
 }
 
 void step_by_mujoco(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   Lap lap(p);
-  const int warnings = bad_number_warnings(d), memory = memory_warnings(d);
+  const int memory = memory_warnings(d);
+  for (const int w : kBadNumbers) d->warning[w].number = 0;
   mj_step(m, d);
-  p.failed = bad_number_warnings(d) != warnings;
+  p.failed = mujoco_failed(m, d);
   note_left_out(d, memory, p);
   p.verdict.num_contacts = d->ncon;
   p.verdict.num_rows = d->nefc;
   const int islands = std::clamp(d->nisland, 1, int(mjNISLAND));
   p.verdict.iterations = std::accumulate(d->solver_niter, d->solver_niter + islands, 0);
   keep_sensors(sim, m, d, p);
+  if (bad_state(m, d)) recover(sim, m, d, p);
   lap.mark(kMujoco);
 }
 

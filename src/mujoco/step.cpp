@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "src/mujoco/passage.hpp"
+#include "src/mujoco/stages.hpp"
 
 namespace stickslip::mujoco {
 namespace {
@@ -26,16 +27,25 @@ void begin(Passage& p, const Impl& sim, int env) {
   if (sim.options.position_iterations == 0) p.verdict.penetration = kUnknown;
 }
 
-void begin_step(Impl& sim, Passage& p, int env) {
+void begin_step(Impl& sim, const mjModel* m, const mjData* d, Passage& p, int env) {
   begin(p, sim, env);
-  mju_copy(sim.begin_state(env), mjb_state(sim.batch.get()) + std::int64_t(env) * sim.nstate,
-           sim.nstate);
+  mj_getState(m, d, sim.begin_state(env), mjSTATE_INTEGRATION);
 }
 
+void clear_verdicts(Impl& sim) {
+  std::fill(sim.status.begin(), sim.status.end(), EnvStatus::solved);
+  std::fill(sim.residual.begin(), sim.residual.end(),
+            sim.options.mujoco_law ? std::numeric_limits<double>::quiet_NaN() : 0.0);
+  std::fill(sim.iterations.begin(), sim.iterations.end(), 0);
+}
+
+// Of a step; the verdict on several is the worst of theirs.
 void report(Impl& sim, int e, const Verdict& v, bool failed) {
-  sim.status[e] = failed ? EnvStatus::bad_input : v.status;
-  sim.residual[e] = failed ? std::numeric_limits<double>::infinity() : v.residual;
-  sim.iterations[e] = v.iterations;
+  sim.status[e] = std::max(sim.status[e], failed ? EnvStatus::bad_input : v.status);
+  sim.residual[e] =
+      failed ? std::numeric_limits<double>::infinity() : std::max(sim.residual[e], v.residual);
+  sim.iterations[e] += v.iterations;
+  sim.failures[e] += failed;
   sim.solver[e] = v.solver;
   sim.num_contacts[e] = v.num_contacts;
   sim.num_rows[e] = v.num_rows;
@@ -43,13 +53,17 @@ void report(Impl& sim, int e, const Verdict& v, bool failed) {
   sim.penetration[e] = v.penetration;
 }
 
-void whole_step(const mjModel* m, mjData* d, int env, void* arg) {
+void whole_steps(const mjModel* m, mjData* d, int env, void* arg) {
   Impl& sim = *static_cast<Impl*>(arg);
   Passage& p = sim.passage(env, d);
-  begin_step(sim, p, env);
-  run_step(sim, m, d, p);
-  sim.misfit[env] = p.misfit;
-  if (!p.misfit) report(sim, env, p.verdict, p.failed);
+  for (int& left = sim.substeps_left[env]; left > 0; --left) {
+    begin_step(sim, m, d, p, env);
+    run_step(sim, m, d, p);
+    sim.misfit[env] = p.misfit;
+    if (p.misfit) return;  // goes on here
+    report(sim, env, p.verdict, p.failed);
+  }
+  sim.fields->keep_after_step(m, d, env);
 }
 
 // One part of the step, of all environments; the GPU solves before the next.
@@ -62,10 +76,12 @@ void gpu_part(const mjModel* m, mjData* d, int env, void* arg) {
   const Part& part = *static_cast<Part*>(arg);
   Impl& sim = *part.sim;
   Passage& p = sim.passage(env, d);
-  if (part.number == 0) begin_step(sim, p, env);
+  if (part.number == 0) begin_step(sim, m, d, p, env);
   run_part(sim, m, d, p, part.number);
   sim.misfit[env] = p.misfit;
-  if (part.number == sim.solves()) report(sim, env, p.verdict, p.failed);
+  if (part.number < sim.solves()) return;
+  report(sim, env, p.verdict, p.failed);
+  sim.fields->keep_after_step(m, d, env);
 }
 
 void gpu_part_again(const mjModel* m, mjData* d, int env, void* arg) {
@@ -73,6 +89,15 @@ void gpu_part_again(const mjModel* m, mjData* d, int env, void* arg) {
   Passage& p = sim.passage(env, d);
   resume_part(sim, m, d, p);
   sim.misfit[env] = p.misfit;
+}
+
+void pose(const mjModel* m, mjData* d, int env, void* arg) {
+  Impl& sim = *static_cast<Impl*>(arg);
+  // The thread's last environment left its own; mj_forward computes them for some sensors only.
+  for (mjtNum* forces : {d->cacc, d->cfrc_int, d->cfrc_ext}) mju_zero(forces, 6 * int(m->nbody));
+  if (bad_state(m, d)) return;
+  sim.options.mujoco_law ? mj_forward(m, d) : forward_to_solver(m, d, true);
+  sim.fields->keep(d, env);
 }
 
 struct Visit {
@@ -117,8 +142,12 @@ void Impl::pass(mjfBatchFunc function, void* arg, bool save, const std::vector<i
   const auto start = std::chrono::steady_clock::now();
   const int* selected = ids.empty() ? nullptr : ids.data();
   if (mjb_apply(batch.get(), selected, int(ids.size()), function, arg, save) > 0) {
-    const int* errors = mjb_status(batch.get());
-    for (int e = 0; e < options.num_envs; ++e) raised[e] = raised[e] || errors[e];
+    const int* errors = mjb_status(batch.get());  // of others: what an earlier pass left
+    const int passed = ids.empty() ? options.num_envs : int(ids.size());
+    for (int i = 0; i < passed; ++i) {
+      const int e = ids.empty() ? i : ids[i];
+      raised[e] = raised[e] || errors[e];
+    }
   }
   // Wall time, split as the threads spent theirs.
   double* const totals[kNumStages] = {&timings.mujoco, &timings.gather, &timings.delassus,
@@ -187,16 +216,41 @@ void Impl::step_on_gpu() {
   timings.gpu_steps += seconds_since(start);
 }
 
-void Impl::step() {
+void Impl::step(int substeps) {
   begin_states.resize(std::size_t(options.num_envs) * nstate);
   std::fill(raised.begin(), raised.end(), 0);
-  gpu() ? step_on_gpu() : pass_with_room(&whole_step, this, &whole_step, true);
-  const std::vector<int> ids = indices_of(raised);  // the error jumped over report and recovery
-  for (const int e : ids) report(*this, e, {}, true);
-  if (!ids.empty() && autoreset())
-    mjb_reset(batch.get(), ids.data(), int(ids.size()), nullptr, mjSTAGE_NONE);
-  for (int e = 0; e < options.num_envs; ++e) failures[e] += status[e] == EnvStatus::bad_input;
-  ++timings.steps;
+  std::fill(substeps_left.begin(), substeps_left.end(), substeps);
+  clear_verdicts(*this);
+  std::vector<int> ids;  // who goes on; empty: all
+  for (int i = 0; gpu() && i < substeps; ++i) {
+    step_on_gpu();
+    recover_raised();
+  }
+  while (!gpu()) {
+    pass_with_room(&whole_steps, this, &whole_steps, true, ids);
+    ids = recover_raised();
+    std::erase_if(ids, [&](int e) { return --substeps_left[e] == 0; });
+    if (ids.empty()) break;
+  }
+  timings.steps += substeps;
+}
+
+std::vector<int> Impl::recover_raised() {
+  std::vector<int> ids = indices_of(raised);
+  if (ids.empty()) return ids;
+  for (const int e : ids) {
+    report(*this, e, {}, true);
+    mju_copy(mjb_state(batch.get()) + std::int64_t(e) * nstate, begin_state(e), nstate);
+  }
+  if (autoreset()) mjb_reset(batch.get(), ids.data(), int(ids.size()), nullptr, mjSTAGE_NONE);
+  std::fill(raised.begin(), raised.end(), 0);
+  return ids;
+}
+
+void Impl::forward(const std::vector<int>& ids) {
+  std::fill(raised.begin(), raised.end(), 0);
+  pass(&pose, this, true, ids);
+  for (const int e : indices_of(raised)) report(*this, e, {}, true);
 }
 
 bool Impl::revisit(int env, const Visitor& visitor) {

@@ -1,0 +1,38 @@
+// Arrays of MuJoCo's mjData, kept for all environments.
+#pragma once
+#include <mujoco/mujoco.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stickslip::mujoco {
+
+class Fields {
+ public:
+  /// Throws std::invalid_argument for names that it does not know, and lists those it does.
+  Fields(const mjModel* m, int num_envs, const std::vector<std::string>& names);
+
+  /// Takes them over from d.
+  void keep(const mjData* d, int env);
+
+  /// Takes them over after a step; cacc, cfrc_int, cfrc_ext MuJoCo computes on demand only, by
+  /// mj_rnePostConstraint.
+  void keep_after_step(const mjModel* m, mjData* d, int env);
+
+  /// [num_envs][size]; nullptr for names that are not kept.
+  std::vector<double>* find(const std::string& name);
+
+ private:
+  struct Field {
+    std::string name;
+    mjtNum* mjData::*member;
+    std::int64_t size;
+    std::vector<double> values;
+  };
+
+  std::vector<Field> fields_;
+  bool body_forces_ = false;
+};
+
+}  // namespace stickslip::mujoco
