@@ -1,0 +1,45 @@
+"""Vector environments for Gymnasium: all environments of a batch step together, under a friction
+law of choice, and each step of each environment has a verdict.
+
+Importing this module registers them, for instance:
+
+    gymnasium.make_vec("stickslip/Ant-v5", num_envs=1024)
+"""
+
+from __future__ import annotations
+
+import gymnasium
+
+from stickslip.envs.ant import Ant
+from stickslip.envs.base import BatchEnv
+from stickslip.envs.grasp import Grasp
+from stickslip.envs.humanoid import Humanoid
+from stickslip.envs.locomotion import G1, Go1, VelocityTracking
+from stickslip.envs.planar import HalfCheetah, Hopper, Walker2d
+
+__all__ = [
+    "G1",
+    "Ant",
+    "BatchEnv",
+    "Go1",
+    "Grasp",
+    "HalfCheetah",
+    "Hopper",
+    "Humanoid",
+    "VelocityTracking",
+    "Walker2d",
+]
+
+#: Registered environments: the class of each, and the steps after which episodes are truncated.
+REGISTERED: dict[str, tuple[type[BatchEnv], int]] = {
+    "stickslip/Ant-v5": (Ant, 1000),
+    "stickslip/HalfCheetah-v5": (HalfCheetah, 1000),
+    "stickslip/Hopper-v5": (Hopper, 1000),
+    "stickslip/Walker2d-v5": (Walker2d, 1000),
+    "stickslip/Humanoid-v5": (Humanoid, 1000),
+    "stickslip/Go1-v0": (Go1, 1000),
+    "stickslip/G1-v0": (G1, 1000),
+    "stickslip/Grasp-v0": (Grasp, 250),
+}
+for _name, (_family, _steps) in REGISTERED.items():
+    gymnasium.register(_name, vector_entry_point=_family, max_episode_steps=_steps)

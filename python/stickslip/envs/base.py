@@ -1,0 +1,279 @@
+"""What all vector environments have in common: steps, episodes, resets, verdicts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import mujoco
+import numpy as np
+from gymnasium.spaces import Box
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from stickslip import _arrays as check
+from stickslip._core import Status
+from stickslip.envs._infos import add_final, add_infos
+from stickslip.envs.randomization import Randomization
+from stickslip.sim import BatchSim
+
+Rows = slice | np.ndarray  #: which environments: all, or those of a mask
+ALL = slice(None)
+
+
+class BatchEnv(VectorEnv):
+    """A Gymnasium vector environment on one `BatchSim`. It resets and seeds its environments as
+    `gymnasium.vector.SyncVectorEnv` does single ones: environment i draws from a generator of its
+    own, seeded with seed + i.
+
+    A family of environments says what it observes (`observation`), what a step is worth
+    (`outcome`), and where episodes begin (`initial_state`); all but the last for all environments
+    at once.
+
+    Verdicts: `info["status"]` (N,), always there, holds the worst `Status` of the time steps,
+    `info["residual"]` (N,) the largest residual. An environment whose contacts were not solved,
+    whose numbers exploded, or whose action is not finite has failed: its episode is truncated with
+    reward 0 and the last good observation, it is reset like any other that ended, and `failures`
+    (N,) counts it. The others keep their bits.
+
+    Args:
+        model: path of a model, or MJCF text.
+        num_envs: number of environments, N.
+        frame_skip: time steps per step.
+        fields: arrays of mjData that the family reads from `sim.field`.
+        max_episode_steps: steps after which an episode is truncated; None: never.
+        autoreset_mode: of `gymnasium.vector.AutoresetMode`.
+        randomize: ranges of factors, by name: see `Randomization`. Drawn anew by each reset of the
+            whole batch.
+        law, integrator, simulation: of `BatchSim` (solver, precision, backend, threads, ...). The
+            default of integrator is the model's; where it is RK4, implicitfast with rigid laws.
+    """
+
+    def __init__(
+        self,
+        model: str | os.PathLike[str],
+        num_envs: int = 1,
+        *,
+        frame_skip: int,
+        fields: Sequence[str] = (),
+        max_episode_steps: int | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        randomize: Mapping[str, tuple[float, float]] | None = None,
+        law: str = "coulomb",
+        integrator: str | None = None,
+        **simulation: Any,
+    ) -> None:
+        self.model = load(model)
+        if integrator is None:
+            rk4 = self.model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4
+            integrator = "model" if law in ("mujoco", "convex") or not rk4 else "implicitfast"
+        self.sim = BatchSim(
+            model, num_envs, law=law, integrator=integrator, fields=fields, **simulation
+        )
+        self.num_envs = self.sim.num_envs
+        self.frame_skip = check.count("frame_skip", frame_skip, low=1)
+        self.max_episode_steps = max_episode_steps
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {"autoreset_mode": self.autoreset_mode, "render_modes": []}
+        self.initial_qpos = self.model.qpos0.copy()
+        self.randomization = Randomization(self.model, randomize or {})
+        self.failures = np.zeros(self.num_envs, np.int64)
+        self._rngs: list[np.random.Generator] = []
+        self._seeds: list[int] = []
+        self._elapsed = np.zeros(self.num_envs, np.int64)
+        self._done = np.zeros(self.num_envs, bool)
+        self._observations = np.empty(0)
+        self.prepare()
+        low, high = self.action_range()
+        self.single_action_space = Box(low.astype(np.float32), high.astype(np.float32))
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        shape = self.observation(ALL).shape[1:]
+        self.single_observation_space = Box(-np.inf, np.inf, shape, np.float64)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+
+    # What a family defines. Quantities before, during and after a step are arrays (N, ...).
+
+    def prepare(self) -> None:
+        """Hears that the model and the simulation are there."""
+
+    def initial_state(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """(qpos, qvel) in which an episode of one environment begins."""
+        raise NotImplementedError
+
+    def observation(self, rows: Rows) -> np.ndarray:
+        """(environments of rows, size) float64, of the state as it is."""
+        raise NotImplementedError
+
+    def before(self) -> Any:
+        """What `outcome` needs to know of the state before the step."""
+
+    def outcome(
+        self, actions: np.ndarray, before: Any
+    ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+        """Reward, whether the episode terminates, and info of a step."""
+        raise NotImplementedError
+
+    def reset_info(self) -> dict[str, np.ndarray]:
+        """Info of environments that begin an episode."""
+        return {}
+
+    def begin_episodes(self, ids: np.ndarray, rngs: Sequence[np.random.Generator]) -> None:
+        """Hears which environments begin an episode, in their initial state; all generators."""
+
+    def action_range(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of one environment's actions: the actuators' ranges."""
+        limited = self.model.actuator_ctrllimited.astype(bool)
+        low, high = self.model.actuator_ctrlrange.T
+        return np.where(limited, low, -np.inf), np.where(limited, high, np.inf)
+
+    def controls(self, actions: np.ndarray) -> np.ndarray:
+        """(N, nu) controls of the actuators."""
+        return actions
+
+    # Gymnasium's side.
+
+    @property
+    def dt(self) -> float:
+        """Seconds of a step."""
+        return self.sim.timestep * self.frame_skip
+
+    @property
+    def np_random(self) -> tuple[np.random.Generator, ...]:
+        """The environments' generators."""
+        return tuple(self._rngs)
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:
+        """Their seeds."""
+        return tuple(self._seeds)
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """seed: environment i takes seed + i, or the i-th of a sequence; None lets the generators
+        go on. options["reset_mask"] (N,) bool resets some environments only."""
+        mask = self._reset_mask((options or {}).get("reset_mask"))
+        self._seed(seed, mask)
+        if mask.all():
+            self.randomization.apply(self.sim, self._rngs)
+        self._restart(mask)
+        self._done &= ~mask
+        if mask.all():
+            self._observations = self.observation(ALL)
+        else:
+            self._observations[mask] = self.observation(mask)
+        infos: dict[str, Any] = {}
+        add_infos(infos, self.reset_info(), mask)
+        return self._observations.copy(), infos
+
+    def step(
+        self, actions: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        actions, usable = self._checked(actions)
+        next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
+        resetting = self._done if next_step else np.zeros(self.num_envs, bool)
+        stepped = ~resetting
+        before = self.before()
+        status = self.sim.step(self.controls(actions), self.frame_skip)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite has failed
+            rewards, terminated, values = self.outcome(actions, before)
+        usable &= np.isfinite(rewards)
+        good = stepped & usable & (status == Status.solved)
+        verdict = {
+            "status": np.where(usable, status, np.int32(Status.bad_input)) * stepped,
+            "residual": np.where(stepped, np.where(usable, self.sim.residual, np.inf), 0.0),
+        }
+        rewards = np.where(good, rewards, 0.0)
+        terminated = terminated & good
+        self._elapsed += stepped
+        failed = stepped & ~good
+        self.failures += failed
+        truncated = failed.copy()
+        if self.max_episode_steps is not None:
+            truncated |= stepped & (self._elapsed >= self.max_episode_steps)
+        infos = {**verdict, "_status": stepped, "_residual": stepped.copy()}
+        if resetting.any():
+            self._restart(resetting)
+        observations = self.observation(ALL)
+        if failed.any():
+            observations[failed] = self._observations[failed]
+        self._observations = observations
+        self._done = terminated | truncated
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and self._done.any():
+            resetting, self._done = self._done, np.zeros(self.num_envs, bool)
+            add_final(infos, self._observations, values, verdict, resetting, good)
+            self._restart(resetting)
+            self._observations[resetting] = self.observation(resetting)
+            good = good & ~resetting
+        add_infos(infos, values, good)
+        add_infos(infos, self.reset_info() if resetting.any() else {}, resetting)
+        return self._observations.copy(), rewards, terminated, truncated, infos
+
+    # Inside.
+
+    def _checked(self, actions: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Actions as an array, and which environments' are finite; the others' are zero."""
+        if not self._rngs:
+            raise gymnasium.error.ResetNeeded("Cannot call env.step() before env.reset()")
+        if self.autoreset_mode is AutoresetMode.DISABLED and self._done.any():
+            raise gymnasium.error.ResetNeeded(
+                f"environments {np.flatnonzero(self._done)} ended: with autoreset_mode DISABLED "
+                "reset them, reset(options={'reset_mask': mask})"
+            )
+        actions = np.asarray(actions)
+        if actions.dtype.kind not in "fiu":
+            raise TypeError(f"actions: expected an array of numbers, got {actions.dtype}")
+        check.require_shape("actions", actions, self.action_space.shape)
+        usable = np.isfinite(actions).all(axis=1)
+        if not usable.all():
+            actions = np.where(usable[:, None], actions, actions.dtype.type(0))
+        return actions, usable
+
+    def _reset_mask(self, mask: Any) -> np.ndarray:
+        if mask is None:
+            return np.ones(self.num_envs, bool)
+        if not isinstance(mask, np.ndarray) or mask.dtype != bool:
+            raise TypeError(f"options['reset_mask']: expected an array of bool, got {mask!r}")
+        check.require_shape("options['reset_mask']", mask, (self.num_envs,))
+        if not mask.any():
+            raise ValueError("options['reset_mask']: expected at least one environment")
+        if not self._rngs and not mask.all():
+            raise gymnasium.error.ResetNeeded("the first reset is one of all environments")
+        return mask
+
+    def _seed(self, seed: int | Sequence[int | None] | None, mask: np.ndarray) -> None:
+        if seed is None or isinstance(seed, int | np.integer):
+            seed = [None if seed is None else int(seed) + i for i in range(self.num_envs)]
+        if len(seed) != self.num_envs:
+            raise ValueError(f"seed: expected {self.num_envs} of them, got {len(seed)}")
+        if not self._rngs:
+            drawn = [seeding.np_random(each) for each in seed]
+            self._rngs, self._seeds = [rng for rng, _ in drawn], [s for _, s in drawn]
+            return
+        for i in np.flatnonzero(mask):
+            if seed[i] is not None:
+                self._rngs[i], self._seeds[i] = seeding.np_random(seed[i])
+
+    def _restart(self, mask: np.ndarray) -> None:
+        """Begins an episode in the environments of the mask."""
+        ids = np.flatnonzero(mask)
+        self.sim.reset(mask)
+        qpos, qvel = self.sim.qpos, self.sim.qvel
+        for i in ids:  # each draws from its own generator
+            qpos[i], qvel[i] = self.initial_state(self._rngs[i])
+        self._elapsed[ids] = 0
+        self.begin_episodes(ids, self._rngs)
+        self.sim.forward(mask)
+
+
+def load(model: str | os.PathLike[str]) -> mujoco.MjModel:
+    """MuJoCo's model of a file or of MJCF text."""
+    if isinstance(model, str) and model.lstrip().startswith("<"):
+        return mujoco.MjModel.from_xml_string(model)
+    return mujoco.MjModel.from_xml_path(os.fspath(model))

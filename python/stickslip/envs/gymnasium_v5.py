@@ -1,0 +1,30 @@
+"""What Gymnasium's MuJoCo environments (v5) have in common."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+
+def model_file(xml_file: str) -> Path:
+    """A file of Gymnasium's by its bare name, others by their path (with / or ~)."""
+    path = Path(xml_file).expanduser()
+    if path.is_absolute() or xml_file.startswith("."):
+        return path
+    return Path(find_spec("gymnasium").origin).parent / "envs/mujoco/assets" / xml_file
+
+
+def uniform_noise(rng: np.random.Generator, scale: float, size: int) -> np.ndarray:
+    return rng.uniform(low=-scale, high=scale, size=size)
+
+
+def control_cost(weight: float, controls: np.ndarray) -> np.ndarray:
+    """(N,) weight |controls|²; in the precision of the controls."""
+    return weight * np.sum(np.square(controls), axis=1)
+
+
+def norm(vectors: np.ndarray) -> np.ndarray:
+    """(N,) lengths, to the bits of np.linalg.norm of each: BLAS's dot, which may use FMA."""
+    return np.sqrt((vectors[:, None] @ vectors[..., None])[:, 0, 0])
