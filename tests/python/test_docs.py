@@ -1,5 +1,5 @@
 """docs/adding_a_solver.md: its blocks, applied to a copy of the sources, give an honest solver.
-docs/python.md, docs/files.md: their examples run. Tables: they are those of the reports."""
+docs/{python,files,environments}.md: their examples run. Tables: they are those of the reports."""
 
 import ctypes
 import importlib.util
@@ -186,7 +186,9 @@ def test_the_rest_of_the_page_compiles_and_keeps_the_house_rules(tree):
     assert rules.returncode == 0, rules.stdout.decode()
 
 
-@pytest.mark.parametrize(("page", "examples"), [("python.md", 4), ("files.md", 2)])
+@pytest.mark.parametrize(
+    ("page", "examples"), [("python.md", 4), ("files.md", 2), ("environments.md", 5)]
+)
 def test_the_examples_of_the_pages_for_python_run(page, examples, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     models = pytest.importorskip("stickslip.models")

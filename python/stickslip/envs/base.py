@@ -74,6 +74,7 @@ class BatchEnv(VectorEnv):
             model, num_envs, law=law, integrator=integrator, fields=fields, **simulation
         )
         self.num_envs = self.sim.num_envs
+        self._posed = law == "mujoco" or len(fields) > 0  # who needs `forward`
         self.frame_skip = check.count("frame_skip", frame_skip, low=1)
         self.max_episode_steps = max_episode_steps
         self.autoreset_mode = AutoresetMode(autoreset_mode)
@@ -104,7 +105,7 @@ class BatchEnv(VectorEnv):
         raise NotImplementedError
 
     def observation(self, rows: Rows) -> np.ndarray:
-        """(environments of rows, size) float64, of the state as it is."""
+        """(environments of rows, size) float64, a new array: of the state as it is."""
         raise NotImplementedError
 
     def before(self) -> Any:
@@ -269,7 +270,8 @@ class BatchEnv(VectorEnv):
             qpos[i], qvel[i] = self.initial_state(self._rngs[i])
         self._elapsed[ids] = 0
         self.begin_episodes(ids, self._rngs)
-        self.sim.forward(mask)
+        if self._posed:
+            self.sim.forward(mask)
 
 
 def load(model: str | os.PathLike[str]) -> mujoco.MjModel:
