@@ -52,6 +52,7 @@ COUNTERS = [
     "us_max",
     *(f"rung{i}" for i in range(5)),
 ]
+SCRIPTS = ["models", "envs"]
 
 
 def changed_files() -> list[str]:
@@ -180,15 +181,16 @@ def run_robot_steps(build: Path, out: Path, machine: dict) -> None:
     write(out / "robot_steps.json", machine, [json.loads(line) for line in lines], load_before=load)
 
 
-def run_models(build: Path, out: Path, machine: dict) -> None:
-    load, raw = os.getloadavg()[0], build / "models.json"
+def run_script(kind: str, build: Path, out: Path, machine: dict) -> None:
+    """bench/run_<kind>.py, which writes its results."""
+    load, raw = os.getloadavg()[0], build / f"{kind}.json"
     raw.unlink(missing_ok=True)
     try:
-        run([sys.executable, "bench/run_models.py", raw], pinned=False)
+        run([sys.executable, f"bench/run_{kind}.py", raw], pinned=False)
     except subprocess.CalledProcessError:
-        print("bench: the Python package is not installed or failed, no whole steps")
+        print(f"bench: the Python package is not installed or failed, no {kind}")
         return
-    write(out / "models.json", machine, json.loads(raw.read_text()), load_before=load)
+    write(out / f"{kind}.json", machine, json.loads(raw.read_text()), load_before=load)
 
 
 def main() -> None:
@@ -197,7 +199,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "bench")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--min-time", type=float, default=0.1)
-    reports = [*KINDS, "compare", "sweeps", "peers", "robot_steps", "models"]
+    reports = [*KINDS, "compare", "sweeps", "peers", "robot_steps", *SCRIPTS]
     parser.add_argument("--only", nargs="+", choices=reports, default=reports)
     given = parser.parse_args()
     machine = describe_machine()
@@ -216,8 +218,9 @@ def main() -> None:
         run_peers(build, out, machine)
     if "robot_steps" in given.only:
         run_robot_steps(build, out, machine)
-    if "models" in given.only:
-        run_models(build, out, machine)
+    for kind in SCRIPTS:
+        if kind in given.only:
+            run_script(kind, build, out, machine)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Steps of learning environments, everything included, beside Gymnasium's, EnvPool's and MuJoCo's.
 
-    python bench/run_envs.py [OUT.json] [--env Ant] [--envs 64 1024 4096] [--threads 2]
-                             [--seconds 0.4] [--rounds 7] [--envpool PYTHON]
+    python bench/run_envs.py [OUT.json] [--env Ant ...] [--envs 64 1024 4096] [--threads 2]
+                             [--seconds 0.4] [--rounds 7] [--envpool PYTHON] [--contestants ...]
 
 Contestants take turns, each in a process of its own that idles while others step: random actions,
 observations, rewards, autoreset. `sync` and `async` are Gymnasium's vector environments of its own
@@ -96,9 +96,9 @@ def work(name: str, env: str, envs: int, threads: int) -> None:
 
 
 class Worker:
-    def __init__(self, name: str, given: argparse.Namespace, envs: int) -> None:
+    def __init__(self, name: str, given: argparse.Namespace, env: str, envs: int) -> None:
         python = given.envpool if name == "envpool" else sys.executable
-        command = [python, __file__, "--work", name, "--env", given.env, "--envs", str(envs)]
+        command = [python, __file__, "--work", name, "--env", env, "--envs", str(envs)]
         self.process = subprocess.Popen(
             [*command, "--threads", str(given.threads)],
             stdin=subprocess.PIPE,
@@ -128,15 +128,15 @@ class Worker:
         self.process.wait()
 
 
-def race(given: argparse.Namespace, envs: int) -> list[dict]:
+def race(given: argparse.Namespace, env: str, envs: int) -> list[dict]:
     names = [
         name
         for name in CONTESTANTS
         if (name != "async" or envs <= MOST_PROCESSES)
         and (name != "envpool" or given.envpool)
-        and (name != "sync" or envs <= given.most_sync)
+        and (name == BASE or name in given.contestants)
     ]
-    workers = {name: Worker(name, given, envs) for name in names}
+    workers = {name: Worker(name, given, env, envs) for name in names}
     micros = {name: [] for name in names}
     for _ in range(given.rounds):
         for name, worker in workers.items():
@@ -147,7 +147,7 @@ def race(given: argparse.Namespace, envs: int) -> list[dict]:
     for name in names:
         ratio = statistics.median(a / b for a, b in zip(micros[name], micros[BASE], strict=True))
         median = statistics.median(micros[name])
-        found = {"env": given.env, "envs": envs, "threads": given.threads, "contestant": name}
+        found = {"env": env, "envs": envs, "threads": given.threads, "contestant": name}
         found |= {"us": round(median, 3), "us_min": round(min(micros[name]), 3)}
         found |= {"us_max": round(max(micros[name]), 3), "per_second": round(1e6 / median)}
         results.append(found | {"ratio": round(ratio, 3)})
@@ -158,18 +158,18 @@ def race(given: argparse.Namespace, envs: int) -> list[dict]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", nargs="?")
-    parser.add_argument("--env", default="Ant")
+    parser.add_argument("--env", nargs="+", default=["Ant", "HalfCheetah"])
     parser.add_argument("--envs", type=int, nargs="+", default=[64, 1024, 4096])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=0.4)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--most-sync", type=int, default=4096)
+    parser.add_argument("--contestants", nargs="+", choices=CONTESTANTS, default=[*CONTESTANTS])
     parser.add_argument("--envpool", default="" if find_spec("envpool") is None else sys.executable)
     parser.add_argument("--work", choices=CONTESTANTS, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
-        return work(given.work, given.env, given.envs[0], given.threads)
-    results = [result for envs in given.envs for result in race(given, envs)]
+        return work(given.work, given.env[0], given.envs[0], given.threads)
+    results = [r for env in given.env for envs in given.envs for r in race(given, env, envs)]
     if given.out:
         with open(given.out, "w") as file:
             json.dump(results, file, indent=1)

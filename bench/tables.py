@@ -194,6 +194,18 @@ def warm(report: dict) -> str:
     return table(["cold → warm", "µs per step", "solve", "iterations", "solved"], rows)
 
 
+def environments(report: dict) -> str:
+    """Microseconds per environment and step (ratio to ours with MuJoCo's law)."""
+    found = {(r["env"], r["envs"], r["contestant"]): r for r in report["results"]}
+    contestants = dict.fromkeys(r["contestant"] for r in report["results"])
+    rows = []
+    for env, envs in dict.fromkeys(key[:2] for key in found):
+        cells = [found.get((env, envs, contestant)) for contestant in contestants]
+        texts = [f"{number(c['us'])} ({c['ratio']:.2f})" if c else "–" for c in cells]
+        rows.append([f"{env}, {envs:,}", *texts])
+    return table(["µs (ratio)", *contestants], rows)
+
+
 def claims(result: dict) -> str:
     """Claims of success that are wrong, and the largest residual among them."""
     worst = result["worst_claimed"]
@@ -230,7 +242,8 @@ def peers(report: dict, case: str) -> str:
 
 
 KINDS = {f.__name__: f for f in (machine, solvers, compare, robots, rungs, plain, scaling, models,
-                                 steps, robot_steps, warm, peers_by_size, peers)}  # fmt: skip
+                                 steps, robot_steps, warm, environments, peers_by_size,
+                                 peers)}  # fmt: skip
 
 
 def block(match: re.Match) -> str:

@@ -114,6 +114,7 @@ class BatchSim(SimViews):
             fields=list(fields),
         )
         self.law = law
+        self._views = {}
         for message in self._core.warnings:
             warnings.warn(message, stacklevel=2)
 

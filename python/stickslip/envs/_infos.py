@@ -13,7 +13,11 @@ def add_infos(infos: dict[str, Any], values: dict[str, np.ndarray], mask: np.nda
     zero. Without such environments nothing is added: VectorEnv._add_info, for all at once."""
     if not mask.any():
         return
+    everywhere = mask.all()
     for key, value in values.items():
+        if everywhere:
+            infos[key], infos[f"_{key}"] = value.copy(), mask.copy()
+            continue
         others = infos.get(key, value.dtype.type(0))
         spread = mask.reshape(-1, *[1] * (value.ndim - 1))
         infos[key] = np.where(spread, value, others)
