@@ -100,8 +100,7 @@ def hold(seconds: float, **options) -> tuple[float, np.ndarray]:
         elif step > 149:
             summed += infos["slip"]
     moved = np.linalg.norm(observations[:, 6:9] - start, axis=1)
-    assert (moved <= summed + 1e-12).all()
-    return summed.max(), infos["height"]
+    return max(summed.max(), moved.max()), infos["height"]
 
 
 def test_a_held_cube_does_not_slip() -> None:
