@@ -11,7 +11,7 @@ JOBS := $(shell nproc)
 CXX_FILES = $(shell find include kernels src tests bench examples -name '*.[hc]pp' -o -name '*.cu*')
 SOURCES := $(shell find CMakeLists.txt cmake include kernels src bench/compare examples -type f)
 
-.PHONY: setup demo test test-all bench gpu-bundle gpu-check format clean
+.PHONY: setup demo test test-rl test-all bench gpu-bundle gpu-check format clean
 
 setup: .venv/built
 
@@ -42,7 +42,15 @@ test: setup .venv/test-dependencies
 	ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
 	python -m pytest tests/python
 
-test-all: test
+# What needs torch, Ray or a browser: gigabytes, and nothing else here wants them.
+.venv/rl-dependencies: .venv/test-dependencies pyproject.toml scripts/setup.sh
+	scripts/setup.sh rl
+	touch $@
+
+test-rl: setup .venv/rl-dependencies
+	python -m pytest tests/rl
+
+test-all: test test-rl
 	cmake --preset cuda
 	cmake --build --preset cuda --parallel $(JOBS)
 	ctest --preset cuda --parallel $(JOBS)

@@ -2,6 +2,7 @@
 # Installs what building stickslip needs and this machine lacks; says what, and where.
 #   scripts/setup.sh build    compiler tools, Eigen, Python packages of the library
 #   scripts/setup.sh test     what the tests need on top: pytest, linters, robot models
+#   scripts/setup.sh rl       what training and pages need on top: torch, rsl_rl, Ray, Chromium
 # As root, system packages come from apt; otherwise their like come from PyPI into .venv, and
 # GoogleTest and Google Benchmark are built from third_party/.
 set -euo pipefail
@@ -37,7 +38,11 @@ missing_packages() {
 install_system_packages() {
   local packages
   packages=$(missing_packages | tr '\n' ' ')
-  [ -n "$packages" ] || return 0
+  [ -z "$packages" ] || install_packages "$packages"
+}
+
+install_packages() {
+  local packages=$1
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     say "apt-get install $packages"
     apt-get update -qq
@@ -99,11 +104,19 @@ test_tools() {
   pip_install --no-deps -r tests/models.txt
 }
 
+rl_tools() {
+  .venv/bin/python scripts/requirements.py rl view >.venv/rl-requirements.txt
+  say "packages of pyproject.toml: $(tr '\n' ' ' <.venv/rl-requirements.txt)"
+  pip_install -r .venv/rl-requirements.txt "ray[rllib]>=2.50" "playwright>=1.45"
+  command -v chromium >/dev/null || command -v google-chrome >/dev/null || install_packages chromium
+}
+
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
   { say "Python 3.11 or newer is needed (MuJoCo 4 asks for it); set PYTHON to one"; exit 1; }
 command -v "${CXX:-g++}" >/dev/null || { say "a C++20 compiler is needed: install g++"; exit 1; }
 case $what in
   build) install_system_packages; make_venv; python_headers; PATH=$PWD/.venv/bin:$PATH build_tools ;;
   test) test_tools ;;
-  *) say "unknown argument '$what': build or test"; exit 2 ;;
+  rl) rl_tools ;;
+  *) say "unknown argument '$what': build, test or rl"; exit 2 ;;
 esac

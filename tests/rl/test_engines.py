@@ -1,0 +1,78 @@
+"""rsl_rl and RLlib on our environments, and the examples that show how."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from gymnasium.vector import AutoresetMode
+
+import stickslip.envs  # noqa: F401  (registers them)
+from stickslip import models
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "rl"
+
+
+def example(name: str, *arguments: str, timeout: float = 600) -> str:
+    command = [sys.executable, str(EXAMPLES / name), *arguments]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_rsl_rl_sees_the_environments_of_gymnasium() -> None:
+    from stickslip.rl.vec_env import RslRlEnv
+
+    envs = RslRlEnv("stickslip/Hopper-v5", 6, max_episode_steps=12)
+    plain = gymnasium.make_vec(
+        "stickslip/Hopper-v5", 6, autoreset_mode=AutoresetMode.SAME_STEP, max_episode_steps=12
+    )
+    envs.seed(3)
+    expected, _ = plain.reset(seed=3)
+    generator = torch.Generator().manual_seed(0)
+    ended = cut_off = 0
+    for _ in range(150):
+        np.testing.assert_array_equal(
+            envs.get_observations()["policy"], expected.astype(np.float32)
+        )
+        actions = 2.0 * torch.randn(6, envs.num_actions, generator=generator)
+        observations, rewards, dones, extras = envs.step(actions)
+        expected, reward, terminated, truncated, _ = plain.step(actions.clamp(-1, 1).numpy())
+        np.testing.assert_array_equal(observations["policy"], expected.astype(np.float32))
+        np.testing.assert_array_equal(rewards, reward.astype(np.float32))
+        np.testing.assert_array_equal(dones, terminated | truncated)
+        np.testing.assert_array_equal(extras["time_outs"], truncated & ~terminated)
+        assert (envs.episode_length_buf[dones] == 0).all()
+        assert extras["log"]["contacts/unsolved"] == 0
+        ended, cut_off = ended + int(terminated.sum()), cut_off + int(truncated.sum())
+    assert ended > 0
+    assert cut_off > 0
+
+
+def test_rsl_rl_may_begin_with_episodes_of_any_age() -> None:
+    from stickslip.rl.vec_env import RslRlEnv
+
+    envs = RslRlEnv("stickslip/HalfCheetah-v5", 3)
+    envs.episode_length_buf = torch.tensor([999, 500, 998])
+    *_, dones, extras = envs.step(torch.zeros(3, envs.num_actions))
+    assert dones.tolist() == extras["time_outs"].tolist() == [True, False, False]
+    assert envs.episode_length_buf.tolist() == [0, 501, 999]
+
+
+def test_rsl_rl_example(tmp_path: Path) -> None:
+    if "go1" not in models.available():
+        pytest.skip("go1 is not installed")
+    shown = example("rsl_rl_ppo.py", "--envs", "16", "--updates", "2", "--out", str(tmp_path))
+    assert "contacts/unsolved" in shown
+    assert (tmp_path / "model_1.pt").exists()
+    assert list(tmp_path.glob("events.out.tfevents.*"))
+
+
+def test_rllib_example_with_two_runners() -> None:
+    shown = example("rllib_ppo.py", "--runners", "2", "--envs", "8", "--updates", "2")
+    assert "update 1: 2048 steps" in shown
