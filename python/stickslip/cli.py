@@ -19,9 +19,12 @@ from stickslip.compare_command import compare
 from stickslip.contact import make_options
 from stickslip.files import ContactProblem, FileError, from_simulation, write
 from stickslip.gallery.command import gallery
+from stickslip.report import report
 from stickslip.rl import command as rl
-from stickslip.run import Account, Controller, WorstProblem, simulate
+from stickslip.run import Account, Controller, WorstProblems, simulate
 from stickslip.sim import BatchSim
+from stickslip.timeline import Timeline
+from stickslip.view import view
 
 app = typer.Typer(
     help="Batches of small frictional-contact problems, solved together, judged one by one.",
@@ -36,6 +39,8 @@ app.command("compare")(compare)
 app.command("gallery")(gallery)
 app.command("train")(rl.train)
 app.command("play")(rl.play)
+app.command("report")(report)
+app.command("view")(view)
 
 
 def main() -> None:
@@ -98,15 +103,21 @@ def run_model(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         fail(f"--out: {error}")
-    account, worst = _step(sim, Controller(plain, envs, str(control), seed), steps, name)
+    timeline = Timeline(envs, steps)
+    controller = Controller(plain, envs, str(control), seed)
+    account, worst = _step(sim, controller, steps, name, timeline)
     settings = {"model": name, "file": str(file), **settings}
     settings |= {"control": str(control), "seed": seed, "integrator": sim.integrator}
     settings |= {"threads": sim.threads, "timestep": sim.timestep, "tol": tol}
     settings["residual_unit"] = "m/s²" if settings["law"] == "convex" else "m/s"
     _report(console, account, settings)
     _write(console, out, plain, account, settings, write_json)
+    timeline.save(out / "timeline.npz")
+    if worst:
+        write(out / "worst.h5", worst)
+    console.print(f"`stickslip report {out}` makes a page of it", markup=False)
     if dump is not None:
-        _write_problem(console, dump, worst)
+        _write_problem(console, dump, worst[0])
 
 
 @app.command("dump")
@@ -140,21 +151,20 @@ def dump_problem(
     console = Console()
     _, plain, sim = _start(console, model, envs, **settings, tol=tol, threads=threads)
     controller = Controller(plain, envs, str(control), seed)
-    _, worst = _step(sim, controller, steps, Path(model).stem)
-    _write_problem(console, out, worst if env is None else from_simulation(sim, env))
+    _, worst = _step(sim, controller, steps, Path(model).stem, Timeline(envs, steps))
+    _write_problem(console, out, worst[0] if env is None else from_simulation(sim, env))
 
 
 def _start(console: Console, model: str, envs: int, **options: Any) -> tuple[Path, Any, BatchSim]:
     """The model's file, the model as MuJoCo's own package has it, and the batch."""
     picture.choose_opengl()
-    import mujoco
 
     try:
         file = models.find(model)
         with warnings.catch_warnings(record=True) as notes:
             warnings.simplefilter("always")
             sim = BatchSim(file, envs, **options)
-        plain = _load(mujoco, file)
+        plain = models.load(file)
     except (ValueError, TypeError, RuntimeError) as error:
         fail(str(error))
     for note in notes:
@@ -165,34 +175,28 @@ def _start(console: Console, model: str, envs: int, **options: Any) -> tuple[Pat
 
 
 def _step(
-    sim: BatchSim, controller: Controller, steps: int, name: str
-) -> tuple[Account, ContactProblem | None]:
-    """Steps the batch; returns the account and the worst problem."""
-    worst = WorstProblem(sim)
+    sim: BatchSim, controller: Controller, steps: int, name: str, timeline: Timeline
+) -> tuple[Account, list[ContactProblem]]:
+    """Steps the batch; returns the account and the worst problems."""
+    worst = WorstProblems(sim)
     with _progress() as progress:
         task = progress.add_task(f"{name}, {sim.num_envs} environments", total=steps)
 
         def on_step(account: Account) -> None:
             worst(account)
+            timeline.add(account.steps - 1, sim.status, sim.residual)
             progress.advance(task)
 
-        return simulate(sim, controller, steps, on_step), worst.problem
+        return simulate(sim, controller, steps, on_step), worst.problems
 
 
-def _write_problem(console: Console, file: Path, problem: ContactProblem | None) -> None:
-    assert problem is not None  # every law that is solved here has a worst problem
+def _write_problem(console: Console, file: Path, problem: ContactProblem) -> None:
     try:
         write(file, [problem], append=True)
     except FileError as error:
         fail(str(error))
     verdict = f"{problem.rows} rows, {problem.stored.status}, {problem.stored.residual:.1e}"
     console.print(f"wrote {file}: problem {problem.name} ({verdict})", markup=False)
-
-
-def _load(mujoco: Any, file: Path) -> Any:
-    """The model for MuJoCo's own Python package, which draws it."""
-    kind = mujoco.MjModel
-    return (kind.from_binary_path if file.suffix == ".mjb" else kind.from_xml_path)(str(file))
 
 
 def _progress() -> Progress:

@@ -135,18 +135,33 @@ class Account:
         }
 
 
-class WorstProblem:
-    """Hears of every step, and keeps the problem of the worst residual of the run."""
+class WorstProblems:
+    """Hears of every step, and keeps the problems of the environments with the worst residuals:
+    of each step the worst, of each environment one."""
 
-    def __init__(self, sim: BatchSim) -> None:
-        self.sim = sim
-        self.problem: ContactProblem | None = None  #: None with the law mujoco
+    def __init__(self, sim: BatchSim, most: int = 5) -> None:
+        self.sim, self.most = sim, most
+        self._found: dict[int, ContactProblem] = {}
+
+    @property
+    def problems(self) -> list[ContactProblem]:
+        """The worst first; none with the law mujoco."""
+        return sorted(self._found.values(), key=lambda p: -p.stored.residual)
 
     def __call__(self, account: Account) -> None:
-        worst = account.worst
-        if worst and worst["step"] == account.steps - 1:
-            name = f"env{worst['environment']}_step{account.steps}"
-            self.problem = from_simulation(self.sim, worst["environment"], name)
+        if self.sim.law == "mujoco":
+            return
+        env = int(np.argmax(self.sim.residual))
+        residual, found = self.sim.residual[env], self._found
+        if env in found:
+            beaten = found[env].stored.residual
+        else:
+            beaten = self.problems[-1].stored.residual if len(found) == self.most else -1.0
+        if residual <= beaten:
+            return
+        found[env] = from_simulation(self.sim, env, f"env{env}_step{account.steps}")
+        if len(found) > self.most:
+            del found[min(found, key=lambda e: found[e].stored.residual)]
 
 
 def simulate(

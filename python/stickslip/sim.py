@@ -170,8 +170,9 @@ class BatchSim(SimViews):
     def contacts(self, env: int) -> list[dict[str, Any]]:
         """Contacts of the latest solve: position, frame (rows normal, tangents; the normal points
         from geoms[0] to geoms[1]), force (6,) in that frame (N, N m; the impulse is the time step
-        times it), gap (m), dim, geoms. As `problem`, recomputed when asked for; after `vary`,
-        which changes what would be recomputed, empty until the next step."""
+        times it), gap (m), dim, geoms, friction (dim - 1 coefficients). As `problem`, recomputed
+        when asked for; after `vary`, which changes what would be recomputed, empty until the next
+        step."""
         return self._core.contacts(check.count("env", env))
 
     def problem(self, env: int) -> dict[str, Any]:

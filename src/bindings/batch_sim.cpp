@@ -112,6 +112,7 @@ nb::list contacts(const BatchSim& sim, int env) {
     r["gap"] = c.gap;
     r["dim"] = c.dim;
     r["geoms"] = nb::make_tuple(c.geom[0], c.geom[1]);
+    r["friction"] = copy(c.friction.data(), {std::size_t(c.dim - 1)});
     records.append(r);
   }
   return records;

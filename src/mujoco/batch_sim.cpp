@@ -243,6 +243,7 @@ std::vector<ContactRecord> BatchSim::contacts(int env) const {
       r.gap = c.dist;
       r.dim = c.dim;
       r.geom = {c.geom[0], c.geom[1]};
+      mju_copy(r.friction.data(), c.friction, 5);
     }
   });
   if (!seen) records.clear();

@@ -53,6 +53,7 @@ struct ContactRecord {
   double gap;                   ///< m, negative in penetration
   int dim;
   std::array<int, 2> geom;
+  std::array<double, 5> friction;  ///< of the first tangent, the second, ... (dim - 1)
 };
 
 /// A quantity of all environments: environment e's `size` numbers begin at data + e * stride.
