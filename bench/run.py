@@ -53,6 +53,7 @@ COUNTERS = [
     *(f"rung{i}" for i in range(5)),
 ]
 SCRIPTS = ["models", "envs"]
+LONG = ["training"]  # hours: only if asked for
 
 
 def changed_files() -> list[str]:
@@ -200,7 +201,7 @@ def main() -> None:
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--min-time", type=float, default=0.1)
     reports = [*KINDS, "compare", "sweeps", "peers", "robot_steps", *SCRIPTS]
-    parser.add_argument("--only", nargs="+", choices=reports, default=reports)
+    parser.add_argument("--only", nargs="+", choices=[*reports, *LONG], default=reports)
     given = parser.parse_args()
     machine = describe_machine()
     machine["changed_since_commit"] = changed_files()
@@ -218,7 +219,7 @@ def main() -> None:
         run_peers(build, out, machine)
     if "robot_steps" in given.only:
         run_robot_steps(build, out, machine)
-    for kind in SCRIPTS:
+    for kind in (*SCRIPTS, *LONG):
         if kind in given.only:
             run_script(kind, build, out, machine)
 

@@ -206,6 +206,25 @@ def environments(report: dict) -> str:
     return table(["µs (ratio)", *contestants], rows)
 
 
+def training(report: dict) -> str:
+    """Returns of the last 100 episodes over time, and of the trained policy by law."""
+    marks = (1, 5, 10, 20)  # minutes
+    laws = list(report["results"][0]["laws"])
+    rows = []
+    for r in report["results"]:
+        curve, row = r["curve"], [r["env"], str(r["seed"])]
+        for minutes in marks:
+            before = [p for p in curve if p["seconds"] <= 60 * minutes]
+            there = before and curve[-1]["seconds"] >= 60 * minutes
+            row.append(f"{before[-1]['return']:,.0f}" if there else "–")
+        end = curve[-1]
+        row.append(f"{end['return']:,.0f} after {end['seconds'] / 60:.1f} min, {end['steps']:,}")
+        row += [f"{r['laws'][law]['return']:,.0f} ± {r['laws'][law]['deviation']:,.0f}"
+                for law in laws]  # fmt: skip
+        rows.append(row)
+    return table(["", "seed", *(f"{m} min" for m in marks), "end, steps", *laws], rows)
+
+
 def claims(result: dict) -> str:
     """Claims of success that are wrong, and the largest residual among them."""
     worst = result["worst_claimed"]
@@ -242,7 +261,7 @@ def peers(report: dict, case: str) -> str:
 
 
 KINDS = {f.__name__: f for f in (machine, solvers, compare, robots, rungs, plain, scaling, models,
-                                 steps, robot_steps, warm, environments, peers_by_size,
+                                 steps, robot_steps, warm, environments, training, peers_by_size,
                                  peers)}  # fmt: skip
 
 

@@ -172,11 +172,3 @@ def test_gymnasiums_wrappers() -> None:
     for _ in range(2):
         infos = listed.step(np.zeros((6, 3)))[4]
     assert all("final_info" in info for info in infos)
-
-
-def test_torch_wrapper() -> None:
-    torch = pytest.importorskip("torch")
-    env = wrappers.NumpyToTorch(make())
-    observations, _ = env.reset(seed=0)
-    assert isinstance(observations, torch.Tensor)
-    assert isinstance(env.step(torch.zeros(6, 3))[1], torch.Tensor)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers.vector import NumpyToTorch
 
 import stickslip.envs  # noqa: F401  (registers them)
 from stickslip import models
@@ -23,6 +24,13 @@ def example(name: str, *arguments: str, timeout: float = 600) -> str:
     ran = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
+
+
+def test_gymnasiums_wrapper_for_torch() -> None:
+    env = NumpyToTorch(gymnasium.make_vec("stickslip/Hopper-v5", 6))
+    observations, _ = env.reset(seed=0)
+    assert isinstance(observations, torch.Tensor)
+    assert isinstance(env.step(torch.zeros(6, 3))[1], torch.Tensor)
 
 
 def test_rsl_rl_sees_the_environments_of_gymnasium() -> None:
