@@ -38,6 +38,7 @@ demo: setup
 	stickslip run humanoid --envs 1024 --steps 200 --law coulomb --out out/demo --json
 
 test: setup .venv/test-dependencies
+	cmake $(BUILD) >/dev/null # the linters are there by now
 	cmake --build $(BUILD) --parallel $(JOBS)
 	ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
 	python -m pytest tests/python
