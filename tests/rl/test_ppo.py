@@ -78,20 +78,26 @@ import sys, torch, torch.distributed as dist
 from pathlib import Path
 from stickslip.rl.ppo import Settings, Trainer
 
-torch.set_num_threads(1)
-settings = Settings("stickslip/Hopper-v5", 4096, 16, options={"threads": 1})
-trainer = Trainer(settings, Path(sys.argv[1]))
-starts = [torch.zeros_like(torch.as_tensor(trainer.observations)) for _ in range(2)]
-dist.all_gather(starts, torch.as_tensor(trainer.observations))
-assert not torch.equal(*starts)  # episodes of their own
-first = trainer.agent.value[0].weight.detach().clone()
-agent = trainer.train()
-assert not torch.equal(first, agent.value[0].weight)
-for tensor in agent.state_dict().values():
-    both = [torch.zeros_like(tensor) for _ in range(2)]
-    dist.all_gather(both, tensor)
-    assert torch.equal(*both)
-assert trainer.done_steps == 4096
+
+def main():
+    torch.set_num_threads(1)
+    settings = Settings("stickslip/Hopper-v5", 4096, 16, options={"threads": 1})
+    trainer = Trainer(settings, Path(sys.argv[1]))
+    starts = [torch.zeros_like(torch.as_tensor(trainer.observations)) for _ in range(2)]
+    dist.all_gather(starts, torch.as_tensor(trainer.observations))
+    assert not torch.equal(*starts)  # episodes of their own
+    first = trainer.agent.value[0].weight.detach().clone()
+    agent = trainer.train()
+    assert not torch.equal(first, agent.value[0].weight)
+    for tensor in agent.state_dict().values():
+        both = [torch.zeros_like(tensor) for _ in range(2)]
+        dist.all_gather(both, tensor)
+        assert torch.equal(*both)
+    assert trainer.done_steps == 4096
+    trainer.processes.close()
+
+
+main()  # what holds threads ends before the program does
 """
 
 

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from stickslip import _options as choice
+from stickslip import picture
 from stickslip._options import SimLawName, fail
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder that `stickslip train` wrote.")]
@@ -49,6 +50,7 @@ def train(
         except (gymnasium.error.Error, FileNotFoundError, RuntimeError, ValueError) as error:
             fail(str(error))
         trainer.train(report)
+        trainer.processes.close()
 
 
 def play(
@@ -62,6 +64,7 @@ def play(
     video: Annotated[Path | None, typer.Option(help="Film of the first: .mp4 or .gif.")] = None,
 ) -> None:
     """Play a trained policy, one episode per environment, and tell what it earned by law."""
+    picture.choose_opengl()
     module = _import("play")
     if not (run / "policy.pt").exists():
         fail(f"{run}: no policy.pt there")
@@ -70,7 +73,10 @@ def play(
         options: dict[str, Any] = {"threads": threads} | ({"law": str(each)} if each else {})
         name = str(each or module.load(run)[0].options["law"])
         film = video.with_stem(f"{video.stem}-{name}") if video and law and law[1:] else video
-        episodes = module.play(run, envs, seed, film, **options)
+        try:
+            episodes = module.play(run, envs, seed, film, **options)
+        except module.NoOpenGLError as error:
+            fail(f"--video: {error}")
         table.add_row(
             name,
             f"{episodes.returns.mean():.0f} ± {episodes.returns.std():.0f}",

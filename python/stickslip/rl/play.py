@@ -73,6 +73,10 @@ def play(
     return result
 
 
+class NoOpenGLError(RuntimeError):
+    """There is nothing to draw with."""
+
+
 class Film:
     """Frames of the first environment in a file; nothing without one."""
 
@@ -87,7 +91,10 @@ class Film:
         file.parent.mkdir(parents=True, exist_ok=True)
         self.writer = imageio.get_writer(file, fps=self._fps)
         self.data = mujoco.MjData(envs.model)
-        self.renderer = mujoco.Renderer(envs.model, 480, 640)
+        try:
+            self.renderer = mujoco.Renderer(envs.model, 480, 640)
+        except Exception as error:  # what a missing OpenGL raises differs by driver
+            raise NoOpenGLError(f"MuJoCo cannot draw here: {error}") from error
         self.camera = mujoco.MjvCamera()
         mujoco.mjv_defaultFreeCamera(envs.model, self.camera)
 

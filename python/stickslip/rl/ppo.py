@@ -66,6 +66,11 @@ class Processes:
         if self.count > 1 and not dist.is_initialized():
             dist.init_process_group("nccl" if self.device.type == "cuda" else "gloo")
 
+    def close(self) -> None:
+        """Leaves the others; without it, their threads may abort at the end of the program."""
+        if dist.is_initialized():
+            dist.destroy_process_group()
+
     def average(self, tensors: list[Tensor]) -> None:
         """In place, over the processes."""
         if self.count == 1:
