@@ -24,6 +24,9 @@ def hopper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+# imageio leaves the pipes of its ffmpeg to the garbage collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_play_tells_returns_by_law_and_films(hopper: Path) -> None:
     film = hopper / "film.mp4"
     laws = ("--law", "coulomb", "--law", "mujoco")
