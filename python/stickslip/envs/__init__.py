@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import gymnasium
 
-from stickslip.envs.ant import Ant
 from stickslip.envs.base import BatchEnv
 from stickslip.envs.grasp import Grasp
-from stickslip.envs.humanoid import Humanoid
 from stickslip.envs.locomotion import G1, Go1, VelocityTracking
 from stickslip.envs.planar import HalfCheetah, Hopper, Walker2d
+from stickslip.envs.spatial import Ant, Humanoid
 
 __all__ = [
     "G1",
