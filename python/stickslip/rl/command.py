@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Annotated, Any
@@ -71,14 +72,14 @@ def play(
     table = Table("law", "return", "length", "failed")
     for each in law or [None]:
         options: dict[str, Any] = {"threads": threads} | ({"law": str(each)} if each else {})
-        name = str(each or module.load(run)[0].options["law"])
-        film = video.with_stem(f"{video.stem}-{name}") if video and law and law[1:] else video
+        file = video.with_stem(f"{video.stem}-{each}") if video and law and law[1:] else video
         try:
-            episodes = module.play(run, envs, seed, film, **options)
+            with module.Film(file) if file else contextlib.nullcontext() as film:
+                episodes = module.play(run, envs, seed, film, **options)
         except module.NoOpenGLError as error:
             fail(f"--video: {error}")
         table.add_row(
-            name,
+            episodes.law,
             f"{episodes.returns.mean():.0f} ± {episodes.returns.std():.0f}",
             f"{episodes.lengths.mean():.0f}",
             f"{episodes.failed.sum()}",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import gymnasium
+import imageio.v2 as imageio
 import mujoco
 import numpy as np
 import torch
@@ -22,6 +24,7 @@ from stickslip.rl.ppo import Settings
 class Episodes:
     """One episode of each environment."""
 
+    law: str  #: under which they were played
     returns: np.ndarray  #: (N,) sums of rewards
     lengths: np.ndarray  #: (N,) steps
     failed: np.ndarray  #: (N,) bool: ended because contacts were not solved or numbers exploded
@@ -38,7 +41,11 @@ def load(run: Path) -> tuple[Settings, Agent]:
 
 
 def play(
-    run: Path, num_envs: int = 32, seed: int = 1_000_000, video: Path | None = None, **options: Any
+    run: Path,
+    num_envs: int = 32,
+    seed: int = 1_000_000,
+    watch: Callable[[BatchEnv, np.ndarray], None] | None = None,
+    **options: Any,
 ) -> Episodes:
     """Plays one episode in each environment, without noise on the actions.
 
@@ -46,31 +53,33 @@ def play(
         run: folder of a run.
         num_envs: number of environments.
         seed: of the first; the default is none that training used.
-        video: file for a film of the first environment (.mp4, .gif).
+        watch: sees the environments after each step, and which of them (N,) are in their episode;
+            a `Film`, for instance.
         options: of the environment, instead of the run's (`law="convex"`).
     """
     settings, agent = load(run)
-    options = settings.options | options
     envs: BatchEnv = gymnasium.make_vec(
-        settings.env, num_envs=num_envs, autoreset_mode=AutoresetMode.NEXT_STEP, **options
+        settings.env,
+        num_envs=num_envs,
+        autoreset_mode=AutoresetMode.NEXT_STEP,
+        **(settings.options | options),
     ).unwrapped
     space = envs.single_action_space
     observations, _ = envs.reset(seed=seed)
-    result = Episodes(np.zeros(num_envs), np.zeros(num_envs, int), np.zeros(num_envs, bool))
-    running, frames = np.ones(num_envs, bool), Film(envs, video)
+    returns, lengths = np.zeros(num_envs), np.zeros(num_envs, int)
+    failed, running = np.zeros(num_envs, bool), np.ones(num_envs, bool)
     while running.any():
         actions = (
             agent.best_action(torch.as_tensor(observations)).numpy().clip(space.low, space.high)
         )
         observations, rewards, terminated, truncated, infos = envs.step(actions)
-        result.returns += rewards * running
-        result.lengths += running
-        result.failed |= running & (infos["status"] != Status.solved)
-        if running[0]:
-            frames.add()
+        returns += rewards * running
+        lengths += running
+        failed |= running & (infos["status"] != Status.solved)
+        if watch is not None:
+            watch(envs, running)
         running &= ~(terminated | truncated)
-    frames.close()
-    return result
+    return Episodes(envs.sim.law, returns, lengths, failed)
 
 
 class NoOpenGLError(RuntimeError):
@@ -78,39 +87,47 @@ class NoOpenGLError(RuntimeError):
 
 
 class Film:
-    """Frames of the first environment in a file; nothing without one."""
+    """Watches the first environment and films its episode: `with Film(file) as film`.
+
+    Args:
+        file: .mp4 or .gif; its folder is made if absent.
+    """
 
     _fps = 30
 
-    def __init__(self, envs: BatchEnv, file: Path | None) -> None:
-        self.envs, self.file, self.seconds, self.frames = envs, file, 0.0, 0
-        if file is None:
-            return
-        import imageio.v2 as imageio
-
+    def __init__(self, file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
-        self.writer = imageio.get_writer(file, fps=self._fps)
-        self.data = mujoco.MjData(envs.model)
+        self._writer = imageio.get_writer(file, fps=self._fps)
+        self._renderer: mujoco.Renderer | None = None
+        self._seconds, self._frames = 0.0, 0
+
+    def __enter__(self) -> Film:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._writer.close()
+        if self._renderer is not None:
+            self._renderer.close()
+
+    def __call__(self, envs: BatchEnv, running: np.ndarray) -> None:
+        if not running[0]:
+            return
+        if self._renderer is None:
+            self._set_up(envs.model)
+        self._seconds += envs.dt
+        while self._frames < self._seconds * self._fps:
+            self._data.qpos[:] = envs.sim.qpos[0]
+            mujoco.mj_forward(envs.model, self._data)
+            self._camera.lookat[:] = self._data.subtree_com[0]
+            self._renderer.update_scene(self._data, self._camera)
+            self._writer.append_data(self._renderer.render())
+            self._frames += 1
+
+    def _set_up(self, model: mujoco.MjModel) -> None:
+        self._data = mujoco.MjData(model)
+        self._camera = mujoco.MjvCamera()
+        mujoco.mjv_defaultFreeCamera(model, self._camera)
         try:
-            self.renderer = mujoco.Renderer(envs.model, 480, 640)
+            self._renderer = mujoco.Renderer(model, 480, 640)
         except Exception as error:  # what a missing OpenGL raises differs by driver
             raise NoOpenGLError(f"MuJoCo cannot draw here: {error}") from error
-        self.camera = mujoco.MjvCamera()
-        mujoco.mjv_defaultFreeCamera(envs.model, self.camera)
-
-    def add(self) -> None:
-        if self.file is None:
-            return
-        self.seconds += self.envs.dt
-        while self.frames < self.seconds * self._fps:
-            self.data.qpos[:] = self.envs.sim.qpos[0]
-            mujoco.mj_forward(self.envs.model, self.data)
-            self.camera.lookat[:] = self.data.subtree_com[0]
-            self.renderer.update_scene(self.data, self.camera)
-            self.writer.append_data(self.renderer.render())
-            self.frames += 1
-
-    def close(self) -> None:
-        if self.file is not None:
-            self.writer.close()
-            self.renderer.close()
