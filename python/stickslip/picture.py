@@ -9,8 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from stickslip._core import Status
 from stickslip.run import Account
 
+STATUS_COLOURS = {
+    Status.solved: "#3ca050",
+    Status.not_converged: "#f0b020",
+    Status.no_solution_found: "#c04090",
+    Status.bad_input: "#d02020",
+    Status.over_capacity: "#4050c0",
+}
 _COLUMNS, _WIDTH, _HEIGHT = 4, 320, 240
 
 

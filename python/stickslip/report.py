@@ -13,6 +13,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
+from stickslip import picture
 from stickslip._core import Status
 from stickslip._options import fail
 from stickslip.files import ContactProblem, read
@@ -27,13 +28,7 @@ td, th { padding: 0.1rem 1rem 0.1rem 0; text-align: left; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .unsolved { color: #b00; font-weight: bold; }
 """
-_COLOURS = {
-    Status.solved: "#e8f2e8",
-    Status.not_converged: "#f0b020",
-    Status.no_solution_found: "#c04090",
-    Status.bad_input: "#d02020",
-    Status.over_capacity: "#4050c0",
-}
+_COLOURS = picture.STATUS_COLOURS | {Status.solved: "#e8f2e8"}  # most of a map, so a pale one
 
 
 def report(

@@ -9,19 +9,12 @@ import numpy as np
 import typer
 
 from stickslip import _options as choice
-from stickslip import models
+from stickslip import models, picture
 from stickslip._core import Status
 from stickslip._options import SimLawName, fail
 from stickslip.run import Controller
 from stickslip.sim import BatchSim
 
-COLOURS = {
-    Status.solved: (60, 160, 80),
-    Status.not_converged: (240, 176, 32),
-    Status.no_solution_found: (192, 64, 144),
-    Status.bad_input: (208, 32, 32),
-    Status.over_capacity: (64, 80, 192),
-}
 _SIDES = 24  # of a friction cone
 
 
@@ -117,6 +110,7 @@ class Show:
     def _draw_contacts(self, scene: Any, env: int) -> None:
         contacts = self.sim.contacts(env) if self.steps else []
         status = Status(self.sim.status[env])
+        colour = picture.STATUS_COLOURS[status]
         cones = bool(contacts) and self._cones.value
         points = [arrow(c, self._length) for c in contacts]
         # Where the camera follows a robot, the world moves instead: contacts go with the floor.
@@ -124,7 +118,7 @@ class Show:
         scene.server.scene.add_arrows(
             f"{world}/contacts/forces",
             np.array(points, np.float32).reshape(-1, 2, 3),
-            COLOURS[status],
+            tuple(bytes.fromhex(colour[1:])),
             shaft_radius=0.004 * self.model.stat.extent,
             head_radius=0.01 * self.model.stat.extent,
             head_length=0.02 * self.model.stat.extent,
@@ -137,10 +131,9 @@ class Show:
             (90, 90, 90),
             visible=cones,
         )
-        red, green, blue = COLOURS[status]
         unsolved = int(np.count_nonzero(self.sim.status))
         self._verdict.content = (
-            f'<p>environment {env}: <b style="color: rgb({red} {green} {blue})">{status.name}</b>, '
+            f'<p>environment {env}: <b style="color: {colour}">{status.name}</b>, '
             f"residual {self.sim.residual[env]:.1e}, {len(contacts)} contacts<br/>"
             f"{unsolved} of {self.sim.num_envs} not solved</p>"
         )
