@@ -67,7 +67,8 @@ class Processes:
             dist.init_process_group("nccl" if self.device.type == "cuda" else "gloo")
 
     def close(self) -> None:
-        """Leaves the others; without it, their threads may abort at the end of the program."""
+        """Leaves the others. Without it gloo's threads may abort the program at its end, where
+        they still hold tensors (pytorch/pytorch#190489)."""
         if dist.is_initialized():
             dist.destroy_process_group()
 
