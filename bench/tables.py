@@ -9,7 +9,7 @@ A page says where which table stands, by what stands around it:
     <!-- end -->
 
 MACHINE/REPORT is a file of bench/results without .json (MACHINE may be a pattern, for reports of
-machines yet to come), KIND a function of this file.
+machines yet to come), KIND a function of this file, or one of tables_learning.py.
 """
 
 import json
@@ -18,33 +18,14 @@ import statistics
 import sys
 from pathlib import Path
 
+from table_text import number, percent, ratio, table, times
+from tables_learning import environments, gaits, training
+
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results"
 BLOCK = re.compile(r"(<!-- table: (\S+) (\w+)([^>]*) -->\n\n)(.*?)(<!-- end -->)", re.S)
 SIZES = [1, 2, 4, 8, 16, 32]
 FAMILIES = ["box", "boxrest", "cage", "stack", "stackrest", "stackheavy"]
-
-
-def table(header: list[str], rows: list[list[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
-
-
-def number(value: float) -> str:
-    """Two or three digits."""
-    return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
-
-
-def ratio(value: float) -> str:
-    return f"{value:.2f}" if value < 10 else number(value)
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
-
-
-def times(result: dict, *keys: str) -> str:
-    return " / ".join(number(result[f"us_{key}"]) for key in keys)
 
 
 def by_name(report: dict) -> dict[str, dict]:
@@ -194,37 +175,6 @@ def warm(report: dict) -> str:
     return table(["cold → warm", "µs per step", "solve", "iterations", "solved"], rows)
 
 
-def environments(report: dict) -> str:
-    """Microseconds per environment and step (ratio to ours with MuJoCo's law)."""
-    found = {(r["env"], r["envs"], r["contestant"]): r for r in report["results"]}
-    contestants = dict.fromkeys(r["contestant"] for r in report["results"])
-    rows = []
-    for env, envs in dict.fromkeys(key[:2] for key in found):
-        cells = [found.get((env, envs, contestant)) for contestant in contestants]
-        texts = [f"{number(c['us'])} ({c['ratio']:.2f})" if c else "–" for c in cells]
-        rows.append([f"{env}, {envs:,}", *texts])
-    return table(["µs (ratio)", *contestants], rows)
-
-
-def training(report: dict) -> str:
-    """Returns of the last 100 episodes over time, and of the trained policy by law."""
-    marks = (1, 5, 10, 20)  # minutes
-    laws = list(report["results"][0]["laws"])
-    rows = []
-    for r in report["results"]:
-        curve, row = r["curve"], [r["env"], str(r["seed"])]
-        for minutes in marks:
-            before = [p for p in curve if p["seconds"] <= 60 * minutes]
-            there = before and curve[-1]["seconds"] >= 60 * minutes
-            row.append(f"{before[-1]['return']:,.0f}" if there else "–")
-        end = curve[-1]
-        row.append(f"{end['return']:,.0f} after {end['seconds'] / 60:.1f} min, {end['steps']:,}")
-        row += [f"{r['laws'][law]['return']:,.0f} ± {r['laws'][law]['deviation']:,.0f}"
-                for law in laws]  # fmt: skip
-        rows.append(row)
-    return table(["", "seed", *(f"{m} min" for m in marks), "end, steps", *laws], rows)
-
-
 def claims(result: dict) -> str:
     """Claims of success that are wrong, and the largest residual among them."""
     worst = result["worst_claimed"]
@@ -261,8 +211,8 @@ def peers(report: dict, case: str) -> str:
 
 
 KINDS = {f.__name__: f for f in (machine, solvers, compare, robots, rungs, plain, scaling, models,
-                                 steps, robot_steps, warm, environments, training, peers_by_size,
-                                 peers)}  # fmt: skip
+                                 steps, robot_steps, warm, environments, training, gaits,
+                                 peers_by_size, peers)}  # fmt: skip
 
 
 def block(match: re.Match) -> str:

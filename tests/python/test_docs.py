@@ -200,8 +200,9 @@ def test_the_examples_of_the_pages_for_python_run(page, examples, tmp_path, monk
 
 
 @pytest.fixture
-def tables():
+def tables(monkeypatch):
     """bench/tables.py as a module."""
+    monkeypatch.syspath_prepend(ROOT / "bench")
     spec = importlib.util.spec_from_file_location("tables", ROOT / "bench" / "tables.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
