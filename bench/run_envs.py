@@ -5,15 +5,16 @@
 
 Contestants take turns, each in a process of its own that idles while others step: random actions,
 observations, rewards, autoreset. `sync` and `async` are Gymnasium's vector environments of its own
-single ones (`async`: a process each, so 64 at most); `envpool` runs where --envpool names the
-Python of an environment that has it; `mjb_step` is MuJoCo's batch stepping with the same frame skip
-and nothing else: no observations, no resets. Those without a law in their name step as the model
-says; with `implicitfast` all laws do the same work but for the solve. Ratios are medians over the
-rounds, of times in the same round.
+single ones (`async`: a process each, so 64 at most); `envpool` runs where --envpool, or the
+environment variable STICKSLIP_ENVPOOL, names a Python that has it; `mjb_step` is MuJoCo's batch
+stepping with the same frame skip and nothing else: no observations, no resets. Those without an
+integrator in their name step as the model says; with `implicitfast` all laws do the same work but
+for the solve. Ratios are medians over the rounds, of times in the same round.
 """
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -33,17 +34,20 @@ CONTESTANTS = {
     "async": {},
     "envpool": {},
     "mjb_step": {},
+    "mjb_step implicitfast": {"integrator": "implicitfast"},
 }
 
 
 class BatchStep:
     """mjb_step with the frame skip of an environment."""
 
-    def __init__(self, env: str, envs: int, threads: int) -> None:
+    def __init__(self, env: str, envs: int, threads: int, integrator: str = "") -> None:
         import gymnasium
         import mujoco.batch
 
         single = gymnasium.make(f"{env}-v5").unwrapped
+        if integrator == "implicitfast":
+            single.model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
         self.batch = mujoco.batch.Batch(single.model, envs, nthread=threads)
         self.ctrl = self.batch.bind("ctrl")
         self.frame_skip = single.frame_skip
@@ -58,8 +62,8 @@ class BatchStep:
 
 
 def make(name: str, env: str, envs: int, threads: int):
-    if name == "mjb_step":
-        return BatchStep(env, envs, threads)
+    if name.startswith("mjb_step"):
+        return BatchStep(env, envs, threads, **CONTESTANTS[name])
     if name == "envpool":
         import envpool
 
@@ -78,7 +82,7 @@ def work(name: str, env: str, envs: int, threads: int) -> None:
     """Steps as often as each line says, and answers with the seconds."""
     stepper = make(name, env, envs, threads)
     stepper.reset(**({} if name == "envpool" else {"seed": 0}))
-    if name == "mjb_step":
+    if name.startswith("mjb_step"):
         shape, high = stepper.action_shape, 1.0
     else:
         high = np.asarray(stepper.action_space.high).ravel()[0]
@@ -158,13 +162,14 @@ def race(given: argparse.Namespace, env: str, envs: int) -> list[dict]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", nargs="?")
-    parser.add_argument("--env", nargs="+", default=["Ant", "HalfCheetah"])
+    parser.add_argument("--env", nargs="+", default=["Ant", "HalfCheetah", "Humanoid"])
     parser.add_argument("--envs", type=int, nargs="+", default=[64, 1024, 4096])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=0.4)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--contestants", nargs="+", choices=CONTESTANTS, default=[*CONTESTANTS])
-    parser.add_argument("--envpool", default="" if find_spec("envpool") is None else sys.executable)
+    here = sys.executable if find_spec("envpool") else ""
+    parser.add_argument("--envpool", default=os.getenv("STICKSLIP_ENVPOOL", here))
     parser.add_argument("--work", choices=CONTESTANTS, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
