@@ -16,8 +16,20 @@ def model_file(xml_file: str) -> Path:
     return Path(find_spec("gymnasium").origin).parent / "envs/mujoco/assets" / xml_file
 
 
-def uniform_noise(rng: np.random.Generator, scale: float, size: int) -> np.ndarray:
-    return rng.uniform(low=-scale, high=scale, size=size)
+def normal_start(
+    rng: np.random.Generator, qpos: np.ndarray, nv: int, scale: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """(qpos, qvel): uniform noise on the positions, normally distributed velocities."""
+    start = qpos + rng.uniform(low=-scale, high=scale, size=len(qpos))
+    return start, np.zeros(nv) + scale * rng.standard_normal(nv)
+
+
+def uniform_start(
+    rng: np.random.Generator, qpos: np.ndarray, nv: int, scale: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """(qpos, qvel): uniform noise on both."""
+    start = qpos + rng.uniform(low=-scale, high=scale, size=len(qpos))
+    return start, np.zeros(nv) + rng.uniform(low=-scale, high=scale, size=nv)
 
 
 def control_cost(weight: float, controls: np.ndarray) -> np.ndarray:

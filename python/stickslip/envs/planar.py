@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from stickslip.envs.base import BatchEnv, Rows
-from stickslip.envs.gymnasium_v5 import control_cost, model_file, uniform_noise
+from stickslip.envs.gymnasium_v5 import control_cost, model_file, normal_start, uniform_start
 
 
 class HalfCheetah(BatchEnv):
@@ -32,9 +32,7 @@ class HalfCheetah(BatchEnv):
         super().__init__(model_file(xml_file), num_envs, frame_skip=frame_skip, **batch)
 
     def initial_state(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        scale, nv = self._reset_noise_scale, self.model.nv
-        qpos = self.initial_qpos + uniform_noise(rng, scale, self.model.nq)
-        return qpos, np.zeros(nv) + scale * rng.standard_normal(nv)
+        return normal_start(rng, self.initial_qpos, self.model.nv, self._reset_noise_scale)
 
     def observation(self, rows: Rows) -> np.ndarray:
         parts = (self.sim.qpos[rows, self._skipped_qpos :], self.sim.qvel[rows])
@@ -99,9 +97,7 @@ class Walker2d(HalfCheetah):
         return ((low < pose) & (pose < high)).all(axis=1)
 
     def initial_state(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        scale = self._reset_noise_scale
-        qpos = self.initial_qpos + uniform_noise(rng, scale, self.model.nq)
-        return qpos, np.zeros(self.model.nv) + uniform_noise(rng, scale, self.model.nv)
+        return uniform_start(rng, self.initial_qpos, self.model.nv, self._reset_noise_scale)
 
     def observation(self, rows: Rows) -> np.ndarray:
         velocity = np.clip(self.sim.qvel[rows], -10, 10)

@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 
 from stickslip.envs.base import ALL, BatchEnv, Rows
-from stickslip.envs.gymnasium_v5 import control_cost, model_file, norm, uniform_noise
+from stickslip.envs.gymnasium_v5 import (
+    control_cost,
+    model_file,
+    norm,
+    normal_start,
+    uniform_start,
+)
 
 
 class Walker(BatchEnv):
@@ -51,14 +57,6 @@ class Walker(BatchEnv):
     def costs(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(N,) each: of the controls, of the contacts."""
         raise NotImplementedError
-
-    def initial_state(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        qpos = self.initial_qpos + uniform_noise(rng, self._reset_noise_scale, self.model.nq)
-        return qpos, np.zeros(self.model.nv) + self.velocity_noise(rng)
-
-    def velocity_noise(self, rng: np.random.Generator) -> np.ndarray:
-        """(nv,) in which an episode begins."""
-        return uniform_noise(rng, self._reset_noise_scale, self.model.nv)
 
     def before(self) -> np.ndarray:
         return self.position().copy()
@@ -138,8 +136,8 @@ class Ant(Walker):
         contact_cost = control_cost(self._contact_cost_weight, self.contact_forces(ALL))
         return control_cost(self._ctrl_cost_weight, actions), contact_cost
 
-    def velocity_noise(self, rng: np.random.Generator) -> np.ndarray:
-        return self._reset_noise_scale * rng.standard_normal(self.model.nv)
+    def initial_state(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        return normal_start(rng, self.initial_qpos, self.model.nv, self._reset_noise_scale)
 
     def observation(self, rows: Rows) -> np.ndarray:
         parts = [self.sim.qpos[rows, self._skipped_qpos :], self.sim.qvel[rows]]
@@ -210,6 +208,9 @@ class Humanoid(Walker):
         contact_cost = control_cost(self._contact_cost_weight, self.sim.field("cfrc_ext"))
         contact_cost = np.clip(contact_cost, *self._contact_cost_range)
         return control_cost(self._ctrl_cost_weight, self.sim.ctrl), contact_cost
+
+    def initial_state(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        return uniform_start(rng, self.initial_qpos, self.model.nv, self._reset_noise_scale)
 
     def observation(self, rows: Rows) -> np.ndarray:
         parts = [self.sim.qpos[rows, self._skipped_qpos :], self.sim.qvel[rows]]
