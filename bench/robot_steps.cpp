@@ -112,7 +112,9 @@ class Ours : public Contender {
     buffers_.reserve(d->nefc, mujoco::shape_of(d).n_contacts);
     buffers_.set_rows(0, d->nefc);
     if (d->nefc > 0) {
-      mujoco::gather(m, d, level_, contact_, buffers_.slot(0));
+      const auto slot = buffers_.slot(0);
+      mujoco::gather_motion(m, d, formulation_.level, slot);
+      mujoco::gather_rows(m, d, formulation_, nullptr, slot);
       buffers_.form_delassus(0);
       buffers_.solve(0);
       status_ = buffers_.results().status(0);

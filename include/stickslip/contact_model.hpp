@@ -34,14 +34,30 @@ inline double least_end_gap(const ContactModel& model, double gap, double h) {
   return std::min(0.0, gap + h * model.v_max);
 }
 
+/// The same for steps that recover penetration in the positions alone (docs/mathematics.md §12):
+/// rigid contacts close, but do not push apart what overlaps. A contact bounces in the step in
+/// which it would close, be it by the velocity before or by the one without impulses, `v_free`
+/// (m/s), and with `share` of its restitution.
+inline double closing_bias(const ContactModel& model, double gap, double v_before, double v_free,
+                           double h, double share = 1.0) {
+  const double closing = std::max(gap, 0.0) / h;
+  const bool impact = v_before < -model.v_rest && gap + h * std::min(v_free, v_before) < 0.0;
+  return impact ? std::min(closing, share * model.restitution * v_before) : closing;
+}
+
+/// The bias with which a linear gap, `end_gap` (m) after a step at the normal velocity `v_after`
+/// (m/s), would have ended at `least_end_gap`: what it was off by, nu, is made up for.
+inline double corrected_closing(const ContactModel& model, double gap, double h, double end_gap,
+                                double v_after) {
+  const double nu = h * v_after - end_gap;
+  return -(nu + least_end_gap(model, gap, h)) / h;
+}
+
 /// contact_bias corrected so that the gap is kept at the *end* of the step (Hotz et al.,
-/// Calculation of Contact Forces, eq. 6): `end_gap` (m) was measured there after a step with the
-/// normal velocity `v_after` (m/s), and what a linear gap would be off by, nu, is made up for.
-/// Contacts that bounce do so, and keep their gap as well.
+/// Calculation of Contact Forces, eq. 6). Contacts that bounce do so, and keep their gap as well.
 inline double corrected_bias(const ContactModel& model, double gap, double v_before, double h,
                              double end_gap, double v_after) {
-  const double nu = h * v_after - end_gap;
-  const double closing = -(nu + least_end_gap(model, gap, h)) / h;
+  const double closing = corrected_closing(model, gap, h, end_gap, v_after);
   const double bounced = bounce(model, gap, v_before);
   return bounced < 0.0 ? std::min(bounced, closing) : closing;
 }

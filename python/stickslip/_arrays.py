@@ -140,6 +140,14 @@ def thread_count(threads: Any) -> int:
     return number
 
 
+def one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+    """A word out of a few."""
+    if not isinstance(value, str) or value not in allowed:
+        words = ", ".join(repr(word) for word in allowed)
+        raise ValueError(f"{name}: expected one of {words}, got {value!r}")
+    return value
+
+
 def number(name: str, value: Any) -> float:
     """A Python float."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):

@@ -18,6 +18,7 @@ from stickslip.contact import Backend, SolveOptions, make_options, use_cuda
 
 SimLaw = Literal["coulomb", "convex", "box", "frictionless", "mujoco"]
 Integrator = Literal["model", "euler", "rk4", "implicit", "implicitfast"]
+Softness = Literal["rigid", "model"]
 
 
 class BatchSim(SimViews):
@@ -51,15 +52,18 @@ class BatchSim(SimViews):
             do not bounce.
         v_max: fastest recovery from penetration, m/s.
         compliance: of the rigid contacts' normals, 1/kg.
-        contact_margin: rigid contacts are found from this gap on, m. Default 4 h² |gravity| + 1e-6.
+        softness: "rigid", or "model": normals of the rigid laws' contacts give way as MuJoCo's do
+            (solref, solimp), under friction that is exact all the same.
+        contact_margin: rigid contacts are found from this gap on, m. Default: for each pair what it
+            may approach in a step, by its speed.
         warm_start: solves of the rigid laws start from the impulses of the step before, contact by
             contact (pair of geoms and nearest position). They are part of `state`, behind the
             model's own userdata; a reset environment starts cold.
-        position_iterations: at most so many more solves a step until no gap of the step's contacts
-            ends below -position_tolerance (m); `penetration` and `position_rounds` tell. 0: one
-            solve, with gaps linear within the step. A contact is kept if it is known before it
-            closes: contact_margin should be what one approaches in a step. The tolerance's default
-            is the accuracy of MuJoCo's gaps between convex geoms (ccd_tolerance).
+        position_iterations, position_tolerance: penetration beyond the tolerance, m, is recovered in
+            the positions alone, at most at v_max; velocities never have it. 0: with gaps that are
+            linear within the step; else in at most so many more solves a step until no gap of the
+            step's contacts, measured at its end, falls short: `penetration` and `position_rounds`
+            tell. The tolerance's default is the accuracy of MuJoCo's gaps between convex geoms.
         fields: names of arrays of MuJoCo's mjData to keep for all environments: `field` has them.
 
     Raises:
@@ -84,6 +88,7 @@ class BatchSim(SimViews):
         v_rest: float = 0.01,
         v_max: float = 1.0,
         compliance: float = 0.0,
+        softness: Softness = "rigid",
         contact_margin: float | None = None,
         warm_start: bool = True,
         position_iterations: int = 0,
@@ -111,6 +116,7 @@ class BatchSim(SimViews):
             warm_start=bool(warm_start),
             position_iterations=check.count("position_iterations", position_iterations),
             position_tolerance=check.number("position_tolerance", position_tolerance),
+            model_softness=check.one_of("softness", softness, ("rigid", "model")) == "model",
             fields=list(fields),
         )
         self.law = law
@@ -200,6 +206,14 @@ class BatchSim(SimViews):
         target = Path("problems.h5" if path is None else path)
         write(target, [from_simulation(self, env, name)], append=True)
         return target
+
+    def statistics(self) -> dict[str, Any]:
+        """Counts since the start, over all environments: steps by status ("solved", ...), solved
+        steps by the ladder's rung ("rungs"), solves after the first of a step ("second_solves"),
+        steps whose positions recovered penetration ("repositioned"), contacts that took no part
+        because they could not close ("culled"), that were found to close all the same ("taken_in"),
+        and that acted from afar on geoms which never touch ("ghosts")."""
+        return self._core.statistics()
 
     def timings(self) -> dict[str, float]:
         """Seconds of wall time by stage so far, and the number of steps.

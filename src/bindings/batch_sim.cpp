@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "src/bindings/bindings.hpp"
+#include "stickslip/info.hpp"
 
 namespace stickslip::bindings {
 
@@ -59,7 +60,8 @@ void create(BatchSim* self, const std::string& file, const std::string& text, in
             bool mujoco_law, const SolveOptions& options, int threads, bool cuda,
             const std::string& integrator, double restitution, double v_rest, double v_max,
             double compliance, double contact_margin, bool warm_start, int position_iterations,
-            double position_tolerance, const std::vector<std::string>& fields) {
+            double position_tolerance, bool model_softness,
+            const std::vector<std::string>& fields) {
   const mujoco::SimOptions sim_options{
       .num_envs = num_envs,
       .mujoco_law = mujoco_law,
@@ -71,6 +73,7 @@ void create(BatchSim* self, const std::string& file, const std::string& text, in
                   .v_rest = v_rest,
                   .v_max = v_max,
                   .compliance = compliance},
+      .softness = model_softness ? mujoco::Softness::model : mujoco::Softness::rigid,
       .contact_margin = contact_margin,
       .warm_start = warm_start,
       .position_iterations = position_iterations,
@@ -184,6 +187,19 @@ nb::dict timings(const BatchSim& sim) {
   return d;
 }
 
+nb::dict statistics(const BatchSim& sim) {
+  const auto& s = sim.statistics();
+  nb::dict d;
+  for (int i = 0; i < int(s.by_status.size()); ++i) d[name(EnvStatus(i))] = s.by_status[i];
+  d["rungs"] = std::vector<std::int64_t>(s.by_rung.begin(), s.by_rung.end());
+  d["second_solves"] = s.second_solves;
+  d["repositioned"] = s.repositioned;
+  d["ghosts"] = s.ghosts;
+  d["culled"] = s.culled;
+  d["taken_in"] = s.taken_in;
+  return d;
+}
+
 template <StateComponent c>
 nb::object component(nb::handle self) {
   return view(nb::cast<const BatchSim&>(self).component(c), self);
@@ -210,7 +226,7 @@ void bind_batch_sim(nb::module_& m) {
       .def("__init__", &create, "file"_a, "text"_a, nb::kw_only(), "num_envs"_a, "mujoco_law"_a,
            "options"_a, "threads"_a, "cuda"_a, "integrator"_a, "restitution"_a, "v_rest"_a,
            "v_max"_a, "compliance"_a, "contact_margin"_a, "warm_start"_a, "position_iterations"_a,
-           "position_tolerance"_a, "fields"_a)
+           "position_tolerance"_a, "model_softness"_a, "fields"_a)
       .def("step", &BatchSim::step, "substeps"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("reset", &reset, "mask"_a, "key"_a)
       .def("forward", &forward, "mask"_a)
@@ -218,6 +234,7 @@ void bind_batch_sim(nb::module_& m) {
       .def("contacts", &contacts, "env"_a)
       .def("problem", &problem, "env"_a)
       .def("timings", &timings)
+      .def("statistics", &statistics)
       .def_prop_ro("state", &component<C::integration>)
       .def_prop_ro("time", &component<C::time>)
       .def_prop_ro("qpos", &component<C::qpos>)

@@ -7,7 +7,11 @@
 
 #include "src/mujoco/batch_sim.hpp"
 #include "src/mujoco/fields.hpp"
+#include "src/mujoco/ghosts.hpp"
+#include "src/mujoco/look_ahead.hpp"
 #include "src/mujoco/rk4.hpp"
+#include "src/mujoco/saved_solve.hpp"
+#include "src/mujoco/step_memory.hpp"
 #include "src/mujoco/warm_start.hpp"
 
 namespace stickslip::mujoco {
@@ -23,6 +27,8 @@ struct Verdict {
   int num_contacts = 0, num_rows = 0;
   int position_rounds = 0;
   double penetration = 0;  // m
+  int rung = -1;           // of the solve; -1: there was none
+  int second_solves = 0, ghosts = 0, culled = 0, taken_in = 0;
 };
 
 /// An environment on its way through a step. Each thread has one; where all environments wait for
@@ -33,9 +39,22 @@ struct alignas(64) Passage {
   Verdict verdict;
   bool failed = false;  // the step
   bool misfit = false;  // the problem waits for more room
+  bool short_of_memory = false;  // MuJoCo had none for all contacts and constraints
   bool warm = false;    // the solve starts from impulses of the last step
+  // At velocity level:
+  StepContacts contacts;
+  double bounce = 1;          // share of the restitution
+  bool repositioned = false;  // positions move with `position_velocity`, not with the velocity
+  std::vector<double> end_velocity, position_velocity;
+  // Memory of what is tried on the way.
+  Margins margins;
+  std::vector<GeomPair> pairs;
+  GeomPoses poses;
+  SavedSolve saved;
+  std::vector<double> trial, difference;
   int rows_needed = 0, contacts_needed = 0;
   std::array<std::int64_t, kNumStages> ticks{};  // of the processor, by stage
+  Statistics statistics;                         // of the steps since they were last added up
 };
 
 /// Adds the time since the last mark to a stage. Trivially destructible: MuJoCo's errors jump over
@@ -59,18 +78,20 @@ struct BatchDeleter {
 };
 
 struct BatchSim::Impl {
-  Impl(ModelPtr model, const SimOptions& options);
+  Impl(LoadedModel model, const SimOptions& options);
 
   void step(int substeps);
   /// Where an error of MuJoCo jumped over report and recovery. Returns whom it befell.
   std::vector<int> recover_raised();
   void forward(const std::vector<int>& ids);
+  void refuse_effective_metric();
   /// Shows the data of an environment as its latest step left them, and the slot of its problem. On
   /// the CPU they are long gone: the step is repeated, from the state in which it began. False
   /// where there was no step, or MuJoCo failed in it.
-  using Visitor = std::function<void(const mjModel*, const mjData*, int slot)>;
+  using Visitor = std::function<void(const mjModel*, const mjData*, const Passage&)>;
   bool revisit(int env, const Visitor& visitor);
 
+  bool rigid() const { return formulation.level == Level::velocity && !formulation.model_softness; }
   bool gpu() const { return options.backend == Backend::cuda; }
   bool autoreset() const { return !(model->opt.disableflags & mjDSBL_AUTORESET); }
   int solves() const { return rk4 ? kRk4Stages : 1; }  ///< per step
@@ -80,13 +101,14 @@ struct BatchSim::Impl {
 
   SimOptions options;
   std::vector<std::string> warnings;
-  ModelPtr own_model;  // until the batch has its copy
-  Level level;
+  Formulation formulation;
   std::unique_ptr<mjBatch, BatchDeleter> batch;
   const mjModel* model;
   int nstate;
   std::vector<Passage> passages;
   ImpulseStore impulses;
+  LookAhead look_ahead;
+  StepMemory memory;
   std::unique_ptr<ProblemBuffers> buffers;
   std::unique_ptr<Rk4Memory> rk4;
   std::unique_ptr<Fields> fields;
@@ -98,15 +120,19 @@ struct BatchSim::Impl {
   std::vector<std::int32_t> iterations, num_contacts, num_rows, failures, position_rounds;
   std::vector<std::int32_t> substeps_left;
   std::vector<std::uint8_t> misfit;  // the problem waits for more room
-  std::vector<std::uint8_t> raised;  // an error of MuJoCo ended the step
+  enum class Raised : std::uint8_t { nothing, error, shortage };
+  std::vector<Raised> raised;  // an error of MuJoCo ended the step; of memory
   std::array<std::vector<int>, ProblemBuffers::kHalves> halves;  // of the environments, on a GPU
   Timings timings;
+  Statistics statistics;
 
  private:
   void pass(mjfBatchFunc function, void* arg, bool save, const std::vector<int>& ids = {});
   void pass_with_room(mjfBatchFunc function, void* arg, mjfBatchFunc again, bool save,
                       const std::vector<int>& ids = {});
   void step_on_gpu();
+  void retry_with_more_memory();
+  void put_back(int env);  // where its step began
   void take_half(int half);
   void pose_half(int half, void* part);
 };

@@ -25,9 +25,29 @@ void check_options(const SimOptions& o) {
   require(usable(c.compliance), "compliance", "a number >= 0, 1/kg", c.compliance);
   require(std::isfinite(o.contact_margin), "contact_margin", "a finite number, m",
           o.contact_margin);
+  if (o.mujoco_law && o.backend == Backend::cuda)
+    throw std::invalid_argument("backend: expected cpu with the law mujoco, whose solver is MuJoCo's");
   if (!o.mujoco_law && !supports(o.solve.solver, o.solve.law))
     throw std::invalid_argument(std::string("solver: ") + name(o.solve.solver) +
                                 " cannot solve the law " + name(o.solve.law));
+}
+
+bool at_velocity_level(const SimOptions& o) { return !o.mujoco_law && o.solve.law != Law::convex; }
+
+const char* law_of(const SimOptions& o) { return o.mujoco_law ? "mujoco" : name(o.solve.law); }
+
+void check_softness(const SimOptions& o) {
+  const bool soft = o.softness == Softness::model;
+  if (soft && !at_velocity_level(o))
+    throw std::invalid_argument(std::string("softness: expected rigid with the law ") + law_of(o) +
+                                ", whose contacts are as soft as the model says anyway");
+  for (const auto& [option, value] : {std::pair{"restitution", o.contact.restitution},
+                                      std::pair{"compliance", o.contact.compliance}})
+    if (value > 0 && (soft || !at_velocity_level(o)))
+      throw std::invalid_argument(
+          std::string(option) + ": expected 0 with " +
+          (soft ? "the model's softness" : std::string("the law ") + law_of(o)) + ", got " +
+          std::to_string(value));
 }
 
 void check_position_options(const SimOptions& o, const mjModel& m) {
@@ -40,22 +60,12 @@ void check_position_options(const SimOptions& o, const mjModel& m) {
     throw std::invalid_argument("position_iterations: expected 0 with " + why + ", got " +
                                 std::to_string(o.position_iterations));
   };
-  if (o.mujoco_law || o.solve.law == Law::convex)
-    refuse(std::string("the law ") + (o.mujoco_law ? "mujoco" : "convex") +
+  if (!at_velocity_level(o))
+    refuse(std::string("the law ") + law_of(o) +
            ", whose contacts are soft (laws at velocity level keep gaps)");
+  if (o.softness == Softness::model) refuse("the model's softness, which lets contacts sink in");
   if (o.contact.compliance > 0) refuse("compliance > 0, which lets contacts sink in");
-  if (o.backend == Backend::cuda) refuse("backend cuda, where a step is one solve for now");
   if (m.nflex > 0) refuse("flexible bodies, whose contacts belong to no pair of geoms");
-}
-
-// Constraints of flexes that MuJoCo solves in a metric of its own have no place in W.
-void refuse_effective_metric(const mjModel* m) {
-  const std::unique_ptr<mjData, decltype(&mj_deleteData)> d{mj_makeData(m), &mj_deleteData};
-  mj_forward(m, d.get());
-  if (d->efm_active)
-    throw std::invalid_argument(
-        "the model's flexible bodies are solved in MuJoCo's effective metric, which is understood "
-        "by law='mujoco' only");
 }
 
 int component_bit(StateComponent c) {
@@ -97,22 +107,25 @@ mjBatch* make_batch(const mjModel* m, const SimOptions& options) {
 
 }  // namespace
 
-BatchSim::Impl::Impl(ModelPtr given, const SimOptions& o)
-    : options(o), own_model(std::move(given)) {
+BatchSim::Impl::Impl(LoadedModel given, const SimOptions& o) : options(o) {
   check_options(options);
-  level = options.solve.law == Law::convex ? Level::acceleration : Level::velocity;
-  mjModel& m = *own_model;
+  check_softness(options);
+  mjModel& m = *given.model;
   check_position_options(options, m);
+  const bool velocities = at_velocity_level(options);
+  formulation = {.level = velocities ? Level::velocity : Level::acceleration,
+                 .model_softness = options.softness == Softness::model,
+                 .contact = options.contact};
   if (options.mujoco_law) {
     override_integrator(m, options.integrator);
   } else {
-    prepare_model(m, options.integrator, level == Level::velocity, options.contact_margin,
-                  warnings);
-    refuse_effective_metric(&m);
-    if (level == Level::velocity && options.warm_start) impulses = ImpulseStore(m);
+    prepare_model(m, options.integrator, velocities, warnings);
+    if (velocities && options.warm_start) impulses = ImpulseStore(m);
+    if (rigid()) look_ahead = LookAhead(&m, options.contact_margin);
   }
+  memory = StepMemory(m, given.fixes_memory);
   batch.reset(make_batch(&m, options));
-  own_model.reset();
+  given.model.reset();
   model = mjb_model(batch.get());
   nstate = mjb_nstate(batch.get());
 
@@ -136,7 +149,9 @@ BatchSim::Impl::Impl(ModelPtr given, const SimOptions& o)
   for (auto* counts : {&iterations, &num_contacts, &num_rows, &failures, &position_rounds})
     counts->resize(n);
   substeps_left.resize(n);
-  for (auto* flags : {&raised, &misfit}) flags->resize(n);
+  raised.resize(n);
+  misfit.resize(n);
+  refuse_effective_metric();
 }
 
 std::vector<int> BatchSim::Impl::selected(const std::uint8_t* mask) const {
@@ -146,7 +161,7 @@ std::vector<int> BatchSim::Impl::selected(const std::uint8_t* mask) const {
   return ids;
 }
 
-BatchSim::BatchSim(ModelPtr model, const SimOptions& options)
+BatchSim::BatchSim(LoadedModel model, const SimOptions& options)
     : impl_(std::make_unique<Impl>(std::move(model), options)) {}
 BatchSim::~BatchSim() = default;
 BatchSim::BatchSim(BatchSim&&) noexcept = default;
@@ -228,19 +243,22 @@ const mjModel& BatchSim::model() const { return *impl_->model; }
 const SimOptions& BatchSim::options() const { return impl_->options; }
 int BatchSim::threads() const { return mjb_nthread(impl_->batch.get()); }
 const Timings& BatchSim::timings() const { return impl_->timings; }
+const Statistics& BatchSim::statistics() const { return impl_->statistics; }
 const std::vector<std::string>& BatchSim::warnings() const { return impl_->warnings; }
 
 std::vector<ContactRecord> BatchSim::contacts(int env) const {
   std::vector<ContactRecord> records(impl_->num_contacts[env]);
   if (records.empty()) return records;
-  const bool seen = impl_->revisit(env, [&](const mjModel* m, const mjData* d, int) {
-    for (std::size_t i = 0; i < records.size(); ++i) {
+  const bool rigid = impl_->rigid();
+  const bool seen = impl_->revisit(env, [&](const mjModel* m, const mjData* d, const Passage& p) {
+    for (std::size_t i = 0, to = 0; to < records.size(); ++i) {
+      if (rigid && p.contacts.use[i] != Use::solved) continue;
       const mjContact& c = d->contact[i];
-      ContactRecord& r = records[i];
+      ContactRecord& r = records[to++];
       mju_copy(r.position.data(), c.pos, 3);
       mju_copy(r.frame.data(), c.frame, 9);
       mj_contactForce(m, d, int(i), r.force.data());
-      r.gap = c.dist;
+      r.gap = rigid ? p.contacts.gap[i] : c.dist;
       r.dim = c.dim;
       r.geom = {c.geom[0], c.geom[1]};
       mju_copy(r.friction.data(), c.friction, 5);
@@ -253,9 +271,9 @@ std::vector<ContactRecord> BatchSim::contacts(int env) const {
 ProblemView BatchSim::problem(int env) const {
   auto& buffers = *impl_->buffers;
   int at = 0;
-  const auto visit = [&](const mjModel*, const mjData*, int slot) {
-    at = slot;
-    buffers.form_missing_delassus(slot);
+  const auto visit = [&](const mjModel*, const mjData*, const Passage& p) {
+    at = p.slot;
+    buffers.form_missing_delassus(at);
   };
   if (!impl_->revisit(env, visit)) buffers.clear(at);
   const auto& result = buffers.results();

@@ -16,6 +16,10 @@ namespace stickslip::mujoco {
 
 enum class Backend { cpu, cuda };  ///< of the solve; MuJoCo runs on the CPU
 
+/// How contacts of the velocity-level laws give way along their normals: not at all, or as the
+/// model says (solref, solimp), under friction that is exact all the same.
+enum class Softness { rigid, model };
+
 struct SimOptions {
   std::int32_t num_envs = 1;
   bool mujoco_law = false;  ///< step with mj_step, solver and all; `solve` is not used
@@ -24,10 +28,11 @@ struct SimOptions {
   Backend backend = Backend::cpu;
   std::string integrator;       ///< "": the model's
   ContactModel contact;         ///< velocity-level laws only
-  double contact_margin = -1;   ///< m; negative: see prepare_model
+  Softness softness = Softness::rigid;  ///< velocity-level laws only
+  double contact_margin = -1;   ///< m; negative: as the speeds ask for (look_ahead.hpp)
   bool warm_start = true;       ///< velocity-level laws: solves start from the last step's impulses
   int position_iterations = 0;  ///< most rounds that keep gaps at the end of a step (position.hpp)
-  double position_tolerance = 1e-6;  ///< m, of these gaps
+  double position_tolerance = 1e-6;  ///< m; what is deeper is recovered
   std::vector<std::string> fields;   ///< of mjData, kept for all environments: see `field`
 };
 
@@ -44,13 +49,24 @@ struct Timings {
   double gpu_steps = 0;  ///< of the steps in which it took part
 };
 
+/// Counts of solves since construction, over all environments.
+struct Statistics {
+  std::array<std::int64_t, 5> by_status{};  ///< steps, by EnvStatus
+  std::array<std::int64_t, 8> by_rung{};    ///< solved steps, by the ladder's rung
+  std::int64_t second_solves = 0;           ///< after the first of a step
+  std::int64_t repositioned = 0;            ///< steps whose positions recover penetration
+  std::int64_t ghosts = 0;                  ///< contacts that were left out (ghosts.hpp)
+  std::int64_t culled = 0;                  ///< contacts that did not take part
+  std::int64_t taken_in = 0;                ///< contacts that were culled, and solved after all
+};
+
 /// One contact of the latest step, in MuJoCo's frame: rows normal, tangent 1, tangent 2; the
 /// normal points from geom[0] to geom[1].
 struct ContactRecord {
   std::array<double, 3> position;
   std::array<double, 9> frame;
   std::array<double, 6> force;  ///< N and N m, in `frame`; the impulse is the time step times it
-  double gap;                   ///< m, negative in penetration
+  double gap;                   ///< m, negative in penetration; rigid: less the model's margin
   int dim;
   std::array<int, 2> geom;
   std::array<double, 5> friction;  ///< of the first tangent, the second, ... (dim - 1)
@@ -92,16 +108,18 @@ class BatchSim {
  public:
   /// The environments start in the model's initial state. Throws std::invalid_argument, naming the
   /// option, for wrong numbers and for models that the law cannot step.
-  BatchSim(ModelPtr model, const SimOptions& options);
+  BatchSim(LoadedModel model, const SimOptions& options);
   ~BatchSim();
   BatchSim(BatchSim&&) noexcept;
   BatchSim& operator=(BatchSim&&) noexcept;
 
   /// Advances every environment by `substeps` time steps under the controls in `component(ctrl)`:
   /// to the same bits as so many calls. The verdict is the worst of them.
-  /// An environment whose state, problem or acceleration is not finite (or beyond MuJoCo's limit of
-  /// 1e10) does not advance: it gets status bad_input and is reset to the model's initial state, or
-  /// left where it is if the model switches `autoreset` off. The others never notice.
+  /// An environment whose state, controls, problem or acceleration is not finite (or beyond MuJoCo's
+  /// limit of 1e10) does not advance: it gets status bad_input and is reset to the model's initial
+  /// state, or left where it is if the model switches `autoreset` off. Where a step needs more
+  /// memory than the model fixes (<size memory=...>), the status is over_capacity; the environment
+  /// stays where it is if MuJoCo cannot make the step at all. The others never notice.
   void step(int substeps = 1);
 
   /// Poses the environments with mask[e] != 0 as their state is now, without a step: `field` tells.
@@ -129,9 +147,8 @@ class BatchSim {
   Rows field(const std::string& name) const;
 
   // Verdicts on the latest step, one per environment. In Runge-Kutta steps: the worst status and
-  // residual of the stages. With the law mujoco: residual NaN, status solved, bad_input
-  // or over_capacity: the model's memory (<size memory=...>) had no room for all of MuJoCo's
-  // contacts or constraints, and the step was made without some.
+  // residual of the stages. With the law mujoco: residual NaN, status solved, bad_input or
+  // over_capacity.
   const EnvStatus* status() const;
   const double* residual() const;
   const std::int32_t* iterations() const;
@@ -153,6 +170,7 @@ class BatchSim {
   const SimOptions& options() const;
   int threads() const;
   const Timings& timings() const;
+  const Statistics& statistics() const;
   const std::vector<std::string>& warnings() const;
 
   struct Impl;

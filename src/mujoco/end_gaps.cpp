@@ -46,6 +46,9 @@ int nearest(const mjPreContact& found, const StepContact* contacts, int count) {
   return best;
 }
 
+// Of the model: where the gap is zero.
+double margin_of(const StepContact& c) { return c.contact->dist - c.gap; }
+
 // A contact is the found one that is nearest to it and to which it is nearest.
 void recognise(StepContact* contacts, int count, const mjPreContact* found, int num_found) {
   if (num_found == 0) return;
@@ -53,7 +56,7 @@ void recognise(StepContact* contacts, int count, const mjPreContact* found, int 
     const int match = nearest(contacts[k], found, num_found);
     if (nearest(found[match], contacts, count) != k) continue;
     contacts[k].found = true;
-    contacts[k].end_gap = found[match].dist;
+    contacts[k].end_gap = found[match].dist - margin_of(contacts[k]);
   }
 }
 
@@ -70,7 +73,7 @@ double measure_pair(const mjModel* m, mjData* d, StepContact* contacts, int coun
   const int num_found = mjCOLLISIONFUNC[m->geom_type[a]][m->geom_type[b]](m, d, found, a, b, reach);
   recognise(contacts, count, found, num_found);
   double least = kInfinity;
-  for (int f = 0; f < num_found; ++f) least = std::min(least, found[f].dist);
+  for (int f = 0; f < num_found; ++f) least = std::min(least, found[f].dist - margin_of(*contacts));
   return least;
 }
 

@@ -8,11 +8,13 @@ namespace stickslip::mujoco {
 /// One contact of the step. Lives on MuJoCo's stack: trivially destructible.
 struct StepContact {
   const mjContact* contact;
+  double gap;            ///< at q, m: the distance less the model's margin
   int row;               ///< of its normal, in the problem
   double local[2][3];    ///< its position at q in the frames of its geoms, m
   double carried[2][3];  ///< where these points are at q', m
   bool found;            ///< whether it has an `end_gap`; else the geoms are far apart there
   double end_gap;        ///< at q', m, negative in penetration
+  double v_after;        ///< velocity of its normal on the way, m/s
 };
 
 /// Remembers where the contact is, with the geoms of d at q.

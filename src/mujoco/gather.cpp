@@ -23,50 +23,51 @@ double copy_row(const mjData* d, int i, const double* x, const EnvSlot& slot, in
   return product;
 }
 
-// b and R of one row; Ja = J a_free (velocity) or J qacc_smooth (acceleration).
-void right_side(const mjModel* m, const mjData* d, Level level, const ContactModel& contact, int i,
-                double Ja, double& b, double& R) {
-  R = d->efc_R[i];
-  b = Ja - d->efc_aref[i];
-  if (level == Level::acceleration) return;
+// b and R of one row; Ja = J a_free (velocity) or J qacc_smooth (acceleration). The bias of a rigid
+// contact is not yet in it.
+void right_side(const mjModel* m, const mjData* d, const Formulation& f, int i, double Ja,
+                const EnvSlot& slot, int row) {
+  slot.R[row] = d->efc_R[i];
+  slot.b[row] = Ja - d->efc_aref[i];
+  if (f.level == Level::acceleration) return;
   const double h = m->opt.timestep;
-  if (d->efc_type[i] < mjCNSTR_CONTACT_FRICTIONLESS) {
-    b *= h;
-    return;
-  }
+  slot.b[row] *= h;
+  if (!is_contact_row(d, i)) return;
   // efc_vel is J v plus the velocity of moving surfaces.
-  const mjContact* closing = contact_of_normal(d, i);
-  b = d->efc_vel[i] + h * Ja;
-  if (closing) b += contact_bias(contact, closing->dist, d->efc_vel[i], h);
-  R = closing ? contact.compliance : 0.0;
+  slot.free_velocity[row] = d->efc_vel[i] + h * Ja;
+  const bool normal = contact_of_normal(d, i);
+  if (normal && f.model_softness) return;
+  slot.b[row] = slot.free_velocity[row];
+  slot.R[row] = normal ? f.contact.compliance : 0.0;
 }
 
 }  // namespace
 
-bool gather(const mjModel* m, mjData* d, Level level, const ContactModel& contact,
-            const EnvSlot& slot) {
-  *slot.shape = shape_of(d);
-  map_rows(d, *slot.shape, slot.efc_of);
-  if (level == Level::acceleration) {
-    mass_matrix(m, d, slot.M, *slot.factor);
-    mju_copy(slot.a_free, d->qacc_smooth, int(m->nv));
-    if (m->opt.disableflags & mjDSBL_WARMSTART)
-      mju_zero(slot.start, int(m->nv));
-    else
-      mju_sub(slot.start, d->qacc_warmstart, d->qacc_smooth, int(m->nv));
-  } else if (!integrator_matrix(m, d, slot.M, *slot.factor, slot.a_free)) {
-    return false;
-  }
+bool gather_motion(const mjModel* m, mjData* d, Level level, const EnvSlot& slot) {
+  if (level == Level::velocity) return integrator_matrix(m, d, slot.M, *slot.factor, slot.a_free);
+  mass_matrix(m, d, slot.M, *slot.factor);
+  mju_copy(slot.a_free, d->qacc_smooth, int(m->nv));
+  if (m->opt.disableflags & mjDSBL_WARMSTART)
+    mju_zero(slot.start, int(m->nv));
+  else
+    mju_sub(slot.start, d->qacc_warmstart, d->qacc_smooth, int(m->nv));
+  return true;
+}
 
+int gather_rows(const mjModel* m, const mjData* d, const Formulation& formulation,
+                const StepContacts* contacts, const EnvSlot& slot) {
+  const Use* use = contacts ? contacts->use.data() : nullptr;
+  *slot.shape = shape_of(d, use);
+  const int rows = map_rows(d, *slot.shape, use, slot.efc_of);
   const int first_box = slot.shape->n_free + slot.shape->n_nonneg;
   const int first_contact = first_box + slot.shape->n_box;
-  const double bound_scale = level == Level::velocity ? m->opt.timestep : 1.0;
+  const double bound_scale = formulation.level == Level::velocity ? m->opt.timestep : 1.0;
   int n_mu = 0, n_contacts = 0;
   slot.J_row[0] = 0;
-  for (int row = 0; row < d->nefc; ++row) {
+  for (int row = 0; row < rows; ++row) {
     const int i = slot.efc_of[row];
     const double Ja = copy_row(d, i, slot.a_free, slot, row);
-    right_side(m, d, level, contact, i, Ja, slot.b[row], slot.R[row]);
+    right_side(m, d, formulation, i, Ja, slot, row);
     if (row >= first_contact) {
       const mjContact& c = d->contact[d->efc_id[i]];
       const int axis = i - c.efc_address;
@@ -79,12 +80,45 @@ bool gather(const mjModel* m, mjData* d, Level level, const ContactModel& contac
       slot.lo[row - first_box] = -slot.hi[row - first_box];
     }
   }
-  return true;
+  return rows;
 }
 
-void scatter(const mjModel* m, mjData* d, Level level, const int* efc_of, const double* impulse) {
+void write_biases(const mjModel* m, const mjData* d, const ContactModel& contact,
+                  const StepContacts& contacts, double share, const EnvSlot& slot) {
+  const double h = m->opt.timestep;
+  const EnvShape& s = *slot.shape;
+  const auto write = [&](int row) {
+    const int i = slot.efc_of[row];
+    if (!is_contact_row(d, i)) return;
+    const double gap = contacts.gap[d->efc_id[i]], before = d->efc_vel[i];
+    const double free = slot.free_velocity[row];
+    // A compliant contact is a spring, with its gap in the law.
+    const double bias = contact.compliance > 0
+                            ? contact_bias(contact, gap, before, h)
+                            : closing_bias(contact, gap, before, free, h, share);
+    slot.b[row] = free + bias;
+  };
+  for (int row = s.n_free; row < s.n_free + s.n_nonneg; ++row) write(row);
+  int row = s.n_free + s.n_nonneg + s.n_box;
+  for (int c = 0; c < s.n_contacts; row += slot.dims[c++]) write(row);
+}
+
+void velocity_after(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows,
+                    const double* r, double* v) {
+  const int nv = int(m->nv);
+  mju_zero(v, nv);
+  for (int row = 0; row < rows; ++row)
+    for (int k = slot.J_row[row]; k < slot.J_row[row + 1]; ++k) v[slot.J_col[k]] += slot.J[k] * r[row];
+  solve_integrator_matrix(m, d, v);
+  mju_addToScl(v, slot.a_free, m->opt.timestep, nv);
+  mju_addTo(v, d->qvel, nv);
+}
+
+void scatter(const mjModel* m, mjData* d, Level level, const int* efc_of, int rows,
+             const double* impulse) {
   const double scale = level == Level::velocity ? 1.0 / m->opt.timestep : 1.0;
-  for (int row = 0; row < d->nefc; ++row) d->efc_force[efc_of[row]] = scale * impulse[row];
+  if (rows < d->nefc) mju_zero(d->efc_force, d->nefc);
+  for (int row = 0; row < rows; ++row) d->efc_force[efc_of[row]] = scale * impulse[row];
 }
 
 void apply_forces(const mjModel* m, mjData* d) {

@@ -6,10 +6,13 @@
 // a_free:
 //     W = J M̂⁻¹ Jᵀ       contacts: b = J v_free + gap and impact        R = 0, or the compliance
 //                        others:   b = J v_free - J v - h aref          R = efc_R
+//
+// With MuJoCo's softness, the contacts' normals are rows like the others.
 #pragma once
 #include <mujoco/mujoco.h>
 
 #include "src/mujoco/integrator.hpp"
+#include "src/mujoco/step_contacts.hpp"
 #include "stickslip/contact_model.hpp"
 #include "stickslip/types.hpp"
 
@@ -17,11 +20,19 @@ namespace stickslip::mujoco {
 
 enum class Level { acceleration, velocity };
 
+/// What rows are made of.
+struct Formulation {
+  Level level = Level::velocity;
+  bool model_softness = false;  ///< of contacts, at velocity level
+  ContactModel contact = {};    ///< at velocity level
+};
+
 /// One environment's part of the batch: nefc rows in the order of row_map.hpp.
 struct EnvSlot {
   EnvShape* shape;
   int* dims;                     // [n_contacts]
   double *b, *mu, *R, *lo, *hi;  // [rows], mu [sum(dims - 1)], lo, hi [n_box]
+  double* free_velocity;         // [rows] of contacts: J v_free, m/s (velocity level)
   int *J_row, *J_col;            // J in compressed rows (stickslip/sparse_mechanism.hpp)
   double* J;
   double* M;           // [nC] (M̂ at velocity level)
@@ -31,13 +42,26 @@ struct EnvSlot {
   int* efc_of;         // [rows] MuJoCo's row of each of ours
 };
 
-/// Writes all of `slot` (but W) from the stage before the solver. False where the integrator's
-/// matrix is not positive definite.
-bool gather(const mjModel* m, mjData* d, Level level, const ContactModel& contact,
-            const EnvSlot& slot);
+/// The part of `slot` that does not depend on rows, from the stage before the solver. False where
+/// the integrator's matrix is not positive definite.
+bool gather_motion(const mjModel* m, mjData* d, Level level, const EnvSlot& slot);
 
-/// Writes the solution back: efc_force.
-void scatter(const mjModel* m, mjData* d, Level level, const int* efc_of, const double* impulse);
+/// The rows (all but W), at velocity level those of `contacts` that are marked as solved. Returns
+/// how many there are. The biases of rigid contacts are `write_biases`'s.
+int gather_rows(const mjModel* m, const mjData* d, const Formulation& formulation,
+                const StepContacts* contacts, const EnvSlot& slot);
+
+/// b of the contacts' normals, with a share of their restitution.
+void write_biases(const mjModel* m, const mjData* d, const ContactModel& contact,
+                  const StepContacts& contacts, double share, const EnvSlot& slot);
+
+/// v <- v_free + M̂⁻¹ Jᵀ r, the velocity after the impulses r [rows].
+void velocity_after(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows,
+                    const double* r, double* v);
+
+/// Writes the solution back: efc_force, zero for MuJoCo's rows that are not ours.
+void scatter(const mjModel* m, mjData* d, Level level, const int* efc_of, int rows,
+             const double* impulse);
 
 /// qfrc_constraint = Jᵀ efc_force and qacc = M⁻¹ (qfrc_smooth + qfrc_constraint).
 void apply_forces(const mjModel* m, mjData* d);

@@ -90,11 +90,10 @@ bool integrator_matrix(const mjModel* m, mjData* d, double* M_hat, MassFactor& f
   return true;
 }
 
-void solve_integrator_matrix(const mjModel* m, mjData* d, double* x) {
-  if (m->opt.integrator == mjINT_EULER && !euler_is_damped(m))
-    mj_solveM(m, d, x, x, 1);
-  else
-    kernels::kernel_table().solve_ltdl(mass_sparsity(m), d->qH, d->qHDiagInv, x);
+void solve_integrator_matrix(const mjModel* m, const mjData* d, double* x) {
+  const bool own = m->opt.integrator != mjINT_EULER || euler_is_damped(m);
+  const double *L = own ? d->qH : d->qLD, *D_inv = own ? d->qHDiagInv : d->qLDiagInv;
+  kernels::kernel_table().solve_ltdl(mass_sparsity(m), L, D_inv, x);
 }
 
 void integrate(const mjModel* m, mjData* d) {

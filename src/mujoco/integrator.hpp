@@ -35,7 +35,7 @@ bool integrator_matrix(const mjModel* m, mjData* d, double* M_hat, MassFactor& f
                        double* a_free);
 
 /// x <- M̂⁻¹ x. Needs `integrator_matrix` at this state.
-void solve_integrator_matrix(const mjModel* m, mjData* d, double* x);
+void solve_integrator_matrix(const mjModel* m, const mjData* d, double* x);
 
 /// Advances the state by MuJoCo's integrator so that qfrc_constraint acts through M̂. Needs
 /// `integrator_matrix` at this state, qfrc_constraint and qacc; leaves both as they are.

@@ -40,14 +40,14 @@ class LogCapture {
 
 // Runs `load(error, size)` and turns failure of any kind into one exception.
 template <class Load>
-ModelPtr guarded(const std::string& what, Load load) {
+LoadedModel guarded(const std::string& what, Load load) {
   check_mujoco_version();
   char error[1024] = "";
   std::string reason;
   {
     const LogCapture capture;
     try {
-      if (ModelPtr model{load(error, int(sizeof error))}) return model;
+      if (LoadedModel loaded = load(error, int(sizeof error)); loaded.model) return loaded;
       reason = error[0] ? error : LogCapture::text();
     } catch (const std::exception& e) {
       reason = e.what();
@@ -56,6 +56,14 @@ ModelPtr guarded(const std::string& what, Load load) {
   if (reason.empty()) reason = "MuJoCo gives no reason";
   std::replace(reason.begin(), reason.end(), '\n', ' ');
   throw std::invalid_argument("model: cannot load " + what + ": " + reason);
+}
+
+LoadedModel compile(mjSpec* spec, char* error, int size) {
+  if (!spec) return {};
+  LoadedModel loaded{ModelPtr{mj_compile(spec, nullptr)}, spec->memory >= 0};
+  if (!loaded.model) mju_strncpy(error, mjs_getError(spec), size);
+  mj_deleteSpec(spec);
+  return loaded;
 }
 
 }  // namespace
@@ -67,26 +75,22 @@ void check_mujoco_version() {
                            "install --force-reinstall 'mujoco==4.0.0' 'mujoco-core==4.0.0'");
 }
 
-ModelPtr load_model_file(const std::string& path) {
+LoadedModel load_model_file(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code ignored;
   if (!fs::exists(path, ignored)) throw std::invalid_argument("model: no such file: " + path);
   if (!fs::is_regular_file(path, ignored))
     throw std::invalid_argument("model: not a file: " + path);
   return guarded(path, [&](char* error, int size) {
-    return fs::path(path).extension() == ".mjb" ? mj_loadModel(path.c_str(), nullptr)
-                                                : mj_loadXML(path.c_str(), nullptr, error, size);
+    if (fs::path(path).extension() == ".mjb")
+      return LoadedModel{ModelPtr{mj_loadModel(path.c_str(), nullptr)}};
+    return compile(mj_parseXML(path.c_str(), nullptr, error, size), error, size);
   });
 }
 
-ModelPtr load_model_text(const std::string& xml) {
-  return guarded("the given text", [&](char* error, int size) -> mjModel* {
-    mjSpec* spec = mj_parseXMLString(xml.c_str(), nullptr, error, size);
-    if (!spec) return nullptr;
-    mjModel* model = mj_compile(spec, nullptr);
-    if (!model) mju_strncpy(error, mjs_getError(spec), size);
-    mj_deleteSpec(spec);
-    return model;
+LoadedModel load_model_text(const std::string& xml) {
+  return guarded("the given text", [&](char* error, int size) {
+    return compile(mj_parseXMLString(xml.c_str(), nullptr, error, size), error, size);
   });
 }
 

@@ -13,25 +13,29 @@ struct ModelDeleter {
 };
 using ModelPtr = std::unique_ptr<mjModel, ModelDeleter>;
 
+struct LoadedModel {
+  ModelPtr model;
+  bool fixes_memory = false;  ///< its text says <size memory=...>; else that of steps may grow
+};
+
 /// Throws std::runtime_error, naming the command that mends it, where the loaded libmujoco is not
 /// the version whose headers this library was built with (MuJoCo's structs have no stable ABI).
 void check_mujoco_version();
 
 /// Compiles an MJCF or URDF file, or loads a compiled model (.mjb). Throws std::invalid_argument
 /// with the path and MuJoCo's reason.
-ModelPtr load_model_file(const std::string& path);
+LoadedModel load_model_file(const std::string& path);
 
 /// The same for MJCF or URDF text.
-ModelPtr load_model_text(const std::string& xml);
+LoadedModel load_model_text(const std::string& xml);
 
 /// Applies `integrator` ("" or "model": the model's own; "euler", "rk4", "implicit",
 /// "implicitfast"), for laws that replace MuJoCo's solver refuses by name what cannot be
-/// recomposed (std::invalid_argument). `velocity_level`: also elliptic cones, implicitfast for RK4
-/// (with a line in `warnings`), and contacts found from `contact_margin` metres ahead
-/// (negative: 4 h² |gravity| + 1e-6).
+/// recomposed (std::invalid_argument). `velocity_level`: also elliptic cones, and implicitfast for
+/// RK4 (with a line in `warnings`).
 void prepare_model(mjModel& m, const std::string& integrator, bool velocity_level,
-                   double contact_margin, std::vector<std::string>& warnings);
-/// The part of it for MuJoCo's own solver.
+                   std::vector<std::string>& warnings);
+/// The part of it for MuJoCo's own solver; refuses time steps that are not finite and positive.
 void override_integrator(mjModel& m, const std::string& integrator);
 
 }  // namespace stickslip::mujoco

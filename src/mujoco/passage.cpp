@@ -1,31 +1,22 @@
 #include "src/mujoco/passage.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "src/mujoco/integrator.hpp"
 #include "src/mujoco/position.hpp"
 #include "src/mujoco/row_map.hpp"
 #include "src/mujoco/stages.hpp"
+#include "src/mujoco/velocity_step.hpp"
 
 namespace stickslip::mujoco {
 namespace {
 
 using Impl = BatchSim::Impl;
 
-// Solves the problem, if it has rows; on the GPU that happens later, to all at once but those that
-// are solved without W.
-void solve_problem(Impl& sim, Passage& p, Lap& lap) {
-  if (sim.buffers->rows(p.slot) == 0) return;
-  sim.buffers->form_delassus(p.slot);
-  lap.mark(kDelassus);
-  if (sim.gpu() && !sim.buffers->in_velocities(p.slot)) return;
-  sim.buffers->solve(p.slot);
-  if (!sim.gpu()) take_solution(sim, p);
-  lap.mark(kSolve);
-}
-
-// From the state before the solver to the solution, if there is room for the problem.
+// From the state before the solver to the solution of its problem, if there is room for it. On the
+// GPU that comes later, to all at once but those that are solved without W.
 void gather_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   Lap lap(p);
   const int contacts = shape_of(d).n_contacts;
@@ -35,16 +26,24 @@ void gather_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
     p.contacts_needed = std::max(p.contacts_needed, contacts);
     return;
   }
-  sim.buffers->set_rows(p.slot, d->nefc);
-  if (!gather(m, d, sim.level, sim.options.contact, sim.buffers->slot(p.slot))) {
+  const EnvSlot slot = sim.buffers->slot(p.slot);
+  if (!gather_motion(m, d, sim.formulation.level, slot)) {
     sim.buffers->clear(p.slot);
     p.failed = true;
     return;
   }
-  p.warm = sim.impulses.recall(m, d, sim.buffers->slot(p.slot),
-                               sim.buffers->problems().warm_start(p.slot));
+  if (sim.rigid()) cull(m, d, slot.a_free, p.contacts);
+  p.bounce = 1;
+  p.repositioned = false;
+  pose_problem(sim, m, d, p);
   lap.mark(kGather);
-  solve_problem(sim, p, lap);
+  if (sim.buffers->rows(p.slot) == 0) return;
+  sim.buffers->form_delassus(p.slot);
+  lap.mark(kDelassus);
+  if (sim.gpu() && !sim.buffers->in_velocities(p.slot)) return;
+  sim.buffers->solve(p.slot);
+  if (!sim.gpu()) take_solution(sim, p);
+  lap.mark(kSolve);
 }
 
 int memory_warnings(const mjData* d) {
@@ -53,18 +52,22 @@ int memory_warnings(const mjData* d) {
 
 // MuJoCo leaves out contacts and constraints for which its memory has no room, and warns: a step
 // without them is not one that was solved.
-void note_left_out(const mjData* d, int warnings_before, Passage& p) {
-  if (memory_warnings(d) != warnings_before) p.verdict.status = EnvStatus::over_capacity;
+void note_left_out(const Impl& sim, const mjData* d, int warnings_before, Passage& p) {
+  const bool left_out = memory_warnings(d) != warnings_before;
+  if (left_out || sim.memory.exceeded(d)) p.verdict.status = EnvStatus::over_capacity;
+  p.short_of_memory = left_out && sim.memory.can_grow();
 }
 
 void forward_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p, bool sensors) {
   Lap lap(p);
-  p.failed = bad_state(m, d);
+  p.failed = bad_state(m, d) || bad_controls(m, d);
   if (p.failed) return;
   const int warnings = memory_warnings(d);
-  forward_to_solver(m, d, sensors);
-  note_left_out(d, warnings, p);
+  forward_to_solver(sim, m, d, p, sensors);
+  note_left_out(sim, d, warnings, p);
+  p.misfit = p.short_of_memory && !sim.gpu();
   lap.mark(kMujoco);
+  if (p.misfit) return;
   gather_and_solve(sim, m, d, p);
 }
 
@@ -74,17 +77,32 @@ void first_part(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   forward_and_solve(sim, m, d, p, true);
 }
 
+// Takes over the verdict on the solution; that on a step of Runge-Kutta is the worst of its stages.
+void conclude(Impl& sim, Passage& p) {
+  const int rows = sim.buffers->rows(p.slot);
+  Verdict& v = p.verdict;
+  v.num_rows = rows;
+  if (rows == 0) return;
+  const auto& r = sim.buffers->results();
+  v.status = std::max(v.status, r.status(p.slot));
+  v.residual = std::max(v.residual, r.residual(p.slot));
+  v.solver = r.solver(p.slot);
+  v.rung = std::max(v.rung, r.rung(p.slot));
+}
+
 void write_solution(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   Lap lap(p);
   const EnvSlot slot = sim.buffers->slot(p.slot);
+  const int rows = sim.buffers->rows(p.slot);
   const double* impulse = sim.buffers->results().impulse(p.slot);
-  scatter(m, d, sim.level, slot.efc_of, impulse);
-  sim.impulses.keep(m, d, slot, impulse);
+  conclude(sim, p);
+  scatter(m, d, sim.formulation.level, slot.efc_of, rows, impulse);
+  sim.impulses.keep(m, d, slot, rows, impulse);
   lap.mark(kScatter);
   apply_forces(m, d);
   lap.mark(kApply);
-  p.verdict.num_contacts = d->ncon;
-  p.verdict.num_rows = d->nefc;
+  p.verdict.num_contacts = sim.rigid() ? p.contacts.count(Use::solved) : d->ncon;
+  p.verdict.culled = d->ncon - p.verdict.num_contacts - p.verdict.ghosts;
   p.failed = bad_acceleration(m, d);
 }
 
@@ -111,11 +129,24 @@ void finish_rk4(Impl& sim, const mjModel* m, mjData* d, const Passage& p) {
   rk4_advance(m, d, sim.rk4->slot(p.slot));
 }
 
+// Velocities advance with the solution; where penetration is recovered, positions with velocities of
+// their own.
+void advance(const mjModel* m, mjData* d, const Passage& p) {
+  if (!p.repositioned) return integrate(m, d);
+  mj_markStack(d);
+  mjtNum* q = mj_stackAllocNum(d, m->nq);
+  mju_copy(q, d->qpos, int(m->nq));
+  integrate(m, d);
+  mju_copy(d->qpos, q, int(m->nq));
+  mj_integratePos(m, d->qpos, p.position_velocity.data(), m->opt.timestep);
+  mj_freeStack(d);
+}
+
 void finish_one_solve(Impl& sim, const mjModel* m, mjData* d, const Passage& p) {
   after_solver(m, d);
   keep_sensors(sim, m, d, p);
-  if (sim.level == Level::velocity)
-    integrate(m, d);
+  if (sim.formulation.level == Level::velocity)
+    advance(m, d, p);
   else if (m->opt.integrator == mjINT_EULER)
     mj_Euler(m, d);
   else
@@ -131,14 +162,18 @@ void recover(Impl& sim, const mjModel* m, mjData* d, const Passage& p) {
   sim.autoreset() ? mj_resetData(m, d) : go_back(sim, m, d, p);
 }
 
+void fail(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  p.verdict.status = EnvStatus::bad_input;
+  p.verdict.residual = std::numeric_limits<double>::infinity();
+  p.verdict.num_contacts = p.verdict.num_rows = 0;
+  recover(sim, m, d, p);
+}
+
 void last_part(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
-  if (!p.failed && sim.options.position_iterations > 0) keep_gaps(sim, m, d, p);
+  if (!p.failed && sim.rigid()) finish_velocities(sim, m, d, p);
+  if (!p.failed && sim.rigid()) keep_gaps(sim, m, d, p);
   if (!p.failed) write_solution(sim, m, d, p);
-  if (p.failed) {
-    p.verdict.num_contacts = p.verdict.num_rows = 0;
-    recover(sim, m, d, p);
-    return;
-  }
+  if (p.failed) return fail(sim, m, d, p);
   Lap lap(p);
   sim.rk4 ? finish_rk4(sim, m, d, p) : finish_one_solve(sim, m, d, p);
   lap.mark(kMujoco);
@@ -158,14 +193,22 @@ void step_by_mujoco(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   Lap lap(p);
   const int memory = memory_warnings(d);
   for (const int w : kBadNumbers) d->warning[w].number = 0;
+  p.failed = bad_controls(m, d);
+  if (p.failed) return fail(sim, m, d, p);
   mj_step(m, d);
   p.failed = mujoco_failed(m, d);
-  note_left_out(d, memory, p);
+  note_left_out(sim, d, memory, p);
+  p.misfit = p.short_of_memory;
+  if (p.misfit) return go_back(sim, m, d, p);
   p.verdict.num_contacts = d->ncon;
   p.verdict.num_rows = d->nefc;
   const int islands = std::clamp(d->nisland, 1, int(mjNISLAND));
   p.verdict.iterations = std::accumulate(d->solver_niter, d->solver_niter + islands, 0);
   keep_sensors(sim, m, d, p);
+  if (p.failed) {
+    p.verdict.status = EnvStatus::bad_input;
+    p.verdict.residual = std::numeric_limits<double>::infinity();
+  }
   if (bad_state(m, d)) recover(sim, m, d, p);
   lap.mark(kMujoco);
 }
@@ -193,6 +236,28 @@ void run_step(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   }
 }
 
+void forward_to_solver(Impl& sim, const mjModel* m, mjData* d, Passage& p, bool sensors) {
+  if (sim.rigid()) {
+    before_collision(m, d);
+    const mjModel wide = sim.look_ahead.widen(m, d, p.margins);
+    mj_collision(&wide, d);
+    leave_out_far_contacts(m, d, p.margins, p.contacts.gap);
+    p.contacts.use.assign(d->ncon, Use::solved);
+    after_collision(&wide, d);
+  } else {
+    mj_fwdPosition(m, d);
+  }
+  forward_velocities(m, d, sensors);
+}
+
+void pose_problem(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  const EnvSlot slot = sim.buffers->slot(p.slot);
+  const int rows = gather_rows(m, d, sim.formulation, sim.rigid() ? &p.contacts : nullptr, slot);
+  if (sim.rigid()) write_biases(m, d, sim.formulation.contact, p.contacts, p.bounce, slot);
+  sim.buffers->set_rows(p.slot, rows);
+  p.warm = sim.impulses.recall(m, d, slot, rows, sim.buffers->problems().warm_start(p.slot));
+}
+
 void take_solution(Impl& sim, Passage& p) {
   const auto& r = sim.buffers->results();
   Verdict& v = p.verdict;
@@ -204,9 +269,6 @@ void take_solution(Impl& sim, Passage& p) {
     v.iterations += r.iterations(p.slot);
   }
   p.failed = p.failed || r.status(p.slot) == EnvStatus::bad_input;
-  v.status = std::max(v.status, r.status(p.slot));
-  v.residual = std::max(v.residual, r.residual(p.slot));
-  v.solver = r.solver(p.slot);
 }
 
 }  // namespace stickslip::mujoco

@@ -17,7 +17,13 @@ void resume_part(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p);
 /// All parts; with a misfit, d is back where it was.
 void run_step(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p);
 
-/// Takes over the verdict of the latest solve into that of the step.
+/// From a state to the stage before the solver, with contacts as the law needs them.
+void forward_to_solver(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p, bool sensors);
+
+/// The problem of the contacts that are marked as solved, in p's slot, without W.
+void pose_problem(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p);
+
+/// Looks at the latest solve, which is solved again from rest if its start cost it the solution.
 void take_solution(BatchSim::Impl& sim, Passage& p);
 
 }  // namespace stickslip::mujoco

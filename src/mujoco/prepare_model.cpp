@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <stdexcept>
 #include <string_view>
 
@@ -15,18 +16,6 @@ constexpr std::array<std::string_view, 5> kIntegrators = {"euler", "rk4", "impli
 
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
 
-// Contacts are found from `ahead` metres on: a resting contact must not be lost when its gap is
-// 0 + rounding, and one that closes within the step must be known before.
-void find_contacts_ahead(mjModel& m, double ahead) {
-  if (ahead < 0) ahead = 4 * m.opt.timestep * m.opt.timestep * mju_norm3(m.opt.gravity) + 1e-6;
-  // The margins of two geoms add up.
-  for (int i = 0; i < m.ngeom; ++i) m.geom_margin[i] += ahead / 2;
-  for (int i = 0; i < m.nflex; ++i) m.flex_margin[i] += ahead / 2;
-  for (int i = 0; i < m.nbody; ++i) m.body_margin[i] += ahead / 2;
-  for (int i = 0; i < m.npair; ++i) m.pair_margin[i] += ahead;
-  m.opt.o_margin += ahead;
-}
-
 // Islands, and the products J M⁻¹ Jᵀ of its dual solvers, are what MuJoCo computes for its own
 // solver alone.
 void skip_solver_preparations(mjModel& m) {
@@ -35,7 +24,7 @@ void skip_solver_preparations(mjModel& m) {
   m.opt.noslip_iterations = 0;
 }
 
-void prepare_velocity_level(mjModel& m, double contact_margin, std::vector<std::string>& warnings) {
+void prepare_velocity_level(mjModel& m, std::vector<std::string>& warnings) {
   if (m.opt.integrator == mjINT_IMPLICIT)
     refuse(
         "integrator 'implicit' has a nonsymmetric matrix, which the velocity-level laws cannot "
@@ -47,12 +36,14 @@ void prepare_velocity_level(mjModel& m, double contact_margin, std::vector<std::
         "with implicitfast (choose with integrator=)");
   }
   m.opt.cone = mjCONE_ELLIPTIC;
-  find_contacts_ahead(m, contact_margin);
 }
 
 }  // namespace
 
 void override_integrator(mjModel& m, const std::string& integrator) {
+  if (!(m.opt.timestep > 0 && std::isfinite(m.opt.timestep)))
+    refuse("timestep: expected a finite number > 0 in the model, got " +
+           std::to_string(m.opt.timestep));
   if (integrator.empty() || integrator == "model") return;
   std::string lower = integrator;
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -64,7 +55,7 @@ void override_integrator(mjModel& m, const std::string& integrator) {
 }
 
 void prepare_model(mjModel& m, const std::string& integrator, bool velocity_level,
-                   double contact_margin, std::vector<std::string>& warnings) {
+                   std::vector<std::string>& warnings) {
   override_integrator(m, integrator);
   if (m.opt.integrator == mjINT_DISCRETE)
     refuse(
@@ -74,7 +65,7 @@ void prepare_model(mjModel& m, const std::string& integrator, bool velocity_leve
     refuse("the option flag 'sleep' is understood by law='mujoco' only: switch it off");
   m.opt.jacobian = mjJAC_SPARSE;  // how gather reads it; MuJoCo's own stages take the same time
   skip_solver_preparations(m);
-  if (velocity_level) prepare_velocity_level(m, contact_margin, warnings);
+  if (velocity_level) prepare_velocity_level(m, warnings);
 }
 
 }  // namespace stickslip::mujoco

@@ -121,6 +121,7 @@ void ProblemBuffers::reserve(int rows, int contacts) {
   widen(J_col_, num_envs_, std::size_t(max_rows_) * nv_, std::size_t(max_rows) * nv_);
   widen(J_row_, num_envs_, max_rows_ == 0 ? 0 : max_rows_ + 1, max_rows + 1);
   widen(efc_of_, num_envs_, max_rows_, max_rows);
+  widen(free_velocity_, num_envs_, max_rows_, max_rows);
   problems_ = std::move(problems);
   results_ = std::move(results);
   max_rows_ = max_rows;
@@ -140,6 +141,7 @@ EnvSlot ProblemBuffers::slot(int env) {
           .R = p.R(env),
           .lo = p.lo(env),
           .hi = p.hi(env),
+          .free_velocity = free_velocity_.data() + first,
           .J_row = J_row_.data() + first + env,
           .J_col = J_col_.data() + first * nv_,
           .J = J_.data() + first * nv_,
@@ -215,6 +217,16 @@ double ProblemBuffers::gpu_busy_seconds() const {
   double seconds = 0;
   for (const auto& solver : gpu_) seconds += solver.busy_seconds();
   return seconds;
+}
+
+void ProblemBuffers::measure(int env) {
+  const Lease lease(*this);
+  Measures measures;
+  const auto result = only(results_->view(), env);
+  stickslip::measure(only(problems_->view(), env),
+                     EnvArray<const double>{result.impulse.data, result.impulse.stride},
+                     options_.law, &measures, lease.workspace(), options_.directions);
+  *result.residual = measures.residual;
 }
 
 void ProblemBuffers::form_missing_delassus(int env) {

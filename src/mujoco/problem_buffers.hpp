@@ -40,6 +40,8 @@ class ProblemBuffers {
   // Of one environment; at most as many threads at once as the constructor was told.
   void form_delassus(int env);
   void solve(int env);
+  /// The residual of the impulses in the results, whoever wrote them.
+  void measure(int env);
   // Of one half of the environments, on the GPU: `start` takes the problems with it and returns.
   // What `solve` has solved in velocities stays as it is.
   static constexpr int kHalves = 2;
@@ -68,7 +70,7 @@ class ProblemBuffers {
   std::vector<EnvShape> gpu_shape_;
   std::vector<Workspace> workspaces_;
   std::vector<std::atomic<bool>> leased_;
-  std::vector<double> J_, M_, a_free_, start_;
+  std::vector<double> J_, M_, a_free_, start_, free_velocity_;
   std::vector<MassFactor> factor_;
   std::vector<std::int32_t> rows_, efc_of_, J_row_, J_col_;
   std::vector<cuda::HostSolver<double>> gpu_;  ///< of the halves, once they are used

@@ -8,17 +8,21 @@
 #pragma once
 #include <mujoco/mujoco.h>
 
+#include "src/mujoco/step_contacts.hpp"
 #include "stickslip/types.hpp"
 
 namespace stickslip::mujoco {
 
-/// Number of rows of each kind.
-EnvShape shape_of(const mjData* d);
+/// Number of rows of each kind; with `use`, of contacts only those that are solved.
+EnvShape shape_of(const mjData* d, const Use* use = nullptr);
 
 /// The contact whose normal is MuJoCo's row `i`; null: the row is something else.
 const mjContact* contact_of_normal(const mjData* d, int i);
 
-/// efc_of[row] for every row of ours (nefc of them).
-void map_rows(const mjData* d, const EnvShape& shape, int* efc_of);
+/// Whether MuJoCo's row `i` belongs to a contact.
+bool is_contact_row(const mjData* d, int i);
+
+/// efc_of[row] for every row of ours, `shape_of(d, use)`. Returns how many there are.
+int map_rows(const mjData* d, const EnvShape& shape, const Use* use, int* efc_of);
 
 }  // namespace stickslip::mujoco

@@ -11,9 +11,23 @@ bool any_bad(const mjtNum* x, mjtSize n) {
 
 }  // namespace
 
-void forward_to_solver(const mjModel* m, mjData* d, bool sensors) {
+void before_collision(const mjModel* m, mjData* d) {
+  d->flg_energypos = 0;  // as mj_fwdPosition
+  mj_fwdKinematics(m, d);
+  mj_makeM(m, d);
+  mj_factorM(m, d);
+  mj_comVel(m, d);
+}
+
+// Without mj_projectConstraint, which is for dual solvers (prepare_model chooses none).
+void after_collision(const mjModel* m, mjData* d) {
+  mj_makeConstraint(m, d);
+  mj_island(m, d);
+  mj_transmission(m, d);
+}
+
+void forward_velocities(const mjModel* m, mjData* d, bool sensors) {
   const bool energy = m->opt.enableflags & mjENBL_ENERGY;
-  mj_fwdPosition(m, d);
   if (sensors) mj_sensorPos(m, d);
   if (!d->flg_energypos) {
     if (energy)
@@ -38,6 +52,8 @@ void after_solver(const mjModel* m, mjData* d) {
 bool bad_state(const mjModel* m, const mjData* d) {
   return any_bad(d->qpos, m->nq) || any_bad(d->qvel, m->nv) || any_bad(d->act, m->na);
 }
+
+bool bad_controls(const mjModel* m, const mjData* d) { return any_bad(d->ctrl, m->nu); }
 
 bool bad_acceleration(const mjModel* m, const mjData* d) { return any_bad(d->qacc, m->nv); }
 

@@ -6,9 +6,14 @@
 
 namespace stickslip::mujoco {
 
-/// mj_forward up to mj_fwdAcceleration. `sensors` false leaves out sensors and energies, as
-/// MuJoCo does in the later stages of Runge-Kutta.
-void forward_to_solver(const mjModel* m, mjData* d, bool sensors);
+/// mj_fwdPosition around its collision detector, so that this may be given margins of its own. The
+/// first also computes `cvel`, which MuJoCo's velocity stage does again.
+void before_collision(const mjModel* m, mjData* d);
+void after_collision(const mjModel* m, mjData* d);
+
+/// mj_forward after mj_fwdPosition, up to mj_fwdAcceleration. `sensors` false leaves out sensors and
+/// energies, as MuJoCo does in the later stages of Runge-Kutta.
+void forward_velocities(const mjModel* m, mjData* d, bool sensors);
 
 /// What mj_forward and mj_step do after the solver, short of the integrator.
 void after_solver(const mjModel* m, mjData* d);
@@ -16,6 +21,8 @@ void after_solver(const mjModel* m, mjData* d);
 /// Whether qpos, qvel, act (or, `accelerations`, qacc) hold a NaN or a number beyond MuJoCo's
 /// limit of 1e10.
 bool bad_state(const mjModel* m, const mjData* d);
+/// The same for ctrl, whose bad numbers MuJoCo takes for zero, with all others of the environment.
+bool bad_controls(const mjModel* m, const mjData* d);
 bool bad_acceleration(const mjModel* m, const mjData* d);
 
 }  // namespace stickslip::mujoco

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <stdexcept>
+#include <utility>
 
 #include "src/mujoco/passage.hpp"
 #include "src/mujoco/stages.hpp"
@@ -27,9 +29,10 @@ void begin(Passage& p, const Impl& sim, int env) {
   if (sim.options.position_iterations == 0) p.verdict.penetration = kUnknown;
 }
 
-void begin_step(Impl& sim, const mjModel* m, const mjData* d, Passage& p, int env) {
+void begin_step(Impl& sim, const mjModel* m, mjData* d, Passage& p, int env) {
   begin(p, sim, env);
   mj_getState(m, d, sim.begin_state(env), mjSTATE_INTEGRATION);
+  sim.memory.begin(m, d, sim.begin_state(env));
 }
 
 void clear_verdicts(Impl& sim) {
@@ -39,13 +42,42 @@ void clear_verdicts(Impl& sim) {
   std::fill(sim.iterations.begin(), sim.iterations.end(), 0);
 }
 
-// Of a step; the verdict on several is the worst of theirs.
-void report(Impl& sim, int e, const Verdict& v, bool failed) {
-  sim.status[e] = std::max(sim.status[e], failed ? EnvStatus::bad_input : v.status);
-  sim.residual[e] =
-      failed ? std::numeric_limits<double>::infinity() : std::max(sim.residual[e], v.residual);
+// On a step that was not made.
+Verdict failure(EnvStatus status) {
+  Verdict verdict;
+  verdict.status = status;
+  verdict.residual = std::numeric_limits<double>::infinity();
+  return verdict;
+}
+
+void count(Statistics& to, const Verdict& v) {
+  ++to.by_status[std::size_t(v.status)];
+  if (v.status == EnvStatus::solved && v.rung >= 0)
+    ++to.by_rung[std::min<std::size_t>(v.rung, to.by_rung.size() - 1)];
+  to.second_solves += v.second_solves;
+  to.repositioned += v.position_rounds > 0;
+  to.ghosts += v.ghosts;
+  to.culled += v.culled;
+  to.taken_in += v.taken_in;
+}
+
+void add(Statistics& to, const Statistics& from) {
+  for (std::size_t i = 0; i < to.by_status.size(); ++i) to.by_status[i] += from.by_status[i];
+  for (std::size_t i = 0; i < to.by_rung.size(); ++i) to.by_rung[i] += from.by_rung[i];
+  to.second_solves += from.second_solves;
+  to.repositioned += from.repositioned;
+  to.ghosts += from.ghosts;
+  to.culled += from.culled;
+  to.taken_in += from.taken_in;
+}
+
+// Of a step; the verdict on several is the worst of theirs. Several threads count, each in its own.
+void report(Impl& sim, int e, const Verdict& v, Statistics& statistics) {
+  count(statistics, v);
+  sim.status[e] = std::max(sim.status[e], v.status);
+  sim.residual[e] = std::max(sim.residual[e], v.residual);
   sim.iterations[e] += v.iterations;
-  sim.failures[e] += failed;
+  sim.failures[e] += v.status == EnvStatus::bad_input;
   sim.solver[e] = v.solver;
   sim.num_contacts[e] = v.num_contacts;
   sim.num_rows[e] = v.num_rows;
@@ -61,7 +93,7 @@ void whole_steps(const mjModel* m, mjData* d, int env, void* arg) {
     run_step(sim, m, d, p);
     sim.misfit[env] = p.misfit;
     if (p.misfit) return;  // goes on here
-    report(sim, env, p.verdict, p.failed);
+    report(sim, env, p.verdict, p.statistics);
   }
   sim.fields->keep_after_step(m, d, env);
 }
@@ -80,7 +112,7 @@ void gpu_part(const mjModel* m, mjData* d, int env, void* arg) {
   run_part(sim, m, d, p, part.number);
   sim.misfit[env] = p.misfit;
   if (part.number < sim.solves()) return;
-  report(sim, env, p.verdict, p.failed);
+  report(sim, env, p.verdict, p.statistics);
   sim.fields->keep_after_step(m, d, env);
 }
 
@@ -96,7 +128,7 @@ void pose(const mjModel* m, mjData* d, int env, void* arg) {
   // The thread's last environment left its own; mj_forward computes them for some sensors only.
   for (mjtNum* forces : {d->cacc, d->cfrc_int, d->cfrc_ext}) mju_zero(forces, 6 * int(m->nbody));
   if (bad_state(m, d)) return;
-  sim.options.mujoco_law ? mj_forward(m, d) : forward_to_solver(m, d, true);
+  sim.options.mujoco_law ? mj_forward(m, d) : forward_to_solver(sim, m, d, sim.passage(env, d), true);
   sim.fields->keep(d, env);
 }
 
@@ -114,7 +146,12 @@ void visit_environment(const mjModel* m, mjData* d, int env, void* arg) {
     begin(p, sim, env);
     run_step(sim, m, d, p);
   }
-  (*visit.visitor)(m, d, p.slot);
+  (*visit.visitor)(m, d, p);
+}
+
+void look_for_effective_metric(const mjModel* m, mjData* d, int, void* arg) {
+  mj_forward(m, d);
+  *static_cast<bool*>(arg) = d->efm_active;
 }
 
 std::vector<int> indices_of(const std::vector<std::uint8_t>& flags) {
@@ -146,7 +183,9 @@ void Impl::pass(mjfBatchFunc function, void* arg, bool save, const std::vector<i
     const int passed = ids.empty() ? options.num_envs : int(ids.size());
     for (int i = 0; i < passed; ++i) {
       const int e = ids.empty() ? i : ids[i];
-      raised[e] = raised[e] || errors[e];
+      if (!errors[e]) continue;
+      const bool shortage = StepMemory::is_shortage(mjb_error(batch.get(), e));
+      raised[e] = shortage ? Raised::shortage : Raised::error;
     }
   }
   // Wall time, split as the threads spent theirs.
@@ -167,16 +206,38 @@ void Impl::pass_with_room(mjfBatchFunc function, void* arg, mjfBatchFunc again, 
                           const std::vector<int>& ids) {
   std::fill(misfit.begin(), misfit.end(), 0);
   pass(function, arg, save, ids);
+  retry_with_more_memory();
   for (auto waiting = indices_of(misfit); !waiting.empty(); waiting = indices_of(misfit)) {
     int rows = 0, contacts = 0;
-    for (const Passage& p : passages) {
+    bool short_of_memory = false;
+    for (Passage& p : passages) {
       rows = std::max(rows, p.rows_needed);
       contacts = std::max(contacts, p.contacts_needed);
+      short_of_memory = std::exchange(p.short_of_memory, false) || short_of_memory;
     }
+    if (short_of_memory) memory.grow();
     buffers->reserve(rows, contacts);
     std::fill(misfit.begin(), misfit.end(), 0);
     pass(again, arg, save, waiting);
+    retry_with_more_memory();
   }
+}
+
+// Steps that MuJoCo could not make for want of memory are made again with more, if there is. On a
+// GPU only the next step has it, for this one is half done.
+void Impl::retry_with_more_memory() {
+  for (std::size_t e = 0; e < raised.size(); ++e) {
+    if (raised[e] != Raised::shortage || !memory.can_grow()) continue;
+    if (gpu()) return memory.grow();
+    raised[e] = Raised::nothing;
+    misfit[e] = true;
+    passages[0].short_of_memory = true;
+    put_back(int(e));
+  }
+}
+
+void Impl::put_back(int env) {
+  mju_copy(mjb_state(batch.get()) + std::int64_t(env) * nstate, begin_state(env), nstate);
 }
 
 // Takes over what the GPU has solved of a half.
@@ -193,7 +254,7 @@ void Impl::pose_half(int half, void* part) {
   const auto start = std::chrono::steady_clock::now();
   for (const int e : halves[half]) {
     Passage& p = passages[e];
-    p.failed = p.failed || raised[e];
+    p.failed = p.failed || raised[e] != Raised::nothing;
     if (p.failed) buffers->clear(p.slot);
   }
   buffers->start_on_gpu(half);
@@ -218,7 +279,7 @@ void Impl::step_on_gpu() {
 
 void Impl::step(int substeps) {
   begin_states.resize(std::size_t(options.num_envs) * nstate);
-  std::fill(raised.begin(), raised.end(), 0);
+  std::fill(raised.begin(), raised.end(), Raised::nothing);
   std::fill(substeps_left.begin(), substeps_left.end(), substeps);
   clear_verdicts(*this);
   std::vector<int> ids;  // who goes on; empty: all
@@ -232,25 +293,47 @@ void Impl::step(int substeps) {
     std::erase_if(ids, [&](int e) { return --substeps_left[e] == 0; });
     if (ids.empty()) break;
   }
+  for (Passage& p : passages) add(statistics, std::exchange(p.statistics, {}));
   timings.steps += substeps;
 }
 
 std::vector<int> Impl::recover_raised() {
-  std::vector<int> ids = indices_of(raised);
-  if (ids.empty()) return ids;
-  for (const int e : ids) {
-    report(*this, e, {}, true);
-    mju_copy(mjb_state(batch.get()) + std::int64_t(e) * nstate, begin_state(e), nstate);
+  std::vector<int> ids, reset;
+  for (int e = 0; e < options.num_envs; ++e) {
+    if (raised[e] == Raised::nothing) continue;
+    const bool shortage = raised[e] == Raised::shortage;
+    report(*this, e, failure(shortage ? EnvStatus::over_capacity : EnvStatus::bad_input),
+           statistics);
+    put_back(e);
+    ids.push_back(e);
+    if (!shortage && autoreset()) reset.push_back(e);
   }
-  if (autoreset()) mjb_reset(batch.get(), ids.data(), int(ids.size()), nullptr, mjSTAGE_NONE);
-  std::fill(raised.begin(), raised.end(), 0);
+  if (!reset.empty())
+    mjb_reset(batch.get(), reset.data(), int(reset.size()), nullptr, mjSTAGE_NONE);
+  std::fill(raised.begin(), raised.end(), Raised::nothing);
   return ids;
 }
 
 void Impl::forward(const std::vector<int>& ids) {
-  std::fill(raised.begin(), raised.end(), 0);
+  std::fill(raised.begin(), raised.end(), Raised::nothing);
   pass(&pose, this, true, ids);
-  for (const int e : indices_of(raised)) report(*this, e, {}, true);
+  for (int e = 0; e < options.num_envs; ++e)
+    if (raised[e] != Raised::nothing)
+      report(*this, e,
+             failure(raised[e] == Raised::shortage ? EnvStatus::over_capacity
+                                                   : EnvStatus::bad_input),
+             statistics);
+}
+
+// Constraints of flexes that MuJoCo solves in a metric of its own have no place in W.
+void Impl::refuse_effective_metric() {
+  bool active = false;
+  const int env = 0;
+  mjb_apply(batch.get(), &env, 1, &look_for_effective_metric, &active, false);
+  if (active && !options.mujoco_law)
+    throw std::invalid_argument(
+        "the model's flexible bodies are solved in MuJoCo's effective metric, which is understood "
+        "by law='mujoco' only");
 }
 
 bool Impl::revisit(int env, const Visitor& visitor) {

@@ -63,11 +63,12 @@ ImpulseStore::ImpulseStore(mjModel& m)
   m.nuserdata += 2 + 2 * max_rows_ + contact_size_ * max_contacts_;
 }
 
-bool ImpulseStore::recall(const mjModel* m, const mjData* d, const EnvSlot& slot, double* r) const {
-  mju_zero(r, d->nefc);
+bool ImpulseStore::recall(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows,
+                          double* r) const {
+  mju_zero(r, rows);
   if (contact_size_ == 0) return false;
-  const bool rows = recall_rows(m, d, slot, r);
-  return recall_contacts(m, d, slot, r) || rows;
+  const bool found = recall_rows(m, d, slot, r);
+  return recall_contacts(m, d, slot, rows, r) || found;
 }
 
 // MuJoCo orders rows by type and id: what was there in the last step comes in the same order.
@@ -78,7 +79,7 @@ bool ImpulseStore::recall_rows(const mjModel* m, const mjData* d, const EnvSlot&
   for (int row = 0, next = 0; row < rows_of(*slot.shape); ++row) {
     const mjtNum id = id_of(m, d, slot.efc_of[row]);
     for (int tried = 0, at = next; tried < count; ++tried, at = at + 1 < count ? at + 1 : 0) {
-      const mjtNum* kept = rows(d) + 2 * at;
+      const mjtNum* kept = kept_rows(d) + 2 * at;
       if (kept[0] != id) continue;
       r[row] = kept[1];
       next = at + 1 < count ? at + 1 : 0;
@@ -90,16 +91,16 @@ bool ImpulseStore::recall_rows(const mjModel* m, const mjData* d, const EnvSlot&
 }
 
 bool ImpulseStore::recall_contacts(const mjModel* m, const mjData* d, const EnvSlot& slot,
-                                   double* r) const {
+                                   int rows, double* r) const {
   const int count = count_in(d->userdata[begin_ + 1], max_contacts_);
   bool taken[kMostContacts] = {}, found = false;
-  for (int row = rows_of(*slot.shape); row < d->nefc; row += contact_at(d, slot, row).dim) {
+  for (int row = rows_of(*slot.shape); row < rows; row += contact_at(d, slot, row).dim) {
     const mjContact& contact = contact_at(d, slot, row);
     const mjtNum pair = pair_of(m, contact);
     mjtNum least = std::numeric_limits<mjtNum>::infinity();
     int nearest = -1;
     for (int k = 0; k < count; ++k) {
-      const mjtNum* kept = contacts(d) + contact_size_ * k;
+      const mjtNum* kept = kept_contacts(d) + contact_size_ * k;
       if (taken[k] || kept[kPair] != pair) continue;
       const mjtNum distance = mju_dist3(kept + kPosition, contact.pos);
       if (distance < least) {
@@ -109,7 +110,7 @@ bool ImpulseStore::recall_contacts(const mjModel* m, const mjData* d, const EnvS
     }
     if (nearest < 0) continue;
     taken[nearest] = found = true;
-    const mjtNum* kept = contacts(d) + contact_size_ * nearest;
+    const mjtNum* kept = kept_contacts(d) + contact_size_ * nearest;
     mjtNum local[6];
     mju_mulMatVec3(local, contact.frame, kept + kForce);
     if (contact.dim > 3) mju_mulMatVec3(local + 3, contact.frame, kept + kMoment);
@@ -118,19 +119,20 @@ bool ImpulseStore::recall_contacts(const mjModel* m, const mjData* d, const EnvS
   return found;
 }
 
-void ImpulseStore::keep(const mjModel* m, mjData* d, const EnvSlot& slot, const double* r) const {
+void ImpulseStore::keep(const mjModel* m, mjData* d, const EnvSlot& slot, int rows,
+                        const double* r) const {
   if (contact_size_ == 0) return;
   int row = 0;
   for (; row < std::min(rows_of(*slot.shape), max_rows_); ++row) {
-    rows(d)[2 * row] = id_of(m, d, slot.efc_of[row]);
-    rows(d)[2 * row + 1] = r[row];
+    kept_rows(d)[2 * row] = id_of(m, d, slot.efc_of[row]);
+    kept_rows(d)[2 * row + 1] = r[row];
   }
   d->userdata[begin_] = row;
 
   int count = 0;
-  for (row = rows_of(*slot.shape); row < d->nefc && count < max_contacts_; ++count) {
+  for (row = rows_of(*slot.shape); row < rows && count < max_contacts_; ++count) {
     const mjContact& contact = contact_at(d, slot, row);
-    mjtNum* kept = contacts(d) + contact_size_ * count;
+    mjtNum* kept = kept_contacts(d) + contact_size_ * count;
     mjtNum local[6] = {};
     mju_copy(local, r + row, contact.dim);
     kept[kPair] = pair_of(m, contact);

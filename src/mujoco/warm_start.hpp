@@ -16,18 +16,20 @@ class ImpulseStore {
   /// and for 16 contacts.
   explicit ImpulseStore(mjModel& m);
 
-  /// Writes a start r [nefc] for the problem in `slot`, 0 where nothing is known. Returns whether
+  /// Writes a start r [rows] for the problem in `slot`, 0 where nothing is known. Returns whether
   /// anything is.
-  bool recall(const mjModel* m, const mjData* d, const EnvSlot& slot, double* r) const;
+  bool recall(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows,
+              double* r) const;
 
-  /// Keeps the impulses r [nefc].
-  void keep(const mjModel* m, mjData* d, const EnvSlot& slot, const double* r) const;
+  /// Keeps the impulses r [rows].
+  void keep(const mjModel* m, mjData* d, const EnvSlot& slot, int rows, const double* r) const;
 
  private:
   bool recall_rows(const mjModel* m, const mjData* d, const EnvSlot& slot, double* r) const;
-  bool recall_contacts(const mjModel* m, const mjData* d, const EnvSlot& slot, double* r) const;
-  mjtNum* rows(const mjData* d) const { return d->userdata + begin_ + 2; }
-  mjtNum* contacts(const mjData* d) const { return rows(d) + 2 * max_rows_; }
+  bool recall_contacts(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows,
+                       double* r) const;
+  mjtNum* kept_rows(const mjData* d) const { return d->userdata + begin_ + 2; }
+  mjtNum* kept_contacts(const mjData* d) const { return kept_rows(d) + 2 * max_rows_; }
 
   int begin_ = 0, max_rows_ = 0, max_contacts_ = 0, contact_size_ = 0;
 };

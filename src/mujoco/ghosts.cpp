@@ -1,0 +1,96 @@
+#include "src/mujoco/ghosts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stickslip::mujoco {
+namespace {
+
+constexpr int kLeastSamples = 4, kMostSamples = 64;
+constexpr double kDeeper = 1e-5;  // m; what is less is rounding, or rest
+
+// A geom on its way.
+struct Way {
+  double from[3], by[3];    // of its centre, m
+  double quat[4], turn[3];  // its orientation at first, and by which rotation vector it turns
+};
+
+Way way_of(const mjData* d, const GeomPoses& start, int geom) {
+  Way way;
+  mju_copy3(way.from, start.xpos.data() + 3 * geom);
+  mju_sub3(way.by, d->geom_xpos + 3 * geom, way.from);
+  double end[4], inverse[4], difference[4];
+  mju_mat2Quat(way.quat, start.xmat.data() + 9 * geom);
+  mju_mat2Quat(end, d->geom_xmat + 9 * geom);
+  mju_negQuat(inverse, way.quat);
+  mju_mulQuat(difference, inverse, end);
+  mju_quat2Vel(way.turn, difference, 1.0);
+  return way;
+}
+
+void go_to(mjData* d, int geom, const Way& way, double share) {
+  mju_addScl3(d->geom_xpos + 3 * geom, way.from, way.by, share);
+  double quat[4];
+  mju_copy4(quat, way.quat);
+  mju_quatIntegrate(quat, way.turn, share);
+  mju_quat2Mat(d->geom_xmat + 9 * geom, quat);
+}
+
+void put_back(mjData* d, int geom, const GeomPoses& start) {
+  mju_copy3(d->geom_xpos + 3 * geom, start.xpos.data() + 3 * geom);
+  mju_copy(d->geom_xmat + 9 * geom, start.xmat.data() + 9 * geom, 9);
+}
+
+// Samples are at most half of the thinner geom's half extent apart.
+int samples(const mjModel* m, const GeomPair& pair, const Way& a, const Way& b) {
+  double thinnest = mjMAXVAL, relative[3];
+  for (const int g : pair.geom)
+    for (int i = 3; i < 6; ++i) thinnest = std::min(thinnest, m->geom_aabb[6 * g + i]);
+  mju_sub3(relative, b.by, a.by);
+  const double wanted = std::ceil(mju_norm3(relative) / std::max(1e-4, 0.5 * thinnest));
+  return int(std::clamp(wanted, double(kLeastSamples), double(kMostSamples)));
+}
+
+bool touches(const mjModel* m, mjData* d, const GeomPair& pair, const Way& a, const Way& b) {
+  const int ga = pair.geom[0], gb = pair.geom[1];
+  const auto collide = mjCOLLISIONFUNC[m->geom_type[ga]][m->geom_type[gb]];
+  mjPreContact found[mjMAXCONPAIR];
+  for (int count = samples(m, pair, a, b), k = count; k >= 1; --k) {
+    const double share = double(k) / count;
+    go_to(d, ga, a, share);
+    go_to(d, gb, b, share);
+    const int num_found = collide(m, d, found, ga, gb, pair.margin);
+    for (int f = 0; f < num_found; ++f)
+      if (found[f].dist - pair.margin < pair.least_gap - kDeeper) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomPair>& pairs,
+                 GeomPoses& start) {
+  start.xpos.assign(d->geom_xpos, d->geom_xpos + 3 * m->ngeom);
+  start.xmat.assign(d->geom_xmat, d->geom_xmat + 9 * m->ngeom);
+  mj_markStack(d);
+  mjtNum* q = mj_stackAllocNum(d, m->nq);
+  mju_copy(q, d->qpos, int(m->nq));
+  mj_integratePos(m, d->qpos, v, m->opt.timestep);
+  mj_kinematics(m, d);
+  const std::size_t bytes = 2 * pairs.size() * sizeof(Way);
+  Way* ways = static_cast<Way*>(mj_stackAllocByte(d, bytes, alignof(Way)));
+  for (std::size_t k = 0; k < pairs.size(); ++k)
+    for (int side = 0; side < 2; ++side) ways[2 * k + side] = way_of(d, start, pairs[k].geom[side]);
+  mju_copy(d->qpos, q, int(m->nq));
+  mj_kinematics(m, d);
+  bool any = false;
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    if (pairs[k].touches) continue;
+    any |= pairs[k].touches = touches(m, d, pairs[k], ways[2 * k], ways[2 * k + 1]);
+    for (const int geom : pairs[k].geom) put_back(d, geom, start);
+  }
+  mj_freeStack(d);
+  return any;
+}
+
+}  // namespace stickslip::mujoco

@@ -1,0 +1,33 @@
+// Ghosts: contacts that act from afar, although their geoms would not touch without them. MuJoCo
+// reports the nearest points of two geoms now, and a rigid contact keeps them from closing along
+// that normal: a ball that flies past an edge, or a box that slides over two level tiles, would be
+// stopped by a wall that is not there. So the geoms are carried along the way that they take
+// without those contacts: where they never touch, the contacts were ghosts.
+#pragma once
+#include <mujoco/mujoco.h>
+
+#include <vector>
+
+namespace stickslip::mujoco {
+
+/// Two geoms, and how deep they may be in each other on their way, m (negative).
+struct GeomPair {
+  int geom[2];
+  double margin;     ///< of the model: where the gap is zero
+  double least_gap;  ///< of the present contacts, or 0
+  bool touches;      ///< on the way
+};
+
+/// Poses of all geoms. Reused.
+struct GeomPoses {
+  std::vector<double> xpos, xmat;
+};
+
+/// Sees which pairs touch on the way from q, where d is, to q ⊕ h v, among those that have not yet
+/// `touches`: whose geoms get deeper than `least_gap` by more than 10 µm. On the way, each geom's
+/// centre moves straight and its frame turns about one axis. Whether there are any. Leaves d as it
+/// is.
+bool trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomPair>& pairs,
+                 GeomPoses& start);
+
+}  // namespace stickslip::mujoco

@@ -1,0 +1,83 @@
+// How far ahead contacts are looked for. MuJoCo finds the contacts of two geoms whose distance is
+// less than the sum of their margins. A rigid contact must be known before it closes within the
+// step: so a pair's margin has to cover what its bodies can approach each other in a step,
+//
+//     h (|v_rel| + |ω_rel| r) + h 0.25 m/s + 4 h² |gravity| + 1 µm
+//
+// with the relative velocity at the centre of the smaller body and its radius r (a sphere's surface
+// does not move along its contact's normal when it turns). Only pairs that are that near count.
+// So links of a robot that move together need little, however fast the robot is. Bodies of different
+// mechanisms count with the sum of their speeds: one that falls behind another may catch it up in
+// the step in which that one is stopped. And what such a body may hit can be pushed on to a third.
+#pragma once
+#include <mujoco/mujoco.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace stickslip::mujoco {
+
+/// What the margins of one environment are in this step. Reused from step to step.
+struct Margins {
+  std::vector<double> geom, body, pair, flex;  ///< those of the model, widened; m
+  std::vector<double> ahead, flex_ahead;       ///< by how much, geom by geom
+  double override_ahead = 0;                   ///< and where the model overrides all margins
+  struct Motion {
+    double centre[3], angular[3], linear[3];  ///< of the bounding box; linear: of its centre
+    double reach;                             ///< m, the most that a point of it moves in a step
+  };
+  std::vector<Motion> motion;
+  std::vector<double> need;  ///< m, of each part's geoms
+  std::vector<double> jolt;  ///< m, by what a body near it may move it in the step
+  const std::vector<int>* part_of = nullptr;  ///< of each geom
+};
+
+class LookAhead {
+ public:
+  LookAhead() = default;
+  /// `margin`: the same for all pairs, m; negative: following the speeds.
+  LookAhead(const mjModel* m, double margin);
+
+  /// The model with the margins for the state of d, whose positions and `cvel` are computed: a
+  /// shallow copy, valid while `margins` is.
+  mjModel widen(const mjModel* m, const mjData* d, Margins& margins) const;
+
+ private:
+  // What moves as one and has a bounding box: the geoms of a moving body, or one that is at rest.
+  struct Part {
+    int body, first_geom, num_geoms;
+    bool plane, sphere;
+    double centre[3], half[3], radius;  // of the box, in the frame of its geom or body
+  };
+  struct Pair {
+    int a, b;
+  };
+
+  void list_parts(const mjModel* m);
+  void list_pairs(const mjModel* m);
+  Margins::Motion motion_of(const mjModel* m, const mjData* d, const Part& part) const;
+  void find_needs(const mjModel* m, const mjData* d, Margins& margins) const;
+  double approach(const mjModel* m, const Margins& margins, int a, int b) const;
+  bool near(const mjModel* m, const mjData* d, const Margins& margins, const Pair& pair,
+            double approach, double spare) const;
+  double distance(const mjData* d, const Margins& margins, int a, int b) const;
+  double flex_reach(const mjModel* m, const mjData* d, int flex) const;
+
+  double constant_ = -1;
+  std::vector<Part> parts_;
+  std::vector<Pair> pairs_;
+  std::vector<int> part_of_;  // of each geom
+  bool too_many_pairs_ = false;
+};
+
+/// Gap of a contact that MuJoCo found with `margins`, m: its distance less the margin that the
+/// model itself asks for.
+double gap_of(const mjModel* m, const mjContact& contact, const Margins& margins);
+
+/// Leaves out contacts that will not close within the step by what their bodies' velocities are now,
+/// with half of the relative speed (the speeds of both, of different mechanisms), what near bodies
+/// push, and 1 m/s to spare; writes the gaps of the others.
+void leave_out_far_contacts(const mjModel* m, mjData* d, const Margins& margins,
+                            std::vector<double>& gaps);
+
+}  // namespace stickslip::mujoco

@@ -1,0 +1,34 @@
+// Which of the contacts that MuJoCo has found take part in a step's problem, at velocity level.
+#pragma once
+#include <mujoco/mujoco.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace stickslip::mujoco {
+
+enum class Use : std::uint8_t {
+  solved,  ///< a part of the problem
+  culled,  ///< cannot close in this step: its impulse is zero
+  ghost    ///< would act, but its geoms would not touch without it (ghosts.hpp)
+};
+
+struct StepContacts {
+  std::vector<double> gap;  ///< m, negative in penetration
+  std::vector<Use> use;
+
+  int count(Use which) const;
+};
+
+/// Velocity of MuJoCo's constraint row i when the generalised velocity is v.
+double row_velocity(const mjData* d, int i, const double* v);
+
+/// Culls contacts that stay open both at the velocity now and at the one without impulses,
+/// v + h a_free, with 0.25 m/s to spare. The others are solved.
+void cull(const mjModel* m, const mjData* d, const double* a_free, StepContacts& contacts);
+
+/// Takes in again what was culled and is closed by more than 1 nm at the end of the step, after the
+/// velocity v; so the solution is that of the whole problem. Returns how many those are.
+int take_in_closed(const mjModel* m, const mjData* d, const double* v, StepContacts& contacts);
+
+}  // namespace stickslip::mujoco

@@ -1,0 +1,147 @@
+#include "src/mujoco/velocity_step.hpp"
+
+#include <algorithm>
+
+#include "src/mujoco/impacts.hpp"
+#include "src/mujoco/passage.hpp"
+#include "src/mujoco/row_map.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+using Impl = BatchSim::Impl;
+
+constexpr int kMostRounds = 8, kMostGhostRounds = 3;
+constexpr double kFar = 1e-6;  // m; contacts beyond that are not at rest
+
+bool solved(const Impl& sim, const Passage& p) {
+  return sim.buffers->results().status(p.slot) == EnvStatus::solved;
+}
+
+void find_end_velocity(const Impl& sim, const mjModel* m, const mjData* d, Passage& p) {
+  p.end_velocity.resize(m->nv);
+  velocity_after(m, d, sim.buffers->slot(p.slot), sim.buffers->rows(p.slot),
+                 sim.buffers->results().impulse(p.slot), p.end_velocity.data());
+}
+
+// The problem of the contacts that are marked now, and its solution.
+void solve_marked(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  Lap lap(p);
+  pose_problem(sim, m, d, p);
+  lap.mark(kGather);
+  ++p.verdict.second_solves;
+  if (sim.buffers->rows(p.slot) == 0) return;
+  sim.buffers->form_delassus(p.slot);
+  lap.mark(kDelassus);
+  sim.buffers->solve(p.slot);
+  take_solution(sim, p);
+  lap.mark(kSolve);
+}
+
+// Until the solution is that of all contacts but ghosts.
+void take_in_culled(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  for (int round = 0; round < kMostRounds && !p.failed; ++round) {
+    if (p.contacts.count(Use::culled) == 0) return;
+    find_end_velocity(sim, m, d, p);
+    const int taken = take_in_closed(m, d, p.end_velocity.data(), p.contacts);
+    if (taken == 0) return;
+    p.verdict.taken_in += taken;
+    solve_marked(sim, m, d, p);
+  }
+}
+
+bool of_pair(const mjContact& c, const GeomPair& pair) {
+  return c.geom[0] == pair.geom[0] && c.geom[1] == pair.geom[1];
+}
+
+// Both sides of a plane, which reaches everywhere, are never in doubt; flexes belong to no pair.
+bool may_be_ghost(const mjModel* m, const mjContact& c) {
+  for (const int g : c.geom)
+    if (g < 0 || m->geom_type[g] == mjGEOM_PLANE) return false;
+  return true;
+}
+
+GeomPair pair_of(const mjData* d, const StepContacts& contacts, const mjContact& c) {
+  GeomPair pair{.geom = {c.geom[0], c.geom[1]}, .margin = 0, .least_gap = 0, .touches = false};
+  for (int i = 0; i < d->ncon; ++i) {
+    if (!of_pair(d->contact[i], pair)) continue;
+    pair.margin = d->contact[i].dist - contacts.gap[i];
+    pair.least_gap = std::min(pair.least_gap, contacts.gap[i]);
+  }
+  return pair;
+}
+
+// Adds the pairs of contacts that act from afar and were not looked at yet. Whether there are any.
+bool find_suspects(const Impl& sim, const mjModel* m, const mjData* d, Passage& p) {
+  const EnvSlot slot = sim.buffers->slot(p.slot);
+  const double* r = sim.buffers->results().impulse(p.slot);
+  const std::size_t known = p.pairs.size();
+  for (int row = 0; row < sim.buffers->rows(p.slot); ++row) {
+    const mjContact* c = contact_of_normal(d, slot.efc_of[row]);
+    if (!c || r[row] <= 0 || p.contacts.gap[c - d->contact] <= kFar || !may_be_ghost(m, *c))
+      continue;
+    const auto same = [&](const GeomPair& pair) { return of_pair(*c, pair); };
+    if (std::none_of(p.pairs.begin(), p.pairs.end(), same))
+      p.pairs.push_back(pair_of(d, p.contacts, *c));
+  }
+  return p.pairs.size() > known;
+}
+
+// Marks the far contacts of all pairs: ghosts, if their geoms do not touch.
+void mark_pairs(const mjData* d, Passage& p) {
+  for (int i = 0; i < d->ncon; ++i) {
+    if (p.contacts.gap[i] <= kFar || d->contact[i].efc_address < 0) continue;
+    for (const GeomPair& pair : p.pairs)
+      if (of_pair(d->contact[i], pair))
+        p.contacts.use[i] = pair.touches ? Use::solved : Use::ghost;
+  }
+}
+
+// Whether a pair that was left out touches on its way.
+bool trace(const Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  if (!solved(sim, p) && sim.buffers->rows(p.slot) > 0) {
+    for (GeomPair& pair : p.pairs) pair.touches = true;
+    return true;
+  }
+  find_end_velocity(sim, m, d, p);
+  return trace_pairs(m, d, p.end_velocity.data(), p.pairs, p.poses);
+}
+
+void leave_out_ghosts(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  p.pairs.clear();
+  for (int round = 0; round < kMostGhostRounds && !p.failed; ++round) {
+    if (!find_suspects(sim, m, d, p)) break;
+    mark_pairs(d, p);
+    solve_marked(sim, m, d, p);
+    take_in_culled(sim, m, d, p);
+    if (p.failed || !trace(sim, m, d, p)) continue;
+    mark_pairs(d, p);
+    solve_marked(sim, m, d, p);
+    take_in_culled(sim, m, d, p);
+  }
+  p.verdict.ghosts = p.contacts.count(Use::ghost);
+}
+
+}  // namespace
+
+void solve_from(Impl& sim, Passage& p, const double* r) {
+  std::copy_n(r, sim.buffers->rows(p.slot), sim.buffers->problems().warm_start(p.slot));
+  ++p.verdict.second_solves;
+  p.warm = true;
+  sim.buffers->solve(p.slot);
+  take_solution(sim, p);
+}
+
+void finish_velocities(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  if (sim.buffers->rows(p.slot) == 0 || p.contacts.use.empty()) return;
+  take_in_culled(sim, m, d, p);
+  leave_out_ghosts(sim, m, d, p);
+  if (p.failed || sim.buffers->rows(p.slot) == 0) return;
+  if (sim.options.contact.restitution > 0 && sim.options.contact.compliance == 0) {
+    limit_impacts(sim, m, d, p);
+    if (p.bounce < 1) take_in_culled(sim, m, d, p);
+  }
+  if (!p.failed && !solved(sim, p)) shrink_unsolved(sim, d, p);
+}
+
+}  // namespace stickslip::mujoco
