@@ -8,9 +8,25 @@
 namespace stickslip::mujoco {
 namespace {
 
+using Part = LookAhead::Part;
+using Motion = LookAhead::Motion;
+
 constexpr double kSpareSpeed = 0.25;  // m/s that velocities may change by within a step
 constexpr double kRounding = 1e-6;    // m
 constexpr std::size_t kMostPairs = 20000;
+
+// The loop over pairs costs as much as MuJoCo's own broadphase: with calls into another library for
+// every sum of three numbers, three times that.
+inline double dot(const double* a, const double* b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+inline double norm(const double* a) { return std::sqrt(dot(a, a)); }
+inline void difference(double* to, const double* a, const double* b) {
+  for (int i = 0; i < 3; ++i) to[i] = a[i] - b[i];
+}
+inline void cross(double* to, const double* a, const double* b) {
+  to[0] = a[1] * b[2] - a[2] * b[1];
+  to[1] = a[2] * b[0] - a[0] * b[2];
+  to[2] = a[0] * b[1] - a[1] * b[0];
+}
 
 // A resting contact must not be lost when its gap is 0 + rounding, and gravity may close one.
 double least_margin(const mjModel* m) {
@@ -24,10 +40,10 @@ bool can_move(const mjModel* m, int body) { return m->body_treeid[body] >= 0; }
 // body's tree.
 void point_velocity(const mjModel* m, const mjData* d, int body, const double* point, double* v) {
   const double* twist = d->cvel + 6 * body;
-  double arm[3];
-  mju_sub3(arm, point, d->subtree_com + 3 * m->body_rootid[body]);
-  mju_cross(v, twist, arm);
-  mju_addTo3(v, twist + 3);
+  double arm[3], turned[3];
+  difference(arm, point, d->subtree_com + 3 * m->body_rootid[body]);
+  cross(turned, twist, arm);
+  for (int i = 0; i < 3; ++i) v[i] = twist[3 + i] + turned[i];
 }
 
 // Of two bodies of different mechanisms that move together, a third may stop one within the step.
@@ -51,16 +67,72 @@ bool excluded(const mjModel* m, int a, int b) {
          m->exclude_signature + m->nexclude;
 }
 
-// Distance from the point to the box, whose centre is `centre` and whose axes are the columns of R.
-double to_box(const double* point, const double* centre, const double* R, const double* half) {
-  double offset[3], local[3], square = 0;
-  mju_sub3(offset, point, centre);
-  mju_mulMatTVec3(local, R, offset);
+// Square of the distance from the point to the box, at `offset` from whose centre it is, and whose
+// axes are the columns of R.
+double square_to_box(const double* offset, const double* R, const double* half) {
+  double square = 0;
   for (int i = 0; i < 3; ++i) {
-    const double out = std::max(0.0, std::abs(local[i]) - half[i]);
+    const double along = R[i] * offset[0] + R[3 + i] * offset[1] + R[6 + i] * offset[2];
+    const double out = std::max(0.0, std::abs(along) - half[i]);
     square += out * out;
   }
-  return std::sqrt(square);
+  return square;
+}
+
+void motion_of(const mjModel* m, const mjData* d, const Part& part, Motion& motion) {
+  const bool single = part.num_geoms == 1;
+  const double* at = single ? d->geom_xpos + 3 * part.first_geom : d->xipos + 3 * part.body;
+  motion.axes = single ? d->geom_xmat + 9 * part.first_geom : d->ximat + 9 * part.body;
+  for (int i = 0; i < 3; ++i) motion.centre[i] = at[i] + dot(motion.axes + 3 * i, part.centre);
+  motion.reach = 0;
+  if (can_move(m, part.body)) {
+    mju_copy3(motion.angular, d->cvel + 6 * part.body);
+    point_velocity(m, d, part.body, motion.centre, motion.linear);
+    const double turn = part.sphere || part.plane ? 0.0 : norm(motion.angular) * part.radius;
+    motion.reach = m->opt.timestep * (norm(motion.linear) + turn);
+  } else {
+    for (int i = 0; i < 3; ++i) motion.angular[i] = motion.linear[i] = 0;
+  }
+  motion.bound = part.plane ? mjMAXVAL
+                            : part.radius + motion.reach + m->body_margin[part.body] +
+                                  (least_margin(m) + m->opt.timestep * kSpareSpeed) / 2;
+}
+
+// Whether the parts are too far apart to meet, however they move; cheap, for most are.
+inline bool far_apart(const Motion& a, const Motion& b, double spare) {
+  double offset[3];
+  difference(offset, a.centre, b.centre);
+  const double most = a.bound + b.bound + spare;
+  return dot(offset, offset) > most * most;
+}
+
+// Distance from a's box to b's bounding sphere, m; if b is a plane, nothing is known.
+inline double one_way(const Part& a, const Motion& of_a, const Part& b, const Motion& of_b) {
+  double offset[3];
+  difference(offset, of_b.centre, of_a.centre);
+  if (a.plane) {
+    const double normal[3] = {of_a.axes[2], of_a.axes[5], of_a.axes[8]};
+    return dot(offset, normal) - b.radius;
+  }
+  return b.plane ? -mjMAXVAL : std::sqrt(square_to_box(offset, of_a.axes, a.half)) - b.radius;
+}
+
+inline double least_distance(const Part& a, const Motion& of_a, const Part& b, const Motion& of_b) {
+  return std::max(one_way(a, of_a, b, of_b), one_way(b, of_b, a, of_a));
+}
+
+// The most by which two parts of one mechanism, or one of which is at rest, can approach each other
+// in a step, m: as their velocities are at the centre of the smaller one. A sphere does not approach
+// by turning.
+double approach(const Part& a, const Motion& of_a, const Part& b, const Motion& of_b, double h) {
+  if (!a.sphere && (b.sphere || b.radius < a.radius)) return approach(b, of_b, a, of_a, h);
+  double arm[3], carried[3], slip[3], spin[3];
+  difference(arm, of_a.centre, of_b.centre);
+  cross(carried, of_b.angular, arm);
+  for (int i = 0; i < 3; ++i) slip[i] = of_a.linear[i] - of_b.linear[i] - carried[i];
+  difference(spin, of_a.angular, of_b.angular);
+  const double turn = a.sphere ? 0.0 : norm(spin) * a.radius;
+  return h * (norm(slip) + turn + kSpareSpeed);
 }
 
 }  // namespace
@@ -114,63 +186,13 @@ void LookAhead::list_pairs(const mjModel* m) {
       if (!can_move(m, body_a) && !can_move(m, body_b)) continue;
       const bool meet = ((type[a] & affinity[b]) || (type[b] & affinity[a])) &&
                         !related(m, body_a, body_b) && !excluded(m, body_a, body_b);
-      if (meet || explicit_pairs.count({a, b})) pairs_.push_back({a, b});
+      if (meet || explicit_pairs.count({a, b}))
+        pairs_.push_back({a, b, may_be_stopped(m, body_a, body_b)});
       if (pairs_.size() > kMostPairs) {
         too_many_pairs_ = true;
         return pairs_.clear();
       }
     }
-}
-
-Margins::Motion LookAhead::motion_of(const mjModel* m, const mjData* d, const Part& part) const {
-  const bool single = part.num_geoms == 1;
-  const double* at = single ? d->geom_xpos + 3 * part.first_geom : d->xipos + 3 * part.body;
-  const double* R = single ? d->geom_xmat + 9 * part.first_geom : d->ximat + 9 * part.body;
-  Margins::Motion motion{};
-  mju_mulMatVec3(motion.centre, R, part.centre);
-  mju_addTo3(motion.centre, at);
-  if (!can_move(m, part.body)) return motion;
-  mju_copy3(motion.angular, d->cvel + 6 * part.body);
-  point_velocity(m, d, part.body, motion.centre, motion.linear);
-  const double turn = part.sphere || part.plane ? 0.0 : mju_norm3(motion.angular) * part.radius;
-  motion.reach = m->opt.timestep * (mju_norm3(motion.linear) + turn);
-  return motion;
-}
-
-// The most by which two parts can approach each other in a step, m.
-double LookAhead::approach(const mjModel* m, const Margins& margins, int a, int b) const {
-  const double h = m->opt.timestep;
-  if (may_be_stopped(m, parts_[a].body, parts_[b].body))
-    return margins.motion[a].reach + margins.motion[b].reach + h * kSpareSpeed;
-  // A sphere does not approach by turning; else seen from the smaller one.
-  const bool swap = parts_[b].sphere ||
-                    (!parts_[a].sphere && parts_[b].radius < parts_[a].radius);
-  if (swap) std::swap(a, b);
-  const auto &of_a = margins.motion[a], &of_b = margins.motion[b];
-  double arm[3], carried[3], spin[3];
-  mju_sub3(arm, of_a.centre, of_b.centre);
-  mju_cross(carried, of_b.angular, arm);
-  mju_addTo3(carried, of_b.linear);
-  mju_sub3(spin, of_a.angular, of_b.angular);
-  const double turn = parts_[a].sphere ? 0.0 : mju_norm3(spin) * parts_[a].radius;
-  return h * (mju_dist3(of_a.linear, carried) + turn + kSpareSpeed);
-}
-
-// A lower bound on the distance of two parts, m.
-double LookAhead::distance(const mjData* d, const Margins& margins, int a, int b) const {
-  const auto one_way = [&](int from, int to) {
-    const Part& box = parts_[from];
-    const double *centre = margins.motion[from].centre, *point = margins.motion[to].centre;
-    const bool single = box.num_geoms == 1;
-    const double* R = single ? d->geom_xmat + 9 * box.first_geom : d->ximat + 9 * box.body;
-    if (box.plane) {
-      const double normal[3] = {R[2], R[5], R[8]};
-      return mju_dot3(point, normal) - mju_dot3(centre, normal) - parts_[to].radius;
-    }
-    if (parts_[to].plane) return -mjMAXVAL;
-    return to_box(point, centre, R, box.half) - parts_[to].radius;
-  };
-  return std::max(one_way(a, b), one_way(b, a));
 }
 
 double LookAhead::flex_reach(const mjModel* m, const mjData* d, int flex) const {
@@ -187,38 +209,30 @@ double LookAhead::flex_reach(const mjModel* m, const mjData* d, int flex) const 
   return m->opt.timestep * (most + kSpareSpeed);
 }
 
-// Whether two parts may come closer than `spare` more than the model's margins within the step.
-bool LookAhead::near(const mjModel* m, const mjData* d, const Margins& margins, const Pair& pair,
-                     double approach, double spare) const {
-  const auto [a, b] = pair;
-  const double margin =
-      m->body_margin[parts_[a].body] + m->body_margin[parts_[b].body] + least_margin(m) + spare;
-  if (!parts_[a].plane && !parts_[b].plane) {  // most pairs are far apart: tell them quickly
-    const double far = parts_[a].radius + parts_[b].radius + margins.motion[a].reach +
-                       margins.motion[b].reach + m->opt.timestep * kSpareSpeed + margin;
-    double offset[3];
-    mju_sub3(offset, margins.motion[a].centre, margins.motion[b].centre);
-    if (mju_dot3(offset, offset) > far * far) return false;
-  }
-  return distance(d, margins, a, b) <= approach + margin;
-}
-
 void LookAhead::find_needs(const mjModel* m, const mjData* d, Margins& margins) const {
   const double h = m->opt.timestep, least = least_margin(m);
-  margins.motion.resize(parts_.size());
-  margins.need.assign(parts_.size(), least / 2);
-  margins.jolt.assign(parts_.size(), 0.0);
-  for (std::size_t i = 0; i < parts_.size(); ++i) margins.motion[i] = motion_of(m, d, parts_[i]);
+  const std::size_t n = parts_.size();
+  margins.motion.resize(n);
+  margins.need.assign(n, least / 2);
+  margins.jolt.assign(n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) motion_of(m, d, parts_[i], margins.motion[i]);
   const auto meet = [&](const Pair& pair, double spare) {
-    const double closer = approach(m, margins, pair.a, pair.b);
-    if (!near(m, d, margins, pair, closer, spare)) return false;
-    for (const int part : {pair.a, pair.b})
-      margins.need[part] = std::max(margins.need[part], (closer + spare + least) / 2);
+    const int a = pair.a, b = pair.b;
+    const Motion &of_a = margins.motion[a], &of_b = margins.motion[b];
+    if (far_apart(of_a, of_b, spare)) return false;
+    const double gap = least_distance(parts_[a], of_a, parts_[b], of_b) - spare - least -
+                       m->body_margin[parts_[a].body] - m->body_margin[parts_[b].body];
+    const double most = of_a.reach + of_b.reach + h * kSpareSpeed;
+    if (gap > most) return false;
+    const double move = pair.apart ? most : approach(parts_[a], of_a, parts_[b], of_b, h);
+    if (gap > move) return false;
+    for (const int part : {a, b})
+      margins.need[part] = std::max(margins.need[part], (move + spare + least) / 2);
     return true;
   };
   double most_jolt = 0;
   for (const Pair& pair : pairs_) {
-    if (!meet(pair, 0) || !may_be_stopped(m, parts_[pair.a].body, parts_[pair.b].body)) continue;
+    if (!meet(pair, 0) || !pair.apart) continue;
     const double reach_a = margins.motion[pair.a].reach, reach_b = margins.motion[pair.b].reach;
     margins.jolt[pair.a] = std::max(margins.jolt[pair.a], reach_b);
     margins.jolt[pair.b] = std::max(margins.jolt[pair.b], reach_a);
@@ -230,7 +244,7 @@ void LookAhead::find_needs(const mjModel* m, const mjData* d, Margins& margins) 
         meet(pair, jolt);
   // Too many pairs to look at, or geoms that meet flexes: by the speeds in the world.
   if (too_many_pairs_ || m->nflex > 0)
-    for (std::size_t i = 0; i < parts_.size(); ++i)
+    for (std::size_t i = 0; i < n; ++i)
       margins.need[i] =
           std::max(margins.need[i], margins.motion[i].reach + (h * kSpareSpeed + least) / 2);
 }
@@ -325,6 +339,7 @@ void leave_out_far_contacts(const mjModel* m, mjData* d, const Margins& margins,
     ++kept;
   }
   d->ncon = kept;
+  gaps.resize(kept);
 }
 
 }  // namespace stickslip::mujoco

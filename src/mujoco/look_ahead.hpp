@@ -17,20 +17,7 @@
 
 namespace stickslip::mujoco {
 
-/// What the margins of one environment are in this step. Reused from step to step.
-struct Margins {
-  std::vector<double> geom, body, pair, flex;  ///< those of the model, widened; m
-  std::vector<double> ahead, flex_ahead;       ///< by how much, geom by geom
-  double override_ahead = 0;                   ///< and where the model overrides all margins
-  struct Motion {
-    double centre[3], angular[3], linear[3];  ///< of the bounding box; linear: of its centre
-    double reach;                             ///< m, the most that a point of it moves in a step
-  };
-  std::vector<Motion> motion;
-  std::vector<double> need;  ///< m, of each part's geoms
-  std::vector<double> jolt;  ///< m, by what a body near it may move it in the step
-  const std::vector<int>* part_of = nullptr;  ///< of each geom
-};
+struct Margins;
 
 class LookAhead {
  public:
@@ -42,25 +29,28 @@ class LookAhead {
   /// shallow copy, valid while `margins` is.
   mjModel widen(const mjModel* m, const mjData* d, Margins& margins) const;
 
- private:
-  // What moves as one and has a bounding box: the geoms of a moving body, or one that is at rest.
+  /// What moves as one and has a bounding box: the geoms of a moving body, or one that is at rest.
   struct Part {
     int body, first_geom, num_geoms;
     bool plane, sphere;
-    double centre[3], half[3], radius;  // of the box, in the frame of its geom or body
+    double centre[3], half[3], radius;  ///< of the box, in the frame of its geom or body
   };
+  struct Motion {
+    double centre[3], bound;        ///< and the radius in which the part stays in the step, m
+    double angular[3], linear[3];   ///< linear: of the centre
+    const double* axes;             ///< of the box, the columns of a matrix in mjData
+    double reach;                   ///< m, the most that a point of it moves in the step
+  };
+
+ private:
   struct Pair {
     int a, b;
+    bool apart;  // of different mechanisms, both of which move
   };
 
   void list_parts(const mjModel* m);
   void list_pairs(const mjModel* m);
-  Margins::Motion motion_of(const mjModel* m, const mjData* d, const Part& part) const;
   void find_needs(const mjModel* m, const mjData* d, Margins& margins) const;
-  double approach(const mjModel* m, const Margins& margins, int a, int b) const;
-  bool near(const mjModel* m, const mjData* d, const Margins& margins, const Pair& pair,
-            double approach, double spare) const;
-  double distance(const mjData* d, const Margins& margins, int a, int b) const;
   double flex_reach(const mjModel* m, const mjData* d, int flex) const;
 
   double constant_ = -1;
@@ -68,6 +58,17 @@ class LookAhead {
   std::vector<Pair> pairs_;
   std::vector<int> part_of_;  // of each geom
   bool too_many_pairs_ = false;
+};
+
+/// The margins of one environment in this step. Reused from step to step.
+struct Margins {
+  std::vector<double> geom, body, pair, flex;  ///< those of the model, widened; m
+  std::vector<double> ahead, flex_ahead;       ///< by how much, geom by geom
+  double override_ahead = 0;                   ///< and where the model overrides all margins
+  std::vector<LookAhead::Motion> motion;
+  std::vector<double> need;  ///< m, of each part's geoms
+  std::vector<double> jolt;  ///< m, by what a body near it may move it in the step
+  const std::vector<int>* part_of = nullptr;  ///< of each geom
 };
 
 /// Gap of a contact that MuJoCo found with `margins`, m: its distance less the margin that the
