@@ -10,7 +10,7 @@
 #include "src/mujoco/ghosts.hpp"
 #include "src/mujoco/look_ahead.hpp"
 #include "src/mujoco/rk4.hpp"
-#include "src/mujoco/saved_solve.hpp"
+#include "src/mujoco/saved_problem.hpp"
 #include "src/mujoco/step_memory.hpp"
 #include "src/mujoco/warm_start.hpp"
 
@@ -50,7 +50,8 @@ struct alignas(64) Passage {
   Margins margins;
   std::vector<GeomPair> pairs;
   GeomPoses poses;
-  SavedSolve saved;
+  SavedProblem saved, with_suspects;
+  std::vector<Use> use_with_suspects;
   std::vector<double> trial, difference;
   int rows_needed = 0, contacts_needed = 0;
   std::array<std::int64_t, kNumStages> ticks{};  // of the processor, by stage

@@ -68,7 +68,7 @@ bool touches(const mjModel* m, mjData* d, const GeomPair& pair, const Way& a, co
 
 }  // namespace
 
-bool trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomPair>& pairs,
+void trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomPair>& pairs,
                  GeomPoses& start) {
   start.xpos.assign(d->geom_xpos, d->geom_xpos + 3 * m->ngeom);
   start.xmat.assign(d->geom_xmat, d->geom_xmat + 9 * m->ngeom);
@@ -83,14 +83,12 @@ bool trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomP
     for (int side = 0; side < 2; ++side) ways[2 * k + side] = way_of(d, start, pairs[k].geom[side]);
   mju_copy(d->qpos, q, int(m->nq));
   mj_kinematics(m, d);
-  bool any = false;
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     if (pairs[k].touches) continue;
-    any |= pairs[k].touches = touches(m, d, pairs[k], ways[2 * k], ways[2 * k + 1]);
+    pairs[k].touches = touches(m, d, pairs[k], ways[2 * k], ways[2 * k + 1]);
     for (const int geom : pairs[k].geom) put_back(d, geom, start);
   }
   mj_freeStack(d);
-  return any;
 }
 
 }  // namespace stickslip::mujoco

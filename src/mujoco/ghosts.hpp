@@ -25,9 +25,8 @@ struct GeomPoses {
 
 /// Sees which pairs touch on the way from q, where d is, to q ⊕ h v, among those that have not yet
 /// `touches`: whose geoms get deeper than `least_gap` by more than 10 µm. On the way, each geom's
-/// centre moves straight and its frame turns about one axis. Whether there are any. Leaves d as it
-/// is.
-bool trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomPair>& pairs,
+/// centre moves straight and its frame turns about one axis. Leaves d as it is.
+void trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomPair>& pairs,
                  GeomPoses& start);
 
 }  // namespace stickslip::mujoco

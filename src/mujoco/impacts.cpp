@@ -80,7 +80,7 @@ void limit_impacts(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   double E_low = energy(sim, d, p), E_high = gained, s_low = 0, s_high = 1;
   p.saved.keep(buffers, p.slot);
   for (int k = 0; k < kMostTrials && E_low < -kNearEnough * gained; ++k) {
-    const double at = zero_between(sim, d, p, p.saved.impulse, high, E_low, E_high);
+    const double at = zero_between(sim, d, p, p.saved.impulse(), high, E_low, E_high);
     const double share = s_low + at * (s_high - s_low);
     solve_with_share(sim, m, d, p, share);
     const double E = energy(sim, d, p);
@@ -98,7 +98,7 @@ void limit_impacts(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
     }
   }
   p.bounce = s_low;
-  p.saved.restore(buffers, p.slot);
+  p.saved.restore_solution(buffers, p.slot);
 }
 
 // With t r instead of r on the contacts' rows, and o on the others, the contacts' part is

@@ -61,9 +61,10 @@ bool related(const mjModel* m, int a, int b) {
          weld_b == m->body_weldid[m->body_parentid[weld_a]];
 }
 
+int signature_of(int a, int b) { return (std::min(a, b) << 16) + std::max(a, b); }
+
 bool excluded(const mjModel* m, int a, int b) {
-  const int signature = (std::min(a, b) << 16) + std::max(a, b);
-  return std::find(m->exclude_signature, m->exclude_signature + m->nexclude, signature) !=
+  return std::find(m->exclude_signature, m->exclude_signature + m->nexclude, signature_of(a, b)) !=
          m->exclude_signature + m->nexclude;
 }
 
@@ -93,17 +94,22 @@ void motion_of(const mjModel* m, const mjData* d, const Part& part, Motion& moti
   } else {
     for (int i = 0; i < 3; ++i) motion.angular[i] = motion.linear[i] = 0;
   }
-  motion.bound = part.plane ? mjMAXVAL
-                            : part.radius + motion.reach + m->body_margin[part.body] +
-                                  (least_margin(m) + m->opt.timestep * kSpareSpeed) / 2;
+  const double around = motion.reach + m->body_margin[part.body] +
+                        (least_margin(m) + m->opt.timestep * kSpareSpeed) / 2;
+  for (int i = 0; i < 3; ++i) {
+    const double* row = motion.axes + 3 * i;
+    motion.bound[i] = part.plane ? mjMAXVAL
+                                 : std::abs(row[0]) * part.half[0] + std::abs(row[1]) * part.half[1] +
+                                       std::abs(row[2]) * part.half[2] + around;
+  }
 }
 
 // Whether the parts are too far apart to meet, however they move; cheap, for most are.
 inline bool far_apart(const Motion& a, const Motion& b, double spare) {
-  double offset[3];
-  difference(offset, a.centre, b.centre);
-  const double most = a.bound + b.bound + spare;
-  return dot(offset, offset) > most * most;
+  double out[3];  // no branch before the end: which axis it is that tells cannot be predicted
+  for (int i = 0; i < 3; ++i)
+    out[i] = std::abs(a.centre[i] - b.centre[i]) - (a.bound[i] + b.bound[i] + spare);
+  return std::max(std::max(out[0], out[1]), out[2]) > 0;
 }
 
 // Distance from a's box to b's bounding sphere, m; if b is a plane, nothing is known.
@@ -175,6 +181,9 @@ void LookAhead::list_pairs(const mjModel* m) {
     for (int g = part.first_geom; g < part.first_geom + part.num_geoms; ++g) all |= of_geom[g];
     return all;
   };
+  const auto whole = [&](int part) {
+    return parts_[part].num_geoms == m->body_geomnum[parts_[part].body];
+  };
   std::vector<int> type, affinity;
   for (const Part& part : parts_) {
     type.push_back(bits(part, m->geom_contype));
@@ -186,10 +195,12 @@ void LookAhead::list_pairs(const mjModel* m) {
       if (!can_move(m, body_a) && !can_move(m, body_b)) continue;
       const bool meet = ((type[a] & affinity[b]) || (type[b] & affinity[a])) &&
                         !related(m, body_a, body_b) && !excluded(m, body_a, body_b);
-      if (meet || explicit_pairs.count({a, b}))
-        pairs_.push_back({a, b, may_be_stopped(m, body_a, body_b)});
+      if (!meet && !explicit_pairs.count({a, b})) continue;
+      if (whole(a) && whole(b)) of_bodies_.push_back(int(pairs_.size()));
+      pairs_.push_back({a, b, may_be_stopped(m, body_a, body_b)});
       if (pairs_.size() > kMostPairs) {
         too_many_pairs_ = true;
+        of_bodies_.clear();
         return pairs_.clear();
       }
     }
@@ -219,7 +230,6 @@ void LookAhead::find_needs(const mjModel* m, const mjData* d, Margins& margins) 
   const auto meet = [&](const Pair& pair, double spare) {
     const int a = pair.a, b = pair.b;
     const Motion &of_a = margins.motion[a], &of_b = margins.motion[b];
-    if (far_apart(of_a, of_b, spare)) return false;
     const double gap = least_distance(parts_[a], of_a, parts_[b], of_b) - spare - least -
                        m->body_margin[parts_[a].body] - m->body_margin[parts_[b].body];
     const double most = of_a.reach + of_b.reach + h * kSpareSpeed;
@@ -230,23 +240,46 @@ void LookAhead::find_needs(const mjModel* m, const mjData* d, Margins& margins) 
       margins.need[part] = std::max(margins.need[part], (move + spare + least) / 2);
     return true;
   };
+  margins.near.resize(pairs_.size());
+  const Motion* motion = margins.motion.data();
   double most_jolt = 0;
-  for (const Pair& pair : pairs_) {
-    if (!meet(pair, 0) || !pair.apart) continue;
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    const Pair& pair = pairs_[i];
+    margins.near[i] = !far_apart(motion[pair.a], motion[pair.b], 0) && meet(pair, 0);
+    if (!margins.near[i] || !pair.apart) continue;
     const double reach_a = margins.motion[pair.a].reach, reach_b = margins.motion[pair.b].reach;
     margins.jolt[pair.a] = std::max(margins.jolt[pair.a], reach_b);
     margins.jolt[pair.b] = std::max(margins.jolt[pair.b], reach_a);
     most_jolt = std::max({most_jolt, reach_a, reach_b});
   }
   if (most_jolt > h * kSpareSpeed)
-    for (const Pair& pair : pairs_)
-      if (const double jolt = margins.jolt[pair.a] + margins.jolt[pair.b]; jolt > 0)
-        meet(pair, jolt);
+    for (std::size_t i = 0; i < pairs_.size(); ++i)
+      if (const double jolt = margins.jolt[pairs_[i].a] + margins.jolt[pairs_[i].b];
+          jolt > 0 && !far_apart(motion[pairs_[i].a], motion[pairs_[i].b], jolt))
+        margins.near[i] |= meet(pairs_[i], jolt);
+  exclude_far_bodies(m, margins);
   // Too many pairs to look at, or geoms that meet flexes: by the speeds in the world.
   if (too_many_pairs_ || m->nflex > 0)
     for (std::size_t i = 0; i < n; ++i)
       margins.need[i] =
           std::max(margins.need[i], margins.motion[i].reach + (h * kSpareSpeed + least) / 2);
+}
+
+// MuJoCo looks at pairs of bodies that its bounding spheres do not tell apart; where our boxes do, it
+// need not. It searches the list in ascending order, in which the pairs come, behind the model's own.
+void LookAhead::exclude_far_bodies(const mjModel* m, Margins& margins) const {
+  margins.exclude.assign(m->exclude_signature, m->exclude_signature + m->nexclude);
+  for (const int i : of_bodies_) {
+    if (margins.near[i]) continue;
+    const int a = pairs_[i].a, b = pairs_[i].b;
+    double offset[3];
+    difference(offset, margins.motion[a].centre, margins.motion[b].centre);
+    const double spheres = parts_[a].radius + parts_[b].radius + margins.need[a] + margins.need[b];
+    if (dot(offset, offset) <= spheres * spheres)
+      margins.exclude.push_back(signature_of(parts_[a].body, parts_[b].body));
+  }
+  std::inplace_merge(margins.exclude.begin(), margins.exclude.begin() + m->nexclude,
+                     margins.exclude.end());
 }
 
 mjModel LookAhead::widen(const mjModel* m, const mjData* d, Margins& margins) const {
@@ -289,6 +322,10 @@ mjModel LookAhead::widen(const mjModel* m, const mjData* d, Margins& margins) co
   wide.pair_margin = margins.pair.data();
   wide.flex_margin = margins.flex.data();
   wide.opt.o_margin += margins.override_ahead;
+  if (constant_ < 0 && m->nflex == 0) {
+    wide.exclude_signature = margins.exclude.data();
+    wide.nexclude = int(margins.exclude.size());
+  }
   return wide;
 }
 

@@ -36,10 +36,10 @@ class LookAhead {
     double centre[3], half[3], radius;  ///< of the box, in the frame of its geom or body
   };
   struct Motion {
-    double centre[3], bound;        ///< and the radius in which the part stays in the step, m
-    double angular[3], linear[3];   ///< linear: of the centre
-    const double* axes;             ///< of the box, the columns of a matrix in mjData
-    double reach;                   ///< m, the most that a point of it moves in the step
+    double centre[3], bound[3];    ///< the part stays within centre ± bound in the step, m
+    double angular[3], linear[3];  ///< linear: of the centre
+    const double* axes;            ///< of the box, the columns of a matrix in mjData
+    double reach;                  ///< m, the most that a point of it moves in the step
   };
 
  private:
@@ -50,13 +50,15 @@ class LookAhead {
 
   void list_parts(const mjModel* m);
   void list_pairs(const mjModel* m);
+  void exclude_far_bodies(const mjModel* m, Margins& margins) const;
   void find_needs(const mjModel* m, const mjData* d, Margins& margins) const;
   double flex_reach(const mjModel* m, const mjData* d, int flex) const;
 
   double constant_ = -1;
   std::vector<Part> parts_;
   std::vector<Pair> pairs_;
-  std::vector<int> part_of_;  // of each geom
+  std::vector<int> of_bodies_;  // pairs of all geoms of two bodies, which MuJoCo can leave out
+  std::vector<int> part_of_;    // of each geom
   bool too_many_pairs_ = false;
 };
 
@@ -66,6 +68,8 @@ struct Margins {
   std::vector<double> ahead, flex_ahead;       ///< by how much, geom by geom
   double override_ahead = 0;                   ///< and where the model overrides all margins
   std::vector<LookAhead::Motion> motion;
+  std::vector<std::uint8_t> near;  ///< of each pair
+  std::vector<int> exclude;  ///< the model's pairs of bodies, and those that are too far apart
   std::vector<double> need;  ///< m, of each part's geoms
   std::vector<double> jolt;  ///< m, by what a body near it may move it in the step
   const std::vector<int>* part_of = nullptr;  ///< of each geom

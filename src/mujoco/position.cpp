@@ -120,7 +120,7 @@ void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, Lap& l
       p.position_velocity.assign(s.v_end, s.v_end + m->nv);
     }
     if (short_by <= sim.options.position_tolerance || round - best_round == kPatience ||
-        round == most || p.saved.status != EnvStatus::solved)
+        round == most || p.saved.status() != EnvStatus::solved)
       break;
     correct_biases(sim, m, d, p, s);
     solve_from(sim, p, results.impulse(p.slot));
@@ -146,7 +146,7 @@ void keep_gaps(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   if (s.num_contacts > 0) {
     p.saved.keep(*sim.buffers, p.slot);
     iterate(sim, m, d, p, s, lap);
-    p.saved.restore(*sim.buffers, p.slot);
+    p.saved.restore_solution(*sim.buffers, p.slot);
     p.failed = false;  // of these solves, the step can do without
     leave_step(m, d, s);
   }

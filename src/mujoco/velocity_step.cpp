@@ -12,7 +12,7 @@ namespace {
 using Impl = BatchSim::Impl;
 
 constexpr int kMostRounds = 8, kMostGhostRounds = 3;
-constexpr double kFar = 1e-6;  // m; contacts beyond that are not at rest
+constexpr double kRest = 1e-6;  // m; what is that near, and comes no nearer, is at rest
 
 bool solved(const Impl& sim, const Passage& p) {
   return sim.buffers->results().status(p.slot) == EnvStatus::solved;
@@ -24,10 +24,14 @@ void find_end_velocity(const Impl& sim, const mjModel* m, const mjData* d, Passa
                  sim.buffers->results().impulse(p.slot), p.end_velocity.data());
 }
 
-// The problem of the contacts that are marked now, and its solution.
+// The problem of the contacts that are marked now, and its solution, from that of the last one.
 void solve_marked(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   Lap lap(p);
+  p.saved.keep(*sim.buffers, p.slot);
   pose_problem(sim, m, d, p);
+  const int rows = sim.buffers->rows(p.slot);
+  p.saved.start(sim.buffers->slot(p.slot), rows, sim.buffers->problems().warm_start(p.slot));
+  p.warm = true;
   lap.mark(kGather);
   ++p.verdict.second_solves;
   if (sim.buffers->rows(p.slot) == 0) return;
@@ -54,11 +58,15 @@ bool of_pair(const mjContact& c, const GeomPair& pair) {
   return c.geom[0] == pair.geom[0] && c.geom[1] == pair.geom[1];
 }
 
-// Both sides of a plane, which reaches everywhere, are never in doubt; flexes belong to no pair.
-bool may_be_ghost(const mjModel* m, const mjContact& c) {
+// Whether contact i may be a ghost: what is not at rest. Contacts with a plane, which reaches
+// everywhere, never are; flexes belong to no pair.
+bool may_be_ghost(const mjModel* m, const mjData* d, const Passage& p, int i) {
+  const mjContact& c = d->contact[i];
   for (const int g : c.geom)
     if (g < 0 || m->geom_type[g] == mjGEOM_PLANE) return false;
-  return true;
+  const double gap = p.contacts.gap[i];
+  if (c.efc_address < 0 || gap < -kRest) return false;
+  return gap > kRest || -m->opt.timestep * d->efc_vel[c.efc_address] > kRest;
 }
 
 GeomPair pair_of(const mjData* d, const StepContacts& contacts, const mjContact& c) {
@@ -71,15 +79,14 @@ GeomPair pair_of(const mjData* d, const StepContacts& contacts, const mjContact&
   return pair;
 }
 
-// Adds the pairs of contacts that act from afar and were not looked at yet. Whether there are any.
+// Adds the pairs of contacts that act, may be ghosts, and were not looked at yet. Whether there are any.
 bool find_suspects(const Impl& sim, const mjModel* m, const mjData* d, Passage& p) {
   const EnvSlot slot = sim.buffers->slot(p.slot);
   const double* r = sim.buffers->results().impulse(p.slot);
   const std::size_t known = p.pairs.size();
   for (int row = 0; row < sim.buffers->rows(p.slot); ++row) {
     const mjContact* c = contact_of_normal(d, slot.efc_of[row]);
-    if (!c || r[row] <= 0 || p.contacts.gap[c - d->contact] <= kFar || !may_be_ghost(m, *c))
-      continue;
+    if (!c || r[row] <= 0 || !may_be_ghost(m, d, p, int(c - d->contact))) continue;
     const auto same = [&](const GeomPair& pair) { return of_pair(*c, pair); };
     if (std::none_of(p.pairs.begin(), p.pairs.end(), same))
       p.pairs.push_back(pair_of(d, p.contacts, *c));
@@ -87,35 +94,47 @@ bool find_suspects(const Impl& sim, const mjModel* m, const mjData* d, Passage& 
   return p.pairs.size() > known;
 }
 
-// Marks the far contacts of all pairs: ghosts, if their geoms do not touch.
-void mark_pairs(const mjData* d, Passage& p) {
+// Marks all contacts of the pairs that may be ghosts: they are, if their geoms do not touch.
+void mark_pairs(const mjModel* m, const mjData* d, Passage& p) {
   for (int i = 0; i < d->ncon; ++i) {
-    if (p.contacts.gap[i] <= kFar || d->contact[i].efc_address < 0) continue;
+    if (!may_be_ghost(m, d, p, i)) continue;
     for (const GeomPair& pair : p.pairs)
       if (of_pair(d->contact[i], pair))
         p.contacts.use[i] = pair.touches ? Use::solved : Use::ghost;
   }
 }
 
-// Whether a pair that was left out touches on its way.
-bool trace(const Impl& sim, const mjModel* m, mjData* d, Passage& p) {
-  if (!solved(sim, p) && sim.buffers->rows(p.slot) > 0) {
+// Looks which pairs that were left out touch on their way. Those of which nothing is known do.
+void trace(const Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  if (!solved(sim, p) && sim.buffers->rows(p.slot) > 0)
     for (GeomPair& pair : p.pairs) pair.touches = true;
-    return true;
-  }
   find_end_velocity(sim, m, d, p);
-  return trace_pairs(m, d, p.end_velocity.data(), p.pairs, p.poses);
+  trace_pairs(m, d, p.end_velocity.data(), p.pairs, p.poses);
 }
 
+// A round solves the problem without the doubtful contacts of all suspects, and takes in those that
+// touch. Where all do, as most that come near do, the problem is the one before.
 void leave_out_ghosts(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   p.pairs.clear();
   for (int round = 0; round < kMostGhostRounds && !p.failed; ++round) {
     if (!find_suspects(sim, m, d, p)) break;
-    mark_pairs(d, p);
+    p.with_suspects.keep(*sim.buffers, p.slot);
+    p.use_with_suspects = p.contacts.use;
+    mark_pairs(m, d, p);
     solve_marked(sim, m, d, p);
     take_in_culled(sim, m, d, p);
-    if (p.failed || !trace(sim, m, d, p)) continue;
-    mark_pairs(d, p);
+    if (p.failed) break;
+    trace(sim, m, d, p);
+    mark_pairs(m, d, p);
+    const auto& use = p.contacts.use;
+    const bool as_before = std::none_of(use.begin(), use.end(), [](Use u) { return u == Use::ghost; });
+    if (as_before) {
+      p.contacts.use = p.use_with_suspects;
+      p.with_suspects.restore(*sim.buffers, p.slot);
+      break;
+    }
+    if (std::none_of(p.pairs.begin(), p.pairs.end(), [](const GeomPair& g) { return g.touches; }))
+      continue;
     solve_marked(sim, m, d, p);
     take_in_culled(sim, m, d, p);
   }
