@@ -220,49 +220,91 @@ double LookAhead::flex_reach(const mjModel* m, const mjData* d, int flex) const 
   return m->opt.timestep * (most + kSpareSpeed);
 }
 
-void LookAhead::find_needs(const mjModel* m, const mjData* d, Margins& margins) const {
+// Widens the margins of a part's geoms that may meet the other part: each by half of what it may
+// approach that in the step, at most `move`. Of two geoms that meet, either's way is enough.
+void LookAhead::widen_geoms(const mjModel* m, const mjData* d, Margins& margins, const Pair& pair,
+                            int from, int to, double move, double spare) const {
   const double h = m->opt.timestep, least = least_margin(m);
+  const Part &part = parts_[from], &other = parts_[to];
+  const Motion &motion = margins.motion[from], &of_other = margins.motion[to];
+  const auto widen = [&](int g, double by) {
+    margins.ahead[g] = std::max(margins.ahead[g], (by + spare + least) / 2);
+  };
+  if (part.num_geoms == 1 || other.plane) {
+    for (int g = part.first_geom; g < part.first_geom + part.num_geoms; ++g) widen(g, move);
+    return;
+  }
+  double spin[3];
+  difference(spin, motion.angular, of_other.angular);
+  const double turning = norm(spin);
+  for (int g = part.first_geom; g < part.first_geom + part.num_geoms; ++g) {
+    if (!(m->geom_contype[g] | m->geom_conaffinity[g]) && m->npair == 0) continue;
+    const double *at = d->geom_xpos + 3 * g, radius = m->geom_rbound[g];
+    double arm[3], of_arm[3], slip[3], moved[3];
+    difference(of_arm, at, of_other.centre);
+    const double square = square_to_box(of_arm, of_other.axes, other.half);
+    const double around = radius + spare + least + m->body_margin[part.body] +
+                          m->body_margin[other.body];
+    if (square > (around + move) * (around + move)) continue;
+    difference(arm, at, motion.centre);
+    cross(slip, motion.angular, arm);
+    cross(moved, of_other.angular, of_arm);
+    for (int i = 0; i < 3; ++i)
+      slip[i] += motion.linear[i] - of_other.linear[i] - moved[i];
+    const double turn = m->geom_type[g] == mjGEOM_SPHERE ? 0.0 : turning * radius;
+    const double by = pair.apart ? move : std::min(move, h * (norm(slip) + turn + kSpareSpeed));
+    if (square <= (around + by) * (around + by)) widen(g, by);
+  }
+}
+
+// Whether the pair may meet in the step, with `spare` metres more; then its margins are widened.
+bool LookAhead::meet(const mjModel* m, const mjData* d, Margins& margins, const Pair& pair,
+                     double spare) const {
+  const Part &a = parts_[pair.a], &b = parts_[pair.b];
+  const Motion &of_a = margins.motion[pair.a], &of_b = margins.motion[pair.b];
+  const double h = m->opt.timestep;
+  const double gap = least_distance(a, of_a, b, of_b) - spare - least_margin(m) -
+                     m->body_margin[a.body] - m->body_margin[b.body];
+  const double most = of_a.reach + of_b.reach + h * kSpareSpeed;
+  if (gap > most) return false;
+  const double move = pair.apart ? most : approach(a, of_a, b, of_b, h);
+  if (gap > move) return false;
+  widen_geoms(m, d, margins, pair, pair.a, pair.b, move, spare);
+  widen_geoms(m, d, margins, pair, pair.b, pair.a, move, spare);
+  return true;
+}
+
+void LookAhead::find_margins(const mjModel* m, const mjData* d, Margins& margins) const {
+  const double h = m->opt.timestep;
   const std::size_t n = parts_.size();
   margins.motion.resize(n);
-  margins.need.assign(n, least / 2);
   margins.jolt.assign(n, 0.0);
   for (std::size_t i = 0; i < n; ++i) motion_of(m, d, parts_[i], margins.motion[i]);
-  const auto meet = [&](const Pair& pair, double spare) {
-    const int a = pair.a, b = pair.b;
-    const Motion &of_a = margins.motion[a], &of_b = margins.motion[b];
-    const double gap = least_distance(parts_[a], of_a, parts_[b], of_b) - spare - least -
-                       m->body_margin[parts_[a].body] - m->body_margin[parts_[b].body];
-    const double most = of_a.reach + of_b.reach + h * kSpareSpeed;
-    if (gap > most) return false;
-    const double move = pair.apart ? most : approach(parts_[a], of_a, parts_[b], of_b, h);
-    if (gap > move) return false;
-    for (const int part : {a, b})
-      margins.need[part] = std::max(margins.need[part], (move + spare + least) / 2);
-    return true;
-  };
   margins.near.resize(pairs_.size());
   const Motion* motion = margins.motion.data();
   double most_jolt = 0;
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     const Pair& pair = pairs_[i];
-    margins.near[i] = !far_apart(motion[pair.a], motion[pair.b], 0) && meet(pair, 0);
+    const Motion &a = motion[pair.a], &b = motion[pair.b];
+    margins.near[i] = !far_apart(a, b, 0) && meet(m, d, margins, pair, 0);
     if (!margins.near[i] || !pair.apart) continue;
-    const double reach_a = margins.motion[pair.a].reach, reach_b = margins.motion[pair.b].reach;
-    margins.jolt[pair.a] = std::max(margins.jolt[pair.a], reach_b);
-    margins.jolt[pair.b] = std::max(margins.jolt[pair.b], reach_a);
-    most_jolt = std::max({most_jolt, reach_a, reach_b});
+    margins.jolt[pair.a] = std::max(margins.jolt[pair.a], b.reach);
+    margins.jolt[pair.b] = std::max(margins.jolt[pair.b], a.reach);
+    most_jolt = std::max({most_jolt, a.reach, b.reach});
   }
   if (most_jolt > h * kSpareSpeed)
-    for (std::size_t i = 0; i < pairs_.size(); ++i)
-      if (const double jolt = margins.jolt[pairs_[i].a] + margins.jolt[pairs_[i].b];
-          jolt > 0 && !far_apart(motion[pairs_[i].a], motion[pairs_[i].b], jolt))
-        margins.near[i] |= meet(pairs_[i], jolt);
-  exclude_far_bodies(m, margins);
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+      const auto [a, b, apart] = pairs_[i];
+      const double jolt = margins.jolt[a] + margins.jolt[b];
+      if (jolt > 0 && !far_apart(motion[a], motion[b], jolt))
+        margins.near[i] |= meet(m, d, margins, pairs_[i], jolt);
+    }
   // Too many pairs to look at, or geoms that meet flexes: by the speeds in the world.
-  if (too_many_pairs_ || m->nflex > 0)
-    for (std::size_t i = 0; i < n; ++i)
-      margins.need[i] =
-          std::max(margins.need[i], margins.motion[i].reach + (h * kSpareSpeed + least) / 2);
+  if (!too_many_pairs_ && m->nflex == 0) return;
+  for (std::size_t i = 0; i < n; ++i)
+    for (int g = parts_[i].first_geom; g < parts_[i].first_geom + parts_[i].num_geoms; ++g)
+      margins.ahead[g] = std::max(margins.ahead[g], motion[i].reach +
+                                                        (h * kSpareSpeed + least_margin(m)) / 2);
 }
 
 // MuJoCo looks at pairs of bodies that its bounding spheres do not tell apart; where our boxes do, it
@@ -271,36 +313,31 @@ void LookAhead::exclude_far_bodies(const mjModel* m, Margins& margins) const {
   margins.exclude.assign(m->exclude_signature, m->exclude_signature + m->nexclude);
   for (const int i : of_bodies_) {
     if (margins.near[i]) continue;
-    const int a = pairs_[i].a, b = pairs_[i].b;
+    const Part &a = parts_[pairs_[i].a], &b = parts_[pairs_[i].b];
     double offset[3];
-    difference(offset, margins.motion[a].centre, margins.motion[b].centre);
-    const double spheres = parts_[a].radius + parts_[b].radius + margins.need[a] + margins.need[b];
+    difference(offset, margins.motion[pairs_[i].a].centre, margins.motion[pairs_[i].b].centre);
+    const double spheres = a.radius + b.radius + margins.body[a.body] + margins.body[b.body];
     if (dot(offset, offset) <= spheres * spheres)
-      margins.exclude.push_back(signature_of(parts_[a].body, parts_[b].body));
+      margins.exclude.push_back(signature_of(a.body, b.body));
   }
   std::inplace_merge(margins.exclude.begin(), margins.exclude.begin() + m->nexclude,
                      margins.exclude.end());
 }
 
 mjModel LookAhead::widen(const mjModel* m, const mjData* d, Margins& margins) const {
-  if (constant_ < 0)
-    find_needs(m, d, margins);
-  else
-    margins.need.assign(parts_.size(), constant_ / 2);
+  const bool by_speed = constant_ < 0;
+  margins.ahead.assign(m->ngeom, (by_speed ? least_margin(m) : constant_) / 2);
+  if (by_speed) find_margins(m, d, margins);
   margins.part_of = &part_of_;
   margins.geom.resize(m->ngeom);
-  margins.ahead.resize(m->ngeom);
   margins.body.assign(m->body_margin, m->body_margin + m->nbody);
   double most = 0;
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    const Part& part = parts_[i];
-    most = std::max(most, margins.need[i]);
-    margins.body[part.body] =
-        std::max(margins.body[part.body], m->body_margin[part.body] + margins.need[i]);
-    for (int g = part.first_geom; g < part.first_geom + part.num_geoms; ++g) {
-      margins.ahead[g] = margins.need[i];
-      margins.geom[g] = m->geom_margin[g] + margins.need[i];
-    }
+  for (int g = 0; g < m->ngeom; ++g) {
+    const int body = m->geom_bodyid[g];
+    const double ahead = margins.ahead[g];
+    most = std::max(most, ahead);
+    margins.geom[g] = m->geom_margin[g] + ahead;
+    margins.body[body] = std::max(margins.body[body], m->body_margin[body] + ahead);
   }
   margins.pair.resize(m->npair);
   for (int k = 0; k < m->npair; ++k)
@@ -309,8 +346,7 @@ mjModel LookAhead::widen(const mjModel* m, const mjData* d, Margins& margins) co
   margins.flex.resize(m->nflex);
   margins.flex_ahead.resize(m->nflex);
   for (int f = 0; f < m->nflex; ++f) {
-    margins.flex_ahead[f] =
-        constant_ < 0 ? flex_reach(m, d, f) + least_margin(m) / 2 : constant_ / 2;
+    margins.flex_ahead[f] = by_speed ? flex_reach(m, d, f) + least_margin(m) / 2 : constant_ / 2;
     margins.flex[f] = m->flex_margin[f] + margins.flex_ahead[f];
     most = std::max(most, margins.flex_ahead[f]);
   }
@@ -322,7 +358,8 @@ mjModel LookAhead::widen(const mjModel* m, const mjData* d, Margins& margins) co
   wide.pair_margin = margins.pair.data();
   wide.flex_margin = margins.flex.data();
   wide.opt.o_margin += margins.override_ahead;
-  if (constant_ < 0 && m->nflex == 0) {
+  if (by_speed && m->nflex == 0) {
+    exclude_far_bodies(m, margins);
     wide.exclude_signature = margins.exclude.data();
     wide.nexclude = int(margins.exclude.size());
   }

@@ -50,8 +50,12 @@ class LookAhead {
 
   void list_parts(const mjModel* m);
   void list_pairs(const mjModel* m);
+  void widen_geoms(const mjModel* m, const mjData* d, Margins& margins, const Pair& pair, int from,
+                   int to, double move, double spare) const;
+  bool meet(const mjModel* m, const mjData* d, Margins& margins, const Pair& pair,
+            double spare) const;
+  void find_margins(const mjModel* m, const mjData* d, Margins& margins) const;
   void exclude_far_bodies(const mjModel* m, Margins& margins) const;
-  void find_needs(const mjModel* m, const mjData* d, Margins& margins) const;
   double flex_reach(const mjModel* m, const mjData* d, int flex) const;
 
   double constant_ = -1;
@@ -70,8 +74,7 @@ struct Margins {
   std::vector<LookAhead::Motion> motion;
   std::vector<std::uint8_t> near;  ///< of each pair
   std::vector<int> exclude;  ///< the model's pairs of bodies, and those that are too far apart
-  std::vector<double> need;  ///< m, of each part's geoms
-  std::vector<double> jolt;  ///< m, by what a body near it may move it in the step
+  std::vector<double> jolt;  ///< m, by what a body near it may move a part in the step
   const std::vector<int>* part_of = nullptr;  ///< of each geom
 };
 
