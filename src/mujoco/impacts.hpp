@@ -1,11 +1,12 @@
-// Newton's law of impact with friction can gain energy, where several contacts or a mechanism's
-// joints hang together (Kane's pendulum; Stronge, Impact Mechanics, §3.5). The kinetic energy, in
-// the metric of the integrator, changes through the contacts by
+// What contacts may do to the energy of a step. Their work is their impulses' times the mean of the
+// velocities before and after,
 //
-//     E = ½ r · (u⁺ + u_free)        over the contacts' rows
+//     E = r · ½ (u⁻ + u⁺) = ½ r · (u⁻ + u_free) + ½ r · W r        over the contacts' rows,
 //
-// which must not be positive. Where it is, contacts bounce with s e instead of e: r is linear in s
-// while no contact opens, closes, sticks or slips anew, so E is a parabola through E(0) and E(1).
+// zero for what rests and for one ball that bounces at e = 1. It must not be positive. Newton's law
+// of impact with friction can make it so, where several contacts or a mechanism's joints hang
+// together (Stronge, Impact Mechanics, §3.5): then contacts bounce with s e instead of e. r is linear
+// in s while no contact opens, closes, sticks or slips anew, so E is a parabola through E(0), E(1).
 #pragma once
 #include "src/mujoco/batch_impl.hpp"
 

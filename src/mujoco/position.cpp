@@ -25,6 +25,7 @@ struct Step {
   double* q;      // at the beginning
   double* v_end;  // of the latest impulses
   bool measured;  // gaps at the end; else linear
+  bool solved;    // both solves, of velocities and of positions
 };
 
 Step enter_step(const Impl& sim, const mjModel* m, mjData* d, const Passage& p) {
@@ -48,6 +49,13 @@ Step enter_step(const Impl& sim, const mjModel* m, mjData* d, const Passage& p) 
   return s;
 }
 
+// Poses d at q ⊕ h v.
+void move_to(const mjModel* m, mjData* d, const Step& s, const double* v) {
+  mju_copy(d->qpos, s.q, int(m->nq));
+  mj_integratePos(m, d->qpos, v, m->opt.timestep);
+  mj_kinematics(m, d);
+}
+
 // Where the latest impulses lead. Returns the deepest penetration there, m.
 double go_to_end(const Impl& sim, const mjModel* m, mjData* d, const Passage& p, Step& s) {
   const double h = m->opt.timestep;
@@ -61,14 +69,11 @@ double go_to_end(const Impl& sim, const mjModel* m, mjData* d, const Passage& p,
     c.end_gap = c.gap + h * c.v_after;
   }
   if (!s.measured) return std::numeric_limits<double>::quiet_NaN();
-  mju_copy(d->qpos, s.q, int(m->nq));
-  mj_integratePos(m, d->qpos, s.v_end, h);
-  mj_kinematics(m, d);
+  move_to(m, d, s, s.v_end);
   return std::max(0.0, -measure_end_gaps(m, d, s.contacts, s.num_contacts));
 }
 
 void leave_step(const mjModel* m, mjData* d, const Step& s) {
-  if (!s.measured) return;
   mju_copy(d->qpos, s.q, int(m->nq));
   mj_kinematics(m, d);
 }
@@ -107,7 +112,7 @@ void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, Lap& l
   const int most = s.measured ? sim.options.position_iterations : 1;
   double best = std::numeric_limits<double>::infinity();
   int best_round = 0;
-  for (int round = 0; round == 0 || results.status(p.slot) == EnvStatus::solved; ++round) {
+  for (int round = 0; !p.failed; ++round) {
     const double penetration = go_to_end(sim, m, d, p, s);
     const double short_by = shortfall(sim, m, s);
     lap.mark(kMujoco);
@@ -117,15 +122,53 @@ void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, Lap& l
       p.verdict.position_rounds = round;
       p.verdict.penetration = penetration;
       p.repositioned = round > 0;
+      s.solved = results.status(p.slot) == EnvStatus::solved && p.saved.status() == EnvStatus::solved;
       p.position_velocity.assign(s.v_end, s.v_end + m->nv);
     }
     if (short_by <= sim.options.position_tolerance || round - best_round == kPatience ||
-        round == most || p.saved.status() != EnvStatus::solved)
+        round == most)
       break;
     correct_biases(sim, m, d, p, s);
     solve_from(sim, p, results.impulse(p.slot));
     lap.mark(kSolve);
   }
+}
+
+// Potential energy of gravity, J: now, and after the step with velocity v.
+double height(const mjModel* m, const mjData* d) {
+  double energy = 0;
+  for (int b = 1; b < m->nbody; ++b)
+    energy -= m->body_mass[b] * mju_dot3(m->opt.gravity, d->xipos + 3 * b);
+  return energy;
+}
+
+double height(const mjModel* m, mjData* d, const Step& s, const double* v) {
+  move_to(m, d, s, v);
+  return height(m, d);
+}
+
+double kinetic(const mjModel* m, mjData* d, const double* v) {
+  mj_markStack(d);
+  mjtNum* momentum = mj_stackAllocNum(d, m->nv);
+  mj_mulM(m, d, momentum, v);
+  const double energy = 0.5 * mju_dot(v, momentum, int(m->nv));
+  mj_freeStack(d);
+  return energy;
+}
+
+// Recovery lifts what lies on top. Where a solve failed, it may do so only as far as the step has
+// lost energy: no failure gains any.
+void limit_lift(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s) {
+  velocity_after(m, d, sim.buffers->slot(p.slot), sim.buffers->rows(p.slot),
+                 sim.buffers->results().impulse(p.slot), s.v_end);
+  std::vector<double>& v = p.position_velocity;
+  const double end = height(m, d, s, s.v_end), lift = height(m, d, s, v.data()) - end;
+  leave_step(m, d, s);
+  const double begin = height(m, d);
+  const double lost = kinetic(m, d, d->qvel) + begin - kinetic(m, d, s.v_end) - end;
+  if (lift <= lost) return;
+  const double share = std::max(0.0, lost) / lift;
+  for (int i = 0; i < m->nv; ++i) v[i] = s.v_end[i] + share * (v[i] - s.v_end[i]);
 }
 
 bool overlaps(const Impl& sim, const Passage& p) {
@@ -148,7 +191,8 @@ void keep_gaps(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
     iterate(sim, m, d, p, s, lap);
     p.saved.restore_solution(*sim.buffers, p.slot);
     p.failed = false;  // of these solves, the step can do without
-    leave_step(m, d, s);
+    if (s.measured) leave_step(m, d, s);
+    if (p.repositioned && !s.solved) limit_lift(sim, m, d, p, s);
   }
   mj_freeStack(d);
 }

@@ -146,7 +146,7 @@ void leave_out_ghosts(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
 void solve_from(Impl& sim, Passage& p, const double* r) {
   std::copy_n(r, sim.buffers->rows(p.slot), sim.buffers->problems().warm_start(p.slot));
   ++p.verdict.second_solves;
-  p.warm = true;
+  p.warm = solved(sim, p);  // else rest has been tried
   sim.buffers->solve(p.slot);
   take_solution(sim, p);
 }
