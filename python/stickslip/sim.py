@@ -12,7 +12,7 @@ import numpy as np
 
 from stickslip import _arrays as check
 from stickslip import _core
-from stickslip._core import Precision, Solver
+from stickslip._core import Precision, Solver, Status
 from stickslip._sim_views import SimViews
 from stickslip.contact import Backend, SolveOptions, make_options, use_cuda
 
@@ -121,6 +121,7 @@ class BatchSim(SimViews):
         )
         self.law = law
         self._views = {}
+        self._warned = False  # of failures
         for message in self._core.warnings:
             warnings.warn(message, stacklevel=2)
 
@@ -139,7 +140,22 @@ class BatchSim(SimViews):
             check.require_shape("ctrl", values, target.shape, target.shape[1:])
             target[...] = values
         self._core.step(check.count("substeps", substeps, low=1))
+        if not self._warned and self._core.fails_often:
+            self._warned = True
+            self._warn_of_failures()
         return self._core.status
+
+    def _warn_of_failures(self) -> None:
+        counts = self.statistics
+        steps = {status.name: counts[status.name] for status in Status}
+        failures = {name: count for name, count in steps.items() if name != "solved"}
+        most = max(failures, key=failures.__getitem__)
+        share = sum(failures.values()) / sum(steps.values())
+        warnings.warn(
+            f"{share:.1%} of the steps so far were not solved, most of those {most}: "
+            "`BatchSim.status` tells which, docs/python.md (Statuses of steps) what to do",
+            stacklevel=3,
+        )
 
     def reset(self, mask: Any = None, *, key: int | None = None) -> None:
         """Resets the environments where mask (N,) is true (None: all) to the model's initial state,
@@ -207,13 +223,14 @@ class BatchSim(SimViews):
         write(target, [from_simulation(self, env, name)], append=True)
         return target
 
+    @property
     def statistics(self) -> dict[str, Any]:
         """Counts since the start, over all environments: steps by status ("solved", ...), solved
         steps by the ladder's rung ("rungs"), solves after the first of a step ("second_solves"),
         steps whose positions recovered penetration ("repositioned"), contacts that took no part
         because they could not close ("culled"), that were found to close all the same ("taken_in"),
         and that acted from afar on geoms which never touch ("ghosts")."""
-        return self._core.statistics()
+        return self._core.statistics
 
     def timings(self) -> dict[str, float]:
         """Seconds of wall time by stage so far, and the number of steps.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <thread>
 
@@ -159,6 +160,11 @@ std::vector<int> BatchSim::Impl::selected(const std::uint8_t* mask) const {
   for (int e = 0; e < options.num_envs; ++e)
     if (mask[e]) ids.push_back(e);
   return ids;
+}
+
+bool Statistics::fails_often() const {
+  const std::int64_t steps = std::accumulate(by_status.begin(), by_status.end(), std::int64_t(0));
+  return steps >= 1000 && 100 * (steps - by_status[std::size_t(EnvStatus::solved)]) > steps;
 }
 
 BatchSim::BatchSim(LoadedModel model, const SimOptions& options)

@@ -58,6 +58,9 @@ struct Statistics {
   std::int64_t ghosts = 0;                  ///< contacts that were left out (ghosts.hpp)
   std::int64_t culled = 0;                  ///< contacts that did not take part
   std::int64_t taken_in = 0;                ///< contacts that were culled, and solved after all
+
+  /// Whether more than 1 % of 1,000 steps or more were not solved.
+  bool fails_often() const;
 };
 
 /// One contact of the latest step, in MuJoCo's frame: rows normal, tangent 1, tangent 2; the

@@ -21,8 +21,8 @@ const char* const kModel = R"(<mujoco><option timestep="0.005" cone="elliptic"/>
   <body pos=".03 0 .4" euler="10 20 30"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
   </worldbody></mujoco>)";
 
-BatchSim make_sim(Backend backend, Law law, const char* integrator, int num_envs) {
-  SimOptions options;
+BatchSim make_sim(Backend backend, Law law, const char* integrator, int num_envs,
+                  SimOptions options = {}) {
   options.num_envs = num_envs;
   options.threads = 2;
   options.backend = backend;
@@ -37,9 +37,11 @@ BatchSim make_sim(Backend backend, Law law, const char* integrator, int num_envs
   return sim;
 }
 
-void expect_bits_of_the_cpu(Law law, const char* integrator, int num_envs) {
-  BatchSim cpu = make_sim(Backend::cpu, law, integrator, num_envs);
-  BatchSim gpu = make_sim(Backend::cuda, law, integrator, num_envs);
+/// `needed`: counts of what the steps needed.
+void expect_bits_of_the_cpu(Law law, const char* integrator, int num_envs,
+                            const SimOptions& options = {}, Statistics* needed = nullptr) {
+  BatchSim cpu = make_sim(Backend::cpu, law, integrator, num_envs, options);
+  BatchSim gpu = make_sim(Backend::cuda, law, integrator, num_envs, options);
   int rows = 0, many = 0, few = 0;
   for (int step = 0; step < 60; ++step) {
     if (step == 30) cpu.component(StateComponent::qpos).data[0] = 1e12;  // one environment breaks
@@ -61,6 +63,12 @@ void expect_bits_of_the_cpu(Law law, const char* integrator, int num_envs) {
   EXPECT_GT(few, 0);
   EXPECT_TRUE(many > 0 || law != Law::convex) << "none was solved in velocities";
   EXPECT_GT(rows, 60 * num_envs) << "nothing touched anything";
+  const Statistics &of_cpu = cpu.statistics(), &of_gpu = gpu.statistics();
+  EXPECT_EQ(of_cpu.by_status, of_gpu.by_status);
+  EXPECT_EQ(of_cpu.by_rung, of_gpu.by_rung);
+  EXPECT_EQ(of_cpu.second_solves, of_gpu.second_solves);
+  EXPECT_EQ(of_cpu.culled, of_gpu.culled);
+  if (needed) *needed = of_gpu;
 }
 
 TEST(GpuSim, has_the_bits_of_the_cpu) {
@@ -72,6 +80,25 @@ TEST(GpuSim, has_the_bits_of_the_cpu) {
 
 TEST(GpuSim, has_the_bits_of_the_cpu_in_runge_kutta_stages) {
   expect_bits_of_the_cpu(Law::convex, "RK4", 5);
+}
+
+TEST(GpuSim, solves_again_with_the_bits_of_the_cpu) {
+  Statistics needed;
+  expect_bits_of_the_cpu(Law::coulomb, "implicitfast", 7, {}, &needed);
+  EXPECT_GT(needed.second_solves, 0);
+  EXPECT_GT(needed.ghosts, 0);
+  EXPECT_GT(needed.culled, 0);
+  SimOptions exact;
+  exact.position_iterations = 3;
+  expect_bits_of_the_cpu(Law::coulomb, "implicitfast", 3, exact, &needed);
+  EXPECT_GT(needed.repositioned, 0);
+  SimOptions bouncing;
+  bouncing.contact.restitution = 1.0;
+  expect_bits_of_the_cpu(Law::coulomb, "implicitfast", 7, bouncing, &needed);
+  EXPECT_GT(needed.second_solves, 0);
+  SimOptions soft;
+  soft.softness = Softness::model;
+  expect_bits_of_the_cpu(Law::coulomb, "implicitfast", 3, soft);
 }
 
 TEST(GpuSim, allocates_only_while_it_grows) {
