@@ -79,9 +79,11 @@ class Contender {
 
  protected:
   virtual void solve() = 0;
+  virtual void find_contacts() { mj_fwdPosition(model_.get(), data_.get()); }
   double run(const State& state) {
     mj_setState(model_.get(), data_.get(), state.data(), kState);
-    mujoco::forward_to_solver(model_.get(), data_.get(), false);
+    find_contacts();
+    mujoco::forward_velocities(model_.get(), data_.get(), false);
     const auto start = std::chrono::steady_clock::now();
     solve();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -102,7 +104,8 @@ class Ours : public Contender {
  public:
   Ours(ModelPtr model, Law law)
       : Contender(law == Law::convex ? "convex" : "coulomb", prepared(std::move(model), law)),
-        level_(law == Law::convex ? Level::acceleration : Level::velocity),
+        formulation_{.level = law == Law::convex ? Level::acceleration : Level::velocity},
+        look_ahead_(model_.get(), -1),
         buffers_(model_.get(), 1, 1, SolveOptions{.law = law}) {}
   bool solved() const override { return buffers_.rows(0) == 0 || status_ == EnvStatus::solved; }
 
@@ -114,11 +117,16 @@ class Ours : public Contender {
     if (d->nefc > 0) {
       const auto slot = buffers_.slot(0);
       mujoco::gather_motion(m, d, formulation_.level, slot);
-      mujoco::gather_rows(m, d, formulation_, nullptr, slot);
-      buffers_.form_delassus(0);
-      buffers_.solve(0);
-      status_ = buffers_.results().status(0);
-      mujoco::scatter(m, d, level_, buffers_.slot(0).efc_of, buffers_.results().impulse(0));
+      if (rigid()) mujoco::cull(m, d, slot.a_free, contacts_);
+      const int rows = mujoco::gather_rows(m, d, formulation_, rigid() ? &contacts_ : nullptr, slot);
+      if (rigid()) mujoco::write_biases(m, d, formulation_.contact, contacts_, 1.0, slot);
+      buffers_.set_rows(0, rows);
+      if (rows > 0) {
+        buffers_.form_delassus(0);
+        buffers_.solve(0);
+        status_ = buffers_.results().status(0);
+      }
+      mujoco::scatter(m, d, formulation_.level, slot.efc_of, rows, buffers_.results().impulse(0));
     }
     mujoco::apply_forces(m, d);
   }
@@ -126,11 +134,19 @@ class Ours : public Contender {
  private:
   static ModelPtr prepared(ModelPtr m, Law law) {
     std::vector<std::string> warnings;
-    mujoco::prepare_model(*m, "implicitfast", law != Law::convex, -1, warnings);
+    mujoco::prepare_model(*m, "implicitfast", law != Law::convex, warnings);
     return m;
   }
-  Level level_;
-  ContactModel contact_;
+  bool rigid() const { return formulation_.level == Level::velocity; }
+  void find_contacts() override {
+    if (!rigid()) return Contender::find_contacts();
+    mujoco::forward_position_ahead(model_.get(), data_.get(), look_ahead_, margins_, contacts_);
+  }
+
+  mujoco::Formulation formulation_;
+  mujoco::LookAhead look_ahead_;
+  mujoco::Margins margins_;
+  mujoco::StepContacts contacts_;
   mujoco::ProblemBuffers buffers_;
   EnvStatus status_{};
 };
@@ -185,7 +201,7 @@ void report(const char* robot, const Contender& contender, const Times& times, c
 
 void compare(const char* robot, const char* file) {
   const auto load = [&] {
-    ModelPtr m = mujoco::load_model_file(file);
+    ModelPtr m = mujoco::load_model_file(file).model;
     m->opt.solver = mjSOL_NEWTON;  // humanoid.xml of Gymnasium asks for PGS
     return m;
   };

@@ -237,16 +237,10 @@ void run_step(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
 }
 
 void forward_to_solver(Impl& sim, const mjModel* m, mjData* d, Passage& p, bool sensors) {
-  if (sim.rigid()) {
-    before_collision(m, d);
-    const mjModel wide = sim.look_ahead.widen(m, d, p.margins);
-    mj_collision(&wide, d);
-    leave_out_far_contacts(m, d, p.margins, p.contacts.gap);
-    p.contacts.use.assign(d->ncon, Use::solved);
-    after_collision(&wide, d);
-  } else {
+  if (sim.rigid())
+    forward_position_ahead(m, d, sim.look_ahead, p.margins, p.contacts);
+  else
     mj_fwdPosition(m, d);
-  }
   forward_velocities(m, d, sensors);
 }
 

@@ -11,19 +11,20 @@ bool any_bad(const mjtNum* x, mjtSize n) {
 
 }  // namespace
 
-void before_collision(const mjModel* m, mjData* d) {
+void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_ahead,
+                            Margins& margins, StepContacts& contacts) {
   d->flg_energypos = 0;  // as mj_fwdPosition
   mj_fwdKinematics(m, d);
   mj_makeM(m, d);
   mj_factorM(m, d);
   mj_comVel(m, d);
-}
-
-// Without mj_projectConstraint, which is for dual solvers (prepare_model chooses none).
-void after_collision(const mjModel* m, mjData* d) {
-  mj_makeConstraint(m, d);
+  const mjModel wide = look_ahead.widen(m, d, margins);
+  mj_collision(&wide, d);
+  leave_out_far_contacts(m, d, margins, contacts.gap);
+  contacts.use.assign(d->ncon, Use::solved);
+  mj_makeConstraint(&wide, d);
   mj_island(m, d);
-  mj_transmission(m, d);
+  mj_transmission(m, d);  // mj_projectConstraint is for dual solvers: prepare_model chooses none
 }
 
 void forward_velocities(const mjModel* m, mjData* d, bool sensors) {

@@ -4,12 +4,15 @@
 #pragma once
 #include <mujoco/mujoco.h>
 
+#include "src/mujoco/look_ahead.hpp"
+#include "src/mujoco/step_contacts.hpp"
+
 namespace stickslip::mujoco {
 
-/// mj_fwdPosition around its collision detector, so that this may be given margins of its own. The
-/// first also computes `cvel`, which MuJoCo's velocity stage does again.
-void before_collision(const mjModel* m, mjData* d);
-void after_collision(const mjModel* m, mjData* d);
+/// mj_fwdPosition with contacts that are looked for ahead: their gaps, all marked as solved. Also
+/// computes `cvel`, as MuJoCo's velocity stage does again.
+void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_ahead,
+                            Margins& margins, StepContacts& contacts);
 
 /// mj_forward after mj_fwdPosition, up to mj_fwdAcceleration. `sensors` false leaves out sensors and
 /// energies, as MuJoCo does in the later stages of Runge-Kutta.
