@@ -118,7 +118,8 @@ class Ours : public Contender {
       const auto slot = buffers_.slot(0);
       mujoco::gather_motion(m, d, formulation_.level, slot);
       if (rigid()) mujoco::cull(m, d, slot.a_free, contacts_);
-      const int rows = mujoco::gather_rows(m, d, formulation_, rigid() ? &contacts_ : nullptr, slot);
+      const int rows =
+          mujoco::gather_rows(m, d, formulation_, rigid() ? &contacts_ : nullptr, slot);
       if (rigid()) mujoco::write_biases(m, d, formulation_.contact, contacts_, 1.0, slot);
       buffers_.set_rows(0, rows);
       if (rows > 0) {

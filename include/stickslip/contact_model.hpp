@@ -35,9 +35,9 @@ inline double least_end_gap(const ContactModel& model, double gap, double h) {
 }
 
 /// The same for steps that recover penetration in the positions alone (docs/mathematics.md §12):
-/// rigid contacts close, but do not push apart what overlaps, beyond what rounding leaves (0.1 nm in
-/// a step). A contact bounces in the step in which it would close, be it by the velocity before or
-/// by the one without impulses, `v_free` (m/s), and with `share` of its restitution.
+/// rigid contacts close, but do not push apart what overlaps, beyond what rounding leaves (0.1 nm
+/// in a step). A contact bounces in the step in which it would close, be it by the velocity before
+/// or by the one without impulses, `v_free` (m/s), and with `share` of its restitution.
 inline double closing_bias(const ContactModel& model, double gap, double v_before, double v_free,
                            double h, double share = 1.0) {
   const double closing = std::max(gap, -1e-10) / h;

@@ -3,6 +3,7 @@
 #include <mujoco/mjbatch.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 
 #include "src/mujoco/batch_sim.hpp"
@@ -18,29 +19,16 @@ namespace stickslip::mujoco {
 
 enum Stage { kMujoco, kGather, kDelassus, kSolve, kApply, kScatter, kNumStages };
 
-/// What a step has found out about its environment.
-struct Verdict {
-  EnvStatus status = EnvStatus::solved;
-  double residual = 0;
-  int iterations = 0;
-  Solver solver = Solver::automatic;
-  int num_contacts = 0, num_rows = 0;
-  int position_rounds = 0;
-  double penetration = 0;  // m
-  int rung = -1;           // of the solve; -1: there was none
-  int second_solves = 0, ghosts = 0, culled = 0, taken_in = 0;
-};
-
 /// An environment on its way through a step. Each thread has one; where all environments wait for
 /// one solve (GPU), each environment has one.
 struct alignas(64) Passage {
   std::atomic<const mjData*> data{nullptr};  // of the thread
   int slot = 0, env = 0;                     // slot: of the problem, in the buffers
   Verdict verdict;
-  bool failed = false;  // the step
-  bool misfit = false;  // the problem waits for more room
+  bool failed = false;           // the step
+  bool misfit = false;           // the problem waits for more room
   bool short_of_memory = false;  // MuJoCo had none for all contacts and constraints
-  bool warm = false;    // the solve starts from impulses of the last step
+  bool warm = false;             // the solve starts from impulses of the last step
   // At velocity level:
   StepContacts contacts;
   double bounce = 1;          // share of the restitution
@@ -73,6 +61,10 @@ class Lap {
   Passage& p_;
   std::int64_t last_;
 };
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 struct BatchDeleter {
   void operator()(mjBatch* b) const { mjb_deleteBatch(b); }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
 #include <thread>
 
@@ -27,7 +26,8 @@ void check_options(const SimOptions& o) {
   require(std::isfinite(o.contact_margin), "contact_margin", "a finite number, m",
           o.contact_margin);
   if (o.mujoco_law && o.backend == Backend::cuda)
-    throw std::invalid_argument("backend: expected cpu with the law mujoco, whose solver is MuJoCo's");
+    throw std::invalid_argument(
+        "backend: expected cpu with the law mujoco, whose solver is MuJoCo's");
   if (!o.mujoco_law && !supports(o.solve.solver, o.solve.law))
     throw std::invalid_argument(std::string("solver: ") + name(o.solve.solver) +
                                 " cannot solve the law " + name(o.solve.law));
@@ -160,11 +160,6 @@ std::vector<int> BatchSim::Impl::selected(const std::uint8_t* mask) const {
   for (int e = 0; e < options.num_envs; ++e)
     if (mask[e]) ids.push_back(e);
   return ids;
-}
-
-bool Statistics::fails_often() const {
-  const std::int64_t steps = std::accumulate(by_status.begin(), by_status.end(), std::int64_t(0));
-  return steps >= 1000 && 100 * (steps - by_status[std::size_t(EnvStatus::solved)]) > steps;
 }
 
 BatchSim::BatchSim(LoadedModel model, const SimOptions& options)

@@ -9,6 +9,7 @@
 
 #include "src/mujoco/model.hpp"
 #include "src/mujoco/problem_buffers.hpp"
+#include "src/mujoco/statistics.hpp"
 #include "stickslip/contact_model.hpp"
 #include "stickslip/types.hpp"
 
@@ -26,10 +27,10 @@ struct SimOptions {
   SolveOptions solve;       ///< law: convex (acceleration level), or a velocity-level law
   int threads = 0;          ///< 0: all cores this process may use
   Backend backend = Backend::cpu;
-  std::string integrator;       ///< "": the model's
-  ContactModel contact;         ///< velocity-level laws only
+  std::string integrator;               ///< "": the model's
+  ContactModel contact;                 ///< velocity-level laws only
   Softness softness = Softness::rigid;  ///< velocity-level laws only
-  double contact_margin = -1;   ///< m; negative: as the speeds ask for (look_ahead.hpp)
+  double contact_margin = -1;           ///< m; negative: as the speeds ask for (look_ahead.hpp)
   bool warm_start = true;       ///< velocity-level laws: solves start from the last step's impulses
   int position_iterations = 0;  ///< most rounds that keep gaps at the end of a step (position.hpp)
   double position_tolerance = 1e-6;  ///< m; what is deeper is recovered
@@ -47,20 +48,6 @@ struct Timings {
   std::int64_t steps = 0;
   double gpu_busy = 0;   ///< of a GPU, from first copy to last, added up over the two halves
   double gpu_steps = 0;  ///< of the steps in which it took part
-};
-
-/// Counts of solves since construction, over all environments.
-struct Statistics {
-  std::array<std::int64_t, 5> by_status{};  ///< steps, by EnvStatus
-  std::array<std::int64_t, 8> by_rung{};    ///< solved steps, by the ladder's rung
-  std::int64_t second_solves = 0;           ///< after the first of a step
-  std::int64_t repositioned = 0;            ///< steps whose positions recover penetration
-  std::int64_t ghosts = 0;                  ///< contacts that were left out (ghosts.hpp)
-  std::int64_t culled = 0;                  ///< contacts that did not take part
-  std::int64_t taken_in = 0;                ///< contacts that were culled, and solved after all
-
-  /// Whether more than 1 % of 1,000 steps or more were not solved.
-  bool fails_often() const;
 };
 
 /// One contact of the latest step, in MuJoCo's frame: rows normal, tangent 1, tangent 2; the
@@ -118,11 +105,11 @@ class BatchSim {
 
   /// Advances every environment by `substeps` time steps under the controls in `component(ctrl)`:
   /// to the same bits as so many calls. The verdict is the worst of them.
-  /// An environment whose state, controls, problem or acceleration is not finite (or beyond MuJoCo's
-  /// limit of 1e10) does not advance: it gets status bad_input and is reset to the model's initial
-  /// state, or left where it is if the model switches `autoreset` off. Where a step needs more
-  /// memory than the model fixes (<size memory=...>), the status is over_capacity; the environment
-  /// stays where it is if MuJoCo cannot make the step at all. The others never notice.
+  /// An environment whose state, controls, problem or acceleration is not finite (or beyond
+  /// MuJoCo's limit of 1e10) does not advance: it gets status bad_input and is reset to the model's
+  /// initial state, or left where it is if the model switches `autoreset` off. Where a step needs
+  /// more memory than the model fixes (<size memory=...>), the status is over_capacity; the
+  /// environment stays where it is if MuJoCo cannot make the step at all. The others never notice.
   void step(int substeps = 1);
 
   /// Poses the environments with mask[e] != 0 as their state is now, without a step: `field` tells.

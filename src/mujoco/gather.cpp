@@ -93,9 +93,8 @@ void write_biases(const mjModel* m, const mjData* d, const ContactModel& contact
     const double gap = contacts.gap[d->efc_id[i]], before = d->efc_vel[i];
     const double free = slot.free_velocity[row];
     // A compliant contact is a spring, with its gap in the law.
-    const double bias = contact.compliance > 0
-                            ? contact_bias(contact, gap, before, h)
-                            : closing_bias(contact, gap, before, free, h, share);
+    const double bias = contact.compliance > 0 ? contact_bias(contact, gap, before, h)
+                                               : closing_bias(contact, gap, before, free, h, share);
     slot.b[row] = free + bias;
   };
   for (int row = s.n_free; row < s.n_free + s.n_nonneg; ++row) write(row);
@@ -108,7 +107,8 @@ void velocity_after(const mjModel* m, const mjData* d, const EnvSlot& slot, int 
   const int nv = int(m->nv);
   mju_zero(v, nv);
   for (int row = 0; row < rows; ++row)
-    for (int k = slot.J_row[row]; k < slot.J_row[row + 1]; ++k) v[slot.J_col[k]] += slot.J[k] * r[row];
+    for (int k = slot.J_row[row]; k < slot.J_row[row + 1]; ++k)
+      v[slot.J_col[k]] += slot.J[k] * r[row];
   solve_integrator_matrix(m, d, v);
   mju_addToScl(v, slot.a_free, m->opt.timestep, nv);
   mju_addTo(v, d->qvel, nv);

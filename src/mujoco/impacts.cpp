@@ -26,7 +26,8 @@ double form(Impl& sim, const mjData* d, const Passage& p, const double* a, const
   const double* W = sim.buffers->problems().W(p.slot);
   double sum = 0;
   for (int i = 0; i < rows; ++i)
-    if (a[i] != 0 && is_contact(d, slot, i)) sum += a[i] * mju_dot(W + std::ptrdiff_t(i) * ld, b, rows);
+    if (a[i] != 0 && is_contact(d, slot, i))
+      sum += a[i] * mju_dot(W + std::ptrdiff_t(i) * ld, b, rows);
   return 0.5 * sum;
 }
 

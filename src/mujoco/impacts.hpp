@@ -5,8 +5,9 @@
 //
 // zero for what rests and for one ball that bounces at e = 1. It must not be positive. Newton's law
 // of impact with friction can make it so, where several contacts or a mechanism's joints hang
-// together (Stronge, Impact Mechanics, §3.5): then contacts bounce with s e instead of e. r is linear
-// in s while no contact opens, closes, sticks or slips anew, so E is a parabola through E(0), E(1).
+// together (Stronge, Impact Mechanics, §3.5): then contacts bounce with s e instead of e. r is
+// linear in s while no contact opens, closes, sticks or slips anew, so E is a parabola through
+// E(0), E(1).
 #pragma once
 #include "src/mujoco/batch_impl.hpp"
 

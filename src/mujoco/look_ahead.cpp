@@ -8,48 +8,7 @@
 namespace stickslip::mujoco {
 namespace {
 
-using Part = LookAhead::Part;
-using Motion = LookAhead::Motion;
-
-constexpr double kSpareSpeed = 0.25;  // m/s that velocities may change by within a step
-constexpr double kRounding = 1e-6;    // m
 constexpr std::size_t kMostPairs = 20000;
-
-// The loop over pairs costs as much as MuJoCo's own broadphase: with calls into another library for
-// every sum of three numbers, three times that.
-inline double dot(const double* a, const double* b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-inline double norm(const double* a) { return std::sqrt(dot(a, a)); }
-inline void difference(double* to, const double* a, const double* b) {
-  for (int i = 0; i < 3; ++i) to[i] = a[i] - b[i];
-}
-inline void cross(double* to, const double* a, const double* b) {
-  to[0] = a[1] * b[2] - a[2] * b[1];
-  to[1] = a[2] * b[0] - a[0] * b[2];
-  to[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-// A resting contact must not be lost when its gap is 0 + rounding, and gravity may close one.
-double least_margin(const mjModel* m) {
-  const double h = m->opt.timestep;
-  return 4 * h * h * mju_norm3(m->opt.gravity) + kRounding;
-}
-
-bool can_move(const mjModel* m, int body) { return m->body_treeid[body] >= 0; }
-
-// Velocity of the point of a body that is at `point` now. cvel belongs to the centre of mass of the
-// body's tree.
-void point_velocity(const mjModel* m, const mjData* d, int body, const double* point, double* v) {
-  const double* twist = d->cvel + 6 * body;
-  double arm[3], turned[3];
-  difference(arm, point, d->subtree_com + 3 * m->body_rootid[body]);
-  cross(turned, twist, arm);
-  for (int i = 0; i < 3; ++i) v[i] = twist[3 + i] + turned[i];
-}
-
-// Of two bodies of different mechanisms that move together, a third may stop one within the step.
-bool may_be_stopped(const mjModel* m, int a, int b) {
-  return can_move(m, a) && can_move(m, b) && m->body_rootid[a] != m->body_rootid[b];
-}
 
 // As MuJoCo's: two bodies that are welded together, or to each other's parents, do not collide.
 bool related(const mjModel* m, int a, int b) {
@@ -66,79 +25,6 @@ int signature_of(int a, int b) { return (std::min(a, b) << 16) + std::max(a, b);
 bool excluded(const mjModel* m, int a, int b) {
   return std::find(m->exclude_signature, m->exclude_signature + m->nexclude, signature_of(a, b)) !=
          m->exclude_signature + m->nexclude;
-}
-
-// Square of the distance from the point to the box, at `offset` from whose centre it is, and whose
-// axes are the columns of R.
-double square_to_box(const double* offset, const double* R, const double* half) {
-  double square = 0;
-  for (int i = 0; i < 3; ++i) {
-    const double along = R[i] * offset[0] + R[3 + i] * offset[1] + R[6 + i] * offset[2];
-    const double out = std::max(0.0, std::abs(along) - half[i]);
-    square += out * out;
-  }
-  return square;
-}
-
-void motion_of(const mjModel* m, const mjData* d, const Part& part, Motion& motion) {
-  const bool single = part.num_geoms == 1;
-  const double* at = single ? d->geom_xpos + 3 * part.first_geom : d->xipos + 3 * part.body;
-  motion.axes = single ? d->geom_xmat + 9 * part.first_geom : d->ximat + 9 * part.body;
-  for (int i = 0; i < 3; ++i) motion.centre[i] = at[i] + dot(motion.axes + 3 * i, part.centre);
-  motion.reach = 0;
-  if (can_move(m, part.body)) {
-    mju_copy3(motion.angular, d->cvel + 6 * part.body);
-    point_velocity(m, d, part.body, motion.centre, motion.linear);
-    const double turn = part.sphere || part.plane ? 0.0 : norm(motion.angular) * part.radius;
-    motion.reach = m->opt.timestep * (norm(motion.linear) + turn);
-  } else {
-    for (int i = 0; i < 3; ++i) motion.angular[i] = motion.linear[i] = 0;
-  }
-  const double around = motion.reach + m->body_margin[part.body] +
-                        (least_margin(m) + m->opt.timestep * kSpareSpeed) / 2;
-  for (int i = 0; i < 3; ++i) {
-    const double* row = motion.axes + 3 * i;
-    motion.bound[i] = part.plane ? mjMAXVAL
-                                 : std::abs(row[0]) * part.half[0] + std::abs(row[1]) * part.half[1] +
-                                       std::abs(row[2]) * part.half[2] + around;
-  }
-}
-
-// Whether the parts are too far apart to meet, however they move; cheap, for most are.
-inline bool far_apart(const Motion& a, const Motion& b, double spare) {
-  double out[3];  // no branch before the end: which axis it is that tells cannot be predicted
-  for (int i = 0; i < 3; ++i)
-    out[i] = std::abs(a.centre[i] - b.centre[i]) - (a.bound[i] + b.bound[i] + spare);
-  return std::max(std::max(out[0], out[1]), out[2]) > 0;
-}
-
-// Distance from a's box to b's bounding sphere, m; if b is a plane, nothing is known.
-inline double one_way(const Part& a, const Motion& of_a, const Part& b, const Motion& of_b) {
-  double offset[3];
-  difference(offset, of_b.centre, of_a.centre);
-  if (a.plane) {
-    const double normal[3] = {of_a.axes[2], of_a.axes[5], of_a.axes[8]};
-    return dot(offset, normal) - b.radius;
-  }
-  return b.plane ? -mjMAXVAL : std::sqrt(square_to_box(offset, of_a.axes, a.half)) - b.radius;
-}
-
-inline double least_distance(const Part& a, const Motion& of_a, const Part& b, const Motion& of_b) {
-  return std::max(one_way(a, of_a, b, of_b), one_way(b, of_b, a, of_a));
-}
-
-// The most by which two parts of one mechanism, or one of which is at rest, can approach each other
-// in a step, m: as their velocities are at the centre of the smaller one. A sphere does not approach
-// by turning.
-double approach(const Part& a, const Motion& of_a, const Part& b, const Motion& of_b, double h) {
-  if (!a.sphere && (b.sphere || b.radius < a.radius)) return approach(b, of_b, a, of_a, h);
-  double arm[3], carried[3], slip[3], spin[3];
-  difference(arm, of_a.centre, of_b.centre);
-  cross(carried, of_b.angular, arm);
-  for (int i = 0; i < 3; ++i) slip[i] = of_a.linear[i] - of_b.linear[i] - carried[i];
-  difference(spin, of_a.angular, of_b.angular);
-  const double turn = a.sphere ? 0.0 : norm(spin) * a.radius;
-  return h * (norm(slip) + turn + kSpareSpeed);
 }
 
 }  // namespace
@@ -174,8 +60,7 @@ void LookAhead::list_parts(const mjModel* m) {
 void LookAhead::list_pairs(const mjModel* m) {
   std::set<std::pair<int, int>> explicit_pairs;
   for (int k = 0; k < m->npair; ++k)
-    explicit_pairs.insert(
-        std::minmax(part_of_[m->pair_geom1[k]], part_of_[m->pair_geom2[k]]));
+    explicit_pairs.insert(std::minmax(part_of_[m->pair_geom1[k]], part_of_[m->pair_geom2[k]]));
   const auto bits = [&](const Part& part, const int* of_geom) {
     int all = 0;
     for (int g = part.first_geom; g < part.first_geom + part.num_geoms; ++g) all |= of_geom[g];
@@ -243,14 +128,13 @@ void LookAhead::widen_geoms(const mjModel* m, const mjData* d, Margins& margins,
     double arm[3], of_arm[3], slip[3], moved[3];
     difference(of_arm, at, of_other.centre);
     const double square = square_to_box(of_arm, of_other.axes, other.half);
-    const double around = radius + spare + least + m->body_margin[part.body] +
-                          m->body_margin[other.body];
+    const double around =
+        radius + spare + least + m->body_margin[part.body] + m->body_margin[other.body];
     if (square > (around + move) * (around + move)) continue;
     difference(arm, at, motion.centre);
     cross(slip, motion.angular, arm);
     cross(moved, of_other.angular, of_arm);
-    for (int i = 0; i < 3; ++i)
-      slip[i] += motion.linear[i] - of_other.linear[i] - moved[i];
+    for (int i = 0; i < 3; ++i) slip[i] += motion.linear[i] - of_other.linear[i] - moved[i];
     const double turn = m->geom_type[g] == mjGEOM_SPHERE ? 0.0 : turning * radius;
     const double by = pair.apart ? move : std::min(move, h * (norm(slip) + turn + kSpareSpeed));
     if (square <= (around + by) * (around + by)) widen(g, by);
@@ -303,12 +187,13 @@ void LookAhead::find_margins(const mjModel* m, const mjData* d, Margins& margins
   if (!too_many_pairs_ && m->nflex == 0) return;
   for (std::size_t i = 0; i < n; ++i)
     for (int g = parts_[i].first_geom; g < parts_[i].first_geom + parts_[i].num_geoms; ++g)
-      margins.ahead[g] = std::max(margins.ahead[g], motion[i].reach +
-                                                        (h * kSpareSpeed + least_margin(m)) / 2);
+      margins.ahead[g] =
+          std::max(margins.ahead[g], motion[i].reach + (h * kSpareSpeed + least_margin(m)) / 2);
 }
 
-// MuJoCo looks at pairs of bodies that its bounding spheres do not tell apart; where our boxes do, it
-// need not. It searches the list in ascending order, in which the pairs come, behind the model's own.
+// MuJoCo looks at pairs of bodies that its bounding spheres do not tell apart; where our boxes do,
+// it need not. It searches the list in ascending order, in which the pairs come, behind the model's
+// own.
 void LookAhead::exclude_far_bodies(const mjModel* m, Margins& margins) const {
   margins.exclude.assign(m->exclude_signature, m->exclude_signature + m->nexclude);
   for (const int i : of_bodies_) {
@@ -341,8 +226,8 @@ mjModel LookAhead::widen(const mjModel* m, const mjData* d, Margins& margins) co
   }
   margins.pair.resize(m->npair);
   for (int k = 0; k < m->npair; ++k)
-    margins.pair[k] = m->pair_margin[k] +
-                      (margins.ahead[m->pair_geom1[k]] + margins.ahead[m->pair_geom2[k]]);
+    margins.pair[k] =
+        m->pair_margin[k] + (margins.ahead[m->pair_geom1[k]] + margins.ahead[m->pair_geom2[k]]);
   margins.flex.resize(m->nflex);
   margins.flex_ahead.resize(m->nflex);
   for (int f = 0; f < m->nflex; ++f) {
@@ -364,56 +249,6 @@ mjModel LookAhead::widen(const mjModel* m, const mjData* d, Margins& margins) co
     wide.nexclude = int(margins.exclude.size());
   }
   return wide;
-}
-
-double gap_of(const mjModel* m, const mjContact& contact, const Margins& margins) {
-  const auto ahead = [&](int side) {
-    return contact.geom[side] >= 0 ? margins.ahead[contact.geom[side]]
-                                   : margins.flex_ahead[contact.flex[side]];
-  };
-  const bool override = m->opt.enableflags & mjENBL_OVERRIDE;
-  const double widened = override ? margins.override_ahead : ahead(0) + ahead(1);
-  return contact.dist - (contact.includemargin - widened);
-}
-
-namespace {
-
-// By which the contact may close within the step, m/s, by what the velocities of its bodies are now.
-double closing_speed(const mjModel* m, const mjData* d, const mjContact& c) {
-  const int a = m->geom_bodyid[c.geom[0]], b = m->geom_bodyid[c.geom[1]];
-  double of_a[3], of_b[3], relative[3];
-  point_velocity(m, d, a, c.pos, of_a);
-  point_velocity(m, d, b, c.pos, of_b);
-  if (may_be_stopped(m, a, b)) return mju_norm3(of_a) + mju_norm3(of_b);
-  mju_sub3(relative, of_b, of_a);
-  return std::max(0.0, -mju_dot3(relative, c.frame)) + 0.5 * mju_norm3(relative);
-}
-
-// By how much bodies nearby may close it, m.
-double pushed(const mjContact& c, const Margins& margins) {
-  if (margins.jolt.empty()) return 0;
-  return margins.jolt[(*margins.part_of)[c.geom[0]]] + margins.jolt[(*margins.part_of)[c.geom[1]]];
-}
-
-}  // namespace
-
-void leave_out_far_contacts(const mjModel* m, mjData* d, const Margins& margins,
-                            std::vector<double>& gaps) {
-  const double h = m->opt.timestep, least = least_margin(m);
-  gaps.resize(d->ncon);
-  int kept = 0;
-  for (int i = 0; i < d->ncon; ++i) {
-    const mjContact& c = d->contact[i];
-    const double gap = gap_of(m, c, margins);
-    bool near = gap < h + least || c.geom[0] < 0 || c.geom[1] < 0;  // at 1 m/s
-    if (!near) near = gap < h * (closing_speed(m, d, c) + 1.0) + pushed(c, margins) + least;
-    if (!near) continue;
-    gaps[kept] = gap;
-    if (kept != i) d->contact[kept] = c;
-    ++kept;
-  }
-  d->ncon = kept;
-  gaps.resize(kept);
 }
 
 }  // namespace stickslip::mujoco

@@ -6,14 +6,17 @@
 //
 // with the relative velocity at the centre of the smaller body and its radius r (a sphere's surface
 // does not move along its contact's normal when it turns). Only pairs that are that near count.
-// So links of a robot that move together need little, however fast the robot is. Bodies of different
-// mechanisms count with the sum of their speeds: one that falls behind another may catch it up in
-// the step in which that one is stopped. And what such a body may hit can be pushed on to a third.
+// So links of a robot that move together need little, however fast the robot is. Bodies of
+// different mechanisms count with the sum of their speeds: one that falls behind another may catch
+// it up in the step in which that one is stopped. And what such a body may hit can be pushed on to
+// a third.
 #pragma once
 #include <mujoco/mujoco.h>
 
 #include <cstdint>
 #include <vector>
+
+#include "src/mujoco/part.hpp"
 
 namespace stickslip::mujoco {
 
@@ -28,19 +31,6 @@ class LookAhead {
   /// The model with the margins for the state of d, whose positions and `cvel` are computed: a
   /// shallow copy, valid while `margins` is.
   mjModel widen(const mjModel* m, const mjData* d, Margins& margins) const;
-
-  /// What moves as one and has a bounding box: the geoms of a moving body, or one that is at rest.
-  struct Part {
-    int body, first_geom, num_geoms;
-    bool plane, sphere;
-    double centre[3], half[3], radius;  ///< of the box, in the frame of its geom or body
-  };
-  struct Motion {
-    double centre[3], bound[3];    ///< the part stays within centre ± bound in the step, m
-    double angular[3], linear[3];  ///< linear: of the centre
-    const double* axes;            ///< of the box, the columns of a matrix in mjData
-    double reach;                  ///< m, the most that a point of it moves in the step
-  };
 
  private:
   struct Pair {
@@ -71,21 +61,11 @@ struct Margins {
   std::vector<double> geom, body, pair, flex;  ///< those of the model, widened; m
   std::vector<double> ahead, flex_ahead;       ///< by how much, geom by geom
   double override_ahead = 0;                   ///< and where the model overrides all margins
-  std::vector<LookAhead::Motion> motion;
+  std::vector<Motion> motion;
   std::vector<std::uint8_t> near;  ///< of each pair
   std::vector<int> exclude;  ///< the model's pairs of bodies, and those that are too far apart
   std::vector<double> jolt;  ///< m, by what a body near it may move a part in the step
   const std::vector<int>* part_of = nullptr;  ///< of each geom
 };
-
-/// Gap of a contact that MuJoCo found with `margins`, m: its distance less the margin that the
-/// model itself asks for.
-double gap_of(const mjModel* m, const mjContact& contact, const Margins& margins);
-
-/// Leaves out contacts that will not close within the step by what their bodies' velocities are now,
-/// with half of the relative speed (the speeds of both, of different mechanisms), what near bodies
-/// push, and 1 m/s to spare; writes the gaps of the others.
-void leave_out_far_contacts(const mjModel* m, mjData* d, const Margins& margins,
-                            std::vector<double>& gaps);
 
 }  // namespace stickslip::mujoco

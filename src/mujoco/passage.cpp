@@ -129,8 +129,8 @@ void finish_rk4(Impl& sim, const mjModel* m, mjData* d, const Passage& p) {
   rk4_advance(m, d, sim.rk4->slot(p.slot));
 }
 
-// Velocities advance with the solution; where penetration is recovered, positions with velocities of
-// their own.
+// Velocities advance with the solution; where penetration is recovered, positions with velocities
+// of their own.
 void advance(const mjModel* m, mjData* d, const Passage& p) {
   if (!p.repositioned) return integrate(m, d);
   mj_markStack(d);

@@ -122,7 +122,8 @@ void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, Lap& l
       p.verdict.position_rounds = round;
       p.verdict.penetration = penetration;
       p.repositioned = round > 0;
-      s.solved = results.status(p.slot) == EnvStatus::solved && p.saved.status() == EnvStatus::solved;
+      s.solved =
+          results.status(p.slot) == EnvStatus::solved && p.saved.status() == EnvStatus::solved;
       p.position_velocity.assign(s.v_end, s.v_end + m->nv);
     }
     if (short_by <= sim.options.position_tolerance || round - best_round == kPatience ||

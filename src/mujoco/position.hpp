@@ -12,9 +12,9 @@
 
 namespace stickslip::mujoco {
 
-/// Finds the velocity with which positions move, by at most `position_iterations` more solves (1, if
-/// gaps are linear); that whose gaps fall short the least. To be called between the solve and its
-/// use; leaves d and the solution as they are.
+/// Finds the velocity with which positions move, by at most `position_iterations` more solves (1,
+/// if gaps are linear); that whose gaps fall short the least. To be called between the solve and
+/// its use; leaves d and the solution as they are.
 void keep_gaps(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p);
 
 }  // namespace stickslip::mujoco

@@ -27,7 +27,9 @@ void SavedProblem::keep(ProblemBuffers& buffers, int slot) {
   copy(J_row_, s.J_row, n + 1);
   copy(J_col_, s.J_col, J_row_[n]);
   copy(J_, s.J, J_row_[n]);
-  for (auto [to, from] : {std::pair{&b_, s.b}, {&mu_, s.mu}, {&R_, s.R},
+  for (auto [to, from] : {std::pair{&b_, s.b},
+                          {&mu_, s.mu},
+                          {&R_, s.R},
                           {&free_velocity_, s.free_velocity},
                           {&warm_start_, problems.warm_start(slot)}})
     copy(*to, from, n);

@@ -1,5 +1,7 @@
 #include "src/mujoco/stages.hpp"
 
+#include "src/mujoco/far_contacts.hpp"
+
 namespace stickslip::mujoco {
 namespace {
 

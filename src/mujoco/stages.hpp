@@ -14,8 +14,8 @@ namespace stickslip::mujoco {
 void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_ahead,
                             Margins& margins, StepContacts& contacts);
 
-/// mj_forward after mj_fwdPosition, up to mj_fwdAcceleration. `sensors` false leaves out sensors and
-/// energies, as MuJoCo does in the later stages of Runge-Kutta.
+/// mj_forward after mj_fwdPosition, up to mj_fwdAcceleration. `sensors` false leaves out sensors
+/// and energies, as MuJoCo does in the later stages of Runge-Kutta.
 void forward_velocities(const mjModel* m, mjData* d, bool sensors);
 
 /// What mj_forward and mj_step do after the solver, short of the integrator.

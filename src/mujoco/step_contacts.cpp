@@ -10,9 +10,7 @@ constexpr double kClosed = 1e-9;      // m
 
 }  // namespace
 
-int StepContacts::count(Use which) const {
-  return int(std::count(use.begin(), use.end(), which));
-}
+int StepContacts::count(Use which) const { return int(std::count(use.begin(), use.end(), which)); }
 
 double row_velocity(const mjData* d, int i, const double* v) {
   const double* J = d->efc_J + d->efc_J_rowadr[i];

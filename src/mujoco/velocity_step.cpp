@@ -79,7 +79,8 @@ GeomPair pair_of(const mjData* d, const StepContacts& contacts, const mjContact&
   return pair;
 }
 
-// Adds the pairs of contacts that act, may be ghosts, and were not looked at yet. Whether there are any.
+// Adds the pairs of contacts that act, may be ghosts, and were not looked at yet. Whether there are
+// any.
 bool find_suspects(const Impl& sim, const mjModel* m, const mjData* d, Passage& p) {
   const EnvSlot slot = sim.buffers->slot(p.slot);
   const double* r = sim.buffers->results().impulse(p.slot);
@@ -99,8 +100,7 @@ void mark_pairs(const mjModel* m, const mjData* d, Passage& p) {
   for (int i = 0; i < d->ncon; ++i) {
     if (!may_be_ghost(m, d, p, i)) continue;
     for (const GeomPair& pair : p.pairs)
-      if (of_pair(d->contact[i], pair))
-        p.contacts.use[i] = pair.touches ? Use::solved : Use::ghost;
+      if (of_pair(d->contact[i], pair)) p.contacts.use[i] = pair.touches ? Use::solved : Use::ghost;
   }
 }
 
@@ -127,7 +127,8 @@ void leave_out_ghosts(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
     trace(sim, m, d, p);
     mark_pairs(m, d, p);
     const auto& use = p.contacts.use;
-    const bool as_before = std::none_of(use.begin(), use.end(), [](Use u) { return u == Use::ghost; });
+    const bool as_before =
+        std::none_of(use.begin(), use.end(), [](Use u) { return u == Use::ghost; });
     if (as_before) {
       p.contacts.use = p.use_with_suspects;
       p.with_suspects.restore(*sim.buffers, p.slot);

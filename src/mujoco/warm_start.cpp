@@ -90,8 +90,8 @@ bool ImpulseStore::recall_rows(const mjModel* m, const mjData* d, const EnvSlot&
   return found;
 }
 
-bool ImpulseStore::recall_contacts(const mjModel* m, const mjData* d, const EnvSlot& slot,
-                                   int rows, double* r) const {
+bool ImpulseStore::recall_contacts(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows,
+                                   double* r) const {
   const int count = count_in(d->userdata[begin_ + 1], max_contacts_);
   bool taken[kMostContacts] = {}, found = false;
   for (int row = rows_of(*slot.shape); row < rows; row += contact_at(d, slot, row).dim) {

@@ -18,8 +18,7 @@ class ImpulseStore {
 
   /// Writes a start r [rows] for the problem in `slot`, 0 where nothing is known. Returns whether
   /// anything is.
-  bool recall(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows,
-              double* r) const;
+  bool recall(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows, double* r) const;
 
   /// Keeps the impulses r [rows].
   void keep(const mjModel* m, mjData* d, const EnvSlot& slot, int rows, const double* r) const;

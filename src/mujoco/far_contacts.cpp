@@ -1,0 +1,58 @@
+#include "src/mujoco/far_contacts.hpp"
+
+#include <algorithm>
+
+namespace stickslip::mujoco {
+
+double gap_of(const mjModel* m, const mjContact& contact, const Margins& margins) {
+  const auto ahead = [&](int side) {
+    return contact.geom[side] >= 0 ? margins.ahead[contact.geom[side]]
+                                   : margins.flex_ahead[contact.flex[side]];
+  };
+  const bool override = m->opt.enableflags & mjENBL_OVERRIDE;
+  const double widened = override ? margins.override_ahead : ahead(0) + ahead(1);
+  return contact.dist - (contact.includemargin - widened);
+}
+
+namespace {
+
+// By which the contact may close within the step, m/s, by what the velocities of its bodies are
+// now.
+double closing_speed(const mjModel* m, const mjData* d, const mjContact& c) {
+  const int a = m->geom_bodyid[c.geom[0]], b = m->geom_bodyid[c.geom[1]];
+  double of_a[3], of_b[3], relative[3];
+  point_velocity(m, d, a, c.pos, of_a);
+  point_velocity(m, d, b, c.pos, of_b);
+  if (may_be_stopped(m, a, b)) return mju_norm3(of_a) + mju_norm3(of_b);
+  mju_sub3(relative, of_b, of_a);
+  return std::max(0.0, -mju_dot3(relative, c.frame)) + 0.5 * mju_norm3(relative);
+}
+
+// By how much bodies nearby may close it, m.
+double pushed(const mjContact& c, const Margins& margins) {
+  if (margins.jolt.empty()) return 0;
+  return margins.jolt[(*margins.part_of)[c.geom[0]]] + margins.jolt[(*margins.part_of)[c.geom[1]]];
+}
+
+}  // namespace
+
+void leave_out_far_contacts(const mjModel* m, mjData* d, const Margins& margins,
+                            std::vector<double>& gaps) {
+  const double h = m->opt.timestep, least = least_margin(m);
+  gaps.resize(d->ncon);
+  int kept = 0;
+  for (int i = 0; i < d->ncon; ++i) {
+    const mjContact& c = d->contact[i];
+    const double gap = gap_of(m, c, margins);
+    bool near = gap < h + least || c.geom[0] < 0 || c.geom[1] < 0;  // at 1 m/s
+    if (!near) near = gap < h * (closing_speed(m, d, c) + 1.0) + pushed(c, margins) + least;
+    if (!near) continue;
+    gaps[kept] = gap;
+    if (kept != i) d->contact[kept] = c;
+    ++kept;
+  }
+  d->ncon = kept;
+  gaps.resize(kept);
+}
+
+}  // namespace stickslip::mujoco

@@ -1,0 +1,98 @@
+// What moves as one and has a bounding box: the geoms of a moving body, or one geom that is at
+// rest; and how it may move within a step.
+#pragma once
+#include <mujoco/mujoco.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace stickslip::mujoco {
+
+/// Velocities may change by that much within a step, m/s.
+inline constexpr double kSpareSpeed = 0.25;
+
+struct Part {
+  int body, first_geom, num_geoms;
+  bool plane, sphere;
+  double centre[3], half[3], radius;  ///< of the box, in the frame of its geom or body
+};
+struct Motion {
+  double centre[3], bound[3];    ///< the part stays within centre ± bound in the step, m
+  double angular[3], linear[3];  ///< linear: of the centre
+  const double* axes;            ///< of the box, the columns of a matrix in mjData
+  double reach;                  ///< m, the most that a point of it moves in the step
+};
+
+/// The least margin of two geoms, m: a resting contact must not be lost when its gap is 0 +
+/// rounding, and gravity may close one.
+double least_margin(const mjModel* m);
+
+/// Whether the body has degrees of freedom, by itself or through what it hangs on.
+bool can_move(const mjModel* m, int body);
+
+/// Whether two bodies of different mechanisms move: then a third may stop one within the step.
+bool may_be_stopped(const mjModel* m, int a, int b);
+
+/// Velocity v [3] of the point of a body that is at `point` now. Needs `cvel`.
+void point_velocity(const mjModel* m, const mjData* d, int body, const double* point, double* v);
+
+/// Motion of the part in the state of d.
+void motion_of(const mjModel* m, const mjData* d, const Part& part, Motion& motion);
+
+/// The most by which two parts of one mechanism, or one of which is at rest, can approach each
+/// other in a step, m: as their velocities are at the centre of the smaller one. A sphere does not
+/// approach by turning.
+double approach(const Part& a, const Motion& of_a, const Part& b, const Motion& of_b, double h);
+
+// The loop over pairs costs as much as MuJoCo's own broadphase: with calls into another library for
+// every sum of three numbers, three times that.
+inline double dot(const double* a, const double* b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+inline double norm(const double* a) { return std::sqrt(dot(a, a)); }
+inline void difference(double* to, const double* a, const double* b) {
+  for (int i = 0; i < 3; ++i) to[i] = a[i] - b[i];
+}
+inline void cross(double* to, const double* a, const double* b) {
+  to[0] = a[1] * b[2] - a[2] * b[1];
+  to[1] = a[2] * b[0] - a[0] * b[2];
+  to[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/// Square of the distance from the point to the box, at `offset` from whose centre it is, and whose
+/// axes are the columns of R.
+inline double square_to_box(const double* offset, const double* R, const double* half) {
+  double square = 0;
+  for (int i = 0; i < 3; ++i) {
+    const double along = R[i] * offset[0] + R[3 + i] * offset[1] + R[6 + i] * offset[2];
+    const double out = std::max(0.0, std::abs(along) - half[i]);
+    square += out * out;
+  }
+  return square;
+}
+
+/// Whether the parts are too far apart to meet, however they move; cheap, for most are.
+inline bool far_apart(const Motion& a, const Motion& b, double spare) {
+  double out[3];  // no branch before the end: which axis it is that tells cannot be predicted
+  for (int i = 0; i < 3; ++i)
+    out[i] = std::abs(a.centre[i] - b.centre[i]) - (a.bound[i] + b.bound[i] + spare);
+  return std::max(std::max(out[0], out[1]), out[2]) > 0;
+}
+
+/// Distance from a's box to b's bounding sphere, m; if b is a plane, nothing is known.
+inline double one_way(const Part& a, const Motion& of_a, const Part& b, const Motion& of_b) {
+  double offset[3];
+  difference(offset, of_b.centre, of_a.centre);
+  if (a.plane) {
+    const double normal[3] = {of_a.axes[2], of_a.axes[5], of_a.axes[8]};
+    return dot(offset, normal) - b.radius;
+  }
+  return b.plane ? -mjMAXVAL : std::sqrt(square_to_box(offset, of_a.axes, a.half)) - b.radius;
+}
+
+/// A lower bound on their distance, m.
+inline double least_distance(const Part& a, const Motion& of_a, const Part& b, const Motion& of_b) {
+  return std::max(one_way(a, of_a, b, of_b), one_way(b, of_b, a, of_a));
+}
+
+}  // namespace stickslip::mujoco

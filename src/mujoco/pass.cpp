@@ -1,0 +1,98 @@
+// Passes of MuJoCo's pool over the environments, and again over those that had too little room.
+#include <algorithm>
+#include <utility>
+
+#include "src/mujoco/batch_impl.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+using Impl = BatchSim::Impl;
+
+std::vector<int> indices_of(const std::vector<std::uint8_t>& flags) {
+  std::vector<int> indices;
+  for (std::size_t i = 0; i < flags.size(); ++i)
+    if (flags[i]) indices.push_back(int(i));
+  return indices;
+}
+
+}  // namespace
+
+Passage& Impl::passage(int env, const mjData* d) {
+  if (mjb_persistent(batch.get())) return passages[env];
+  for (Passage& p : passages) {  // as many as threads; each takes the first that is free
+    const mjData* owner = p.data.load(std::memory_order_relaxed);
+    if (owner == d) return p;
+    if (!owner && p.data.compare_exchange_strong(owner, d, std::memory_order_relaxed)) return p;
+  }
+  mju_error("stickslip: more data than threads");  // as many as MuJoCo's batch has
+  __builtin_unreachable();
+}
+
+void Impl::pass(mjfBatchFunc function, void* arg, bool save, const std::vector<int>& ids) {
+  for (Passage& p : passages) p.ticks.fill(0);
+  const auto start = std::chrono::steady_clock::now();
+  const int* selected = ids.empty() ? nullptr : ids.data();
+  if (mjb_apply(batch.get(), selected, int(ids.size()), function, arg, save) > 0) {
+    const int* errors = mjb_status(batch.get());  // of others: what an earlier pass left
+    const int passed = ids.empty() ? options.num_envs : int(ids.size());
+    for (int i = 0; i < passed; ++i) {
+      const int e = ids.empty() ? i : ids[i];
+      if (!errors[e]) continue;
+      const bool shortage = StepMemory::is_shortage(mjb_error(batch.get(), e));
+      raised[e] = shortage ? Raised::shortage : Raised::error;
+    }
+  }
+  // Wall time, split as the threads spent theirs.
+  double* const totals[kNumStages] = {&timings.mujoco, &timings.gather, &timings.delassus,
+                                      &timings.solve,  &timings.apply,  &timings.scatter};
+  std::array<std::int64_t, kNumStages> ticks{};
+  std::int64_t all = 0;
+  for (const Passage& p : passages)
+    for (int i = 0; i < kNumStages; ++i) {
+      ticks[i] += p.ticks[i];
+      all += p.ticks[i];
+    }
+  const double share = seconds_since(start) / double(std::max<std::int64_t>(1, all));
+  for (int i = 0; i < kNumStages; ++i) *totals[i] += share * double(ticks[i]);
+}
+
+void Impl::pass_with_room(mjfBatchFunc function, void* arg, mjfBatchFunc again, bool save,
+                          const std::vector<int>& ids) {
+  std::fill(misfit.begin(), misfit.end(), 0);
+  pass(function, arg, save, ids);
+  retry_with_more_memory();
+  for (auto waiting = indices_of(misfit); !waiting.empty(); waiting = indices_of(misfit)) {
+    int rows = 0, contacts = 0;
+    bool short_of_memory = false;
+    for (Passage& p : passages) {
+      rows = std::max(rows, p.rows_needed);
+      contacts = std::max(contacts, p.contacts_needed);
+      short_of_memory = std::exchange(p.short_of_memory, false) || short_of_memory;
+    }
+    if (short_of_memory) memory.grow();
+    buffers->reserve(rows, contacts);
+    std::fill(misfit.begin(), misfit.end(), 0);
+    pass(again, arg, save, waiting);
+    retry_with_more_memory();
+  }
+}
+
+// Steps that MuJoCo could not make for want of memory are made again with more, if there is. On a
+// GPU only the next step has it, for this one is half done.
+void Impl::retry_with_more_memory() {
+  for (std::size_t e = 0; e < raised.size(); ++e) {
+    if (raised[e] != Raised::shortage || !memory.can_grow()) continue;
+    if (gpu()) return memory.grow();
+    raised[e] = Raised::nothing;
+    misfit[e] = true;
+    passages[0].short_of_memory = true;
+    put_back(int(e));
+  }
+}
+
+void Impl::put_back(int env) {
+  mju_copy(mjb_state(batch.get()) + std::int64_t(env) * nstate, begin_state(env), nstate);
+}
+
+}  // namespace stickslip::mujoco

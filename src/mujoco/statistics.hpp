@@ -1,0 +1,39 @@
+// What has become of the steps.
+#pragma once
+#include <array>
+#include <cstdint>
+
+#include "stickslip/types.hpp"
+
+namespace stickslip::mujoco {
+
+/// What a step has found out about its environment.
+struct Verdict {
+  EnvStatus status = EnvStatus::solved;
+  double residual = 0;
+  int iterations = 0;
+  Solver solver = Solver::automatic;
+  int num_contacts = 0, num_rows = 0;
+  int position_rounds = 0;
+  double penetration = 0;  ///< m
+  int rung = -1;           ///< of the solve; -1: there was none
+  int second_solves = 0, ghosts = 0, culled = 0, taken_in = 0;
+};
+
+/// Counts of solves since construction, over all environments.
+struct Statistics {
+  std::array<std::int64_t, 5> by_status{};  ///< steps, by EnvStatus
+  std::array<std::int64_t, 8> by_rung{};    ///< solved steps with rows, by the ladder's rung
+  std::int64_t second_solves = 0;           ///< after the first of a step
+  std::int64_t repositioned = 0;            ///< steps whose positions recover penetration
+  std::int64_t ghosts = 0;                  ///< contacts that were left out (ghosts.hpp)
+  std::int64_t culled = 0;                  ///< contacts that did not take part
+  std::int64_t taken_in = 0;                ///< contacts that were culled, and solved after all
+
+  void count(const Verdict& step);
+  void operator+=(const Statistics& other);
+  /// Whether more than 1 % of 1,000 steps or more were not solved.
+  bool fails_often() const;
+};
+
+}  // namespace stickslip::mujoco
