@@ -34,30 +34,42 @@ inline double least_end_gap(const ContactModel& model, double gap, double h) {
   return std::min(0.0, gap + h * model.v_max);
 }
 
-/// The same for steps that recover penetration in the positions alone (docs/mathematics.md §12):
-/// rigid contacts close, but do not push apart what overlaps, beyond what rounding leaves (0.1 nm
-/// in a step). A contact bounces in the step in which it would close, be it by the velocity before
-/// or by the one without impulses, `v_free` (m/s), and with `share` of its restitution.
+/// Whether a contact bounces in a step that recovers penetration in the positions alone
+/// (docs/mathematics.md §12): in the one in which it would close, be it by the velocity before or
+/// by the one without impulses, `v_free` (m/s).
+inline bool bounces(const ContactModel& model, double gap, double v_before, double v_free,
+                    double h) {
+  return model.restitution > 0.0 && v_before < -model.v_rest &&
+         gap + h * std::min(v_free, v_before) < 0.0;
+}
+
+/// What gap and impact add to J_n v_free in such a step, with `share` of the restitution. Contacts
+/// close, but do not push apart what overlaps by more than rounding leaves (0.1 nm).
 inline double closing_bias(const ContactModel& model, double gap, double v_before, double v_free,
                            double h, double share = 1.0) {
-  const double closing = std::max(gap, -1e-10) / h;
-  const bool impact = v_before < -model.v_rest && gap + h * std::min(v_free, v_before) < 0.0;
-  return impact ? std::min(closing, share * model.restitution * v_before) : closing;
+  if (bounces(model, gap, v_before, v_free, h)) return share * model.restitution * v_before;
+  return gap > -1e-10 ? gap / h : 0.0;
+}
+
+/// Where a contact that bounces ends, m. At e = 1 it turns round where it is, as high as it came
+/// with that speed, so that it neither gains nor loses energy; at e = 0 it ends closed.
+inline double bounced_end_gap(const ContactModel& model, double gap, double v_before, double h,
+                              double share) {
+  return share * model.restitution * (std::max(gap, 0.0) - h * v_before);
 }
 
 /// The bias with which a linear gap, `end_gap` (m) after a step at the normal velocity `v_after`
-/// (m/s), would have ended at `least_end_gap`: what it was off by, nu, is made up for.
-inline double corrected_closing(const ContactModel& model, double gap, double h, double end_gap,
-                                double v_after) {
+/// (m/s), would have ended at `wanted` (m): what it was off by, nu, is made up for.
+inline double corrected_closing(double wanted, double h, double end_gap, double v_after) {
   const double nu = h * v_after - end_gap;
-  return -(nu + least_end_gap(model, gap, h)) / h;
+  return -(nu + wanted) / h;
 }
 
 /// contact_bias corrected so that the gap is kept at the *end* of the step (Hotz et al.,
 /// Calculation of Contact Forces, eq. 6). Contacts that bounce do so, and keep their gap as well.
 inline double corrected_bias(const ContactModel& model, double gap, double v_before, double h,
                              double end_gap, double v_after) {
-  const double closing = corrected_closing(model, gap, h, end_gap, v_after);
+  const double closing = corrected_closing(least_end_gap(model, gap, h), h, end_gap, v_after);
   const double bounced = bounce(model, gap, v_before);
   return bounced < 0.0 ? std::min(bounced, closing) : closing;
 }

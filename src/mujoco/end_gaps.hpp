@@ -15,6 +15,8 @@ struct StepContact {
   bool found;            ///< whether it has an `end_gap`; else the geoms are far apart there
   double end_gap;        ///< at q', m, negative in penetration
   double v_after;        ///< velocity of its normal on the way, m/s
+  double wanted;         ///< least gap at q', m
+  bool bounces;          ///< off at once: it must not end any wider either
 };
 
 /// Remembers where the contact is, with the geoms of d at q.

@@ -6,8 +6,9 @@
 namespace stickslip::mujoco {
 namespace {
 
-constexpr int kLeastSamples = 4, kMostSamples = 64;
-constexpr double kDeeper = 1e-5;  // m; what is less is rounding, or rest
+constexpr int kLeastSamples = 4, kMostSamples = 1024;
+constexpr double kDeeper = 1e-5;   // m; what is less is rounding, or rest
+constexpr double kSameSide = 0.5;  // cosine
 
 // A geom on its way.
 struct Way {
@@ -41,32 +42,44 @@ void put_back(mjData* d, int geom, const GeomPoses& start) {
   mju_copy(d->geom_xmat + 9 * geom, start.xmat.data() + 9 * geom, 9);
 }
 
-// Samples are at most half of the thinner geom's half extent apart.
+double thinnest(const mjModel* m, int geom) {
+  const double* half = m->geom_aabb + 6 * geom + 3;
+  return std::min({half[0], half[1], half[2]});
+}
+
+// Samples are at most half as far apart as what overlaps when one geom goes through the other.
 int samples(const mjModel* m, const GeomPair& pair, const Way& a, const Way& b) {
-  double thinnest = mjMAXVAL, relative[3];
-  for (const int g : pair.geom)
-    for (int i = 3; i < 6; ++i) thinnest = std::min(thinnest, m->geom_aabb[6 * g + i]);
+  double relative[3];
   mju_sub3(relative, b.by, a.by);
-  const double wanted = std::ceil(mju_norm3(relative) / std::max(1e-4, 0.5 * thinnest));
+  const double overlap = thinnest(m, pair.geom[0]) + thinnest(m, pair.geom[1]);
+  const double wanted = std::ceil(mju_norm3(relative) / std::max(1e-6, 0.5 * overlap));
   return int(std::clamp(wanted, double(kLeastSamples), double(kMostSamples)));
 }
 
-bool touches(const mjModel* m, mjData* d, const GeomPair& pair, const Way& a, const Way& b) {
+void look(const mjModel* m, mjData* d, GeomPair& pair, const Way& a, const Way& b) {
   const int ga = pair.geom[0], gb = pair.geom[1];
   const auto collide = mjCOLLISIONFUNC[m->geom_type[ga]][m->geom_type[gb]];
   mjPreContact found[mjMAXCONPAIR];
-  for (int count = samples(m, pair, a, b), k = count; k >= 1; --k) {
+  for (int count = samples(m, pair, a, b), k = 1; k <= count && !pair.touches; ++k) {
     const double share = double(k) / count;
     go_to(d, ga, a, share);
     go_to(d, gb, b, share);
     const int num_found = collide(m, d, found, ga, gb, pair.margin);
-    for (int f = 0; f < num_found; ++f)
-      if (found[f].dist - pair.margin < pair.least_gap - kDeeper) return true;
+    for (int f = 0; f < num_found; ++f) {
+      if (found[f].dist - pair.margin >= pair.least_gap - kDeeper) continue;
+      pair.touches = true;
+      if (pair.num_normals < 4) mju_copy3(pair.normals[pair.num_normals++], found[f].normal);
+    }
   }
-  return false;
 }
 
 }  // namespace
+
+bool agrees(const GeomPair& pair, const double* normal) {
+  for (int k = 0; k < pair.num_normals; ++k)
+    if (mju_dot3(pair.normals[k], normal) > kSameSide) return true;
+  return false;
+}
 
 void trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomPair>& pairs,
                  GeomPoses& start) {
@@ -85,7 +98,7 @@ void trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomP
   mj_kinematics(m, d);
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     if (pairs[k].touches) continue;
-    pairs[k].touches = touches(m, d, pairs[k], ways[2 * k], ways[2 * k + 1]);
+    look(m, d, pairs[k], ways[2 * k], ways[2 * k + 1]);
     for (const int geom : pairs[k].geom) put_back(d, geom, start);
   }
   mj_freeStack(d);

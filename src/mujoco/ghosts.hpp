@@ -16,7 +16,13 @@ struct GeomPair {
   double margin;     ///< of the model: where the gap is zero
   double least_gap;  ///< of the present contacts, or 0
   bool touches;      ///< on the way
+  int num_normals;   ///< of the contacts where it first does
+  double normals[4][3];
 };
+
+/// Whether a contact with this normal is one of those by which the pair touches: a box that slides
+/// and sinks touches a level tile from above, not from the side.
+bool agrees(const GeomPair& pair, const double* normal);
 
 /// Poses of all geoms. Reused.
 struct GeomPoses {

@@ -3,6 +3,7 @@
 #include "src/mujoco/position.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "src/mujoco/end_gaps.hpp"
@@ -28,6 +29,18 @@ struct Step {
   bool solved;    // both solves, of velocities and of positions
 };
 
+// What the contact's gap has to be at the end. With the velocity after an impact, one that bounces
+// little would end where it was at the beginning, in the air: it must not.
+void want(const Impl& sim, const mjModel* m, const mjData* d, const Passage& p, StepContact& c) {
+  const EnvSlot slot = sim.buffers->slot(p.slot);
+  const auto& model = sim.options.contact;
+  const double before = d->efc_vel[slot.efc_of[c.row]], h = m->opt.timestep;
+  c.wanted = least_end_gap(model, c.gap, h);
+  c.bounces = sim.buffers->results().impulse(p.slot)[c.row] > 0 &&
+              bounces(model, c.gap, before, slot.free_velocity[c.row], h);
+  if (c.bounces) c.wanted = std::max(c.wanted, bounced_end_gap(model, c.gap, before, h, p.bounce));
+}
+
 Step enter_step(const Impl& sim, const mjModel* m, mjData* d, const Passage& p) {
   const EnvSlot slot = sim.buffers->slot(p.slot);
   Step s{};
@@ -44,6 +57,7 @@ Step enter_step(const Impl& sim, const mjModel* m, mjData* d, const Passage& p) 
     c.contact = contact;
     c.gap = p.contacts.gap[contact - d->contact];
     c.row = row;
+    want(sim, m, d, p, c);
     if (s.measured) attach(d, c);
   }
   return s;
@@ -79,30 +93,26 @@ void leave_step(const mjModel* m, mjData* d, const Step& s) {
 }
 
 // The most by which a gap falls short of what it has to be, m.
-double shortfall(const Impl& sim, const mjModel* m, const Step& s) {
+double shortfall(const Step& s) {
   double most = 0;
   for (int k = 0; k < s.num_contacts; ++k) {
     const StepContact& c = s.contacts[k];
     if (!c.found) continue;
-    const double least = least_end_gap(sim.options.contact, c.gap, m->opt.timestep);
-    most = std::max(most, least - c.end_gap);
+    const double off = c.wanted - c.end_gap;
+    most = std::max(most, c.bounces ? std::abs(off) : off);
   }
   return most;
 }
 
 // The next round's problem: the bias of every contact by where the last round ended.
-void correct_biases(const Impl& sim, const mjModel* m, const mjData* d, const Passage& p,
-                    const Step& s) {
+void correct_biases(const Impl& sim, const mjModel* m, const Passage& p, const Step& s) {
   const EnvSlot slot = sim.buffers->slot(p.slot);
-  const auto& model = sim.options.contact;
   const double h = m->opt.timestep;
   for (int k = 0; k < s.num_contacts; ++k) {
     const StepContact& c = s.contacts[k];
-    const double free = slot.free_velocity[c.row], before = d->efc_vel[slot.efc_of[c.row]];
-    const double bounced = closing_bias(model, c.gap, before, free, h, p.bounce);
-    const double kept =
-        c.found ? corrected_closing(model, c.gap, h, c.end_gap, c.v_after) : bounced;
-    slot.b[c.row] = free + (bounced < 0 ? std::min(bounced, kept) : kept);
+    const double bias =
+        c.found ? corrected_closing(c.wanted, h, c.end_gap, c.v_after) : (c.gap - c.wanted) / h;
+    slot.b[c.row] = slot.free_velocity[c.row] + bias;
   }
 }
 
@@ -114,7 +124,7 @@ void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, Lap& l
   int best_round = 0;
   for (int round = 0; !p.failed; ++round) {
     const double penetration = go_to_end(sim, m, d, p, s);
-    const double short_by = shortfall(sim, m, s);
+    const double short_by = shortfall(s);
     lap.mark(kMujoco);
     if (short_by < best) {
       best = short_by;
@@ -129,7 +139,7 @@ void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, Lap& l
     if (short_by <= sim.options.position_tolerance || round - best_round == kPatience ||
         round == most)
       break;
-    correct_biases(sim, m, d, p, s);
+    correct_biases(sim, m, p, s);
     solve_from(sim, p, results.impulse(p.slot));
     lap.mark(kSolve);
   }
@@ -172,7 +182,9 @@ void limit_lift(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s) {
   for (int i = 0; i < m->nv; ++i) v[i] = s.v_end[i] + share * (v[i] - s.v_end[i]);
 }
 
-bool overlaps(const Impl& sim, const Passage& p) {
+// Whether positions may have to move otherwise than velocities: something overlaps, or bounces.
+bool may_fall_short(const Impl& sim, const Passage& p) {
+  if (sim.options.position_iterations > 0 || sim.options.contact.restitution > 0) return true;
   for (std::size_t i = 0; i < p.contacts.gap.size(); ++i)
     if (p.contacts.use[i] == Use::solved && p.contacts.gap[i] < -sim.options.position_tolerance)
       return true;
@@ -183,7 +195,7 @@ bool overlaps(const Impl& sim, const Passage& p) {
 
 void keep_gaps(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   if (sim.buffers->rows(p.slot) == 0 || sim.options.contact.compliance > 0) return;
-  if (sim.options.position_iterations == 0 && !overlaps(sim, p)) return;
+  if (!may_fall_short(sim, p)) return;
   Lap lap(p);
   mj_markStack(d);
   Step s = enter_step(sim, m, d, p);

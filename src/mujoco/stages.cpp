@@ -25,6 +25,8 @@ void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_a
   leave_out_far_contacts(m, d, margins, contacts.gap);
   contacts.use.assign(d->ncon, Use::solved);
   mj_makeConstraint(&wide, d);
+  for (int i = 0; i < d->ncon; ++i)  // MuJoCo may make no rows of a contact
+    if (d->contact[i].efc_address < 0) contacts.use[i] = Use::culled;
   mj_island(m, d);
   mj_transmission(m, d);  // mj_projectConstraint is for dual solvers: prepare_model chooses none
 }

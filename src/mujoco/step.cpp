@@ -3,6 +3,7 @@
 // the state is kept between steps (measured in docs/performance.md). On a GPU the solves lie
 // between passes, and every environment keeps data of its own.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -49,7 +50,8 @@ Verdict failure(EnvStatus status) {
 void report(Impl& sim, int e, const Verdict& v, Statistics& statistics) {
   statistics.count(v);
   sim.status[e] = std::max(sim.status[e], v.status);
-  sim.residual[e] = std::max(sim.residual[e], v.residual);
+  sim.residual[e] =  // NaN under MuJoCo's law, where the step was made
+      std::isinf(v.residual) ? v.residual : std::max(sim.residual[e], v.residual);
   sim.iterations[e] += v.iterations;
   sim.failures[e] += v.status == EnvStatus::bad_input;
   sim.solver[e] = v.solver;

@@ -24,10 +24,7 @@ void cull(const mjModel* m, const mjData* d, const double* a_free, StepContacts&
   const double h = m->opt.timestep;
   for (int c = 0; c < d->ncon; ++c) {
     const int row = d->contact[c].efc_address;
-    if (row < 0) {  // MuJoCo makes no rows of it
-      contacts.use[c] = Use::culled;
-      continue;
-    }
+    if (row < 0) continue;
     const double before = d->efc_vel[row];
     const double free = before + h * row_velocity(d, row, a_free);
     const double closing = std::min(before, free) - kSpareSpeed;

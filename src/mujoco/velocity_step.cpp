@@ -70,7 +70,8 @@ bool may_be_ghost(const mjModel* m, const mjData* d, const Passage& p, int i) {
 }
 
 GeomPair pair_of(const mjData* d, const StepContacts& contacts, const mjContact& c) {
-  GeomPair pair{.geom = {c.geom[0], c.geom[1]}, .margin = 0, .least_gap = 0, .touches = false};
+  GeomPair pair{};
+  std::copy_n(c.geom, 2, pair.geom);
   for (int i = 0; i < d->ncon; ++i) {
     if (!of_pair(d->contact[i], pair)) continue;
     pair.margin = d->contact[i].dist - contacts.gap[i];
@@ -95,50 +96,73 @@ bool find_suspects(const Impl& sim, const mjModel* m, const mjData* d, Passage& 
   return p.pairs.size() > known;
 }
 
-// Marks all contacts of the pairs that may be ghosts: they are, if their geoms do not touch.
+// Whether a contact of a pair that touches is one by which it does; if none is, all are.
+bool is_real(const mjData* d, const GeomPair& pair, const mjContact& contact) {
+  if (!pair.touches || agrees(pair, contact.frame)) return pair.touches;
+  for (int i = 0; i < d->ncon; ++i)
+    if (of_pair(d->contact[i], pair) && agrees(pair, d->contact[i].frame)) return false;
+  return true;
+}
+
+// Marks all contacts of the pairs that may be ghosts.
 void mark_pairs(const mjModel* m, const mjData* d, Passage& p) {
   for (int i = 0; i < d->ncon; ++i) {
     if (!may_be_ghost(m, d, p, i)) continue;
     for (const GeomPair& pair : p.pairs)
-      if (of_pair(d->contact[i], pair)) p.contacts.use[i] = pair.touches ? Use::solved : Use::ghost;
+      if (of_pair(d->contact[i], pair))
+        p.contacts.use[i] = is_real(d, pair, d->contact[i]) ? Use::solved : Use::ghost;
   }
 }
 
-// Looks which pairs that were left out touch on their way. Those of which nothing is known do.
-void trace(const Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+// Looks which pairs that were left out touch on their way: those of which nothing is known do.
+// Whether there are any.
+bool trace(const Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  const auto touching = [&] {
+    return std::count_if(p.pairs.begin(), p.pairs.end(),
+                         [](const GeomPair& pair) { return pair.touches; });
+  };
+  const auto before = touching();
   if (!solved(sim, p) && sim.buffers->rows(p.slot) > 0)
     for (GeomPair& pair : p.pairs) pair.touches = true;
   find_end_velocity(sim, m, d, p);
   trace_pairs(m, d, p.end_velocity.data(), p.pairs, p.poses);
+  return touching() > before;
 }
 
-// A round solves the problem without the doubtful contacts of all suspects, and takes in those that
-// touch. Where all do, as most that come near do, the problem is the one before.
-void leave_out_ghosts(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
-  p.pairs.clear();
-  for (int round = 0; round < kMostGhostRounds && !p.failed; ++round) {
-    if (!find_suspects(sim, m, d, p)) break;
-    p.with_suspects.keep(*sim.buffers, p.slot);
-    p.use_with_suspects = p.contacts.use;
+// Takes in the pairs that touch without their doubtful contacts, until those that are still left
+// out do not. Where all are back, as most that come near are, the problem is the one before.
+void take_in_real(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  while (!p.failed && trace(sim, m, d, p)) {
     mark_pairs(m, d, p);
-    solve_marked(sim, m, d, p);
-    take_in_culled(sim, m, d, p);
-    if (p.failed) break;
-    trace(sim, m, d, p);
-    mark_pairs(m, d, p);
-    const auto& use = p.contacts.use;
-    const bool as_before =
-        std::none_of(use.begin(), use.end(), [](Use u) { return u == Use::ghost; });
-    if (as_before) {
+    if (p.contacts.count(Use::ghost) == 0) {
       p.contacts.use = p.use_with_suspects;
-      p.with_suspects.restore(*sim.buffers, p.slot);
-      break;
+      return p.with_suspects.restore(*sim.buffers, p.slot);
     }
-    if (std::none_of(p.pairs.begin(), p.pairs.end(), [](const GeomPair& g) { return g.touches; }))
-      continue;
     solve_marked(sim, m, d, p);
     take_in_culled(sim, m, d, p);
   }
+}
+
+// Solves the problem without the doubtful contacts of all suspects: until there are none left, for
+// a way that leads past one ghost must not be bent by another. Whether there were any.
+bool leave_out_suspects(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  int k = 0;
+  for (; k < kMostRounds && !p.failed && find_suspects(sim, m, d, p); ++k) {
+    if (k == 0) {
+      p.with_suspects.keep(*sim.buffers, p.slot);
+      p.use_with_suspects = p.contacts.use;
+    }
+    mark_pairs(m, d, p);
+    solve_marked(sim, m, d, p);
+    take_in_culled(sim, m, d, p);
+  }
+  return k > 0;
+}
+
+void leave_out_ghosts(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  p.pairs.clear();
+  for (int round = 0; round < kMostGhostRounds && leave_out_suspects(sim, m, d, p); ++round)
+    take_in_real(sim, m, d, p);
   p.verdict.ghosts = p.contacts.count(Use::ghost);
 }
 

@@ -130,16 +130,18 @@ void ImpulseStore::keep(const mjModel* m, mjData* d, const EnvSlot& slot, int ro
   d->userdata[begin_] = row;
 
   int count = 0;
-  for (row = rows_of(*slot.shape); row < rows && count < max_contacts_; ++count) {
+  for (row = rows_of(*slot.shape); row < rows && count < max_contacts_;) {
     const mjContact& contact = contact_at(d, slot, row);
     mjtNum* kept = kept_contacts(d) + contact_size_ * count;
     mjtNum local[6] = {};
     mju_copy(local, r + row, contact.dim);
+    row += contact.dim;
+    if (local[0] == 0) continue;  // what does not push starts from rest anyway
     kept[kPair] = pair_of(m, contact);
     mju_copy3(kept + kPosition, contact.pos);
     mju_mulMatTVec3(kept + kForce, contact.frame, local);
     if (contact_size_ > kMoment) mju_mulMatTVec3(kept + kMoment, contact.frame, local + 3);
-    row += contact.dim;
+    ++count;
   }
   d->userdata[begin_ + 1] = count;
 }

@@ -99,6 +99,17 @@ def stack(boxes: int, integrator: str = "implicitfast") -> str:
       <worldbody><geom type="plane" size="5 5 .1"/>{bodies}</worldbody></mujoco>"""
 
 
+def pile(timestep: float) -> str:
+    """Six cubes of 8 kg that fall on each other."""
+    bodies = "".join(
+        f'<body pos="{0.02 * (i % 3)} {0.01 * (i % 2)} {0.2 + 0.4 * i}" '
+        f'euler="{7 * i} {5 * i} {3 * i}"><freejoint/><geom type="box" size=".1 .1 .1"/></body>'
+        for i in range(6)
+    )
+    return f"""<mujoco><option timestep="{timestep}" cone="elliptic"/>
+      <worldbody><geom type="plane" size="50 50 .1"/>{bodies}</worldbody></mujoco>"""
+
+
 TUMBLING = """<mujoco><option timestep="0.005"/>
   <default><geom friction=".7 .01 .005" type="box" size=".1 .06 .03"/></default>
   <worldbody><geom type="plane" size="5 5 .1"/>

@@ -64,6 +64,7 @@ def test_a_poisoned_environment_harms_no_other_and_is_told(law: str, mode: Autor
     assert not good.failures.any()
 
 
+@pytest.mark.filterwarnings("ignore:.*not solved:UserWarning")
 def test_contacts_that_are_not_solved_end_the_episode() -> None:
     options = stickslip.SolveOptions(max_sweeps=1)
     env = make("Ant-v5", 8, solver="pgs", options=options, max_episode_steps=None)

@@ -4,7 +4,7 @@ detection, on the states after the steps, is the judge."""
 import mujoco
 import numpy as np
 import pytest
-from sim_models import MACHINE, TUMBLING, model_path, stack
+from sim_models import TUMBLING, model_path, stack
 
 from stickslip import Status
 from stickslip.sim import BatchSim
@@ -23,9 +23,9 @@ def scene(geom, h, friction=0.5, height=0.4, integrator="implicitfast"):
       </worldbody></mujoco>"""
 
 
-def tumbling(geom, h, num_envs=32, **options):
+def tumbling(geom, h, num_envs=32, spin=5, **options):
     sim = BatchSim(scene(geom, h), num_envs, contact_margin=FLIGHT, **options)
-    spread = np.array([1, 1, 1, 5, 5, 5])  # m/s, rad/s
+    spread = np.array([1, 1, 1, spin, spin, spin])  # m/s, rad/s
     sim.qvel[:] = np.random.default_rng(0).normal(size=sim.qvel.shape) * spread
     return sim
 
@@ -46,11 +46,11 @@ def same(a, b):
     np.testing.assert_array_equal(a.view(np.uint64), b.view(np.uint64))
 
 
-@pytest.mark.parametrize("h", [0.005, 0.01, 0.02])
+@pytest.mark.parametrize(("h", "spin"), [(0.005, 10), (0.01, 5), (0.02, 5)])
 @pytest.mark.parametrize("geom", [CUBE, CAPSULE], ids=["cube", "capsule"])
-def test_no_step_ends_in_penetration(geom, h):
+def test_no_step_ends_in_penetration(geom, h, spin):
     model = mujoco.MjModel.from_xml_string(scene(geom, h))
-    one, many = (tumbling(geom, h, position_iterations=k) for k in (0, 10))
+    one, many = (tumbling(geom, h, spin=spin, position_iterations=k) for k in (0, 10))
     worst, rounds = 0.0, 0
     for _ in range(round(1.5 / h)):
         one.step()
@@ -94,12 +94,11 @@ def test_one_solve_leaves_the_square_of_the_step():
 
 
 @pytest.mark.parametrize("integrator", ["euler", "implicitfast"])
-def test_energy_grows_by_no_more_than_the_work_of_the_gaps(integrator):
-    """ΔE = Σ r · J v' - ½ |v' - v|²_M, of which friction's part is not positive and the normals'
-    is the work of their biases, -Σ r_n (b_n - J_n v_free)."""
-    sim = tumbling(CUBE, 0.02, 8, position_iterations=10, integrator=integrator, tol=1e-12)
-    mass, inertia = 8.0, 8.0 * 0.04 / 6
-    total = 0.0
+def test_energy_grows_by_no_more_than_recovery_lifts(integrator):
+    """Positions may move further than velocities say; velocities gain nothing by it, but what lifts
+    by 0.1 nm, which is rounding (contact_model.hpp)."""
+    sim = tumbling(CUBE, 0.02, 16, 10, position_iterations=10, integrator=integrator, tol=1e-12)
+    mass, inertia, lifted = 8.0, 8.0 * 0.04 / 6, 0.0
 
     def energy():
         v, spin = sim.qvel[:, :3], sim.qvel[:, 3:]
@@ -107,16 +106,29 @@ def test_energy_grows_by_no_more_than_the_work_of_the_gaps(integrator):
         return kinetic + mass * 9.81 * sim.qpos[:, 2]
 
     for _ in range(100):
-        before, v = energy(), sim.qvel.copy()
+        before, z = energy(), sim.qpos[:, 2].copy()
         sim.step()
-        for env, after in enumerate(energy()):
+        lift = mass * 9.81 * (sim.qpos[:, 2] - z - sim.timestep * sim.qvel[:, 2])
+        assert (np.abs(lift[sim.position_rounds == 0]) < 1e-9).all()
+        assert (energy() - before - lift).max() <= 1e-9 + mass * 9.81 * 1e-10
+        lifted += np.maximum(lift, 0.0).sum()
+    assert lifted > 1e-3  # J; the bound was put to the test
+
+
+def test_velocities_are_those_of_the_problem_shown():
+    """Whatever rounds there were for the positions."""
+    sim = tumbling(CUBE, 0.02, 32, 10, position_iterations=10, position_tolerance=1e-9)
+    rounds = 0
+    for _ in range(60):
+        before = sim.qvel.copy()
+        sim.step()
+        for env in np.flatnonzero(sim.position_rounds):
             p = sim.problem(env)
-            v_free = v[env] + sim.timestep * p["a_free"]
-            bias = (p["b"] - p["J"] @ v_free)[::3]
-            work = -(p["impulse"][::3] * bias).sum()
-            assert after - before[env] <= max(work, 0.0) + 1e-9
-            total += max(work, 0.0) * (sim.position_rounds[env] > 0)
-    assert total > 1e-3  # J; the bound was put to the test
+            v_free = before[env] + sim.timestep * p["a_free"]
+            expected = v_free + np.linalg.solve(p["M"], p["J"].T @ p["impulse"])
+            np.testing.assert_allclose(sim.qvel[env], expected, atol=1e-9)
+            rounds += 1
+    assert rounds > 10
 
 
 def test_bits_do_not_depend_on_threads_or_batch():
@@ -136,21 +148,24 @@ def test_bits_do_not_depend_on_threads_or_batch():
     same(one.state.copy(), nine.state[4:5].copy())
 
 
-def test_environments_without_rounds_keep_the_bits_of_one_solve():
+def test_environments_without_rounds_move_as_with_one_solve():
+    """To rounding: nothing is culled where gaps are measured, so problems have more rows."""
     one, many = (tumbling(CAPSULE, 0.005, position_iterations=k) for k in (0, 5))
     untouched = np.ones(one.num_envs, bool)
     for step in range(200):
         one.step()
         many.step()
         untouched &= many.position_rounds == 0
-        same(one.state[untouched].copy(), many.state[untouched].copy())
+        for a, b in ((one.qpos, many.qpos), (one.qvel, many.qvel)):
+            np.testing.assert_allclose(a[untouched], b[untouched], rtol=0, atol=1e-9)
         if step == 60:
             assert 0 < untouched.sum() < len(untouched)
     assert not untouched.all()
 
 
 def test_restart_from_a_saved_state_bit_for_bit():
-    sim = BatchSim(MACHINE, 4, position_iterations=5)
+    ant, options = model_path("ant"), {"position_iterations": 5, "integrator": "implicitfast"}
+    sim = BatchSim(ant, 4, **options)
     rng = np.random.default_rng(3)
     sim.qvel[:] = rng.normal(size=sim.qvel.shape)
     controls = rng.uniform(-1, 1, (80, *sim.ctrl.shape))
@@ -162,7 +177,7 @@ def test_restart_from_a_saved_state_bit_for_bit():
         sim.step(u)
         rounds += sim.position_rounds.sum()
     assert rounds > 0
-    other = BatchSim(MACHINE, 4, position_iterations=5)
+    other = BatchSim(ant, 4, **options)
     other.state[:] = saved
     for u in controls[40:]:
         other.step(u)
@@ -192,11 +207,11 @@ def test_penetration_is_rare_where_one_solve_penetrates_often(name):
     assert depths[1] < depths[0] / 3
 
 
-def test_the_problem_of_the_last_round_is_the_one_shown():
-    """It solves again, from its own warm start, to the same bits."""
+def test_the_problem_shown_is_that_of_the_velocities():
+    """It solves again, from its own warm start, to the same bits, whatever rounds there were."""
     from stickslip import solve
 
-    sim = tumbling(CUBE, 0.02, position_iterations=10, position_tolerance=1e-9)
+    sim = tumbling(CUBE, 0.02, 64, position_iterations=10, position_tolerance=1e-9)
     judged = 0
     for _ in range(60):
         sim.step()
@@ -218,6 +233,7 @@ def test_deep_contacts_recover_as_fast_as_they_may():
             sim.step()
             depth = max(0.0, 0.02 - k * h * v_max)
             np.testing.assert_allclose(sim.penetration[0], depth, atol=1e-9)
+            assert np.abs(sim.qvel).max() < 1e-7
 
 
 def test_bouncing_contacts_bounce():
@@ -237,6 +253,7 @@ def test_nothing_is_measured_without_iterations():
     assert not sim.position_rounds.any()
 
 
+@pytest.mark.filterwarnings("ignore:.*not solved:UserWarning")  # sweeps alone, of the law box
 @pytest.mark.parametrize("law", ["box", "frictionless", "pyramid"])
 def test_other_laws_at_velocity_level(law):
     sim = tumbling(CUBE, 0.02, position_iterations=10, law=law)
@@ -262,12 +279,6 @@ def test_other_laws_at_velocity_level(law):
 def test_wrong_options(options, message):
     with pytest.raises(ValueError, match=message):
         BatchSim(stack(1), **{"position_iterations": 3, **options})
-
-
-def test_the_gpu_is_refused(monkeypatch):
-    monkeypatch.setattr("stickslip.sim.use_cuda", lambda backend: True)
-    with pytest.raises(ValueError, match="position_iterations: expected 0 with backend cuda"):
-        BatchSim(stack(1), position_iterations=1)
 
 
 def test_flexible_bodies_are_refused():

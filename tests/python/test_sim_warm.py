@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sim_models import MACHINE, STATE, TUMBLING, slope, spinning_disc, stack
 
-from stickslip import Status
+from stickslip import Status, residual
 from stickslip.sim import BatchSim
 
 RIGID = ("coulomb", "box", "frictionless")
@@ -118,20 +118,36 @@ def test_other_rows_are_known_by_type_and_id():
     np.testing.assert_array_equal(sim.problem(0)["warm_start"], [*last[:3], 0, last[3]])
 
 
+def both_are_right(one, other, env, law, tol):
+    """Exact Coulomb friction may leave a choice: then both solve the same problem."""
+    p, q = one.problem(env), other.problem(env)
+    given = ("W", "b", "mu", "R", "dims", "lo", "hi", "n_free", "n_nonneg")
+    for name in given:
+        np.testing.assert_array_equal(p[name], q[name])
+    problem = {name: p[name] for name in given}
+    for impulse in (p["impulse"], q["impulse"]):
+        assert residual(r=impulse, law=law, **problem) <= tol * (1 + np.abs(p["b"]).max())
+
+
 @pytest.mark.parametrize("model", [TUMBLING, MACHINE, spinning_disc(0.01, "Euler")])
 @pytest.mark.parametrize("law", RIGID)
 def test_the_answer_is_the_same_to_the_tolerance(law, model):
     """From the same states, with impulses of the last step and without."""
     warm, cold = (BatchSim(model, 4, law=law, tol=1e-11, warm_start=on) for on in (True, False))
     rng = np.random.default_rng(2)
-    size = cold.state.shape[1]
+    size, choices = cold.state.shape[1], 0
     for _ in range(60):
         warm.qfrc_applied[:] = rng.normal(size=warm.qfrc_applied.shape)
         cold.state[:] = warm.state[:, :size]
         warm.step()
         cold.step()
         assert (warm.status == cold.status).all()
-        np.testing.assert_allclose(warm.qvel, cold.qvel, rtol=1e-6, atol=1e-8)
+        for env in range(4):
+            if np.allclose(warm.qvel[env], cold.qvel[env], rtol=1e-6, atol=1e-8):
+                continue
+            both_are_right(warm, cold, env, law, 1e-11)
+            choices += 1
+    assert choices <= (5 if law == "coulomb" else 0)
 
 
 def test_it_pays():
