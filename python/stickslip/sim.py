@@ -61,9 +61,10 @@ class BatchSim(SimViews):
             model's own userdata; a reset environment starts cold.
         position_iterations, position_tolerance: penetration beyond the tolerance, m, is recovered
             in the positions alone, at most at v_max; velocities never have it. 0: with gaps that
-            are linear within the step; else in at most so many more solves a step until no gap of the
-            step's contacts, measured at its end, falls short: `penetration` and `position_rounds`
-            tell. The tolerance's default is the accuracy of MuJoCo's gaps between convex geoms.
+            are linear within the step; else in at most so many more solves a step until no gap of
+            the step's contacts, measured at its end, falls short: `penetration` and
+            `position_rounds` tell. The tolerance's default is the accuracy of MuJoCo's gaps
+            between convex geoms.
         fields: names of arrays of MuJoCo's mjData to keep for all environments: `field` has them.
 
     Raises:
