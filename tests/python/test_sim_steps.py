@@ -181,6 +181,22 @@ def test_sliding_over_level_tiles_is_not_slowed_by_their_edges(shape, h, speed):
     assert (sim.qvel[:, 0] / before).min() > 0.99
 
 
+@pytest.mark.parametrize("h", [0.002, 0.005, 0.01])
+def test_a_box_slides_over_tiles_smaller_than_itself(h):
+    """Several tiles lie ahead at once: a way past one ghost must not be bent by the next."""
+    tiles = (
+        f'<geom type="box" size=".05 .05 .05" pos="{0.1 * i} {0.1 * k} -.05" {SLICK}/>'
+        for i in range(-2, 20)
+        for k in range(-2, 3)
+    )
+    sim = BatchSim(scene(h, *tiles, free(f'<geom type="box" size=".1 .1 .05" {SLICK}/>')), 12)
+    sim.qpos[:, 2] = 0.05
+    sim.qvel[:, 0] = np.linspace(0.5, 5, 12)
+    before = sim.qvel[:, 0].copy()
+    run(sim, round(0.3 / h))
+    assert (sim.qvel[:, 0] / before).min() > 0.99
+
+
 @pytest.mark.parametrize("h", [0.002, 0.01])
 @pytest.mark.parametrize("speed", [20, 50])
 @pytest.mark.parametrize("clearance", [0.001, 0.01])
