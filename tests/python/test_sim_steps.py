@@ -74,6 +74,20 @@ def test_no_projectile_passes_a_plate(h):
     assert np.abs(sim.qvel).max() < 1e-9
 
 
+@pytest.mark.parametrize(
+    ("radius", "half", "speed", "h"),
+    [(5e-4, 5e-4, 56, 0.01), (5e-4, 0.01, 197, 0.01), (0.01, 0.01, 300, 0.03)],
+)
+def test_no_grain_passes_a_plate_in_a_step_of_many_times_its_size(radius, half, speed, h):
+    plate = f'<geom type="box" size="1 1 {half}"/>'
+    ball = free(f'<geom type="sphere" size="{radius}"/>')
+    sim = BatchSim(scene(h, plate, ball, gravity=0), 64)
+    sim.qpos[:, 2] = 1 + np.linspace(0, speed * h, 64, endpoint=False)
+    sim.qvel[:, 2] = -speed
+    run(sim, round(1 / speed / h) + 5)
+    np.testing.assert_allclose(sim.qpos[:, 2], half + radius, rtol=0, atol=NEAR)
+
+
 @pytest.mark.parametrize("h", [0.002, 0.01])
 @pytest.mark.parametrize(("shot", "floor"), [(dropped, 0.05), (projectiles, 0.06)])
 def test_balls_are_stopped_by_what_they_touch(shot, floor, h):
