@@ -87,7 +87,7 @@ void limit_impacts(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   solve_with_share(sim, m, d, p, 0.0);
   double low_work = work_of_solution(sim, d, p).work, high_work = full.work;
   double low_share = 0, high_share = 1;
-  p.saved.keep(buffers, p.slot);
+  p.saved.keep_solution(buffers, p.slot);
   for (int k = 0; k < kMostTrials && low_work < -kNearEnough * full.work; ++k) {
     const double at = zero_between(sim, d, p, p.saved.impulse(), high, low_work, high_work);
     const double share = low_share + at * (high_share - low_share);
@@ -96,7 +96,7 @@ void limit_impacts(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
     if (!trial.gains() && buffers.results().status(p.slot) == EnvStatus::solved) {
       low_share = share;
       low_work = trial.work;
-      p.saved.keep(buffers, p.slot);
+      p.saved.keep_solution(buffers, p.slot);
     } else {
       high_share = share;
       high_work = std::max(trial.work, 0.0);

@@ -37,8 +37,10 @@ void gather_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   p.bounce = 1;
   p.repositioned = false;
   pose_problem(sim, m, d, p);
+  const int rows = sim.buffers->rows(p.slot);
+  p.warm = sim.impulses.recall(m, d, slot, rows, sim.buffers->problems().warm_start(p.slot));
   lap.mark(kGather);
-  if (sim.buffers->rows(p.slot) == 0) return;
+  if (rows == 0) return;
   sim.buffers->form_delassus(p.slot);
   lap.mark(kDelassus);
   if (sim.gpu() && !sim.buffers->in_velocities(p.slot)) return;
@@ -163,9 +165,13 @@ void recover(Impl& sim, const mjModel* m, mjData* d, const Passage& p) {
   sim.autoreset() ? mj_resetData(m, d) : go_back(sim, m, d, p);
 }
 
+void refuse(Verdict& v) {
+  v.status = EnvStatus::bad_input;
+  v.residual = std::numeric_limits<double>::infinity();
+}
+
 void fail(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
-  p.verdict.status = EnvStatus::bad_input;
-  p.verdict.residual = std::numeric_limits<double>::infinity();
+  refuse(p.verdict);
   p.verdict.num_contacts = p.verdict.num_rows = 0;
   recover(sim, m, d, p);
 }
@@ -206,10 +212,7 @@ void step_by_mujoco(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   const int islands = std::clamp(d->nisland, 1, int(mjNISLAND));
   p.verdict.iterations = std::accumulate(d->solver_niter, d->solver_niter + islands, 0);
   keep_sensors(sim, m, d, p);
-  if (p.failed) {
-    p.verdict.status = EnvStatus::bad_input;
-    p.verdict.residual = std::numeric_limits<double>::infinity();
-  }
+  if (p.failed) refuse(p.verdict);
   if (bad_state(m, d)) recover(sim, m, d, p);
   lap.mark(kMujoco);
 }
@@ -250,7 +253,6 @@ void pose_problem(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   const int rows = gather_rows(m, d, sim.formulation, sim.rigid() ? &p.contacts : nullptr, slot);
   if (sim.rigid()) write_biases(m, d, sim.formulation.contact, p.contacts, p.bounce, slot);
   sim.buffers->set_rows(p.slot, rows);
-  p.warm = sim.impulses.recall(m, d, slot, rows, sim.buffers->problems().warm_start(p.slot));
 }
 
 void take_solution(Impl& sim, Passage& p) {

@@ -200,7 +200,7 @@ void keep_gaps(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   mj_markStack(d);
   Step s = enter_step(sim, m, d, p);
   if (s.num_contacts > 0) {
-    p.saved.keep(*sim.buffers, p.slot);
+    p.saved.keep_solution(*sim.buffers, p.slot);
     iterate(sim, m, d, p, s, lap);
     p.saved.restore_solution(*sim.buffers, p.slot);
     p.failed = false;  // of these solves, the step can do without

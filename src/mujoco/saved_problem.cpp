@@ -17,26 +17,12 @@ void copy(T* to, const std::vector<T>& from) {
 
 }  // namespace
 
-void SavedProblem::keep(ProblemBuffers& buffers, int slot) {
+void SavedProblem::keep_solution(ProblemBuffers& buffers, int slot) {
   const EnvSlot s = buffers.slot(slot);
-  auto& problems = buffers.problems();
-  const std::ptrdiff_t n = rows_ = buffers.rows(slot), ld = problems.max_rows();
-  shape_ = *s.shape;
-  copy(dims_, s.dims, shape_.n_contacts);
+  const std::ptrdiff_t n = rows_ = buffers.rows(slot);
   copy(efc_of_, s.efc_of, n);
-  copy(J_row_, s.J_row, n + 1);
-  copy(J_col_, s.J_col, J_row_[n]);
-  copy(J_, s.J, J_row_[n]);
-  for (auto [to, from] : {std::pair{&b_, s.b},
-                          {&mu_, s.mu},
-                          {&R_, s.R},
-                          {&free_velocity_, s.free_velocity},
-                          {&warm_start_, problems.warm_start(slot)}})
-    copy(*to, from, n);
-  copy(lo_, s.lo, shape_.n_box);
-  copy(hi_, s.hi, shape_.n_box);
-  W_.resize(n * n);
-  for (std::ptrdiff_t i = 0; i < n; ++i) std::copy_n(problems.W(slot) + i * ld, n, &W_[i * n]);
+  copy(b_, s.b, n);
+  copy(warm_start_, buffers.problems().warm_start(slot), n);
   const auto& r = buffers.results();
   copy(impulse_, r.impulse(slot), n);
   status_ = r.status(slot);
@@ -44,6 +30,25 @@ void SavedProblem::keep(ProblemBuffers& buffers, int slot) {
   iterations_ = r.iterations(slot);
   rung_ = r.rung(slot);
   solver_ = r.solver(slot);
+}
+
+void SavedProblem::keep(ProblemBuffers& buffers, int slot) {
+  keep_solution(buffers, slot);
+  const EnvSlot s = buffers.slot(slot);
+  auto& problems = buffers.problems();
+  const std::ptrdiff_t n = rows_, ld = problems.max_rows();
+  shape_ = *s.shape;
+  copy(dims_, s.dims, shape_.n_contacts);
+  copy(J_row_, s.J_row, n + 1);
+  copy(J_col_, s.J_col, J_row_[n]);
+  copy(J_, s.J, J_row_[n]);
+  copy(mu_, s.mu, n);
+  copy(R_, s.R, n);
+  copy(free_velocity_, s.free_velocity, n);
+  copy(lo_, s.lo, shape_.n_box);
+  copy(hi_, s.hi, shape_.n_box);
+  W_.resize(n * n);
+  for (std::ptrdiff_t i = 0; i < n; ++i) std::copy_n(problems.W(slot) + i * ld, n, &W_[i * n]);
 }
 
 void SavedProblem::restore_solution(ProblemBuffers& buffers, int slot) const {

@@ -13,7 +13,9 @@ class SavedProblem {
   void keep(ProblemBuffers& buffers, int slot);
   /// Puts it back, as the latest solve of the slot.
   void restore(ProblemBuffers& buffers, int slot) const;
-  /// The same for right side and solution alone: the rows must be those of `keep`.
+
+  /// The same for right side and solution alone, where the rows stay what they are.
+  void keep_solution(ProblemBuffers& buffers, int slot);
   void restore_solution(ProblemBuffers& buffers, int slot) const;
 
   /// Its impulses as a start r [rows] for the problem in the slot, 0 for rows that are new.

@@ -39,9 +39,10 @@ void clear_verdicts(Impl& sim) {
 }
 
 // On a step that was not made.
-Verdict failure(EnvStatus status) {
+Verdict failure(Impl::Raised raised) {
   Verdict verdict;
-  verdict.status = status;
+  verdict.status =
+      raised == Impl::Raised::shortage ? EnvStatus::over_capacity : EnvStatus::bad_input;
   verdict.residual = std::numeric_limits<double>::infinity();
   return verdict;
 }
@@ -194,12 +195,10 @@ std::vector<int> Impl::recover_raised() {
   std::vector<int> ids, reset;
   for (int e = 0; e < options.num_envs; ++e) {
     if (raised[e] == Raised::nothing) continue;
-    const bool shortage = raised[e] == Raised::shortage;
-    report(*this, e, failure(shortage ? EnvStatus::over_capacity : EnvStatus::bad_input),
-           statistics);
+    report(*this, e, failure(raised[e]), statistics);
     put_back(e);
     ids.push_back(e);
-    if (!shortage && autoreset()) reset.push_back(e);
+    if (raised[e] == Raised::error && autoreset()) reset.push_back(e);
   }
   if (!reset.empty())
     mjb_reset(batch.get(), reset.data(), int(reset.size()), nullptr, mjSTAGE_NONE);
@@ -211,11 +210,7 @@ void Impl::forward(const std::vector<int>& ids) {
   std::fill(raised.begin(), raised.end(), Raised::nothing);
   pass(&pose, this, true, ids);
   for (int e = 0; e < options.num_envs; ++e)
-    if (raised[e] != Raised::nothing)
-      report(
-          *this, e,
-          failure(raised[e] == Raised::shortage ? EnvStatus::over_capacity : EnvStatus::bad_input),
-          statistics);
+    if (raised[e] != Raised::nothing) report(*this, e, failure(raised[e]), statistics);
 }
 
 // Constraints of flexes that MuJoCo solves in a metric of its own have no place in W.

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "src/mujoco/part.hpp"
+
 namespace stickslip::mujoco {
 namespace {
 
-constexpr double kSpareSpeed = 0.25;  // m/s
-constexpr double kClosed = 1e-9;      // m
+constexpr double kClosed = 1e-9;  // m
 
 }  // namespace
 

@@ -27,7 +27,7 @@ void find_end_velocity(const Impl& sim, const mjModel* m, const mjData* d, Passa
 // The problem of the contacts that are marked now, and its solution, from that of the last one.
 void solve_marked(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   Lap lap(p);
-  p.saved.keep(*sim.buffers, p.slot);
+  p.saved.keep_solution(*sim.buffers, p.slot);
   pose_problem(sim, m, d, p);
   const int rows = sim.buffers->rows(p.slot);
   p.saved.start(sim.buffers->slot(p.slot), rows, sim.buffers->problems().warm_start(p.slot));
