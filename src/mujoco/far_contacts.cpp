@@ -4,17 +4,21 @@
 
 namespace stickslip::mujoco {
 
-double gap_of(const mjModel* m, const mjContact& contact, const Margins& margins) {
+namespace {
+
+// How far ahead a contact was looked for, and what of it is a push of others, m.
+struct Ahead {
+  double margin, jolt;
+};
+
+Ahead ahead_of(const mjModel* m, const mjContact& contact, const Margins& margins) {
   const auto ahead = [&](int side) {
     return contact.geom[side] >= 0 ? margins.ahead[contact.geom[side]]
                                    : margins.flex_ahead[contact.flex[side]];
   };
   const bool override = m->opt.enableflags & mjENBL_OVERRIDE;
-  const double widened = override ? margins.override_ahead : ahead(0) + ahead(1);
-  return contact.dist - (contact.includemargin - widened);
+  return {override ? margins.override_ahead : ahead(0) + ahead(1), 0.0};
 }
-
-namespace {
 
 // By which the contact may close within the step, m/s, by what the velocities of its bodies are
 // now.
@@ -28,12 +32,6 @@ double closing_speed(const mjModel* m, const mjData* d, const mjContact& c) {
   return std::max(0.0, -mju_dot3(relative, c.frame)) + 0.5 * mju_norm3(relative);
 }
 
-// By how much bodies nearby may close it, m.
-double pushed(const mjContact& c, const Margins& margins) {
-  if (margins.jolt.empty()) return 0;
-  return margins.jolt[(*margins.part_of)[c.geom[0]]] + margins.jolt[(*margins.part_of)[c.geom[1]]];
-}
-
 }  // namespace
 
 void leave_out_far_contacts(const mjModel* m, mjData* d, const Margins& margins,
@@ -41,11 +39,15 @@ void leave_out_far_contacts(const mjModel* m, mjData* d, const Margins& margins,
   const double h = m->opt.timestep, least = least_margin(m);
   gaps.resize(d->ncon);
   int kept = 0;
+  auto pair = margins.near.pairs.begin();  // contacts are in the order of their pairs
   for (int i = 0; i < d->ncon; ++i) {
     const mjContact& c = d->contact[i];
-    const double gap = gap_of(m, c, margins);
+    while (margins.by_pairs && !std::equal(c.geom, c.geom + 2, pair->geom)) ++pair;
+    const auto [widened, jolt] =
+        margins.by_pairs ? Ahead{pair->ahead, pair->jolt} : ahead_of(m, c, margins);
+    const double gap = c.dist - (c.includemargin - widened);
     bool near = gap < h + least || c.geom[0] < 0 || c.geom[1] < 0;  // at 1 m/s
-    if (!near) near = gap < h * (closing_speed(m, d, c) + 1.0) + pushed(c, margins) + least;
+    if (!near) near = gap < h * (closing_speed(m, d, c) + 1.0) + jolt + least;
     if (!near) continue;
     gaps[kept] = gap;
     if (kept != i) d->contact[kept] = c;

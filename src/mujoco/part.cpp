@@ -8,6 +8,32 @@ double least_margin(const mjModel* m) {
   return 4 * h * h * mju_norm3(m->opt.gravity) + kRounding;
 }
 
+Part part_of_geom(const mjModel* m, int geom) {
+  Part part{};
+  part.body = m->geom_bodyid[geom];
+  part.first_geom = geom;
+  part.num_geoms = 1;
+  part.plane = m->geom_type[geom] == mjGEOM_PLANE;
+  part.sphere = m->geom_type[geom] == mjGEOM_SPHERE;
+  const mjtNum* box = m->geom_aabb + 6 * geom;
+  if (!part.plane) mju_copy3(part.centre, box);  // a plane's box has no middle
+  mju_copy3(part.half, box + 3);
+  part.radius = part.sphere ? m->geom_rbound[geom] : mju_norm3(part.half);
+  return part;
+}
+
+Part part_of_body(const mjModel* m, int body) {
+  Part part{};
+  part.body = body;
+  part.first_geom = m->body_geomadr[body];
+  part.num_geoms = m->body_geomnum[body];
+  const mjtNum* box = m->bvh_aabb + 6 * m->body_bvhadr[body];
+  mju_copy3(part.centre, box);
+  mju_copy3(part.half, box + 3);
+  part.radius = mju_norm3(part.half);
+  return part;
+}
+
 bool can_move(const mjModel* m, int body) { return m->body_treeid[body] >= 0; }
 
 // cvel belongs to the centre of mass of the body's tree.
@@ -37,8 +63,7 @@ void motion_of(const mjModel* m, const mjData* d, const Part& part, Motion& moti
   } else {
     for (int i = 0; i < 3; ++i) motion.angular[i] = motion.linear[i] = 0;
   }
-  const double around = motion.reach + m->body_margin[part.body] +
-                        (least_margin(m) + m->opt.timestep * kSpareSpeed) / 2;
+  const double around = motion.reach + m->opt.timestep * kSpareSpeed / 2;
   for (int i = 0; i < 3; ++i) {
     const double* row = motion.axes + 3 * i;
     motion.bound[i] = part.plane

@@ -1,5 +1,5 @@
-// What moves as one and has a bounding box: the geoms of a moving body, or one geom that is at
-// rest; and how it may move within a step.
+// What moves as one and has a bounding box: one geom, or all geoms of a moving body of which more
+// than one may meet others; and how it may move within a step.
 #pragma once
 #include <mujoco/mujoco.h>
 
@@ -17,7 +17,8 @@ struct Part {
   double centre[3], half[3], radius;  ///< of the box, in the frame of its geom or body
 };
 struct Motion {
-  double centre[3], bound[3];    ///< the part stays within centre ± bound in the step, m
+  double centre[3], bound[3];    ///< the part stays within centre ± bound in the step, m;
+                                 ///< velocities may change by kSpareSpeed between two of them
   double angular[3], linear[3];  ///< linear: of the centre
   const double* axes;            ///< of the box, the columns of a matrix in mjData
   double reach;                  ///< m, the most that a point of it moves in the step
@@ -26,6 +27,12 @@ struct Motion {
 /// The least margin of two geoms, m: a resting contact must not be lost when its gap is 0 +
 /// rounding, and gravity may close one.
 double least_margin(const mjModel* m);
+
+/// One geom.
+Part part_of_geom(const mjModel* m, int geom);
+
+/// All geoms of a body.
+Part part_of_body(const mjModel* m, int body);
 
 /// Whether the body has degrees of freedom, by itself or through what it hangs on.
 bool can_move(const mjModel* m, int body);
@@ -71,11 +78,11 @@ inline double square_to_box(const double* offset, const double* R, const double*
   return square;
 }
 
-/// Whether the parts are too far apart to meet, however they move; cheap, for most are.
-inline bool far_apart(const Motion& a, const Motion& b, double spare) {
+/// Whether the parts stay farther apart than `margin`, m, however they move; cheap, for most do.
+inline bool far_apart(const Motion& a, const Motion& b, double margin) {
   double out[3];  // no branch before the end: which axis it is that tells cannot be predicted
   for (int i = 0; i < 3; ++i)
-    out[i] = std::abs(a.centre[i] - b.centre[i]) - (a.bound[i] + b.bound[i] + spare);
+    out[i] = std::abs(a.centre[i] - b.centre[i]) - (a.bound[i] + b.bound[i] + margin);
   return std::max(std::max(out[0], out[1]), out[2]) > 0;
 }
 
@@ -88,6 +95,34 @@ inline double one_way(const Part& a, const Motion& of_a, const Part& b, const Mo
     return dot(offset, normal) - b.radius;
   }
   return b.plane ? -mjMAXVAL : std::sqrt(square_to_box(offset, of_a.axes, a.half)) - b.radius;
+}
+
+/// How far apart the boxes of two parts are along that of their six axes which tells most, m: a
+/// lower bound on their distance. Negative: nothing is known.
+inline double distance_along_axes(const Part& a, const Motion& of_a, const Part& b,
+                                  const Motion& of_b) {
+  double offset[3], most = -mjMAXVAL;
+  difference(offset, of_b.centre, of_a.centre);
+  double along_a[3], along_b[3], out_a[3], out_b[3];
+  for (int i = 0; i < 3; ++i) {
+    along_a[i] = along_b[i] = 0;
+    out_a[i] = a.half[i];
+    out_b[i] = b.half[i];
+    for (int k = 0; k < 3; ++k) {
+      along_a[i] += of_a.axes[3 * k + i] * offset[k];
+      along_b[i] += of_b.axes[3 * k + i] * offset[k];
+    }
+  }
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      double cosine = 0;
+      for (int k = 0; k < 3; ++k) cosine += of_a.axes[3 * k + i] * of_b.axes[3 * k + j];
+      out_a[i] += std::abs(cosine) * b.half[j];
+      out_b[j] += std::abs(cosine) * a.half[i];
+    }
+  for (int i = 0; i < 3; ++i)
+    most = std::max({most, std::abs(along_a[i]) - out_a[i], std::abs(along_b[i]) - out_b[i]});
+  return most;
 }
 
 /// A lower bound on their distance, m.

@@ -20,11 +20,10 @@ void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_a
   mj_makeM(m, d);
   mj_factorM(m, d);
   mj_comVel(m, d);
-  const mjModel wide = look_ahead.widen(m, d, margins);
-  mj_collision(&wide, d);
+  look_ahead.collide(m, d, margins);
   leave_out_far_contacts(m, d, margins, contacts.gap);
   contacts.use.assign(d->ncon, Use::solved);
-  mj_makeConstraint(&wide, d);
+  mj_makeConstraint(m, d);
   for (int i = 0; i < d->ncon; ++i)  // MuJoCo may make no rows of a contact
     if (d->contact[i].efc_address < 0) contacts.use[i] = Use::culled;
   mj_island(m, d);

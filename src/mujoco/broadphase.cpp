@@ -1,0 +1,197 @@
+#include "src/mujoco/broadphase.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace stickslip::mujoco {
+namespace {
+
+constexpr std::size_t kMostPairs = 20000;
+
+// As MuJoCo's: two bodies that are welded together, or to each other's parents, do not collide.
+bool related(const mjModel* m, int a, int b) {
+  const int weld_a = m->body_weldid[a], weld_b = m->body_weldid[b];
+  if (weld_a == weld_b) return true;
+  if (m->opt.disableflags & mjDSBL_FILTERPARENT) return false;
+  if (weld_a == 0 || weld_b == 0) return false;
+  return weld_a == m->body_weldid[m->body_parentid[weld_b]] ||
+         weld_b == m->body_weldid[m->body_parentid[weld_a]];
+}
+
+bool excluded(const mjModel* m, int a, int b) {
+  const int *begin = m->exclude_signature, *end = begin + m->nexclude;
+  const int signature = (std::min(a, b) << 16) + std::max(a, b);
+  return std::find(begin, end, signature) != end;
+}
+
+struct Bits {
+  int type, affinity;
+  bool meets(const Bits& other) const { return (type & other.affinity) || (other.type & affinity); }
+};
+
+Bits bits_of(const mjModel* m, int geom) {
+  return {m->geom_contype[geom], m->geom_conaffinity[geom]};
+}
+
+Bits bits_of(const mjModel* m, const Part& part) {
+  Bits all{};
+  for (int g = part.first_geom; g < part.first_geom + part.num_geoms; ++g) {
+    all.type |= m->geom_contype[g];
+    all.affinity |= m->geom_conaffinity[g];
+  }
+  return all;
+}
+
+// What two parts or geoms may approach each other in the step, m, if they may meet; else negative.
+// `margin`: from which distance on they do, m.
+double way_to_meet(const mjModel* m, const Part& a, const Motion& of_a, const Part& b,
+                   const Motion& of_b, bool apart, double margin) {
+  const double h = m->opt.timestep, gap = least_distance(a, of_a, b, of_b) - margin;
+  const double most = of_a.reach + of_b.reach + h * kSpareSpeed;
+  if (gap > most) return -1;
+  const double way = apart ? most : std::min(most, approach(a, of_a, b, of_b, h));
+  if (gap > way || a.plane || b.plane) return gap > way ? -1 : way;
+  return distance_along_axes(a, of_a, b, of_b) - margin > way ? -1 : way;
+}
+
+}  // namespace
+
+Broadphase::Broadphase(const mjModel* m) {
+  list_parts(m);
+  list_pairs(m);
+}
+
+void Broadphase::list_parts(const mjModel* m) {
+  std::vector<bool> meets(m->ngeom);  // others
+  for (int g = 0; g < m->ngeom; ++g) meets[g] = m->geom_contype[g] || m->geom_conaffinity[g];
+  for (int k = 0; k < m->npair; ++k) meets[m->pair_geom1[k]] = meets[m->pair_geom2[k]] = true;
+  part_of_.assign(m->ngeom, -1);
+  for (int g = 0; g < m->ngeom; ++g) geoms_.push_back(part_of_geom(m, g));
+  for (int body = 0; body < m->nbody; ++body) {
+    const int first = m->body_geomadr[body], end = first + m->body_geomnum[body];
+    std::vector<int> geoms;
+    for (int g = first; g < end; ++g)
+      if (meets[g]) geoms.push_back(g);
+    const bool one = geoms.size() > 1 && can_move(m, body);
+    for (const int g : geoms) {
+      part_of_[g] = int(parts_.size()) - (one && g != geoms[0]);
+      if (!one || g == geoms[0]) parts_.push_back(one ? part_of_body(m, body) : geoms_[g]);
+    }
+  }
+}
+
+std::vector<Broadphase::Listed> Broadphase::list_model_pairs(const mjModel* m) const {
+  std::vector<Listed> all;
+  for (int k = 0; k < m->npair; ++k) {
+    const auto [a, b] = std::minmax(part_of_[m->pair_geom1[k]], part_of_[m->pair_geom2[k]]);
+    all.push_back({a, b, k});
+  }
+  const auto order = [](const Listed& p) { return std::tuple(p.a, p.b, p.number); };
+  std::sort(all.begin(), all.end(),
+            [&](const Listed& p, const Listed& q) { return order(p) < order(q); });
+  return all;
+}
+
+void Broadphase::list_pairs(const mjModel* m) {
+  std::vector<Bits> bits;
+  for (const Part& part : parts_) bits.push_back(bits_of(m, part));
+  listed_ = list_model_pairs(m);
+  auto next = listed_.begin();
+  for (int a = 0; a < int(parts_.size()); ++a)
+    for (int b = a; b < int(parts_.size()); ++b) {
+      const auto first = next;
+      while (next != listed_.end() && next->a == a && next->b == b) ++next;
+      const int body_a = parts_[a].body, body_b = parts_[b].body;
+      if (!can_move(m, body_a) && !can_move(m, body_b)) continue;
+      const bool by_bits =
+          bits[a].meets(bits[b]) && !related(m, body_a, body_b) && !excluded(m, body_a, body_b);
+      if (!by_bits && first == next) continue;
+      double margin = m->body_margin[body_a] + m->body_margin[body_b];
+      for (auto k = first; k != next; ++k) margin = std::max(margin, m->pair_margin[k->number]);
+      pairs_.push_back({a, b, by_bits, may_be_stopped(m, body_a, body_b), margin,
+                        int(first - listed_.begin()), int(next - first)});
+      usable_ = pairs_.size() <= kMostPairs;
+      if (!usable_) return pairs_.clear();
+    }
+}
+
+void Broadphase::find_motions(const mjModel* m, const mjData* d, NearPairs& found) const {
+  found.of_part.resize(parts_.size());
+  for (std::size_t i = 0; i < parts_.size(); ++i) motion_of(m, d, parts_[i], found.of_part[i]);
+}
+
+// Marks the pairs of parts that may meet, and finds what bodies of other mechanisms may push parts
+// by in the step: returns the most of it.
+double Broadphase::find_jolts(const mjModel* m, NearPairs& found) const {
+  const Motion* motion = found.of_part.data();
+  const double least = least_margin(m);
+  double most = 0;
+  found.near.resize(pairs_.size());
+  found.jolt.assign(parts_.size(), 0.0);
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    const Pair& pair = pairs_[i];
+    const Motion &a = motion[pair.a], &b = motion[pair.b];
+    const double margin = least + pair.margin;
+    found.near[i] = !far_apart(a, b, margin) &&
+                    way_to_meet(m, parts_[pair.a], a, parts_[pair.b], b, pair.apart, margin) >= 0;
+    if (!found.near[i] || !pair.apart) continue;
+    found.jolt[pair.a] = std::max(found.jolt[pair.a], b.reach);
+    found.jolt[pair.b] = std::max(found.jolt[pair.b], a.reach);
+    most = std::max({most, a.reach, b.reach});
+  }
+  return most;
+}
+
+// Adds the pairs of geoms of two parts that may meet, with `jolt` metres more.
+void Broadphase::add_geoms(const mjModel* m, const mjData* d, NearPairs& found, const Pair& pair,
+                           double jolt) const {
+  const Part &a = parts_[pair.a], &b = parts_[pair.b];
+  const double least = least_margin(m);
+  const auto motion = [&](int g) -> const Motion& {
+    if (!found.known[g]) motion_of(m, d, geoms_[g], found.of_geom[g]);
+    found.known[g] = true;
+    return found.of_geom[g];
+  };
+  const auto add = [&](int ga, int gb, double margin, int listed) {
+    if (m->geom_type[ga] > m->geom_type[gb]) std::swap(ga, gb);  // MuJoCo's order
+    const Motion &of_a = motion(ga), &of_b = motion(gb);
+    const double all = margin + least + jolt;
+    if (far_apart(of_a, of_b, all)) return;
+    const double way = way_to_meet(m, geoms_[ga], of_a, geoms_[gb], of_b, pair.apart, all);
+    if (way >= 0) found.pairs.push_back({{ga, gb}, listed, way + least + jolt, jolt});
+  };
+  const auto begin = listed_.begin() + pair.listed, end = begin + pair.num_listed;
+  const auto is_listed = [&](int ga, int gb) {
+    return std::any_of(begin, end, [&](const Listed& p) {
+      return std::minmax(m->pair_geom1[p.number], m->pair_geom2[p.number]) == std::minmax(ga, gb);
+    });
+  };
+  for (int ga = a.first_geom; pair.by_bits && ga < a.first_geom + a.num_geoms; ++ga) {
+    const Bits bits = bits_of(m, ga);
+    if (!bits.type && !bits.affinity) continue;
+    for (int gb = b.first_geom; gb < b.first_geom + b.num_geoms; ++gb)
+      if (bits.meets(bits_of(m, gb)) && !is_listed(ga, gb))
+        add(ga, gb, m->geom_margin[ga] + m->geom_margin[gb], -1);
+  }
+  for (auto p = begin; p != end; ++p)
+    add(m->pair_geom1[p->number], m->pair_geom2[p->number], m->pair_margin[p->number], p->number);
+}
+
+void Broadphase::find_pairs(const mjModel* m, const mjData* d, NearPairs& found) const {
+  found.pairs.clear();
+  found.of_geom.resize(geoms_.size());
+  found.known.assign(geoms_.size(), false);
+  const double most_jolt = find_jolts(m, found), least = least_margin(m);
+  const bool pushed = most_jolt > m->opt.timestep * kSpareSpeed;
+  const Motion* motion = found.of_part.data();
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    const Pair& pair = pairs_[i];
+    const double jolt = pushed ? found.jolt[pair.a] + found.jolt[pair.b] : 0.0;
+    if (!found.near[i] &&
+        (jolt == 0 || far_apart(motion[pair.a], motion[pair.b], pair.margin + least + jolt)))
+      continue;
+    add_geoms(m, d, found, pair, jolt);
+  }
+}
+
+}  // namespace stickslip::mujoco

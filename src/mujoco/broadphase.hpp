@@ -1,0 +1,83 @@
+// Which geoms may meet within the step, and how far ahead each two must be looked for. MuJoCo finds
+// the contacts of two geoms whose distance is less than a margin. A rigid contact must be known
+// before it closes within the step: so the margin of a pair has to cover what its geoms can
+// approach each other in a step,
+//
+//     h (|v_rel| + |ω_rel| r) + h 0.25 m/s + 4 h² |gravity| + 1 µm
+//
+// with the relative velocity at the centre of the smaller geom and its radius r (a sphere's surface
+// does not move along its contact's normal when it turns). Only pairs that are that near count.
+// So links of a robot that move together need little, however fast the robot is. Bodies of
+// different mechanisms count with the sum of their speeds: one that falls behind another may catch
+// it up in the step in which that one is stopped. And what such a body may hit can be pushed on to
+// a third.
+#pragma once
+#include <mujoco/mujoco.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "src/mujoco/part.hpp"
+
+namespace stickslip::mujoco {
+
+/// Two geoms that may meet in the step.
+struct NearPair {
+  int geom[2];
+  int listed;    ///< which of the model's own pairs (<pair>); -1: none
+  double ahead;  ///< m, how far ahead it is looked for, on top of the model's margin
+  double jolt;   ///< m, of which what other bodies may push
+};
+
+/// The result for one environment, and what it takes to find it. Reused from step to step.
+struct NearPairs {
+  std::vector<NearPair> pairs;  ///< in ascending order of their bodies
+  std::vector<Motion> of_part, of_geom;
+  std::vector<std::uint8_t> known;  ///< of_geom
+  std::vector<std::uint8_t> near;   ///< of each pair of parts
+  std::vector<double> jolt;         ///< m, by what a body near it may move a part in the step
+};
+
+class Broadphase {
+ public:
+  Broadphase() = default;
+  explicit Broadphase(const mjModel* m);
+
+  /// False: too many pairs of bodies to look at each of them.
+  bool usable() const { return usable_; }
+
+  /// Motions of all parts, for the state of d, whose positions and `cvel` are computed.
+  void find_motions(const mjModel* m, const mjData* d, NearPairs& found) const;
+  /// The pairs that may meet, after find_motions.
+  void find_pairs(const mjModel* m, const mjData* d, NearPairs& found) const;
+
+  const std::vector<Part>& parts() const { return parts_; }
+
+ private:
+  struct Pair {
+    int a, b;       // parts
+    bool by_bits;   // by contype and conaffinity
+    bool apart;     // of different mechanisms, both of which move
+    double margin;  // m, the most that the model asks for
+    int listed, num_listed;
+  };
+  struct Listed {
+    int a, b, number;  // parts, and which of the model's pairs
+  };
+
+  void list_parts(const mjModel* m);
+  void list_pairs(const mjModel* m);
+  std::vector<Listed> list_model_pairs(const mjModel* m) const;
+  double find_jolts(const mjModel* m, NearPairs& found) const;
+  void add_geoms(const mjModel* m, const mjData* d, NearPairs& found, const Pair& pair,
+                 double jolt) const;
+
+  std::vector<Part> parts_, geoms_;
+  std::vector<int> part_of_;  // of each geom that may meet others
+  std::vector<Pair> pairs_;
+  std::vector<Listed> listed_;
+  bool usable_ = true;
+};
+
+}  // namespace stickslip::mujoco
