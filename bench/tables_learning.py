@@ -16,22 +16,21 @@ def environments(report: dict) -> str:
 
 
 def training(report: dict) -> str:
-    """Returns of the last 100 episodes over time, and of the trained policy by law."""
-    marks = (1, 5, 10, 20)  # minutes
+    """Returns of the last 100 episodes over steps, and of the trained policy by law."""
+    marks = (0.5, 1, 2.5)  # million steps
     played = list(report["results"][0]["played"])
     rows = []
     for r in report["results"]:
         curve, row = r["curve"], [f"{r['env']}, {r['law']}", str(r["seed"])]
-        for minutes in marks:
-            before = [p for p in curve if p["seconds"] <= 60 * minutes]
-            there = before and curve[-1]["seconds"] >= 60 * minutes
-            row.append(f"{before[-1]['return']:,.0f}" if there else "–")
+        for millions in marks:
+            before = [p for p in curve if p["steps"] <= 1e6 * millions]
+            row.append(f"{before[-1]['return']:,.0f}")
         end = curve[-1]
-        row.append(f"{end['return']:,.0f} after {end['seconds'] / 60:.1f} min, {end['steps']:,}")
+        row.append(f"{end['return']:,.0f} ({end['steps'] / 1e6:.1f} M, {end['seconds'] / 60:.0f} min)")
         row += [f"{r['played'][name]['return']:,.0f} ± {r['played'][name]['deviation']:,.0f}"
                 for name in played]  # fmt: skip
         rows.append(row)
-    return table(["", "seed", *(f"{m} min" for m in marks), "end, steps", *played], rows)
+    return table(["", "seed", *(f"{m} M" for m in marks), "end", *played], rows)
 
 
 def gaits(report: dict) -> str:

@@ -51,7 +51,7 @@ double way_to_meet(const mjModel* m, const Part& a, const Motion& of_a, const Pa
   if (gap > most) return -1;
   const double way = apart ? most : std::min(most, approach(a, of_a, b, of_b, h));
   if (gap > way || a.plane || b.plane) return gap > way ? -1 : way;
-  return distance_along_axes(a, of_a, b, of_b) - margin > way ? -1 : way;
+  return distance_along_axes(of_a, of_b) - margin > way ? -1 : way;
 }
 
 }  // namespace
@@ -106,9 +106,7 @@ void Broadphase::list_pairs(const mjModel* m) {
       const bool by_bits =
           bits[a].meets(bits[b]) && !related(m, body_a, body_b) && !excluded(m, body_a, body_b);
       if (!by_bits && first == next) continue;
-      double margin = m->body_margin[body_a] + m->body_margin[body_b];
-      for (auto k = first; k != next; ++k) margin = std::max(margin, m->pair_margin[k->number]);
-      pairs_.push_back({a, b, by_bits, may_be_stopped(m, body_a, body_b), margin,
+      pairs_.push_back({a, b, by_bits, may_be_stopped(m, body_a, body_b),
                         int(first - listed_.begin()), int(next - first)});
       usable_ = pairs_.size() <= kMostPairs;
       if (!usable_) return pairs_.clear();
@@ -118,6 +116,14 @@ void Broadphase::list_pairs(const mjModel* m) {
 void Broadphase::find_motions(const mjModel* m, const mjData* d, NearPairs& found) const {
   found.of_part.resize(parts_.size());
   for (std::size_t i = 0; i < parts_.size(); ++i) motion_of(m, d, parts_[i], found.of_part[i]);
+}
+
+// The most that the model asks for between two parts, m.
+double Broadphase::margin_of(const mjModel* m, const Motion* motion, const Pair& pair) const {
+  double margin = motion[pair.a].margin + motion[pair.b].margin;
+  for (int k = pair.listed; k < pair.listed + pair.num_listed; ++k)
+    margin = std::max(margin, m->pair_margin[listed_[k].number]);
+  return margin;
 }
 
 // Marks the pairs of parts that may meet, and finds what bodies of other mechanisms may push parts
@@ -131,7 +137,7 @@ double Broadphase::find_jolts(const mjModel* m, NearPairs& found) const {
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     const Pair& pair = pairs_[i];
     const Motion &a = motion[pair.a], &b = motion[pair.b];
-    const double margin = least + pair.margin;
+    const double margin = least + margin_of(m, motion, pair);
     found.near[i] = !far_apart(a, b, margin) &&
                     way_to_meet(m, parts_[pair.a], a, parts_[pair.b], b, pair.apart, margin) >= 0;
     if (!found.near[i] || !pair.apart) continue;
@@ -187,8 +193,8 @@ void Broadphase::find_pairs(const mjModel* m, const mjData* d, NearPairs& found)
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     const Pair& pair = pairs_[i];
     const double jolt = pushed ? found.jolt[pair.a] + found.jolt[pair.b] : 0.0;
-    if (!found.near[i] &&
-        (jolt == 0 || far_apart(motion[pair.a], motion[pair.b], pair.margin + least + jolt)))
+    if (!found.near[i] && (jolt == 0 || far_apart(motion[pair.a], motion[pair.b],
+                                                  least + margin_of(m, motion, pair) + jolt)))
       continue;
     add_geoms(m, d, found, pair, jolt);
   }

@@ -56,10 +56,9 @@ class Broadphase {
 
  private:
   struct Pair {
-    int a, b;       // parts
-    bool by_bits;   // by contype and conaffinity
-    bool apart;     // of different mechanisms, both of which move
-    double margin;  // m, the most that the model asks for
+    int a, b;      // parts
+    bool by_bits;  // by contype and conaffinity
+    bool apart;    // of different mechanisms, both of which move
     int listed, num_listed;
   };
   struct Listed {
@@ -69,6 +68,7 @@ class Broadphase {
   void list_parts(const mjModel* m);
   void list_pairs(const mjModel* m);
   std::vector<Listed> list_model_pairs(const mjModel* m) const;
+  double margin_of(const mjModel* m, const Motion* motion, const Pair& pair) const;
   double find_jolts(const mjModel* m, NearPairs& found) const;
   void add_geoms(const mjModel* m, const mjData* d, NearPairs& found, const Pair& pair,
                  double jolt) const;

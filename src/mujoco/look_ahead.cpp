@@ -39,14 +39,13 @@ mjModel LookAhead::widen_geoms(const mjModel* m, const mjData* d, Margins& margi
   margins.flex_ahead.assign(m->nflex, constant_ / 2);
   if (constant_ < 0) widen_by_speed(m, d, margins);
   margins.geom.resize(m->ngeom);
-  margins.body.assign(m->body_margin, m->body_margin + m->nbody);
+  margins.body.assign(m->nbody, 0.0);
   double most = 0;
   for (int g = 0; g < m->ngeom; ++g) {
-    const int body = m->geom_bodyid[g];
-    const double ahead = margins.ahead[g];
-    most = std::max(most, ahead);
-    margins.geom[g] = m->geom_margin[g] + ahead;
-    margins.body[body] = std::max(margins.body[body], m->body_margin[body] + ahead);
+    double& of_body = margins.body[m->geom_bodyid[g]];
+    most = std::max(most, margins.ahead[g]);
+    margins.geom[g] = m->geom_margin[g] + margins.ahead[g];
+    of_body = std::max(of_body, margins.geom[g]);
   }
   margins.pair.resize(m->npair);
   for (int k = 0; k < m->npair; ++k)

@@ -9,29 +9,12 @@ double least_margin(const mjModel* m) {
 }
 
 Part part_of_geom(const mjModel* m, int geom) {
-  Part part{};
-  part.body = m->geom_bodyid[geom];
-  part.first_geom = geom;
-  part.num_geoms = 1;
-  part.plane = m->geom_type[geom] == mjGEOM_PLANE;
-  part.sphere = m->geom_type[geom] == mjGEOM_SPHERE;
-  const mjtNum* box = m->geom_aabb + 6 * geom;
-  if (!part.plane) mju_copy3(part.centre, box);  // a plane's box has no middle
-  mju_copy3(part.half, box + 3);
-  part.radius = part.sphere ? m->geom_rbound[geom] : mju_norm3(part.half);
-  return part;
+  const int type = m->geom_type[geom];
+  return {m->geom_bodyid[geom], geom, 1, type == mjGEOM_PLANE, type == mjGEOM_SPHERE};
 }
 
 Part part_of_body(const mjModel* m, int body) {
-  Part part{};
-  part.body = body;
-  part.first_geom = m->body_geomadr[body];
-  part.num_geoms = m->body_geomnum[body];
-  const mjtNum* box = m->bvh_aabb + 6 * m->body_bvhadr[body];
-  mju_copy3(part.centre, box);
-  mju_copy3(part.half, box + 3);
-  part.radius = mju_norm3(part.half);
-  return part;
+  return {body, m->body_geomadr[body], m->body_geomnum[body], false, false};
 }
 
 bool can_move(const mjModel* m, int body) { return m->body_treeid[body] >= 0; }
@@ -51,14 +34,22 @@ bool may_be_stopped(const mjModel* m, int a, int b) {
 
 void motion_of(const mjModel* m, const mjData* d, const Part& part, Motion& motion) {
   const bool single = part.num_geoms == 1;
-  const double* at = single ? d->geom_xpos + 3 * part.first_geom : d->xipos + 3 * part.body;
-  motion.axes = single ? d->geom_xmat + 9 * part.first_geom : d->ximat + 9 * part.body;
-  for (int i = 0; i < 3; ++i) motion.centre[i] = at[i] + dot(motion.axes + 3 * i, part.centre);
-  motion.reach = 0;
+  const int g = part.first_geom;
+  const double* box = single ? m->geom_aabb + 6 * g : m->bvh_aabb + 6 * m->body_bvhadr[part.body];
+  const double* at = single ? d->geom_xpos + 3 * g : d->xipos + 3 * part.body;
+  motion.axes = single ? d->geom_xmat + 9 * g : d->ximat + 9 * part.body;
+  for (int i = 0; i < 3; ++i) {
+    motion.half[i] = box[3 + i];  // a plane's box has no middle
+    motion.centre[i] = at[i] + (part.plane ? 0.0 : dot(motion.axes + 3 * i, box));
+  }
+  motion.radius = part.sphere ? m->geom_rbound[g] : norm(motion.half);
+  motion.reach = motion.margin = 0;
+  for (int k = g; k < g + part.num_geoms; ++k)
+    motion.margin = std::max(motion.margin, m->geom_margin[k]);
   if (can_move(m, part.body)) {
     mju_copy3(motion.angular, d->cvel + 6 * part.body);
     point_velocity(m, d, part.body, motion.centre, motion.linear);
-    const double turn = part.sphere || part.plane ? 0.0 : norm(motion.angular) * part.radius;
+    const double turn = part.sphere || part.plane ? 0.0 : norm(motion.angular) * motion.radius;
     motion.reach = m->opt.timestep * (norm(motion.linear) + turn);
   } else {
     for (int i = 0; i < 3; ++i) motion.angular[i] = motion.linear[i] = 0;
@@ -68,19 +59,19 @@ void motion_of(const mjModel* m, const mjData* d, const Part& part, Motion& moti
     const double* row = motion.axes + 3 * i;
     motion.bound[i] = part.plane
                           ? mjMAXVAL
-                          : std::abs(row[0]) * part.half[0] + std::abs(row[1]) * part.half[1] +
-                                std::abs(row[2]) * part.half[2] + around;
+                          : std::abs(row[0]) * motion.half[0] + std::abs(row[1]) * motion.half[1] +
+                                std::abs(row[2]) * motion.half[2] + around;
   }
 }
 
 double approach(const Part& a, const Motion& of_a, const Part& b, const Motion& of_b, double h) {
-  if (!a.sphere && (b.sphere || b.radius < a.radius)) return approach(b, of_b, a, of_a, h);
+  if (!a.sphere && (b.sphere || of_b.radius < of_a.radius)) return approach(b, of_b, a, of_a, h);
   double arm[3], carried[3], slip[3], spin[3];
   difference(arm, of_a.centre, of_b.centre);
   cross(carried, of_b.angular, arm);
   for (int i = 0; i < 3; ++i) slip[i] = of_a.linear[i] - of_b.linear[i] - carried[i];
   difference(spin, of_a.angular, of_b.angular);
-  const double turn = a.sphere ? 0.0 : norm(spin) * a.radius;
+  const double turn = a.sphere ? 0.0 : norm(spin) * of_a.radius;
   return h * (norm(slip) + turn + kSpareSpeed);
 }
 

@@ -14,24 +14,22 @@ inline constexpr double kSpareSpeed = 0.25;
 struct Part {
   int body, first_geom, num_geoms;
   bool plane, sphere;
-  double centre[3], half[3], radius;  ///< of the box, in the frame of its geom or body
 };
 struct Motion {
+  double half[3], radius;        ///< of the box, m; of a sphere around it
   double centre[3], bound[3];    ///< the part stays within centre ± bound in the step, m;
                                  ///< velocities may change by kSpareSpeed between two of them
   double angular[3], linear[3];  ///< linear: of the centre
   const double* axes;            ///< of the box, the columns of a matrix in mjData
   double reach;                  ///< m, the most that a point of it moves in the step
+  double margin;                 ///< m, the most that the model asks for
 };
 
 /// The least margin of two geoms, m: a resting contact must not be lost when its gap is 0 +
 /// rounding, and gravity may close one.
 double least_margin(const mjModel* m);
 
-/// One geom.
 Part part_of_geom(const mjModel* m, int geom);
-
-/// All geoms of a body.
 Part part_of_body(const mjModel* m, int body);
 
 /// Whether the body has degrees of freedom, by itself or through what it hangs on.
@@ -92,22 +90,21 @@ inline double one_way(const Part& a, const Motion& of_a, const Part& b, const Mo
   difference(offset, of_b.centre, of_a.centre);
   if (a.plane) {
     const double normal[3] = {of_a.axes[2], of_a.axes[5], of_a.axes[8]};
-    return dot(offset, normal) - b.radius;
+    return dot(offset, normal) - of_b.radius;
   }
-  return b.plane ? -mjMAXVAL : std::sqrt(square_to_box(offset, of_a.axes, a.half)) - b.radius;
+  return b.plane ? -mjMAXVAL : std::sqrt(square_to_box(offset, of_a.axes, of_a.half)) - of_b.radius;
 }
 
 /// How far apart the boxes of two parts are along that of their six axes which tells most, m: a
 /// lower bound on their distance. Negative: nothing is known.
-inline double distance_along_axes(const Part& a, const Motion& of_a, const Part& b,
-                                  const Motion& of_b) {
+inline double distance_along_axes(const Motion& of_a, const Motion& of_b) {
   double offset[3], most = -mjMAXVAL;
   difference(offset, of_b.centre, of_a.centre);
   double along_a[3], along_b[3], out_a[3], out_b[3];
   for (int i = 0; i < 3; ++i) {
     along_a[i] = along_b[i] = 0;
-    out_a[i] = a.half[i];
-    out_b[i] = b.half[i];
+    out_a[i] = of_a.half[i];
+    out_b[i] = of_b.half[i];
     for (int k = 0; k < 3; ++k) {
       along_a[i] += of_a.axes[3 * k + i] * offset[k];
       along_b[i] += of_b.axes[3 * k + i] * offset[k];
@@ -117,8 +114,8 @@ inline double distance_along_axes(const Part& a, const Motion& of_a, const Part&
     for (int j = 0; j < 3; ++j) {
       double cosine = 0;
       for (int k = 0; k < 3; ++k) cosine += of_a.axes[3 * k + i] * of_b.axes[3 * k + j];
-      out_a[i] += std::abs(cosine) * b.half[j];
-      out_b[j] += std::abs(cosine) * a.half[i];
+      out_a[i] += std::abs(cosine) * of_b.half[j];
+      out_b[j] += std::abs(cosine) * of_a.half[i];
     }
   for (int i = 0; i < 3; ++i)
     most = std::max({most, std::abs(along_a[i]) - out_a[i], std::abs(along_b[i]) - out_b[i]});

@@ -173,3 +173,33 @@ def test_fast_balls_are_seen_in_time_however_margins_are_given(where):
     for _ in range(8):
         assert (sim.step() == 0).all()
     np.testing.assert_allclose(sim.qpos[:, 2], 0.06, atol=1e-9)
+
+
+VARIED = {  # field: (element, value, height of the upper body at which it touches or comes near)
+    "geom_size": ((2, 0), 0.4, 0.45),
+    "geom_pos": ((2, 2), -0.5, 0.65),
+    "body_ipos": ((2, 2), -0.7, 0.15),
+    "geom_margin": ((0,), 0.4, 0.45),
+}
+
+
+@pytest.mark.parametrize("field", VARIED)
+@pytest.mark.parametrize("joint", ["<freejoint/>", ""])
+def test_geoms_that_vary_are_found_where_they_are(field, joint):
+    """As `contact_margin`, with which MuJoCo looks for pairs itself, finds them."""
+    text = f"""<mujoco><option gravity="0 0 0"/><worldbody>
+      <body>{joint}<geom size=".1"/><geom size=".1" pos=".3 0 0"/></body>
+      <body pos="0 0 1"><freejoint/><geom size=".1"/><geom size=".1" pos=".3 0 0"/></body>
+      </worldbody></mujoco>"""
+    element, value, height = VARIED[field]
+    values = np.stack([getattr(mujoco.MjModel.from_xml_string(text), field)] * 2)
+    values[(1, *element)] = value
+    gaps = []
+    for options in ({}, {"contact_margin": 1e-3}):
+        sim = BatchSim(text, 2, **options)
+        sim.vary(field, values)
+        sim.qpos[:, -5] = height
+        sim.step()
+        gaps.append([c["gap"] for c in sim.contacts(1)])
+    assert gaps[0]
+    assert gaps[0] == gaps[1]
