@@ -42,13 +42,15 @@ void check_softness(const SimOptions& o) {
   if (soft && !at_velocity_level(o))
     throw std::invalid_argument(std::string("softness: expected rigid with the law ") + law_of(o) +
                                 ", whose contacts are as soft as the model says anyway");
-  for (const auto& [option, value] : {std::pair{"restitution", o.contact.restitution},
-                                      std::pair{"compliance", o.contact.compliance}})
-    if (value > 0 && (soft || !at_velocity_level(o)))
-      throw std::invalid_argument(
-          std::string(option) + ": expected 0 with " +
-          (soft ? "the model's softness" : std::string("the law ") + law_of(o)) + ", got " +
-          std::to_string(value));
+  if (!soft && at_velocity_level(o)) return;
+  const auto refuse = [&](const char* option, const char* expected, double value) {
+    const std::string why = soft ? "the model's softness" : std::string("the law ") + law_of(o);
+    throw std::invalid_argument(std::string(option) + ": expected " + expected + " with " + why +
+                                ", got " + std::to_string(value));
+  };
+  if (o.contact.restitution > 0) refuse("restitution", "0", o.contact.restitution);
+  if (o.contact.compliance > 0) refuse("compliance", "0", o.contact.compliance);
+  if (o.contact_margin >= 0) refuse("contact_margin", "None", o.contact_margin);
 }
 
 void check_position_options(const SimOptions& o, const mjModel& m) {

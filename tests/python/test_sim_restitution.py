@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
-from sim_models import slope
+from sim_models import slope, stack
 
 from stickslip import Status
 from stickslip.sim import BatchSim
@@ -149,3 +149,14 @@ def test_under_the_models_softness_friction_is_exact(mark):
     assert np.abs(soft.qvel).max() < 1e-9
     assert abs(soft.qpos[0, 0] - before) < 1e-9 * 100 * soft.timestep
     assert mujocos.qvel[0, 0] > 1e-4  # creeps
+
+
+@pytest.mark.parametrize("soft", [{"law": "convex"}, {"law": "mujoco"}, {"softness": "model"}])
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [({"restitution": 0.5}, "0"), ({"compliance": 0.1}, "0"), ({"contact_margin": 0.01}, "None")],
+)
+def test_what_is_of_rigid_contacts_is_refused_with_soft_ones(soft, option, expected):
+    (name,) = option
+    with pytest.raises(ValueError, match=f"{name}: expected {expected} with the "):
+        BatchSim(stack(1), **soft, **option)
