@@ -26,7 +26,9 @@ def training(report: dict) -> str:
             before = [p for p in curve if p["steps"] <= 1e6 * millions]
             row.append(f"{before[-1]['return']:,.0f}")
         end = curve[-1]
-        row.append(f"{end['return']:,.0f} ({end['steps'] / 1e6:.1f} M, {end['seconds'] / 60:.0f} min)")
+        row.append(
+            f"{end['return']:,.0f} ({end['steps'] / 1e6:.1f} M, {end['seconds'] / 60:.0f} min)"
+        )
         row += [f"{r['played'][name]['return']:,.0f} ± {r['played'][name]['deviation']:,.0f}"
                 for name in played]  # fmt: skip
         rows.append(row)
