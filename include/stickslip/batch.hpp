@@ -41,7 +41,7 @@ struct ProblemBatch {
 template <class In>
 struct ResultBatch {
   EnvArray<In> impulse;        ///< [rows], N s; rows beyond the shape are set to zero
-  double* residual = nullptr;  ///< m/s, docs/mathematics.md §4; infinite for bad input
+  double* residual = nullptr;  ///< m/s, docs/mathematics.md §4; infinite for bad input, overflow
   EnvStatus* status = nullptr;
   std::int32_t* iterations = nullptr;   ///< sweeps and Newton steps together
   Solver* solver = nullptr;             ///< the algorithm that produced the impulse

@@ -9,6 +9,7 @@
 
 #include "stickslip/batch.hpp"
 #include "stickslip/delassus.hpp"
+#include "stickslip/lcp.hpp"
 
 struct CUstream_st;  // cudaStream_t is CUstream_st*: no CUDA header needed here
 
@@ -16,8 +17,8 @@ namespace stickslip::cuda {
 
 using Stream = CUstream_st*;
 
-bool built();               ///< with CUDA
 bool available();           ///< built with CUDA, and a device answers
+std::string why_not();      ///< why it is not available, and what to do; empty where it is
 std::string device_name();  ///< of the current device; empty where not available
 
 int device_of(const void* memory);  ///< index of the device whose memory it is; -1: none's
@@ -59,14 +60,18 @@ class Buffer {
 class Workspace {
  public:
   /// For batches of up to these sizes on the current device; `nv` of mechanisms, -1: none.
-  /// Throws std::invalid_argument for negative sizes.
+  /// `directions`: the most that the law `pyramid` is solved with, as an LCP in global memory:
+  /// what it takes with other than 4, and with rows other than contacts of dimension 3. 0: no
+  /// room for that; such environments are `over_capacity`. Throws std::invalid_argument for
+  /// negative sizes and impossible directions.
   Workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
-            std::int32_t nv = -1);
+            std::int32_t nv = -1, std::int32_t directions = 0);
   ~Workspace();
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
   /// Whether batches of these sizes fit.
-  bool holds(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts) const;
+  bool holds(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
+             std::int32_t directions = 0) const;
   struct Impl;
   Impl& impl() const { return *impl_; }
 
@@ -126,5 +131,31 @@ template <class In>
 void apply_impulse(const MechanismBatch<In>& mechanism, EnvArray<const In> impulse,
                    EnvArray<const In> v_free, EnvArray<In> v_next, std::int32_t* ok,
                    Workspace& workspace, Stream stream);
+
+/// Device memory and launches of linear complementarity problems; used as Workspace is.
+class LcpWorkspace {
+ public:
+  /// For batches of up to these sizes on the current device, `boxed` if they have bounds. Throws
+  /// std::invalid_argument for negative sizes.
+  LcpWorkspace(std::int32_t num_envs, std::int32_t max_rows, bool boxed);
+  ~LcpWorkspace();
+  LcpWorkspace(LcpWorkspace&&) noexcept;
+  LcpWorkspace& operator=(LcpWorkspace&&) noexcept;
+  struct Impl;
+  Impl& impl() const { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+/// As stickslip::solve_lcp, for views of device memory, and with the same bits. Only enqueues.
+template <class In>
+void solve_lcp(const LcpBatch<In>& problem, const LcpResult<In>& result, const LcpOptions& options,
+               LcpWorkspace& workspace, Stream stream);
+
+/// The same for views of host memory: copies, solves on the GPU, copies back, waits.
+template <class In>
+void solve_lcp_host(const LcpBatch<In>& problem, const LcpResult<In>& result,
+                    const LcpOptions& options);
 
 }  // namespace stickslip::cuda

@@ -60,8 +60,8 @@ __global__ void __launch_bounds__(kThreads<Group>, (kResident<Real, kProgram, Gr
     const int env = take_env(g, work);
     if (env < 0) return;
     const EnvScratch<Real, Factor, In, kProgram> place(Arena(group_memory<Group, kShared>(scratch)),
-                                                       scratch.max_rows, scratch.max_contacts, 0,
-                                                       scratch.nv);
+                                                       scratch.max_rows, scratch.max_contacts,
+                                                       scratch.directions, scratch.nv);
     solve_env<Real, Factor>(g, batch, result, options, env, place, part_of(kProgram), step);
   }
 }
@@ -104,16 +104,18 @@ SolveKernels solve_kernels() {
   using Wide = WarpGroup<32>;
   using Block = BlockGroup<SolveKernels::kBlockLanes>;
   const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
-  const void* narrow = nullptr;
-  if constexpr (kProgram != Program::later) {
-    narrow = address(&solve_kernel<Real, Factor, In, kProgram, Narrow, true>);
+  SolveKernels k{};
+  if constexpr (kProgram != Program::later && kProgram != Program::general) {
+    k.narrow = address(&solve_kernel<Real, Factor, In, kProgram, Narrow, true>);
   }
-  return {narrow,
-          address(&solve_kernel<Real, Factor, In, kProgram, Wide, true>),
-          address(&solve_kernel<Real, Factor, In, kProgram, Block, true>),
-          address(&solve_kernel<Real, Factor, In, kProgram, Block, false>),
-          &Scratch::bytes,
-          narrow_rows_of(kProgram)};
+  if constexpr (kProgram != Program::general) {
+    k.wide = address(&solve_kernel<Real, Factor, In, kProgram, Wide, true>);
+    k.block = address(&solve_kernel<Real, Factor, In, kProgram, Block, true>);
+  }
+  k.block_global = address(&solve_kernel<Real, Factor, In, kProgram, Block, false>);
+  k.bytes = &Scratch::bytes;
+  k.narrow_rows = narrow_rows_of(kProgram);
+  return k;
 }
 
 }  // namespace stickslip::kernels

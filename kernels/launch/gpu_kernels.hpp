@@ -6,6 +6,7 @@
 
 #include "kernels/launch/program.hpp"
 #include "stickslip/batch.hpp"
+#include "stickslip/lcp.hpp"
 
 namespace stickslip::kernels {
 
@@ -26,8 +27,10 @@ struct WorkList {
 
 /// Scratch of the groups of a launch.
 struct GroupScratch {
-  int max_rows, max_contacts, nv;  ///< nv: of mechanisms, or kGivenMatrix
-  std::size_t bytes;               ///< per group
+  int max_rows, max_contacts;
+  int directions;         ///< of the law `pyramid` as an LCP; 0: no room for it in any program
+  int nv;                 ///< of mechanisms, or kGivenMatrix
+  std::size_t bytes;      ///< per group
   unsigned char* memory;  ///< kernels that use global memory; the others: dynamic shared memory
 };
 
@@ -36,11 +39,13 @@ struct GroupScratch {
 struct SolveKernels {
   static constexpr int kNarrowLanes = 8;
   static constexpr int kBlockLanes = 128;  ///< one group per block
-  const void* narrow;  ///< 8 lanes per environment, shared memory; null: few environments need it
-  const void* wide;    ///< 32 lanes, shared memory
-  const void* block;   ///< 128 lanes, shared memory
-  const void* block_global;                                      ///< 128 lanes, global memory
-  std::size_t (*bytes)(int max_rows, int max_contacts, int nv);  ///< scratch of a group
+  // Null, but for the last: few environments need it.
+  const void* narrow;        ///< 8 lanes per environment, shared memory
+  const void* wide;          ///< 32 lanes, shared memory
+  const void* block;         ///< 128 lanes, shared memory
+  const void* block_global;  ///< 128 lanes, global memory
+  /// Scratch of a group.
+  std::size_t (*bytes)(int max_rows, int max_contacts, int directions, int nv);
   int narrow_rows;  ///< most for which narrow groups are used
 };
 
@@ -61,6 +66,19 @@ struct MechanismKernels {
 
 template <class In>
 MechanismKernels mechanism_kernels();
+
+/// Parameters: (LcpBatch<In>, LcpResult<In>, LcpOptions, GroupScratch, int32* next). A block per
+/// environment.
+struct LcpKernels {
+  static constexpr int kLanes = 128;
+  const void* shared;
+  const void* global;  ///< scratch in global memory
+  std::size_t (*bytes)(int max_rows, bool boxed);
+};
+
+/// Real: float, or double where the data are.
+template <class Real, class In>
+LcpKernels lcp_kernels();
 
 /// Threads of a block of the list kernel, one per environment. Parameters: (EnvArray<const
 /// EnvShape>, EnvArray<const int32> dims, int num_envs, max_rows, max_contacts, SizeClasses, const

@@ -26,17 +26,15 @@ SS_HD bool finds_jam(const G& g, const EnvProblem<In>& p, Climb& at, Judge<In>& 
   const double converged = at.stage.suspected ? 1e-3 * at.stage.soften * at.stage.soften : 1e-8;
   const Check check = at.stage.check;
   if (check == Check::none) return false;
-  if (check != Check::unsolvable) {
-    if (check == Check::softened) {
-      keep_softened(g, p, judge);
-      g.once([&] { at.jam.softened_residual = judge.last_residual; });
-    }
-    if (!(judge.last_merit < converged)) return false;  // the stage tells nothing
-    const double size = candidate_size(g, p, judge);
-    g.once([&] { at.jam.learn(size, at.stage.soften); });
-    if (check != Check::divergence || !at.jam.found()) return false;
-    answer_softened(g, p, at.jam.softened_residual, judge);
+  if (check == Check::softened) {
+    keep_softened(g, p, judge);
+    g.once([&] { at.jam.softened_residual = judge.last_residual; });
   }
+  if (!(judge.last_merit < converged)) return false;  // the stage tells nothing
+  const double size = candidate_size(g, p, judge);
+  g.once([&] { at.jam.learn(size, at.stage.soften); });
+  if (check != Check::divergence || !at.jam.found()) return false;
+  answer_softened(g, p, at.jam.softened_residual, judge);
   g.once([&] { at.rung = at.stage.rung; });
   return true;
 }

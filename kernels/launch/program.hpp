@@ -13,9 +13,10 @@ enum class Program : std::int32_t {
   sweeping,  ///< projected Gauss-Seidel alone
   first,     ///< rung 0 of the iterative methods
   later,     ///< their other rungs; goes on where `first` ended
-  pivoting   ///< Lemke's method, all rungs
+  pivoting,  ///< Lemke's method, all rungs, on the half-size tableau
+  general    ///< the same on the LCP of the law `pyramid`, for what does not fit that tableau
 };
-inline constexpr int kPrograms = 5;
+inline constexpr int kPrograms = 6;
 
 SS_HD Part part_of(Program program) {
   if (program == Program::first) return Part::first;
@@ -26,7 +27,7 @@ SS_HD Part part_of(Program program) {
 /// a factorisation in double belong to the later rungs alone.
 SS_HD bool program_has(Program program, const Stage& stage) {
   const bool pivots = stage.method == Method::lemke;
-  if (program == Program::pivoting) return pivots;
+  if (program == Program::pivoting || program == Program::general) return pivots;
   if (program == Program::sweeping) return stage.method == Method::pgs && stage.rung == 0;
   if (program == Program::first) {
     return !pivots && stage.rung == 0 && !stage.alters() && stage.check == Check::none;

@@ -16,8 +16,10 @@ namespace stickslip::kernels::inline SS_ISA {
 /// forms W of a mechanism and applies its impulses runs before and after all of them.
 template <class Real, class Factor, class In, Program kProgram = Program::all>
 struct EnvScratch {
-  static constexpr bool kIterates = kProgram != Program::pivoting;
-  static constexpr bool kPivots = kProgram == Program::all || kProgram == Program::pivoting;
+  static constexpr bool kLcp = kProgram == Program::all || kProgram == Program::general;
+  static constexpr bool kTableau = kProgram == Program::all || kProgram == Program::pivoting;
+  static constexpr bool kOnlyIterates = !kLcp && !kTableau;
+  static constexpr bool kIterates = kProgram == Program::all || kOnlyIterates;
   static constexpr bool kFirst = kProgram == Program::all || kProgram == Program::first;
   static constexpr bool kLater = kProgram == Program::all || kProgram == Program::later;
   In* W;  ///< [max_rows][max_rows] of a mechanism; null where the caller has formed it
@@ -29,7 +31,8 @@ struct EnvScratch {
   JudgeMemory<In> judge_memory;  ///< what `judge.at` is filled with
   DelassusScratch<In> delassus;
   Scaled<Real> scaled;  ///< of the iterative methods
-  int directions;       ///< of the law `pyramid` for which there is room as an LCP; 0: no room
+  int directions;       ///< of the law `pyramid` for which there is room as an LCP, here or in
+                        ///< the program that follows; 0: no room
   Arena stage;          ///< what is left, for the stage that runs
 
   SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts, int lcp_directions = 0,
@@ -47,14 +50,11 @@ struct EnvScratch {
         stage(arena) {}
 
   /// Bytes for environments of that size.
-  SS_HD static std::size_t bytes(int max_rows, int max_contacts, int nv = kGivenMatrix) {
-    return bytes_with_lcp(max_rows, max_contacts, 0, nv);
-  }
-  SS_HD static std::size_t bytes_with_lcp(int max_rows, int max_contacts, int lcp_directions,
-                                          int nv = kGivenMatrix) {
+  SS_HD static std::size_t bytes(int max_rows, int max_contacts, int lcp_directions,
+                                 int nv = kGivenMatrix) {
     const EnvScratch fixed(Arena(nullptr), max_rows, max_contacts, 0, nv);
     std::size_t most = fixed.delassus.end();
-    if constexpr (kPivots) {
+    if constexpr (kTableau) {
       Arena lemke = fixed.stage;
       Lemke<Real>(lemke, max_rows);
       most = max(most, lemke.used());
@@ -69,9 +69,12 @@ struct EnvScratch {
       if constexpr (kLater) Newton<Real, Real>(fallback, max_rows);
       most = max(max(most, fallback.used()), max(pgs.used(), max(newton.used(), primal.used())));
     }
-    if (lcp_directions > 0) {
-      const std::size_t lcp = PyramidScratch<double>::bytes(max_rows, max_contacts, lcp_directions);
-      most = max(most, fixed.stage.used() + lcp);
+    if constexpr (kLcp) {
+      if (lcp_directions > 0) {
+        const std::size_t lcp =
+            PyramidScratch<double>::bytes(max_rows, max_contacts, lcp_directions);
+        most = max(most, fixed.stage.used() + lcp);
+      }
     }
     return most;
   }
@@ -178,13 +181,14 @@ SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
                     EnvScratch<Real, Factor, In, kProgram>& scratch) {
   using Scratch = EnvScratch<Real, Factor, In, kProgram>;
   place_start(g, p, stage, scratch.judge);
-  if constexpr (Scratch::kPivots) {
+  if constexpr (Scratch::kLcp) {
+    if (stage.method == Method::lemke && !fits_pyramid_tableau(p) &&
+        scratch.directions >= p.directions) {
+      return run_general_pyramid(g, p, stage, scratch.stage, scratch.judge);
+    }
+  }
+  if constexpr (Scratch::kTableau) {
     if (stage.method == Method::lemke) {
-      if constexpr (kProgram == Program::all) {  // not in GPU kernels
-        if (!fits_pyramid_tableau(p) && scratch.directions >= p.directions) {
-          return run_general_pyramid(g, p, stage, scratch.stage, scratch.judge);
-        }
-      }
       if constexpr (sizeof(Factor) != sizeof(Real)) {
         if (!stage.first) return run_pivoting<Real>(g, p, stage, scratch.stage, scratch.judge);
       }

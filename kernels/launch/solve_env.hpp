@@ -67,6 +67,12 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
     const int done = run_stage(g, p, at.stage, scratch);
     g.once([&] { at.leave(done, p.n, judge.best_residual); });
     if (judge.solved()) break;
+    if constexpr (!EnvScratch<Real, Factor, In, kProgram>::kOnlyIterates) {
+      if (at.stage.check == Check::unsolvable) {  // its softened answer is the result
+        g.once([&] { at.rung = at.stage.rung; });
+        break;
+      }
+    }
     if constexpr (EnvScratch<Real, Factor, In, kProgram>::kLater) {
       if (finds_jam(g, p, at, judge)) break;
     }
@@ -118,6 +124,11 @@ SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const Proble
       !(form_own_matrix(g, step, env, scratch, view) && check_values(g, view, o.law))) {
     status = EnvStatus::bad_input;
   }
+  if constexpr (kProgram == Program::pivoting) {
+    if (status == EnvStatus::solved && scratch.directions == 0 && !fits_pyramid_tableau(view)) {
+      status = EnvStatus::over_capacity;  // nobody takes it up
+    }
+  }
   if (status != EnvStatus::solved) {
     report(g, result, env, status, Limits<double>::infinity, 0, Solver::automatic, 0, rows_needed);
     return;
@@ -160,6 +171,11 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
                      const SolveOptions& o, std::int64_t env,
                      EnvScratch<Real, Factor, In, kProgram> scratch, Part part = Part::whole,
                      const MechanismStep<In>& step = MechanismStep<In>{}) {
+  if constexpr (kProgram == Program::general) {  // goes on where `pivoting` ended
+    const EnvShape s = *slot(batch.shape, env);
+    const std::int32_t rows = rows_of(s, slot(batch.dims, env), batch.max_contacts);
+    if (fits_pyramid_tableau(rows, s.n_contacts, o.directions)) return;
+  }
   solve_problem<Real, Factor>(g, step, batch, result, o, env, scratch, part);
   advance(g, step, result, env, scratch);
 }

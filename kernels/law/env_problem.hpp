@@ -26,7 +26,7 @@ struct EnvProblem {
 
   /// Whether the polygon of the pyramid has more corners than a diamond in contact k.
   SS_HD bool has_polygon([[maybe_unused]] int k) const {
-#if !defined(__CUDA_ARCH__)  // refused at the door: its code would cost every kernel registers
+#if !defined(__CUDA_ARCH__) || defined(SS_POLYGONS)  // they would cost other kernels registers
     if constexpr (kIsPlain<In>) {
       return directions > 4 && circular[block[k] + 1] > 0.0 && circular[block[k] + 2] > 0.0;
     }

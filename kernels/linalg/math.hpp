@@ -129,16 +129,17 @@ SS_HD double hashed_weight(int i, int seed) {
   return 1.0 + fraction_of(h ^ (h >> 16));
 }
 
-/// Integers in the order of the numbers x >= 0 (NaN above all or below zero, the same everywhere).
+/// Integers in the order of the numbers x >= 0, with NaN above all: without the sign, which the
+/// NaNs that processors make do not share.
 SS_HD std::int64_t order_bits(double x) {
   std::int64_t bits = 0;
   memcpy(&bits, &x, sizeof bits);
-  return bits;
+  return bits & INT64_MAX;
 }
 SS_HD std::int32_t order_bits(float x) {
   std::int32_t bits = 0;
   memcpy(&bits, &x, sizeof bits);
-  return bits;
+  return bits & INT32_MAX;
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

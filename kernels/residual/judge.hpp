@@ -130,11 +130,13 @@ SS_HD void keep_softened(const G& g, const EnvProblem<In>& p, const Judge<In>& j
   g.for_each(p.n, [&](int i) { judge.at->softened[i] = judge.at->candidate[i]; });
 }
 
-/// Gives up: there is no solution, and the softened one, with that residual, is the answer.
+/// Gives up: there is no solution, and the softened one, with that residual, is the answer, if it
+/// is finite.
 template <class G, class In>
 SS_HD void answer_softened(const G& g, const EnvProblem<In>& p, double softened_residual,
                            Judge<In>& judge) {
   judge.no_solution = true;
+  if (!is_finite(softened_residual)) return;
   judge.best_residual = softened_residual;
   g.for_each(p.n, [&](int i) { judge.at->best[i] = judge.at->softened[i]; });
 }

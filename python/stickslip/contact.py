@@ -178,5 +178,6 @@ def use_cuda(backend: str) -> bool:
     if not isinstance(backend, str) or backend not in ("auto", "cpu", "cuda"):
         raise ValueError(f"backend: expected 'auto', 'cpu' or 'cuda', got {backend!r}")
     if backend == "cuda" and not _core.cuda_available():
-        raise ValueError("backend: expected 'auto' or 'cpu', for no GPU answers, got 'cuda'")
+        why = _core.cuda_why_not()
+        raise ValueError(f"backend: expected 'auto' or 'cpu', because {why}, got 'cuda'")
     return backend == "cuda"

@@ -21,7 +21,7 @@ def facts() -> dict[str, str]:
         "numpy": version("numpy"),
         "MuJoCo": _core.mujoco_version(),
         "CPU": f"{os.cpu_count()} threads, kernels for {_core.cpu_isa()}",
-        "CUDA": _core.cuda_device_name() if _core.cuda_available() else "not available",
+        "CUDA": _core.cuda_device_name() or f"not available: {_core.cuda_why_not()}",
     }
 
 

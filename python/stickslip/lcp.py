@@ -11,6 +11,7 @@ import numpy as np
 from stickslip import _arrays as check
 from stickslip import _core
 from stickslip._core import LcpMethod, Precision, Status
+from stickslip.contact import Backend, use_cuda
 from stickslip.solution import Verdicts
 
 
@@ -65,6 +66,7 @@ def solve_lcp(
     counts: Any = None,
     start: Any = None,
     options: LcpOptions | None = None,
+    backend: Backend = "auto",
     threads: int | None = None,
 ) -> LcpSolution:
     """Solves E problems w = M z + q: w = 0 on the first rows, 0 <= z ⟂ w >= 0 on the others.
@@ -86,7 +88,7 @@ def solve_lcp(
         cfm: constraint force mixing; solves, and judges, the problem with M_ii (1 + cfm).
         counts: (E,) rows in use of each environment. More than n are answered `over_capacity`.
         start: (E, n) z to start from; default 0.
-        threads: default all cores.
+        backend, threads: "cpu", "cuda", "auto" (the CPU); default all cores. The same bits.
 
     Raises TypeError and ValueError for a wrong type, shape or value of an argument. Numbers that
     make an environment unsolvable (NaN, lo > hi) are no error: its status is `bad_input`.
@@ -119,10 +121,10 @@ def solve_lcp(
         np.zeros(num_envs),
         *(np.zeros(num_envs, np.int32) for _ in range(3)),
     )
-    pool = check.thread_count(threads)
+    on_cuda, pool = use_cuda(backend), check.thread_count(threads)
     if num_envs:
         problem = (rows, M, check.slots(q if batched else q[None]), lo, hi, findex, start)
-        _core.solve_lcp(*problem, core_options[0], *result, pool)
+        _core.solve_lcp(*problem, core_options[0], *result, on_cuda, pool)
     solution = LcpSolution(*result)
     return solution if batched else solution.one()
 

@@ -1,5 +1,7 @@
 #include "src/batch/check.hpp"
 
+#include <cmath>
+
 #include "stickslip/info.hpp"
 
 namespace stickslip {
@@ -31,6 +33,8 @@ void check_solve(const ProblemBatch<In>& p, const ResultBatch<In>& r, const Solv
     require(r.iterations != nullptr, "result.iterations", "an array", "none");
     require(r.solver != nullptr, "result.solver", "an array", "none");
   }
+  const auto solver = std::int32_t(o.solver);
+  require(solver >= 0 && solver < 4, "options.solver", "auto, pgs, newton or lemke", solver);
   if (!supports(o.solver, o.law)) {
     const std::string expected = std::string("a law that solver ") + name(o.solver) + " supports";
     require(false, "options.law", expected.c_str(), name(o.law));
@@ -47,9 +51,14 @@ void check_solve(const ProblemBatch<In>& p, const ResultBatch<In>& r, const Solv
   require(!o.exact_pivots || o.solver == Solver::lemke, "options.exact_pivots",
           "solver lemke, the only one that counts pivots", name(o.solver));
   check_directions(o.directions, "options.directions");
-  require(o.atol == o.atol && o.rtol == o.rtol, "options.atol, options.rtol", "numbers", "NaN");
+  check_tolerances(o.atol, o.rtol);
   require(sizeof(In) == 8 || o.precision == Precision::fp32, "options.precision",
           "float for problems given in float", name(o.precision));
+}
+
+void check_tolerances(double atol, double rtol) {
+  require(std::isfinite(atol), "options.atol", "a finite number", atol);
+  require(std::isfinite(rtol), "options.rtol", "a finite number", rtol);
 }
 
 void check_directions(std::int32_t directions, const char* argument) {

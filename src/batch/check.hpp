@@ -6,6 +6,7 @@
 
 #include "stickslip/batch.hpp"
 #include "stickslip/delassus.hpp"
+#include "stickslip/lcp.hpp"
 
 namespace stickslip {
 
@@ -41,9 +42,13 @@ void check_solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>
 /// which must be in host memory.
 template <class In>
 void check_bounds(const ProblemBatch<In>& problem);
+/// Neither NaN nor infinite.
+void check_tolerances(double atol, double rtol);
 /// 4, 8, 16, 32 or 64.
 void check_directions(std::int32_t directions, const char* argument);
 template <class In>
 void check_mechanism(const MechanismBatch<In>& mechanism);
+template <class In>
+void check_lcp(const LcpBatch<In>& problem, const LcpResult<In>& result, const LcpOptions& options);
 
 }  // namespace stickslip

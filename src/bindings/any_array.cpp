@@ -21,10 +21,8 @@ std::string type_of(nb::handle value) {
 /// Device memory is of use only where a GPU answers.
 void require_gpu(const std::string& name, nb::handle value) {
   if (cuda::available()) return;
-  const char* why = cuda::built() ? "because no GPU answers here"
-                                  : "because this stickslip was built without CUDA";
-  refuse_type(name + ": expected an array in host memory, " + why + ", got " + type_of(value) +
-              " in the memory of a GPU");
+  refuse_type(name + ": expected an array in host memory, because " + cuda::why_not() + ", got " +
+              type_of(value) + " in the memory of a GPU");
 }
 
 Place place_of(const std::string& name, nb::handle value, int type, int index) {

@@ -104,7 +104,8 @@ std::function<void(cuda::Stream)> on_gpu(const Task<In>& task, const SolveOption
   const cuda::DeviceScope device(gpu);
   const ProblemBatch<In>& p = task.problem;
   const auto workspace = std::make_shared<cuda::Workspace>(
-      p.num_envs, p.max_rows, p.max_contacts, task.has_mechanism ? task.step.mechanism.nv : -1);
+      p.num_envs, p.max_rows, p.max_contacts, task.has_mechanism ? task.step.mechanism.nv : -1,
+      options.law == Law::pyramid ? options.directions : 0);
   return [=](cuda::Stream stream) {
     const cuda::DeviceScope current(gpu);
     task.has_mechanism
@@ -159,8 +160,10 @@ nb::object to_device(const nb::ndarray<nb::ro, nb::device::cpu, nb::c_contig>& h
   const nb::capsule owner(memory.release(),
                           [](void* p) noexcept { delete static_cast<cuda::Buffer*>(p); });
   constexpr int cuda_device = nb::device::cuda::value;
-  return nb::cast(nb::ndarray<>(data, shape.size(), shape.data(), owner, nullptr, host.dtype(),
-                                cuda_device, gpu));
+  // An object that answers __dlpack__ as often as it is asked; a bare capsule is consumed by the
+  // first.
+  return nb::cast(nb::ndarray<nb::array_api>(data, shape.size(), shape.data(), owner, nullptr,
+                                             host.dtype(), cuda_device, gpu));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "src/bindings/arrays.hpp"
 #include "src/bindings/bindings.hpp"
 #include "src/reference/lcp.hpp"
+#include "stickslip/cuda.hpp"
 
 namespace stickslip::bindings {
 
@@ -88,19 +89,21 @@ void bind_for(nb::module_& m) {
       [](Ints rows, Array<const In, 3> M, Vectors q, Vectors lo, Vectors hi, Ints findex,
          Vectors start, const LcpOptions& options, Array<In, 2> z, Array<In, 2> w,
          Array<double, 1> residual, Array<std::int32_t, 1> status,
-         Array<std::int32_t, 1> iterations, Array<std::int32_t, 1> method, int threads) {
+         Array<std::int32_t, 1> iterations, Array<std::int32_t, 1> method, bool on_cuda,
+         int threads) {
         const LcpArrays<In> arrays{rows, M, q, lo, hi, findex, start};
         const LcpBatch<In> p = arrays.view();
         const LcpResult<In> r = LcpOutputs<In>{z, w, residual, status, iterations, method}.view(p);
         const nb::gil_scoped_release other_threads_may_run;
+        if (on_cuda) return cuda::solve_lcp_host(p, r, options);
         LcpWorkspace workspace(p.max_rows, p.lo.data != nullptr, threads);
         solve_lcp(p, r, options, workspace);
       },
       "rows"_a.noconvert(), "M"_a.noconvert(), "q"_a.noconvert(), "lo"_a.noconvert().none(),
       "hi"_a.noconvert().none(), "findex"_a.noconvert().none(), "start"_a.noconvert().none(),
       "options"_a, "z"_a.noconvert(), "w"_a.noconvert(), "residual"_a.noconvert(),
-      "status"_a.noconvert(), "iterations"_a.noconvert(), "method"_a.noconvert(), "threads"_a,
-      "Solves a batch; the arrays from `z` to `method` are written in place.");
+      "status"_a.noconvert(), "iterations"_a.noconvert(), "method"_a.noconvert(), "on_cuda"_a,
+      "threads"_a, "Solves a batch; the arrays from `z` to `method` are written in place.");
   m.def(
       "reference_lcp_residual",
       [](Ints rows, Array<const In, 3> M, Vectors q, Vectors lo, Vectors hi, Ints findex, Vectors z,

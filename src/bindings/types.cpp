@@ -90,6 +90,7 @@ void bind_types(nb::module_& m) {
   m.def("supports", &supports, "solver"_a, "law"_a, "Whether the solver accepts the law.");
   m.def("tolerance", &tolerance, "options"_a, "max_abs_b"_a);
   m.def("cuda_available", &cuda::available, "Built with CUDA, and a device answers.");
+  m.def("cuda_why_not", &cuda::why_not, "Why CUDA is not available; empty where it is.");
   m.def("cuda_device_name", &cuda::device_name);
 }
 

@@ -11,8 +11,8 @@ template <class In>
 std::size_t solve_bytes(int max_rows, int max_contacts, int directions, int nv) {
   using Double = EnvScratch<double, double, In>;
   using Mixed = EnvScratch<double, float, In>;
-  return max(Double::bytes_with_lcp(max_rows, max_contacts, directions, nv),
-             Mixed::bytes_with_lcp(max_rows, max_contacts, directions, nv));
+  return max(Double::bytes(max_rows, max_contacts, directions, nv),
+             Mixed::bytes(max_rows, max_contacts, directions, nv));
 }
 
 template <class In>

@@ -10,8 +10,14 @@ namespace stickslip::cuda {
 inline void check_call(cudaError_t error, const char* call, const char* file, int line) {
   if (error == cudaSuccess) return;
   cudaGetLastError();  // so that a later call does not report it again
-  throw std::runtime_error(std::string(file) + ":" + std::to_string(line) + ": " + call + ": " +
-                           cudaGetErrorString(error));
+  std::string message = std::string(file) + ":" + std::to_string(line) + ": " + call + ": " +
+                        cudaGetErrorString(error);
+  if (error == cudaErrorNoKernelImageForDevice) {
+    message +=
+        " (this stickslip was built for other GPUs: build it here, or with "
+        "-DSTICKSLIP_CUDA_ARCHITECTURES=<compute capability, such as 86> in CMAKE_ARGS)";
+  }
+  throw std::runtime_error(message);
 }
 
 }  // namespace stickslip::cuda

@@ -7,14 +7,14 @@
 
 namespace stickslip::cuda {
 
-bool built() { return true; }
-
 bool available() {
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);
   if (error != cudaSuccess) cudaGetLastError();
   return error == cudaSuccess && devices > 0;
 }
+
+std::string why_not() { return available() ? "" : "no GPU answers here"; }
 
 std::string device_name() {
   if (!available()) return {};

@@ -6,14 +6,14 @@
 namespace stickslip::cuda {
 
 namespace {
-[[noreturn]] void refuse() {
-  throw std::runtime_error(
-      "stickslip was built without CUDA: configure with -DSTICKSLIP_CUDA=ON and nvcc");
-}
+[[noreturn]] void refuse() { throw std::runtime_error(why_not()); }
 }  // namespace
 
-bool built() { return false; }
 bool available() { return false; }
+std::string why_not() {
+  return "this stickslip was built without CUDA (build it where nvcc and a GPU are, or with "
+         "-DSTICKSLIP_CUDA=ON in CMAKE_ARGS)";
+}
 int device_of(const void*) { return -1; }
 void wait(Stream) { refuse(); }
 DeviceScope::DeviceScope(int) { refuse(); }
@@ -27,12 +27,16 @@ Buffer::Buffer(Buffer&&) noexcept = default;
 Buffer& Buffer::operator=(Buffer&&) noexcept = default;
 void Buffer::upload(const void*, std::size_t, Stream) { refuse(); }
 void Buffer::download(void*, std::size_t, Stream) const { refuse(); }
-Workspace::Workspace(std::int32_t, std::int32_t, std::int32_t, std::int32_t) { refuse(); }
+Workspace::Workspace(std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::int32_t) {
+  refuse();
+}
 Workspace::~Workspace() = default;
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 
-bool Workspace::holds(std::int32_t, std::int32_t, std::int32_t) const { return false; }
+bool Workspace::holds(std::int32_t, std::int32_t, std::int32_t, std::int32_t) const {
+  return false;
+}
 
 template <class In>
 struct HostSolver<In>::Impl {};
@@ -86,6 +90,22 @@ void apply_impulse(const MechanismBatch<In>&, EnvArray<const In>, EnvArray<const
   refuse();
 }
 
+struct LcpWorkspace::Impl {};
+LcpWorkspace::LcpWorkspace(std::int32_t, std::int32_t, bool) { refuse(); }
+LcpWorkspace::~LcpWorkspace() = default;
+LcpWorkspace::LcpWorkspace(LcpWorkspace&&) noexcept = default;
+LcpWorkspace& LcpWorkspace::operator=(LcpWorkspace&&) noexcept = default;
+
+template <class In>
+void solve_lcp(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&, LcpWorkspace&,
+               Stream) {
+  refuse();
+}
+template <class In>
+void solve_lcp_host(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&) {
+  refuse();
+}
+
 #define SS_INSTANTIATE(In)                                                                        \
   template void solve(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,       \
                       Workspace&, Stream);                                                        \
@@ -95,7 +115,10 @@ void apply_impulse(const MechanismBatch<In>&, EnvArray<const In>, EnvArray<const
   template void delassus(const MechanismBatch<In>&, EnvArray<In>, std::int32_t, std::int32_t*,    \
                          Workspace&, Stream);                                                     \
   template void apply_impulse(const MechanismBatch<In>&, EnvArray<const In>, EnvArray<const In>,  \
-                              EnvArray<In>, std::int32_t*, Workspace&, Stream);
+                              EnvArray<In>, std::int32_t*, Workspace&, Stream);                   \
+  template void solve_lcp(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&,           \
+                          LcpWorkspace&, Stream);                                                 \
+  template void solve_lcp_host(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&);
 SS_INSTANTIATE(double)
 SS_INSTANTIATE(float)
 #undef SS_INSTANTIATE

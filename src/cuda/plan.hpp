@@ -31,10 +31,17 @@ struct Passes {
   kernels::Program programs[2];
 };
 
-inline Passes passes_of(const SolveOptions& options) {
-  const kernels::Program first = kernels::program_of(options);
-  const bool climbs = first == kernels::Program::first && kernels::has_later_rungs(options);
-  return {climbs ? 2 : 1, {first, kernels::Program::later}};
+/// `directions`: what the workspace has room for as an LCP; 0: nothing.
+inline Passes passes_of(const SolveOptions& options, int directions) {
+  using kernels::Program;
+  const Program first = kernels::program_of(options);
+  if (first == Program::pivoting) {
+    // The half-size tableau is for four directions.
+    if (options.directions != 4) return {1, {Program::general}};
+    return {directions > 0 ? 2 : 1, {first, Program::general}};
+  }
+  const bool climbs = first == Program::first && kernels::has_later_rungs(options);
+  return {climbs ? 2 : 1, {first, Program::later}};
 }
 
 /// One launch.
@@ -42,7 +49,7 @@ struct LaunchPlan {
   const void* kernel = nullptr;
   int lanes = 32;  ///< per environment
   int blocks = 0;
-  int max_rows = 0, max_contacts = 0, nv = kernels::kGivenMatrix;
+  int max_rows = 0, max_contacts = 0, directions = 0, nv = kernels::kGivenMatrix;
   std::size_t group_bytes = 0;   ///< scratch of an environment
   std::size_t shared_bytes = 0;  ///< per block; 0: scratch in global memory
 
@@ -63,27 +70,28 @@ inline kernels::SizeClasses size_classes(int max_rows) {
   return classes;
 }
 
-/// Kernel and scratch of the class of up to `max_rows` rows; `nv` of mechanisms, or kGivenMatrix.
-/// The number of blocks is left at 0.
+/// Kernel and scratch of the class of up to `max_rows` rows; `directions` as in Workspace; `nv` of
+/// mechanisms, or kGivenMatrix. The number of blocks is left at 0.
 inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows, int max_contacts,
-                             int nv, std::size_t shared_per_block) {
+                             int directions, int nv, std::size_t shared_per_block) {
   using kernels::SolveKernels;
   constexpr std::size_t kFewGroups = 4;  // whose warps are half of what the registers hold
   constexpr std::size_t kManyGroups = 16;
   LaunchPlan plan;
   plan.max_rows = max_rows;
   plan.max_contacts = std::min(max_contacts, max_rows / 3);  // a contact has at least 3 rows
+  plan.directions = directions;
   plan.nv = nv;
-  plan.group_bytes = kernels.bytes(plan.max_rows, plan.max_contacts, nv);
+  plan.group_bytes = kernels.bytes(plan.max_rows, plan.max_contacts, directions, nv);
   const bool narrow = kernels.narrow != nullptr && max_rows <= kernels.narrow_rows &&
                       plan.group_bytes * kManyGroups <= shared_per_block;
   if (narrow) {
     plan.kernel = kernels.narrow;
     plan.lanes = SolveKernels::kNarrowLanes;
-  } else if (plan.group_bytes * (kFewGroups + 1) <= shared_per_block) {
+  } else if (kernels.wide != nullptr && plan.group_bytes * (kFewGroups + 1) <= shared_per_block) {
     plan.kernel = kernels.wide;
   } else {
-    const bool fits = plan.group_bytes <= shared_per_block;
+    const bool fits = kernels.block != nullptr && plan.group_bytes <= shared_per_block;
     plan.kernel = fits ? kernels.block : kernels.block_global;
     plan.lanes = SolveKernels::kBlockLanes;
     if (!fits) return plan;

@@ -1,23 +1,15 @@
 // Enqueues solves. Nothing here allocates, waits, or looks at what the device computes.
 #include "src/batch/check.hpp"
-#include "src/cuda/check.hpp"
+#include "src/cuda/launch.hpp"
 #include "src/cuda/workspace.hpp"
 
 namespace stickslip::cuda {
 
 namespace {
 
-/// cudaLaunchKernel takes the addresses of the parameters, in the order of the kernel's own.
-template <class... Parameters>
-void launch(const void* kernel, int blocks, int threads, std::size_t shared_bytes, Stream stream,
-            Parameters... parameters) {
-  void* addresses[] = {&parameters...};
-  SS_CUDA(cudaLaunchKernel(kernel, dim3(unsigned(blocks)), dim3(unsigned(threads)), addresses,
-                           shared_bytes, stream));
-}
-
 kernels::GroupScratch scratch_of(const LaunchPlan& plan, const Workspace::Impl& w) {
-  return {plan.max_rows, plan.max_contacts, plan.nv, plan.group_bytes, w.scratch_memory()};
+  return {plan.max_rows, plan.max_contacts, plan.directions,
+          plan.nv,       plan.group_bytes,  w.scratch_memory()};
 }
 
 void check_workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
@@ -68,7 +60,7 @@ void enqueue(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
              const ResultBatch<In>& result, const SolveOptions& options, const Plans& plans,
              const Workspace::Impl& w, Stream stream) {
   SS_CUDA(cudaMemsetAsync(w.counters.data(), 0, w.counters.bytes(), stream));
-  const Passes passes = passes_of(options);
+  const Passes passes = passes_of(options, w.directions);
   for (int pass = 0; pass < passes.count; ++pass) {
     const WorkLists lists(w, problem.num_envs, pass);
     lists.fill(problem, pass == 0 ? nullptr : result.status, stream);
@@ -79,9 +71,10 @@ void enqueue(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
   }
 }
 
-void check_directions_of_gpu(const SolveOptions& options) {
-  require(options.law != Law::pyramid || options.directions == 4, "options.directions",
-          "4 on a GPU", options.directions);
+void check_directions(const SolveOptions& options, const Workspace::Impl& w) {
+  if (options.law != Law::pyramid || options.directions == 4) return;
+  require(w.directions >= options.directions, "workspace.directions", "at least options.directions",
+          w.directions);
 }
 
 }  // namespace
@@ -90,8 +83,8 @@ template <class In>
 void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
            const SolveOptions& options, Workspace& workspace, Stream stream) {
   check_solve(problem, result, options);
-  check_directions_of_gpu(options);
   const Workspace::Impl& w = workspace.impl();
+  check_directions(options, w);
   check_workspace(problem.num_envs, problem.max_rows, problem.max_contacts, w);
   if (problem.num_envs == 0) return;
   enqueue({}, problem, result, options, w.given, w, stream);
@@ -102,8 +95,8 @@ void solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& prob
                      const ResultBatch<In>& result, const SolveOptions& options,
                      Workspace& workspace, Stream stream) {
   check_solve_mechanism(step, problem, result, options);
-  check_directions_of_gpu(options);
   const Workspace::Impl& w = workspace.impl();
+  check_directions(options, w);
   check_workspace(problem.num_envs, problem.max_rows, problem.max_contacts, w);
   check_workspace(step.mechanism, w);
   if (problem.num_envs == 0) return;

@@ -78,13 +78,14 @@ struct HostSolver<In>::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  void reserve(const ProblemBatch<In>& p, std::size_t in, std::size_t out) {
+  void reserve(const ProblemBatch<In>& p, std::size_t in, std::size_t out, int directions) {
     host_in.reserve(in);
     host_out.reserve(out);
     grow(device_in, in);
     grow(device_out, out);
-    if (workspace != nullptr && workspace->holds(p.num_envs, rows, p.max_contacts)) return;
-    workspace = std::make_unique<Workspace>(p.num_envs, p.max_rows, p.max_contacts);
+    if (workspace != nullptr && workspace->holds(p.num_envs, rows, p.max_contacts, directions))
+      return;
+    workspace = std::make_unique<Workspace>(p.num_envs, p.max_rows, p.max_contacts, -1, directions);
   }
 };
 
@@ -106,13 +107,14 @@ void HostSolver<In>::start(const ProblemBatch<In>& p, const SolveOptions& option
   check_problem(p);
   check_bounds(p);
   Impl& i = *impl_;
-  i.num_envs = p.num_envs;
+  i.num_envs = 0;
   i.max_rows = p.max_rows;
   i.rows = largest_rows(p);
   if (p.num_envs == 0) return;
   using kernels::Arena;
   i.reserve(p, PackedProblem<In>(Arena(nullptr), p, i.rows).bytes(),
-            PackedResults<In>(Arena(nullptr), p.num_envs, i.rows).bytes);
+            PackedResults<In>(Arena(nullptr), p.num_envs, i.rows).bytes,
+            options.law == Law::pyramid ? options.directions : 0);
   const PackedProblem<In> host(Arena(i.host_in.data()), p, i.rows);
   const PackedProblem<In> device(Arena(i.device_in.data()), p, i.rows);
   const PackedResults<In> out(Arena(i.device_out.data()), p.num_envs, i.rows);
@@ -123,6 +125,7 @@ void HostSolver<In>::start(const ProblemBatch<In>& p, const SolveOptions& option
   solve(device.view(p), out.view, options, *i.workspace, i.stream);
   i.device_out.download(i.host_out.data(), out.bytes, i.stream);
   i.end.record(i.stream);
+  i.num_envs = p.num_envs;
 }
 
 template <class In>

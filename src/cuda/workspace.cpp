@@ -20,10 +20,15 @@ DeviceLimits device_limits() {
 
 namespace {
 
-/// In `mixed`, sweeps and the later rungs are in double: they are the kernels of fp64.
+/// In `mixed`, sweeps and the later rungs are in double: they are the kernels of fp64. The general
+/// pyramid always is.
 template <Program kProgram>
 kernels::SolveKernels solve_kernels_of(Types types) {
   using kernels::solve_kernels;
+  if constexpr (kProgram == Program::general) {
+    return types == Types::float_data ? solve_kernels<float, float, float, kProgram>()
+                                      : solve_kernels<double, double, double, kProgram>();
+  }
   switch (types) {
     case Types::fp64:
       return solve_kernels<double, double, double, kProgram>();
@@ -54,15 +59,15 @@ void Workspace::Impl::place(LaunchPlan& plan) {
   }
   const int enough = (num_envs + plan.groups() - 1) / plan.groups();
   plan.blocks = std::max(1, std::min(resident * limits.processors, enough));
-  most_scratch_ = std::max(most_scratch_, plan.global_bytes());
+  most_scratch = std::max(most_scratch, plan.global_bytes());
 }
 
 std::vector<LaunchPlan> Workspace::Impl::plan_classes(const kernels::SolveKernels& kernels,
                                                       int dofs) {
   std::vector<LaunchPlan> plans;
   for (int c = 0; c < classes.count; ++c) {
-    plans.push_back(
-        plan_class(kernels, classes.rows[c], max_contacts, dofs, limits.shared_per_block));
+    plans.push_back(plan_class(kernels, classes.rows[c], max_contacts, directions, dofs,
+                               limits.shared_per_block));
     place(plans.back());
   }
   return plans;
@@ -78,6 +83,7 @@ Plans Workspace::Impl::plan_solves(int dofs) {
     plan(Program::first, solve_kernels_of<Program::first>(types));
     plan(Program::later, solve_kernels_of<Program::later>(types));
     plan(Program::pivoting, solve_kernels_of<Program::pivoting>(types));
+    if (directions > 0) plan(Program::general, solve_kernels_of<Program::general>(types));
   }
   return plans;
 }
@@ -100,11 +106,12 @@ MechanismPlans Workspace::Impl::plan_mechanism() {
 }
 
 Workspace::Impl::Impl(std::int32_t envs_, std::int32_t rows, std::int32_t contacts,
-                      std::int32_t dofs)
+                      std::int32_t dofs, std::int32_t directions_)
     : num_envs(envs_),
       max_rows(rows),
       max_contacts(contacts),
       nv(dofs),
+      directions(directions_),
       limits(device_limits()),
       classes(size_classes(rows)),
       given(plan_solves(kernels::kGivenMatrix)),
@@ -116,21 +123,23 @@ Workspace::Impl::Impl(std::int32_t envs_, std::int32_t rows, std::int32_t contac
     mechanism_double = plan_mechanism<double>();
     mechanism_float = plan_mechanism<float>();
   }
-  scratch = Buffer(most_scratch_);
+  scratch = Buffer(most_scratch);
 }
 
 Workspace::Workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
-                     std::int32_t nv) {
+                     std::int32_t nv, std::int32_t directions) {
   require(num_envs >= 0, "num_envs", "a number >= 0", num_envs);
   require(max_rows >= 0, "max_rows", "a number >= 0", max_rows);
   require(max_contacts >= 0, "max_contacts", "a number >= 0", max_contacts);
-  impl_ = std::make_unique<Impl>(num_envs, max_rows, max_contacts, nv);
+  require(nv >= -1, "nv", "a number >= 0, or -1 for none", nv);
+  if (directions != 0) check_directions(directions, "directions");
+  impl_ = std::make_unique<Impl>(num_envs, max_rows, max_contacts, nv, directions);
 }
 
-bool Workspace::holds(std::int32_t num_envs, std::int32_t max_rows,
-                      std::int32_t max_contacts) const {
+bool Workspace::holds(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
+                      std::int32_t directions) const {
   return impl_->num_envs >= num_envs && impl_->max_rows >= max_rows &&
-         impl_->max_contacts >= max_contacts;
+         impl_->max_contacts >= max_contacts && impl_->directions >= directions;
 }
 
 Workspace::~Workspace() = default;

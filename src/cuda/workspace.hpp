@@ -41,7 +41,8 @@ struct MechanismPlans {
 };
 
 struct Workspace::Impl {
-  Impl(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts, std::int32_t nv);
+  Impl(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts, std::int32_t nv,
+       std::int32_t directions);
 
   template <class In>
   const MechanismPlans& mechanism_plans() const {
@@ -49,9 +50,11 @@ struct Workspace::Impl {
   }
   unsigned char* scratch_memory() const { return static_cast<unsigned char*>(scratch.data()); }
 
-  std::int32_t num_envs, max_rows, max_contacts, nv;
+  std::int32_t num_envs, max_rows, max_contacts, nv, directions;
   DeviceLimits limits;
   kernels::SizeClasses classes;
+  /// That a launch needs in global memory. Before the plans, which set it.
+  std::size_t most_scratch = 0;
   Plans given, fused;  ///< fused: where nv >= 0
   MechanismPlans mechanism_double, mechanism_float;
   Buffer envs;      ///< int32 [classes][num_envs]
@@ -64,8 +67,6 @@ struct Workspace::Impl {
   template <class In>
   MechanismPlans plan_mechanism();
   void place(LaunchPlan& plan);
-
-  std::size_t most_scratch_ = 0;  ///< that any of the launches needs in global memory
 };
 
 }  // namespace stickslip::cuda

@@ -33,7 +33,7 @@ void check_mncp(const MncpBatch& p, const MncpResult& r, const MncpOptions& o) {
   require(p.num_envs >= 0, "problem.num_envs", "a number >= 0", p.num_envs);
   require(p.max_x >= 0, "problem.max_x", "a number >= 0", p.max_x);
   require(p.max_w >= 0, "problem.max_w", "a number >= 0", p.max_w);
-  require(o.atol == o.atol && o.rtol == o.rtol, "options.atol, options.rtol", "numbers", "NaN");
+  check_tolerances(o.atol, o.rtol);
   require(o.max_newton >= 0, "options.max_newton", "a number >= 0", o.max_newton);
   require(o.restarts >= 0, "options.restarts", "a number >= 0", o.restarts);
   if (p.num_envs == 0) return;

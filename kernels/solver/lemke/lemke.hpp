@@ -41,9 +41,12 @@ SS_HD PivotRule<Real> pivot_rule(int attempt) {
 
 /// Whether the half-size tableau can hold the problem: contacts of dimension 3 and nothing else,
 /// with 4 directions.
+SS_HD bool fits_pyramid_tableau(int rows, int contacts, int directions) {
+  return rows == 3 * contacts && directions == 4;
+}
 template <class In>
 SS_HD bool fits_pyramid_tableau(const EnvProblem<In>& p) {
-  return p.n == 3 * p.n_contacts && p.directions == 4;
+  return fits_pyramid_tableau(p.n, p.n_contacts, p.directions);
 }
 
 /// z of the tableau's basis.

@@ -78,12 +78,13 @@ SS_PART void write_row(const G& g, const PyramidTableau<Real>& t, int r, const R
   });
 }
 
-/// Brings row r up to date.
+/// Brings row r up to date. `room`, rewritten before it is read, lends its memory; `key` could not:
+/// its padding between rows and twins must stay 0.
 template <class Real, class G>
 SS_HD void settle_row(const G& g, const PyramidTableau<Real>& t, int r) {
   if (t.pending == 0) return;
-  read_row(g, t, r, t.key, [](Real value) { return value; });
-  write_row(g, t, r, t.key);
+  read_row(g, t, r, t.room, [](Real value) { return value; });
+  write_row(g, t, r, t.room);
 }
 
 /// Does what waits.

@@ -106,9 +106,9 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
     const int halvings = line_search(g, s, w, w.history->reference(), merit);
     if (halvings > kHalvings) {
       if (was_near || coarse) {  // at the rounding floor of the merit a full step still polishes
-        g.for_each(s.ld, [&](int i) { w.z[i] += w.dz[i]; });
+        for_chunks(g, s.n, [&](int i) { w.z[i] += w.dz[i]; });
         if (judge_iterate(g, p, s, w.z, judge)) return steps;
-        g.for_each(s.ld, [&](int i) { w.z[i] = w.z0[i]; });
+        for_chunks(g, s.n, [&](int i) { w.z[i] = w.z0[i]; });
       }
       epsilon = max(epsilon * 100.0, 1e-5);
       if (epsilon > 1.0) break;

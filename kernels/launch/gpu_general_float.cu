@@ -1,0 +1,6 @@
+#define SS_POLYGONS  // pyramids of more than 4 directions (kernels/law/env_problem.hpp)
+#include "kernels/launch/gpu_batch.cuh"
+
+namespace stickslip::kernels {
+template SolveKernels solve_kernels<float, float, float, Program::general>();
+}  // namespace stickslip::kernels
