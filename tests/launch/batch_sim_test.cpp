@@ -1,41 +1,12 @@
-// Simulations whose problems a device solves, on a runtime without a GPU: the bits of the CPU.
-#include "src/mujoco/batch_sim.hpp"
-
+// Simulations whose problems a device solves: the bits of the CPU.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
-#include <vector>
 
-#include "tests/launch/fake_runtime.hpp"
+#include "tests/launch/falling_boxes.hpp"
 
 namespace stickslip::mujoco {
 namespace {
-
-/// Boxes that fall on a plane and on each other, with friction in a hinge and a limit.
-const char* const kModel = R"(<mujoco><option timestep="0.005" cone="elliptic"/><worldbody>
-  <geom type="plane" size="5 5 .1" condim="6"/>
-  <body pos="0 0 .15"><freejoint/><geom type="box" size=".1 .1 .1"/>
-    <body pos=".2 0 0"><joint type="hinge" axis="0 1 0" frictionloss=".1" limited="true"
-      range="-10 10"/><geom type="capsule" fromto="0 0 0 .2 0 0" size=".04"/></body></body>
-  <body pos=".03 0 .4" euler="10 20 30"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
-  </worldbody></mujoco>)";
-
-BatchSim make_sim(Backend backend, Law law, const char* integrator, int num_envs,
-                  SimOptions options = {}) {
-  options.num_envs = num_envs;
-  options.threads = 2;
-  options.backend = backend;
-  options.solve.law = law;
-  options.integrator = integrator;
-  BatchSim sim(load_model_text(kModel), options);
-  const Rows qvel = sim.component(StateComponent::qvel);
-  for (int e = 0; e < num_envs; ++e) {
-    for (int i = 0; i < qvel.size; ++i)
-      qvel.data[e * qvel.stride + i] = 0.1 * ((e * 7 + i * 3) % 11);
-  }
-  return sim;
-}
 
 /// `needed`: counts of what the steps needed.
 void expect_bits_of_the_cpu(Law law, const char* integrator, int num_envs,
@@ -71,18 +42,25 @@ void expect_bits_of_the_cpu(Law law, const char* integrator, int num_envs,
   if (needed) *needed = of_gpu;
 }
 
-TEST(GpuSim, has_the_bits_of_the_cpu) {
+class GpuSim : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!cuda::available()) GTEST_SKIP() << "no GPU here";
+  }
+};
+
+TEST_F(GpuSim, has_the_bits_of_the_cpu) {
   for (int num_envs : {1, 2, 7}) {
     expect_bits_of_the_cpu(Law::coulomb, "implicitfast", num_envs);
     expect_bits_of_the_cpu(Law::convex, "implicitfast", num_envs);
   }
 }
 
-TEST(GpuSim, has_the_bits_of_the_cpu_in_runge_kutta_stages) {
+TEST_F(GpuSim, has_the_bits_of_the_cpu_in_runge_kutta_stages) {
   expect_bits_of_the_cpu(Law::convex, "RK4", 5);
 }
 
-TEST(GpuSim, solves_again_with_the_bits_of_the_cpu) {
+TEST_F(GpuSim, solves_again_with_the_bits_of_the_cpu) {
   Statistics needed;
   expect_bits_of_the_cpu(Law::coulomb, "implicitfast", 7, {}, &needed);
   EXPECT_GT(needed.second_solves, 0);
@@ -99,24 +77,6 @@ TEST(GpuSim, solves_again_with_the_bits_of_the_cpu) {
   SimOptions soft;
   soft.softness = Softness::model;
   expect_bits_of_the_cpu(Law::coulomb, "implicitfast", 3, soft);
-}
-
-TEST(GpuSim, allocates_only_while_it_grows) {
-  BatchSim sim = make_sim(Backend::cuda, Law::coulomb, "implicitfast", 6);
-  const Rows state = sim.component(StateComponent::integration);
-  const std::vector<double> begin(state.data, state.data + 6 * state.stride);
-  const auto fall = [&] {
-    std::copy(begin.begin(), begin.end(), state.data);
-    for (int step = 0; step < 20; ++step) sim.step();
-  };
-  for (int step = 0; step < 60; ++step) sim.step();
-  fall();
-  fake::calls() = {};
-  fall();
-  EXPECT_EQ(fake::calls().allocations, 0);
-  EXPECT_EQ(fake::calls().copies, 20 * 2 * 2);  // halves, to and fro
-  EXPECT_GT(sim.timings().gpu_busy, 0.0);
-  EXPECT_GT(sim.timings().gpu_steps, 0.0);
 }
 
 }  // namespace

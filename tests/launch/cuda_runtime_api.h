@@ -16,6 +16,7 @@ enum cudaError_t {
   cudaSuccess,
   cudaErrorInvalidValue,
   cudaErrorMemoryAllocation,
+  cudaErrorNoKernelImageForDevice,
   cudaErrorStreamCaptureUnsupported  ///< what a capture must not contain
 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };

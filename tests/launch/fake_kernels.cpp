@@ -9,6 +9,7 @@
 #include "kernels/delassus/delassus.hpp"
 #include "kernels/group/host_group.hpp"
 #include "kernels/launch/gpu_kernels.hpp"
+#include "kernels/launch/lcp_env.hpp"
 #include "kernels/launch/solve_env.hpp"
 #include "kernels/launch/work_list.hpp"
 #include "tests/launch/fake_runtime.hpp"
@@ -47,40 +48,19 @@ const void* kernel() {
   return make_kernel(std::integral_constant<decltype(function), function>{});
 }
 
-void require_device(bool on_device) {
-  if (!on_device) throw std::runtime_error("a kernel was given host memory");
-}
-
-template <class T>
-void require_device(const EnvArray<T>& array, std::int64_t num_envs, std::int64_t size) {
-  if (array.data == nullptr) return;
-  const std::int64_t last = num_envs > 0 ? (num_envs - 1) * array.stride : 0;
-  require_device(on_device(array.data, std::size_t(last + size) * sizeof(T)));
-}
-
-/// Scratch of a group, full of NaN, with a guard behind it.
+/// Scratch of a group, full of NaN: a launch must not need what another left there.
 class GroupMemory {
  public:
   GroupMemory(const kernels::GroupScratch& scratch, std::size_t shared_bytes)
-      : own_(scratch.bytes + 64), bytes_(scratch.bytes) {
-    if (shared_bytes == 0) {
-      require_device(on_device(scratch.memory, scratch.bytes));
-    } else if (scratch.bytes > shared_bytes) {
+      : own_(scratch.bytes) {
+    if (shared_bytes > 0 && scratch.bytes > shared_bytes)
       throw std::runtime_error("less shared memory than a group needs");
-    }
-    std::memset(own_.data(), 0xff, bytes_ + 64);
+    std::memset(own_.data(), 0xff, scratch.bytes);
   }
   Arena arena() { return Arena(own_.data()); }
-  void check() {
-    const auto* guard = static_cast<const unsigned char*>(own_.data()) + bytes_;
-    for (int i = 0; i < 64; ++i) {
-      if (guard[i] != 0xff) throw std::runtime_error("a kernel wrote past its scratch");
-    }
-  }
 
  private:
   support::AlignedBytes own_;
-  std::size_t bytes_;
 };
 
 template <class Real, class Factor, class In, kernels::Program kProgram>
@@ -88,22 +68,14 @@ void solve_list(const LaunchShape& shape, const ProblemBatch<In>& batch,
                 const ResultBatch<In>& result, const SolveOptions& options,
                 const MechanismStep<In>& step, const kernels::GroupScratch& scratch,
                 const kernels::WorkList& work) {
-  require_device(batch.shape, batch.num_envs, 1);
-  require_device(batch.b, batch.num_envs, batch.max_rows);
-  require_device(batch.W, batch.num_envs, std::int64_t(batch.max_rows) * batch.max_rows);
-  require_device(step.mechanism.M, batch.num_envs,
-                 std::int64_t(step.mechanism.nv) * step.mechanism.nv);
-  require_device(result.impulse, batch.num_envs, batch.max_rows);
-  require_device(on_device(result.status, std::size_t(batch.num_envs) * sizeof(EnvStatus)));
   GroupMemory memory(scratch, shape.shared_bytes);
-  const kernels::EnvScratch<Real, Factor, In, kProgram> place(memory.arena(), scratch.max_rows,
-                                                              scratch.max_contacts, 0, scratch.nv);
+  const kernels::EnvScratch<Real, Factor, In, kProgram> place(
+      memory.arena(), scratch.max_rows, scratch.max_contacts, scratch.directions, scratch.nv);
   solved_by_launch().push_back(*work.count);
   for (int ticket = *work.next; ticket < *work.count; ticket = ++*work.next) {
     kernels::solve_env<Real, Factor>(HostGroup{}, batch, result, options, work.envs[ticket], place,
                                      kernels::part_of(kProgram), step);
   }
-  memory.check();
 }
 
 /// From the last environment to the first: no result may depend on the order.
@@ -128,7 +100,6 @@ void form(const LaunchShape& shape, const MechanismBatch<In>& batch, const EnvAr
   for (int env = 0; env < batch.num_envs; ++env) {
     kernels::form_delassus(HostGroup{}, batch, W, ld_W, ok, env, place);
   }
-  memory.check();
 }
 
 template <class In>
@@ -141,7 +112,18 @@ void apply(const LaunchShape& shape, const MechanismBatch<In>& batch,
   for (int env = 0; env < batch.num_envs; ++env) {
     kernels::apply_env_impulse(HostGroup{}, batch, impulse, v_free, v_next, ok, env, place);
   }
-  memory.check();
+}
+
+template <class Real, class In>
+void solve_lcps(const LaunchShape& shape, const LcpBatch<In>& batch, const LcpResult<In>& result,
+                const LcpOptions& options, const kernels::GroupScratch& scratch,
+                std::int32_t* const& next) {
+  GroupMemory memory(scratch, shape.shared_bytes);
+  const kernels::LcpScratch<Real, In> place(
+      memory.arena(), scratch.max_rows,
+      kernels::standard_rows(scratch.max_rows, batch.lo.data != nullptr));
+  for (int env = *next; env < batch.num_envs; env = ++*next)
+    kernels::solve_lcp_env<Real>(HostGroup{}, batch, result, options, env, place);
 }
 
 }  // namespace
@@ -152,9 +134,10 @@ namespace stickslip::kernels {
 template <class Real, class Factor, class In, Program kProgram>
 SolveKernels solve_kernels() {
   const void* solve = fake::kernel<&fake::solve_list<Real, Factor, In, kProgram>>();
-  return {kProgram == Program::later ? nullptr : solve,
-          solve,
-          solve,
+  const bool few = kProgram == Program::general;
+  return {few || kProgram == Program::later ? nullptr : solve,
+          few ? nullptr : solve,
+          few ? nullptr : solve,
           solve,
           &EnvScratch<Real, Factor, In, kProgram>::bytes,
           narrow_rows_of(kProgram)};
@@ -173,6 +156,8 @@ template SolveKernels solve_kernels<double, double, double, Program::pivoting>()
 template SolveKernels solve_kernels<double, float, double, Program::pivoting>();
 template SolveKernels solve_kernels<float, float, double, Program::pivoting>();
 template SolveKernels solve_kernels<float, float, float, Program::pivoting>();
+template SolveKernels solve_kernels<double, double, double, Program::general>();
+template SolveKernels solve_kernels<float, float, float, Program::general>();
 
 template <class In>
 MechanismKernels mechanism_kernels() {
@@ -182,6 +167,17 @@ MechanismKernels mechanism_kernels() {
 }
 template MechanismKernels mechanism_kernels<double>();
 template MechanismKernels mechanism_kernels<float>();
+
+template <class Real, class In>
+LcpKernels lcp_kernels() {
+  const void* solve = fake::kernel<&fake::solve_lcps<Real, In>>();
+  return {solve, solve, [](int max_rows, bool boxed) {
+            return LcpScratch<Real, In>::bytes(max_rows, standard_rows(max_rows, boxed));
+          }};
+}
+template LcpKernels lcp_kernels<double, double>();
+template LcpKernels lcp_kernels<float, double>();
+template LcpKernels lcp_kernels<float, float>();
 
 const void* list_kernel() { return fake::kernel<&fake::list_environments>(); }
 

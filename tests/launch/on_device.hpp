@@ -8,6 +8,15 @@
 
 namespace stickslip::support {
 
+/// The bits of each environment's result.
+template <class In, class Problems>
+std::vector<std::uint64_t> hashes(const Problems& problems, const PlainResults<In>& results,
+                                  int envs) {
+  std::vector<std::uint64_t> out;
+  for (int env = 0; env < envs; ++env) out.push_back(results.hash(env, problems.rows(env)));
+  return out;
+}
+
 /// Copies of views in device memory, as long as it lives.
 class DeviceMemory {
  public:

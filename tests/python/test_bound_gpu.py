@@ -10,11 +10,18 @@ from stickslip import BoundSolver, _core
 pytestmark = pytest.mark.skipif(not _core.cuda_available(), reason="no GPU here")
 
 
+def import_torch():
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("torch sees no GPU")
+    return torch
+
+
 class Torch:
     """What a test needs of a framework."""
 
     def __init__(self):
-        self.torch = pytest.importorskip("torch")
+        self.torch = import_torch()
 
     def array(self, values):
         return self.torch.tensor(values, device="cuda")
@@ -107,7 +114,7 @@ def test_results_in_the_callers_arrays_and_ragged_batches(framework, host):
 
 
 def test_a_graph_of_torch_replays_the_same_bits(host):
-    torch = pytest.importorskip("torch")
+    torch = import_torch()
     arrays, solution, _ = host
     W, b = (torch.tensor(arrays[name], device="cuda") for name in ("W", "b"))
     solver = BoundSolver(W=W, b=b, mu=0.5)

@@ -54,7 +54,7 @@ extern "C" void solve_batch(int num_envs, int contacts, const double* W, const d
   options.law = Law(law);
   options.solver = Solver(solver);
   std::vector<double> scratch(
-      kernels::EnvScratch<double, double, double>::bytes(rows, contacts) / sizeof(double) + 16);
+      kernels::EnvScratch<double, double, double>::bytes(rows, contacts, 0) / sizeof(double) + 16);
   void* aligned = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(scratch.data()) + 63) &
                                           ~std::uintptr_t(63));
   kernels::solve_range<double, double>(problem, result, options, {}, 0, num_envs, aligned,

@@ -14,11 +14,13 @@ class EnvMemory {
       : max_rows_(max_rows),
         max_contacts_(max_contacts),
         nv_(nv),
-        storage_(Scratch::bytes_with_lcp(max_rows, max_contacts, kDirections, nv)) {}
+        storage_(Scratch::bytes(max_rows, max_contacts, kDirections, nv)) {}
   using Scratch = kernels::EnvScratch<Real, Factor, In>;
   Scratch scratch() {
     return Scratch(kernels::Arena(storage_.data()), max_rows_, max_contacts_, kDirections, nv_);
   }
+  /// Fills it with NaN, and integers with -1.
+  void poison() { storage_.fill(0xff); }
 
  private:
   static constexpr int kDirections = 4;  ///< of law `pyramid`

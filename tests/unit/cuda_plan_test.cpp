@@ -40,34 +40,35 @@ TEST(CudaPlan, classes_grow_up_to_the_capacity) {
 
 TEST(CudaPlan, groups_are_narrow_where_the_problems_are_small) {
   const auto k = with_scratch_of<double, double>();
-  const LaunchPlan small = plan_class(k, 12, 100, kernels::kGivenMatrix, kShared90);
+  const LaunchPlan small = plan_class(k, 12, 100, 0, kernels::kGivenMatrix, kShared90);
   EXPECT_EQ(small.kernel, &kNarrow);
   EXPECT_EQ(small.groups(), 4);
   EXPECT_EQ(small.max_contacts, 4);  // more do not fit into 12 rows
   EXPECT_EQ(small.shared_bytes, 4 * small.group_bytes);
-  const LaunchPlan wide = plan_class(k, 13, 100, kernels::kGivenMatrix, kShared90);
+  const LaunchPlan wide = plan_class(k, 13, 100, 0, kernels::kGivenMatrix, kShared90);
   EXPECT_EQ(wide.kernel, &kWide);
   EXPECT_EQ(wide.groups(), 1);
   kernels::SolveKernels few = k;  // of later rungs: a hard environment gets all lanes
   few.narrow = nullptr;
-  EXPECT_EQ(plan_class(few, 12, 100, kernels::kGivenMatrix, kShared90).kernel, &kWide);
+  EXPECT_EQ(plan_class(few, 12, 100, 0, kernels::kGivenMatrix, kShared90).kernel, &kWide);
   // A mechanism's matrices leave too few environments to fill narrow groups.
-  EXPECT_EQ(plan_class(k, 12, 100, 40, kShared90).kernel, &kWide);
+  EXPECT_EQ(plan_class(k, 12, 100, 0, 40, kShared90).kernel, &kWide);
 }
 
 TEST(CudaPlan, sweeps_alone_need_little_and_stay_narrow_for_longer) {
   const auto sweeps = with_scratch_of<float, float, Program::sweeping>();
-  EXPECT_EQ(plan_class(sweeps, 32, 10, kernels::kGivenMatrix, kShared90).kernel, &kNarrow);
-  EXPECT_EQ(plan_class(sweeps, 64, 21, kernels::kGivenMatrix, kShared90).kernel, &kWide);
+  EXPECT_EQ(plan_class(sweeps, 32, 10, 0, kernels::kGivenMatrix, kShared90).kernel, &kNarrow);
+  EXPECT_EQ(plan_class(sweeps, 64, 21, 0, kernels::kGivenMatrix, kShared90).kernel, &kWide);
   const auto both = with_scratch_of<float, float>();
-  EXPECT_LT(sweeps.bytes(32, 10, kernels::kGivenMatrix), both.bytes(32, 10, kernels::kGivenMatrix));
+  EXPECT_LT(sweeps.bytes(32, 10, 0, kernels::kGivenMatrix),
+            both.bytes(32, 10, 0, kernels::kGivenMatrix));
 }
 
 // sm_90 holds two environments of 64 rows in double: two warps, or two blocks of four.
 TEST(CudaPlan, blocks_take_problems_of_which_few_fit) {
   const auto k = with_scratch_of<double, double>();
-  EXPECT_EQ(plan_class(k, 32, 10, kernels::kGivenMatrix, kShared90).kernel, &kWide);
-  const LaunchPlan plan = plan_class(k, 64, 21, kernels::kGivenMatrix, kShared90);
+  EXPECT_EQ(plan_class(k, 32, 10, 0, kernels::kGivenMatrix, kShared90).kernel, &kWide);
+  const LaunchPlan plan = plan_class(k, 64, 21, 0, kernels::kGivenMatrix, kShared90);
   EXPECT_EQ(plan.kernel, &kBlock);
   EXPECT_EQ(plan.threads(), 128);
   EXPECT_EQ(plan.groups(), 1);
@@ -77,11 +78,11 @@ TEST(CudaPlan, blocks_take_problems_of_which_few_fit) {
 TEST(CudaPlan, ninety_six_rows_in_double_fit_the_shared_memory_of_sm_90) {
   const auto k = with_scratch_of<double, double>();
   for (const auto& program : {k, with_scratch_of<double, double, Program::pivoting>()}) {
-    const LaunchPlan fits = plan_class(program, 96, 32, kernels::kGivenMatrix, kShared90);
+    const LaunchPlan fits = plan_class(program, 96, 32, 0, kernels::kGivenMatrix, kShared90);
     EXPECT_EQ(fits.kernel, &kBlock);
     EXPECT_EQ(fits.global_bytes(), 0U);
   }
-  LaunchPlan large = plan_class(k, 96, 32, kernels::kGivenMatrix, kShared80);
+  LaunchPlan large = plan_class(k, 96, 32, 0, kernels::kGivenMatrix, kShared80);
   EXPECT_EQ(large.kernel, &kGlobal);
   EXPECT_EQ(large.shared_bytes, 0U);
   large.blocks = 3;
@@ -91,7 +92,7 @@ TEST(CudaPlan, ninety_six_rows_in_double_fit_the_shared_memory_of_sm_90) {
 TEST(CudaPlan, scratch_keeps_its_alignment_from_group_to_group) {
   for (int rows : {0, 1, 12, 31, 64, 97}) {
     for (int nv : {kernels::kGivenMatrix, 0, 7, 35}) {
-      const std::size_t bytes = with_scratch_of<double, float>().bytes(rows, rows / 3, nv);
+      const std::size_t bytes = with_scratch_of<double, float>().bytes(rows, rows / 3, 0, nv);
       EXPECT_EQ(bytes % kernels::Arena::kAlignment, 0U) << rows;
       RecordProperty("bytes_" + std::to_string(rows) + "_" + std::to_string(nv),
                      std::to_string(bytes));
@@ -103,9 +104,9 @@ TEST(CudaPlan, scratch_keeps_its_alignment_from_group_to_group) {
 TEST(CudaPlan, the_matrix_of_a_mechanism_fits_beside_its_solve) {
   for (int rows : {12, 32, 64}) {
     const auto k = with_scratch_of<double, float>();
-    const std::size_t given = k.bytes(rows, rows / 3, kernels::kGivenMatrix);
-    EXPECT_GE(k.bytes(rows, rows / 3, 0), given + std::size_t(rows * rows) * sizeof(double));
-    EXPECT_GT(plan_class(k, rows, rows / 3, 35, kShared90).shared_bytes, 0U) << rows;
+    const std::size_t given = k.bytes(rows, rows / 3, 0, kernels::kGivenMatrix);
+    EXPECT_GE(k.bytes(rows, rows / 3, 0, 0), given + std::size_t(rows * rows) * sizeof(double));
+    EXPECT_GT(plan_class(k, rows, rows / 3, 0, 35, kShared90).shared_bytes, 0U) << rows;
   }
 }
 
@@ -115,28 +116,45 @@ TEST(CudaPlan, later_rungs_cost_rung_0_no_memory) {
   const auto later = with_scratch_of<double, double, Program::later>();
   for (int rows : {12, 32, 64, 96}) {
     const int given = kernels::kGivenMatrix;
-    EXPECT_LT(first.bytes(rows, rows / 3, given), later.bytes(rows, rows / 3, given)) << rows;
+    EXPECT_LT(first.bytes(rows, rows / 3, 0, given), later.bytes(rows, rows / 3, 0, given)) << rows;
   }
 }
 
 TEST(CudaPlan, a_second_pass_runs_where_there_are_later_rungs) {
   SolveOptions options;
-  EXPECT_EQ(passes_of(options).count, 2);
-  EXPECT_EQ(passes_of(options).programs[0], Program::first);
-  EXPECT_EQ(passes_of(options).programs[1], Program::later);
+  EXPECT_EQ(passes_of(options, 0).count, 2);
+  EXPECT_EQ(passes_of(options, 0).programs[0], Program::first);
+  EXPECT_EQ(passes_of(options, 0).programs[1], Program::later);
   options.max_rung = 0;
-  EXPECT_EQ(passes_of(options).count, 1);
+  EXPECT_EQ(passes_of(options, 0).count, 1);
   for (const auto& [law, solver] :
        {std::pair(Law::coulomb, Solver::pgs), std::pair(Law::coulomb, Solver::newton),
         std::pair(Law::box, Solver::automatic)}) {
     const SolveOptions one_rung{.law = law, .solver = solver};
-    EXPECT_EQ(passes_of(one_rung).count, 1);
-    EXPECT_EQ(passes_of(one_rung).programs[0],
+    EXPECT_EQ(passes_of(one_rung, 0).count, 1);
+    EXPECT_EQ(passes_of(one_rung, 0).programs[0],
               solver == Solver::newton ? Program::first : Program::sweeping);
   }
   const SolveOptions pyramid{.law = Law::pyramid};
-  EXPECT_EQ(passes_of(pyramid).count, 1);
-  EXPECT_EQ(passes_of(pyramid).programs[0], Program::pivoting);
+  EXPECT_EQ(passes_of(pyramid, 0).count, 1);
+  EXPECT_EQ(passes_of(pyramid, 0).programs[0], Program::pivoting);
+  EXPECT_EQ(passes_of(pyramid, 4).count, 2);
+  EXPECT_EQ(passes_of(pyramid, 4).programs[1], Program::general);
+  const SolveOptions round{.law = Law::pyramid, .directions = 16};
+  EXPECT_EQ(passes_of(round, 16).count, 1);
+  EXPECT_EQ(passes_of(round, 16).programs[0], Program::general);
+}
+
+// What the others need for the law `pyramid` as an LCP is no part of their own scratch.
+TEST(CudaPlan, only_the_general_program_has_room_for_an_lcp) {
+  const int given = kernels::kGivenMatrix;
+  const auto pivoting = with_scratch_of<double, double, Program::pivoting>();
+  const auto general = with_scratch_of<double, double, Program::general>();
+  EXPECT_EQ(pivoting.bytes(24, 8, 0, given), pivoting.bytes(24, 8, 8, given));
+  EXPECT_LT(general.bytes(24, 8, 4, given), general.bytes(24, 8, 8, given));
+  kernels::SolveKernels few = general;
+  few.narrow = few.wide = few.block = nullptr;
+  EXPECT_EQ(plan_class(few, 12, 4, 4, given, kShared90).kernel, &kGlobal);
 }
 
 // A stage that its program lacks would be skipped without a word.

@@ -1,7 +1,10 @@
 // Misuse of the API is refused at once, by a message that names argument, expectation and value.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <stdexcept>
 
 #include "stickslip/stickslip.hpp"
@@ -26,7 +29,7 @@ struct Misuse {
   const char* message;
 };
 
-const std::vector<Misuse>& misuses() {
+const std::vector<Misuse>& misuses_of_arrays() {
   static const std::vector<Misuse> all = {
       {"no_shape", [](Call& c) { c.problem.shape.data = nullptr; },
        "problem.shape: expected an array, got none"},
@@ -60,6 +63,12 @@ const std::vector<Misuse>& misuses() {
        "workspace.max_rows: expected at least problem.max_rows, got 5"},
       {"small_workspace_contacts", [](Call& c) { c.workspace = Workspace(6, 1, 1); },
        "workspace.max_contacts: expected at least problem.max_contacts, got 1"},
+  };
+  return all;
+}
+
+const std::vector<Misuse>& misuses_of_options() {
+  static const std::vector<Misuse> all = {
       {"negative_budget", [](Call& c) { c.options.max_sweeps = -1; },
        "options.max_sweeps: expected a number >= 0, got -1"},
       {"negative_pivots", [](Call& c) { c.options.max_pivots = -1; },
@@ -78,6 +87,11 @@ const std::vector<Misuse>& misuses() {
        "options.exact_sweeps: expected solver pgs, the only one that counts sweeps, got newton"},
       {"unknown_law", [](Call& c) { c.options.law = Law(7); },
        "options.law: expected a law that solver auto supports, got unknown"},
+      {"unknown_solver", [](Call& c) { c.options.solver = Solver(9); },
+       "options.solver: expected auto, pgs, newton or lemke, got 9"},
+      {"infinite_tolerance",
+       [](Call& c) { c.options.rtol = std::numeric_limits<double>::infinity(); },
+       "options.rtol: expected a finite number, got inf"},
       {"unknown_precision", [](Call& c) { c.options.precision = Precision(3); },
        "options.precision: expected double, float or mixed, got unknown"},
   };
@@ -103,7 +117,9 @@ TEST_P(SolveRefuses, by_name) {
   EXPECT_EQ(message_of([&] { call.run(); }), GetParam().message);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, SolveRefuses, testing::ValuesIn(misuses()),
+INSTANTIATE_TEST_SUITE_P(arrays, SolveRefuses, testing::ValuesIn(misuses_of_arrays()),
+                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(options, SolveRefuses, testing::ValuesIn(misuses_of_options()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Solve, accepts_the_call_that_the_misuses_spoil) {
@@ -131,6 +147,24 @@ TEST(WorkspaceRefuses, negative_sizes) {
   EXPECT_EQ(message_of([] { Workspace(0, -1); }), "max_contacts: expected a number >= 0, got -1");
   EXPECT_EQ(message_of([] { Workspace(0, 0, -1); }),
             "threads: expected a number >= 0 (0: all cores), got -1");
+}
+
+// W near the least normal float: the softened answer overflows, and is none.
+TEST(Solve, returns_finite_impulses_where_the_softened_problem_overflows) {
+  const float W[] = {0x1.0eaac8p-128f,  -0x1.9b5ebp-127f, -0x1.0f7c34p-127f,
+                     -0x1.9b5ebp-127f,  0x1.389b8ap-125f, 0x1.9c9cf8p-126f,
+                     -0x1.0f7c34p-127f, 0x1.9c9cf8p-126f, 0x1.104e4p-126f};
+  const float b[] = {-0x1.ab6374p-2f, -0x1.362048p-2f, -0x1.6413bcp-1f};
+  HostProblems<float> problems(1, 3, 1);
+  HostResults<float> results(1, 3);
+  problems.shape(0).n_contacts = 1;
+  std::copy(W, W + 9, problems.W(0));
+  std::copy(b, b + 3, problems.b(0));
+  problems.mu(0)[0] = 0x1.f13f34p-1f;
+  solve(problems.view(), results.view(), {.law = Law::pyramid, .precision = Precision::fp32});
+  EXPECT_NE(results.status(0), EnvStatus::solved);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(std::isfinite(results.impulse(0)[i])) << i;
+  EXPECT_TRUE(std::isfinite(results.residual(0)));
 }
 
 TEST(MeasureRefuses, missing_arrays) {

@@ -263,7 +263,7 @@ TEST(MncpMisuse, is_refused_by_a_message_that_names_the_argument) {
       {[](Call& c) { c.options.max_newton = -1; },
        "options.max_newton: expected a number >= 0, got -1"},
       {[](Call& c) { c.options.rtol = std::nan(""); },
-       "options.atol, options.rtol: expected numbers, got NaN"},
+       "options.rtol: expected a finite number, got nan"},
       {[](Call& c) { c.workspace = MncpWorkspace(1, 1); },
        "workspace.max_unknowns: expected at least problem.max_x + problem.max_w, got 1"}};
   for (const auto& [spoil, message] : misuses) {
