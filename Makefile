@@ -11,7 +11,7 @@ JOBS := $(shell nproc)
 CXX_FILES = $(shell find include kernels src tests bench examples -name '*.[hc]pp' -o -name '*.cu*')
 SOURCES := $(shell find CMakeLists.txt cmake include kernels src bench/compare examples -type f)
 
-.PHONY: setup demo test test-rl test-all bench gpu-bundle gpu-check format clean
+.PHONY: setup demo test test-rl test-all bench gpu-bundle gpu-emulate gpu-check format clean
 
 setup: .venv/built
 
@@ -30,8 +30,7 @@ setup: .venv/built
 	  --config-settings=build.targets=python_package \
 	  --config-settings=cmake.define.STICKSLIP_TESTS=ON \
 	  --config-settings=cmake.define.STICKSLIP_BENCH=ON \
-	  --config-settings=cmake.define.STICKSLIP_PEERS=ON \
-	  --config-settings=cmake.define.STICKSLIP_CUDA_ARCHITECTURES=90-real
+	  --config-settings=cmake.define.STICKSLIP_PEERS=ON
 	touch $@
 
 demo: setup
@@ -42,6 +41,10 @@ test: setup .venv/test-dependencies
 	cmake --build $(BUILD) --parallel $(JOBS)
 	ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
 	python -m pytest tests/python
+
+# The GPU code on a CUDA runtime that interprets it, where there is one: EMULATE=quick for a part.
+gpu-emulate: setup .venv/test-dependencies
+	scripts/gpu_emulate.sh $(EMULATE)
 
 # What needs torch, Ray or a browser: gigabytes, and nothing else here wants them.
 .venv/rl-dependencies: .venv/test-dependencies pyproject.toml scripts/setup.sh

@@ -28,7 +28,7 @@ target_compile_options(stickslip_kernels_v4 INTERFACE
 
 # No shipped GPU kernel may spill registers or use local memory: ptxas refuses one that does. Part of
 # the build, because ptxas takes most of its time. The limits are architecture 90's, so only builds
-# for that one alone (the tests') have the gate.
+# for that one alone (the preset `cuda`, of `make test-all`) have the gate.
 set(STICKSLIP_PTXAS_GATE OFF)
 if(CMAKE_CUDA_ARCHITECTURES STREQUAL "90-real")
   set(STICKSLIP_PTXAS_GATE -Xptxas=--warn-on-spills,--warn-on-local-memory-usage,-Werror)

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Runs the CUDA kernels and the GPU tests without a GPU, on a runtime that interprets PTX lane by
+# lane and checks memory, races, reads of what nobody wrote, and waits: `make gpu-emulate`.
+#
+#   scripts/gpu_emulate.sh [quick]
+#
+# STICKSLIP_GPU_EMULATOR: its folder (default ../shared/gpu-emulator beside the checkout). Without
+# it, or without nvcc, says so and succeeds. Three seeds, each with streams that work at once and
+# with streams that work as late as they may; `quick`: one seed, streams at once.
+# STICKSLIP_TEST_COUNT: problems per test.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+emulator=${STICKSLIP_GPU_EMULATOR:-$root/../shared/gpu-emulator}
+build=$root/build/emulated
+jobs=${JOBS:-$(nproc)}
+export PATH=$PATH:/usr/local/cuda/bin
+if [ ! -x "$emulator/build.sh" ]; then
+  echo "gpu-emulate: no emulator in $emulator (STICKSLIP_GPU_EMULATOR names its folder): not run"
+  exit 0
+fi
+if ! command -v nvcc >/dev/null; then
+  echo "gpu-emulate: no nvcc here: not run"
+  exit 0
+fi
+
+"$emulator/build.sh" "$build/runtime"
+# PTX alone: ptxas, which takes most of the time, never runs. Line numbers are for messages.
+cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTICKSLIP_CUDA=ON \
+  -DSTICKSLIP_CUDA_ARCHITECTURES=80-virtual -DCMAKE_CUDA_FLAGS=-lineinfo -DSTICKSLIP_BENCH=OFF \
+  -DSTICKSLIP_PYTHON=ON -DCUDA_cudart_static_LIBRARY="$build/runtime/libcudart_static.a" \
+  >"$build/configure.log" || { tail -30 "$build/configure.log"; exit 1; }
+cmake --build "$build" --parallel "$jobs" --target test_gpu python_package
+
+# Families of problems, hard ones too, take most of the time: each mode has one of them.
+export STICKSLIP_TEST_COUNT=${STICKSLIP_TEST_COUNT:-8} GPU_EMULATOR_CHECK=all root build
+rm -f "$build"/launches.*
+others() {  # than this family
+  for family in box boxrest cage stack stackrest stackheavy; do
+    [ "$family" = "$1" ] || printf '*Families*/%s_*:' "$family"
+  done
+}
+run() {  # streams, seed, family, part of how many
+  export GPU_EMULATOR_STREAMS=$1 GPU_EMULATOR_SEED=$2 GTEST_SHARD_INDEX=$4 GTEST_TOTAL_SHARDS=$5
+  export GPU_EMULATOR_REPORT=$build/launches.$1.$2.$4
+  echo "gpu-emulate: seed $2, streams $1, family $3, part $(($4 + 1)) of $5"
+  cd "$root"
+  "$build/tests/test_gpu" --gtest_filter="-*instruction_sets*:$(others "$3")" --gtest_brief=1
+}
+export -f others run
+modes=("eager 0 box" "eager 1 boxrest" "eager 2 cage" "late 0 stack" "late 1 stackrest"
+  "late 2 stackheavy")
+[ "${1:-}" != quick ] || modes=("${modes[@]:0:1}")
+for mode in "${modes[@]}"; do
+  for ((part = 0; part < jobs; ++part)); do echo "$mode $part $jobs"; done
+done | xargs -P "$jobs" -I {} bash -c 'run {}'
+cat "$build"/launches.* >"$build/launches"
+python3 "$root/scripts/launched_kernels.py" "$build/launches" "$build"/src/*.a
+
+# The Python package with these kernels, apart from the one that is installed.
+site=$build/site
+cmake --install "$build" --component python --prefix "$site" >/dev/null
+cp -r "$root/python/stickslip" "$site"
+ln -sfn "$(python3 -c 'import mujoco, os; print(os.path.dirname(mujoco.__file__))')" "$site/mujoco"
+export PYTHONPATH=$site:$emulator/python
+unset GPU_EMULATOR_REPORT
+python3 - "$root" <<'PYTHON'
+import sys
+sys.meta_path[:] = [f for f in sys.meta_path if not type(f).__module__.endswith("_stickslip")]
+import pytest
+import stickslip
+assert stickslip._core.cuda_available(), stickslip._core.cuda_why_not()
+tests = [f"{sys.argv[1]}/tests/python/test_{name}.py" for name in ("bound_gpu", "gpu")]
+sys.exit(pytest.main(["-q", "-p", "no:xdist", *tests]))
+PYTHON
