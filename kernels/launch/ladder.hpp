@@ -149,8 +149,8 @@ SS_HD Stage shaken_starts(int index, int steps, int many) {
 SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
   constexpr Method pgs = Method::pgs, newton = Method::newton;
   const int steps = min(o.max_newton, kMostSteps), many = 10 * steps / 3;
-  const int few =
-      max(min(1, steps), 2 * steps / 3);  // rung 1 must begin: later ones need its start
+  // At least one: the first stage of rung 1 begins at rest, which those after it rely on.
+  const int few = max(min(1, steps), 2 * steps / 3);
   switch (index) {
     case 0:
       return {.method = pgs, .budget = 3, .first = true};

@@ -141,11 +141,13 @@ SS_HD void answer_softened(const G& g, const EnvProblem<In>& p, double softened_
   g.for_each(p.n, [&](int i) { judge.at->best[i] = judge.at->softened[i]; });
 }
 
-/// The candidate is the scaled iterate z.
+/// The candidate is the scaled iterate z. A zero gets the sign +: those of iterates depend on what
+/// a group leaves out because it changes nothing.
 template <class G, class In, class Real>
 SS_HD void take_candidate(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, const Real* z,
                           const Judge<In>& judge) {
-  g.for_each(p.n, [&](int i) { judge.at->candidate[i] = In(Wide<In>(z[i]) * s.d[i] / s.q); });
+  g.for_each(p.n,
+             [&](int i) { judge.at->candidate[i] = In(Wide<In>(z[i]) * s.d[i] / s.q) + In(0); });
 }
 
 /// Judges the scaled iterate z.

@@ -168,6 +168,27 @@ TEST_P(Packs, from_warm_starts) {
   for (const SolveOptions& o : budgets(GetParam().options())) expect_parity(warm, o);
 }
 
+// Bounds that are zeros of either sign once they are scaled to float: a row that moves from zero to
+// such a bound has not changed for a single environment, and its neighbours in a pack may have.
+TEST_P(Packs, with_bounds_that_round_to_zero) {
+  support::MixedOptions kinds = support::kinds_for(GetParam().law);
+  kinds.max_rows_per_kind = 3;
+  std::vector<reference::Problem> problems;
+  for (const auto& problem : support::make_mixed_problems(support::test_count(60), kinds)) {
+    for (int copy = 0; copy < 8; ++copy) {
+      problems.push_back(problem);
+      problems.back().b *= copy % 2 == 0 ? 1.0 + copy : -copy;
+    }
+  }
+  auto batch = support::to_batch<double>(problems);
+  for (int env = 0; env < batch.num_envs(); ++env) {
+    for (int i = 0; i < batch.shape(env).n_box; ++i) {
+      (env % 3 == 0 ? batch.lo(env) : batch.hi(env))[i] = env % 3 == 0 ? -1e-60 : 1e-60;
+    }
+  }
+  for (const SolveOptions& o : budgets(GetParam().options())) expect_parity(batch.view(), o);
+}
+
 // Chunks end where they may: packs are full or not, and of other environments.
 TEST_P(Packs, on_any_number_of_threads) {
   const auto batch = support::to_batch<double>(
