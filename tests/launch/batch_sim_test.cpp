@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tests/launch/falling_boxes.hpp"
+#include "tests/launch/on_device.hpp"
 
 namespace stickslip::mujoco {
 namespace {
@@ -42,12 +43,7 @@ void expect_bits_of_the_cpu(Law law, const char* integrator, int num_envs,
   if (needed) *needed = of_gpu;
 }
 
-class GpuSim : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!cuda::available()) GTEST_SKIP() << "no GPU here";
-  }
-};
+class GpuSim : public support::GpuTest<> {};
 
 TEST_F(GpuSim, has_the_bits_of_the_cpu) {
   for (int num_envs : {1, 2, 7}) {

@@ -18,12 +18,7 @@ using Batch = support::DyadicBatch<In>;
 template <class In>
 using Mechanisms = support::DyadicMechanisms<In>;
 
-class Calls : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!cuda::available()) GTEST_SKIP() << "no GPU here";
-  }
-};
+class Calls : public support::GpuTest<> {};
 
 // A graph reads what the arrays hold when it is replayed.
 TEST_F(Calls, a_replay_sees_new_values) {

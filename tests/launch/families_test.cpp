@@ -126,10 +126,9 @@ void expect_bits_of_the_cpu(Scenes<In> scenes, SolveOptions options, int more_ro
 }
 
 using FamilyCase = std::tuple<Family, support::Case>;
-class Families : public testing::TestWithParam<FamilyCase> {};
+class Families : public support::GpuTest<testing::TestWithParam<FamilyCase>> {};
 
 TEST_P(Families, have_the_bits_of_the_cpu) {
-  if (!cuda::available()) GTEST_SKIP() << "no GPU here";
   const auto& [family, parts] = GetParam();
   const std::vector<int> sizes = sizes_of(support::test_count(16));
   expect_bits_of_the_cpu(Scenes<double>(family, sizes), parts.options(), 0);
@@ -146,10 +145,9 @@ INSTANTIATE_TEST_SUITE_P(all, Families,
                                           testing::ValuesIn(support::supported_cases())),
                          name_of);
 
-class Large : public testing::TestWithParam<support::Case> {};
+class Large : public support::GpuTest<testing::TestWithParam<support::Case>> {};
 
 TEST_P(Large, have_the_bits_of_the_cpu_in_global_memory) {
-  if (!cuda::available()) GTEST_SKIP() << "no GPU here";
   const std::vector<int> sizes{4, 34};  // the class of more than 96 rows is planned for 600
   expect_bits_of_the_cpu(Scenes<double>(Family::box, sizes), GetParam().options(), 498);
   if (GetParam().precision != Precision::fp32) return;

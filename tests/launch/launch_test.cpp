@@ -17,11 +17,8 @@ using Batch = support::DyadicBatch<In>;
 template <class In>
 using Mechanisms = support::DyadicMechanisms<In>;
 
-class Launch : public testing::TestWithParam<support::Case> {
+class Launch : public support::GpuTest<testing::TestWithParam<support::Case>> {
  protected:
-  void SetUp() override {
-    if (!cuda::available()) GTEST_SKIP() << "no GPU here";
-  }
   const cuda::Stream stream_ = cuda::available() ? support::stream(1) : nullptr;
 
   template <class In>

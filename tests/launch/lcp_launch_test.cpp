@@ -1,7 +1,5 @@
 // Linear complementarity problems on a device have the bits of the CPU: in shared and in global
 // memory, from host memory and captured in a graph.
-#include <gtest/gtest.h>
-
 #include "tests/launch/on_device.hpp"
 #include "tests/support/count.hpp"
 #include "tests/support/lcp_batch.hpp"
@@ -13,12 +11,8 @@ using support::LcpAnswers;
 using support::LcpCase;
 using Problems = support::LcpProblems<double>;
 
-class LcpLaunch : public testing::TestWithParam<LcpCase> {
+class LcpLaunch : public support::GpuTest<testing::TestWithParam<LcpCase>> {
  protected:
-  void SetUp() override {
-    if (!cuda::available()) GTEST_SKIP() << "no GPU here";
-  }
-
   template <class In>
   static void expect_bits_of_the_cpu(int envs, int rows) {
     const support::LcpProblems<In> problems(envs, rows, GetParam().kind);
@@ -44,8 +38,9 @@ TEST_P(LcpLaunch, has_them_in_global_memory) {
 INSTANTIATE_TEST_SUITE_P(all, LcpLaunch, testing::ValuesIn(support::lcp_cases()),
                          [](const auto& info) { return support::name(info.param); });
 
-TEST(LcpLaunchOnce, a_replay_sees_new_values) {
-  if (!cuda::available()) GTEST_SKIP() << "no GPU here";
+class LcpLaunchOnce : public support::GpuTest<> {};
+
+TEST_F(LcpLaunchOnce, a_replay_sees_new_values) {
   constexpr int envs = 30, rows = 12;
   const cuda::Stream stream = support::stream(1);
   const Problems first(envs, rows, support::LcpKind::standard);
@@ -77,8 +72,7 @@ TEST(LcpLaunchOnce, a_replay_sees_new_values) {
   }
 }
 
-TEST(LcpLaunchOnce, problems_without_rows_are_solved) {
-  if (!cuda::available()) GTEST_SKIP() << "no GPU here";
+TEST_F(LcpLaunchOnce, problems_without_rows_are_solved) {
   LcpAnswers<double> answers(2, 0);
   LcpBatch<double> p;
   p.num_envs = 2;

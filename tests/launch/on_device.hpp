@@ -1,5 +1,7 @@
 // Batches of tests in device memory.
 #pragma once
+#include <gtest/gtest.h>
+
 #include <vector>
 
 #include "stickslip/cuda.hpp"
@@ -7,6 +9,15 @@
 #include "tests/support/results.hpp"
 
 namespace stickslip::support {
+
+/// A fixture whose tests need a GPU.
+template <class Parts = testing::Test>
+class GpuTest : public Parts {
+ protected:
+  void SetUp() override {
+    if (!cuda::available()) GTEST_SKIP() << "no GPU here";
+  }
+};
 
 /// The bits of each environment's result.
 template <class In, class Problems>

@@ -56,10 +56,9 @@ Hashes solve_on_device(const HostProblems<double>& batch, const SolveOptions& op
   return hashes(results.host(), batch);
 }
 
-class Soak : public testing::TestWithParam<Precision> {};
+class Soak : public support::GpuTest<testing::TestWithParam<Precision>> {};
 
 TEST_P(Soak, poison_stays_where_it_is) {
-  if (!cuda::available()) GTEST_SKIP() << "no GPU here";
   const SolveOptions options{.precision = GetParam()};
   const int total = support::test_count(2000);
   int solved = 0, poisoned = 0, refused = 0;
