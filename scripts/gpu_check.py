@@ -133,6 +133,8 @@ def build(check: Check) -> bool:
     cuda = "ON" if check.machine["nvcc"] and check.machine["gpu"] else "OFF"
     wheels = sorted(BUNDLE.glob("wheels/*.whl"))
     python = False
+    if not wheels:
+        print("gpu-check: no gpu-bundle/ (make gpu-bundle): no Python parts")
     if wheels:
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
         target = ["--no-compile", "--upgrade", "--target", SITE]
@@ -219,6 +221,7 @@ def main() -> int:
     out.mkdir(parents=True, exist_ok=True)
     if not machine["gpu"]:
         print("gpu-check: no GPU answers here; the parts that need one are not run")
+    print("gpu-check: builds everything first, which takes minutes", flush=True)
     check = Check(machine, out)
     if build(check):
         tests = ["ctest", "--test-dir", BUILD, "--output-on-failure", "-j", JOBS, "-E", "^lint/"]

@@ -9,6 +9,10 @@
 # with streams that work as late as they may; `quick`: one seed, streams at once.
 # STICKSLIP_TEST_COUNT: problems per test.
 set -euo pipefail
+if [ $# -gt 1 ] || [ "${1:-quick}" != quick ]; then
+  echo "gpu-emulate: expected nothing or 'quick', got '$*'" >&2
+  exit 2
+fi
 root=$(cd "$(dirname "$0")/.." && pwd)
 emulator=${STICKSLIP_GPU_EMULATOR:-$root/../shared/gpu-emulator}
 build=$root/build/emulated

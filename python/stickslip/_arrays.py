@@ -26,7 +26,7 @@ def refuse_device_array(name: str, value: Any) -> None:
     if device is not None:
         raise TypeError(
             f"{name}: expected an array in host memory, got {type(value).__name__} in the memory "
-            f"of {device}; copy it to the host first (backend='cuda' takes host arrays too)"
+            f"of {device}; BoundSolver takes it, or copy it to the host (backend='cuda' takes that)"
         )
 
 
