@@ -63,19 +63,23 @@ Broadphase::Broadphase(const mjModel* m) {
 
 void Broadphase::list_parts(const mjModel* m) {
   std::vector<bool> meets(m->ngeom);  // others
-  for (int g = 0; g < m->ngeom; ++g) meets[g] = m->geom_contype[g] || m->geom_conaffinity[g];
+  const auto has_bits = [&](int g) { return m->geom_contype[g] || m->geom_conaffinity[g]; };
+  for (int g = 0; g < m->ngeom; ++g) meets[g] = has_bits(g);
   for (int k = 0; k < m->npair; ++k) meets[m->pair_geom1[k]] = meets[m->pair_geom2[k]] = true;
   part_of_.assign(m->ngeom, -1);
   for (int g = 0; g < m->ngeom; ++g) geoms_.push_back(part_of_geom(m, g));
   for (int body = 0; body < m->nbody; ++body) {
     const int first = m->body_geomadr[body], end = first + m->body_geomnum[body];
-    std::vector<int> geoms;
-    for (int g = first; g < end; ++g)
-      if (meets[g]) geoms.push_back(g);
-    const bool one = geoms.size() > 1 && can_move(m, body);
-    for (const int g : geoms) {
-      part_of_[g] = int(parts_.size()) - (one && g != geoms[0]);
-      if (!one || g == geoms[0]) parts_.push_back(one ? part_of_body(m, body) : geoms_[g]);
+    int with_bits = 0, shared = -1;
+    for (int g = first; g < end; ++g) with_bits += has_bits(g) ? 1 : 0;
+    for (int g = first; g < end; ++g) {
+      if (!meets[g]) continue;
+      // A body's box, MuJoCo's, holds no geom that listed pairs alone name.
+      const bool in_box = has_bits(g) && with_bits > 1 && can_move(m, body);
+      part_of_[g] = in_box && shared >= 0 ? shared : int(parts_.size());
+      if (part_of_[g] < int(parts_.size())) continue;
+      parts_.push_back(in_box ? part_of_body(m, body) : geoms_[g]);
+      if (in_box) shared = part_of_[g];
     }
   }
 }

@@ -61,7 +61,7 @@ def scene(seed):
     pairs = "".join(
         f'<pair geom1="{a}" geom2="{b}" margin="{rng.choice([0, 0.02])}" '
         f'condim="{rng.choice([1, 3, 4])}" friction="{rng.uniform(0.1, 2)} .7 .01 .002 .001"/>'
-        for a, b in {tuple(sorted(rng.choice(names, 2, replace=False))) for _ in range(6)}
+        for a, b in sorted({tuple(sorted(rng.choice(names, 2, replace=False))) for _ in range(6)})
     )
     excluded = f'<exclude body1="{bodies[0]}" body2="{bodies[4]}"/>'
     return (
