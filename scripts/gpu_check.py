@@ -133,13 +133,13 @@ def build(check: Check) -> bool:
     cuda = "ON" if check.machine["nvcc"] and check.machine["gpu"] else "OFF"
     wheels = sorted(BUNDLE.glob("wheels/*.whl"))
     python = False
-    if not wheels:
-        print("gpu-check: no gpu-bundle/ (make gpu-bundle): no Python parts")
     if wheels:
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
         target = ["--no-compile", "--upgrade", "--target", SITE]
         refusal = r"No module named pip|is not a supported wheel"
         python = check.run("wheels", [*pip, *target, *wheels], 60, refusal) is not None
+    else:
+        print("gpu-check: no gpu-bundle/ (make gpu-bundle): no Python parts")
     configure = [
         "cmake", "-S", ".", "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
         f"-DSTICKSLIP_CUDA={cuda}",

@@ -26,6 +26,7 @@ bool excluded(const mjModel* m, int a, int b) {
 
 struct Bits {
   int type, affinity;
+  bool any() const { return type || affinity; }
   bool meets(const Bits& other) const { return (type & other.affinity) || (other.type & affinity); }
 };
 
@@ -63,7 +64,7 @@ Broadphase::Broadphase(const mjModel* m) {
 
 void Broadphase::list_parts(const mjModel* m) {
   std::vector<bool> meets(m->ngeom);  // others
-  const auto has_bits = [&](int g) { return m->geom_contype[g] || m->geom_conaffinity[g]; };
+  const auto has_bits = [&](int g) { return bits_of(m, g).any(); };
   for (int g = 0; g < m->ngeom; ++g) meets[g] = has_bits(g);
   for (int k = 0; k < m->npair; ++k) meets[m->pair_geom1[k]] = meets[m->pair_geom2[k]] = true;
   part_of_.assign(m->ngeom, -1);
@@ -178,7 +179,7 @@ void Broadphase::add_geoms(const mjModel* m, const mjData* d, NearPairs& found, 
   };
   for (int ga = a.first_geom; pair.by_bits && ga < a.first_geom + a.num_geoms; ++ga) {
     const Bits bits = bits_of(m, ga);
-    if (!bits.type && !bits.affinity) continue;
+    if (!bits.any()) continue;
     for (int gb = b.first_geom; gb < b.first_geom + b.num_geoms; ++gb)
       if (bits.meets(bits_of(m, gb)) && !is_listed(ga, gb))
         add(ga, gb, m->geom_margin[ga] + m->geom_margin[gb], -1);
