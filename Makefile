@@ -1,7 +1,7 @@
-# Thin: each target is one or two commands, and the work is done by CMake, pip, ctest and pytest.
+# Short: each target is one or two commands; CMake, pip, ctest and pytest do the work.
 PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PATH
-# Where setup puts Eigen and Python.h on machines that have none and where it is not root.
+# Where setup installs Eigen and Python.h if they are missing and it does not run as root.
 export CMAKE_PREFIX_PATH = $(shell ls -d $(CURDIR)/.venv/lib/python3.*/site-packages/cmeel.prefix 2>/dev/null)
 PYTHON_DEV = $(shell ls -d $(CURDIR)/.venv/python-dev/usr/include/python3.* 2>/dev/null)
 export CMAKE_ARGS += $(PYTHON_DEV:%=-DPython_INCLUDE_DIR=%)
@@ -10,6 +10,8 @@ BUILD := build/release
 JOBS := $(shell nproc)
 CXX_FILES = $(shell find include kernels src tests bench examples -name '*.[hc]pp' -o -name '*.cu*')
 SOURCES := $(shell find CMakeLists.txt cmake include kernels src bench/compare examples -type f)
+# The editable installation lists the Python files: a folder changes when one is added or removed.
+FOLDERS := $(shell find python -type d -not -name __pycache__)
 
 .PHONY: setup demo test test-rl test-all bench gpu-bundle gpu-emulate gpu-check format clean
 
@@ -23,8 +25,8 @@ setup: .venv/built
 	scripts/setup.sh test
 	touch $@
 
-# The Python package is built in the folder that also holds the C++ tests: nothing compiles twice.
-.venv/built: .venv/dependencies $(SOURCES)
+# The Python package is built in the folder of the C++ tests, so that nothing compiles twice.
+.venv/built: .venv/dependencies $(SOURCES) $(FOLDERS)
 	pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable . \
 	  --config-settings=build-dir=$(BUILD) \
 	  --config-settings=build.targets=python_package \
@@ -37,16 +39,16 @@ demo: setup
 	stickslip run humanoid --envs 1024 --steps 200 --law coulomb --out out/demo --json
 
 test: setup .venv/test-dependencies
-	cmake $(BUILD) >/dev/null # the linters are there by now
+	cmake $(BUILD) >/dev/null # the linters are installed now
 	cmake --build $(BUILD) --parallel $(JOBS)
 	ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
 	python -m pytest tests/python
 
-# The GPU code on a CUDA runtime that interprets it, where there is one: EMULATE=quick for a part.
+# The GPU code on a CUDA runtime that interprets it, if available: EMULATE=quick for a part.
 gpu-emulate: setup .venv/test-dependencies
 	scripts/gpu_emulate.sh $(EMULATE)
 
-# What needs torch, Ray or a browser: gigabytes, and nothing else here wants them.
+# Tests that need torch, Ray or a browser: gigabytes that nothing else needs.
 .venv/rl-dependencies: .venv/test-dependencies pyproject.toml scripts/setup.sh
 	scripts/setup.sh rl
 	touch $@

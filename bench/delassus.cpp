@@ -1,4 +1,4 @@
-// Forming W = J M^-1 J^T and applying impulses for dense mechanisms, on one thread.
+// Computes W = J M^-1 J^T and applies impulses for dense mechanisms, on one thread.
 #include <benchmark/benchmark.h>
 
 #include "bench/problems.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kMechanisms = 64;
 
-/// Towers of boxes: nv = 6 per box and 12 rows per box, M diagonal, J as sparse as a tower's.
+/// Towers of boxes: nv = 6 per box and 12 rows per box, M diagonal, J with the zeros of a tower.
 struct Mechanisms {
   int nv, rows;
   std::vector<double> M, J, W, impulse, v_free, v_next;

@@ -1,7 +1,7 @@
-// Solves of batches that stay in device memory, beside what the memory allows. Registered only
-// where a GPU answers. Times are the device's own (events around a CUDA graph, as the second call
-// is replayed), floors the bytes that a solve must read and write at least, over the bandwidth of a
-// copy.
+// Solves of batches that stay in device memory, compared with the memory bandwidth. Registered only
+// if a GPU is available. Times are measured on the device (events around a CUDA graph, when its
+// second call is replayed). Floors are the bytes that a solve must at least read and write, divided
+// by the bandwidth of a copy.
 #include <benchmark/benchmark.h>
 #include <cuda_runtime_api.h>
 
@@ -12,9 +12,9 @@
 namespace stickslip::bench {
 namespace {
 
-constexpr int kDistinct = 512;  ///< problems of a batch; it repeats them
+constexpr int kDistinct = 512;  ///< different problems; the batch repeats them
 
-/// Large enough that W alone outgrows the L2 cache of an H200 (60 MB), and all groups have work.
+/// Large enough that W alone exceeds the L2 cache of an H200 (60 MB), and all groups have work.
 int batch_size(int rows) { return std::clamp(int((256 << 20) / (8 * rows * rows)), 8192, 131072); }
 
 class Event {
@@ -33,7 +33,7 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// Seconds that the device takes for what f enqueues on the stream.
+/// Time in seconds on the device for the work that f enqueues on the stream.
 template <class F>
 double device_seconds(cuda::Stream stream, F&& f) {
   Event start, end;
@@ -43,7 +43,7 @@ double device_seconds(cuda::Stream stream, F&& f) {
   return end.seconds_since(start);
 }
 
-/// Bytes per second of a copy within device memory, reads and writes together; the best of ten.
+/// Bytes per second of a copy within device memory, reads plus writes; the best of ten.
 double copy_bandwidth() {
   static const double measured = [] {
     constexpr std::size_t bytes = std::size_t(1) << 30;
@@ -60,7 +60,7 @@ double copy_bandwidth() {
   return measured;
 }
 
-/// Environments in device memory, with room for results. `repeat` tiles the slots of the distinct
+/// Environments in device memory, with memory for results. `repeat` tiles the slots of the distinct
 /// ones.
 template <class In>
 struct DeviceBatch {
@@ -94,7 +94,7 @@ struct DeviceBatch {
   }
 };
 
-/// Replays what `enqueue` launches, and reports it beside its floors.
+/// Replays what `enqueue` launches, and reports its time together with its floors.
 template <class In, class Enqueue>
 void measure(benchmark::State& state, DeviceBatch<In>& batch, double bytes, double flops,
              Enqueue enqueue) {
@@ -114,7 +114,7 @@ void measure(benchmark::State& state, DeviceBatch<In>& batch, double bytes, doub
   state.SetItemsProcessed(state.iterations() * batch.envs);
 }
 
-/// Bytes of an environment's problem beside W, and of its results.
+/// Bytes of an environment's problem without W, and of its results.
 double vector_bytes(int rows, std::size_t number) {
   return double(number) * (2.0 * rows + 2.0 * rows / 3.0) + sizeof(EnvShape) + 8.0 + 5.0 * 4.0;
 }
@@ -155,7 +155,7 @@ struct Towers {
   }
 };
 
-/// W formed to global memory (`fused` false), or formed, solved and applied in one go.
+/// W written to global memory (`fused` false), or formed, solved and applied in one launch.
 void mechanism_batch(benchmark::State& state, int contacts, bool fused, Precision precision) {
   const Towers towers(contacts);
   const std::int64_t n = towers.rows, nv = towers.nv;

@@ -1,4 +1,4 @@
-// Batches of random problems, shared by the benchmarks, and what they report about a solve.
+// Batches of random problems for the benchmarks, and counters on their solves.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -18,7 +18,7 @@ struct Case {
   int contacts;
 };
 
-/// All families with the given numbers of contacts, as far as they exist.
+/// All families with the given numbers of contacts, if they exist.
 std::vector<Case> all_cases(const std::vector<int>& contacts);
 std::string name(const Case& c);
 
@@ -47,7 +47,7 @@ void count_rungs(Counters& counters, const HostResults<In>& results, int num_env
   }
 }
 
-/// Seconds that f() takes.
+/// Run time of f() in seconds.
 template <class F>
 double seconds(F&& f) {
   const auto start = std::chrono::steady_clock::now();
@@ -55,11 +55,11 @@ double seconds(F&& f) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The value below which the share `q` of the values lies.
+/// The quantile `q` of the values.
 double quantile(std::vector<double> values, double q);
 
-/// Solves one environment of a batch on the calling thread: the kernel's entry point itself,
-/// without the checks and threads that a call of `solve` pays once per batch.
+/// Solves one environment of a batch on the calling thread with the kernel's entry point, without
+/// the checks and threads that a call of `solve` needs once per batch.
 template <class In>
 class SingleSolve {
  public:
@@ -73,7 +73,7 @@ class SingleSolve {
   support::AlignedBytes memory_;
 };
 
-/// Seconds of each environment solved alone, the least of `rounds` measurements.
+/// Seconds of each environment solved alone, the minimum of `rounds` measurements.
 template <class In>
 std::vector<double> seconds_each(const HostProblems<In>& problems, HostResults<In>& results,
                                  const SolveOptions& options, int rounds = 3) {

@@ -1,13 +1,13 @@
-// The solver's part of a robot's step: MuJoCo's Newton, warm-started and as the model's file sets
-// it up, beside law `convex` of this library on the same states, and law `coulomb` on what it makes
-// of them.
+// The solver's part of a robot's step: MuJoCo's Newton, warm-started and configured by the model's
+// file, compared with law `convex` of this library on the same states, and with law `coulomb` on
+// its own states.
 //
 //   stickslip_robot_steps NAME=FILE...      one JSON object a line per robot and solver
 //
 // States come from a run of mj_step under random controls. For each of them MuJoCo's stages before
-// the solver run, and then the clock: around mj_fwdConstraint, or around all that takes its place
-// here, from MuJoCo's rows to qacc (gather, W where it is formed, solve, verdict, forces). Solvers
-// take turns in an order that changes from round to round, each run once untimed just before.
+// the solver run untimed. Then the timed part runs: mj_fwdConstraint, or everything that replaces
+// it here, from MuJoCo's rows to qacc (gather, W if it is formed, solve, verdict, forces). Solvers
+// alternate in an order that changes from round to round; each runs once untimed just before.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -62,7 +62,7 @@ std::vector<State> run_states(const mjModel* m) {
   return states;
 }
 
-/// What stands where MuJoCo has its solver.
+/// The replacement of MuJoCo's solver.
 class Contender {
  public:
   Contender(const char* name, ModelPtr model)
@@ -106,7 +106,7 @@ class Ours : public Contender {
       : Contender(law == Law::convex ? "convex" : "coulomb", prepared(std::move(model), law)),
         formulation_{.level = law == Law::convex ? Level::acceleration : Level::velocity},
         look_ahead_(model_.get(), -1),
-        buffers_(model_.get(), 1, 1, SolveOptions{.law = law}) {}
+        buffers_(model_.get(), 1, 1, SolveOptions{.law = law}, watch_) {}
   bool solved() const override { return buffers_.rows(0) == 0 || status_ == EnvStatus::solved; }
 
   void solve() override {
@@ -148,6 +148,7 @@ class Ours : public Contender {
   mujoco::LookAhead look_ahead_;
   mujoco::Margins margins_;
   mujoco::StepContacts contacts_;
+  Watch watch_;  // never asks
   mujoco::ProblemBuffers buffers_;
   EnvStatus status_{};
 };
@@ -203,7 +204,7 @@ void report(const char* robot, const Contender& contender, const Times& times, c
 void compare(const char* robot, const char* file) {
   const auto load = [&] {
     ModelPtr m = mujoco::load_model_file(file).model;
-    m->opt.solver = mjSOL_NEWTON;  // humanoid.xml of Gymnasium asks for PGS
+    m->opt.solver = mjSOL_NEWTON;  // humanoid.xml of Gymnasium sets PGS
     return m;
   };
   const std::vector<State> states = run_states(load().get());

@@ -1,5 +1,5 @@
-// The laws coulomb and convex over the robots' problems in $STICKSLIP_DATA/robots (default
-// ../shared/data), each problem solved alone on one thread. Skipped where the folder is absent.
+// The laws coulomb and convex on the robots' problems in $STICKSLIP_DATA/robots (default
+// ../shared/data), each problem solved alone on one thread. Skipped if the folder is absent.
 #include <benchmark/benchmark.h>
 #include <hdf5.h>
 
@@ -18,7 +18,7 @@ fs::path robots_folder() {
   return fs::path(data != nullptr ? data : "../shared/data") / "robots";
 }
 
-/// All values of a one- or two-dimensional dataset; empty where the group has none of that name.
+/// All values of a one- or two-dimensional dataset; empty if the group has none of that name.
 template <class T>
 std::vector<T> read(hid_t group, const char* name) {
   if (H5Lexists(group, name, H5P_DEFAULT) <= 0) return {};

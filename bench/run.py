@@ -3,9 +3,9 @@
     python bench/run.py [--build build/release] [--out out/bench] [--record] [--min-time 0.1]
                         [--only scaling ...]
 
---record writes to bench/results/<machine>/ instead; --only runs these reports alone. Programs that
-were not built, and models or data that are not there, are named and skipped. Everything but the
-scaling over threads and whole steps is pinned to one core; times per problem are CPU times there.
+--record writes to bench/results/<machine>/ instead; --only runs only these reports. Programs that
+were not built, and missing models or data, are named and skipped. Everything except the scaling
+over threads and whole steps is pinned to one core; times per problem are CPU times there.
 """
 
 import argparse
@@ -33,7 +33,7 @@ KINDS = {  # report: (filter of stickslip_bench, pinned to one core)
 }
 RANDOM = [*(f"--family={name}" for name in FAMILIES), "--count=30", "--rounds=5"]
 ROBOTS = ["robots/*.h5", "--law=convex", "--rounds=5"]
-PEER_RUNS = {  # arguments of `stickslip compare`; a pattern is looked for in the data
+PEER_RUNS = {  # arguments of `stickslip compare`; a pattern selects files in the data
     **{f"coulomb_p{p}": [*RANDOM, f"--contacts={p}"] for p in (4, 8, 16)},
     **{f"coulomb_p{p}_strict": [*RANDOM, f"--contacts={p}", "--peer-tol=1e-11"]
        for p in (4, 8, 16)},
@@ -52,8 +52,8 @@ COUNTERS = [
     "us_max",
     *(f"rung{i}" for i in range(5)),
 ]
-SCRIPTS = ["models", "envs"]
-LONG = ["training"]  # hours: only if asked for
+SCRIPTS = ["models", "envs", "piles"]
+LONG = ["training"]  # hours: only on request
 
 
 def changed_files() -> list[str]:
@@ -64,7 +64,7 @@ def changed_files() -> list[str]:
 
 
 def run(command: list, pinned: bool, stdout=None) -> None:
-    """Runs a program from the repository root; where asked, on the last core it may use."""
+    """Runs a program from the repository root; with `pinned`, on the last core it may use."""
     cores = os.sched_getaffinity(0)
     pin = (lambda: os.sched_setaffinity(0, {max(cores)})) if pinned else None
     words = [str(c) for c in command]
@@ -111,7 +111,7 @@ def run_google(build: Path, out: Path, machine: dict, min_time: float, only: lis
         run([program, f"--benchmark_filter={chosen}", f"--benchmark_min_time={min_time}",
              f"--benchmark_repetitions={REPETITIONS}", f"--benchmark_out={raw}",
              "--benchmark_out_format=json"], pinned)  # fmt: skip
-        text = raw.read_text() if raw.exists() else ""  # empty where no benchmark matched
+        text = raw.read_text() if raw.exists() else ""  # empty if no benchmark matched
         report = json.loads(text or '{"benchmarks": []}')
         context = report.get("context", {})
         facts = {key: context[key] for key in ("isa", "stickslip") if key in context}
@@ -133,7 +133,7 @@ def run_comparison(build: Path, out: Path, machine: dict, report: str, *argument
 
 
 def run_peers(build: Path, out: Path, machine: dict) -> None:
-    """`stickslip compare` with everybody whose adapter was built. It pins itself."""
+    """`stickslip compare` with all adapters that were built. It pins itself."""
     data = Path(os.environ.get("STICKSLIP_DATA", ROOT.parent / "shared" / "data"))
     environment = os.environ | {"STICKSLIP_COMPARE": str(build / "bench" / "compare")}
     raw, results, facts, load = build / "peers", [], {}, os.getloadavg()[0]
@@ -161,7 +161,7 @@ ROBOTS_STEPPED = ("ant", "humanoid", "dm_humanoid", "g1", "go2", "spot", "leap",
 
 
 def run_robot_steps(build: Path, out: Path, machine: dict) -> None:
-    """The solver's part of a step beside MuJoCo's Newton, on the robots that are installed."""
+    """The solver's part of a step and MuJoCo's Newton, on the robots that are installed."""
     program = build / "bench" / "stickslip_robot_steps"
     if not program.exists():
         print(f"bench: {program} was not built (MuJoCo missing?), no robots' steps")

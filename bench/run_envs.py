@@ -1,14 +1,14 @@
-"""Steps of learning environments, everything included, beside Gymnasium's, EnvPool's and MuJoCo's.
+"""Complete steps of learning environments, compared with Gymnasium's, EnvPool's and MuJoCo's.
 
     python bench/run_envs.py [OUT.json] [--env Ant ...] [--envs 64 1024 4096] [--threads 2]
                              [--seconds 0.4] [--rounds 7] [--envpool PYTHON] [--contestants ...]
 
-Contestants take turns, each in a process of its own that idles while others step: random actions,
+Contestants take turns, each in a separate process that is idle while others step: random actions,
 observations, rewards, autoreset. `sync` and `async` are Gymnasium's vector environments of its own
-single ones (`async`: a process each, so 64 at most); `envpool` runs where --envpool, or the
+single ones (`async`: one process each, so 64 at most); `envpool` runs if --envpool, or the
 environment variable STICKSLIP_ENVPOOL, names a Python that has it; `mjb_step` is MuJoCo's batch
 stepping with the same frame skip and nothing else: no observations, no resets. Those without an
-integrator in their name step as the model says; with `implicitfast` all laws do the same work but
+integrator in their name use that of the model; with `implicitfast` all laws do the same work except
 for the solve. Ratios are medians over the rounds, of times in the same round.
 """
 
@@ -79,7 +79,7 @@ def make(name: str, env: str, envs: int, threads: int):
 
 
 def work(name: str, env: str, envs: int, threads: int) -> None:
-    """Steps as often as each line says, and answers with the seconds."""
+    """For each input line, makes that many steps and prints the seconds."""
     stepper = make(name, env, envs, threads)
     stepper.reset(**({} if name == "envpool" else {"seed": 0}))
     if name.startswith("mjb_step"):
@@ -114,7 +114,7 @@ class Worker:
             pass
         once = self.seconds(2)
         self.steps = max(1, round(given.seconds / (once / 2)))
-        self.seconds(min(self.steps, 30))  # off the initial pose
+        self.seconds(min(self.steps, 30))  # away from the initial pose
 
     def answer(self) -> str:
         line = self.process.stdout.readline()

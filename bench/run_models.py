@@ -1,11 +1,11 @@
-"""Whole steps of robot models under each law beside MuJoCo's own batch stepping, mjb_step.
+"""Whole steps of robot models under each law, and MuJoCo's own batch stepping, mjb_step.
 
     python bench/run_models.py [OUT.json] [--models ant ...] [--envs 256] [--steps 10] [--rounds 9]
 
-All get the same random controls. After a second, in which the robots fall and thrash on the ground,
-they take turns: in each round everybody steps a few times, and is compared with mjb_step in that
-round. All use implicitfast, so that one step is one solve. Overhead is what this library adds
-around the solve: gather + delassus + apply + scatter.
+All get the same random controls. After one second, in which the robots fall and move on the ground,
+they take turns: in each round each makes a few steps, and is compared with mjb_step in that round.
+All use implicitfast, so that one step is one solve. Overhead is what this library adds to the
+solve: gather + delassus + apply + scatter.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from stickslip.run import STAGES, Controller
 
 MODELS = ["ant", "humanoid", "dm_humanoid", "g1", "go1", "go2", "spot", "leap", "shadow_block"]
 MODELS += ["aloha", "t1"]
-LAWS = {  # what they are called: options of BatchSim
+LAWS = {  # name: options of BatchSim
     "mujoco": {"law": "mujoco"},
     "convex": {"law": "convex"},
     "coulomb": {"law": "coulomb"},
@@ -49,7 +49,7 @@ class Peer:
 
 
 class Ours:
-    """A law, with an account of what happened in the steps that are timed."""
+    """A law, with statistics of the timed steps."""
 
     def __init__(self, path, options: dict, keyframe: bool, envs: int, threads: int | None) -> None:
         self.sim = BatchSim(path, envs, threads=threads, integrator="implicitfast", **options)

@@ -1,11 +1,11 @@
-"""Policies trained by PPO: returns over time for several seeds, and what they earn and how they
-run under each law.
+"""Policies trained by PPO: returns over time for several seeds, and their returns and gaits under
+each law.
 
     python bench/run_training.py [OUT.json] [--processes 2] [--runs out/training]
 
-Each run is `torchrun ... stickslip train`, one process per core, one run after the other. A run
-that is there already, in the folder --runs, is not trained again. Evaluation: one episode without
-noise in each of 32 environments that training has not seen.
+Each run is `torchrun ... stickslip train`, one process per core, one run after another. A run that
+already exists in the folder --runs is not trained again. Evaluation: one episode without noise in
+each of 32 environments that were not used in training.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def train(env: str, seed: int, processes: int, run: Path) -> None:
 
 
 def curve(run: Path) -> list[dict[str, float]]:
-    """Steps, seconds and mean return of the last 100 episodes, some points of the whole run."""
+    """Steps, seconds and mean return of the last 100 episodes, at some points of the whole run."""
     lines = [json.loads(line) for line in (run / "progress.jsonl").read_text().splitlines()]
     lines = [line for line in lines if "return" in line]
     chosen = np.unique(np.linspace(0, len(lines) - 1, POINTS).astype(int))
@@ -46,8 +46,8 @@ def curve(run: Path) -> list[dict[str, float]]:
 
 
 class Gait:
-    """Watches how fast robots run (m/s), how high their root is when the episode ends (m; planar
-    robots count from where they begin), and the gaps of the contacts that carry them (m)."""
+    """Measures how fast robots run (m/s), how high their root is at the end of the episode (m; for
+    planar robots relative to the start), and the gaps of the contacts that carry them (m)."""
 
     def __init__(self) -> None:
         self.speeds: list[float] = []
@@ -75,7 +75,7 @@ def evaluate(run: Path) -> dict[str, dict[str, float]]:
 
     from stickslip.rl.play import play
 
-    torch.set_num_threads(1)  # small networks gain nothing from more
+    torch.set_num_threads(1)  # more threads do not help small networks
     results = {}
     for name, options in PLAYED.items():
         gait = Gait()

@@ -1,5 +1,5 @@
-// On which rung of its ladder law coulomb is solved: shares of 2,000 problems of each family and
-// size. In mixed precision rung 0 is the one whose Newton factorises in float.
+// The rungs of the ladder on which law coulomb is solved: shares of 2,000 problems of each family
+// and size. In mixed precision, Newton's method of rung 0 factorises in float.
 #include <benchmark/benchmark.h>
 
 #include "bench/problems.hpp"

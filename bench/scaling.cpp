@@ -1,5 +1,5 @@
-// How throughput grows with the threads and with the size of the batch, up to 16,384 environments;
-// on the GPU too, where one answers.
+// Throughput as a function of the number of threads and of the batch size, up to 16,384
+// environments; also on the GPU, if one is available.
 #include <benchmark/benchmark.h>
 
 #include <thread>
@@ -12,7 +12,7 @@ namespace {
 constexpr Case kCase{support::Family::stack, 8};
 constexpr int kDistinct = 256;
 
-/// `count` environments over kDistinct different problems, as a batch from simulation would be.
+/// `count` environments over kDistinct different problems, similar to a batch from simulation.
 HostProblems<double> repeated(int count) {
   auto problems = support::make_problems(kCase.family, kCase.contacts, std::min(count, kDistinct));
   problems.reserve(std::size_t(count));
@@ -20,8 +20,8 @@ HostProblems<double> repeated(int count) {
   return support::to_batch<double>(problems);
 }
 
-/// Easy and hard problems, a hundredfold apart: one of `period` is hard, or, with period 0, the
-/// last quarter of the batch is.
+/// Easy and hard problems, whose work differs by a factor of 100: one of `period` is hard, or, with
+/// period 0, the last quarter of the batch.
 HostProblems<double> mixed(int count, int period) {
   const auto easy = support::make_problems(support::Family::boxrest, 2, kDistinct);
   const auto hard = support::make_problems(support::Family::stack, 16, kDistinct);

@@ -2,10 +2,10 @@
 
     python bench/soak_envs.py [--env HalfCheetah] [--law coulomb] [--envs 1024] [--million 10]
 
-Random actions; in every hundredth step one environment gets an action that is not a number and
-another a state that is none. Prints the resident memory after each tenth of the run, and ends with
-an error if it has grown by more than 2 % since the second, or if other environments than those
-poisoned had bad input. Contacts that the solver leaves unsolved are counted apart.
+Random actions; in every hundredth step one environment gets an action that is not a number, and
+another an invalid state. Prints the resident memory after each tenth of the run, and ends with an
+error if it has grown by more than 2 % since the second, or if environments other than those
+poisoned had bad input. Contacts that the solver leaves unsolved are counted separately.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def main() -> int:
     for step in range(1, steps + 1):
         actions = rng.uniform(-1, 1, env.action_space.shape).astype(np.float32)
         if step % 100 == 0:
-            alive = np.flatnonzero(~ended)  # the others are reset now
+            alive = np.flatnonzero(~ended)  # the others are being reset
             one, other = rng.choice(alive, 2, replace=False)
             actions[one] = np.nan
             env.unwrapped.sim.qvel[other] = np.nan

@@ -1,4 +1,4 @@
-"""Tables and numbers as the documentation writes them."""
+"""Tables and numbers in the format of the documentation."""
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:

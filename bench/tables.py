@@ -1,15 +1,15 @@
 """Writes the tables of the documentation from the reports of bench/run.py.
 
     python bench/tables.py             rewrites them, in every page of docs/
-    python bench/tables.py --check     exits with 1 where a page differs from the reports
+    python bench/tables.py --check     exits with 1 if a page differs from the reports
 
-A page says where which table stands, by what stands around it:
+In a page, these lines enclose a table:
 
     <!-- table: MACHINE/REPORT KIND [ARGUMENT ...] -->
     <!-- end -->
 
 MACHINE/REPORT is a file of bench/results without .json (MACHINE may be a pattern, for reports of
-machines yet to come), KIND a function of this file, or one of tables_learning.py.
+future machines), KIND a function of this file, or one of tables_learning.py.
 """
 
 import json
@@ -33,7 +33,7 @@ def by_name(report: dict) -> dict[str, dict]:
 
 
 def machine(report: dict) -> str:
-    """Where, by which command, from what and when a report was made."""
+    """The machine, command, sources and date of a report."""
     m = report["machine"]
     where = m["gpu"] or f"{m['cpu']}, {m['cores']} virtual cores"
     isa = f", {m['isa']}" if "isa" in m else ""
@@ -44,7 +44,7 @@ def machine(report: dict) -> str:
 
 
 def solvers(report: dict, setup: str) -> str:
-    """Microseconds per problem: median (mean); the share solved, where below 1, unless fixed."""
+    """Microseconds per problem: median (mean); the share solved, if below 1, unless fixed."""
     found = by_name(report)
     rows = []
     for family in FAMILIES:
@@ -60,7 +60,7 @@ def solvers(report: dict, setup: str) -> str:
 
 
 def compare(report: dict, law: str) -> str:
-    """Ours / prototype: median over the rounds (least); last the ratio of the families' medians."""
+    """Ours / prototype: median over the rounds (minimum); last, the ratio of families' medians."""
     found = {r["case"]: r for r in report["results"] if r["law"] == law}
     rows, sizes = [], sorted({int(case.rsplit(":", 1)[1]) for case in found})
     for family in FAMILIES:
@@ -89,7 +89,7 @@ def robots(report: dict) -> str:
 
 
 def rungs(report: dict) -> str:
-    """Of the problems that are solved, on which rung; and the share solved of all."""
+    """The rungs of the solved problems; and the share solved of all."""
     kinds: dict[str, list[dict]] = {}
     for r in report["results"]:
         _, _, _, precision, family, case = r["name"].split("/")
@@ -128,7 +128,7 @@ def scaling(report: dict) -> str:
 
 
 def models(report: dict) -> str:
-    """Whole steps by stage. Where one of MuJoCo's is beside ours, that has no stages."""
+    """Whole steps by stage. MuJoCo's own steps have no stages."""
     stages = ["wall", "mujoco", "solve", "overhead", "gather", "delassus", "apply", "scatter"]
     ours = [r for r in report["results"] if "mujoco" in r and r["law"] != "coulomb cold"]
     rows = [[f"{r['model']}, {r['law']}, {r['threads']}", number(r["rows"]), percent(r["solved"]),
@@ -137,7 +137,7 @@ def models(report: dict) -> str:
 
 
 def steps(report: dict) -> str:
-    """Whole steps / mjb_step: median over the rounds (ratio of the least times)."""
+    """Whole steps / mjb_step: median over the rounds (ratio of the minimum times)."""
     found = {(r["model"], r["law"], r["threads"]): r for r in report["results"]}
     columns = [(law, threads) for threads in (1, "all") for law in ("mujoco", "convex", "coulomb")]
     rows = []
@@ -163,7 +163,7 @@ def robot_steps(report: dict) -> str:
 
 
 def warm(report: dict) -> str:
-    """Steps from the impulses of the last one beside steps from rest, on one thread."""
+    """Steps from the impulses of the last step and steps from rest, on one thread."""
     found = {(r["model"], r["law"]): r for r in report["results"] if r["threads"] == 1}
     rows = []
     for model in dict.fromkeys(key[0] for key in found):
@@ -176,7 +176,7 @@ def warm(report: dict) -> str:
 
 
 def claims(result: dict) -> str:
-    """Claims of success that are wrong, and the largest residual among them."""
+    """Wrong claims of success, and the largest residual among them."""
     worst = result["worst_claimed"]
     return f"{result['claimed_not_solved']}" + (f" (up to {float(worst):.0e})" if worst else "")
 

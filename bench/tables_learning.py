@@ -1,4 +1,4 @@
-"""Tables of environments and of what is learned in them."""
+"""Tables of environments and of trained policies."""
 
 from table_text import number, table
 
@@ -36,7 +36,7 @@ def training(report: dict) -> str:
 
 
 def gaits(report: dict) -> str:
-    """How policies run by the law they were trained and played under: means over the seeds."""
+    """How policies run, by the laws of training and of evaluation: means over the seeds."""
     played: dict[tuple[str, str, str], list[dict]] = {}
     for r in report["results"]:
         for name, gait in r["played"].items():

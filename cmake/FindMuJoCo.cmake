@@ -1,7 +1,7 @@
-# MuJoCo as Python's `mujoco` package brings it: defines mujoco::mujoco, MuJoCo_LIBRARY.
+# MuJoCo from Python's `mujoco` package: defines mujoco::mujoco, MuJoCo_LIBRARY.
 #
-# The package's library carries its full version in name and SONAME and has no plain symlink, so
-# the file itself is linked, and who links it finds it at run time through its rpath.
+# The package's library has its full version in name and SONAME and has no plain symlink, so the
+# file itself is linked, and programs find it at run time through their rpath.
 if(NOT MuJoCo_ROOT)
   execute_process(
     COMMAND "${Python_EXECUTABLE}" -c

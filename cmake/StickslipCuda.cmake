@@ -1,6 +1,6 @@
-# Decides STICKSLIP_WITH_CUDA, and for which GPUs. Kernels take minutes to compile: AUTO has none
-# where nothing could run them. The toolkit is looked for first because check_language alone misses
-# an nvcc that is not on PATH.
+# Decides STICKSLIP_WITH_CUDA, and for which GPUs. Kernels take minutes to compile: AUTO disables
+# them if nothing could run them. The toolkit is searched first because check_language alone does
+# not find an nvcc that is not on PATH.
 set(STICKSLIP_WITH_CUDA OFF)
 set(capability "")  # of the first GPU here, such as 9.0
 find_program(STICKSLIP_NVIDIA_SMI nvidia-smi)

@@ -1,8 +1,7 @@
-# Finds what the build needs, or unpacks its source: from STICKSLIP_BUNDLE (gathered by
-# `make gpu-bundle`) or, for GoogleTest, from third_party/.
+# Finds the build dependencies, or unpacks their source: from STICKSLIP_BUNDLE (made by `make
+# gpu-bundle`) or, for GoogleTest, from third_party/.
 include(FetchContent)
 find_package(Threads REQUIRED)
-find_package(OpenMP REQUIRED COMPONENTS CXX)
 
 # stickslip_archive(<variable> <pattern>): the archive of a dependency's source, if there is one.
 function(stickslip_archive variable pattern)
@@ -55,7 +54,7 @@ if(NOT Python_EXECUTABLE AND EXISTS "${PROJECT_SOURCE_DIR}/.venv/bin/python")
   set(Python_EXECUTABLE "${PROJECT_SOURCE_DIR}/.venv/bin/python")  # made by `make setup`
 endif()
 if(STICKSLIP_PYTHON OR STICKSLIP_MUJOCO)
-  # Stable-ABI modules exist from Python 3.12; before, nanobind builds for the one version.
+  # Stable-ABI modules need Python 3.12; before, nanobind builds for the one version.
   find_package(Python 3.10 COMPONENTS Interpreter OPTIONAL_COMPONENTS Development.Module
     Development.SABIModule)
 endif()

@@ -1,21 +1,21 @@
 # Compiler flags as interface targets.
 
-# Host and device code alike: warnings are errors.
+# For host and device code: warnings are errors.
 add_library(stickslip_warnings INTERFACE)
 target_compile_options(stickslip_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Werror>
   $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Wall,-Wextra>)
 
-# Arithmetic of the kernels: every fused multiply-add is written as such, so that CPU and GPU give
-# the same bits. -fno-trapping-math lets loops vectorise and changes no value.
+# Arithmetic of the kernels: every fused multiply-add is written explicitly, so that CPU and GPU
+# give the same bits. -fno-trapping-math lets loops vectorise and changes no value.
 add_library(stickslip_arithmetic INTERFACE)
 target_compile_options(stickslip_arithmetic INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off;-fno-math-errno;-fno-trapping-math>
   $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false;-Xcompiler=-ffp-contract=off>)
 
 # Kernel bodies instantiated on the CPU for one instruction set. SS_ISA names the inline namespace
-# that keeps the copies of a body apart. Debug builds optimise a little: fma chains are unusably
-# slow without.
+# that separates the copies of a body. Debug builds optimise a little, because without it fma chains
+# are unusably slow.
 foreach(isa IN ITEMS v3 v4)
   add_library(stickslip_kernels_${isa} INTERFACE)
   target_link_libraries(stickslip_kernels_${isa} INTERFACE stickslip_arithmetic)
@@ -26,9 +26,10 @@ endforeach()
 target_compile_options(stickslip_kernels_v4 INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-mprefer-vector-width=512>)
 
-# No shipped GPU kernel may spill registers or use local memory: ptxas refuses one that does. Part of
-# the build, because ptxas takes most of its time. The limits are architecture 90's, so only builds
-# for that one alone (the preset `cuda`, of `make test-all`) have the gate.
+# No shipped GPU kernel may spill registers or use local memory: ptxas rejects one that does. This
+# check is part of the build, because ptxas takes most of its time. The limits are those of
+# architecture 90, so only builds for it alone (the preset `cuda`, of `make test-all`) have the
+# check.
 set(STICKSLIP_PTXAS_GATE OFF)
 if(CMAKE_CUDA_ARCHITECTURES STREQUAL "90-real")
   set(STICKSLIP_PTXAS_GATE -Xptxas=--warn-on-spills,--warn-on-local-memory-usage,-Werror)

@@ -1,4 +1,4 @@
-# The installed package: find_package(stickslip) gives stickslip::stickslip and, if Eigen was here,
+# The installed package: find_package(stickslip) gives stickslip::stickslip and, if Eigen was found,
 # stickslip::rigid.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

@@ -1,4 +1,4 @@
-# Whether programs built with ThreadSanitizer run here, and behind which launcher.
+# Whether programs built with ThreadSanitizer run here, and with which launcher.
 set(probe "${PROJECT_BINARY_DIR}/tsan_probe")
 file(WRITE "${probe}.cpp" "int main() { return 0; }\n")
 execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -fsanitize=thread "${probe}.cpp" -o "${probe}"

@@ -18,7 +18,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, wheel["filename"])
         urllib.request.urlretrieve(urllib.parse.urljoin(PIP, wheel["url"]), path)
-        sys.path.insert(0, str(path))  # a wheel of pip runs without being installed
+        sys.path.insert(0, str(path))  # a wheel of pip runs without installation
         sys.argv = ["pip", "install", "--quiet", str(path)]
         runpy.run_module("pip", run_name="__main__")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Gathers in gpu-bundle/ what a machine without a network lacks to build and check stickslip:
-# Eigen's headers, wheels for the MuJoCo front end (Python 3.12, x86-64), the test data where it is
-# at hand, and which commit this is. GoogleTest and Google Benchmark lie in third_party/.
+# Collects in gpu-bundle/ what a machine without a network needs to build and check stickslip:
+# Eigen's headers, wheels for the MuJoCo front end (Python 3.12, x86-64), the test data if they are
+# available, and the commit. GoogleTest and Google Benchmark are in third_party/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bundle=gpu-bundle

@@ -2,11 +2,11 @@
 
 Uses gpu-bundle/ (made by `make gpu-bundle` on a machine with a network), g++, nvcc, cmake, ninja.
 Runs all C++ tests; on the GPU: the bits of the CPU, of solves, mechanisms and replayed CUDA graphs,
-a soak of a million mixed problems (half in double, half in mixed precision) of which one in a
+a soak test of a million mixed problems (half in double, half in mixed precision) of which one in a
 hundred is poisoned, compute-sanitizer, and arrays of torch and CuPy; the Python tests; and the
-benchmarks, beside their floors. Each part has its time limit. Writes summary.json and the programs'
-own reports into $OUT or bench/results/<machine>/. A part that this machine cannot run is "not run",
-with the reason. Without a GPU it says so and runs the rest. Exits with 1 if a part failed.
+benchmarks, with their floors. Each part has a time limit. Writes summary.json and the programs' own
+reports to $OUT or bench/results/<machine>/. A part that this machine cannot run is "not run", with
+the reason. Without a GPU it reports this and runs the rest. Exits with 1 if a part failed.
 """
 
 import json
@@ -22,9 +22,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 BUNDLE = ROOT / "gpu-bundle"
 BUILD = ROOT / "build" / "gpu-check"
-SITE = BUILD / "site"  # Python packages of this check alone
+SITE = BUILD / "site"  # Python packages only for this check
 JOBS = os.cpu_count() or 1
-TIME_LIMIT = 525  # s, for everything: the call stays under nine minutes
+TIME_LIMIT = 525  # s, in total: the call takes less than nine minutes
 
 
 def output_of(*command: str) -> str:
@@ -62,7 +62,7 @@ def machine_name(machine: dict) -> str:
 
 
 class Check:
-    """Runs the parts one after the other and keeps what became of each."""
+    """Runs the parts one after another and stores their results."""
 
     def __init__(self, machine: dict, out: Path) -> None:
         self.machine, self.out = machine, out
@@ -79,7 +79,7 @@ class Check:
     def run(
         self, name: str, command: list, limit: float, refusal: str = "", **variables: str
     ) -> str | None:
-        """Runs a part; a failure whose output matches `refusal` is the machine's, "not run"."""
+        """Runs a part; a failure that matches `refusal` is due to the machine: "not run"."""
         start = time.monotonic()
         limit = min(limit, self.deadline - start)
         if limit < 1:
@@ -115,7 +115,7 @@ class Check:
 
 
 def counts(text: str) -> dict:
-    """How many tests ran and were skipped, from the reports of ctest, GoogleTest and pytest."""
+    """Numbers of tests run and skipped, from the reports of ctest, GoogleTest and pytest."""
     patterns = {
         "passed": r"\[  PASSED  \] (\d+) test|out of (\d+)$|(\d+) passed",
         "skipped": r"\[  SKIPPED \] (\d+) test|(\d+) skipped",
@@ -123,7 +123,7 @@ def counts(text: str) -> dict:
     }
     found = {key: re.search(pattern, text, re.M) for key, pattern in patterns.items()}
     result = {key: int(next(filter(None, m.groups()))) for key, m in found.items() if m}
-    if "out of" in text and "tests passed" in text:  # ctest gives the total
+    if "out of" in text and "tests passed" in text:  # the total of ctest
         result["skipped"] = len(re.findall(r"\(Skipped\)$", text, re.M))
         result["passed"] -= result["skipped"] + result.get("failed", 0)
     return result
@@ -143,7 +143,7 @@ def build(check: Check) -> bool:
     configure = [
         "cmake", "-S", ".", "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
         f"-DSTICKSLIP_CUDA={cuda}",
-        "-DCMAKE_CUDA_FLAGS=--split-compile=0",  # kernels of one file side by side
+        "-DCMAKE_CUDA_FLAGS=--split-compile=0",  # compiles kernels of one file in parallel
         f"-DSTICKSLIP_BUNDLE={BUNDLE}", f"-DPython_EXECUTABLE={sys.executable}",
     ]  # fmt: skip
     if python:
@@ -163,7 +163,7 @@ def build(check: Check) -> bool:
     return True
 
 
-TOOLS = {  # of compute-sanitizer: the tests of test_gpu that run under it, and of how many problems
+TOOLS = {  # of compute-sanitizer: the tests of test_gpu to run, and the number of problems
     "memcheck": ("*", 40),
     "racecheck": ("*coulomb_auto_*:*convex_auto_double:*pyramid_auto_double", 10),
     "initcheck": ("*coulomb_auto_*:Calls.a_replay*:Calls.matrices*", 10),
@@ -171,7 +171,7 @@ TOOLS = {  # of compute-sanitizer: the tests of test_gpu that run under it, and 
 
 
 def check_gpu(check: Check) -> None:
-    """What only a GPU can show: bits of the CPU, from graphs too; a soak; compute-sanitizer."""
+    """Checks that need a GPU: bits of the CPU, also in graphs; a soak test; compute-sanitizer."""
     if not check.machine["gpu"] or not check.machine["nvcc"]:
         for name in ["launches", "soak", *TOOLS]:
             check.record(name, "not run (no GPU)")
@@ -182,7 +182,7 @@ def check_gpu(check: Check) -> None:
     # A million mixed problems, one in a hundred poisoned: twice, in two orders, against the CPU.
     report = f"--gtest_output=json:{check.out / 'soak.json'}"
     soak = [tests / "test_gpu", "--gtest_filter=Soak*", report]
-    check.run("soak", soak, 150, STICKSLIP_TEST_COUNT="500000")  # in double and in mixed each
+    check.run("soak", soak, 150, STICKSLIP_TEST_COUNT="500000")  # in each of double and mixed
     sanitizer = shutil.which("compute-sanitizer")
     for tool, (chosen, count) in TOOLS.items():
         if not sanitizer:

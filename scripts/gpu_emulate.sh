@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Runs the CUDA kernels and the GPU tests without a GPU, on a runtime that interprets PTX lane by
-# lane and checks memory, races, reads of what nobody wrote, and waits: `make gpu-emulate`.
+# lane and checks memory, races, uninitialised reads, and waits: `make gpu-emulate`.
 #
 #   scripts/gpu_emulate.sh [quick]
 #
-# STICKSLIP_GPU_EMULATOR: its folder (default ../shared/gpu-emulator beside the checkout). Without
-# it, or without nvcc, says so and succeeds. Three seeds, each with streams that work at once and
-# with streams that work as late as they may; `quick`: one seed, streams at once.
+# STICKSLIP_GPU_EMULATOR: its folder (default ../shared/gpu-emulator next to the checkout). Without
+# it, or without nvcc, reports this and succeeds. Three seeds, each with streams that work
+# immediately and with streams that work as late as possible; `quick`: one seed, immediate streams.
 # STICKSLIP_TEST_COUNT: problems per test.
 set -euo pipefail
 if [ $# -gt 1 ] || [ "${1:-quick}" != quick ]; then
@@ -28,22 +28,22 @@ if ! command -v nvcc >/dev/null; then
 fi
 
 "$emulator/build.sh" "$build/runtime"
-# PTX alone: ptxas, which takes most of the time, never runs. Line numbers are for messages.
+# Only PTX: ptxas, which takes most of the time, is not run. Line numbers are for messages.
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTICKSLIP_CUDA=ON \
   -DSTICKSLIP_CUDA_ARCHITECTURES=80-virtual -DCMAKE_CUDA_FLAGS=-lineinfo -DSTICKSLIP_BENCH=OFF \
   -DSTICKSLIP_PYTHON=ON -DCUDA_cudart_static_LIBRARY="$build/runtime/libcudart_static.a" \
   >"$build/configure.log" || { tail -30 "$build/configure.log"; exit 1; }
 cmake --build "$build" --parallel "$jobs" --target test_gpu python_package
 
-# Families of problems, hard ones too, take most of the time: each mode has one of them.
+# Families of problems, including hard ones, take most of the time: each mode has one of them.
 export STICKSLIP_TEST_COUNT=${STICKSLIP_TEST_COUNT:-8} GPU_EMULATOR_CHECK=all root build
 rm -f "$build"/launches.*
-others() {  # than this family
+others() {  # all except this family
   for family in box boxrest cage stack stackrest stackheavy; do
     [ "$family" = "$1" ] || printf '*Families*/%s_*:' "$family"
   done
 }
-run() {  # streams, seed, family, part of how many
+run() {  # streams, seed, family, part, number of parts
   export GPU_EMULATOR_STREAMS=$1 GPU_EMULATOR_SEED=$2 GTEST_SHARD_INDEX=$4 GTEST_TOTAL_SHARDS=$5
   export GPU_EMULATOR_REPORT=$build/launches.$1.$2.$4
   echo "gpu-emulate: seed $2, streams $1, family $3, part $(($4 + 1)) of $5"
@@ -60,7 +60,7 @@ done | xargs -P "$jobs" -I {} bash -c 'run {}'
 cat "$build"/launches.* >"$build/launches"
 python3 "$root/scripts/launched_kernels.py" "$build/launches" "$build"/src/*.a
 
-# The Python package with these kernels, apart from the one that is installed.
+# The Python package with these kernels, separate from the installed one.
 site=$build/site
 cmake --install "$build" --component python --prefix "$site" >/dev/null
 cp -r "$root/python/stickslip" "$site"

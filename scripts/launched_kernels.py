@@ -1,7 +1,7 @@
-"""Whether every kernel of the library was launched: scripts/launched_kernels.py REPORT LIBRARY...
+"""Checks that every kernel of the library ran: scripts/launched_kernels.py REPORT LIBRARY...
 
-REPORT: the emulator's, a line of JSON per launch. LIBRARY: archives with the kernels' host
-functions, which have the kernels' names. Names each kernel that was never launched, and fails.
+REPORT: written by the emulator, one line of JSON per launch. LIBRARY: archives with the kernels'
+host functions, which have the kernels' names. Lists kernels that were never launched, and fails.
 """
 
 import json

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs what building stickslip needs and this machine lacks; says what, and where.
+# Installs the missing build requirements of stickslip; prints what it installs, and where.
 #   scripts/setup.sh build    compiler tools, Eigen, Python packages of the library
-#   scripts/setup.sh test     what the tests need on top: pytest, linters, robot models
-#   scripts/setup.sh rl       what training and pages need on top: torch, rsl_rl, Ray, Chromium
-# As root, system packages come from apt; otherwise their like come from PyPI into .venv, and
+#   scripts/setup.sh test     in addition for the tests: pytest, linters, robot models
+#   scripts/setup.sh rl       in addition for training and pages: torch, rsl_rl, Ray, Chromium
+# As root, system packages come from apt; otherwise equivalents come from PyPI into .venv, and
 # GoogleTest and Google Benchmark are built from third_party/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,7 +22,7 @@ has_python_headers() {
 sys.exit(not os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h")))'
 }
 
-# Prints the Debian packages of what is missing, one per line.
+# Prints the missing Debian packages, one per line.
 missing_packages() {
   cmake_is_new || echo cmake
   command -v ninja >/dev/null || echo ninja-build
@@ -31,7 +31,7 @@ missing_packages() {
   has_header benchmark/benchmark.h || echo libbenchmark-dev
   "$python" -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
   has_python_headers || echo python3-dev
-  # MuJoCo draws without a display through EGL.
+  # MuJoCo renders without a display through EGL.
   ldconfig -p 2>/dev/null | grep -q libEGL.so.1 || printf 'libegl1\nlibgl1-mesa-dri\n'
 }
 
@@ -80,7 +80,7 @@ build_tools() {
   pip_install "${tools[@]}" -r .venv/build-requirements.txt
 }
 
-# Debian keeps Python.h in a package of its own; without root that is unpacked into .venv.
+# Debian has Python.h in a separate package; without root it is unpacked into .venv.
 python_headers() {
   local version apt=$PWD/.venv/apt
   has_python_headers || [ -e .venv/python-dev ] && return 0

@@ -1,4 +1,4 @@
-// What the adapters to other people's solvers share.
+// Shared parts of the adapters to solvers of other projects.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@ using compare::Peer;
 using compare::PeerProblem;
 using compare::Peers;
 
-/// Whether the problem has nothing but isotropic contacts of dimension 3, all that some peers know.
+/// Whether all rows are isotropic contacts of dimension 3, the only kind that some peers support.
 inline bool only_isotropic_contacts(const PeerProblem& p) {
   if (p.shape.n_free + p.shape.n_nonneg + p.shape.n_box > 0) return false;
   for (int c = 0; c < p.shape.n_contacts; ++c) {
@@ -22,7 +22,7 @@ inline bool only_isotropic_contacts(const PeerProblem& p) {
   return true;
 }
 
-/// Whether W is symmetric but for rounding, as some peers take for granted.
+/// Whether W is symmetric up to rounding, as some peers assume.
 inline bool symmetric(const PeerProblem& p) {
   double largest = 0, difference = 0;
   for (int i = 0; i < p.rows; ++i) {

@@ -1,5 +1,5 @@
-// The random problems of the tests for `stickslip compare --family`: part of the Python module, but
-// not of src/, which knows nothing of the tests.
+// The tests' random problems for `stickslip compare --family`: part of the Python module, but not
+// of src/, which does not depend on the tests.
 #include "tests/support/families.hpp"
 
 #include <nanobind/nanobind.h>

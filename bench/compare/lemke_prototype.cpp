@@ -1,6 +1,6 @@
-// The prototype of Lemke's method for `pyramid`, as its own main() calls it, compiled from
-// STICKSLIP_PROTOTYPES. A namespace keeps its helpers apart from those of the other prototype, and
-// its headers are included first, outside of it.
+// The prototype of Lemke's method for `pyramid`, called like in its own main(), compiled from
+// STICKSLIP_PROTOTYPES. A namespace separates its helpers from those of the other prototype, and
+// its headers are included first, outside of the namespace.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -1,11 +1,11 @@
-// Our solver and the prototype's on the same problems in one run: every problem is solved by one
-// and then by the other, in an order that alternates from round to round, pinned to one core.
+// Compares our solver with the prototype's on the same problems in one run: every problem is solved
+// by both, in an order that alternates from round to round, on one core.
 //
 //   stickslip_compare [OUT.json] [coulomb | pyramid | sweeps]
 //
 // Per family and number of contacts: the median time over the problems in each round, and the ratio
-// ours / prototype of the two medians, least and median over the rounds. Sweeps, whole batches at a
-// time, only where asked for (sweeps.hpp).
+// ours / prototype of the two medians, minimum and median over the rounds. Sweeps, for whole
+// batches, run only on request (sweeps.hpp).
 #include <cstdio>
 
 #include "bench/compare/prototype.hpp"

@@ -1,14 +1,14 @@
 // MuJoCo's Newton, CG and PGS (Google DeepMind, Apache 2.0; PyPI `mujoco`) on problems of the law
-// `convex`. MuJoCo solves in joint space, so a problem gets a mechanism of its own:
+// `convex`. MuJoCo solves in joint space, so each problem is given a mechanism:
 //
 //   W = J J^T with M = I: J from the eigenvectors of W, one unit mass on a slider per column,
 //
-// no gravity, no velocity. Rows are made by dummies of each kind (joint equalities, friction loss,
+// no gravity, no velocity. Dummies of each kind make the rows (joint equalities, friction loss,
 // contacts of dimension 1 and more); then J, R, aref = -b, bounds and friction are overwritten.
-// What is timed is mj_fwdConstraint. Smaller than the robots the problems may come from (nv is the
-// rank of W, M diagonal), but J is dense, as MuJoCo's own choice is for nv < 60.
+// mj_fwdConstraint is timed. The mechanism is smaller than the robots from which the problems may
+// come (nv is the rank of W, M diagonal), but J is dense, which is MuJoCo's own choice for nv < 60.
 //
-// MuJoCo's solvers have no flag of success: a claim is that one stopped before its last iteration.
+// MuJoCo's solvers have no success flag: stopping before the last iteration counts as a claim.
 #include <mujoco/mujoco.h>
 
 #include <Eigen/Eigenvalues>
@@ -26,10 +26,10 @@ using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowM
 struct Settings {
   mjtSolver solver;
   int iterations;
-  double tolerance;  ///< of costs; 0: the square of the problem's, costs being quadratic
+  double tolerance;  ///< of costs; 0: the square of the problem's, as costs are quadratic
 };
 
-/// J [rows][rank] with J J^T = W, up to eigenvalues lost in rounding.
+/// J [rows][rank] with J J^T = W, without eigenvalues of the size of rounding.
 Matrix root_of(const PeerProblem& p) {
   const Eigen::Map<const Matrix> W(p.W, p.rows, p.rows);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(0.5 * (W + W.transpose()));
@@ -40,9 +40,9 @@ Matrix root_of(const PeerProblem& p) {
          values.tail(rank).cwiseSqrt().asDiagonal().toDenseMatrix();
 }
 
-/// Whether MuJoCo can say it: W symmetric, R > 0 everywhere, symmetric bounds, and in a contact the
-/// tangents' compliances that belong to its friction (R_j mu_j^2 the same for all), on which its
-/// cone rests.
+/// Whether MuJoCo can express it: W symmetric, R > 0 everywhere, symmetric bounds, and in a contact
+/// the compliances of the tangents that match its friction (R_j mu_j^2 the same for all), as its
+/// cone requires.
 bool expressible(const PeerProblem& p) {
   if (p.law != Law::convex || p.rows == 0 || !symmetric(p)) return false;
   for (int i = 0; i < p.rows; ++i) {
@@ -65,7 +65,7 @@ bool expressible(const PeerProblem& p) {
   return true;
 }
 
-/// Unit masses on sliders along z; joint equalities and friction loss as many as asked for.
+/// Unit masses on sliders along z; as many joint equalities and friction losses as needed.
 mjModel* make_model(int nv, const EnvShape& shape, const Settings& settings, double tolerance) {
   mjSpec* spec = mj_makeSpec();
   spec->option.gravity[2] = 0;
@@ -154,7 +154,7 @@ class MujocoLoaded : public Loaded {
       mu += contact.dim - 1;
     }
     mj_makeConstraint(m_, d_);
-    // Theirs: equalities, friction loss, contacts; ours: free, nonneg, box, blocks.
+    // Order in MuJoCo: equalities, friction loss, contacts; ours: free, nonneg, box, blocks.
     const auto [n_free, n_nonneg, n_box, n_contacts] = p.shape;
     for (int i = 0; i < p.rows; ++i) {
       const bool nonneg = i >= n_free && i < n_free + n_nonneg;
@@ -187,7 +187,7 @@ class MujocoLoaded : public Loaded {
   mjModel* m_ = nullptr;
   mjData* d_ = nullptr;
   bool ok_ = false;
-  std::vector<int> theirs_;  ///< MuJoCo's number of our row
+  std::vector<int> theirs_;  ///< MuJoCo's index of our row
 };
 
 class Mujoco : public Peer {

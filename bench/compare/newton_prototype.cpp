@@ -1,4 +1,4 @@
-// The prototype of Newton's method for `coulomb`, as its own main() calls it, compiled from
+// The prototype of Newton's method for `coulomb`, called like in its own main(), compiled from
 // STICKSLIP_PROTOTYPES.
 #define main prototype_main
 #include "ncp_newton.cpp"

@@ -1,6 +1,6 @@
 // Pinocchio 4 (INRIA and others, BSD 2-clause; PyPI `pin` ships headers and libraries): its ADMM
-// and projected Gauss-Seidel on a dense Delassus matrix. Contacts of dimension 3 only, whose rows
-// it orders (t1, t2, n).
+// and projected Gauss-Seidel on a dense Delassus matrix. Contacts of dimension 3 only, with rows in
+// the order (t1, t2, n).
 #include <pinocchio/algorithm/delassus-operator.hpp>
 #include <pinocchio/algorithm/solvers/admm-solver.hpp>
 #include <pinocchio/algorithm/solvers/pgs-solver.hpp>
@@ -16,11 +16,11 @@ using pinocchio::PointContactConstraintModel;
 using Data = PointContactConstraintModel::ConstraintData;
 using Vector = Eigen::VectorXd;
 
-constexpr int kOrder[3] = {2, 0, 1};  ///< where our n, t1, t2 stand in a block of Pinocchio's
+constexpr int kOrder[3] = {2, 0, 1};  ///< positions of our n, t1, t2 in a block of Pinocchio's
 
 int theirs(int row) { return 3 * (row / 3) + kOrder[row % 3]; }
 
-/// What its solvers take: G, g, R and one constraint per contact.
+/// Input of its solvers: G, g, R and one constraint per contact.
 struct Given {
   Eigen::MatrixXd G;
   Vector g, R;
@@ -33,7 +33,7 @@ struct Given {
       R[theirs(i)] = p.R[i];
       for (int j = 0; j < p.rows; ++j) G(theirs(i), theirs(j)) = p.W[i * p.rows + j];
     }
-    const pinocchio::Model nothing;  // the solvers ask a constraint for its cone alone
+    const pinocchio::Model nothing;  // the solvers need only the cone of a constraint
     for (int c = 0; c < p.shape.n_contacts; ++c) {
       models.emplace_back(nothing, 0);
       models.back().setFriction(p.mu[2 * c]);
@@ -118,7 +118,7 @@ class PinocchioAdmm : public Pinocchio {
 class PinocchioPgs : public Pinocchio {
  public:
   using Pinocchio::Pinocchio;
-  // It projects normal and tangents each by itself: Coulomb's law, not the convex one.
+  // It projects normal and tangents separately: Coulomb's law, not the convex one.
   std::unique_ptr<Loaded> load(const PeerProblem& p) const override {
     if (!takes(p) || p.law != Law::coulomb) return nullptr;
     pinocchio::PGSSolverSettings settings;

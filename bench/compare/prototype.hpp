@@ -1,4 +1,4 @@
-// Another program's solver of the same problems, behind a plain interface.
+// Another program's solver of the same problems, with a simple interface.
 #pragma once
 #include <memory>
 
@@ -7,24 +7,24 @@ namespace stickslip::bench {
 class Prototype {
  public:
   virtual ~Prototype() = default;
-  /// Takes over a problem of p contacts of dimension 3: W [3p][3p], b [3p], mu [p]. Not timed.
+  /// Loads a problem of p contacts of dimension 3: W [3p][3p], b [3p], mu [p]. Not timed.
   virtual void load(const double* W, const double* b, const double* mu) = 0;
-  /// Solves it; whether the solver believes it succeeded.
+  /// Solves it; returns whether the solver reports success.
   virtual bool solve(double* impulse) = 0;
 };
 
-/// Sweeps over `kLanes` problems side by side, in float.
+/// Sweeps over `kLanes` problems in SIMD lanes, in float.
 class SweepsPrototype {
  public:
   static constexpr int kLanes = 16;
   virtual ~SweepsPrototype() = default;
-  /// Takes over a problem of p contacts of dimension 3 for one lane. Not timed.
+  /// Loads a problem of p contacts of dimension 3 into one lane. Not timed.
   virtual void load(int lane, const float* W, const float* b, const float* mu) = 0;
-  /// Solves all lanes; the first impulse, so that nothing is left out.
+  /// Solves all lanes; returns the first impulse, so that no work is optimised away.
   virtual float solve(int sweeps) = 0;
 };
 
-/// Of the sizes that the prototypes, whose number of contacts is a constant, are built for.
+/// Makes a prototype; its number of contacts is a compile-time constant from a fixed set.
 template <template <int> class Sized, class Interface = Prototype>
 std::unique_ptr<Interface> make_sized(int contacts) {
   switch (contacts) {
@@ -43,7 +43,7 @@ std::unique_ptr<Interface> make_sized(int contacts) {
   }
 }
 
-/// Null for numbers of contacts that the prototypes are not built for.
+/// Null if the prototypes are not compiled for this number of contacts.
 std::unique_ptr<Prototype> make_newton_prototype(int contacts);  ///< law `coulomb`
 std::unique_ptr<Prototype> make_lemke_prototype(int contacts);   ///< law `pyramid`
 std::unique_ptr<SweepsPrototype> make_sweeps_prototype(int contacts);

@@ -1,6 +1,6 @@
 // Siconos Numerics (INRIA, Apache 2.0; Debian's libsiconos-numerics-dev): NSGS and the semismooth
-// Newton method of Alart and Curnier for exact Coulomb friction, Lemke's for the pyramid's LCP.
-// Contacts of dimension 3 only, rows (n, t1, t2) as ours, matrices column-major.
+// Newton method of Alart and Curnier for exact Coulomb friction, Lemke's method for the pyramid's
+// LCP. Contacts of dimension 3 only, rows (n, t1, t2) like ours, matrices column-major.
 #include <SiconosConfig.h>
 
 #include <FrictionContactProblem.h>
@@ -40,7 +40,7 @@ Vector transposed(const Vector& A, std::size_t n) {
   return out;
 }
 
-/// Siconos measures errors relative to |q|_2, where that is not zero.
+/// Siconos measures errors relative to |q|_2, if it is not zero.
 double relative(const Vector& q, double tolerance) {
   double square = 0;
   for (const double x : q) square += x * x;
@@ -60,7 +60,7 @@ class Friction : public Loaded {
     problem_ = {3, p.shape.n_contacts, matrix_, q_.data(), mu_.data()};
   }
   ~Friction() override {
-    matrix_->matrix0 = nullptr;  // ours
+    matrix_->matrix0 = nullptr;  // it belongs to us
     NM_clear(matrix_);
     std::free(matrix_);
   }
@@ -116,7 +116,7 @@ class Pyramid : public Loaded {
  private:
   void fill(const PeerProblem& p, const Vector& W) {
     const std::size_t N = q_.size(), n = 3 * contacts_;
-    // Impulse rows of the LCP: which row of W, and the sign.
+    // Impulse rows of the LCP: the row of W, and the sign.
     std::vector<std::size_t> row;
     Vector sign;
     for (std::size_t c = 0; c < contacts_; ++c) row.push_back(3 * c), sign.push_back(1.0);

@@ -1,5 +1,5 @@
-// Fifty sweeps in float, from views of a batch to impulses and verdicts, beside the plain loop of
-// the prototype.
+// Fifty sweeps in float, from views of a batch to impulses and verdicts, compared with the plain
+// loop of the prototype.
 #pragma once
 #include <cstdio>
 

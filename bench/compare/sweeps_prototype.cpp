@@ -1,5 +1,5 @@
 // The prototype's loop of 50 projected Gauss-Seidel sweeps over 16 problems in SIMD lanes, compiled
-// from STICKSLIP_PROTOTYPES: nothing but the loop, on problems that already lie in lanes.
+// from STICKSLIP_PROTOTYPES: only the loop, on problems that are already in lane order.
 #include <vector>
 
 #define LANES 16

@@ -1,5 +1,5 @@
-// A semicircular arch of dry masonry stands on friction and its shape alone: blocks, joints without
-// mortar, exact Coulomb friction. docs/gallery/arch.md.
+// A semicircular arch of dry masonry is stable by friction and its shape alone: blocks, joints
+// without mortar, exact Coulomb friction. docs/gallery/arch.md.
 #include <Eigen/Dense>
 #include <cmath>
 
@@ -16,18 +16,18 @@ using rigid::Vec3;
 
 constexpr int kBlocks = 7;
 constexpr double R = 1., depth = 0.4, density = 2000., dt = 0.01;  // m, m, kg/m³, s
-// What falls is falling after 1 s; of what stands (m) a few are watched for 10 s.
+// What collapses is falling after 1 s; of the stable arches (m) a few are simulated for 10 s.
 constexpr int kSteps = 100, kLong = 1000, kWatched = 8;
 constexpr double kStands = 1e-6;
 
-/// Thickness over mean radius, and friction of all joints.
+/// Ratio of thickness to mean radius, and friction of all joints.
 struct Arch {
   double t, mu;
 };
 
 Arch vary_arch(int i) { return {.t = vary(i, 0, 0.06, 0.25), .mu = vary(i, 1, 0.15, 1.)}; }
 
-/// Radial direction at the angle phi over the ground; y is the arch's depth.
+/// Radial direction at the angle phi above the ground; y is along the arch's depth.
 Vector3d radial(double phi) { return {std::cos(phi), 0., std::sin(phi)}; }
 Vector3d around(double phi) { return {-std::sin(phi), 0., std::cos(phi)}; }
 
@@ -38,7 +38,7 @@ rigid::Body block(const Arch& arch, int i) {
   const double r = 2. / 3. * (std::pow(out, 3) - std::pow(in, 3)) / (out * out - in * in) *
                    std::sin(angle / 2.) / (angle / 2.);
   const double phi = (i + 0.5) * angle, turn = (M_PI / 2. - phi) / 2., width = r * angle;
-  // About y exactly that of the sector; about the others, where nothing turns, a box's.
+  // About y the exact inertia of the sector; about the others, with no rotation, that of a box.
   rigid::Body body{.mass = mass,
                    .inertia = {mass * (depth * depth + arch.t * arch.t) / 12.,
                                mass * ((out * out + in * in) / 2. - r * r),
@@ -58,7 +58,7 @@ Vec3 in_frame(const rigid::System& system, int body, Vector3d v, bool point) {
 rigid::System system_of(const Arch& arch) {
   rigid::System system;
   for (int i = 0; i < kBlocks; ++i) system.bodies.push_back(block(arch, i));
-  // Joint j: the corners of block j's face against the face of block j - 1, or the ground's.
+  // Joint j: the corners of block j's face against the face of block j - 1, or against the ground.
   for (int j = 0; j <= kBlocks; ++j) {
     const bool last = j == kBlocks;
     const double phi = M_PI * j / kBlocks;
@@ -78,7 +78,7 @@ rigid::System system_of(const Arch& arch) {
   return system;
 }
 
-/// How far the arch has moved from where it was built, m.
+/// The distance by which the arch has moved since the start, m.
 double moved(const rigid::Sim& sim, int env, const rigid::System& built) {
   double most = 0.;
   for (int i = 0; i < kBlocks; ++i)
@@ -94,7 +94,7 @@ double weight(const rigid::System& system) {
   return 9.81 * mass;
 }
 
-/// What no step may raise: energy less the work of gap corrections, J.
+/// A quantity that no step may increase: energy minus the work of gap corrections, J.
 double balance(const rigid::Sim& sim, int env) {
   const rigid::Energy now = sim.energy(env);
   return now.kinetic + now.potential - now.correction;
@@ -112,7 +112,7 @@ Record arch(int variations) {
   }
   rigid::Sim sim(systems, {.time_step = dt});
   Eigen::MatrixXd path(variations, kSteps), drift(kWatched, kLong);
-  std::vector<rigid::System> standing;  // watched for longer
+  std::vector<rigid::System> standing;  // simulated for longer
   double unsolved = 0.;
   Largest growth;
   for (int step = 0; step < kSteps; ++step) {

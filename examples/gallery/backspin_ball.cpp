@@ -62,14 +62,14 @@ Ball vary_ball(int i) {
           .omega = {vary(i, 4, -kSide, kSide) / r, -vary(i, 5, kSpin[0], kSpin[1]) / r, 0.}};
 }
 
-/// What the balls do: a row of a matrix is a ball, a column a time.
+/// Motion of the balls: a row of a matrix is a ball, a column a time.
 struct Throw {
-  MatrixXd x, y, v_x, energy;  // m, m, m/s, of the first
+  MatrixXd x, y, v_x, energy;  // m, m, m/s, of the first value
   Eigen::VectorXd rolls_at;    // s
   double unsolved = 0.;
   Largest height = {}, v = {}, omega = {}, place = {}, work = {}, growth = {};
 
-  /// Notes ball `i` after step `k` and compares it with the closed form.
+  /// Records ball `i` after step `k` and compares it with the closed form.
   void note(const Ball& first, const rigid::Sim& sim, int i, int k) {
     const rigid::Body& body = sim.bodies(i)[0];
     const Ball now{first.m, first.r, first.mu, vec(body.velocity), vec(body.spin)};

@@ -1,7 +1,7 @@
-// A bolt falls on a hole with a conical mouth and slides into the right direction. Document 004,
-// Hotz et al., "Calculation of Contact Forces"; docs/gallery/bolt.md. Forces f follow from the gaps
-// delta at the end of the step, s' = sigma(f), by its three methods (src/rigid/newton.cpp: eq. 3 to
-// 5, src/rigid/velocity.cpp: eq. 6, 7) or to first order.
+// A bolt falls on a hole with a conical mouth and slides into the correct orientation. Document
+// 004, Hotz et al., "Calculation of Contact Forces"; docs/gallery/bolt.md. Forces f follow from the
+// gaps delta at the end of the step, s' = sigma(f), by its three methods (src/rigid/newton.cpp: eq.
+// 3 to 5, src/rigid/velocity.cpp: eq. 6, 7) or to first order.
 #include "examples/gallery/bolt.hpp"
 
 #include "examples/gallery/gallery.hpp"
@@ -21,7 +21,7 @@ enum Quantity { rho, z, tilt, energy, balance, penetration, solves, pull };
 constexpr const char* kQuantity[] = {"rho",     "z",           "tilt",   "energy",
                                      "balance", "penetration", "solves", "pull"};
 
-/// What happens by one method: a row is a bolt, a column a time.
+/// Results of one method: a row is a bolt, a column a time.
 struct Fall {
   std::array<MatrixXd, std::size(kQuantity)> of;
   Largest unmet = {}, growth = {};   // eq. 4, m; of energy, J/kg
@@ -104,7 +104,7 @@ void report(Method method, const Fall& fall, Record& record) {
   for (int q = 0; q < pull; ++q) record.series.push_back(series(name + kQuantity[q], fall.of[q]));
 }
 
-/// Tips against those of the fixpoint method, with smaller and smaller steps.
+/// Compares tips with those of the fixed-point method, for smaller and smaller steps.
 void compare(const std::vector<rigid::System>& systems, Record& record) {
   MatrixXd median(3, std::size(kSteps));  // m, rows: methods
   Largest fischer, release;               // over the bound; release: before a contact pulled

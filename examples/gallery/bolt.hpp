@@ -16,9 +16,9 @@ namespace stickslip::gallery {
 inline constexpr double kCore = 6e-3, kHalf = 26e-3, kRound = 4e-3;  // radius, half length, m
 inline constexpr double kBore = 10.5e-3, kDepth = 70e-3;             // radius, depth, m
 inline constexpr int kPoints = 8;                                    // around each circle
-/// How far a rim can leave the bore's axis: in the middle between two points.
+/// The largest distance of a rim from the bore's axis: in the middle between two points.
 inline const double kLoose = (kBore - kCore - kRound) / std::cos(M_PI / kPoints);
-inline const double kLooseTip = kLoose * (1. + kRound / kHalf);  ///< the same of the bolt's tip
+inline const double kLooseTip = kLoose * (1. + kRound / kHalf);  ///< the same for the bolt's tip
 
 using Eigen::Vector2d;
 using Eigen::Vector3d;
@@ -26,15 +26,16 @@ using Eigen::Vector3d;
 inline Eigen::Quaterniond quaternion(const rigid::Quat& q) { return {q[0], q[1], q[2], q[3]}; }
 
 /// Ball of radius kRound around `centre` (in the bolt's frame) against the wall of a hole whose
-/// cone has this half angle. Seen from the edge, in the half plane through the axis, x = (rho, z).
+/// cone has this half angle. x = (rho, z) is relative to the edge, in the half plane through the
+/// axis.
 inline auto ball_in_hole(const Vector3d& centre, double angle) {
   const Vector2d up(std::sin(angle), std::cos(angle));
   return [centre, up](const rigid::Pose&, const rigid::Pose& bolt) {
     const Vector3d c = vec(bolt.position) + quaternion(bolt.rotation) * centre;
     const Vector2d x(c.head<2>().norm() - kBore, c.z());
-    Vector2d n(-1., 0.);                                      // off the bore
-    if (x.y() > 0.) n = x.normalized();                       // off the edge
-    if (x.y() > 0. && x.dot(up) > 0.) n = {-up.y(), up.x()};  // off the cone
+    Vector2d n(-1., 0.);                                      // from the bore
+    if (x.y() > 0.) n = x.normalized();                       // from the edge
+    if (x.y() > 0. && x.dot(up) > 0.) n = {-up.y(), up.x()};  // from the cone
     Vector3d normal(0., 0., n.y());
     normal.head<2>() = n.x() * c.head<2>().normalized();
     return rigid::Gap{n.dot(x) - kRound, array(c - kRound * normal), array(normal)};
@@ -57,8 +58,8 @@ inline auto point_on_bolt(const Vector3d& point) {
 }
 
 /// The list of candidates: balls around both rims of the bolt against the wall, those around the
-/// lower one against the floor, and points of the hole's edge against the bolt. Rim and edge are
-/// half a division apart: where their points meet, one contact would be two.
+/// lower rim against the floor, and points of the hole's edge against the bolt. Rim and edge are
+/// offset by half a division: if their points coincided, one contact would count twice.
 inline std::vector<rigid::Contact> bolt_in_hole(double angle) {
   std::vector<rigid::Contact> contacts;
   for (int k = 0; k < kPoints; ++k) {
@@ -79,7 +80,7 @@ inline Vector3d axis_of(const rigid::Body& b) {
   return quaternion(b.pose.rotation) * Vector3d::UnitZ();
 }
 
-/// Work of the torque -omega x I omega of f_ext on the spin at the end of a step, J/kg.
+/// Work of the torque -omega x I omega in f_ext on the spin at the end of a step, J/kg.
 inline double gyroscopic_work(const rigid::Body& from, const rigid::Body& to, double dt) {
   const Vector3d omega = vec(from.spin), d = axis_of(from);
   const double c = (from.inertia[2] - from.inertia[0]) / from.mass;  // I / m = a 1 + c d d^T

@@ -14,8 +14,8 @@ using Eigen::MatrixXd;
 using enum rigid::Level;
 
 constexpr double kTime = 1.5;  // s
-constexpr int kTimes = 75;     // that are kept
-constexpr int kFew = 50;       // variations that also run with half the step
+constexpr int kTimes = 75;     // that are stored
+constexpr int kFew = 50;       // variations that are repeated with half the step
 
 struct Double {
   double m_1, m_2, L_1, L_2, theta_1, theta_2;  // kg, m, rad from the vertical

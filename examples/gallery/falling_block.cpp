@@ -21,10 +21,10 @@ using Eigen::MatrixXd;
 constexpr double g = 9.81, kTime = 1.;  // m/s², s: the longest fall takes 0.88 s
 constexpr double kHeight[] = {0.1, 2.}, kSpeed[] = {-2., 2.};   // m, m/s
 constexpr double kStep[] = {1e-3, 2e-2}, kMass[] = {0.1, 10.};  // s, kg
-constexpr double kAtol = 1e-15, kRtol = 1e-15;                  // N; of q: a few roundings
+constexpr double kAtol = 1e-15, kRtol = 1e-14;                  // N; of q: its rounding
 
 struct Block {
-  double m, x, xdot, dt;  // x and xdot at first
+  double m, x, xdot, dt;  // initial x and xdot
   double energy(double x_now, double xdot_now) const {
     return m * (0.5 * xdot_now * xdot_now + g * x_now);
   }
@@ -72,7 +72,7 @@ Fall fall(const std::vector<Block>& blocks, int steps) {
 }
 
 /// The motion in closed form: x_k = x_0 + k dt xdot_0 - k (k + 1) / 2 g dt^2 until that is
-/// negative; then a step that ends on the ground, one that takes away its speed, and rest.
+/// negative; then a step that ends on the ground, one that reduces its speed to zero, and rest.
 struct Motion {
   double x, xdot, lambda;
 };

@@ -22,12 +22,12 @@ constexpr double g = 9.81, kPush = 4., kTime = 5.;              // m/s², s: of 
 constexpr double kMu[] = {0.2, 0.8}, kSpeed[] = {0., 3.};       // 1, m/s
 constexpr double kStep[] = {5e-3, 5e-2}, kMass[] = {0.1, 10.};  // s, kg
 constexpr double kPeak[] = {0.5, 2.};                           // of u, in mu m g
-constexpr double kAtol = 1e-15, kRtol = 1e-15;                  // N; of q: a few roundings
+constexpr double kAtol = 1e-15, kRtol = 1e-14;                  // N; of q: its rounding
 
 struct Block {
-  double m, mu, dt, xdot, peak;  // xdot at first
+  double m, mu, dt, xdot, peak;  // initial xdot
   double most() const { return mu * m * g; }
-  /// u_k: swells and fades, from 0 to its peak and back.
+  /// u_k: increases from 0 to its peak and decreases to 0.
   double push(int k) const {
     const double s = std::sin(M_PI * std::min(k * dt / kPush, 1.));
     return peak * most() * s * s;
@@ -89,8 +89,8 @@ Record forward_sliding(int variations) {
   for (int i = 0; i < variations; ++i) {
     const Block& b = blocks[i];
     const double unit = b.dt / b.m;
-    // Skorokhod's reflection: what the speed would be without the table's hold, S_k, less the
-    // lowest that it has been below zero.
+    // Skorokhod's reflection: the speed without the limit at zero, S_k, minus its lowest negative
+    // value so far.
     double sum = b.xdot, lowest = 0., before = b.xdot;
     bool moves = false;
     for (int k = 1; k <= steps; ++k) {

@@ -16,8 +16,8 @@ using enum rigid::Level;
 using Complex = std::complex<double>;
 
 constexpr double kTime = 1.;  // s
-constexpr int kTimes = 50;    // that are kept
-constexpr int kFew = 50;      // variations that also run with half the step
+constexpr int kTimes = 50;    // that are stored
+constexpr int kFew = 50;      // variations that are repeated with half the step
 
 /// Crank, coupler and rocker: angles phi (rad, from the vertical) and d phi / d theta.
 struct Pose {
@@ -25,14 +25,14 @@ struct Pose {
 };
 
 /// Crank a and rocker c on a horizontal ground d, coupler b between them. The crank is the
-/// shortest, and a + longest < the two others (Grashof): it can turn all the way round.
+/// shortest, and a + longest < the two others (Grashof): it can make full turns.
 struct FourBar {
-  double a, b, c, d, theta, rate;  // m; rad, rad/s: of the crank at first
+  double a, b, c, d, theta, rate;  // m; rad, rad/s: initial, of the crank
   double m_a, m_b, m_c;            // kg
   bool driven = false;
 
-  /// The plane as complex numbers, 1 down and i to the left: a e^(i theta) + b e^(i beta) is where
-  /// coupler and rocker meet, d e^(-i pi/2) + c e^(i psi).
+  /// The plane as complex numbers, 1 down and i to the left: a e^(i theta) + b e^(i beta) is the
+  /// joint of coupler and rocker, d e^(-i pi/2) + c e^(i psi).
   Pose pose(double angle) const {
     const Complex D(0., -d), B = std::polar(a, angle), f = D - B;
     const double l = std::abs(f);

@@ -1,5 +1,5 @@
-// What an example of the gallery is: a function that runs a family of variations and returns what
-// it found. `stickslip gallery` draws it; the tests run it and require its checks.
+// An example of the gallery is a function that runs a family of variations and returns its results.
+// `stickslip gallery` plots them; the tests run it and require its checks.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -10,13 +10,13 @@ namespace stickslip::gallery {
 
 /// A number that the tests require to be at most `bound` (NaN fails).
 struct Check {
-  std::string name;  ///< what it is, with its unit
+  std::string name;  ///< the quantity, with its unit
   double value;
   double bound;
   bool holds() const { return value <= bound; }
 };
 
-/// Numbers over a grid, the last index fastest: what pictures are drawn from.
+/// Numbers over a grid, the last index fastest, for plots.
 struct Series {
   std::string name;
   std::vector<std::size_t> shape;
@@ -25,7 +25,7 @@ struct Series {
 
 struct Record {
   std::vector<Check> checks;
-  std::vector<std::pair<std::string, double>> numbers;  ///< told, not checked
+  std::vector<std::pair<std::string, double>> numbers;  ///< reported, not checked
   std::vector<Series> series;
 };
 

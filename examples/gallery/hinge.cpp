@@ -23,14 +23,14 @@ struct Rubbing {
     system.joints[0].lower = -stop;
     return system;
   }
-  /// Where it rests for ever. From rest at theta it swings to where friction has taken the height,
+  /// The angle of final rest. From rest at theta it swings until friction dissipates the energy,
   ///   cos(theta') - cos(theta) = kappa |theta' - theta|,
-  /// or to the stop, as long as gravity exceeds friction: |sin(theta)| > kappa.
+  /// or to the stop, and repeats this as long as gravity exceeds friction: |sin(theta)| > kappa.
   double rest() const {
     double theta = rod.angle;
     while (std::abs(std::sin(theta)) > kappa) {
       const double from = std::abs(theta);
-      double least = -std::asin(kappa), most = from;  // how far beyond the lowest point
+      double least = -std::asin(kappa), most = from;  // beyond the lowest point
       for (int i = 0; i < 60; ++i) {
         const double to = (least + most) / 2.;
         (std::cos(to) - std::cos(from) > kappa * (from + to) ? least : most) = to;
@@ -88,7 +88,7 @@ struct Driven {
     system.joints[0].drive = [self = *this](double t) { return self.f(t); };
     return system;
   }
-  /// What the motor must do, and the largest that it may be, of m g d.
+  /// The torque that the motor must apply, and its largest possible value, in m g d.
   double torque(double t) const {
     return f(t).acceleration / std::pow(rod.omega_0(), 2) + std::sin(f(t).value);
   }
@@ -113,7 +113,7 @@ void add_driven(const std::vector<Driven>& rods, rigid::Level level, Kept& kept,
       torque(i, t) = run.sim.joint_impulse(i, 0).back() / (acc ? 1. : dt) / (r.rod.m * g * r.rod.d);
       C(i, t) = std::abs(run.sim.coordinate(i, 0) - r.f(run.sim.time()).value);
       angle(C(i, t) / (acc ? std::pow(y, 4) : std::pow(x, 3) / 12. + 1e-12));
-      if (t > 1)  // the first impulses bring velocities and corrections into step
+      if (t > 1)  // the first impulses correct the initial velocities
         motor(std::abs(torque(i, t) - closed(i, t)) / r.scale() / std::pow(y, acc ? 3 : 2));
     }
   }

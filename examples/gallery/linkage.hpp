@@ -1,5 +1,5 @@
-// Linkages of slender bars in the plane y = 0, in maximal coordinates: bodies, hinges, and what
-// every step of every one of them must keep.
+// Linkages of slender bars in the plane y = 0, in maximal coordinates: bodies, hinges, and the
+// invariants that every step of all of them must satisfy.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -14,8 +14,8 @@ namespace stickslip::gallery {
 
 inline constexpr double g = 9.81;  // m/s²
 
-/// Tight enough that the solver's tolerance does not show; m/s, at acceleration level m/s².
-inline constexpr SolveOptions kTight = {.atol = 1e-12, .rtol = 1e-12};
+/// The solver's tolerance has no visible effect; m/s, at acceleration level m/s².
+inline constexpr SolveOptions kTight = {.atol = 1e-11, .rtol = 1e-11};
 
 inline constexpr double kAlpha = 10.;  // of Baumgarte's terms, 1/s
 
@@ -24,7 +24,7 @@ inline rigid::Vec3 along(double angle, double distance) {
   return {-distance * std::sin(angle), 0., -distance * std::cos(angle)};
 }
 
-/// A slender bar (kg, m), an end of which is at `top`: at angle 0 it hangs, +angle turns it about
+/// A slender bar (kg, m) with one end at `top`: at angle 0 it hangs down; +angle rotates it about
 /// y.
 inline rigid::Body bar(double mass, double length, const rigid::Vec3& top, double angle) {
   const double I = mass * length * length / 12., r = length / 2.;
@@ -34,8 +34,8 @@ inline rigid::Body bar(double mass, double length, const rigid::Vec3& top, doubl
                    {std::cos(angle / 2.), 0., std::sin(angle / 2.), 0.}}};
 }
 
-/// A hinge about y between points on the axes of two bars, heights above their centres (of the
-/// world: a point). Its coordinate is the angle of b relative to a.
+/// A hinge about y between points on the axes of two bars, given as heights above their centres
+/// (for the world: a point). Its coordinate is the angle of b relative to a.
 inline rigid::Joint hinge_y(int a, const rigid::Vec3& at_a, int b, double height_b) {
   return {.kind = rigid::JointKind::hinge,
           .a = a,
@@ -47,7 +47,7 @@ inline rigid::Joint hinge_y(int a, const rigid::Vec3& at_a, int b, double height
 
 /// A rod that swings from the origin.
 struct Rod {
-  double m, L, d, angle;  ///< kg; m; m, from the hinge to the centre of mass; rad, at first
+  double m, L, d, angle;  ///< kg; m; m, hinge to centre of mass; rad, initial
   double omega_0() const { return std::sqrt(g * d / (L * L / 12. + d * d)); }
   double k() const { return std::sin(angle / 2.); }
   double period() const { return 4. * std::comp_ellint_1(k()) / omega_0(); }
@@ -69,13 +69,13 @@ inline double length_of(const rigid::Body& bar) {
   return std::sqrt(12. * bar.inertia[0] / bar.mass);
 }
 
-/// The worst of all steps of all runs of an example.
+/// The worst values over all steps of all runs of an example.
 struct Kept {
   double unsolved = 0.;                ///< steps
   Largest norm;                        ///< | ||Q|| - 1 |
-  Largest plane;                       ///< what leaves the plane: x_y (m), Q_x, Q_z
-  Largest C_velocity, C_acceleration;  ///< of the joints, over their bound
-  Largest growth;  ///< velocity level: of the energy in a step, less the correction's work
+  Largest plane;                       ///< motion out of the plane: x_y (m), Q_x, Q_z
+  Largest C_velocity, C_acceleration;  ///< of the joints, divided by their bound
+  Largest growth;  ///< velocity level: energy gained in a step, minus the correction's work
 
   void check(Record& record) const {
     record.checks.insert(
@@ -89,7 +89,7 @@ struct Kept {
   }
 };
 
-/// Variants of a linkage that step in one batch, watched.
+/// Variants of a linkage that step in one batch, with checks.
 class Run {
  public:
   template <class Variant>
@@ -129,7 +129,7 @@ class Run {
   }
 
   rigid::Sim sim;
-  std::vector<rigid::Energy> energy = {};  ///< now
+  std::vector<rigid::Energy> energy = {};  ///< present
   std::vector<double> scale = {};          ///< sum m g L, J
 
  private:
@@ -140,7 +140,7 @@ class Run {
     return all;
   }
 
-  /// What |C| may be after a step (docs/gallery/pendulum.md), m.
+  /// Upper bound of |C| after a step (docs/gallery/pendulum.md), m.
   double next_bound(int i) {
     double arms = 0., turned = 0., most = 0.;  // m; m; rad
     for (const rigid::Body& b : sim.bodies(i)) {
@@ -162,8 +162,8 @@ class Run {
   std::vector<double> fastest_, bound_;  // rad/s; m
 };
 
-/// At most `few` of the variants for a minute, in steps of 10 ms: what their hinges violate, and
-/// their energy.
+/// Simulates at most `few` of the variants for a minute, in steps of 10 ms: the violations of their
+/// hinges, and their energy.
 template <class Variant>
 void add_minute(std::vector<Variant> variants, std::size_t few, rigid::Level level, Kept& kept,
                 Record& record) {

@@ -1,5 +1,5 @@
-// stickslip_gallery [--variations N] [NAME...]: runs examples (all without a NAME), prints what
-// they found, and fails if a check does.
+// stickslip_gallery [--variations N] [NAME...]: runs examples (all without a NAME), prints their
+// results, and fails if a check fails.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -36,7 +36,7 @@ const Example& find(const std::string& name) {
   fail("no example " + name + "; there are" + names);
 }
 
-/// Runs one example and prints it; whether all its checks hold.
+/// Runs one example and prints it; returns whether all its checks hold.
 bool run(const Example& example, int variations) {
   const auto record = example.run(variations);
   std::printf("%s, %d variations\n", example.name.c_str(), variations);

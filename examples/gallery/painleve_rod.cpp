@@ -1,6 +1,6 @@
-// A rod slides with its tip on rough ground. Painlevé (1895): where friction is large the forces of
-// rigid bodies have no solution, or two. Impulses have: the tip stops at once, an impact without
-// collision. docs/gallery/painleve_rod.md.
+// A rod slides with its tip on rough ground. Painlevé (1895): with large friction, the forces of
+// rigid bodies have no solution, or two. Impulses always have one: the tip stops at once, an impact
+// without collision. docs/gallery/painleve_rod.md.
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ using rigid::Vec3;
 constexpr double g = 9.81, l = 0.5, dt = 1e-3;  // m/s², m (half length), s
 constexpr int kSteps = 600;
 
-/// A uniform rod that leans at the angle theta to the ground; its tip moves at -v.
+/// A uniform rod inclined to the ground by the angle theta; its tip moves at -v.
 struct Rod {
   double theta, mu, v, m;
 };
@@ -32,7 +32,7 @@ Rod vary_rod(int i) {
 }
 
 rigid::System system_of(const Rod& rod) {
-  const double I = rod.m * l * l / 3., half = -rod.theta / 2.;  // turns x towards z
+  const double I = rod.m * l * l / 3., half = -rod.theta / 2.;  // rotates x towards z
   rigid::Body body{.mass = rod.m, .inertia = {0.01 * I, I, I}};
   body.pose = {{0., 0., l * std::sin(rod.theta)}, {std::cos(half), 0., std::sin(half), 0.}};
   body.velocity = {-rod.v, 0., 0.};
@@ -53,7 +53,7 @@ Matrix2d delassus(const Rod& rod) {
 /// The paradox: with r_t = +mu r_n against the slip, u_n = b_n + p r_n and p is negative.
 double slope(const Rod& rod) { return delassus(rod).row(0).dot(Vector2d(1., rod.mu)); }
 
-/// The impulse of the first step, (n, t), by hand: the slip goes on, or the tip stops.
+/// The impulse of the first step, (n, t), by hand: the slip continues, or the tip stops.
 Vector2d first_impulse(const Rod& rod) {
   const Matrix2d W = delassus(rod);
   const Vector2d b(-g * dt, -rod.v), sliding(1., rod.mu);

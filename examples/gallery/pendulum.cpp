@@ -21,7 +21,7 @@ constexpr double kSwing = 2.5;  // s
 ///   sin(theta/2) = kappa sin(phi),  theta'/(2 omega_0) = kappa cos(phi),
 ///   kappa = k,  F(phi, k) = omega_0 t + K(k).
 struct Clock {
-  double late;  // by which the rod has come too soon (-) or too late, s
+  double late;  // time error of the rod, early (-) or late, s
   double off;   // largest of omega_0 late and kappa / k - 1
   Clock(const Rod& rod, double theta, double rate, double t) {
     const double y = std::sin(theta / 2.), x = rate / (2. * rod.omega_0()), T = rod.period();

@@ -1,5 +1,6 @@
-// A cube is thrown along the ground. Coulomb's law, an NCP, keeps it there; the relaxed law, a CCP,
-// makes it hop, then glide above it. Document 002 "Contact Dynamics"; docs/gallery/sliding_cube.md.
+// A cube is thrown along the ground. With Coulomb's law, an NCP, it stays on the ground; with the
+// relaxed law, a CCP, it first hops, then slides above it. Document 002 "Contact Dynamics";
+// docs/gallery/sliding_cube.md.
 //
 // The cube translates: q = (phi, x, y), M = m 1 and J = 1, so that v = c, its velocity along
 // (N, T1, T2). Semi-implicit Euler, M (c_{t+1} - c_t) = -m g dt e_N + lambda, then gives
@@ -27,7 +28,7 @@ const Vector3d e_N = Vector3d::UnitX();
 
 struct Cube {
   double m, mu, dt;
-  Vector3d c;  // at first
+  Vector3d c;  // initial
   double energy(Vector3d now, double phi) const { return m * (0.5 * now.squaredNorm() + g * phi); }
 };
 
@@ -39,11 +40,11 @@ Cube vary_cube(int i) {
           .c = {0., speed * std::cos(angle), speed * std::sin(angle)}};
 }
 
-/// What happens under one law: of the matrices a row is a cube, a column a time.
+/// Motion under one law: a row of a matrix is a cube, a column a time.
 struct Slide {
   MatrixXd phi, c_T, c_N, lambda_N;  // m, norm in m/s, m/s, N s of the step to this time
   double unsolved = 0.;
-  Largest turn = {}, growth = {};  // |c_T x e|, m/s; of the energy, over that at first
+  Largest turn = {}, growth = {};  // c_T x e|, m/s; of the energy, relative to the initial one
 };
 
 Slide slide(Law law, const std::vector<Cube>& cubes, int steps) {
@@ -84,7 +85,7 @@ Slide slide(Law law, const std::vector<Cube>& cubes, int steps) {
   return s;
 }
 
-/// Of the motion in closed form, m/s and m, and of the law, m.
+/// Violations of the closed-form motion, m/s and m, and of the law, m.
 struct Violation {
   Largest c_T, phi, law;
 };
@@ -121,7 +122,7 @@ Record sliding_cube(int variations) {
     cubes.push_back(vary_cube(i));
     parameters.row(i) << cubes[i].m, cubes[i].mu, cubes[i].dt;
   }
-  // The longest hop and the longest slide, in the shortest steps.
+  // The longest hop and the longest slide, with the shortest steps.
   const int steps = int((2. * kMu[1] + 1. / kMu[0]) * kSpeed[1] / g / kStep[0]);
   Record record;
   record.series.push_back(series("m, mu, dt", parameters));

@@ -1,4 +1,4 @@
-// What the examples share: families of variations, maxima that do not swallow NaN, series.
+// Shared parts of the examples: families of variations, maxima that propagate NaN, series.
 #pragma once
 #include <Eigen/Core>
 #include <array>
@@ -29,7 +29,7 @@ inline double vary_log(int variation, int parameter, double lo, double hi) {
   return lo * std::pow(hi / lo, vary(variation, parameter, 0., 1.));
 }
 
-/// The largest of the numbers it was given: NaN once one of them was, and NaN if there was none.
+/// The largest of its inputs: NaN if one of them was NaN, and NaN without inputs.
 class Largest {
  public:
   void operator()(double x) {

@@ -1,5 +1,5 @@
 // A ball rolls on a table that turns uniformly: on a circle, with 2/7 of the table's angular
-// velocity if it is solid. Weltner 1979; docs/gallery/turntable.md, where bounds are derived.
+// velocity if it is solid. Weltner 1979; docs/gallery/turntable.md, which derives the bounds.
 //
 // In the plane as complex numbers: x place and v velocity of the ball, s = v - r omega x e_z - i
 // Omega x the slip, F friction, I = kappa m r². Rolling is s = 0, and
@@ -77,7 +77,7 @@ Ball vary_ball(int n) {
           .v = std::polar(vary(n, 3, kSpeed[0], kSpeed[1]), 0.)};
 }
 
-/// What the balls do: a row of a matrix is a ball, a column a time.
+/// Motion of the balls: a row of a matrix is a ball, a column a time.
 struct Orbits {
   MatrixXd x, y, error;    // m
   Eigen::VectorXd turned;  // by the velocity, rad
@@ -122,7 +122,7 @@ Record turntable(int variations) {
     if (k > 0) sim.step();
     for (int n = 0; n < variations; ++n) all.note(balls[n], sim, n, k);
   }
-  // Angular velocity over that of the table, and over the former's closed form.
+  // Ratio of the angular velocity to that of the table, and to its closed form.
   const Eigen::ArrayXd ratio = all.turned.array() / (h * (steps - 1)) / parameters.col(1).array();
   const Eigen::ArrayXd off = ratio * (1. + 1. / parameters.col(0).array()) - 1.;
   return {.checks = {{"steps not solved", all.unsolved, 0.},

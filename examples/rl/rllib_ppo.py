@@ -2,7 +2,7 @@
 
     python examples/rl/rllib_ppo.py [--env HalfCheetah-v5] [--runners 2] [--envs 32] [--updates 100]
 
-On a cluster the same script runs with more runners, and `RAY_ADDRESS` tells it where.
+On a cluster, run the same script with more runners and set `RAY_ADDRESS`.
 """
 
 import argparse
@@ -18,7 +18,7 @@ given = parser.parse_args()
 
 config = (
     PPOConfig()
-    # What stands before the colon is imported by each runner, and registers the environments.
+    # Each runner imports the module before the colon, which registers the environments.
     .environment(
         f"stickslip.envs:stickslip/{given.env}", env_config={"law": "coulomb", "threads": 1}
     )

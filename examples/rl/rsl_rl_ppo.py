@@ -1,4 +1,4 @@
-"""rsl_rl's PPO teaches Unitree's Go1 to follow a commanded velocity.
+"""rsl_rl's PPO trains Unitree's Go1 to follow a commanded velocity.
 
 python examples/rl/rsl_rl_ppo.py [--env Go1-v0] [--envs 256] [--updates 500] [--out runs/go1]
 """

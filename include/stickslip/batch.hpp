@@ -18,11 +18,15 @@ struct EnvArray {
   std::int64_t stride = 0;
 };
 
-/// Batch of problems u = W r + b (docs/mathematics.md §1). `In` is float or double.
+/// Batch of problems u = (W + diag R) r + b (docs/mathematics.md §1): r are impulses, N s, u the
+/// next velocities of the rows, m/s. Rows in this order: `n_free` bilateral (u = 0, any r),
+/// `n_nonneg` unilateral (0 <= r ⟂ u >= 0), `n_box` bounded (lo <= r <= hi, as dry friction), then
+/// the contacts, each with its normal first: u_n > 0 separates, r_n >= 0 pushes. `In` is float or
+/// double.
 template <class In>
 struct ProblemBatch {
   std::int32_t num_envs = 0;
-  /// Capacity of a slot. An environment whose shape exceeds it is answered `over_capacity`.
+  /// Capacity of a slot. An environment whose shape exceeds it gets the status `over_capacity`.
   std::int32_t max_rows = 0;
   std::int32_t max_contacts = 0;
 
@@ -37,7 +41,7 @@ struct ProblemBatch {
   EnvArray<const In> warm_start;      ///< [rows] impulses to start from; absent: 0
 };
 
-/// Where the results of a batch go. Every array but `impulse` has one value per environment.
+/// Output arrays of a batch. Every array except `impulse` has one value per environment.
 template <class In>
 struct ResultBatch {
   EnvArray<In> impulse;        ///< [rows], N s; rows beyond the shape are set to zero
@@ -46,12 +50,14 @@ struct ResultBatch {
   std::int32_t* iterations = nullptr;   ///< sweeps and Newton steps together
   Solver* solver = nullptr;             ///< the algorithm that produced the impulse
   std::int32_t* rows_needed = nullptr;  ///< optional: rows of the shape (see over_capacity)
-  /// Optional: the rung of the ladder (kernels/launch/ladder.hpp) that produced the impulse, from
-  /// 0.
+  /// Optional: the rung of the ladder (docs/mathematics.md §11) that produced the impulse; the
+  /// first is 0.
   std::int32_t* rung = nullptr;
+  /// Optional: [rows], the proof if the status is `infeasible`, else 0 (docs/mathematics.md §5).
+  EnvArray<double> certificate = {};
 };
 
-/// Violation of each condition by itself, beside the residual (docs/mathematics.md §4).
+/// The residual, and the violation of each condition separately (docs/mathematics.md §4).
 struct Measures {
   double residual = 0;         ///< m/s
   double penetration = 0;      ///< m/s, max(0, -u_n) over contacts and nonneg rows

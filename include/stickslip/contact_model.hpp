@@ -12,61 +12,63 @@ struct ContactModel {
   double compliance = 0.0;   ///< R >= 0 of the normal row, 1/kg; 0: rigid
 };
 
-/// The change of velocity (m/s, <= 0 as part of the right side) that an impact asks for: Newton's
+/// The change of velocity (m/s, <= 0 as part of the right side) that an impact requires: Newton's
 /// law for contacts that are closed and approach faster than v_rest.
 inline double bounce(const ContactModel& model, double gap, double v_before) {
   const bool impact = gap <= 0.0 && v_before < -model.v_rest;
   return impact ? model.restitution * v_before : 0.0;
 }
 
-/// What the gap and the impact add to J_n v_free, m/s. `gap` (m) is negative in penetration,
-/// `v_before` (m/s) is the normal velocity before the step, `h` (s) the time step. A contact that
-/// bounces leaves a penetration at least as fast as one that does not: else one that approached in
-/// every step (a coin that spins down) would sink in for ever.
+/// The terms of gap and impact that are added to J_n v_free, m/s. `gap` (m) is negative in
+/// penetration, `v_before` (m/s) is the normal velocity before the step, `h` (s) the time step. A
+/// contact that bounces leaves a penetration at least as fast as one that does not bounce.
+/// Otherwise a contact that approaches in every step (a spinning coin that falls) would sink
+/// further in every step.
 inline double contact_bias(const ContactModel& model, double gap, double v_before, double h) {
   const double recovery = std::max(gap / h, -model.v_max);
   return gap <= 0.0 ? std::min(recovery, bounce(model, gap, v_before)) : recovery;
 }
 
-/// The least gap (m) that a contact may have at the end of the step: one that is deeper than
-/// h v_max recovers at v_max.
+/// The smallest gap (m) that a contact may have at the end of the step. A contact that is deeper
+/// than h v_max recovers at v_max.
 inline double least_end_gap(const ContactModel& model, double gap, double h) {
   return std::min(0.0, gap + h * model.v_max);
 }
 
-/// Whether a contact bounces in a step that recovers penetration in the positions alone
-/// (docs/mathematics.md §12): in the one in which it would close, be it by the velocity before or
-/// by the one without impulses, `v_free` (m/s).
+/// Whether a contact bounces in a step that recovers penetration in the positions only
+/// (docs/mathematics.md §12): it bounces in the step in which it would close, with the velocity
+/// before the step or with the velocity without impulses, `v_free` (m/s).
 inline bool bounces(const ContactModel& model, double gap, double v_before, double v_free,
                     double h) {
   return model.restitution > 0.0 && v_before < -model.v_rest &&
          gap + h * std::min(v_free, v_before) < 0.0;
 }
 
-/// What gap and impact add to J_n v_free in such a step, with `share` of the restitution. Contacts
-/// close, but do not push apart what overlaps by more than rounding leaves (0.1 nm).
+/// The terms of gap and impact in such a step, with `share` of the restitution. Contacts close, but
+/// overlaps larger than rounding (0.1 nm) are not pushed apart.
 inline double closing_bias(const ContactModel& model, double gap, double v_before, double v_free,
                            double h, double share = 1.0) {
   if (bounces(model, gap, v_before, v_free, h)) return share * model.restitution * v_before;
   return gap > -1e-10 ? gap / h : 0.0;
 }
 
-/// Where a contact that bounces ends, m. At e = 1 it turns round where it is, as high as it came
-/// with that speed, so that it neither gains nor loses energy; at e = 0 it ends closed.
+/// The gap at which a contact that bounces ends, m. At e = 1 it reverses where it is, at the height
+/// from which it came with that speed, so that it neither gains nor loses energy; at e = 0 it ends
+/// closed.
 inline double bounced_end_gap(const ContactModel& model, double gap, double v_before, double h,
                               double share) {
   return share * model.restitution * (std::max(gap, 0.0) - h * v_before);
 }
 
 /// The bias with which a linear gap, `end_gap` (m) after a step at the normal velocity `v_after`
-/// (m/s), would have ended at `wanted` (m): what it was off by, nu, is made up for.
+/// (m/s), would have ended at `wanted` (m): its error, nu, is compensated.
 inline double corrected_closing(double wanted, double h, double end_gap, double v_after) {
   const double nu = h * v_after - end_gap;
   return -(nu + wanted) / h;
 }
 
 /// contact_bias corrected so that the gap is kept at the *end* of the step (Hotz et al.,
-/// Calculation of Contact Forces, eq. 6). Contacts that bounce do so, and keep their gap as well.
+/// Calculation of Contact Forces, eq. 6). Contacts that bounce also keep their gap.
 inline double corrected_bias(const ContactModel& model, double gap, double v_before, double h,
                              double end_gap, double v_after) {
   const double closing = corrected_closing(least_end_gap(model, gap, h), h, end_gap, v_after);

@@ -17,14 +17,14 @@ namespace stickslip::cuda {
 
 using Stream = CUstream_st*;
 
-bool available();           ///< built with CUDA, and a device answers
-std::string why_not();      ///< why it is not available, and what to do; empty where it is
-std::string device_name();  ///< of the current device; empty where not available
+bool available();           ///< built with CUDA, and a device responds
+std::string why_not();      ///< why it is not available, and what to do; empty if it is
+std::string device_name();  ///< of the current device; empty if not available
 
-int device_of(const void* memory);  ///< index of the device whose memory it is; -1: none's
-void wait(Stream stream);           ///< until everything enqueued there is done
+int device_of(const void* memory);  ///< index of the device that owns this memory; -1: no device
+void wait(Stream stream);           ///< until all work enqueued there has finished
 
-/// Makes a device current while it lives.
+/// Makes a device the current one during its lifetime.
 class DeviceScope {
  public:
   explicit DeviceScope(int device);
@@ -36,7 +36,7 @@ class DeviceScope {
   int before_ = 0;
 };
 
-/// Device memory, freed with the object. Throws std::runtime_error when out of memory.
+/// Device memory, freed by the destructor. Throws std::runtime_error when out of memory.
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes);
@@ -53,16 +53,16 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
-/// Device memory and launches of solves, decided once. The calls below that take one neither
-/// allocate, nor wait, nor copy anything to or from the host: they enqueue on `stream`, can be
-/// captured in a CUDA graph, and a replay reads the values that the arrays hold then. One solve at
-/// a time may use a workspace: two streams need two.
+/// Device memory and launch parameters of solves, fixed at construction. The calls below that take
+/// a workspace do not allocate, wait, or copy anything to or from the host. They enqueue on
+/// `stream` and can be captured in a CUDA graph; a replay reads the values that the arrays hold at
+/// that time. Only one solve at a time may use a workspace: two streams need two workspaces.
 class Workspace {
  public:
   /// For batches of up to these sizes on the current device; `nv` of mechanisms, -1: none.
-  /// `directions`: the most that the law `pyramid` is solved with, as an LCP in global memory:
-  /// what it takes with other than 4, and with rows other than contacts of dimension 3. 0: no
-  /// room for that; such environments are `over_capacity`. Throws std::invalid_argument for
+  /// `directions`: the largest number for the law `pyramid` solved as an LCP in global memory. That
+  /// LCP is needed for other numbers than 4 and for rows other than contacts of dimension 3. 0: no
+  /// memory for it; such environments are `over_capacity`. Throws std::invalid_argument for
   /// negative sizes and impossible directions.
   Workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
             std::int32_t nv = -1, std::int32_t directions = 0);
@@ -79,22 +79,23 @@ class Workspace {
   std::unique_ptr<Impl> impl_;
 };
 
-/// As stickslip::solve, for views of device memory, and with the same bits. Rung 0 of the ladder
-/// for all environments, then the other rungs for those that the device has counted as unsolved.
+/// As stickslip::solve, for views of device memory, and with the same bits. Runs rung 0 of the
+/// ladder for all environments, then the other rungs for those that the device has counted as
+/// unsolved.
 template <class In>
 void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
            const SolveOptions& options, Workspace& workspace, Stream stream);
 
-/// As stickslip::solve_mechanism: W stays in shared memory, where the scratch of an environment
-/// fits it.
+/// As stickslip::solve_mechanism. W stays in shared memory if the scratch of an environment fits
+/// there.
 template <class In>
 void solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
                      const ResultBatch<In>& result, const SolveOptions& options,
                      Workspace& workspace, Stream stream);
 
-/// Solves batches of host memory, one after the other, with memory and a stream of its own that
-/// grow to the largest batch met. Two of them overlap: one's batch is copied and solved while the
-/// caller makes the other's.
+/// Solves batches of host memory, one after the other, with its own memory and stream, which grow
+/// to the largest batch so far. Two of these objects overlap: the batch of one is copied and solved
+/// while the caller prepares the batch of the other.
 template <class In>
 class HostSolver {
  public:
@@ -103,14 +104,16 @@ class HostSolver {
   HostSolver(HostSolver&&) noexcept;
   HostSolver& operator=(HostSolver&&) noexcept;
 
-  /// Packs the problems, enqueues copies and solve, and returns: the problems may change then. Of
-  /// each environment only the rows in use travel. One batch at a time.
-  void start(const ProblemBatch<In>& problem, const SolveOptions& options);
-  /// Waits for the batch that was started, and writes its results; the bits are those of `solve`.
-  /// Where `wanted` is given, results of environments that it refuses stay as they are.
+  /// Packs the problems, enqueues copies and solve, and returns; the problems may then change. Only
+  /// the rows in use of each environment are copied. One batch at a time. `certificates`: also copy
+  /// back those of `infeasible` environments.
+  void start(const ProblemBatch<In>& problem, const SolveOptions& options,
+             bool certificates = false);
+  /// Waits for the batch that was started and writes its results; the bits are those of `solve`. If
+  /// `wanted` is given, the results of environments that it rejects stay unchanged.
   void finish(const ResultBatch<In>& result,
               const std::function<bool(std::int32_t env)>& wanted = nullptr);
-  /// Seconds from first copy to last on the device, of all batches finished.
+  /// Seconds from the first to the last copy on the device, for all finished batches.
   double busy_seconds() const;
 
  private:
@@ -132,7 +135,7 @@ void apply_impulse(const MechanismBatch<In>& mechanism, EnvArray<const In> impul
                    EnvArray<const In> v_free, EnvArray<In> v_next, std::int32_t* ok,
                    Workspace& workspace, Stream stream);
 
-/// Device memory and launches of linear complementarity problems; used as Workspace is.
+/// Device memory and launches of linear complementarity problems; used like Workspace.
 class LcpWorkspace {
  public:
   /// For batches of up to these sizes on the current device, `boxed` if they have bounds. Throws

@@ -1,4 +1,4 @@
-// From a mechanism's matrices to a contact problem and back (docs/mathematics.md §1).
+// From the matrices of a mechanism to a contact problem and back (docs/mathematics.md §1).
 #pragma once
 #include <cstdint>
 
@@ -18,10 +18,10 @@ struct MechanismBatch {
   EnvArray<const In> J;               ///< [rows][nv] constraint Jacobian
 };
 
-/// Where the matrices of a batch of problems come from, and where their solutions lead.
+/// The mechanism that the matrices of a batch come from, and the velocities that follow.
 template <class In>
 struct MechanismStep {
-  MechanismBatch<In> mechanism;  ///< `rows` absent: the problems' shapes say
+  MechanismBatch<In> mechanism;  ///< `rows` absent: the problems' shapes define it
   EnvArray<const In> v_free;     ///< [nv]; required with v_next
   EnvArray<In> v_next;           ///< [nv]; absent: not computed
 };
@@ -39,10 +39,10 @@ void apply_impulse(const MechanismBatch<In>& mechanism, EnvArray<const In> impul
                    EnvArray<const In> v_free, EnvArray<In> v_next, std::int32_t* ok,
                    Workspace& workspace);
 
-/// `delassus`, `solve` and `apply_impulse` in one go, with their bits: W never leaves the scratch
-/// of its environment. `problem.W` is absent, `mechanism` has the batch's num_envs and max_rows.
-/// Where M is not positive definite or not finite the status is bad_input. v_next is v_free where
-/// the input is bad or over capacity, so that one such environment does not end a simulation.
+/// `delassus`, `solve` and `apply_impulse` in one call, with the same bits: W never leaves the
+/// scratch of its environment. `problem.W` is absent; `mechanism` has the batch's num_envs and
+/// max_rows. If M is not positive definite or not finite, the status is bad_input. v_next is v_free
+/// if the input is bad or over capacity, so that one such environment does not end a simulation.
 /// Throws std::invalid_argument as `solve` and `delassus` do.
 template <class In>
 void solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& problem,

@@ -14,24 +14,24 @@ namespace stickslip {
 ///
 /// is the standard problem 0 <= A x + q ⟂ x >= 0 with A = F - B D^-1 C and q = a - B D^-1 r, whose
 /// solution gives the free variables z_f = T x + t, T = -D^-1 C and t = -D^-1 r. D need not be
-/// symmetric. Free rows that repeat others (redundant joints) are dropped, their z_f stays 0.
+/// symmetric. Free rows that repeat others (redundant joints) are dropped; their z_f stays 0.
 class StandardForm {
  public:
-  /// Eliminates. Throws std::invalid_argument (naming argument and environment) for bounds, for
-  /// numbers that are not finite, and where D is singular and it matters. `threads` 0: all cores.
+  /// Eliminates the free variables. Throws std::invalid_argument (naming argument and environment)
+  /// for bounds, for numbers that are not finite, and if D is singular and this affects the
+  /// solution. `threads` 0: all cores.
   explicit StandardForm(const LcpBatch<double>& mixed, int threads = 0);
 
   const HostLcp& problem() const { return problem_; }  ///< A and q
   HostLcp& problem() { return problem_; }
   std::int32_t n_free(int env) const { return n_free_[std::size_t(env)]; }
   std::int32_t max_free() const { return max_free_; }
-  /// [n_free][problem().max_rows()] row-major, of which the first problem().rows(env) columns
-  /// count.
+  /// [n_free][problem().max_rows()] row-major; only the first problem().rows(env) columns are used.
   const double* T(int env) const { return t_slot(T_, env, problem_.max_rows()); }
   const double* t(int env) const { return t_slot(t_, env, 1); }
 
-  /// Back-substitution: z = (T x + t, x) of every environment's mixed problem. Entries of z beyond
-  /// it are left as they are; x and z must not overlap.
+  /// Back-substitution: z = (T x + t, x) of every environment's mixed problem. Further entries of z
+  /// are left unchanged; x and z must not overlap.
   void restore(EnvArray<const double> x, EnvArray<double> z) const;
 
  private:
@@ -52,7 +52,8 @@ struct ContactSystems {
   std::int32_t max_contacts = 0;  ///< p
   std::int32_t directions = 4;    ///< d: 2 (planar problems), 4, 8, 16, 32 or 64
   double dt = 0.0;                ///< s, > 0
-  /// Scales E, in both places, and mu by dt: entries of one size, the same forces, lambda / dt.
+  /// Scales E, in both places, and mu by dt, so that entries have similar sizes; the forces are the
+  /// same, lambda / dt.
   bool scaled = false;
   EnvArray<const std::int32_t> n_contacts{};  ///< contacts in use; absent: max_contacts
   EnvArray<const double> M{};                 ///< [nv][nv] kg (translational)
@@ -63,17 +64,18 @@ struct ContactSystems {
 };
 
 /// Their mixed LCP (eq. 12) in z = (qdot+, f_n, f_d, lambda), qdot+ free; forces in N. StandardForm
-/// makes it eq. 14; `LcpOptions::cfm` on that is the CFM of section 5. Throws std::invalid_argument
-/// for missing arrays, impossible sizes, mu < 0 and numbers that are not finite.
+/// converts it to eq. 14; `LcpOptions::cfm` on that is the CFM of section 5. Throws
+/// std::invalid_argument for missing arrays, impossible sizes, mu < 0 and numbers that are not
+/// finite.
 HostLcp stewart_trinkle(const ContactSystems& systems);
 
-/// N and B of a batch, from Jacobians of the contacts.
+/// N and B of a batch, computed from Jacobians of the contacts.
 struct ContactColumns {
   std::vector<double> N;  ///< [num_envs][nv][max_contacts]
   std::vector<double> B;  ///< [num_envs][nv][max_contacts directions]
 };
 
-/// J [max_contacts * 3][nv] has rows (n, t1, t2) per contact, of which d = 2 directions use t1; d
+/// J [max_contacts * 3][nv] has rows (n, t1, t2) per contact; d = 2 directions use only t1; d
 /// directions lie at 2 pi k / d from t1 towards t2. Throws std::invalid_argument as above.
 ContactColumns contact_columns(std::int32_t num_envs, std::int32_t nv, std::int32_t max_contacts,
                                std::int32_t directions, EnvArray<const double> J);
@@ -83,8 +85,8 @@ struct System {
   std::int32_t nv = 0;
   EnvArray<const double> M{};    ///< [nv][nv]
   EnvArray<const double> tau{};  ///< [nv] tau*
-  /// [rows][nv] Jacobian of every contact of the stack: that of the system's point where the normal
-  /// points into it, its negative where it points out, zero where the system does not touch.
+  /// [rows][nv] Jacobian of every contact of the stack: that of the system's point if the normal
+  /// points into it, its negative if the normal points out, zero if the system does not touch.
   EnvArray<const double> J{};
 };
 

@@ -49,12 +49,14 @@ class HostResults {
   Solver solver(int env) const { return solver_[env]; }
   int rows_needed(int env) const { return rows_needed_[env]; }
   int rung(int env) const { return rung_[env]; }
+  /// [max_rows] the proof if the status is `infeasible`, else 0.
+  const double* certificate(int env) const { return &certificate_[std::size_t(env) * max_rows_]; }
   ResultBatch<In> view();
 
  private:
   std::int32_t max_rows_;
   std::vector<In> impulse_;
-  std::vector<double> residual_;
+  std::vector<double> residual_, certificate_;
   std::vector<EnvStatus> status_;
   std::vector<std::int32_t> iterations_, rows_needed_, rung_;
   std::vector<Solver> solver_;

@@ -8,7 +8,7 @@
 namespace stickslip {
 
 const char* name(Law law);           ///< "coulomb", ...
-const char* name(Solver solver);     ///< "auto", "pgs", "newton"
+const char* name(Solver solver);     ///< "auto", "pgs", "newton", "lemke"
 const char* name(Precision p);       ///< "double", "float", "mixed"
 const char* name(EnvStatus status);  ///< "solved", ...
 

@@ -7,6 +7,7 @@
 // `n_free` rows are free (lo = -infinity, hi = infinity); bounds default to 0 and infinity.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "stickslip/batch.hpp"
@@ -14,9 +15,9 @@
 
 namespace stickslip {
 
-/// Which algorithm produced a result; `automatic` lets both take turns.
+/// Which algorithm produced a result; with `automatic` both run alternately.
 enum class LcpMethod : std::int32_t {
-  automatic = 0,  ///< Lemke and, where it does not solve, Newton, attempt by attempt
+  automatic = 0,  ///< Lemke, then Newton if Lemke fails, attempt by attempt
   lemke = 1,      ///< complementary pivoting (Lemke 1965; Cottle, Pang & Stone 1992)
   newton = 2      ///< semismooth Newton on Fischer-Burmeister's function (Fischer 1992)
 };
@@ -36,7 +37,7 @@ struct LcpBatch {
   EnvArray<const In> start;             ///< [rows] z to start from; absent: 0
 };
 
-/// Where the results go. Every array but `z` and `w` has one value per environment.
+/// Output arrays. Every array except `z` and `w` has one value per environment.
 template <class In>
 struct LcpResult {
   EnvArray<In> z;              ///< [rows]; entries beyond an environment's rows are set to zero
@@ -56,12 +57,13 @@ struct LcpOptions {
   double rtol = -1.0;
   std::int32_t max_pivots = 0;    ///< budget of one attempt by Lemke; 0: 100 + 20 rows
   std::int32_t max_newton = 100;  ///< budget of one attempt by Newton
-  std::int32_t restarts = 7;      ///< further attempts, with other covering vectors and starts
-  /// Constraint force mixing >= 0: solves, and judges, the problem with M_ii (1 + cfm).
+  std::int32_t restarts = 7;      ///< further attempts, with different covering vectors and starts
+  /// Constraint force mixing >= 0: solves and judges the problem with M_ii (1 + cfm).
   double cfm = 0.0;
 };
 
-/// Memory and threads of solves: allocated once, so that `solve_lcp` never allocates.
+/// Scratch and threads of solves, allocated by the constructor: `solve_lcp` allocates no scratch.
+/// One call at a time, as with `Workspace`.
 class LcpWorkspace {
  public:
   /// Prepares `threads` threads (0: all cores) for problems of up to `max_rows` rows, `boxed` if
@@ -73,6 +75,8 @@ class LcpWorkspace {
 
   std::int32_t max_rows() const;
   bool boxed() const;
+  int threads() const;
+  void watch(std::function<bool()> go_on);  ///< as Workspace::watch
   struct Impl;
   Impl& impl() const { return *impl_; }
 
@@ -80,15 +84,15 @@ class LcpWorkspace {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Solves every environment; one that cannot be solved says so in its status (`no_solution_found`
-/// where every attempt by Lemke ended on a ray) and leaves the others untouched. The bits of a
-/// result depend on that environment and `options` alone. Throws std::invalid_argument (naming the
+/// Solves every environment. One that cannot be solved gets a status that says so (`infeasible` if
+/// an attempt by Lemke ended with a proof) and does not affect the others. The bits of a result
+/// depend only on that environment and `options`. Throws std::invalid_argument (naming the
 /// argument) for missing arrays, impossible options, or a workspace that is too small.
 template <class In>
 void solve_lcp(const LcpBatch<In>& problem, const LcpResult<In>& result, const LcpOptions& options,
                LcpWorkspace& workspace);
 
-/// The same with a workspace made for this call.
+/// The same with a workspace created for this call.
 template <class In>
 void solve_lcp(const LcpBatch<In>& problem, const LcpResult<In>& result,
                const LcpOptions& options = {});

@@ -15,7 +15,7 @@
 namespace stickslip {
 
 /// One evaluation of the maps of an environment: a function of the caller reads x and w and writes
-/// the others. It may write NaN where the maps are not defined: the step there is shortened.
+/// the others. It may write NaN where the maps are not defined: that step is then shortened.
 struct MncpPoint {
   std::int32_t env;       ///< environment in the batch
   std::int32_t n_x, n_w;  ///< unknowns
@@ -23,13 +23,13 @@ struct MncpPoint {
   const double* w;        ///< [n_w]
   double* y;              ///< [n_x] out
   double* z;              ///< [n_w] out
-  /// Out: [n_x + n_w][n_x + n_w] row-major, d(y, z) / d(x, w), zero on entry; null where it is not
-  /// wanted.
+  /// Out: [n_x + n_w][n_x + n_w] row-major, d(y, z) / d(x, w), zero on entry; null if it is not
+  /// needed.
   double* jacobian;
 };
 using MncpMap = std::function<void(const MncpPoint&)>;
 
-/// Batch of problems: one map for all environments, which are told apart by `MncpPoint::env`.
+/// Batch of problems: one map for all environments; `MncpPoint::env` identifies the environment.
 struct MncpBatch {
   std::int32_t num_envs = 0;
   std::int32_t max_x = 0, max_w = 0;            ///< capacity of a slot
@@ -38,7 +38,7 @@ struct MncpBatch {
   EnvArray<const double> start_x{}, start_w{};  ///< [n_x], [n_w] where to start; absent: 0
 };
 
-/// Where the results go. `residual`, `status` and `iterations` have one value per environment.
+/// Output arrays. `residual`, `status` and `iterations` have one value per environment.
 struct MncpResult {
   EnvArray<double> x{}, w{};    ///< [max_x], [max_w]; entries beyond those in use are set to zero
   EnvArray<double> y{};         ///< [max_x] y(x, w), optional
@@ -47,15 +47,16 @@ struct MncpResult {
   std::int32_t* iterations = nullptr;  ///< Newton steps
 };
 
-/// Zero or negative tolerances mean 1e-9. An environment is solved where residual <= atol + rtol s;
-/// s is the largest |y|, |z| at its start.
+/// Zero or negative tolerances mean 1e-9. An environment is solved if residual <= atol + rtol s; s
+/// is the largest |y|, |z| at its start.
 struct MncpOptions {
   double atol = -1.0, rtol = -1.0;
   std::int32_t max_newton = 100;  ///< budget of one attempt
   std::int32_t restarts = 0;      ///< further attempts, from points around the start
 };
 
-/// Memory and threads of solves: allocated once, so that `solve_mncp` allocates nothing itself.
+/// Scratch and threads of solves, allocated by the constructor: `solve_mncp` allocates no scratch.
+/// One call at a time, as with `Workspace`.
 class MncpWorkspace {
  public:
   /// For problems of up to `max_unknowns` = max_x + max_w; `threads` 0: all cores. Throws
@@ -73,14 +74,14 @@ class MncpWorkspace {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Solves every environment from its start; one that cannot be solved says so in its status and
-/// leaves the others untouched. x is >= 0 to the last bit. An exception thrown by the map ends the
+/// Solves every environment from its start. One that cannot be solved gets a status that says so
+/// and does not affect the others. x >= 0 holds exactly. An exception thrown by the map ends the
 /// call: that of the lowest environment that threw is rethrown. Throws std::invalid_argument
 /// (naming the argument) for missing arrays, impossible options, or a workspace that is too small.
 void solve_mncp(const MncpBatch& problem, const MncpResult& result, const MncpOptions& options,
                 MncpWorkspace& workspace);
 
-/// The same with a workspace made for this call.
+/// The same with a workspace created for this call.
 void solve_mncp(const MncpBatch& problem, const MncpResult& result,
                 const MncpOptions& options = {});
 

@@ -32,7 +32,7 @@ struct Body {
   Pose pose = {};
   Vec3 velocity = {};  ///< of the centre of mass, m/s
   Vec3 spin = {};      ///< angular velocity, in the world frame, rad/s
-  Vec3 force = {};     ///< on the centre of mass, beside gravity, N
+  Vec3 force = {};     ///< on the centre of mass, in addition to gravity, N
   Vec3 torque = {};    ///< N m
 };
 
@@ -42,12 +42,12 @@ struct Motion {
 };
 using Trajectory = std::function<Motion(double time)>;
 
-/// What a joint leaves free: rotation (ball), one angle (hinge), one displacement (prismatic),
-/// nothing (fixed), everything but the distance of two points (distance).
+/// The motion that a joint leaves free: rotation (ball), one angle (hinge), one displacement
+/// (prismatic), nothing (fixed), everything except the distance of two points (distance).
 enum class JointKind { ball, hinge, prismatic, fixed, distance };
 
-/// Bilateral rows C(q, t) = 0 between body `a` (or the world) and body `b`. Loops, and joints that
-/// repeat each other, are as good as any.
+/// Bilateral rows C(q, t) = 0 between body `a` (or the world) and body `b`. Loops and redundant
+/// joints are allowed.
 struct Joint {
   JointKind kind = JointKind::ball;
   int a = kWorld, b = 0;
@@ -67,24 +67,24 @@ struct Joint {
   std::array<Trajectory, 3> path = {};
 };
 
-/// A joint through a point and along an axis of the world, in the bodies' present poses. Throws
-/// std::invalid_argument for bodies that do not exist.
+/// A joint through a point and along an axis of the world, in the current poses of the bodies.
+/// Throws std::invalid_argument for bodies that do not exist.
 Joint joint_at(const std::vector<Body>& bodies, JointKind kind, int a, int b, const Vec3& point,
                const Vec3& axis = {0., 0., 1.});
 
-/// How near two surfaces are: signed distance (m, negative in penetration), the nearest point and
-/// the unit normal there, from a to b.
+/// The distance of two surfaces: signed distance (m, negative in penetration), the nearest point
+/// and the unit normal there, from a to b.
 struct Gap {
   double distance = 0.;
   Vec3 point = {}, normal = {0., 0., 1.};
 };
 
-/// A contact that may close. The list of candidates is the caller's and does not change; the gap
-/// delta(s) of bodies in any pose is the caller's function.
+/// A contact that may close. The caller gives the list of candidates, which does not change, and
+/// the function that returns the gap delta(s) of the bodies in any pose.
 struct Contact {
   int a = kWorld, b = 0;
   std::function<Gap(const Pose& a, const Pose& b)> gap = {};
-  double mu = 0.;  ///< Coulomb's coefficient; 0: a frictionless row of its own
+  double mu = 0.;  ///< Coulomb's coefficient; 0: a frictionless row
 };
 
 /// Point `point` of b (from the centre of mass, in b's frame) against the half space of a below the
@@ -110,12 +110,12 @@ enum class Level {
   acceleration  ///< J u' + k(q, u, t) = 0, with Runge-Kutta 4; bilateral rows only
 };
 
-/// How contacts (and joints) are met at the end of the step, at velocity level (Hotz et al.).
+/// How contacts (and joints) are satisfied at the end of the step, at velocity level (Hotz et al.).
 enum class Method {
   linearised,  ///< gaps to first order, one problem per step
   release,     ///< bilateral contacts by Newton-Raphson; those that pull are released
   fischer,     ///< 0 <= f, delta(sigma(f)) >= 0 by Newton on Fischer-Burmeister's function
-  fixpoint     ///< problems with gaps evaluated anew at the end of the step, until none is negative
+  fixpoint     ///< problems with gaps recomputed at the end of the step, until none is negative
 };
 
 struct SimOptions {
@@ -133,15 +133,15 @@ struct SimOptions {
 };
 
 /// Energies in J. In the velocity-level schemes kinetic + potential never grows by more than
-/// `correction` does (docs/mathematics.md §15), unless a body's force or torque, or a gyroscopic
-/// torque, works.
+/// `correction` does (docs/mathematics.md §15), unless a force or torque on a body, or a gyroscopic
+/// torque, does work.
 struct Energy {
   double kinetic = 0., potential = 0.;
   double correction = 0.;  ///< work of gap and drift corrections and of drives since the start
 };
 
-/// Systems that step together; each with a verdict. An environment whose state or gaps are not
-/// finite gets status bad_input and stays where it is; the others never notice.
+/// Systems that step together, each with its own verdict. An environment whose state or gaps are
+/// not finite gets status bad_input and keeps its state; the others are not affected.
 class Sim {
  public:
   /// Throws std::invalid_argument, naming the environment, the item and the value, for impossible
@@ -158,10 +158,10 @@ class Sim {
   const std::vector<Body>& bodies(int env) const;
   std::vector<Body>& bodies(int env);  ///< may be changed between steps
 
-  // Of the latest step.
+  // Of the last step:
   EnvStatus status(int env) const;
   double residual(int env) const;     ///< m/s (at acceleration level m/s²)
-  int rounds(int env) const;          ///< problems or Newton steps that the step took
+  int rounds(int env) const;          ///< problems or Newton steps in the step
   double penetration(int env) const;  ///< m, largest -delta at the end of the step, >= 0
   double drift(int env) const;        ///< m or 1, largest |C| of the joints at the end of the step
   /// Impulse of a contact (normal, tangent 1, tangent 2), N s, and its frame, rows n, t1, t2.

@@ -1,22 +1,37 @@
 // Solving batches in host memory on CPU threads.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <stdexcept>
 
 #include "stickslip/batch.hpp"
 #include "stickslip/types.hpp"
 
 namespace stickslip {
 
-/// Memory and threads of CPU solves: allocated once, so that `solve` never allocates.
+/// Thrown by a call that was stopped before it finished (`Workspace::watch`).
+struct Interrupted : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Memory and threads of CPU solves. `solve` allocates only while the workspace grows: to a larger
+/// batch, or to a law that needs more scratch. One call at a time: a call throws std::runtime_error
+/// while another call uses its workspace. The child of a fork may use it too.
 class Workspace {
  public:
   /// Prepares `threads` threads (0: all cores) for environments of up to `max_rows` rows and
-  /// `max_contacts` contacts. Throws std::invalid_argument for negative numbers.
+  /// `max_contacts` contacts. Throws std::invalid_argument for negative numbers, and for sizes that
+  /// the machine's memory cannot hold.
   Workspace(std::int32_t max_rows, std::int32_t max_contacts, int threads = 0);
   ~Workspace();
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
+
+  /// Long calls ask `go_on` about every 50 ms, between environments and on the calling thread. If
+  /// it returns false, the call throws Interrupted: some environments then have their results,
+  /// those of the others are unspecified. With an empty function, calls are never interrupted.
+  void watch(std::function<bool()> go_on);
 
   int threads() const;
   std::int32_t max_rows() const;
@@ -29,15 +44,15 @@ class Workspace {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Solves every environment of `problem`; an environment that cannot be solved says so in its
-/// status and leaves the others untouched. The bits of each result depend on that environment and
-/// `options` alone. Throws std::invalid_argument (naming the argument) for missing arrays, a
-/// workspace that is too small, or a law without a solver.
+/// Solves every environment of `problem`. One that cannot be solved gets a status that says so and
+/// does not affect the others. The bits of each result depend only on that environment and
+/// `options`. Throws std::invalid_argument (naming the argument) for missing arrays, a workspace
+/// that is too small, or a law without a solver.
 template <class In>
 void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
            const SolveOptions& options, Workspace& workspace);
 
-/// The same with a workspace made for this call.
+/// The same with a workspace created for this call.
 template <class In>
 void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
            const SolveOptions& options = {});
@@ -49,7 +64,13 @@ template <class In>
 void measure(const ProblemBatch<In>& problem, EnvArray<const In> impulse, Law law,
              Measures* measures, Workspace& workspace, int directions = 4);
 
-/// The tolerance that `options` mean for an environment with the given max|b|.
+/// Whether `certificate[e]` (rows of each shape, any scale) proves that environment e has no
+/// solution under `options` (law and tolerances): `holds[e]` is 1 or 0. docs/mathematics.md §5.
+template <class In>
+void check_certificates(const ProblemBatch<In>& problem, EnvArray<const double> certificate,
+                        const SolveOptions& options, std::uint8_t* holds, Workspace& workspace);
+
+/// The tolerance that `options` define for an environment with the given max|b|.
 double tolerance(const SolveOptions& options, double max_abs_b);
 
 }  // namespace stickslip

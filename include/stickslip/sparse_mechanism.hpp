@@ -1,5 +1,5 @@
-// One environment's mechanism without its zeros, as engines in joint coordinates have it: M along
-// the kinematic tree, with its factor, and J in compressed rows.
+// The mechanism of one environment in sparse form, as engines in joint coordinates store it: M
+// along the kinematic tree, with its factor, and J in compressed rows.
 #pragma once
 #include <cstdint>
 
@@ -25,20 +25,20 @@ struct SparseMechanism {
   const double* L = nullptr;            ///< unit lower triangle; its diagonal is not read
   const double* D_inv = nullptr;        ///< [n] 1 / D
   std::int32_t rows = 0;                ///< of J
-  const std::int32_t* J_row = nullptr;  ///< [rows + 1] where each row begins
+  const std::int32_t* J_row = nullptr;  ///< [rows + 1] start of each row
   const std::int32_t* J_col = nullptr;
   const double* J = nullptr;
 };
 
-/// Forms W = J M^-1 J^T (`W[rows][ld_W]`, row-major), as `delassus` does for dense matrices.
-/// Nothing is checked: what is not finite comes out as such in W.
+/// Forms W = J M^-1 J^T (`W[rows][ld_W]`, row-major), as `delassus` does for dense matrices. The
+/// input is not checked: values that are not finite give such values in W.
 void delassus(const SparseMechanism& mechanism, double* W, std::int32_t ld_W, Workspace& workspace);
 
-/// Solves the one environment of `problem` under the law `convex` by Newton's method in the space
-/// of velocities (docs/mathematics.md §10), in double and without W, which may be absent: b is
-/// J v_free + ... as always. `start`[nv] is where it begins, a velocity less v_free. The verdict is
-/// by the same residual; where rows have no compliance the answer is not_converged, and W and
-/// `solve` must help. Throws std::invalid_argument for another law, more environments, no start.
+/// Solves the one environment of `problem` under the law `convex` by Newton's method in velocity
+/// space (docs/mathematics.md §10), in double and without W, which may be absent; b is J v_free +
+/// ... as always. `start`[nv] is the initial point, a velocity minus v_free. The verdict uses the
+/// same residual. If rows have no compliance, the status is not_converged, and the caller must form
+/// W and call `solve`. Throws std::invalid_argument for another law, more environments, no start.
 void solve_convex(const ProblemBatch<double>& problem, const SparseMechanism& mechanism,
                   const double* start, const ResultBatch<double>& result,
                   const SolveOptions& options, Workspace& workspace);

@@ -1,6 +1,7 @@
-// Everything: batches of small frictional-contact problems, solved together, judged one by one.
+// All public headers.
 #pragma once
 #include "stickslip/batch.hpp"
+#include "stickslip/contact_model.hpp"
 #include "stickslip/cuda.hpp"
 #include "stickslip/delassus.hpp"
 #include "stickslip/formulation.hpp"
@@ -9,6 +10,7 @@
 #include "stickslip/info.hpp"
 #include "stickslip/lcp.hpp"
 #include "stickslip/mncp.hpp"
+#include "stickslip/rigid.hpp"
 #include "stickslip/solve.hpp"
 #include "stickslip/sparse_mechanism.hpp"
 #include "stickslip/types.hpp"

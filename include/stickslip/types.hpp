@@ -1,37 +1,38 @@
-// The vocabulary of the library: laws, solvers, precisions, statuses, options.
+// Basic types of the library: laws, solvers, precisions, statuses, options.
 // Plain data only: these types are copied to the GPU as they are.
 #pragma once
 #include <cstdint>
 
 namespace stickslip {
 
-/// What a contact block means (docs/mathematics.md §2). Uniform in a batch; rows that are not
-/// contacts (free, nonneg, box) mean the same under every law.
+/// The friction law of a contact block (docs/mathematics.md §2). One law for the whole batch; rows
+/// that are not contacts (free, nonneg, box) have the same meaning under every law.
 enum class Law : std::int32_t {
   coulomb = 0,      ///< exact Coulomb friction: De Saxcé's NCP (Acary & Brogliato 2008)
   convex = 1,       ///< associated cone complementarity, MuJoCo's model (Todorov 2014)
-  pyramid = 2,      ///< Stewart-Trinkle LCP, `directions` of them: inside the cone (1996)
+  pyramid = 2,      ///< Stewart-Trinkle LCP, 4 to 64 `directions`, inside the cone (1996)
   box = 3,          ///< decoupled axes: a square around the cone (Lacoursière 2007)
   frictionless = 4  ///< Signorini only, tangential impulses are zero
 };
 
-/// Which algorithm produced a result; `automatic` asks for the recorded ladder of the law.
+/// Which algorithm produced a result; `automatic` selects the ladder of the law.
 enum class Solver : std::int32_t { automatic = 0, pgs = 1, newton = 2, lemke = 3 };
 
 /// Arithmetic of the solver. The residual is always evaluated in double.
 enum class Precision : std::int32_t {
   fp64 = 0,  ///< double throughout
   fp32 = 1,  ///< float throughout
-  mixed = 2  ///< double state and residual, float factorisation; falls to double where needed
+  mixed = 2  ///< double state and residual, float factorisation; double where needed
 };
 
-/// Verdict on one environment, by the residual of docs/mathematics.md §4 and nothing else.
+/// Verdict on one environment, by the residual of docs/mathematics.md §4 only.
 enum class EnvStatus : std::int32_t {
-  solved = 0,             ///< residual <= tolerance
-  not_converged = 1,      ///< budget used up; impulse is the best iterate seen
-  no_solution_found = 2,  ///< every rung failed and the problem looks unsolvable
-  bad_input = 3,          ///< NaN, infinity, mu < 0, lo > hi, ...; impulse is zero
-  over_capacity = 4       ///< more rows than the batch was sized for; impulse is zero
+  solved = 0,                     ///< residual <= tolerance
+  not_converged = 1,              ///< budget used up; impulse: the best seen (mathematics §5)
+  infeasible = 2,                 ///< proved: no velocities satisfy the gaps (mathematics §5)
+  bad_input = 3,                  ///< NaN, infinity, mu < 0, lo > hi, ...; impulse is zero
+  over_capacity = 4,              ///< more rows than the batch was sized for; impulse is zero
+  no_solution_found = infeasible  ///< the old name, for one release
 };
 
 /// How to solve a batch. Zero or negative numbers in `atol`, `rtol` mean the default of the
@@ -45,16 +46,24 @@ struct SolveOptions {
   std::int32_t max_sweeps = 1000;  ///< budget of solver `pgs`
   std::int32_t max_newton = 30;    ///< of the first Newton stage; later ones: 2/3 to 10/3
   std::int32_t max_rung = 99;      ///< last rung of the ladder of solver `automatic` that may run
-  /// Run exactly `max_sweeps` sweeps (solver `pgs` only): no early exit, same verdict by residual.
+  /// Work on one environment, in multiplications (a Newton step of n rows counts n^3): half for
+  /// rung 0, half for the other rungs. When the work is used up, the best impulse is the answer. 0:
+  /// all of rung 0, then max(1e9, 1060 n^3) if `thorough`.
+  double max_work = 0.0;
+  /// Whether to spend much work on problems that the first stages did not solve. If false, a
+  /// problem whose impulses grow as if it had no solution is given up at once, and the work on
+  /// others after rung 0 is max(1e7, 100 n^3) up to 64 rows, and 1060 n^3 beyond.
+  bool thorough = true;
+  /// Run exactly `max_sweeps` sweeps (solver `pgs` only): no early exit, the verdict is the same.
   bool exact_sweeps = false;
   std::int32_t max_pivots = 5000;  ///< budget of solver `lemke`, over all its attempts
-  /// Run exactly `max_pivots` pivots (solver `lemke` only): where an attempt ends, another begins.
+  /// Run exactly `max_pivots` pivots (solver `lemke` only): when an attempt ends, another begins.
   bool exact_pivots = false;
   /// Directions of law `pyramid` in the sliding plane: 4 (a diamond), 8, 16, 32 or 64.
   std::int32_t directions = 4;
 };
 
-/// Number of rows of each kind in one environment, in the order in which the rows stand.
+/// Number of rows of each kind in one environment, in the order of the rows.
 struct EnvShape {
   std::int32_t n_free = 0;      ///< bilateral rows (joints, equalities)
   std::int32_t n_nonneg = 0;    ///< unilateral rows (limits, frictionless contacts)

@@ -1,5 +1,5 @@
-// The d directions of a friction pyramid, d a power of two: (cos, sin) of 2 pi k / d without libm,
-// by half angles. Opposite directions are opposite, and d = 4 is the axes, to the last bit.
+// The d directions of a friction pyramid, d a power of two: (cos, sin) of 2 pi k / d by half
+// angles, without libm. Opposite directions are exactly opposite, and d = 4 gives exactly the axes.
 #pragma once
 #include "kernels/linalg/math.hpp"
 
@@ -9,7 +9,7 @@ struct Direction {
   double c, s;
 };
 
-/// (cos, sin) of 2 pi k / d for 0 <= k <= d / 8: 45 degrees, or halves of it added up.
+/// (cos, sin) of 2 pi k / d for 0 <= k <= d / 8: 45 degrees, or a sum of halves of it.
 SS_HD Direction direction_in_octant(int k, int d) {
   Direction half{sqrt(0.5), sqrt(0.5)}, sum{1.0, 0.0};
   if (8 * k == d) return half;

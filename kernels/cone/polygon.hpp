@@ -1,10 +1,10 @@
 // The section of a friction pyramid with d > 4 directions: the regular polygon with its corners in
 // those directions, on a circle of given radius. With more friction rows than the two of the
-// sliding plane, the set {gauge(x, y) + sum |rest_i| <= radius}.
+// sliding plane, the set is {gauge(x, y) + sum |rest_i| <= radius}.
 //
-// Its projection is a threshold and what lies above it, as the diamond's (project.hpp): with tau
-// the multiplier, each part moves by its distance from tau times the polar set. The polar of the
-// polygon is the one with its sides in the same directions, at distance 1 (Moreau).
+// Its projection uses a threshold, like that of the diamond (project.hpp): with tau the multiplier,
+// each part is reduced by its projection on tau times the polar set. The polar of the polygon is
+// the one with its sides in the same directions, at distance 1 (Moreau).
 #pragma once
 #include "kernels/cone/directions.hpp"
 
@@ -14,17 +14,16 @@ struct PlanePoint {
   double x, y;
 };
 
-/// (x, y) turned and mirrored into the octant 0 <= y <= x, which all symmetries of the polygon
-/// keep.
+/// (x, y) rotated and mirrored into the octant 0 <= y <= x; the polygon has all these symmetries.
 SS_HD PlanePoint fold_octant(double x, double y) {
   return {max(abs(x), abs(y)), min(abs(x), abs(y))};
 }
 
-/// The factor by which the unit polygon must grow to have (x, y) on its boundary.
+/// The factor by which the unit polygon must be scaled so that (x, y) lies on its boundary.
 SS_HD double polygon_gauge(int d, double x, double y) {
   const PlanePoint v = fold_octant(x, y);
   double longest = 0.0;
-  for (int k = 0; 8 * k < d; ++k) {  // sides, by the sum of their corners
+  for (int k = 0; 8 * k < d; ++k) {  // sides, given by the sum of their corners
     const Direction a = pyramid_direction(k, d), b = pyramid_direction(k + 1, d);
     longest = max(longest, fma(a.c + b.c, v.x, (a.s + b.s) * v.y));
   }

@@ -1,5 +1,5 @@
-// Projections, in circular coordinates (docs/mathematics.md §1), written for a tangential vector of
-// any dimension: all of them scale y_t or shrink its entries, so no local array is needed.
+// Projections in circular coordinates (docs/mathematics.md §1), for a tangential vector of any
+// dimension: each of them scales y_t or shrinks its entries, so no local array is needed.
 #pragma once
 #include "kernels/linalg/math.hpp"
 
@@ -16,13 +16,13 @@ struct ConeProjection {
 /// Euclidean projection on {||x_t|| <= mu x_n}; `length` = ||y_t||. Any dimension (3, 4, 6).
 template <class Real>
 SS_HD ConeProjection<Real> project_cone(Real mu, Real y_n, Real length) {
-  // y_n >= 0 is not implied where mu = 0.
+  // y_n >= 0 does not follow from the second condition if mu = 0.
   const Mask<Real> inside = (y_n >= Real(0)) & (length <= mu * y_n);
   if (all(inside)) return {y_n, Real(1), inside};
   const Mask<Real> polar = mu * length <= -y_n;  // the projection is the apex
   Real normal = Real(0), factor = Real(0);
   if (!all(inside | polar)) {
-    normal = fma(mu, length, y_n) / fma(mu, mu, Real(1));  // >= 0 where it counts
+    normal = fma(mu, length, y_n) / fma(mu, mu, Real(1));  // >= 0 where it is used
     factor = select(length > Real(0), mu * normal / length, Real(0));
   }
   return {select(inside, y_n, select(polar, Real(0), normal)),

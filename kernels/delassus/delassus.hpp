@@ -1,18 +1,18 @@
 // M, J -> W = J M^-1 J^T, and r -> v = v_free + M^-1 J^T r (docs/mathematics.md §1).
 //
 // M = L L^T with the degrees of freedom in reverse order: MuJoCo numbers a kinematic tree from the
-// root, and eliminating from the leaves creates no fill-in (Featherstone 2005), so the zeros of M
-// stay zeros of L and are skipped. With Y = L^-1 J^T: W = Y^T Y.
+// root, and elimination from the leaves creates no fill-in (Featherstone 2005), so zeros of M stay
+// zeros of L and are skipped. With Y = L^-1 J^T: W = Y^T Y.
 #pragma once
 #include "kernels/group/arena.hpp"
-#include "kernels/law/env_problem.hpp"
 #include "kernels/linalg/cholesky.hpp"
 #include "kernels/linalg/matvec.hpp"
+#include "kernels/problem/env_problem.hpp"
 #include "stickslip/delassus.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-inline constexpr int kGivenMatrix = -1;  ///< degrees of freedom where the caller has formed W
+inline constexpr int kGivenMatrix = -1;  ///< degrees of freedom if the caller has formed W
 
 template <class In>
 SS_HD int dofs_of(const MechanismStep<In>& step) {
@@ -81,7 +81,7 @@ SS_HD void gram_matrix(const G& g, int nv, int n, const In* Y, In* W, int ld_W) 
     auto sum = Lanes<In, C>::all(In(0));
     for (int k = 0; k < nv; ++k) {
       const In y = Y[std::int64_t(k) * ld + i];
-      if (y == In(0)) continue;  // rows touch few degrees of freedom
+      if (y == In(0)) continue;  // a row touches few degrees of freedom
       sum.add(Lanes<In, C>::load(Y + std::int64_t(k) * ld + j0), y);
     }
     In entry[C];

@@ -1,9 +1,9 @@
-// W = J M^-1 J^T of a mechanism given without its zeros (stickslip/sparse_mechanism.hpp):
+// W = J M^-1 J^T of a mechanism given in sparse form (stickslip/sparse_mechanism.hpp):
 //
 //   M = L^T D L,    X = D^-1/2 L^-T J^T,    W = X^T X
 //
-// A column of X lives on the degrees of freedom that its row of J touches and on their ancestors:
-// one number for the dry friction of a root joint, a dozen for a humanoid's foot.
+// A column of X is non-zero only on the degrees of freedom that its row of J touches and on their
+// ancestors: one number for the dry friction of a root joint, a dozen for the foot of a humanoid.
 #pragma once
 #include "kernels/group/arena.hpp"
 #include "kernels/linalg/lanes.hpp"
@@ -12,12 +12,12 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// X by rows, and which runs of its columns a row touches at all.
+/// X by rows, and which runs of columns have non-zero entries in each row.
 struct TreeScratch {
   double* X;               ///< [nv][padded(rows)]
   double* root;            ///< [nv] D^-1/2
   std::uint64_t* touched;  ///< [nv] bit c: run c of row k is not all zero
-  std::int32_t* path;      ///< [rows] the column lives on this dof and its ancestors; -1: on more
+  std::int32_t* path;      ///< [rows] non-zero only on this dof and its ancestors; -1: on more
 
   SS_HD TreeScratch(Arena& arena, int nv, int max_rows)
       : X(arena.take<double>(std::size_t(nv) * padded(max_rows))),
@@ -32,10 +32,10 @@ struct TreeScratch {
 };
 
 inline constexpr int kRun = 8;  ///< a vector register
-/// Columns of one run: whole registers, few enough runs for the bits of a word.
+/// Columns of one run: whole registers, and at most 64 runs (one bit of a word for each).
 SS_HD int run_length(int ld) { return kRun * ((ld / kRun + 63) / 64); }
 
-/// The degree of freedom of which row i of J touches nothing but ancestors; -1: there is none.
+/// The degree of freedom such that row i of J touches only it and its ancestors; -1: there is none.
 SS_HD int path_of(const SparseMechanism& m, int i) {
   const int begin = m.J_row[i], end = m.J_row[i + 1];
   if (begin == end) return -1;
@@ -48,7 +48,7 @@ SS_HD int path_of(const SparseMechanism& m, int i) {
   return last;
 }
 
-/// Fills X with J^T, and what is known about its zeros.
+/// Fills X with J^T and records its zeros.
 template <class G>
 SS_HD void spread_rows(const G& g, const SparseMechanism& m, int ld, const TreeScratch& s) {
   const int run = run_length(ld);
@@ -128,8 +128,8 @@ SS_HD void gram_row(const SparseMechanism& m, int ld, const TreeScratch& s, int 
   }
 }
 
-/// W = X^T X: one fma chain per entry, from the root to the leaves over the degrees of freedom that
-/// row i lives on. Those on which row j does not add exact zeros, so W is symmetric bit for bit.
+/// W = X^T X: one fma chain per entry, from the root to the leaves over the degrees of freedom on
+/// which row i is non-zero. Those where row j is zero add exact zeros, so W is exactly symmetric.
 template <class G>
 SS_HD void gram_matrix(const G& g, const SparseMechanism& m, int ld, const TreeScratch& s,
                        double* W, int ld_W) {

@@ -1,5 +1,5 @@
-// Places the arrays of a body in one piece of memory. A null base only counts bytes, so the same
-// constructor that places a scratch also declares its size.
+// Assigns parts of one piece of memory to the arrays of a body. A null base only counts bytes, so
+// the constructor that places a scratch also computes its size.
 #pragma once
 #include <cstddef>
 
@@ -9,7 +9,7 @@ namespace stickslip::kernels::inline SS_ISA {
 
 class Arena {
  public:
-  static constexpr std::size_t kAlignment = 64;  ///< a cache line, a vector register
+  static constexpr std::size_t kAlignment = 64;  ///< a cache line or a vector register
 
   SS_HD explicit Arena(void* base) : base_(static_cast<unsigned char*>(base)) {}
 

@@ -1,8 +1,8 @@
-// A whole CUDA block of N lanes runs one environment: for problems so large that few of them fit
-// into a multiprocessor's shared memory, and warps alone would leave most of it idle.
+// A whole CUDA block of N lanes runs one environment: for problems so large that few of them fit in
+// the shared memory of a multiprocessor, where single warps would leave most of it idle.
 //
 // As in a warp, every call begins and ends with a barrier, and reductions end with the same value
-// on all lanes. Sums have 32 partials whatever the lanes (host_group.hpp), so the first warp adds.
+// on all lanes. Sums always have 32 partials (host_group.hpp), so the first warp adds.
 #pragma once
 #include "kernels/group/warp_group.hpp"
 
@@ -29,7 +29,7 @@ struct BlockGroup {
   template <class F>
   __device__ __forceinline__ void for_each_2d(int rows, int cols, F&& f) const {
     sync();
-    // A warp has a row, so that neighbouring lanes have neighbouring columns.
+    // One warp per row, so that neighbouring lanes have neighbouring columns.
 #pragma unroll 1
     for (int i = lane() / 32; i < rows; i += kWarps) {
 #pragma unroll 1
@@ -94,7 +94,7 @@ struct BlockGroup {
     sync();
     return best;
   }
-  /// The first lane's value, on all lanes.
+  /// Returns the value of the first lane on all lanes.
   template <class T>
   __device__ __forceinline__ T share(T value) const {
     T* const place = places<T>();
@@ -108,8 +108,8 @@ struct BlockGroup {
  private:
   __device__ static int warp() { return int(threadIdx.x) / 32; }
 
-  /// A warp's share of n items: runs one after the other, so that the first of equal items is that
-  /// of the first warp.
+  /// A warp's part of n items: a run of consecutive items, so that of equal items the first belongs
+  /// to the first warp.
   struct Part {
     int first, size;
     __device__ explicit Part(int n) {
@@ -119,7 +119,7 @@ struct BlockGroup {
     }
   };
 
-  /// A value per warp, in shared memory.
+  /// One value per warp, in shared memory.
   template <class T>
   __device__ static T* places() {
     __shared__ T memory[kWarps];

@@ -1,7 +1,7 @@
 // Compilation context of the kernel bodies: host or device, and which instruction set.
 #pragma once
 
-// Every function a body calls runs on both sides. Bodies are always inlined into their launch
+// Every function that a body calls runs on both sides. Bodies are always inlined into their launch
 // function: a call would spill the caller's registers to local memory on a GPU.
 #if defined(__CUDACC__)
 #pragma nv_diag_suppress 1675  // `#pragma GCC unroll`, `ivdep`: for g++ alone
@@ -10,26 +10,27 @@
 #define SS_HD inline __attribute__((always_inline))
 #endif
 
-// A part of a large body. On a CPU it stays a function: a body of thousands of instructions runs
-// out of registers, and its parts' loops with it.
+// A part of a large body. On a CPU it remains a function: a body of thousands of instructions runs
+// out of registers, also in the loops of its parts.
 #if defined(__CUDACC__)
 #define SS_PART SS_HD
 #else
 #define SS_PART __attribute__((noinline))
 #endif
 
-// Before a loop of a large body, whose copies side by side would cost a GPU registers.
+// Before a loop of a large body that must not be unrolled: unrolled copies would need more
+// registers.
 #if defined(__CUDA_ARCH__)
 #define SS_ROLLED _Pragma("unroll 1")
 #else
 #define SS_ROLLED
 #endif
 
-// Lambdas that a body's speed depends on.
+// Lambdas that must be inlined for speed.
 #define SS_INLINE __attribute__((always_inline))
 
-// The CPU kernels are compiled once per instruction set. The inline namespace keeps their symbols
-// apart, so that the linker never replaces AVX2 code by AVX-512 code of the same name.
+// The CPU kernels are compiled once per instruction set. The inline namespace separates their
+// symbols, so that the linker never replaces AVX2 code by AVX-512 code of the same name.
 #ifndef SS_ISA
 #define SS_ISA portable
 #endif

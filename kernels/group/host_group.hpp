@@ -1,23 +1,27 @@
 // One thread runs all lanes of an environment, one after the other: the CPU backend.
 //
-// Concept of a group (the only thing a body may use; a barrier stands at entry and exit of each):
+// Concept of a group (a body uses nothing else; each call begins and ends with a barrier):
 //   for_each(n, f)            f(i) for i in [0, n), in any order, lanes in parallel
 //   for_each_2d(rows, cols, f) f(i, j), columns contiguous
 //   once(f)                   f() by one lane
-//   sum(n, f)                 32 strided partials (i mod 32) folded in halves, whatever the lanes
-//   max(n, f)                 largest f(i), at least 0; NaN is not propagated: ask `any` for it
+// |  sum(n, f)                 32 strided partials (i mod 32) added in halves, for any lane count
+// |  max(n, f)                 largest f(i), at least 0; NaN is not propagated: use `any` for it
 //   any(n, f)                 whether f(i) holds for some i
 //   argmax(n, f)              index of the largest f(i) >= 0, n > 0, ties to the lowest index
-//   kChunk                    consecutive rows one lane owns in a matrix-vector product
-// Code between those calls is run by every lane: it may read shared scratch and must not write it.
+// |  kChunk                    consecutive rows of one lane in a matrix-vector product
+// Every lane runs the code between those calls: it may read shared scratch and must not write it.
 #pragma once
+#include "kernels/group/stop.hpp"
 #include "kernels/linalg/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
 struct HostGroup {
-  /// Rows computed side by side, so that the compiler keeps them in vector registers.
+  /// Rows computed together, so that the compiler keeps them in vector registers.
   static constexpr int kChunk = 16;
+
+  const Stop* stop = current_stop;
+  bool stopped() const { return stop != nullptr && stop->ask(stop->whom); }
 
   template <class F>
   SS_HD void for_each(int n, F&& f) const {
@@ -52,7 +56,7 @@ struct HostGroup {
   template <class F>
   SS_HD auto max(int n, F&& f) const {
     using T = decltype(f(0));
-    constexpr int kWidth = 8;  // side by side, in vector registers where f allows
+    constexpr int kWidth = 8;  // together, in vector registers if f allows
     T best[kWidth] = {};
     int i = 0;
     for (; i + kWidth <= n; i += kWidth) {
@@ -89,7 +93,8 @@ struct HostGroup {
       }
       return at;
     }
-    // Two passes: an integer maximum vectorises, the search stops at the lowest index that has it.
+    // Two passes: an integer maximum vectorises, then a search finds the lowest index with that
+    // value.
     for (int i = 1; i < n; ++i) {
       const auto bits = order_bits(f(i));
       best = bits > best ? bits : best;

@@ -1,6 +1,6 @@
-// N numbers side by side in vector registers: the scalar of a body that solves N environments at
-// once on a CPU. Every operation is IEEE's, lane by lane, so that a lane has the bits that the body
-// gives with plain numbers.
+// N numbers in vector registers: the scalar type of a body that solves N environments at once on a
+// CPU. Every operation is the IEEE one, lane by lane, so a lane has the same bits as the body with
+// plain numbers.
 #pragma once
 #include "kernels/group/host_group.hpp"
 #include "kernels/group/pack_register.hpp"
@@ -8,7 +8,7 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// What comparing packs gives: one truth value per lane.
+/// The result of a comparison of packs: one truth value per lane.
 template <class T, int N>
 struct PackMask {
   using R = PackRegister<T>;
@@ -36,7 +36,7 @@ struct PackMask {
     for (int k = 0; k < K; ++k) a.m[k] = typename R::M(~a.m[k]);
     return a;
   }
-  /// Bit l: whether it holds for lane l.
+  /// Bit l: the value of lane l.
   SS_HD unsigned bits() const {
     unsigned all = 0;
     for (int k = 0; k < K; ++k) all |= lane_bits(m[k]) << (k * kWidth);
@@ -106,7 +106,7 @@ struct Pack {
     for (int k = 0; k < K; ++k) a.v[k] = R::sqrt(a.v[k]);
     return a;
   }
-  // In this order, the processor's min and max are those of math.hpp, for NaN and zeros too.
+  // In this order the processor's min and max equal those of math.hpp, for NaN and zeros too.
   SS_HD friend Pack min(Pack a, Pack b) {
     for (int k = 0; k < K; ++k) a.v[k] = R::min(b.v[k], a.v[k]);
     return a;
@@ -154,7 +154,7 @@ struct WideOf<Pack<T, N>> {
 template <class T, int N>
 struct Limits<Pack<T, N>> : Limits<T> {};
 
-/// C packs that are summed side by side.
+/// C packs that are summed at the same time.
 template <class T, int N, int C>
 requires(C > 1) struct Lanes<Pack<T, N>, C> {
   using Real = Pack<T, N>;
@@ -172,6 +172,11 @@ requires(C > 1) struct Lanes<Pack<T, N>, C> {
   SS_HD void add(const Lanes& a, Real x) {
     unroll<0, C>([&](auto i) SS_INLINE { v[i] = fma(a.v[i], x, v[i]); });
   }
+  SS_HD Lanes magnitude() const {
+    Lanes r;
+    unroll<0, C>([&](auto i) SS_INLINE { r.v[i] = abs(v[i]); });
+    return r;
+  }
 };
 
 /// The group of a body whose numbers are packs: one thread runs it for all lanes of the packs.
@@ -188,7 +193,7 @@ struct PackGroup : HostGroup {
     }
     return best;
   }
-  /// Lane by lane.
+  /// Calls f for each lane.
   template <class F>
   SS_HD auto any(int n, F&& f) const {
     decltype(f(0)) found(false);
@@ -197,7 +202,7 @@ struct PackGroup : HostGroup {
   }
 };
 
-/// Puts `count` consecutive numbers of each of N sources into lanes: to[i] = (from[0][i], ...).
+/// Writes `count` consecutive numbers of each of N sources into lanes: to[i] = (from[0][i], ...).
 template <class T, int N>
 void gather_lanes(const T* const* from, int count, Pack<T, N>* to) {
   using R = PackRegister<T>;
@@ -224,7 +229,7 @@ void gather_lanes(const T* const* from, int count, Pack<T, N>* to) {
         }
         for (int l = 0; l < W; ++l) rows[l] = next[l];
       }
-      unroll<0, W>([&](auto i) SS_INLINE {  // no loop: g++ takes it for a copy, by way of memory
+      unroll<0, W>([&](auto i) SS_INLINE {  // no loop: g++ would copy through memory
         if (i < here) to[i0 + i].v[k] = rows[i];
       });
     }

@@ -1,5 +1,5 @@
-// One vector register of numbers, for packs (pack.hpp): what the compiler's vector types lack,
-// under one name for AVX2 and AVX-512.
+// One vector register of numbers, for packs (pack.hpp): operations that the compiler's vector types
+// do not have, under one name for AVX2 and AVX-512.
 #pragma once
 #include <immintrin.h>
 
@@ -13,8 +13,8 @@ struct PackRegister;
 #if defined(__AVX512F__)
 inline constexpr int kPackBytes = 64;
 // Masked with all lanes: g++ 12 warns of uninitialised values in its own unmasked forms.
-// Conversions too are named: of __builtin_convertvector it makes two of half the width, and joins
-// them.
+// Conversions are intrinsics too: g++ splits __builtin_convertvector into two of half the width and
+// joins the results.
 template <>
 struct PackRegister<float> {
   using V = __m512;
@@ -61,7 +61,7 @@ SS_HD __m512 narrow(__m512d low, __m512d high) {
   const __m256 b = _mm512_maskz_cvtpd_ps(__mmask8(-1), high);
   return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 }
-/// Bit l: whether the mask holds for lane l.
+/// Bit l: the mask value of lane l.
 SS_HD unsigned lane_bits(__mmask16 m) { return m; }
 SS_HD unsigned lane_bits(__mmask8 m) { return m; }
 template <class T>

@@ -1,5 +1,5 @@
-// A HostGroup that runs its lanes in another order for every seed: a body that is right for one
-// order only (a race on a GPU) changes its bits. For tests.
+// A HostGroup that runs its lanes in a different order for every seed: a body that is correct for
+// one order only (a race on a GPU) changes its bits. For tests.
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,5 @@
-// Every lane is a real thread and every barrier a real one, so that ThreadSanitizer finds on the
-// CPU the races a GPU would have. For tests: one environment at a time.
+// Every lane is a thread and every barrier a thread barrier, so that ThreadSanitizer finds on the
+// CPU the races that a GPU would have. For tests: one environment at a time.
 #pragma once
 #include <barrier>
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// What the lanes of one group share.
+/// Data shared by the lanes of one group.
 struct ThreadTeam {
   explicit ThreadTeam(int lane_count)
       : lanes(lane_count),
@@ -83,7 +83,7 @@ struct ThreadGroup {
   int argmax(int n, F&& f) const {
     sync();
     int best = -1;
-    const auto better = [&](int i, int j) {  // whether i wins over j
+    const auto better = [&](int i, int j) {  // whether i precedes j
       if (i < 0 || j < 0) return i >= 0;
       const auto a = order_bits(f(i)), b = order_bits(f(j));
       return a > b || (a == b && i < j);

@@ -1,21 +1,21 @@
 // L lanes of a CUDA warp run one environment; L is a power of two up to 32.
 //
-// Loops over items are not unrolled: n is rarely more than a few L, and unrolled bodies cost the
-// registers that decide whether a kernel spills. Reductions end with the same value on all lanes:
-// a butterfly adds the same pairs on both sides, and a + b = b + a bit for bit.
+// Loops over items are not unrolled: n is rarely more than a few L, and unrolled bodies need more
+// registers, which may make a kernel spill. Reductions end with the same value on all lanes: a
+// butterfly adds the same pairs on both sides, and a + b has the same bits as b + a.
 #pragma once
 #include "kernels/linalg/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-// A test defines SS_EMULATED_WARP, and the few CUDA functions used here on real threads.
+// A test defines SS_EMULATED_WARP and implements the few CUDA functions used here with threads.
 #if defined(__CUDACC__) || defined(SS_EMULATED_WARP)
 template <int L>
 struct WarpGroup {
   static_assert(L >= 1 && L <= 32 && (L & (L - 1)) == 0);
   static constexpr int kLanes = L;
   static constexpr int kChunk = 1;
-  static constexpr int kPartials = 32 / L;  ///< of the 32 partial sums, those of this lane
+  static constexpr int kPartials = 32 / L;  ///< partial sums of this lane, of 32
 
   __device__ static int lane() { return int(threadIdx.x) % L; }
   __device__ static unsigned mask() {
@@ -129,7 +129,7 @@ struct WarpGroup {
     sync();
     return best;
   }
-  /// The first lane's value, on all lanes.
+  /// Returns the value of the first lane on all lanes.
   template <class T>
   __device__ __forceinline__ T share(T value) const {
     return __shfl_sync(mask(), value, 0, L);

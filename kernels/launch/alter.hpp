@@ -1,24 +1,26 @@
-// Problems near the one to solve, on the way to its solution: softer contacts, or the gaps of De
-// Saxce's fixed point.
+// Altered problems near the problem as given, whose solutions lead to its solution: softer
+// contacts, or the gaps of De Saxce's fixed point.
 #pragma once
-#include "kernels/law/scaled.hpp"
+#include "kernels/problem/scaled.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Compliance `soften` W_nn on all rows of contacts: on the normals, so that there is a solution;
-/// on the tangents too, so that sticking contacts share the load in one way only.
-template <class Real, class G>
-SS_HD void soften_contacts(const G& g, const Scaled<Real>& s, Real soften) {
+/// Adds the compliance `soften` W_nn to all rows of contacts: on the normals, so that there is a
+/// solution; on the tangents, so that the distribution of the load over sticking contacts is
+/// unique.
+template <class Real, class G, class In>
+SS_HD void soften_contacts(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
+                           Real soften) {
   g.for_each(s.n_contacts, [&](int k) {
     const int a = s.block[k];
-    const Real compliance = soften * s.W_diag[a];
+    const Real compliance = soften * Real(normal_diagonal(p, k) * s.d[a] * s.d[a]);
     for (int j = 0; j < s.dim(k); ++j) {
       if (s.d[a + j] > 0.0) s.W[std::int64_t(a + j) * s.ld + a + j] += compliance;
     }
   });
 }
 
-/// b_n + mu |u_t| in place of b_n, u_t that of the scaled velocity u. Returns the largest change.
+/// Replaces b_n by b_n + mu |u_t|, with the scaled velocity u. Returns the largest change.
 template <class Real, class G, class In>
 SS_HD double shift_gaps(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, const Real* u) {
   const auto shifted = [&](int k) {
@@ -33,7 +35,7 @@ SS_HD double shift_gaps(const G& g, const EnvProblem<In>& p, const Scaled<Real>&
   return change;
 }
 
-/// Makes s again what it was before any of the above.
+/// Restores s to its state before any of the above.
 template <class Real, class G, class In>
 SS_HD void restore_problem(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s) {
   set_compliance(g, s, true);

@@ -1,67 +1,65 @@
-// Where an environment stands on its way up the ladder: in memory, as a GPU's registers are short.
+// Progress of an environment on the ladder: in memory, because a GPU has few registers.
 #pragma once
 #include "kernels/launch/ladder.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// The test for problems without a solution (kernels/launch/jam.hpp).
-struct JamTest {
-  bool suspected = false;  ///< by the warm start: the test comes first, and rung 0 is left out
-  bool possible = true;    ///< the impulses have grown with every softened stage that was solved
-  int stages = 0;          ///< how many that are
-  double size = 0.0;       ///< max|r| of the last of them
-  double soften = 0.0;     ///< and its compliance
-  double softened_residual = 0.0;  ///< of the answer if there is no solution
-
-  /// Takes in max|r| of a softened stage that was solved.
-  SS_HD void learn(double new_size, double new_soften) {
-    constexpr double kGrowth = 0.5;  // of the compliance's: 1 in a jam, at last 0 with a solution
-    if (stages > 0 && !(new_size * new_soften > kGrowth * size * soften)) possible = false;
-    ++stages;
-    size = new_size;
-    soften = new_soften;
-  }
-  SS_HD bool found() const { return possible && stages > 1; }
-
-  /// Whether a stage has anything to find out.
-  SS_HD bool wants(const Stage& stage, bool no_solution_so_far) const {
-    if (stage.suspected && !suspected) return false;
-    if (stage.check == Check::unsolvable) return no_solution_so_far;
-    return possible || !(stage.check == Check::growth || stage.check == Check::divergence);
-  }
-};
-
 struct Climb {
   std::int64_t env;  ///< of the batch
   Stage stage;
-  int next = 0;                  ///< stage of the ladder
-  double residual_before = 0.0;  ///< the best before the stage
-  double work_left = 0.0;        ///< of the stages after rung 0
-  JamTest jam;
-  // What the result tells beside the impulse:
+  int next = 0;                   ///< the next stage of the ladder
+  double residual_before = 0.0;   ///< the best before the stage
+  double work_left[2] = {};       ///< of rung 0, of the other rungs
+  double softened_size = 0.0;     ///< max|r| soften of the last softened stage
+  bool seems_unsolvable = false;  ///< a guess, for the work spent and the answer, not the status
+  bool answered = false;          ///< the softened answer was requested
+  // Results in addition to the impulse:
   int iterations = 0, rung = 0;
   Solver solver = Solver::automatic;
 
-  SS_HD Climb(std::int64_t batch_env, Solver first, int n)
-      : env(batch_env), work_left(work_after_rung_0(n)), solver(first) {}
-
-  /// Begins the next stage, with the budget that the work left allows.
-  SS_HD void enter(const SolveOptions& o, int n, double best_residual) {
-    stage = stage_of(o, next++);
-    residual_before = best_residual;
-    if (n > stage.most_rows) stage.budget = 0;
-    if (stage.rung == 0 || stage.suspected) return;
-    const double work = work_of(stage, n);
-    if (work * stage.budget > work_left) stage.budget = int(work_left / work);
+  SS_HD Climb(std::int64_t batch_env, const SolveOptions& o, int n)
+      : env(batch_env), solver(solver_of(stage_of(o, 0).method)) {
+    const bool limited = o.max_work > 0.0;
+    work_left[0] = limited ? 0.5 * o.max_work : Limits<double>::infinity;
+    work_left[1] = limited ? 0.5 * o.max_work : work_after_rung_0(n, o.thorough);
   }
 
-  /// Ends it, after `done` iterations.
+  /// Begins the next stage, with the budget allowed by the work left.
+  SS_HD void enter(const SolveOptions& o, int n, double best_residual, bool infeasible) {
+    stage = stage_of(o, next++);
+    residual_before = best_residual;
+    const bool over = stage.method == Method::none || stage.rung > o.max_rung;
+    if (over) {
+      stage = seems_unsolvable && !answered ? softened_answer() : Stage{};
+      answered = true;
+    } else if (n < stage.least_rows || n > stage.most_rows ||
+               (infeasible ? !(stage.soften > 0.0) : stage.softened == Softened::answer)) {
+      stage.budget = 0;  // with a proof, only the answer remains to be found
+    }
+    if (stage.attempts.first > 0) stage.budget = max(0, stage.budget - iterations);  // go on
+    const double work = work_of(stage, n), left = work_left[stage.rung > 0 ? 1 : 0];
+    if (over && !(o.max_work > 0.0)) return;
+    if (work * stage.budget > left) stage.budget = int(max(left, 0.0) / work);
+  }
+
+  /// Records max|r| after a softened stage. If there is no solution, it grows like 1 / soften; only
+  /// stages that end before their budget show that.
+  SS_HD void learn(const SolveOptions& o, double size, bool converged, int n) {
+    constexpr double kGrowth = 0.5;
+    const double before = softened_size;
+    softened_size = converged ? size * stage.soften : 0.0;
+    if (stage.softened != Softened::growth || !(before > 0.0)) return;
+    seems_unsolvable = softened_size > kGrowth * before;
+    if (seems_unsolvable) work_left[1] = min(work_left[1], work_if_unsolvable(n, o.thorough));
+  }
+
+  /// Ends the stage after `done` iterations.
   SS_HD void leave(int done, int n, double best_residual) {
-    iterations += done;
-    if (stage.rung > 0 && !stage.suspected) work_left -= work_of(stage, n) * done;
+    if (stage.method != Method::farkas) iterations += done;  // a proof does not improve the impulse
+    work_left[stage.rung > 0 ? 1 : 0] -= work_of(stage, n) * done;
     if (!(best_residual < residual_before)) return;
     rung = stage.rung;
-    // A stage that only judged where the one before ended has found nothing itself.
+    // A stage that only judged the result of the previous stage has found nothing itself.
     if (done > 0) solver = solver_of(stage.method);
   }
 };

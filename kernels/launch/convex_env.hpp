@@ -1,5 +1,5 @@
-// One environment of law `convex` from its mechanism to its verdict, without forming W: what the
-// residual needs of it is its diagonal and the velocities W r + b = J M^-1 J^T r + b.
+// One environment of law `convex` from its mechanism to its verdict, without forming W: the
+// residual needs only the diagonal of W and the velocities W r + b = J M^-1 J^T r + b.
 #pragma once
 #include "kernels/delassus/tree.hpp"
 #include "kernels/launch/solve_env.hpp"
@@ -13,7 +13,8 @@ struct ConvexScratch {
   JudgeMemory<double> judge_memory;
   Scaled<double> scaled;  ///< without its matrix
   TreeScratch tree;
-  double *diagonal, *change;  ///< [rows] of W; [nv]
+  double* diagonal;                         ///< [rows] of W
+  double *change, *left, *partial, *reach;  ///< [nv]
   VelocityNewton newton;
 
   SS_HD ConvexScratch(Arena& arena, int nv, int max_rows, int max_contacts)
@@ -24,6 +25,9 @@ struct ConvexScratch {
         tree(arena, nv, max_rows),
         diagonal(arena.take<double>(padded(max_rows))),
         change(arena.take<double>(nv)),
+        left(arena.take<double>(nv)),
+        partial(arena.take<double>(nv)),
+        reach(arena.take<double>(nv)),
         newton(arena, nv, max_rows) {}
   SS_HD static std::size_t bytes(int nv, int max_rows, int max_contacts) {
     Arena arena(nullptr);
@@ -32,11 +36,12 @@ struct ConvexScratch {
   }
 };
 
-/// u_R of impulses r without W.
+/// u_R of impulses r without W: u = J x + R r + b, M x = J^T r.
 struct SparseVelocity {
   const EnvProblem<double>& p;
   const SparseMechanism& m;
-  double* change;  ///< [nv] scratch: M^-1 J^T r
+  double* change;                  ///< [nv] x
+  double *left, *partial, *reach;  ///< [nv] scratch
   template <class G>
   SS_HD void operator()(const G& g, const double* r, double* u) const {
     g.for_each(m.tree.n, [&](int k) { change[k] = 0.0; });
@@ -46,10 +51,76 @@ struct SparseVelocity {
     multiply_J(g, m, change,
                [&](int i, double sum) { u[i] = sum + fma(p.compliance(i), r[i], p.b[i]); });
   }
+
+  /// Bound of the errors of u; x must belong to u. With y = J^T r - M x, the error of J_i x is J_i
+  /// M^-1 y, at most sqrt(W_ii) sum_k |y_k| sqrt((M^-1)_kk). Running error of sums: at most half an
+  /// ulp of every partial sum (Higham 2002, section 3.3).
+  template <class G>
+  SS_HD void error(const G& g, const double* r, const double* /*u*/, double* e) const {
+    double off = 0.0;
+    left_over(g, r);
+    for (int k = 0; k < m.tree.n; ++k) {
+      off = fma(fma(kUnit, partial[k], abs(left[k])), sqrt(inverse_diagonal(g, k)), off);
+    }
+    g.for_each(p.n, [&](int i) {
+      double sum = 0.0, sizes = 0.0;
+      for (int c = m.J_row[i]; c < m.J_row[i + 1]; ++c) {
+        sum = fma(m.J[c], change[m.J_col[c]], sum);
+        sizes += abs(sum);
+      }
+      const double rest = fma(p.compliance(i), r[i], p.b[i]);
+      sizes += abs(rest) + abs(sum + rest);
+      e[i] = fma(kUnit, sizes, 1.01 * sqrt(p.w(i, i)) * off);
+    });
+  }
+
+ private:
+  static constexpr double kUnit = 1.01 * kRoundoff;  ///< includes second-order terms
+
+  /// left = J^T r - M x, and the sizes of its partial sums.
+  template <class G>
+  SS_HD void left_over(const G& g, const double* r) const {
+    const TreeSparsity& t = m.tree;
+    const auto add = [&](int k, double a, double b) {
+      left[k] = fma(a, b, left[k]);
+      partial[k] += abs(left[k]);
+    };
+    g.once([&] {
+      for (int k = 0; k < t.n; ++k) left[k] = partial[k] = 0.0;
+      for (int i = 0; i < m.rows; ++i) {
+        for (int c = m.J_row[i]; c < m.J_row[i + 1]; ++c) add(m.J_col[c], m.J[c], r[i]);
+      }
+      for (int i = 0; i < t.n; ++i) {
+        const int end = t.row_adr[i] + t.row_nnz[i] - 1;
+        for (int c = t.row_adr[i]; c < end; ++c) {
+          add(t.col[c], -m.M[c], change[i]);
+          add(i, -m.M[c], change[t.col[c]]);
+        }
+        add(i, -m.M[end], change[i]);
+      }
+    });
+  }
+
+  /// (M^-1)_kk = |D^-1/2 L^-T e_k|^2, non-zero only on k and its ancestors.
+  template <class G>
+  SS_HD double inverse_diagonal(const G& g, int k) const {
+    const TreeSparsity& t = m.tree;
+    const int depth = t.row_nnz[k] - 1;
+    const std::int32_t* path = t.col + t.row_adr[k];
+    g.once([&] {
+      for (int a = 0; a < depth; ++a) reach[a] = 0.0;
+      reach[depth] = 1.0;
+      for (int a = depth; a > 0; --a) {
+        const double* row = m.L + t.row_adr[path[a]];
+        for (int c = 0; c < a; ++c) reach[c] = fma(-row[c], reach[a], reach[c]);
+      }
+    });
+    return g.sum(depth + 1, [&](int a) { return reach[a] * reach[a] * m.D_inv[path[a]]; });
+  }
 };
 
 /// Opens the problem with the diagonal of W in place of W: a matrix whose rows all begin at the
-/// same place, of which nothing but the diagonal may be read.
+/// same place, so that only the diagonal may be read.
 template <class G>
 SS_HD EnvStatus open_without_W(const G& g, const ProblemBatch<double>& batch, std::int64_t env,
                                const SparseMechanism& m, const ConvexScratch& scratch,
@@ -65,8 +136,8 @@ SS_HD EnvStatus open_without_W(const G& g, const ProblemBatch<double>& batch, st
   return broken ? EnvStatus::bad_input : EnvStatus::solved;
 }
 
-/// Solves environment `env` of the batch, whose W is not looked at, from the scaled velocities that
-/// `start`[nv], less those of the free motion, gives.
+/// Solves environment `env` of the batch without reading its W. Starts from the scaled velocities
+/// given by `start`[nv], which are relative to the free velocity.
 template <class G>
 SS_HD void solve_convex(const G& g, const ProblemBatch<double>& batch, const SparseMechanism& m,
                         const double* start, const ResultBatch<double>& result,
@@ -80,15 +151,16 @@ SS_HD void solve_convex(const G& g, const ProblemBatch<double>& batch, const Spa
     report(g, result, env, status, Limits<double>::infinity, 0, Solver::automatic, 0, rows_needed);
     return;
   }
-  enter_circular_coordinates(g, p, o.law, scratch.view);
+  enter_circular_coordinates(g, p, facts_of(o.law).is_frictionless, scratch.view);
   Judge<double>& judge = scratch.judge;
-  open_judge(g, p, o, scratch.judge_memory, impulse, judge);
+  open_judge(g, p, o, scratch.judge_memory, impulse, nullptr, judge);
   Scaled<double>& s = scratch.scaled;
   scale_vectors(g, p, o.law, s);
   g.for_each(m.tree.n, [&](int k) { scratch.newton.x[k] = s.q * start[k]; });
-  const int steps =
-      run_velocity_newton(g, p, m, s, scratch.newton, 2 * min(o.max_newton, kMostSteps),
-                          SparseVelocity{p, m, scratch.change}, judge);
+  const SparseVelocity velocity{p, m, scratch.change, scratch.left, scratch.partial, scratch.reach};
+  const int steps = run_velocity_newton(g, p, m, s, scratch.newton,
+                                        2 * min(o.max_newton, kMostSteps), velocity, judge);
+  close_judge(g, p, velocity, judge);
   status = judge.solved() ? EnvStatus::solved : EnvStatus::not_converged;
   report(g, result, env, status, judge.best_residual, steps, Solver::newton, 0, p.n);
 }

@@ -11,7 +11,7 @@ template <class Real, class Factor, class In>
 void solve_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result,
                  const SolveOptions& options, const MechanismStep<In>& step, std::int64_t begin,
                  std::int64_t end, void* memory, Part part) {
-  const int directions = options.law == Law::pyramid ? options.directions : 0;
+  const int directions = lcp_directions(options);
   const EnvScratch<Real, Factor, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts,
                                              directions, dofs_of(step));
   for (std::int64_t env = begin; env < end; ++env) {
@@ -19,23 +19,47 @@ void solve_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result,
   }
 }
 
+/// Opens environment `env` in the scratch; false if its input is not valid.
+template <class In, class Scratch>
+bool open_usable(const ProblemBatch<In>& batch, std::int64_t env, Law law, const Scratch& scratch,
+                 EnvProblem<In>& p) {
+  const HostGroup g;
+  int rows = 0;
+  if (open_problem(g, batch, env, scratch.view, p, rows) != EnvStatus::solved) return false;
+  if (!check_values(g, p, facts_of(law).needs_symmetric_W)) return false;
+  enter_circular_coordinates(g, p, facts_of(law).is_frictionless, scratch.view);
+  return true;
+}
+
 template <class In>
 void measure_range(const ProblemBatch<In>& batch, EnvArray<const In> impulse, Law law,
                    Measures* measures, int directions, std::int64_t begin, std::int64_t end,
                    void* memory) {
   const EnvScratch<double, double, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts);
+  for (std::int64_t env = begin; env < end; ++env) {
+    EnvProblem<In> p{};
+    measures[env] = Measures{};
+    measures[env].residual = Limits<double>::infinity;
+    if (!open_usable(batch, env, law, scratch, p)) continue;
+    p.directions = directions;
+    measures[env] = measure_impulse(HostGroup{}, p, law, slot(impulse, env), scratch.judge_memory.u,
+                                    scratch.judge_memory.e);
+  }
+}
+
+template <class In>
+void certify_range(const ProblemBatch<In>& batch, EnvArray<const double> certificate,
+                   const SolveOptions& o, std::uint8_t* holds, std::int64_t begin, std::int64_t end,
+                   void* memory) {
+  const EnvScratch<double, double, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts);
   const HostGroup g;
   for (std::int64_t env = begin; env < end; ++env) {
     EnvProblem<In> p{};
-    int rows = 0;
-    const bool usable = open_problem(g, batch, env, scratch.view, p, rows) == EnvStatus::solved &&
-                        check_values(g, p, law);
-    measures[env] = Measures{};
-    measures[env].residual = Limits<double>::infinity;
-    if (!usable) continue;
-    p.directions = directions;
-    enter_circular_coordinates(g, p, law, scratch.view);
-    measures[env] = measure_impulse(g, p, law, slot(impulse, env), scratch.judge_memory.u);
+    holds[env] = 0;
+    if (!open_usable(batch, env, o.law, scratch, p)) continue;
+    const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
+    const double tolerance = tolerance_of(o.atol, o.rtol, o.precision, b_max);
+    holds[env] = certificate_holds(g, p, tolerance, slot(certificate, env)) ? 1 : 0;
   }
 }
 

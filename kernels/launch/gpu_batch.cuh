@@ -1,4 +1,4 @@
-// The CUDA kernels: groups of lanes take environments of one size class until none is left.
+// The CUDA kernels: each group takes the next environment of one size class until none is left.
 #pragma once
 #include "kernels/delassus/delassus.hpp"
 #include "kernels/group/block_group.hpp"
@@ -11,9 +11,9 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class Group>
 constexpr int kThreads = Group::kLanes > 32 ? Group::kLanes : 32;
 
-/// Scratch of this thread's group. A template parameter decides on the memory, so that the compiler
-/// knows the address space: shared addresses take half the registers. The indices are read by
-/// volatile code, so that it does not keep every address of the scratch in registers from one
+/// Scratch of this thread's group. A template parameter selects the memory, so that the compiler
+/// knows the address space: shared addresses take half the registers. Volatile code reads the
+/// indices, so that the compiler does not keep every address of the scratch in registers from one
 /// environment to the next.
 template <class Group, bool kShared>
 __device__ __forceinline__ unsigned char* group_memory(const GroupScratch& scratch) {
@@ -40,8 +40,8 @@ __device__ __forceinline__ int take_env(const Group& g, const WorkList& work) {
   return ticket < *work.count ? work.envs[ticket] : -1;
 }
 
-/// Blocks that a multiprocessor's registers shall have room for: 12 where 168 a thread are enough,
-/// as they are for sweeps in float; 1 lifts ptxas' own limit.
+/// Number of blocks for which the registers of a multiprocessor must suffice: 12 if 168 per thread
+/// are enough, as for sweeps in float; 1 removes ptxas' own limit.
 template <class Real, Program kProgram, class Group>
 constexpr int kResident = kProgram == Program::sweeping && sizeof(Real) == 4 && Group::kLanes <= 32
                               ? 12
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(kThreads<WarpGroup<32>>, 1)
 
 namespace stickslip::kernels {
 
-/// Definition for the files that instantiate it.
+/// Definition for the files that instantiate the kernels.
 template <class Real, class Factor, class In, Program kProgram>
 SolveKernels solve_kernels() {
   using Scratch = EnvScratch<Real, Factor, In, kProgram>;

@@ -1,4 +1,4 @@
-#define SS_POLYGONS  // pyramids of more than 4 directions (kernels/law/env_problem.hpp)
+#define SS_POLYGONS  // pyramids of more than 4 directions (kernels/problem/env_problem.hpp)
 #include "kernels/launch/gpu_batch.cuh"
 
 namespace stickslip::kernels {

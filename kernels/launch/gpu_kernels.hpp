@@ -1,5 +1,5 @@
-// The CUDA kernels as host code sees them: functions with the facts a launch needs. The kernels
-// themselves are in gpu_batch.cuh, instantiated one file per combination of types.
+// The CUDA kernels for host code: functions with the data that a launch needs. The kernels
+// themselves are in gpu_batch.cuh, instantiated in one file per combination of types.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,27 +11,27 @@
 namespace stickslip::kernels {
 
 /// Size classes of environments, smallest first. Each has its own launch, with scratch for its
-/// capacity, so that a batch of small problems is not slowed down by one large neighbour.
+/// capacity, so that one large problem does not slow down a batch of small ones.
 struct SizeClasses {
   static constexpr int kCapacity = 5;
   int count = 0;
-  int rows[kCapacity] = {};  ///< most rows of an environment in the class
+  int rows[kCapacity] = {};  ///< largest number of rows of an environment in the class
 };
 
 /// Environments of one class, in device memory.
 struct WorkList {
   const std::int32_t* envs;  ///< [*count] indices into the batch, in any order
   const std::int32_t* count;
-  std::int32_t* next;  ///< ticket: groups take environments one by one, as these differ in effort
+  std::int32_t* next;  ///< ticket: groups take environments one by one, because their work differs
 };
 
 /// Scratch of the groups of a launch.
 struct GroupScratch {
   int max_rows, max_contacts;
-  int directions;         ///< of the law `pyramid` as an LCP; 0: no room for it in any program
+  int directions;         ///< of the law `pyramid` as an LCP; 0: no program has memory for it
   int nv;                 ///< of mechanisms, or kGivenMatrix
   std::size_t bytes;      ///< per group
-  unsigned char* memory;  ///< kernels that use global memory; the others: dynamic shared memory
+  unsigned char* memory;  ///< for kernels that use global memory; the others: dynamic shared memory
 };
 
 /// Parameters of a solve kernel: (ProblemBatch<In>, ResultBatch<In>, SolveOptions,
@@ -39,17 +39,17 @@ struct GroupScratch {
 struct SolveKernels {
   static constexpr int kNarrowLanes = 8;
   static constexpr int kBlockLanes = 128;  ///< one group per block
-  // Null, but for the last: few environments need it.
+  // All but the last may be null, in programs that few environments need.
   const void* narrow;        ///< 8 lanes per environment, shared memory
   const void* wide;          ///< 32 lanes, shared memory
   const void* block;         ///< 128 lanes, shared memory
   const void* block_global;  ///< 128 lanes, global memory
   /// Scratch of a group.
   std::size_t (*bytes)(int max_rows, int max_contacts, int directions, int nv);
-  int narrow_rows;  ///< most for which narrow groups are used
+  int narrow_rows;  ///< most rows for narrow groups
 };
 
-/// Most rows of an environment for which narrow groups are used, where enough of them fit.
+/// Most rows of an environment for narrow groups, if enough of them fit.
 constexpr int narrow_rows_of(Program program) { return program == Program::sweeping ? 32 : 12; }
 
 template <class Real, class Factor, class In, Program kProgram>
@@ -57,7 +57,7 @@ SolveKernels solve_kernels();
 
 /// Parameters: delassus (MechanismBatch<In>, EnvArray<In> W, int ld_W, int32* ok, GroupScratch),
 /// apply (MechanismBatch<In>, EnvArray<const In> impulse, v_free, EnvArray<In> v_next, int32* ok,
-/// GroupScratch). One warp per environment; the second of each uses global memory.
+/// GroupScratch). One warp per environment; the second variant of each uses global memory.
 struct MechanismKernels {
   const void* delassus[2];
   const void* apply[2];
@@ -76,14 +76,14 @@ struct LcpKernels {
   std::size_t (*bytes)(int max_rows, bool boxed);
 };
 
-/// Real: float, or double where the data are.
+/// Real: float, or double if the data are.
 template <class Real, class In>
 LcpKernels lcp_kernels();
 
 /// Threads of a block of the list kernel, one per environment. Parameters: (EnvArray<const
 /// EnvShape>, EnvArray<const int32> dims, int num_envs, max_rows, max_contacts, SizeClasses, const
 /// EnvStatus* status, int32* envs [classes][num_envs], int32* count [classes]). Lists the
-/// environments of each class: all, or, with `status`, those that it leaves unsolved.
+/// environments of each class: all, or, with `status`, the unsolved ones.
 inline constexpr int kListThreads = 128;
 
 const void* list_kernel();

@@ -1,120 +1,67 @@
-// What `solver = automatic` does, law by law: a list of stages, each starting where the one before
-// ended, until one of them solves; the result is the best impulse that any of them met. Data, not
-// code.
+// The ladder of `solver = automatic`, law by law: a list of stages. Each stage starts where the one
+// before ended, until one of them solves; the result is the best impulse of all stages.
 #pragma once
-#include "kernels/linalg/math.hpp"
-#include "stickslip/types.hpp"
+#include "kernels/launch/stage.hpp"
+#include "kernels/law/dispatch.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-enum class Method : std::int32_t { none, pgs, newton, primal, lemke };
+inline constexpr double kSoftAnswer = 1e-2;  ///< compliance of the answer if there is no solution
 
-/// Where a stage starts.
-enum class Start : std::int32_t {
-  last,  ///< where the stage before ended
-  rest   ///< without impulses
-};
-
-/// What a stage's result tells beside being a solution.
-enum class Check : std::int32_t {
-  none,
-  unsolvable,  ///< runs if the stage before found no solution; its own is the softened answer
-  softened,    ///< begins the test for jams; its own is the answer if there is no solution
-  growth,      ///< whether impulses grow as the compliance shrinks; runs if so far they have
-  divergence   ///< the same, and if they have: no solution
-};
-
-inline constexpr double kEpsilon = 1e-8;       ///< least regularisation of Newton's Jacobian
-inline constexpr double kWeakEpsilon = 1e-12;  ///< for contacts that are nearly the same
-
-struct Stage {
-  Method method = Method::none;
-  int rung = 0;               ///< of the ladder; recorded with the result
-  int budget = 0;             ///< sweeps, steps or pivots
-  double factor = 1.0;        ///< multiplies 1/rho of the natural map (newton)
-  double epsilon = kEpsilon;  ///< least regularisation, in double (newton)
-  Start start = Start::last;
-  double grow = 1.0;   ///< multiplies the start
-  int shake = 0;       ///< seed: scales the start by hashed numbers in [0, 1); 0: does not
-  bool exact = false;  ///< no early exit (pgs, lemke)
-  /// First sweeps: coarse, judged by the Newton that follows. First Lemke stage: float tableau if
-  /// mixed.
-  bool first = false;
-  int most_rows = 1 << 30;  ///< environments of more rows skip it
-  double soften = 0.0;      ///< compliance of contacts, times W_nn
-  int rounds = 0;           ///< of De Saxce's fixed point (newton)
-  Check check = Check::none;
-  bool suspected = false;  ///< for suspected jams alone
-
-  SS_HD bool alters() const { return soften > 0.0 || rounds > 0; }
-};
-
-SS_HD Solver solver_of(Method method) {
-  if (method == Method::lemke) return Solver::lemke;
-  return method == Method::pgs ? Solver::pgs : Solver::newton;
-}
-
-/// Rung 1, from rest: contacts so soft that Newton cannot fail, then ever harder ones. A jam's
-/// impulses grow like 1/soften, so its next solution is a known multiple of the last.
+/// Rung 1, from rest: contacts so soft that Newton cannot fail, then harder in each stage. If there
+/// is no solution, impulses grow like 1 / soften.
 SS_HD Stage compliance_homotopy(int index, int steps) {
   Stage stage{.method = Method::newton, .rung = 1, .budget = steps};
-  switch (index) {
-    case 0:
-      stage.start = Start::rest;
-      stage.soften = 1e-1;
-      break;
-    case 1:
-      stage.grow = 10.0;
-      stage.soften = 1e-2;
-      stage.check = Check::softened;
-      break;
-    case 2:
-      stage.grow = 10.0;
-      stage.soften = 1e-3;
-      stage.check = Check::growth;
-      break;
-    case 3:
-      stage.grow = 100.0;
-      stage.soften = 1e-5;
-      stage.check = Check::growth;
-      break;
-    case 4:
-      stage.grow = 100.0;
-      stage.soften = 1e-7;
-      stage.check = Check::divergence;
-      break;
-    default:  // no jam: on towards the problem as given
-      stage.soften = 1e-5;
+  if (index == 0) stage.start = Start::rest;
+  if (index == 1) {
+    stage.grow = 10.0;
+    stage.softened = Softened::step;
   }
+  if (index == 2) stage.softened = Softened::growth;
+  stage.soften = index == 0 ? 1e-1 : index == 1 ? kSoftAnswer : index == 2 ? 1e-3 : 1e-5;
   return stage;
 }
 
-/// Rung 1 of a suspected jam, in place of rung 0: soft contacts from rest, then at once contacts so
-/// hard that a jam's impulses cannot be mistaken.
-SS_HD Stage short_jam_test(int index, int steps) {
-  Stage stage{.method = Method::newton, .rung = 1, .budget = steps};
-  stage.suspected = true;
-  if (index == 0) {
-    stage.start = Start::rest;
-    stage.soften = 1e-2;
-    stage.check = Check::softened;
-  } else {
-    stage.grow = 1e4;
-    stage.soften = 1e-6;
-    stage.check = Check::divergence;
-  }
+/// The answer to a problem that probably has no solution, after all else has failed.
+SS_HD Stage softened_answer() {
+  Stage stage{.method = Method::newton, .rung = 1, .budget = 20, .start = Start::rest};
+  stage.soften = kSoftAnswer;
+  stage.softened = Softened::answer;
   return stage;
 }
 
-inline constexpr int kRetryRows = 64;  ///< with more, a jam would wait too long for its verdict
-inline constexpr int kMostSteps = 1 << 24;  ///< of `max_newton`, so that multiples of it fit an int
+inline constexpr int kRetryRows =
+    64;  ///< with more, a problem without a solution would take too long
+inline constexpr int kInteriorRows = kRetryRows + 1;  ///< fewest rows for the interior point
+inline constexpr int kMostSteps = 1 << 24;  ///< of `max_newton`, so that its multiples fit an int
 
-/// Rungs 3 and 4: other basins, from starts that sweeps and hashed numbers shake.
+/// Rung 1 of environments with many rows: the interior point from the best impulse so far; after
+/// the homotopy the same from rest, with harder contacts in each stage, each from the end of the
+/// one before; then Newton with many steps.
+SS_HD Stage many_rows(int index, int steps) {
+  if (index == 7) return {.method = Method::pgs, .rung = 1, .budget = 3, .start = Start::rest};
+  if (index == 8) return {.method = Method::newton, .rung = 1, .budget = 10 * steps};
+  Stage stage{.method = Method::interior, .rung = 1, .budget = 6 * steps};
+  stage.start = index == 0 ? Start::best : (index < 3 ? Start::rest : Start::last);
+  if (index == 0) stage.distance = 0.1;
+  double soften = 1e-2;
+  for (int harder = 2; harder < index; ++harder) {
+    stage.distance = sqrt(soften);  // velocities had an error of some soften z
+    soften *= 0.1;
+  }
+  if (index < 2 || index == 6) return stage;
+  stage.soften = soften;
+  stage.budget = 4 * steps / 3;
+  return stage;
+}
+
+/// Rungs 3 and 4: other basins, from starts changed by sweeps and hashed numbers.
 SS_HD Stage shaken_starts(int index, int steps, int many) {
   Stage stage{.method = index % 2 == 0 ? Method::pgs : Method::newton, .rung = 3, .budget = steps};
   stage.epsilon = kWeakEpsilon;
+  stage.steep = true;
   const int round = index / 2;
-  if (round < 6) {  // with many sweeps and with a large rho by turns
+  if (round < 6) {  // alternately with many sweeps and with a large rho
     const bool sweeps = round % 2 == 0;
     if (stage.method == Method::pgs) {
       stage.budget = sweeps ? 100 : 20;
@@ -126,12 +73,11 @@ SS_HD Stage shaken_starts(int index, int steps, int many) {
     }
     return stage;
   }
-  if (round == 6) {  // patience
+  if (round == 6) {  // many steps
     if (stage.method == Method::pgs) stage.budget = 500;
     return stage;
   }
-  // De Saxce's fixed point and few sweeps by turns
-  if (round > 19) return {};
+  // De Saxce's fixed point and few sweeps alternately
   stage.rung = 4;
   if (index % 2 == 0) {
     const bool fixed_point = round % 2 != 0;
@@ -139,18 +85,54 @@ SS_HD Stage shaken_starts(int index, int steps, int many) {
     stage.budget = fixed_point ? many : 5;
     stage.rounds = fixed_point ? 40 : 0;
     stage.epsilon = kEpsilon;
+    stage.steep = false;
     stage.shake = round == 7 ? 0 : (fixed_point ? 21 : 1) + round / 2;
   }
   return stage;
 }
 
-/// The ladder of Coulomb's law (docs/mathematics.md §11, with what each rung solves): sweeps and
-/// Newton, then what is tried where those fail.
+inline constexpr int kDrawnStarts = 1000;
+inline constexpr int kFloatStarts = 100;  ///< in float most of the remaining problems are rounding
+
+/// Rung 5: other basins, from random states and impulses, with few steps and with many.
+SS_HD Stage drawn_start(int index, int few, int many) {
+  Stage stage{.method = Method::newton, .rung = 5, .budget = index % 2 == 0 ? few : many};
+  stage.start = index / 2 % 2 == 0 ? Start::states : Start::drawn;
+  stage.shake = 1 + index;
+  stage.epsilon = kWeakEpsilon;
+  stage.steep = true;
+  return stage;
+}
+
+/// Newton with 10 rho: velocities identify the states better than impulses.
+SS_HD Stage by_velocities(int rung, int steps) {
+  Stage stage{.method = Method::newton, .rung = rung, .budget = steps, .factor = 0.1};
+  stage.epsilon = kWeakEpsilon;
+  stage.steep = true;
+  return stage;
+}
+
+inline constexpr int kFarkasPasses = 100;  ///< each a fraction of a Newton step
+
+// Stages of the ladder below.
+inline constexpr int kFirstProof = 5;
+inline constexpr int kHomotopy = 7;   ///< 4 stages
+inline constexpr int kManyRows = 12;  ///< 8 stages; the first of `many_rows` comes earlier
+inline constexpr int kShaken = 22;    ///< 40 stages
+inline constexpr int kDrawn = 62;     ///< kDrawnStarts or kFloatStarts stages
+
+/// The ladder of Coulomb's law (docs/mathematics.md §11, with the problems that each rung solves):
+/// sweeps and Newton, then the stages for problems where those fail.
 SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
   constexpr Method pgs = Method::pgs, newton = Method::newton;
   const int steps = min(o.max_newton, kMostSteps), many = 10 * steps / 3;
-  // At least one: the first stage of rung 1 begins at rest, which those after it rely on.
+  // At least one: the first stage of rung 1 begins at rest, as the stages after it require.
   const int few = max(min(1, steps), 2 * steps / 3);
+  if (index == kFirstProof + 1 || (index >= kManyRows && index < kManyRows + 8)) {
+    Stage stage = many_rows(index < kManyRows ? 0 : index - kManyRows + 1, steps);
+    stage.least_rows = facts_of(o.law).has_central_path ? kInteriorRows : kNever;
+    return stage;
+  }
   switch (index) {
     case 0:
       return {.method = pgs, .budget = 3, .first = true};
@@ -162,37 +144,54 @@ SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
       return {.method = pgs, .budget = 20, .most_rows = kRetryRows};
     case 4:
       return {.method = newton, .budget = few, .most_rows = kRetryRows};
-    case 5:
-    case 6:
-      return short_jam_test(index - 5, few);
-    case 13:
-      return {.method = newton, .rung = 1, .budget = many, .factor = 0.1, .epsilon = kWeakEpsilon};
-    case 14:  // De Saxce's fixed point
+    case kFirstProof:
+      return {.method = Method::farkas, .rung = 1, .budget = kFarkasPasses};
+    case kManyRows - 1:
+      return by_velocities(1, many);
+    case kShaken - 2:  // De Saxce's fixed point
       return {.method = newton, .rung = 2, .budget = many, .rounds = 40};
-    case 15:
-      return {.method = newton, .rung = 2, .budget = many, .factor = 0.1, .epsilon = kWeakEpsilon};
+    case kShaken - 1:
+      return by_velocities(2, many);
     default:
-      if (index < 13) return compliance_homotopy(index - 7, few);
-      return shaken_starts(index - 16, steps, many);
+      if (index < kManyRows) return compliance_homotopy(index - kHomotopy, few);
+      if (index < kDrawn) return shaken_starts(index - kShaken, steps, many);
+      if (index - kDrawn < (o.precision == Precision::fp32 ? kFloatStarts : kDrawnStarts)) {
+        return drawn_start(index - kDrawn, few, many);
+      }
+      return {};
   }
 }
 
-/// Lemke's method, in `mixed` precision first with a float tableau; where all attempts end on rays,
-/// once more with softer contacts.
+/// Sweeps; Newton from their result, and further stages if that fails.
+SS_HD Stage box_ladder(int index, const SolveOptions& o) {
+  if (index == 0) return {.method = Method::pgs, .budget = o.max_sweeps};
+  if (index > 1) return newton_ladder(index - 2 + kFirstProof, o);
+  Stage stage{.method = Method::newton, .rung = 1, .budget = min(o.max_newton, kMostSteps)};
+  stage.start = Start::best;
+  return stage;
+}
+
+/// Lemke's method, in `mixed` precision first with a float tableau. If it fails, the proof that
+/// there is no solution: with a proof, once more with softer contacts; without one, covering
+/// vectors of another kind.
 SS_HD Stage lemke_ladder(int index, const SolveOptions& o) {
   const int last = o.precision == Precision::mixed ? 1 : 0;
-  if (index == last + 1 && !o.exact_pivots) {
-    return {.method = Method::lemke,
-            .rung = 1,
-            .budget = o.max_pivots,
-            .soften = 1e-2,
-            .check = Check::unsolvable};
+  if (index > last && o.exact_pivots) return {};
+  if (index == last + 1) return {.method = Method::farkas, .rung = 1, .budget = kFarkasPasses};
+  if (index > last + 3) return {};
+  Stage stage{.method = Method::lemke, .budget = o.max_pivots};
+  if (index == last + 2) {
+    stage.rung = 1;
+    stage.attempts = {kLemkeAttempts, kWideAttempts};
+  } else if (index > last) {
+    stage.rung = 1;
+    stage.soften = kSoftAnswer;
+    stage.softened = Softened::answer;
+  } else {
+    stage.exact = o.exact_pivots;
+    stage.first = index == 0;
   }
-  if (index > last) return {};
-  return {.method = Method::lemke,
-          .budget = o.max_pivots,
-          .exact = o.exact_pivots,
-          .first = index == 0};
+  return stage;
 }
 
 /// Stage `index` of the options' ladder; Method::none ends it.
@@ -202,23 +201,19 @@ SS_HD Stage stage_of(const SolveOptions& o, int index) {
                ? Stage{.method = Method::pgs, .budget = o.max_sweeps, .exact = o.exact_sweeps}
                : Stage{};
   }
-  if (o.law == Law::pyramid) return lemke_ladder(index, o);
-  if (o.law == Law::box) {
-    return index == 0 ? Stage{.method = Method::pgs, .budget = o.max_sweeps} : Stage{};
-  }
+  const LadderKind kind = facts_of(o.law).ladder;
+  if (kind == LadderKind::pivots) return lemke_ladder(index, o);
   const int skip = o.solver == Solver::newton ? 1 : 0;  // newton alone: no sweeps at the start
-  if (o.law == Law::convex) {
+  if (kind == LadderKind::primal) {
     if (index + skip == 1)
       return {.method = Method::primal, .budget = 2 * min(o.max_newton, kMostSteps)};
     return newton_ladder(index + skip > 1 ? index + skip - 1 : 0, o);
   }
-  if (o.solver == Solver::newton) {
-    return index == 0 ? newton_ladder(1, o) : Stage{};
-  }
-  return newton_ladder(index, o);
+  if (o.solver == Solver::newton) return index == 0 ? newton_ladder(1, o) : Stage{};
+  return kind == LadderKind::sweeps ? box_ladder(index, o) : newton_ladder(index, o);
 }
 
-/// Whether anything is tried where rung 0 fails.
+/// Whether there are stages after rung 0.
 SS_HD bool has_later_rungs(const SolveOptions& o) {
   int index = 0;
   while (stage_of(o, index).method != Method::none && stage_of(o, index).rung == 0) ++index;
@@ -226,35 +221,26 @@ SS_HD bool has_later_rungs(const SolveOptions& o) {
   return stage.method != Method::none && stage.rung <= o.max_rung;
 }
 
-/// Whether some stage of the ladder tests for jams of rigid contacts.
-SS_HD bool tests_jams(const SolveOptions& o) {
-  return o.solver == Solver::automatic && o.max_rung > 0 &&
-         (o.law == Law::coulomb || o.law == Law::frictionless);
-}
-
-/// Work of one iteration in multiplications: Newton factorises n x n.
+/// Work of one iteration in multiplications: Newton factorises n x n; Farkas' lemma uses only the
+/// normals.
 SS_HD double work_of(const Stage& stage, int n) {
   const double square = double(n) * n;
-  return stage.method == Method::newton ? square * n : 5.0 * square;
+  if (stage.method == Method::pgs || stage.method == Method::lemke) return 5.0 * square;
+  return stage.method == Method::farkas ? square * n / 27.0 : square * n;
 }
 
-/// Work that the stages after rung 0 share, so that no environment of up to 130 rows holds up
-/// a batch for more than some 20 ms: all of the ladder for 80 rows, enough to tell a jam for any n.
-SS_HD double work_after_rung_0(int n) { return max(1e9, 60.0 * n * n * double(n)); }
+/// Work of the stages after rung 0, unless the options set it. `thorough`: enough for the whole
+/// ladder for 25 rows, and for most of `many_rows` for any n. If not: less for up to 64 rows,
+/// because in a simulation a failure costs only one step of one environment.
+SS_HD double work_after_rung_0(int n, bool thorough) {
+  const double cube = double(n) * n * n;
+  if (thorough) return max(1e9, 1060.0 * cube);
+  return n > kRetryRows ? 1060.0 * cube : max(1e7, 100.0 * cube);
+}
 
-/// Whether a solver can take a law: the one place that says so.
-SS_HD bool solver_supports(Solver solver, Law law) {
-  switch (law) {
-    case Law::coulomb:
-    case Law::convex:
-    case Law::frictionless:
-      return solver != Solver::lemke;
-    case Law::box:
-      return solver == Solver::automatic || solver == Solver::pgs;
-    case Law::pyramid:
-      return solver == Solver::automatic || solver == Solver::lemke;
-  }
-  return false;
+/// The same for problems that seem to have no solution.
+SS_HD double work_if_unsolvable(int n, bool thorough) {
+  return thorough ? max(1e8, 30.0 * n * n * double(n)) : 0.0;
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -1,14 +1,14 @@
-// One linear complementarity problem from its slot in the batch to its verdict.
+// One linear complementarity problem, from its slot in the batch to its verdict.
 #pragma once
 #include "kernels/group/host_group.hpp"
-#include "kernels/law/env_problem.hpp"
+#include "kernels/problem/env_problem.hpp"
 #include "kernels/residual/tolerance.hpp"
 #include "kernels/solver/lcp/reduce.hpp"
 #include "kernels/solver/lcp/solve.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Fills the view of environment `env`; solved where it can be worked on.
+/// Fills the view of environment `env`; returns solved if its input is valid.
 template <class G, class In>
 SS_HD EnvStatus open_lcp(const G& g, const LcpBatch<In>& batch, const LcpOptions& o,
                          std::int64_t env, LcpProblem<In>& p) {
@@ -64,12 +64,11 @@ SS_HD void solve_lcp_env(const G& g, const LcpBatch<In>& batch, const LcpResult<
   judge.tolerance = tolerance_of(o.atol, o.rtol, o.precision, q_max);
   const LcpOutcome out = run_lcp<Real>(g, p, o, scratch);
   status = judge.solved()   ? EnvStatus::solved
-           : out.unsolvable ? EnvStatus::no_solution_found
+           : out.infeasible ? EnvStatus::infeasible
                             : EnvStatus::not_converged;
-  if (w != nullptr) {
-    lcp_residual(g, p, z, judge.w);
-    g.for_each(p.n, [&](int i) { w[i] = In(judge.w[i]); });
-  }
+  const double found = lcp_residual(g, p, z, judge.w);
+  if (!judge.solved()) judge.best_residual = found + lcp_rounding(g, p, z, judge.w);
+  if (w != nullptr) g.for_each(p.n, [&](int i) { w[i] = In(judge.w[i]); });
   report_lcp(g, result, env, status, judge.best_residual, out.iterations, out.method);
 }
 
@@ -83,7 +82,7 @@ SS_HD void eliminate_env(const G& g, const LcpBatch<double>& batch, const Out& o
   if (opened == EnvStatus::solved) {
     standardise(g, p, scratch.standard);
     LemkeScratch<double> lemke(scratch.attempt, scratch.standard.m, nullptr);
-    rank = reduce_dictionary(g, scratch.standard, lemke.dictionary, lemke_slack<double>(0));
+    rank = reduce_dictionary(g, scratch.standard, lemke.dictionary, lemke_slack(0));
     const auto read = [&](int variable, double* row, double& constant) {
       read_reduced_row(g, scratch.standard, lemke.dictionary, p.n_free, variable, row, constant);
     };
@@ -96,7 +95,7 @@ SS_HD void eliminate_env(const G& g, const LcpBatch<double>& batch, const Out& o
     }
   }
   g.once([&] {
-    out.status[env] = rank < 0 ? EnvStatus::no_solution_found : opened;
+    out.status[env] = rank < 0 ? EnvStatus::infeasible : opened;
     out.rank[env] = rank < 0 ? -1 - rank : rank;
   });
 }

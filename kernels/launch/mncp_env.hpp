@@ -1,7 +1,7 @@
-// One mixed nonlinear complementarity problem from its slot in the batch to its verdict.
+// One mixed nonlinear complementarity problem, from its slot in the batch to its verdict.
 #pragma once
 #include "kernels/group/host_group.hpp"
-#include "kernels/law/env_problem.hpp"
+#include "kernels/problem/env_problem.hpp"
 #include "kernels/solver/lcp/nonlinear.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {

@@ -1,19 +1,20 @@
-// The CPU batch loop where the ladder is sweeps alone: environments [begin, end) of a batch on one
-// thread, those of equal layout side by side in packs.
+// The CPU batch loop for a rung 0 of sweeps only: environments [begin, end) of a batch on one
+// thread, those of equal layout together in packs.
 #pragma once
 #include "kernels/launch/solve_pack.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Most rows of an environment in a pack: beyond, the matrices of a pack outgrow the caches.
+/// Most rows of an environment in a pack: with more, the matrices of a pack exceed the caches.
 inline constexpr int kMostPackRows = 96;
-/// Layouts that wait for their packs to fill at the same time.
+/// Number of layouts whose packs can be open (partly filled) at the same time.
 inline constexpr int kOpenPacks = 64;
-/// A pack takes the time of its lanes filled, so large environments need company to be faster there
-/// than alone: one for every 16 rows.
+/// A pack takes the time of all its lanes, even empty ones, so packs of large environments are only
+/// faster if enough lanes are filled: one for every 16 rows.
 SS_HD bool pays_in_pack(int envs, int rows) { return rows <= kMostPackRows && 16 * envs >= rows; }
 
-/// Scratch of `sweep_range`, beside that of single environments: the two are never in use together.
+/// Scratch of `sweep_range`, in the same memory as that of single environments: only one of the two
+/// is in use at a time.
 template <class Real, class In, int N>
 SS_HD std::size_t pack_bytes(int max_rows, int max_contacts) {
   return PackScratch<Real, In, N>::bytes(min(max_rows, kMostPackRows),
@@ -71,7 +72,7 @@ class SweepRange {
     }
     for (int l = 0; l < pack.count; ++l) {
       if (((alone >> l) & 1U) == 0U) continue;
-      single_(batch_, result_, options_, {}, pack.env[l], pack.env[l] + 1, memory_, Part::whole);
+      single_(batch_, result_, options_, {}, pack.env[l], pack.env[l] + 1, memory_, Part::first);
     }
     pack.count = 0;
   }
@@ -83,8 +84,8 @@ class SweepRange {
   void* memory_;
   PackScratch<Real, In, N> pack_;
   PackedEnvs<N> open_[kOpenPacks];
-  int used_ = 0;  ///< packs that have been open
-  int next_ = 0;  ///< that makes room if all are open
+  int used_ = 0;  ///< packs that have been opened
+  int next_ = 0;  ///< the next pack to be closed if all are open
 };
 
 template <class Real, class In, int N, class Single>

@@ -1,4 +1,4 @@
-// Which part of the ladder a call climbs. The same type for every instruction set.
+// The part of the ladder that a call runs. The same type for every instruction set.
 #pragma once
 #include <cstdint>
 
@@ -7,7 +7,7 @@ namespace stickslip::kernels {
 enum class Part : std::int32_t {
   whole,
   first,  ///< rung 0
-  later   ///< the other rungs; the result is what `first` left
+  later   ///< the other rungs; they start from the result of `first`
 };
 
 }  // namespace stickslip::kernels

@@ -3,7 +3,9 @@
 #include "kernels/delassus/delassus.hpp"
 #include "kernels/launch/alter.hpp"
 #include "kernels/launch/climb.hpp"
+#include "kernels/launch/interior_stage.hpp"
 #include "kernels/launch/program.hpp"
+#include "kernels/solver/farkas/farkas.hpp"
 #include "kernels/solver/lcp/pyramid.hpp"
 #include "kernels/solver/lemke/lemke.hpp"
 #include "kernels/solver/newton/newton.hpp"
@@ -12,8 +14,8 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Scratch of one environment. Stages run one after the other, so their scratch overlaps; what
-/// forms W of a mechanism and applies its impulses runs before and after all of them.
+/// Scratch of one environment. Stages run one after the other, so their scratch overlaps; the code
+/// that forms W of a mechanism and applies its impulses runs before and after all of them.
 template <class Real, class Factor, class In, Program kProgram = Program::all>
 struct EnvScratch {
   static constexpr bool kLcp = kProgram == Program::all || kProgram == Program::general;
@@ -22,18 +24,20 @@ struct EnvScratch {
   static constexpr bool kIterates = kProgram == Program::all || kOnlyIterates;
   static constexpr bool kFirst = kProgram == Program::all || kProgram == Program::first;
   static constexpr bool kLater = kProgram == Program::all || kProgram == Program::later;
-  In* W;  ///< [max_rows][max_rows] of a mechanism; null where the caller has formed it
+  static constexpr bool kProves = kLater || kTableau || kLcp;
+  In* W;  ///< [max_rows][max_rows] of a mechanism; null if the caller has formed it
   int ld_W;
   ViewScratch<In> view;
-  EnvProblem<In>* problem;  ///< the view in memory: its pointers would fill a GPU's registers
+  EnvProblem<In>* problem;  ///< the view in memory: its pointers would use too many GPU registers
   Climb* climb;
   Judge<In> judge;
-  JudgeMemory<In> judge_memory;  ///< what `judge.at` is filled with
+  JudgeMemory<In> judge_memory;  ///< values of `judge.at`
   DelassusScratch<In> delassus;
   Scaled<Real> scaled;  ///< of the iterative methods
+  Scaled<Real>* kept;   ///< the same in memory, for the program with the most stages
   int directions;       ///< of the law `pyramid` for which there is room as an LCP, here or in
                         ///< the program that follows; 0: no room
-  Arena stage;          ///< what is left, for the stage that runs
+  Arena stage;          ///< the remaining memory, for the current stage
 
   SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts, int lcp_directions = 0,
                    int nv = kGivenMatrix)
@@ -46,14 +50,26 @@ struct EnvScratch {
         judge_memory(arena, max_rows),
         delassus(arena, max(nv, 0), nv < 0 ? 0 : max_rows),
         scaled(arena, kIterates ? max_rows : 0, kIterates ? max_contacts : 0),
+        kept(arena.take<Scaled<Real>>(kProgram == Program::later ? 1 : 0)),
         directions(lcp_directions),
         stage(arena) {}
+
+  /// The scaled problem that the stages use.
+  SS_HD const Scaled<Real>& as_scaled() const {
+    if constexpr (kProgram == Program::later) return *kept;
+    return scaled;
+  }
 
   /// Bytes for environments of that size.
   SS_HD static std::size_t bytes(int max_rows, int max_contacts, int lcp_directions,
                                  int nv = kGivenMatrix) {
     const EnvScratch fixed(Arena(nullptr), max_rows, max_contacts, 0, nv);
     std::size_t most = fixed.delassus.end();
+    if constexpr (kProves) {
+      Arena farkas = fixed.stage;
+      Farkas(farkas, max_rows);
+      most = max(most, farkas.used());
+    }
     if constexpr (kTableau) {
       Arena lemke = fixed.stage;
       Lemke<Real>(lemke, max_rows);
@@ -66,7 +82,14 @@ struct EnvScratch {
         Newton<Real, Factor>(newton, max_rows);
         Primal<Real>(primal, max_rows);
       }
-      if constexpr (kLater) Newton<Real, Real>(fallback, max_rows);
+      if constexpr (kLater) {
+        if (max_rows >= kInteriorRows) {
+          fallback.take<InteriorScratch<Real>>(1);
+          InteriorScratch<Real>(fallback, max_rows, max_contacts);
+        } else {
+          Newton<Real, Real>(fallback, max_rows);
+        }
+      }
       most = max(max(most, fallback.used()), max(pgs.used(), max(newton.used(), primal.used())));
     }
     if constexpr (kLcp) {
@@ -80,25 +103,56 @@ struct EnvScratch {
   }
 };
 
-/// Puts the start where the stage wants it.
-template <class G, class In>
+/// Random impulses of contact k: zero, inside the cone (sticking) or on it (sliding), of a random
+/// size within four decades around the size that would stop max|b|.
+template <class In>
+SS_HD void draw_block(const EnvProblem<In>& p, int k, int seed, double speed, In* r) {
+  const auto draw = [&](int i, std::uint32_t use) {
+    return fraction_of(hashed_bits(i, seed, 977U + use));
+  };
+  const int a = p.block[k];
+  const double kind = 3.0 * draw(k, 0), diagonal = normal_diagonal(p, k);
+  double size = speed / 128.0;
+  for (int halvings = int(14.0 * draw(0, 1)); halvings > 0; --halvings) size *= 2.0;
+  const bool open = kind < 1.0 || !(diagonal > 0.0);
+  const double normal = open ? 0.0 : size * draw(k, 2) / diagonal;
+  const double x = draw(k, 3) - 0.5, y = draw(k, 4) - 0.5, length = sqrt(fma(x, x, y * y));
+  const double share = (kind < 2.0 ? draw(k, 5) : 1.0) * (length > 0.0 ? normal / length : 0.0);
+  r[a] = In(normal);
+  r[a + 1] = In(p.friction(k, 1) * share * x);
+  r[a + 2] = In(p.friction(k, 2) * share * y);
+  for (int i = a + 3; i < p.block[k + 1]; ++i) r[i] = In(0);
+}
+
+/// Sets the start that the stage requires.
+template <bool kDraws, class G, class In>
 SS_HD void place_start(const G& g, const EnvProblem<In>& p, const Stage& stage, Judge<In>& judge) {
+  In* start = judge.at->start;
+  if constexpr (kDraws) {
+    if (stage.start == Start::states) return;
+    if (stage.start == Start::drawn) {
+      const double speed = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
+      g.for_each(p.first_contact_row(), [&](int i) { start[i] = In(0); });
+      g.for_each(p.n_contacts, [&](int k) { draw_block(p, k, stage.shake, speed, start); });
+      return;
+    }
+  }
   g.for_each(p.n, [&](int i) {
     const double scale =
         stage.shake != 0 ? fraction_of(hashed_bits(i, stage.shake, 0)) : stage.grow;
-    judge.at->start[i] =
-        stage.start == Start::rest ? In(0) : In(double(judge.at->start[i]) * scale);
+    const In* from = stage.start == Start::best ? judge.at->best : start;
+    start[i] = stage.start == Start::rest ? In(0) : In(double(from[i]) * scale);
   });
 }
 
-/// What does not fit the half-size tableau needs `run_general_pyramid`; where there is no room for
-/// it, the impulse stays where it starts, and the judge says what it is worth.
+/// Problems that do not fit the half-size tableau need `run_general_pyramid`; if there is no memory
+/// for it, the impulse stays at its start, and the judge judges that.
 template <class Real, class G, class In>
 SS_HD int run_pivoting(const G& g, const EnvProblem<In>& p, const Stage& stage, Arena arena,
                        Judge<In>& judge) {
   if (!fits_pyramid_tableau(p)) return 0;
   Lemke<Real> lemke(arena, p.n);
-  return run_lemke(g, p, lemke, stage.budget, stage.exact, stage.soften, judge);
+  return run_lemke(g, p, lemke, stage.attempts, stage.budget, stage.exact, stage.soften, judge);
 }
 
 /// The law `pyramid` with any directions and rows of every kind, as a mixed LCP. In double: with 8
@@ -108,24 +162,25 @@ template <class G, class In>
 SS_PART int run_general_pyramid(const G& g, const EnvProblem<In>& p, const Stage& stage,
                                 Arena arena, Judge<In>& judge) {
   PyramidScratch<double> scratch(arena, p.n, p.n_contacts, p.directions);
-  const LcpOutcome out = run_pyramid(g, p, stage.budget, stage.soften, scratch, judge);
-  judge.no_solution = out.unsolvable || stage.check == Check::unsolvable;
-  return out.iterations;
+  return run_pyramid(g, p, stage.attempts, stage.budget, stage.soften, scratch, judge);
 }
 
 /// Newton steps; with `stage.rounds`, those of De Saxce's fixed point: the solution of Coulomb's
-/// law is that of the convex law with b_n + mu |u_t| in place of b_n, so solve that with the u_t of
-/// the last round (De Saxce & Feng 1998). `kAlters`: whether stages may have rounds or soft
-/// contacts.
+/// law is that of the convex law with b_n + mu |u_t| in place of b_n, so each round solves that
+/// with the u_t of the last round (De Saxce & Feng 1998). `kAlters`: whether stages may have rounds
+/// or soft contacts.
 template <class Real, class Factor, bool kAlters, class G, class In>
 SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
                            const Scaled<Real>& s, Arena arena, Judge<In>& judge) {
   Newton<Real, Factor> newton(arena, p.n);
   newton.at.factor = Real(stage.factor);
   newton.at.inverse = Real(1.0 / stage.factor);
-  newton.at.cone = judge.law == Law::convex || (kAlters && stage.rounds > 0);
-  const int rounds = kAlters && judge.law == Law::coulomb ? stage.rounds : 0;
-  const int most = rounds > 0 ? 5 : stage.budget;  // steps of one round: later ones go on with it
+  const LawFacts law = facts_of(judge.law);
+  const int rounds = kAlters && law.has_gap_shift ? stage.rounds : 0;
+  newton.at.steep = kAlters && stage.steep;
+  newton.seed = kAlters && stage.start == Start::states ? stage.shake : 0;
+  newton.at.friction = rounds > 0 ? Friction::cone : law.friction;
+  const int most = rounds > 0 ? 5 : stage.budget;  // steps of one round; later rounds continue
   int steps = 0, round = 0;
   do {
     if (rounds > 0) {
@@ -139,12 +194,12 @@ SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& sta
   return steps;
 }
 
-/// A stage of rung 0, other than sweeps; in `all`, of the other rungs too.
+/// A stage of rung 0 except sweeps; in `all`, of the other rungs too.
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD int run_first_rung(const G& g, const EnvProblem<In>& p, const Stage& stage,
                          EnvScratch<Real, Factor, In, kProgram>& scratch) {
   Arena arena = scratch.stage;
-  const Scaled<Real>& s = scratch.scaled;
+  const Scaled<Real>& s = scratch.as_scaled();
   Judge<In>& judge = scratch.judge;
   if (stage.method == Method::primal) {
     const Primal<Real> primal(arena, p.n);
@@ -158,11 +213,14 @@ template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
                         EnvScratch<Real, Factor, In, kProgram>& scratch) {
   Arena arena = scratch.stage;
-  const Scaled<Real>& s = scratch.scaled;
+  const Scaled<Real>& s = scratch.as_scaled();
   Judge<In>& judge = scratch.judge;
   if (stage.method == Method::pgs) {
     Pgs<Real> pgs(arena, p.n);
     return int(run_pgs(g, p, s, pgs, stage.budget, stage.exact, !stage.first, judge));
+  }
+  if constexpr (EnvScratch<Real, Factor, In, kProgram>::kLater) {
+    if (stage.method == Method::interior) return run_interior_stage(g, p, stage, s, arena, judge);
   }
   if constexpr (kProgram == Program::sweeping) {
     return 0;
@@ -180,7 +238,14 @@ template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
                     EnvScratch<Real, Factor, In, kProgram>& scratch) {
   using Scratch = EnvScratch<Real, Factor, In, kProgram>;
-  place_start(g, p, stage, scratch.judge);
+  if constexpr (Scratch::kProves) {
+    if (stage.method == Method::farkas) {
+      if (kProgram == Program::pivoting && !fits_pyramid_tableau(p)) return 0;
+      Arena arena = scratch.stage;
+      return run_farkas(g, p, Farkas(arena, p.n), stage.budget, scratch.judge);
+    }
+  }
+  place_start<Scratch::kLater>(g, p, stage, scratch.judge);
   if constexpr (Scratch::kLcp) {
     if (stage.method == Method::lemke && !fits_pyramid_tableau(p) &&
         scratch.directions >= p.directions) {
@@ -197,11 +262,11 @@ SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
   }
   if constexpr (Scratch::kIterates) {
     if constexpr (Scratch::kLater) {
-      if (stage.soften > 0.0) soften_contacts(g, scratch.scaled, Real(stage.soften));
+      if (stage.soften > 0.0) soften_contacts(g, p, scratch.as_scaled(), Real(stage.soften));
     }
     const int done = run_iterative(g, p, stage, scratch);
     if constexpr (Scratch::kLater) {
-      if (stage.alters()) restore_problem(g, p, scratch.scaled);
+      if (stage.alters()) restore_problem(g, p, scratch.as_scaled());
     }
     return done;
   }

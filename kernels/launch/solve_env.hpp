@@ -1,13 +1,13 @@
-// One environment from its slot in the batch to its verdict: check, scale, climb the ladder, judge.
+// One environment from its slot in the batch to its verdict: check, scale, run the ladder, judge.
 #pragma once
-#include "kernels/launch/jam.hpp"
+#include "kernels/group/stop.hpp"
 #include "kernels/launch/run_stage.hpp"
 #include "kernels/residual/tolerance.hpp"
 #include "stickslip/batch.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Judges where the stages start from: the warm start, or no impulse at all.
+/// Judges the impulse from which the stages start: the warm start, or zero.
 template <class G, class In>
 SS_HD void judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
   g.for_each(p.n, [&](int i) {
@@ -18,10 +18,12 @@ SS_HD void judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
   continue_from_candidate(g, p, judge);
 }
 
-/// Makes `judge` ready for the problem; the best impulse will be in `impulse`.
+/// Prepares `judge` for the problem; the best impulse will be in `impulse`, a proof that there is
+/// no solution in `certificate`, unless that is null.
 template <class G, class In>
 SS_HD void open_judge(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
-                      const JudgeMemory<In>& memory, In* impulse, Judge<In>& judge) {
+                      const JudgeMemory<In>& memory, In* impulse, double* certificate,
+                      Judge<In>& judge) {
   using Number = Wide<In>;
   judge.law = o.law;
   const Number b_max = g.max(p.n, [&](int i) { return abs(Number(p.b[i])); });
@@ -32,10 +34,11 @@ SS_HD void open_judge(const G& g, const EnvProblem<In>& p, const SolveOptions& o
     judge.at->tolerance = tolerance;
     judge.at->near = select(b_max > 0.0, relative * relative, Number(1.0));
     judge.at->best = impulse;
+    judge.at->certificate = certificate;
   });
 }
 
-/// Writes what every verdict has.
+/// Writes the results that every verdict has.
 template <class G, class In>
 SS_HD void report(const G& g, const ResultBatch<In>& result, std::int64_t env, EnvStatus status,
                   double residual, int iterations, Solver solver, int rung, int rows_needed) {
@@ -49,37 +52,45 @@ SS_HD void report(const G& g, const ResultBatch<In>& result, std::int64_t env, E
   });
 }
 
-/// Runs the stages of the part until one solves.
+/// After `done` iterations of a stage with softer contacts: records its impulse, or makes it the
+/// answer. Returns whether it is the answer.
+template <class G, class In>
+SS_HD bool takes_softened(const G& g, const EnvProblem<In>& p, const SolveOptions& o, int done,
+                          Climb& at, Judge<In>& judge) {
+  const Softened what = at.stage.softened;
+  if (what == Softened::none) return false;
+  if (what == Softened::answer || (what == Softened::step && judge.infeasible)) {
+    answer_candidate(g, p, judge);
+    g.once([&] { at.rung = at.stage.rung; });
+    return true;
+  }
+  const double size = g.max(p.n, [&](int i) { return abs(double(judge.at->candidate[i])); });
+  g.once([&] { at.learn(o, size, done < at.stage.budget, p.n); });
+  return false;
+}
+
+/// Runs the stages of the part until one of them solves.
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD void climb(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
                  EnvScratch<Real, Factor, In, kProgram>& scratch, Part part) {
   Judge<In>& judge = scratch.judge;
   Climb& at = *scratch.climb;
-  for (;;) {
-    const bool no_solution = judge.no_solution;
-    g.once([&] { at.enter(o, p.n, judge.best_residual); });
-    if (at.stage.method == Method::none || at.stage.rung > o.max_rung) break;
+  while (!stopped(g)) {
+    g.once([&] { at.enter(o, p.n, judge.best_residual, judge.infeasible); });
+    if (at.stage.method == Method::none) break;
     if (part == Part::first && at.stage.rung > 0) break;
-    const bool left_out = part == Part::later || at.jam.suspected;
-    if (at.stage.budget == 0 || (left_out && at.stage.rung == 0)) continue;
-    if (!at.jam.wants(at.stage, no_solution)) continue;
-    judge.no_solution = false;
+    if (at.stage.budget == 0 || (part == Part::later && at.stage.rung == 0)) continue;
+    judge.last_residual = Limits<double>::infinity;
     const int done = run_stage(g, p, at.stage, scratch);
     g.once([&] { at.leave(done, p.n, judge.best_residual); });
     if (judge.solved()) break;
-    if constexpr (!EnvScratch<Real, Factor, In, kProgram>::kOnlyIterates) {
-      if (at.stage.check == Check::unsolvable) {  // its softened answer is the result
-        g.once([&] { at.rung = at.stage.rung; });
-        break;
-      }
-    }
-    if constexpr (EnvScratch<Real, Factor, In, kProgram>::kLater) {
-      if (finds_jam(g, p, at, judge)) break;
+    if constexpr (EnvScratch<Real, Factor, In, kProgram>::kProves) {
+      if (takes_softened(g, p, o, done, at, judge)) break;
     }
   }
 }
 
-/// Forms W where the problem is a mechanism's. False unless its mass matrix is usable.
+/// Forms W if the problem comes from a mechanism. False if its mass matrix is not valid.
 template <class Scratch, class G, class In>
 SS_HD bool form_own_matrix(const G& g, const MechanismStep<In>& step, std::int64_t env,
                            const Scratch& scratch, EnvProblem<In>& p) {
@@ -91,7 +102,7 @@ SS_HD bool form_own_matrix(const G& g, const MechanismStep<In>& step, std::int64
                      p.ld_W);
 }
 
-/// Applies the impulse to the velocities, where they are asked for.
+/// Applies the impulse to the velocities, if they are requested.
 template <class Scratch, class G, class In>
 SS_HD void advance(const G& g, const MechanismStep<In>& step, const ResultBatch<In>& result,
                    std::int64_t env, const Scratch& scratch) {
@@ -108,25 +119,32 @@ SS_HD void advance(const G& g, const MechanismStep<In>& step, const ResultBatch<
              static_cast<const In*>(slot(result.impulse, env)), v_free, scratch.delassus, v_next);
 }
 
-/// Solves environment `env` of the batch. In `Part::later`, rung 0 has been here and `result` is
-/// what it left: that, and where rung 1 starts, at rest, is all that the later rungs need of it.
+/// Solves environment `env` of the batch. In `Part::later`, rung 0 has run before and `result`
+/// contains its result: the later rungs need only this, and rung 1 starts at rest.
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const ProblemBatch<In>& batch,
                          const ResultBatch<In>& result, const SolveOptions& o, std::int64_t env,
                          EnvScratch<Real, Factor, In, kProgram>& scratch, Part part) {
   In* impulse = slot(result.impulse, env);
-  if (part != Part::later) g.for_each(batch.max_rows, [&](int i) { impulse[i] = In(0); });
+  double* certificate = slot(result.certificate, env);
+  if (part != Part::later) {
+    g.for_each(batch.max_rows, [&](int i) {
+      impulse[i] = In(0);
+      if (certificate != nullptr) certificate[i] = 0.0;
+    });
+  }
+  const LawFacts law = facts_of(o.law);
   EnvProblem<In> view{};
   int rows_needed = 0;
   EnvStatus status = open_problem(g, batch, env, scratch.view, view, rows_needed);
   view.directions = o.directions;
-  if (status == EnvStatus::solved &&
-      !(form_own_matrix(g, step, env, scratch, view) && check_values(g, view, o.law))) {
+  if (status == EnvStatus::solved && !(form_own_matrix(g, step, env, scratch, view) &&
+                                       check_values(g, view, law.needs_symmetric_W))) {
     status = EnvStatus::bad_input;
   }
   if constexpr (kProgram == Program::pivoting) {
     if (status == EnvStatus::solved && scratch.directions == 0 && !fits_pyramid_tableau(view)) {
-      status = EnvStatus::over_capacity;  // nobody takes it up
+      status = EnvStatus::over_capacity;  // no later program takes it
     }
   }
   if (status != EnvStatus::solved) {
@@ -135,43 +153,42 @@ SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const Proble
   }
   g.once([&] { *scratch.problem = view; });
   const EnvProblem<In>& p = *scratch.problem;
-  enter_circular_coordinates(g, p, o.law, scratch.view);
+  enter_circular_coordinates(g, p, law.is_frictionless, scratch.view);
   Judge<In>& judge = scratch.judge;
-  open_judge(g, p, o, scratch.judge_memory, impulse, judge);
-  const Climb& at = *scratch.climb;
-  g.once([&] { *scratch.climb = Climb(env, solver_of(stage_of(o, 0).method), p.n); });
+  open_judge(g, p, o, scratch.judge_memory, impulse, certificate, judge);
+  Climb& at = *scratch.climb;
+  g.once([&] { at = Climb(env, o, p.n); });
   if (part == Part::later) {
     judge.best_residual = result.residual[env];
-    judge.no_solution = result.status[env] == EnvStatus::no_solution_found;
     g.once([&] {
-      scratch.climb->iterations = result.iterations[env];
-      scratch.climb->solver = result.solver[env];
-      scratch.climb->jam.suspected = result.iterations[env] == 0;  // rung 0 was left out
+      at.iterations = result.iterations[env];
+      at.solver = result.solver[env];
     });
   } else {
     judge_start(g, p, judge);
-    const bool suspected = suspects_jam(g, p, o, judge);
-    g.once([&] { scratch.climb->jam.suspected = suspected; });
   }
   if (p.n > 0 && (!judge.solved() || o.exact_sweeps || o.exact_pivots)) {
     if constexpr (EnvScratch<Real, Factor, In, kProgram>::kIterates) {
       if (program_of(o) != Program::pivoting) scale_problem(g, p, o.law, scratch.scaled);
+      if constexpr (kProgram == Program::later) g.once([&] { *scratch.kept = scratch.scaled; });
     }
     climb(g, p, o, scratch, part);
   }
-  status = judge.solved()      ? EnvStatus::solved
-           : judge.no_solution ? EnvStatus::no_solution_found
-                               : EnvStatus::not_converged;
+  // The later rungs continue with a residual that is not yet the bound.
+  if (part != Part::first || !has_later_rungs(o)) close_judge(g, p, MatrixVelocity<In>{p}, judge);
+  status = judge.solved()     ? EnvStatus::solved
+           : judge.infeasible ? EnvStatus::infeasible
+                              : EnvStatus::not_converged;
   report(g, result, at.env, status, judge.best_residual, at.iterations, at.solver, at.rung, p.n);
 }
 
-/// The same from the caller's or the mechanism's matrix to the velocities that follow.
+/// The same from the matrix of the caller or of the mechanism to the new velocities.
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatch<In>& result,
                      const SolveOptions& o, std::int64_t env,
                      EnvScratch<Real, Factor, In, kProgram> scratch, Part part = Part::whole,
                      const MechanismStep<In>& step = MechanismStep<In>{}) {
-  if constexpr (kProgram == Program::general) {  // goes on where `pivoting` ended
+  if constexpr (kProgram == Program::general) {  // continues where `pivoting` ended
     const EnvShape s = *slot(batch.shape, env);
     const std::int32_t rows = rows_of(s, slot(batch.dims, env), batch.max_contacts);
     if (fits_pyramid_tableau(rows, s.n_contacts, o.directions)) return;

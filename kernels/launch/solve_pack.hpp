@@ -1,5 +1,5 @@
-// Up to N environments of equal layout from their slots in the batch to their verdicts, side by
-// side in the lanes of packs: what solve_env does where the ladder is sweeps alone.
+// Up to N environments of equal layout from their slots in the batch to their verdicts, together in
+// the lanes of packs: the work of solve_env in rung 0, if that is sweeps only.
 #pragma once
 #include "kernels/group/pack.hpp"
 #include "kernels/launch/solve_env.hpp"
@@ -52,7 +52,7 @@ struct PackScratch {
   }
 };
 
-/// Whether two environments have the same rows and blocks.
+/// Whether two environments have the same layout of rows and blocks.
 template <class In>
 SS_HD bool same_layout(const ProblemBatch<In>& batch, std::int64_t a, std::int64_t b) {
   const EnvShape &s = *slot(batch.shape, a), &t = *slot(batch.shape, b);
@@ -67,7 +67,7 @@ SS_HD bool same_layout(const ProblemBatch<In>& batch, std::int64_t a, std::int64
   return true;
 }
 
-/// Brings `count` numbers of every environment into lanes; null where the batch has none.
+/// Writes `count` numbers of every environment into lanes; null if the batch has none.
 template <class In, int N>
 const Pack<In, N>* load_lanes(const EnvArray<const In>& array, const PackedEnvs<N>& envs, int count,
                               Pack<In, N>* to) {
@@ -112,8 +112,8 @@ EnvProblem<Pack<In, N>> load_problem(const ProblemBatch<In>& batch, const Packed
   return p;
 }
 
-/// Lanes whose scaled problem has left the range of `Real`: their 0 times infinity is NaN here,
-/// where a single environment skips the zeros.
+/// Lanes whose scaled problem exceeds the range of `Real`: here 0 times infinity gives NaN, while a
+/// single environment skips the zeros.
 template <class Real>
 SS_HD Mask<Real> overflows(const Scaled<Real>& s) {
   Real zero[4] = {};
@@ -124,7 +124,7 @@ SS_HD Mask<Real> overflows(const Scaled<Real>& s) {
   return (zero[0] + zero[1]) + (zero[2] + zero[3]) != Real(0);
 }
 
-/// Writes the verdicts of the lanes. Those in `alone` are left to be solved by themselves.
+/// Writes the verdicts of the lanes, except those in `alone`, which are solved separately.
 template <class Number, class In, int N>
 void report_lanes(const ResultBatch<In>& result, int max_rows, int n, const PackedEnvs<N>& envs,
                   unsigned usable, unsigned alone, const Judge<Number>& judge,
@@ -135,8 +135,10 @@ void report_lanes(const ResultBatch<In>& result, int max_rows, int n, const Pack
     const bool good = ((usable >> l) & 1U) != 0U;
     if (((alone >> l) & 1U) != 0U) continue;
     In* impulse = slot(result.impulse, env);
+    double* certificate = slot(result.certificate, env);
     for (int i = 0; i < max_rows; ++i) {
       impulse[i] = good && i < n ? judge.at->best[i].lane(l) : In(0);
+      if (certificate != nullptr) certificate[i] = 0.0;
     }
     const EnvStatus verdict =
         ((solved >> l) & 1U) != 0U ? EnvStatus::solved : EnvStatus::not_converged;
@@ -146,8 +148,8 @@ void report_lanes(const ResultBatch<In>& result, int max_rows, int n, const Pack
   }
 }
 
-/// Solves the environments of a pack, whose layout is `scratch.first`. Returns the lanes that are
-/// left to be solved by themselves, one bit each.
+/// Solves the environments of a pack, whose layout is `scratch.first`. Returns the lanes that must
+/// be solved separately, one bit each.
 template <class Real, class In, int N>
 unsigned solve_pack(const ProblemBatch<In>& batch, const ResultBatch<In>& result,
                     const SolveOptions& o, const PackedEnvs<N>& envs,
@@ -156,10 +158,11 @@ unsigned solve_pack(const ProblemBatch<In>& batch, const ResultBatch<In>& result
   using Double = Pack<double, N>;
   const PackGroup g;
   EnvProblem<Number> p = load_problem<Real>(batch, envs, scratch);
-  const auto usable = check_values(g, p, o.law);
-  enter_circular_coordinates(g, p, o.law, scratch.view);
+  const LawFacts law = facts_of(o.law);
+  const auto usable = check_values(g, p, law.needs_symmetric_W);
+  enter_circular_coordinates(g, p, law.is_frictionless, scratch.view);
   Judge<Number> judge = scratch.judge;
-  open_judge(g, p, o, scratch.judge_memory, scratch.best, judge);
+  open_judge(g, p, o, scratch.judge_memory, scratch.best, nullptr, judge);
   judge_start(g, p, judge);
   Mask<Double> running(usable);
   if (!o.exact_sweeps) running = running & !judge.solved();
@@ -168,9 +171,12 @@ unsigned solve_pack(const ProblemBatch<In>& batch, const ResultBatch<In>& result
   if (any(running)) {
     scale_problem(g, p, o.law, scratch.scaled);
     alone = Mask<Double>(overflows(scratch.scaled)).bits() & running.bits();
-    sweeps = run_pgs(g, p, scratch.scaled, scratch.pgs, o.max_sweeps, o.exact_sweeps, true, judge,
-                     running);
+    Climb climb(envs.env[0], o, p.n);
+    climb.enter(o, p.n, Limits<double>::infinity, false);
+    sweeps = run_pgs(g, p, scratch.scaled, scratch.pgs, climb.stage.budget, climb.stage.exact, true,
+                     judge, running);
   }
+  if (!has_later_rungs(o)) close_judge(g, p, MatrixVelocity<Number>{p}, judge);
   report_lanes(result, batch.max_rows, p.n, envs, usable.bits(), alone, judge, sweeps);
   return alone;
 }

@@ -1,17 +1,15 @@
-// Which list of work an environment belongs to.
+// The work list to which an environment belongs.
 #pragma once
 #include "kernels/launch/gpu_kernels.hpp"
-#include "kernels/law/env_problem.hpp"
+#include "kernels/problem/env_problem.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Whether rung 0 has left an environment to the others.
-SS_HD bool wants_later_rungs(EnvStatus status) {
-  return status == EnvStatus::not_converged || status == EnvStatus::no_solution_found;
-}
+/// Whether rung 0 has left an environment to the later rungs.
+SS_HD bool wants_later_rungs(EnvStatus status) { return status == EnvStatus::not_converged; }
 
-/// The smallest class that holds environment `env`. Environments without a usable shape belong to
-/// the first: they are answered without scratch.
+/// The smallest class that can hold environment `env`. Environments without a valid shape belong to
+/// the first: they need no scratch.
 SS_HD int size_class(const SizeClasses& classes, const EnvArray<const EnvShape>& shape,
                      const EnvArray<const std::int32_t>& dims, std::int64_t env, int max_rows,
                      int max_contacts) {

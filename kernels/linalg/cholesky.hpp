@@ -1,12 +1,12 @@
 // Dense Cholesky factorisation and triangular solves, column-oriented: one fma per entry, so the
-// bits do not depend on how lanes share the work.
+// bits do not depend on the distribution of the work over lanes.
 #pragma once
 #include "kernels/linalg/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// A = L L^T in place. `a` is row-major of the *upper* triangle: row k from the diagonal on holds
-/// column k of L, contiguous. The diagonal ends as 1 / L_kk. False unless positive definite.
+/// A = L L^T in place. `a` is row-major and holds the *upper* triangle: row k from the diagonal on
+/// holds column k of L, contiguous. The diagonal becomes 1 / L_kk. False unless positive definite.
 template <class Real, class G>
 SS_HD bool cholesky(const G& g, int n, Real* a, int ld) {
   for (int k = 0; k < n; ++k) {

@@ -1,8 +1,8 @@
-// A run of C consecutive numbers that one lane of a group handles together: one number on a GPU,
-// 16 in vector registers on a CPU. Written with the processor's registers by name, because loop
-// vectorisers give up on short loops inside larger ones.
+// A run of C consecutive numbers that one lane of a group handles together: one number on a GPU, 16
+// in vector registers on a CPU. Written with explicit vector registers, because compilers do not
+// vectorise short loops inside larger ones.
 #pragma once
-// Host code outside the kernels is compiled for any x86-64 and only reads these headers' constants.
+// Host code outside the kernels is compiled for any x86-64 and reads only constants of this header.
 #if defined(__AVX2__) && !defined(__CUDACC__)
 #include <immintrin.h>
 #endif
@@ -32,6 +32,7 @@ struct Register<double, 32> {
   SS_HD void store(double* p) const { _mm256_storeu_pd(p, v); }
   SS_HD void add(Register a, Register x) { v = _mm256_fmadd_pd(a.v, x.v, v); }
   SS_HD void raise(__m256d a) { v = larger(v, a); }
+  SS_HD Register magnitude() const { return {larger(__m256d{}, v)}; }
 };
 
 template <>
@@ -42,6 +43,7 @@ struct Register<float, 32> {
   SS_HD void store(float* p) const { _mm256_storeu_ps(p, v); }
   SS_HD void add(Register a, Register x) { v = _mm256_fmadd_ps(a.v, x.v, v); }
   SS_HD void raise(__m256 a) { v = larger(v, a); }
+  SS_HD Register magnitude() const { return {larger(__m256{}, v)}; }
 };
 
 #if defined(__AVX512F__)
@@ -58,6 +60,7 @@ struct Register<double, 64> {
   SS_HD void store(double* p) const { _mm512_storeu_pd(p, v); }
   SS_HD void add(Register a, Register x) { v = _mm512_fmadd_pd(a.v, x.v, v); }
   SS_HD void raise(__m512d a) { v = larger(v, a); }
+  SS_HD Register magnitude() const { return {larger(__m512d{}, v)}; }
 };
 
 template <>
@@ -68,6 +71,7 @@ struct Register<float, 64> {
   SS_HD void store(float* p) const { _mm512_storeu_ps(p, v); }
   SS_HD void add(Register a, Register x) { v = _mm512_fmadd_ps(a.v, x.v, v); }
   SS_HD void raise(__m512 a) { v = larger(v, a); }
+  SS_HD Register magnitude() const { return {larger(__m512{}, v)}; }
 };
 #else
 inline constexpr int kRegisterBytes = 32;
@@ -103,6 +107,12 @@ struct Lanes {
   SS_HD void raise(const Lanes& a) {
     for (int k = 0; k < kRegisters; ++k) v[k].raise(a.v[k].v);
   }
+  /// |this|, entry by entry
+  SS_HD Lanes magnitude() const {
+    Lanes r;
+    for (int k = 0; k < kRegisters; ++k) r.v[k] = v[k].magnitude();
+    return r;
+  }
   /// Largest entry
   SS_HD Real max() const {
     Vector top = v[0];
@@ -132,6 +142,7 @@ struct Lanes<Real, 1> {
   SS_HD void store(Real* p) const { *p = v; }
   SS_HD void add(const Lanes& a, Real x) { v = fma(a.v, x, v); }
   SS_HD void raise(const Lanes& a) { v = kernels::max(v, abs(a.v)); }
+  SS_HD Lanes magnitude() const { return {abs(v)}; }
   SS_HD Real max() const { return v; }
 };
 

@@ -1,6 +1,6 @@
 // M = L^T D L of a joint-space inertia matrix whose sparsity follows the kinematic tree
-// (Featherstone, Rigid Body Dynamics Algorithms, 2008, §6.5): no fill-in, a handful of flops per
-// pair of a degree of freedom and its ancestor.
+// (Featherstone, Rigid Body Dynamics Algorithms, 2008, §6.5): no fill-in, a few flops per pair of a
+// degree of freedom and its ancestor.
 #pragma once
 #include "kernels/linalg/lanes.hpp"
 #include "stickslip/sparse_mechanism.hpp"
@@ -13,8 +13,8 @@ SS_HD int parent(const TreeSparsity& s, int i) {
 }
 
 /// In place M -> (D on the diagonal, unit L below it); diag_inv[n] = 1 / D. False, with undefined
-/// contents, where M is not positive definite. C: numbers that a lane handles together; rows of M
-/// are stored apart as whole runs of so many.
+/// contents, if M is not positive definite. C: numbers that a lane handles together; each row of M
+/// is stored as whole runs of C numbers.
 template <int C = 1, class G>
 SS_HD bool factor_ltdl(const G& g, const TreeSparsity& s, double* M, double* diag_inv) {
   for (int k = s.n - 1; k >= 0; --k) {
@@ -25,7 +25,7 @@ SS_HD bool factor_ltdl(const G& g, const TreeSparsity& s, double* M, double* dia
     if (!(pivot > 0.0) || !is_finite(pivot)) return false;
     const double inverse = 1.0 / pivot;
     g.once([&] { diag_inv[k] = inverse; });
-    // Row i of an ancestor i is a beginning of row k, so the update runs along both rows.
+    // The row of an ancestor i is the beginning of row k, so the update runs along both rows.
     g.for_each(ancestors, [&](int a) {
       double* row = M + s.row_adr[path[a]];
       const double scale = -(from[a] * inverse);

@@ -1,16 +1,17 @@
-// Dense LU with row-scaled partial pivoting, right-hand side carried along, four columns at a time.
+// Dense LU with row-scaled partial pivoting, right-hand side included, four columns at a time.
 //
-// Every entry sees the same fma chain as in the plain algorithm, a_ij - l_i0 u_0j - l_i1 u_1j ...,
-// in the order of the pivots; the panel only groups four of its links into one pass over memory.
-// The panel and the right side are kept as columns, so that work along them is contiguous too.
+// Every entry is computed by the same fma chain as in the plain algorithm, a_ij - l_i0 u_0j - l_i1
+// u_1j ..., in the order of the pivots; the panel only combines four of these steps in one pass
+// over memory. The panel and the right side are stored as columns, so that work along them is
+// contiguous too.
 #pragma once
 #include "kernels/group/arena.hpp"
 #include "kernels/linalg/matvec.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Dense n x n system. Its rows are padded with zeros to a multiple of 16 columns and are never
-/// moved: the pointers are.
+/// Dense n x n system. Its rows are padded with zeros to a multiple of 16 columns. Exchanges move
+/// the pointers to rows, never the rows.
 template <class Real>
 struct LinearSystem {
   static constexpr int kPanel = 4, kColumns = kPanel + 1;
@@ -20,6 +21,9 @@ struct LinearSystem {
   Real* scale;   ///< [n] 1 / largest entry of each row
   int* coupled;  ///< [n] whether a row has a multiplier other than 0 in this panel
   Real* panel;   ///< [kColumns][ld] columns below the pivots, then multipliers; right side
+  // After `keep_factors`, for `solve_again`:
+  Real* lower = nullptr;  ///< [n][ld] multipliers, column by column, in the original row order
+  int* origin = nullptr;  ///< [n] place of each row in the original order
 
   SS_HD LinearSystem(Arena& arena, int max_rows)
       : a(arena.take<Real>(std::size_t(max_rows) * padded(max_rows))),
@@ -28,13 +32,17 @@ struct LinearSystem {
         scale(arena.take<Real>(max_rows)),
         coupled(arena.take<int>(max_rows)),
         panel(arena.take<Real>(std::size_t(kColumns) * padded(max_rows))) {}
+  SS_HD void keep_factors(Arena& arena, int max_rows) {
+    lower = arena.take<Real>(std::size_t(max_rows) * padded(max_rows));
+    origin = arena.take<int>(max_rows);
+  }
   SS_HD Real* column(int q) const { return panel + std::int64_t(q) * ld; }
   SS_HD Real* right() const { return column(kPanel); }
 };
 
-/// Chooses the pivot of column k = k0 + q and brings its row to place k. Pivots are compared
-/// relative to their row's largest entry: rows of very different size (rolling friction beside
-/// normals) are normal here. Ties go to the lowest row. False when the column vanishes.
+/// Chooses the pivot of column k = k0 + q and moves its row to place k. Pivots are compared
+/// relative to their row's largest entry, because rows often differ much in size (rolling friction
+/// and normals). Ties go to the lowest row. False if the column vanishes.
 template <class Real, class G>
 SS_HD bool bring_pivot(const G& g, const LinearSystem<Real>& m, int n, int k, int q) {
   const Real* column = m.column(q);
@@ -48,6 +56,11 @@ SS_HD bool bring_pivot(const G& g, const LinearSystem<Real>& m, int n, int k, in
     const Real scale = m.scale[pivot];
     m.scale[pivot] = m.scale[k];
     m.scale[k] = scale;
+    if (m.lower != nullptr) {
+      const int origin = m.origin[pivot];
+      m.origin[pivot] = m.origin[k];
+      m.origin[k] = origin;
+    }
     for (int p = 0; p < LinearSystem<Real>::kColumns; ++p) {
       const Real value = m.column(p)[pivot];
       m.column(p)[pivot] = m.column(p)[k];
@@ -57,8 +70,8 @@ SS_HD bool bring_pivot(const G& g, const LinearSystem<Real>& m, int n, int k, in
   return true;
 }
 
-/// Pivot row k0 + q of a panel: minus the pivots above it. Entries left of the pivots are dead, so
-/// whole registers may write over them.
+/// Pivot row k0 + q of a panel: minus the pivots above it. Entries left of the pivots are no longer
+/// used, so whole registers may overwrite them.
 template <class Real, class G>
 SS_HD void eliminate_pivot_row(const G& g, const LinearSystem<Real>& m, int n, int k0, int q) {
   constexpr int C = G::kChunk;
@@ -72,8 +85,8 @@ SS_HD void eliminate_pivot_row(const G& g, const LinearSystem<Real>& m, int n, i
   });
 }
 
-/// Rows below a panel: minus multiplier * pivot row of its four pivots, right of them. A CPU takes
-/// all rows of a chunk of columns at once, so that the pivots stay in registers.
+/// Rows below a panel: minus multiplier * pivot row of its four pivots, to the right of them. A CPU
+/// processes all rows of a chunk of columns together, so that the pivots stay in registers.
 template <class Real, class G>
 SS_HD void eliminate_below(const G& g, const LinearSystem<Real>& m, int n, int k0) {
   constexpr int C = G::kChunk;
@@ -102,8 +115,8 @@ SS_HD void eliminate_below(const G& g, const LinearSystem<Real>& m, int n, int k
   });
 }
 
-/// Column q of the panel at k0: its pivot, its multipliers, and their share of the columns right of
-/// it. False when it vanishes.
+/// Column q of the panel at k0: its pivot, its multipliers, and their update of the columns to the
+/// right of it. False if it vanishes.
 template <int q, class Real, class G>
 SS_HD bool factor_column(const G& g, const LinearSystem<Real>& m, int n, int k0) {
   const int k = k0 + q;
@@ -126,7 +139,7 @@ SS_HD bool factor_column(const G& g, const LinearSystem<Real>& m, int n, int k0)
   return true;
 }
 
-/// Factors columns k0 ... k0 + 3 below and right of them.
+/// Factors columns k0 ... k0 + 3, below and to the right of them.
 template <class Real, class G>
 SS_HD bool factor_panel(const G& g, const LinearSystem<Real>& m, int n, int k0) {
   g.for_each(n - k0, [&](int i) {
@@ -181,13 +194,41 @@ SS_HD bool substitute_back(const G& g, const LinearSystem<Real>& m, int n, Real*
   return true;
 }
 
-/// Solves in place; x gets the solution. False when a pivot vanishes or the result is not finite.
+/// Keeps the multipliers of a panel.
 template <class Real, class G>
-SS_HD bool solve_lu(const G& g, const LinearSystem<Real>& m, int n, Real* x) {
+SS_HD void keep_multipliers(const G& g, const LinearSystem<Real>& m, int n, int k0) {
+  g.for_each_2d(min(4, n - k0), n, [&](int q, int i) {
+    m.lower[std::int64_t(k0 + q) * m.ld + m.origin[i]] = i > k0 + q ? m.column(q)[i] : Real(0);
+  });
+}
+
+/// A = L U in place. False if a pivot vanishes.
+template <class Real, class G>
+SS_HD bool factor_lu(const G& g, const LinearSystem<Real>& m, int n) {
   scale_rows(g, m, n);
+  if (m.lower != nullptr) g.for_each(n, [&](int i) { m.origin[i] = i; });
   for (int k0 = 0; k0 < n; k0 += 4) {
     if (!factor_panel(g, m, n, k0)) return false;
+    if (m.lower != nullptr) keep_multipliers(g, m, n, k0);
   }
+  return true;
+}
+
+/// Solves in place; x gets the solution. False if a pivot vanishes or the result is not finite.
+template <class Real, class G>
+SS_HD bool solve_lu(const G& g, const LinearSystem<Real>& m, int n, Real* x) {
+  return factor_lu(g, m, n) && substitute_back(g, m, n, x);
+}
+
+/// The same for one more right side, with factors that were kept; it is overwritten.
+template <class Real, class G>
+SS_HD bool solve_again(const G& g, const LinearSystem<Real>& m, int n, Real* right, Real* x) {
+  for (int k = 0; k < n; ++k) {
+    const Real value = right[m.origin[k]];
+    const Real* column = m.lower + std::int64_t(k) * m.ld;
+    g.for_each(n, [&](int i) { right[i] = fma(-column[i], value, right[i]); });
+  }
+  g.for_each(n, [&](int k) { m.right()[k] = right[m.origin[k]]; });
   return substitute_back(g, m, n, x);
 }
 

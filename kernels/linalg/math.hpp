@@ -1,5 +1,5 @@
 // Scalar arithmetic with the same bits on every backend: explicit fma, IEEE division and square
-// root, no libm functions whose last bit differs between libraries.
+// root, and no libm functions, because their last bit differs between libraries.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -26,8 +26,8 @@ struct Index {
   SS_HD constexpr operator int() const { return i; }
 };
 
-/// f(Index<i>) for i from `begin` to N - 1: arrays indexed by it stay in registers, which those of
-/// loops that are unrolled later do not.
+/// f(Index<i>) for i from `begin` to N - 1. Arrays with these indices stay in registers; with loops
+/// that are unrolled later they do not.
 template <int begin, int N, class F>
 SS_HD void unroll(F&& f) {
   if constexpr (begin < N) {
@@ -36,7 +36,7 @@ SS_HD void unroll(F&& f) {
   }
 }
 
-// What a body uses in place of `if` and of `double`, so that its numbers may be packs
+// Replacements for `if` and `double` in a body, so that its numbers may be packs
 // (kernels/group/pack.hpp): with plain numbers, masks are truth values.
 SS_HD bool any(bool m) { return m; }
 SS_HD bool all(bool m) { return m; }
@@ -53,7 +53,7 @@ template <class T>
 using Wide = typename WideOf<T>::type;
 template <class T>
 inline constexpr bool kIsPlain = sizeof(T) == sizeof(float) || sizeof(T) == sizeof(double);
-/// What comparing numbers of type T gives.
+/// The type of comparisons of numbers of type T.
 template <class T>
 using Mask = decltype(T() < T());
 
@@ -100,7 +100,7 @@ SS_HD double power_of_two_below(double x) {
   return x;
 }
 
-/// Largest power of two <= 1 / sqrt(x), for normal x > 0, by the exponent alone. Not the bits of
+/// Largest power of two <= 1 / sqrt(x), for normal x > 0, by the exponent only. It may differ from
 /// power_of_two_below(1 / sqrt(x)): that root rounds down to 2^k for the number next above 4^k.
 SS_HD double inverse_root_power(double x) {
   std::uint64_t bits = 0;
@@ -112,7 +112,7 @@ SS_HD double inverse_root_power(double x) {
   return x;
 }
 
-/// 32 bits hashed from i and the seed; `offset` tells the uses apart.
+/// 32 bits hashed from i and the seed; `offset` separates the uses.
 SS_HD std::uint32_t hashed_bits(int i, int seed, std::uint32_t offset) {
   std::uint32_t h = std::uint32_t(i) * 2654435761U + std::uint32_t(seed) * 40503U + offset;
   h = (h ^ (h >> 16)) * 0x7feb352dU;
@@ -122,15 +122,15 @@ SS_HD std::uint32_t hashed_bits(int i, int seed, std::uint32_t offset) {
 /// The upper 23 of 32 bits as a number in [0, 1).
 SS_HD double fraction_of(std::uint32_t bits) { return double(bits >> 9) * (1.0 / 8388608.0); }
 
-/// A number in [1, 2), hashed from i and the seed: entries of Lemke's covering vector, another one
-/// for every attempt. Equal entries would tie near-duplicate contacts.
+/// A number in [1, 2), hashed from i and the seed: entries of Lemke's covering vector, different
+/// for every attempt. Equal entries would cause ties between near-duplicate contacts.
 SS_HD double hashed_weight(int i, int seed) {
   const std::uint32_t h = hashed_bits(i, seed, 12345U);
   return 1.0 + fraction_of(h ^ (h >> 16));
 }
 
-/// Integers in the order of the numbers x >= 0, with NaN above all: without the sign, which the
-/// NaNs that processors make do not share.
+/// Integers in the order of the numbers x >= 0, with NaN above all. The sign bit is dropped,
+/// because processors give NaNs different signs.
 SS_HD std::int64_t order_bits(double x) {
   std::int64_t bits = 0;
   memcpy(&bits, &x, sizeof bits);

@@ -4,16 +4,16 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// f(i) for i in [0, n), whole chunks at a time: on a CPU up to the next multiple
-/// of 16, where the arrays are padded, so that loops have no remainders.
+/// f(i) for i in [0, n), in whole chunks: on a CPU up to the next multiple of 16, where the arrays
+/// are padded, so that loops have no remainder.
 template <class G, class F>
 SS_HD void for_chunks(const G& g, int n, F&& f) {
   constexpr int C = G::kChunk;
   g.for_each((n + C - 1) / C * C, f);
 }
 
-/// f(i, true) for i in [begin, end), the last first where `backwards`. Where chunks are vector
-/// registers, by whole chunks, with f(i, false) where they reach beyond.
+/// f(i, true) for i in [begin, end), in reverse order if `backwards`. If chunks are vector
+/// registers, whole chunks are processed, with f(i, false) for i outside the range.
 template <class G, class F>
 SS_HD void for_range(const G& g, int begin, int end, bool backwards, F&& f) {
   constexpr int C = G::kChunk;
@@ -26,22 +26,32 @@ SS_HD void for_range(const G& g, int begin, int end, bool backwards, F&& f) {
   }
 }
 
+/// The entries that a product with a caller's matrix sums: those of matrix and vector, or their
+/// magnitudes.
+enum class Entries { as_given, magnitudes };
+template <Entries kEntries, class T>
+SS_HD T entry(T x) {
+  return kEntries == Entries::magnitudes ? T(abs(x)) : x;
+}
+
 /// y_i = start(i) + sum_j W_ij x_j for rows [i0, i0 + C): one fma chain per row, in column order.
 /// `step` separates the columns of W: a symmetric W is read along its rows, which are columns too.
-template <int C, class A, class X, class F>
+template <int C, Entries kEntries, class A, class X, class F>
 SS_HD void chain_rows(int n, const A* W, std::int64_t step, int i0, const X* x, F&& start,
                       Wide<X>* y) {
   for (int l = 0; l < C; ++l) y[i0 + l] = start(i0 + l);
   auto sum = Lanes<Wide<X>, C>::load(y + i0);
   for (int j = 0; j < n; ++j) {
-    if (all(x[j] == X(0))) continue;  // open contacts: most of the columns of many problems
-    sum.add(Lanes<Wide<X>, C>::load(W + j * step + i0), Wide<X>(x[j]));
+    if (all(x[j] == X(0))) continue;  // open contacts: most of the columns in many problems
+    auto column = Lanes<Wide<X>, C>::load(W + j * step + i0);
+    if constexpr (kEntries == Entries::magnitudes) column = column.magnitude();
+    sum.add(column, entry<kEntries>(Wide<X>(x[j])));
   }
   sum.store(y + i0);
 }
 
 /// y_i = start(i) + sum_j W_ij x_j in double, for a caller's matrix W: row-major, not padded.
-template <class G, class A, class X, class F>
+template <Entries kEntries = Entries::as_given, class G, class A, class X, class F>
 SS_HD void matvec_given(const G& g, int n, const A* W, int ld, bool symmetric, const X* x,
                         F&& start, Wide<X>* y) {
   constexpr int C = G::kChunk;
@@ -50,7 +60,8 @@ SS_HD void matvec_given(const G& g, int n, const A* W, int ld, bool symmetric, c
       const A* row = W + std::int64_t(i) * ld;
       Wide<X> sum = start(i);
       for (int j = 0; j < n; ++j) {
-        if (any(x[j] != X(0))) sum = fma(Wide<X>(row[j]), Wide<X>(x[j]), sum);
+        if (!any(x[j] != X(0))) continue;
+        sum = fma(entry<kEntries>(Wide<X>(row[j])), entry<kEntries>(Wide<X>(x[j])), sum);
       }
       y[i] = sum;
     });
@@ -59,19 +70,19 @@ SS_HD void matvec_given(const G& g, int n, const A* W, int ld, bool symmetric, c
   g.for_each((n + C - 1) / C, [&](int chunk) {
     int i = chunk * C;
     if (i + C <= n) {
-      chain_rows<C>(n, W, ld, i, x, start, y);
+      chain_rows<C, kEntries>(n, W, ld, i, x, start, y);
       return;
     }
-    if constexpr (C > 1) {  // the last rows, in ever smaller runs
-      for (; i + 8 <= n; i += 8) chain_rows<8>(n, W, ld, i, x, start, y);
-      for (; i + 4 <= n; i += 4) chain_rows<4>(n, W, ld, i, x, start, y);
-      for (; i < n; ++i) chain_rows<1>(n, W, ld, i, x, start, y);
+    if constexpr (C > 1) {  // the last rows, in smaller and smaller runs
+      for (; i + 8 <= n; i += 8) chain_rows<8, kEntries>(n, W, ld, i, x, start, y);
+      for (; i + 4 <= n; i += 4) chain_rows<4, kEntries>(n, W, ld, i, x, start, y);
+      for (; i < n; ++i) chain_rows<1, kEntries>(n, W, ld, i, x, start, y);
     }
   });
 }
 
 /// y_i = start_i + sum_j A[j * ld + i] x_j: column-major A, one fma chain per row in column order.
-/// The group's lanes own chunks of kChunk rows, so A and y are padded to a multiple of 16 rows.
+/// The group's lanes have chunks of kChunk rows, so A and y are padded to a multiple of 16 rows.
 /// Entries y_i beyond n get the value of their chain, which callers keep at zero by zero padding.
 template <class Real, class G>
 SS_HD void matvec(const G& g, int n, const Real* A, int ld, const Real* x, const Real* start,
@@ -91,8 +102,8 @@ SS_HD void matvec(const G& g, int n, const Real* A, int ld, const Real* x, const
 /// Rows up to the next multiple of 16: whole vector registers and whole chunks.
 SS_HD int padded(int n) { return (n + 15) / 16 * 16; }
 
-/// The same for arrays of numbers or of packs, which are whole registers by themselves: there it is
-/// a chunk's multiple.
+/// The same for arrays of numbers or of packs. A pack is whole registers by itself, so these are
+/// padded to a multiple of the chunk.
 template <class Real>
 SS_HD int padded_rows(int n) {
   return kIsPlain<Real> ? padded(n) : (n + 3) / 4 * 4;

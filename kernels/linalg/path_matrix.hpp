@@ -1,7 +1,7 @@
 // Symmetric matrices H = M + sum J_i^T S J_i whose rows J_i touch several branches of a kinematic
 // tree. Leaf-first elimination fills H in along the paths to the root of its elimination tree (Liu
-// 1990): the kinematic tree, its branches tied together where a row touches them. A row of H is
-// stored over the whole of its path, padded with what nobody reads to whole vector registers.
+// 1990): the kinematic tree with branches joined where a row touches them. A row of H is stored for
+// its whole path and padded to whole vector registers; the padding is never read.
 #pragma once
 #include "kernels/group/arena.hpp"
 #include "kernels/linalg/ltdl.hpp"
@@ -28,11 +28,11 @@ struct PathMatrix {
   SS_HD TreeSparsity sparsity() const { return {n, row_nnz, row_adr, col}; }
   SS_HD const std::int32_t* path(int k) const { return col + row_adr[k]; }
   SS_HD double* row(int k) const { return H + row_adr[k]; }
-  /// Place of a degree of freedom on every path through it.
+  /// Place of a degree of freedom on every path that contains it.
   SS_HD int place(int k) const { return row_nnz[k] - 1; }
 };
 
-/// Makes `low` an ancestor of `high` > low; what was an ancestor of either stays one of `high`.
+/// Makes `low` an ancestor of `high` > low; the ancestors of both stay ancestors of `high`.
 SS_HD void tie(std::int32_t* parent, int high, int low) {
   while (low >= 0 && parent[high] != low) {
     if (parent[high] > low) {
@@ -46,7 +46,7 @@ SS_HD void tie(std::int32_t* parent, int high, int low) {
   }
 }
 
-/// Puts all degrees of freedom that rows [begin, end) of J touch on one path to the root.
+/// Places all degrees of freedom that rows [begin, end) of J touch on one path to the root.
 SS_HD void tie_rows(const SparseMechanism& m, int begin, int end, std::int32_t* parent) {
   int last = -1;
   for (int i = begin; i < end; ++i) {
@@ -59,7 +59,7 @@ SS_HD void tie_rows(const SparseMechanism& m, int begin, int end, std::int32_t* 
   }
 }
 
-/// The paths that follow from `parent`.
+/// Builds the paths from `parent`.
 SS_HD void lay_out_paths(const PathMatrix& a) {
   int next = 0;
   for (int i = 0; i < a.n; ++i) {
@@ -89,8 +89,8 @@ SS_HD void copy_mass(const G& g, const SparseMechanism& m, const PathMatrix& a) 
   });
 }
 
-/// H += sum over j < dim of v_j v_j^T, v_j given along the path of `deepest`, `ld` apart and padded
-/// with zeros.
+/// H += sum over j < dim of v_j v_j^T. Each v_j is stored along the path of `deepest`; they lie
+/// `ld` apart and are padded with zeros.
 template <int dim, class G>
 SS_HD void add_outer_products(const G& g, const PathMatrix& a, int deepest, const double* v,
                               int ld) {

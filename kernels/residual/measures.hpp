@@ -1,46 +1,27 @@
-// What the residual says in one number, taken apart: one measure per condition, with its unit.
+// The conditions that the residual combines in one number: one measure for each, with its unit.
 #pragma once
 #include "kernels/residual/residual.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
-
-/// How far the impulses of block k lie outside their set, N s.
-template <class In>
-SS_HD double cone_violation(const BlockView<In>& v, Law law) {
-  const double r_n = double(v.r[v.row()]);
-  const bool polygon = law == Law::pyramid && v.p.has_polygon(v.k);
-  double used = polygon ? polygon_gauge(v.p.directions, v.r_hat(1), v.r_hat(2)) : 0.0;
-  double worst = max(0.0, -r_n);
-  for (int j = polygon ? 3 : 1; j < v.dim; ++j) {
-    const double r_j = v.r_hat(j);
-    if (!(v.scale(j) > 0.0) || law == Law::box) {
-      worst = max(worst, abs(r_j) - (v.scale(j) > 0.0 ? v.mu * max(r_n, 0.0) : 0.0));
-    } else {
-      used = law == Law::pyramid ? used + abs(r_j) : fma(r_j, r_j, used);
-    }
-  }
-  if (law != Law::pyramid) used = sqrt(used);
-  return max(worst, used - v.mu * max(r_n, 0.0));
-}
 
 /// |r_t||u_t| + r_t . u_t in circular coordinates: 0 when friction opposes sliding.
 template <class In>
 SS_HD double misalignment(const BlockView<In>& v) {
   double power = 0.0, impulse = 0.0;
   for (int j = 1; j < v.dim; ++j) {
-    if (!(v.scale(j) > 0.0)) continue;  // left out of the cone; its impulse is a cone violation
+    if (!(v.scale(j) > 0.0)) continue;  // not part of the cone; its impulse is a cone violation
     power = fma(v.r_hat(j), v.u_hat(j), power);
     impulse = fma(v.r_hat(j), v.r_hat(j), impulse);
   }
   return fma(sqrt(impulse), v.sliding_speed(), power);
 }
 
-/// All measures of impulses r; u: scratch of n doubles.
+/// All measures of impulses r; u, e: scratch of n doubles each.
 template <class G, class In>
-SS_HD Measures measure_impulse(const G& g, const EnvProblem<In>& p, Law law, const In* r,
-                               double* u) {
+SS_HD Measures measure_impulse(const G& g, const EnvProblem<In>& p, Law law, const In* r, double* u,
+                               double* e) {
   Measures m;
-  m.residual = residual(g, p, law, r, u);
+  m.residual = residual(g, p, law, r, u, e);
   if (!is_finite(m.residual)) return m;
   const int scalars = p.first_contact_row(), items = scalars + p.n_contacts;
   const auto view = [&](int item) { return block_view(p, r, u, item - scalars); };
@@ -52,7 +33,7 @@ SS_HD Measures measure_impulse(const G& g, const EnvProblem<In>& p, Law law, con
   m.complementarity = g.max(
       items, [&](int i) { return is_unilateral(i) ? abs(double(r[row(i)]) * u[row(i)]) : 0.0; });
   m.cone_violation = g.max(items, [&](int i) {
-    if (i >= scalars) return cone_violation(view(i), law);
+    if (i >= scalars) return with_law(law, [&](auto its) { return its.violation(view(i)); });
     return max(p.lower(i) - double(r[i]), double(r[i]) - p.upper(i));
   });
   m.misalignment = g.max(items, [&](int i) { return i < scalars ? 0.0 : misalignment(view(i)); });

@@ -1,11 +1,11 @@
-// Up to which residual a problem is solved, whatever kind it is of.
+// The largest residual that counts as solved, for problems of every kind.
 #pragma once
 #include "kernels/linalg/math.hpp"
 #include "stickslip/types.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// atol + rtol * size, size being max|b| (of an LCP max|q|). Zero or negative tolerances mean the
+/// atol + rtol * size, size being max|b| (max|q| for an LCP). Zero or negative tolerances mean the
 /// default of the precision.
 template <class Number>
 SS_HD Number tolerance_of(double atol, double rtol, Precision precision, Number size) {

@@ -1,4 +1,4 @@
-"""Batches of small frictional-contact problems, solved together, judged one by one."""
+"""Batches of small frictional-contact problems, solved together, each with its own verdict."""
 
 try:
     from stickslip._core import Law, LcpMethod, Precision, Solver, Status
@@ -11,7 +11,7 @@ except ImportError as error:
         f'pip install "mujoco>=4.0.0,<4.1" ({error})'
     ) from error
 from stickslip.bound import BoundResult, BoundSolver
-from stickslip.contact import SolveOptions, residual, solve
+from stickslip.contact import SolveOptions, certificate_holds, residual, solve
 from stickslip.formulation import (
     ContactLcp,
     StandardForm,
@@ -46,6 +46,7 @@ __all__ = [
     "StandardForm",
     "Status",
     "apply_impulse",
+    "certificate_holds",
     "contact_columns",
     "delassus",
     "residual",

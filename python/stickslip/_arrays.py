@@ -1,4 +1,4 @@
-"""Checks of what callers pass in: messages name the argument, what it expects, what it got."""
+"""Checks of arguments: messages name the argument, the expected and the actual value."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from stickslip import _core
+
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _DLPACK_HOST = (1, 3)  # kDLCPU, kDLCUDAHost
 _MAX_THREADS = 1024
@@ -15,7 +17,7 @@ _TOLERANCES = ("atol", "rtol")
 
 
 def refuse_device_array(name: str, value: Any) -> None:
-    """Raises TypeError where `value` lives in the memory of a GPU."""
+    """Raises TypeError where `value` is in the memory of a GPU."""
     device = None
     if hasattr(value, "__cuda_array_interface__"):
         device = "a GPU"
@@ -80,13 +82,20 @@ def matrices(name: str, value: Any) -> tuple[np.ndarray, bool]:
             f"{name}: expected shape (E, n, n), or (n, n) for one problem, got {array.shape}"
         )
     batched = array.ndim == 3
+    require_memory(name, array.size // max(array.shape[-1], 1), array.itemsize)
     return slots(array if batched else array[None]), batched
+
+
+def require_memory(name: str, rows: int, itemsize: int) -> None:
+    """Refuses batches with more rows than this machine's memory can hold results for."""
+    numbers = 4  # results, copies, verdicts
+    _core.require_memory(float(numbers * itemsize * rows), name)
 
 
 def per_environment(
     name: str, array: np.ndarray | None, num_envs: int, size: int, batched: bool
 ) -> np.ndarray | None:
-    """`array` as (E, size); (size,) is shared by all environments. None where there is none."""
+    """`array` as (E, size); (size,) is shared by all environments. None if missing."""
     if array is None:
         return None
     allowed = ((num_envs, size), (size,)) if batched else ((size,),)
@@ -120,7 +129,7 @@ def count(name: str, value: Any, low: int = 0) -> int:
 
 
 def member(name: str, value: Any, enum: type) -> Any:
-    """The member of `enum` that `value`, a name or a member, means."""
+    """The member of `enum` for `value`, a name or a member."""
     if isinstance(value, enum):
         return value
     members = enum.__members__  # type: ignore[attr-defined]
@@ -133,7 +142,7 @@ def member(name: str, value: Any, enum: type) -> Any:
 
 
 def thread_count(threads: Any) -> int:
-    """Threads to use; 0 stands for all cores (None)."""
+    """Threads to use; 0 means all cores (None)."""
     number = 0 if threads is None else count("threads", threads, low=1)
     if number > _MAX_THREADS:
         raise ValueError(f"threads: expected at most {_MAX_THREADS}, got {number}")
@@ -141,7 +150,7 @@ def thread_count(threads: Any) -> int:
 
 
 def one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
-    """A word out of a few."""
+    """One of the allowed words."""
     if not isinstance(value, str) or value not in allowed:
         words = ", ".join(repr(word) for word in allowed)
         raise ValueError(f"{name}: expected one of {words}, got {value!r}")
@@ -156,7 +165,7 @@ def number(name: str, value: Any) -> float:
 
 
 def tolerances(tol: float | None, options: Any) -> dict[str, float]:
-    """`atol` and `rtol`: `tol`, or those of the options; -1 is the library's sign for a default."""
+    """`atol` and `rtol`: `tol`, or those of the options; -1 means the library's default."""
     if tol is None:
         return {key: _tolerance(f"options.{key}", getattr(options, key)) for key in _TOLERANCES}
     if any(getattr(options, key) is not None for key in _TOLERANCES):

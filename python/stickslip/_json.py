@@ -1,4 +1,4 @@
-"""What JSON has no numbers for."""
+"""Numbers that JSON cannot represent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the arrays of `solve` to a batch of problems as the C++ library reads it."""
+"""Converts the arrays of `solve` to a batch of problems for the C++ library."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def assemble(
     R: Any = None,
     counts: Any = None,
 ) -> Problem:
-    """Checks and arranges the arguments of `solve`, which see; copies nothing large."""
+    """Checks and arranges the arguments of `solve` (see there); copies nothing large."""
     W, batched = check.matrices("W", W)
     num_envs, n = W.shape[:2]
 
@@ -66,6 +66,8 @@ def assemble(
     dims = _dims(dims, num_envs, n - sum(fixed), counts, batched)
     shape = _shape(counts, num_envs, fixed, dims.shape[1])
     used = _used_dims(shape, dims)
+    if counts is not None and counts.ndim == 2:
+        _require_bounds(shape, used, n, n_box)
     rows = sum(fixed) + int(dims.sum(axis=1).max(initial=0))
     if not ragged and rows != n:
         kinds = (
@@ -151,21 +153,27 @@ def _shape(
     shape = np.empty((num_envs, 4), np.int64)
     shape[:, :3] = fixed
     shape[:, 3 if counts.ndim == 1 else slice(None)] = counts
-    over = np.flatnonzero(shape[:, 2] > fixed[2])
+    return np.minimum(shape, _FAR_TOO_MANY).astype(np.int32)
+
+
+def _require_bounds(shape: np.ndarray, used: np.ndarray, n: int, n_box: int) -> None:
+    """Environments that fit their slot have a bound for each box row; others are over_capacity."""
+    rows = shape[:, :3].sum(axis=1, dtype=np.int64) + used.sum(axis=1)
+    fits = (rows <= n) & (shape[:, 3] <= used.shape[1])
+    over = np.flatnonzero(fits & (shape[:, 2] > n_box))
     if over.size:
         e = over[0]
         raise ValueError(
-            f"counts: expected at most {fixed[2]} box rows, as lo and hi have, "
+            f"counts: expected at most {n_box} box rows, as lo and hi have, "
             f"got {shape[e, 2]} in environment {e}"
         )
-    return np.minimum(shape, _FAR_TOO_MANY).astype(np.int32)
 
 
 def _used_dims(shape: np.ndarray, dims: np.ndarray) -> np.ndarray:
     """`dims` with 0 in the slots that an environment does not use; refuses other than 3, 4, 6."""
     slot = np.arange(dims.shape[1])
     in_use = slot < shape[:, 3:]
-    known = np.isin(dims, (3, 4, 6))
+    known = (dims == 3) | (dims == 4) | (dims == 6)
     if not known.all():
         bad = np.argwhere(in_use & ~known)
         if bad.size:
@@ -184,7 +192,7 @@ def _friction(mu: Any, W: np.ndarray, used: np.ndarray, ragged: bool, batched: b
         mu = np.full(p, mu, W.dtype)
     tangential = np.maximum(used - 1, 0)
     width = int(tangential.sum(axis=1).max(initial=0))
-    if ragged and mu.ndim and mu.shape[-1] not in (p, width):
+    if (ragged or not num_envs) and mu.ndim and mu.shape[-1] not in (p, width):
         width = max(width, mu.shape[-1])
     allowed = [(p,), (width,)]
     if batched:

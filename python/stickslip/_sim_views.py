@@ -1,4 +1,4 @@
-"""What a batch of simulations shows of itself."""
+"""The attributes of a batch of simulations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stickslip import _core
 
 
 def _view(read: Callable[[SimViews], np.ndarray]) -> property:
-    """A property that makes its view of the simulation's memory once."""
+    """A property that makes its view of the simulation's memory once, at the first access."""
     name = read.__name__
 
     def get(self: SimViews) -> np.ndarray:
@@ -25,7 +25,7 @@ class SimViews:
     _core: _core.BatchSim
     _views: dict[str, np.ndarray]
 
-    # Live views, (N, ...): what is written into them holds from the next step on; copy to keep.
+    # Live views, (N, ...): written values take effect in the next step; copy to keep.
 
     @_view
     def state(self) -> np.ndarray:
@@ -82,7 +82,7 @@ class SimViews:
 
     def field(self, name: str) -> np.ndarray:
         """(N, size) a field of mjData that was named in `fields`, as mj_step leaves it: positions
-        and what hangs on them ("xipos", "cinert", "cvel") belong to the state in which the latest
+        and what depends on them ("xipos", "cinert", "cvel") belong to the state in which the latest
         step began (with RK4 to its last stage), forces ("qfrc_actuator") to that step; "cacc",
         "cfrc_int", "cfrc_ext" are mj_rnePostConstraint's, zero after `forward`."""
         if name not in self._views:
@@ -106,7 +106,7 @@ class SimViews:
 
     @_view
     def solver(self) -> np.ndarray:
-        """(N,) int32, values of `Solver`: who produced the impulses."""
+        """(N,) int32, values of `Solver`: which one produced the impulses."""
         return self._core.solver
 
     @_view

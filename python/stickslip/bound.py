@@ -10,15 +10,15 @@ import numpy as np
 from stickslip import _arrays as check
 from stickslip import _core
 from stickslip._core import Law, Precision, Solver
-from stickslip.contact import SolveOptions, make_options
+from stickslip.contact import Backend, SolveOptions, make_options
 
 
 @dataclass(frozen=True, eq=False)
 class BoundResult:
-    """Arrays of the results of a `BoundSolver`, of its caller's or its own.
+    """Arrays of the results of a `BoundSolver`, given by the caller or allocated by the solver.
 
-    Its own are numpy arrays on the host; on a GPU, arrays that every framework takes by DLPack
-    without a copy (`torch.from_dlpack`, `cupy.from_dlpack`).
+    Allocated ones are numpy arrays on the host; on a GPU, arrays that every framework takes by
+    DLPack without a copy (`torch.from_dlpack`, `cupy.from_dlpack`).
     """
 
     impulse: Any  #: (E, n), N s; rows beyond an environment's own are 0
@@ -34,12 +34,13 @@ class BoundResult:
 class BoundSolver:
     """Solves the problems in given arrays each time it is called, in place.
 
-    The arrays, of numpy, torch, CuPy, JAX, Warp or any that speaks DLPack or
-    `__cuda_array_interface__`, are checked here and once. They lie all in host memory or all on
-    one GPU, and are solved there. A call reads what they then hold. On a GPU it only launches: it
-    neither allocates, nor waits, nor copies to or from the host, and can be captured in a CUDA
-    graph; a replay gives the same bits, which are those of the CPU. One call at a time: two
-    streams need two solvers. Work on the arrays on other streams is the caller's to wait for.
+    The arrays may be of numpy, torch, CuPy, JAX, Warp or any library with DLPack or
+    `__cuda_array_interface__`. They are checked once, here. All are in host memory or all on one
+    GPU, and are solved there. A call reads their contents at that time. On a GPU it only launches
+    kernels: it does not allocate, wait, or copy to or from the host, and can be captured in a CUDA
+    graph; a replay gives the same bits, which are those of the CPU. A second call at the same time
+    raises RuntimeError: two threads or two streams need two solvers. The caller must wait for work
+    on the arrays on other streams.
 
     Args:
         W: (E, n, n) Delassus matrices, 1/kg; or, in its place,
@@ -49,16 +50,17 @@ class BoundSolver:
         b, mu: (E, n) free velocities, m/s; (E, k) coefficients, one per tangential row, or a
             number.
         dims, n_free, n_nonneg, lo, hi, R, warm_start: as in `solve`. `dims` is a list of numbers,
-            or (E, p) int32 in the place of the others.
+            or an (E, p) int32 array in the same memory as the others.
         counts: (E, 4) int32, free, nonneg, box rows and contacts of each environment; read at each
-            call. More than n rows, or than p contacts, are answered `over_capacity`. lo and hi
+            call. More than n rows, or than p contacts, give `over_capacity`. lo and hi
             then have n columns.
-        out: some of the results' arrays by name (`BoundResult`); the others are allocated here.
+        out: arrays for some of the results, by name (`BoundResult`); the others are allocated here.
         stream: CUDA stream of the calls: a number, or an object of CuPy, torch, Warp or any with
             `__cuda_stream__`. Default: the legacy default stream. A call may name another.
         law, solver, precision, tol, options, threads: as in `solve`.
+        backend: "auto", or the one of the arrays' memory: "cpu", "cuda".
 
-    But W and J, arrays may leave out the environment axis to be shared by all environments.
+    Arrays other than W and J may omit the environment axis; all environments then share them.
     Raises TypeError and ValueError, naming the argument.
     """
 
@@ -86,13 +88,16 @@ class BoundSolver:
         precision: str | Precision = "double",
         tol: float | None = None,
         options: SolveOptions | None = None,
+        backend: Backend = "auto",
         threads: int | None = None,
     ) -> None:
         name = _leader(W, M, J, v_free)
         self._gpu, shape, dtype = _core.describe(name, W if name == "W" else J)
+        _require_backend(backend, "cpu" if self._gpu < 0 else "cuda")
         self._stream = self._handle(stream)
         core_options = make_options(law, solver, precision, tol, options)
         num_envs, n, dtype = _sizes(name, shape, dtype, core_options.precision)
+        check.require_memory(name, num_envs * n, dtype.itemsize)
         kinds = _Kinds(n, dims, n_free, n_nonneg, lo, hi, counts)
         arrays = {
             "W": W, "M": M, "J": J, "b": b, "R": R, "lo": lo, "hi": hi,
@@ -129,7 +134,7 @@ class BoundSolver:
         return stream
 
     def _placed(self, array: Any) -> Any:
-        """An array of ours where the caller's arrays are."""
+        """A new array in the same memory as the caller's arrays."""
         own = self._gpu >= 0 and isinstance(array, np.ndarray)
         return _core.to_device(np.ascontiguousarray(array), self._gpu) if own else array
 
@@ -154,8 +159,19 @@ class BoundSolver:
         return BoundResult(**given, **{k: self._placed(np.zeros(*v)) for k, v in own.items()})
 
 
+def _require_backend(backend: Any, own: str) -> None:
+    """Refuses a backend other than that of the arrays' memory."""
+    check.one_of("backend", backend, ("auto", "cpu", "cuda"))
+    if backend not in ("auto", own):
+        where = "host memory" if own == "cpu" else "the memory of a GPU"
+        raise ValueError(
+            f"backend: expected 'auto' or {own!r} because the arrays are in {where}, where a "
+            f"BoundSolver solves them, got {backend!r}"
+        )
+
+
 def _leader(W: Any, M: Any, J: Any, v_free: Any) -> str:
-    """Name of the argument that says how large everything is."""
+    """Name of the argument that determines the sizes."""
     if W is not None:
         for name, value in (("M", M), ("J", J), ("v_free", v_free)):
             if value is not None:
@@ -184,7 +200,7 @@ def _sizes(
 
 
 class _Kinds:
-    """How many rows of which kind there are, or may be."""
+    """The number of rows of each kind, or its maximum."""
 
     dims: Any = None  #: None: all 3
     shape: np.ndarray | None = None  #: (4,), where all environments are alike

@@ -1,7 +1,7 @@
-"""Our solvers beside those of others, on the same problems: `stickslip compare`.
+"""Comparison of our solvers with others on the same problems: `stickslip compare`.
 
-Timing and judging happen in C++ (src/compare): every problem is solved by all, one right after the
-other on one core, and judged by the oracle.
+Timing and checks are in C++ (src/compare): every problem is solved by all, one right after the
+other on one core, and the oracle computes the residuals.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from stickslip._core import Law, Solver
 from stickslip._problem import assemble
 from stickslip.contact import make_options
 from stickslip.files import ContactProblem, read
+from stickslip.files.problems import Problem
 from stickslip.profiles import ratios_per_round
 
-PEERS = ("mujoco", "pinocchio", "siconos")  #: for whom bench/compare has an adapter
+PEERS = ("mujoco", "pinocchio", "siconos")  #: for which bench/compare has an adapter
 OURS = ("auto", "auto:mixed", *(s.name for s in Solver if s.name != "auto"))
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What one solver did with P problems; a time is NaN where the solver takes no such problem."""
+    """Results of one solver for P problems; a time is NaN where it cannot take the problem."""
 
     name: str
     about: str
     ours: bool
-    able: np.ndarray  #: (P,) bool; of the others only where this is true
+    able: np.ndarray  #: (P,) bool; the other arrays count only where this is true
     claimed: np.ndarray  #: (P,) bool, the solver's own verdict
     solved: np.ndarray  #: (P,) bool, the oracle's
     finite: np.ndarray  #: (P,) bool, no NaN or infinity
@@ -46,7 +47,7 @@ class Entry:
 
 
 def find_modules() -> tuple[list[Path], dict[str, str]]:
-    """Peer modules in $STICKSLIP_COMPARE (folders or files) or beside this package, and the reason
+    """Peer modules in $STICKSLIP_COMPARE (folders or files) or next to this package, and the reason
     for each known peer that is missing."""
     places = os.environ.get("STICKSLIP_COMPARE")
     beside = Path(_core.__file__).parent / "peers"
@@ -73,7 +74,7 @@ class Comparison:
     ) -> None:
         """`solvers`: ours, as "newton" or "auto:mixed"; the first is what ratios refer to.
         `modules`: peers; default those of `find_modules`."""
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of the peers: one core for each
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # peers use one core each
         self.law, self.tol, self.peer_tol = Law[law], tol, tol if peer_tol is None else peer_tol
         self.missing: dict[str, str] = {}
         self._contest = _core.Contest(self.law, tol, self.peer_tol)
@@ -95,9 +96,13 @@ class Comparison:
 
     def add_file(self, path: Path) -> None:
         """Adds a file's contact problems, apart from those that are stated for another law."""
-        for problem in read(path).problems:
+        self.add_problems(path.stem, read(path).problems)
+
+    def add_problems(self, prefix: str, problems: Iterable[Problem]) -> None:
+        """The same for problems that were read; they are called prefix/name."""
+        for problem in problems:
             if isinstance(problem, ContactProblem) and problem.law in (None, self.law.name):
-                self.add_arrays(f"{path.stem}/{problem.name}", **problem.arguments)
+                self.add_arrays(f"{prefix}/{problem.name}", **problem.arguments)
             else:
                 self.left_out += 1
 
@@ -125,7 +130,7 @@ def _entry(outcome: Any, ours: bool, rounds: int) -> Entry:
     scores = outcome.scores
     us = np.full((len(scores), rounds), np.nan)
     for row, score in zip(us, scores, strict=True):
-        if score.able:  # what takes long was timed less often
+        if score.able:  # slow solves were timed less often
             seconds = (score.seconds * rounds)[:rounds]
             row[:] = 1e6 * np.array(seconds)
     columns = {

@@ -1,4 +1,4 @@
-"""Solving batches of contact problems, and judging given impulses."""
+"""Solving batches of contact problems, and measuring given impulses."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from stickslip.solution import Measures, Solution
 
 Backend = Literal["auto", "cpu", "cuda"]
 
+DIRECTIONS = (4, 8, 16, 32, 64)  # of law "pyramid" in the sliding plane
+
 
 @dataclass(frozen=True)
 class SolveOptions:
@@ -29,6 +31,13 @@ class SolveOptions:
     max_pivots: int = 5000  #: budget of solver "lemke"
     exact_pivots: bool = False  #: exactly `max_pivots` pivots of "lemke", without an early exit
     directions: int = 4  #: of law "pyramid" in the sliding plane: 4, 8, 16, 32 or 64
+    #: multiplications for one environment (a Newton step of n rows counts n**3), after which its
+    #: best impulse is the answer; 0: all of rung 0, then max(1e9, 1060 n**3)
+    max_work: float = 0.0
+    #: whether to spend much work on problems that the first stages did not solve. If False, a
+    #: problem whose impulses grow as if it had no solution is given up at once; others of up to 64
+    #: rows get max(1e7, 100 n**3) multiplications after rung 0
+    thorough: bool = True
 
 
 def solve(
@@ -49,6 +58,7 @@ def solve(
     counts: Any = None,
     warm_start: Any = None,
     options: SolveOptions | None = None,
+    certificates: bool = False,
     backend: Backend = "auto",
     threads: int | None = None,
 ) -> Solution:
@@ -56,8 +66,8 @@ def solve(
 
     Rows: free, nonneg, box, then contacts (normal, two tangents[, torsion, two rolling rows]).
     Arrays are float32 or float64, all of one type, and read in place (copied only where the values
-    of one environment do not lie side by side). One problem: leave out the environment axis. In a
-    batch, arrays but W, b and counts may leave it out to be shared by all environments.
+    of one environment are not contiguous). One problem: omit the environment axis. In a batch,
+    arrays other than W, b and counts may omit it; all environments then share them.
 
     Args:
         W, b: (E, n, n) Delassus matrices J M^-1 J^T, 1/kg; (E, n) free velocities, m/s.
@@ -65,16 +75,19 @@ def solve(
             batches may have more columns, but not p), or one number.
         law, solver: as `stickslip info` lists them.
         precision: "double", "mixed", or "float", which float32 arrays require.
-        tol: solved means residual <= tol * (1 + max|b|); tolerances apart and budgets: `options`.
+        tol: solved means residual <= tol * (1 + max|b|); `options` has separate tolerances and
+            budgets.
         dims, n_free, n_nonneg: (p,) or (E, p) contact dimensions 3, 4, 6 (default 3); row numbers.
         lo, hi, R: (E, n_box) bounds of box rows, N s; (E, n) compliance, 1/kg, default 0.
         counts: (E,) contacts, or (E, 4) free, nonneg, box rows and contacts of each environment,
-            packed at the front of its slot. More than n rows are answered `over_capacity`.
+            stored first in its slot. More than n rows give `over_capacity`.
         warm_start: (E, n) impulses to start from; default 0.
+        certificates: fill `solution.certificate` with the proofs of `infeasible` environments.
         backend, threads: "cpu", "cuda", "auto" (where the arrays are: the CPU); default all cores.
 
     Raises TypeError and ValueError for a wrong type, shape or value of an argument. Numbers that
-    make an environment unsolvable (NaN, mu < 0, lo > hi) are no error: its status is `bad_input`.
+    make an environment unsolvable (NaN, mu < 0, lo > hi) are not an error: its status is
+    `bad_input`. Several threads may call it at once; Ctrl-C ends it with KeyboardInterrupt.
     """
     problem = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
     warm = None if warm_start is None else problem.rows("warm_start", warm_start)
@@ -86,10 +99,11 @@ def solve(
     num_envs, n = problem.b.shape
     numbers = [np.zeros(num_envs, np.int32) for _ in range(5)]
     result = (np.zeros((num_envs, n), problem.W.dtype), np.zeros(num_envs), *numbers)
+    proofs = np.zeros((num_envs, n)) if certificates else None
     pool = check.thread_count(threads)
     if num_envs:
-        _core.solve(*problem.arrays, warm, core_options, *result, on_cuda, pool)
-    solution = Solution(*result)
+        _core.solve(*problem.arrays, warm, core_options, *result, proofs, on_cuda, pool)
+    solution = Solution(*result, proofs)
     return solution if problem.batched else solution.one()
 
 
@@ -111,10 +125,10 @@ def residual(
     details: bool = False,
     threads: int | None = None,
 ) -> np.ndarray | Measures:
-    """Judges impulses r (E, n) by the measure that `solve` reports, whoever computed them.
+    """The residual that `solve` reports, of any impulses r (E, n).
 
     Returns the residual (E,) in m/s, infinite for bad input and NaN; with `details` a `Measures`,
-    which has the violation of each condition by itself as well. `directions` are those of law
+    which also has the violation of each condition. `directions` are those of law
     "pyramid". The other arguments are as in `solve`.
     """
     problem = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
@@ -127,6 +141,46 @@ def residual(
         _core.measure(*problem.arrays, r, which, measures, pool, corners)
     columns = measures.T if problem.batched else measures[0]
     return Measures(*columns) if details else columns[0]
+
+
+def certificate_holds(
+    W: Any,
+    b: Any,
+    mu: Any,
+    certificate: Any,
+    *,
+    law: str | Law = "coulomb",
+    tol: float | None = None,
+    dims: Any = None,
+    n_free: int = 0,
+    n_nonneg: int = 0,
+    lo: Any = None,
+    hi: Any = None,
+    R: Any = None,
+    counts: Any = None,
+    precision: str | Precision = "double",
+    threads: int | None = None,
+) -> np.ndarray:
+    """Whether certificates (E, n), of any scale, prove that there is no solution: (E,) bool.
+
+    The check uses only the problem as given and no solver (docs/mathematics.md §5): it holds if no
+    impulse has a residual of tol * (1 + max|b|) or less. Bad input proves nothing. The other
+    arguments are as in `solve`.
+    """
+    problem = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
+    if certificate is None:
+        raise TypeError("certificate: expected an array, got None (solve with certificates=True)")
+    y = np.ascontiguousarray(certificate, np.float64)
+    check.require_shape(
+        "certificate", y, problem.b.shape if problem.batched else problem.b[0].shape
+    )
+    y = y.reshape(problem.b.shape)
+    holds = np.zeros(len(y), np.uint8)
+    options = make_options(law, "auto", precision, tol, None)
+    pool = check.thread_count(threads)
+    if len(y):
+        _core.check_certificates(*problem.arrays, y, options, holds, pool)
+    return holds.astype(bool) if problem.batched else bool(holds[0])
 
 
 def make_options(
@@ -147,7 +201,7 @@ def make_options(
         raise ValueError(
             f"law: expected one of {laws} with solver {which_solver.name!r}, got {which_law.name!r}"
         )
-    for name in ("exact_sweeps", "exact_pivots"):
+    for name in ("exact_sweeps", "exact_pivots", "thorough"):
         value = getattr(options, name)
         if not isinstance(value, bool):
             raise TypeError(f"options.{name}: expected a bool, got {type(value).__name__}")
@@ -163,18 +217,20 @@ def make_options(
         max_pivots=check.count("options.max_pivots", options.max_pivots),
         exact_pivots=options.exact_pivots,
         directions=_directions("options.directions", options.directions),
+        max_work=check.number("options.max_work", options.max_work),
+        thorough=options.thorough,
     )
 
 
 def _directions(name: str, value: Any) -> int:
     number = check.count(name, value)
-    if number not in (4, 8, 16, 32, 64):
+    if number not in DIRECTIONS:
         raise ValueError(f"{name}: expected 4, 8, 16, 32 or 64, got {number}")
     return number
 
 
 def use_cuda(backend: str) -> bool:
-    """Whether `backend` asks for the GPU; refuses where there is none."""
+    """Whether `backend` selects the GPU; refuses where there is none."""
     if not isinstance(backend, str) or backend not in ("auto", "cpu", "cuda"):
         raise ValueError(f"backend: expected 'auto', 'cpu' or 'cuda', got {backend!r}")
     if backend == "cuda" and not _core.cuda_available():

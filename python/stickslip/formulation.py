@@ -16,7 +16,7 @@ from stickslip.lcp import rows_in_use
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StandardForm:
-    """Standard LCPs 0 <= A x + q ⟂ x >= 0, and the way back to the mixed ones they came from.
+    """Standard LCPs 0 <= A x + q ⟂ x >= 0, and the conversion back to the mixed problems.
 
     For one problem instead of a batch the environment axis is missing.
     """
@@ -50,10 +50,10 @@ def standard_form(
     """Standard LCPs from mixed ones w = M z + q, by eliminating their free variables.
 
     With M = [[D, C], [B, F]] and q = (r, a), free rows first: A = F - B D^-1 C, q = a - B D^-1 r.
-    `solve_lcp` eliminates by itself; this is for other solvers, and for looking at A.
+    `solve_lcp` eliminates by itself; this is for other solvers, and for inspecting A.
 
     Args:
-        M, q: (E, n, n) any float64 matrices; (E, n). One problem: leave out the environment axis.
+        M, q: (E, n, n) any float64 matrices; (E, n). One problem: omit the environment axis.
         n_free: number of free rows; one number or (E,).
         counts: (E,) rows in use of each environment.
         threads: default all cores.

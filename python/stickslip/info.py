@@ -1,4 +1,4 @@
-"""What this build and this machine can do."""
+"""Features of this build and this machine."""
 
 from __future__ import annotations
 

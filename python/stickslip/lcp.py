@@ -72,8 +72,8 @@ def solve_lcp(
     """Solves E problems w = M z + q: w = 0 on the first rows, 0 <= z ⟂ w >= 0 on the others.
 
     With bounds lo <= z <= hi: w >= 0 where z is at its lower bound, w <= 0 at its upper one, w = 0
-    in between. Arrays are float32 or float64, all of one type. One problem: leave out the
-    environment axis. In a batch, arrays but M, q and counts may leave it out to be shared.
+    in between. Arrays are float32 or float64, all of one type. One problem: omit the
+    environment axis. In a batch, arrays other than M, q and counts may omit it and are shared.
 
     Args:
         M, q: (E, n, n) any matrices; (E, n).
@@ -82,16 +82,17 @@ def solve_lcp(
             infinity.
         findex: (E, n) integers; j >= 0 scales a row's bounds by max(0, z[j]) (lo = -mu, hi = mu is
             friction), -1 leaves them as they are.
-        method: "auto" (attempts by Lemke and by Newton take turns), "lemke" or "newton".
+        method: "auto" (attempts by Lemke and by Newton alternate), "lemke" or "newton".
         precision: "double", or "float", which float32 arrays require.
-        tol: solved means residual <= tol * (1 + max|q|); tolerances apart and budgets: `options`.
-        cfm: constraint force mixing; solves, and judges, the problem with M_ii (1 + cfm).
-        counts: (E,) rows in use of each environment. More than n are answered `over_capacity`.
+        tol: solved means residual <= tol * (1 + max|q|); `options` has separate tolerances and
+            budgets.
+        cfm: constraint force mixing; solves, and measures, the problem with M_ii (1 + cfm).
+        counts: (E,) rows in use of each environment. More than n give `over_capacity`.
         start: (E, n) z to start from; default 0.
         backend, threads: "cpu", "cuda", "auto" (the CPU); default all cores. The same bits.
 
     Raises TypeError and ValueError for a wrong type, shape or value of an argument. Numbers that
-    make an environment unsolvable (NaN, lo > hi) are no error: its status is `bad_input`.
+    make an environment unsolvable (NaN, lo > hi) are not an error: its status is `bad_input`.
     """
     M, batched = check.matrices("M", M)
     num_envs, n = M.shape[:2]

@@ -13,10 +13,10 @@ from stickslip import _core
 def delassus(M: Any, J: Any, *, counts: Any = None, threads: int | None = None) -> np.ndarray:
     """W = J M^-1 J^T, (E, n, n), from mass matrices M (E, nv, nv) and Jacobians J (E, n, nv).
 
-    `counts` (E,) is the number of rows each environment uses; the rest of J is padding, and of W
-    zero. An environment whose M is not positive definite or not finite gets NaN, which `solve`
-    answers with `bad_input`. M (nv, nv) is shared by all environments; without an environment axis
-    of J too the result has none.
+    `counts` (E,) is the number of rows each environment uses; the rest of J is padding, and the
+    rest of W is zero. An environment whose M is not positive definite or not finite gets NaN, for
+    which `solve` returns `bad_input`. M (nv, nv) is shared by all environments; if J has no
+    environment axis either, the result has none.
     """
     M, J, rows, batched = _mechanism(M, J, counts)
     num_envs, n = J.shape[:2]
@@ -32,7 +32,7 @@ def apply_impulse(
 ) -> np.ndarray:
     """v+ = v_free + M^-1 J^T r, (E, nv), for impulses r (E, n) and velocities v_free (E, nv).
 
-    The other arguments, and NaN, as in `delassus`.
+    The other arguments, and NaN, are as in `delassus`.
     """
     M, J, rows, batched = _mechanism(M, J, counts)
     num_envs, n, nv = J.shape

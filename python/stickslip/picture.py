@@ -1,4 +1,4 @@
-"""One picture of a run: frames where OpenGL works, always base trajectories and residuals."""
+"""One picture of a run: base trajectories and residuals, and frames where OpenGL works."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stickslip.run import Account
 STATUS_COLOURS = {
     Status.solved: "#3ca050",
     Status.not_converged: "#f0b020",
-    Status.no_solution_found: "#c04090",
+    Status.infeasible: "#c04090",
     Status.bad_input: "#d02020",
     Status.over_capacity: "#4050c0",
 }
@@ -23,8 +23,8 @@ _COLUMNS, _WIDTH, _HEIGHT = 4, 320, 240
 
 
 def choose_opengl() -> None:
-    """Makes MuJoCo draw without a display. To be called before mujoco is imported, which fails
-    where it is told to use an EGL that is not there."""
+    """Makes MuJoCo draw without a display. Call it before mujoco is imported: the import
+    fails if the environment selects an EGL that is not installed."""
     os.environ.setdefault("MUJOCO_GL", "egl" if find_library("EGL") else "disable")
 
 
@@ -50,7 +50,7 @@ def draw(
         axes.axis("off")
     _draw_bases(figure.add_subplot(grid[-1, :2]), model, account.filmed)
     _draw_residuals(figure.add_subplot(grid[-1, 2:]), account, tolerance, unit)
-    figure.suptitle(title)
+    figure.suptitle(title, parse_math=False)
     figure.savefig(path, dpi=110)
     plt.close(figure)
     return bool(frames)
@@ -72,7 +72,7 @@ def _frames(model: Any, film: list[np.ndarray]) -> list[tuple[str, np.ndarray]]:
     try:
         with mujoco.Renderer(model, _HEIGHT, _WIDTH) as renderer:
             return [(caption, _render(renderer, camera, model, data, q)) for caption, q in shots]
-    except Exception:  # what a missing OpenGL raises differs by driver; the plots remain
+    except Exception:  # the exception depends on the driver; the plots remain
         return []
 
 

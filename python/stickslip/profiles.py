@@ -1,5 +1,5 @@
-"""Performance profiles (Dolan & Moré 2002): of how many problems is a solver done within a multiple
-of the time that the fastest takes?"""
+"""Performance profiles (Dolan & Moré 2002): the share of problems that a solver solves within a
+multiple of the time of the fastest solver."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def ratios_per_round(us: np.ndarray, first: np.ndarray) -> np.ndarray:
 
 
 def draw(path: Path, entries: list[Entry], title: str) -> None:
-    """Writes the PNG: profiles, and how far each solver's claims are from the truth."""
+    """Writes the PNG: profiles, and the share of each solver's claims that are wrong."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -61,13 +61,13 @@ def draw(path: Path, entries: list[Entry], title: str) -> None:
     left.legend(fontsize=8, loc="lower right")
     left.grid(alpha=0.3)
     _draw_verdicts(right, entries)
-    figure.suptitle(title)
+    figure.suptitle(title, parse_math=False)
     figure.savefig(path, dpi=110)
     plt.close(figure)
 
 
 def _draw_verdicts(axes: object, entries: list[Entry]) -> None:
-    """Share of each verdict and whether it is true."""
+    """Share of each verdict, and whether it is correct."""
     kinds = {
         "solved, and says so": ("#4c9f70", lambda e: e.solved & e.claimed),
         "solved, denies it": ("#a8d5ba", lambda e: e.solved & ~e.claimed),

@@ -1,5 +1,5 @@
-"""Stepping a batch and keeping account of it: what `stickslip run` does between its arguments and
-its table."""
+"""Steps a batch and records the results: the part of `stickslip run` between its arguments and its
+table."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class ResidualHistogram:
 
 @dataclass
 class Account:
-    """What happened in a run."""
+    """The record of a run."""
 
     num_envs: int
     steps: int = 0
@@ -117,7 +117,7 @@ class Account:
         self.steps += 1
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything but the film, ready for JSON (infinite numbers as the text "inf")."""
+        """Everything except the film, ready for JSON (infinite numbers as the text "inf")."""
         return {
             "environments": self.num_envs,
             "steps": self.steps,
@@ -136,8 +136,8 @@ class Account:
 
 
 class WorstProblems:
-    """Hears of every step, and keeps the problems of the environments with the worst residuals:
-    of each step the worst, of each environment one."""
+    """Is called after every step, and keeps the problems of the environments with the worst
+    residuals: the worst of each step, and one per environment."""
 
     def __init__(self, sim: BatchSim, most: int = 5) -> None:
         self.sim, self.most = sim, most
@@ -170,7 +170,7 @@ def simulate(
     steps: int,
     on_step: Callable[[Account], None] = lambda account: None,
 ) -> Account:
-    """Steps the batch; `on_step` hears of every step."""
+    """Steps the batch; calls `on_step` after every step."""
     account = Account(sim.num_envs)
     before = sim.timings()
     every = max(1, steps // _MAX_FRAMES)

@@ -1,4 +1,4 @@
-"""Simulations of one MuJoCo model that step together under a friction law of choice."""
+"""Simulations of one MuJoCo model that step together under a chosen friction law."""
 
 from __future__ import annotations
 
@@ -12,39 +12,41 @@ import numpy as np
 
 from stickslip import _arrays as check
 from stickslip import _core
-from stickslip._core import Precision, Solver, Status
+from stickslip._core import Law, Precision, Solver, Status
 from stickslip._sim_views import SimViews
 from stickslip.contact import Backend, SolveOptions, make_options, use_cuda
 
-SimLaw = Literal["coulomb", "convex", "box", "frictionless", "mujoco"]
+SimLaw = Literal["coulomb", "convex", "pyramid", "box", "frictionless", "mujoco"]
 Integrator = Literal["model", "euler", "rk4", "implicit", "implicitfast"]
 Softness = Literal["rigid", "model"]
 
 
 class BatchSim(SimViews):
     """N environments of one model. MuJoCo does what comes before and after the contact solve, on
-    its own thread pool; between, all contact problems are formed and solved as one batch.
+    its own thread pool; between these, all contact problems are formed and solved as one batch.
 
     Laws:
-        "coulomb", "box", "frictionless": rigid contacts at velocity level. A contact closes exactly
-            within the step, or bounces; joint limits, equalities, friction loss stay MuJoCo's.
+        "coulomb", "pyramid", "box", "frictionless": rigid contacts at velocity level. A contact
+            closes exactly within the step, or bounces; joint limits, equalities, friction loss are
+            MuJoCo's.
         "convex": MuJoCo's own soft problem, to the solver's tolerance. RK4 models take four solves
             a step.
         "mujoco": mj_step, bit for bit.
 
-    An environment whose numbers stop being finite (or exceed MuJoCo's 1e10) does not advance: its
-    status is `bad_input`, and it is reset to the model's initial state (or stays where it is, if
-    the model switches `autoreset` off). Where the model's memory (`<size memory=...>`) has no room
-    for all contacts, MuJoCo leaves some out: `over_capacity`. The others never notice. The bits of
-    an environment depend on its state and controls alone, not on `num_envs`, `threads` or its
-    neighbours.
+    An environment whose numbers become non-finite (or exceed MuJoCo's 1e10) does not advance: its
+    status is `bad_input`, and it is reset to the model's initial state (or left unchanged, if the
+    model switches `autoreset` off). Where the model's memory (`<size memory=...>`) has no room
+    for all contacts, MuJoCo leaves some out: `over_capacity`. The others are not affected. The
+    bits of an environment depend on its state and controls alone, not on `num_envs`, `threads` or
+    its neighbours. A call during another thread's call raises RuntimeError.
 
     Args:
         model: path of an MJCF or URDF file or a compiled .mjb, or MJCF text (it begins with "<").
         num_envs: number of environments.
         law: see above.
         solver, precision, tol, options, backend: as in `stickslip.solve`. The tolerance is in m/s,
-            with "convex" in m/s².
+            with "convex" in m/s². SolveOptions(thorough=False) gives up early where a solution
+            is unlikely, so that one environment does not delay the others.
         threads: CPU threads of MuJoCo and of the solver; default all cores.
         integrator: default the model's. The rigid laws step RK4 models with implicitfast, with a
             warning; they refuse "implicit".
@@ -52,24 +54,24 @@ class BatchSim(SimViews):
             do not bounce.
         v_max: fastest recovery from penetration, m/s.
         compliance: of the rigid contacts' normals, 1/kg.
-        softness: "rigid", or "model": normals of the rigid laws' contacts give way as MuJoCo's do
-            (solref, solimp), under friction that is exact all the same.
-        contact_margin: rigid contacts are found from this gap on, m. Default: for each pair what it
-            may approach in a step, by its speed.
-        warm_start: solves of the rigid laws start from the impulses of the step before, contact by
-            contact (pair of geoms and nearest position). They are part of `state`, behind the
-            model's own userdata; a reset environment starts cold.
+        softness: "rigid", or "model": normals of the rigid laws' contacts are as soft as MuJoCo's
+            (solref, solimp), while friction remains exact.
+        contact_margin: rigid contacts are found from this gap on, m. Default: for each pair the
+            distance by which it may approach in a step, from its speed.
+        warm_start: solves of the rigid laws start from the impulses of the previous step, contact
+            by contact (pair of geoms and nearest position). They are part of `state`, after the
+            model's own userdata; a reset environment starts from zero impulses.
         position_iterations, position_tolerance: penetration beyond the tolerance, m, is recovered
-            in the positions alone, at most at v_max; velocities never have it. 0: with gaps that
-            are linear within the step; else in at most so many more solves a step until no gap of
-            the step's contacts, measured at its end, falls short: `penetration` and
-            `position_rounds` tell. The tolerance's default is the accuracy of MuJoCo's gaps
-            between convex geoms.
+            in the positions alone, at most at v_max, and not in the velocities. 0: with gaps that
+            are linear within the step; else with at most this many more solves per step, until
+            every gap of the step's contacts, measured at its end, is large enough: see
+            `penetration` and `position_rounds`. The tolerance's default is the accuracy of
+            MuJoCo's gaps between convex geoms.
         fields: names of arrays of MuJoCo's mjData to keep for all environments: `field` has them.
 
     Raises:
-        TypeError, ValueError: for wrong arguments, models that do not load, and what the law cannot
-            step (option flag sleep, integrator discrete).
+        TypeError, ValueError: for wrong arguments, models that do not load, and models that the law
+            cannot step (option flag sleep, integrator discrete).
     """
 
     def __init__(
@@ -98,6 +100,8 @@ class BatchSim(SimViews):
     ) -> None:
         file, text = _source(model)
         mujoco_law = law == "mujoco"
+        if isinstance(law, str):
+            check.one_of("law", law, (*Law.__members__, "mujoco"))
         own_law = "convex" if mujoco_law else law
         self._options = make_options(own_law, solver, precision, tol, options)
         self._core = _core.BatchSim(
@@ -129,9 +133,10 @@ class BatchSim(SimViews):
     def step(self, ctrl: Any = None, substeps: int = 1) -> np.ndarray:
         """Advances all environments by `substeps` time steps; returns `status`.
 
-        ctrl: (N, nu) controls, or (nu,) for all; None leaves those of the last step. Several steps
-        at once give the bits of one after another; their verdict is the worst, `iterations` are
-        added up.
+        ctrl: (N, nu) controls, or (nu,) for all; None keeps those of the last step. Several steps
+        in one call give the same bits as single steps; their verdict is the worst, `iterations` are
+        added up. Ctrl-C ends a long call with KeyboardInterrupt: each environment is then at the
+        end of one of the substeps (see `time`).
         """
         if ctrl is not None:
             target = self._core.ctrl
@@ -139,6 +144,7 @@ class BatchSim(SimViews):
             if values.dtype.kind not in "fiu":
                 raise TypeError(f"ctrl: expected an array of numbers, got {values.dtype}")
             check.require_shape("ctrl", values, target.shape, target.shape[1:])
+            self._core.require_idle()
             target[...] = values
         self._core.step(check.count("substeps", substeps, low=1))
         if not self._warned and self._core.fails_often:
@@ -165,7 +171,7 @@ class BatchSim(SimViews):
         self._core.reset(self._mask(mask), number)
 
     def forward(self, mask: Any = None) -> None:
-        """Brings `field` up to the environments' state as it is now, without a step (mask: as in
+        """Updates `field` to the environments' present state, without a step (mask: as in
         `reset`). With the law "mujoco" this is mj_forward, warm start included."""
         self._core.forward(self._mask(mask))
 
@@ -177,9 +183,9 @@ class BatchSim(SimViews):
         return np.ascontiguousarray(mask).view(np.uint8)
 
     def vary(self, field: str, values: Any) -> None:
-        """Gives each environment values of its own of a field of MuJoCo's model: values
-        (N, ...), as many for each as the field has, in its order: (N, ngeom, 3) for
-        "geom_friction", (N, nbody) for "body_mass". Constants that MuJoCo derives follow.
+        """Gives each environment its own values of a field of MuJoCo's model: values (N, ...), as
+        many for each as the field has, in its order: (N, ngeom, 3) for "geom_friction", (N, nbody)
+        for "body_mass". Constants that MuJoCo derives from the field are updated.
         """
         numbers = np.ascontiguousarray(values, dtype=np.float64)
         if numbers.ndim == 0 or len(numbers) != self.num_envs:
@@ -194,16 +200,16 @@ class BatchSim(SimViews):
         """Contacts of the latest solve: position, frame (rows normal, tangents; the normal points
         from geoms[0] to geoms[1]), force (6,) in that frame (N, N m; the impulse is the time step
         times it), gap (m), dim, geoms, friction (dim - 1 coefficients). As `problem`, recomputed
-        when asked for; after `vary`, which changes what would be recomputed, empty until the next
+        at each call; after `vary`, which changes what would be recomputed, empty until the next
         step."""
         return self._core.contacts(check.count("env", env))
 
     def problem(self, env: int) -> dict[str, Any]:
-        """The latest solve's problem of one environment, as `stickslip.solve` takes it (W, b, mu,
-        R, dims, n_free, n_nonneg, n_box, lo, hi), its solution (impulse), and where it comes from:
-        J, M (the matrix of the integrator), a_free, efc_of (MuJoCo's constraint row of each); also
-        the verdict on that solve (status, residual, iterations, solver) and its warm_start. RK4
-        models have four solves a step: the last."""
+        """The latest solve's problem of one environment: arguments of `stickslip.solve` (W, b, mu,
+        R, dims, n_free, n_nonneg, lo, hi), n_box, the solution (impulse), and the data it was made
+        from: J, M (the matrix of the integrator), a_free, efc_of (MuJoCo's constraint row of each);
+        also the verdict on that solve (status, residual, iterations, solver) and its warm_start.
+        RK4 models have four solves a step; this is the last."""
         return self._core.problem(check.count("env", env))
 
     def dump(
@@ -228,17 +234,17 @@ class BatchSim(SimViews):
     def statistics(self) -> dict[str, Any]:
         """Counts since the start, over all environments: steps by status ("solved", ...), solved
         steps by the ladder's rung ("rungs"), solves after the first of a step ("second_solves"),
-        steps whose positions recovered penetration ("repositioned"), contacts that took no part
-        because they could not close ("culled"), that were found to close all the same ("taken_in"),
-        and that acted from afar on geoms which never touch ("ghosts")."""
+        steps whose positions recovered penetration ("repositioned"), contacts that were left
+        out because they could not close ("culled"), culled contacts that closed after all
+        ("taken_in"), and contacts that acted across a gap on geoms that never touch ("ghosts")."""
         return self._core.statistics
 
     def timings(self) -> dict[str, float]:
         """Seconds of wall time by stage so far, and the number of steps.
 
         With backend "cuda" also `gpu_busy`, seconds of copies and solves, added up over the two
-        halves of the batch that take turns, and `gpu_idle_share`, the part of the steps without
-        them (at least: where both halves are on the GPU, `gpu_busy` counts twice).
+        halves of the batch that alternate, and `gpu_idle_share`, the part of the steps without
+        them (a lower bound: where both halves are on the GPU, `gpu_busy` counts twice).
         """
         return self._core.timings()
 

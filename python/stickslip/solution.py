@@ -1,4 +1,4 @@
-"""What a solve returns."""
+"""The results of a solve."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ENUMS = {"status": Status, "solver": Solver, "method": LcpMethod}  # of fields 
 
 
 class Verdicts:
-    """What results of every kind share. Their fields have the environment axis first."""
+    """Common base of all results. Their fields have the environment axis first."""
 
     status: np.ndarray
 
@@ -29,7 +29,8 @@ class Verdicts:
 
     def one(self) -> Self:
         """The only environment's results without the environment axis."""
-        first = {field.name: getattr(self, field.name)[0] for field in fields(self)}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        first = {name: None if value is None else value[0] for name, value in values.items()}
         members = {name: enum(first[name]) for name, enum in _ENUMS.items() if name in first}
         return type(self)(**{**first, **members})
 
@@ -43,12 +44,14 @@ class Solution(Verdicts):
     """
 
     impulse: np.ndarray  #: (E, n), N s; rows beyond an environment's own are 0
-    residual: np.ndarray  #: (E,), m/s, measured in double whatever the solver worked in
+    residual: np.ndarray  #: (E,), m/s, measured in double, in every precision
     status: np.ndarray  #: (E,) int32; compare with members of `Status`
     iterations: np.ndarray  #: (E,) int32, sweeps and Newton steps together
     solver: np.ndarray  #: (E,) int32; the member of `Solver` that produced the impulse
     rows_needed: np.ndarray  #: (E,) int32; more than n where the status is over_capacity
     rung: np.ndarray  #: (E,) int32; of the ladder, from 0: which produced the impulse
+    #: (E, n) proofs of what is `infeasible`, 0 elsewhere; None unless `certificates` asks for them
+    certificate: np.ndarray | None = None
 
     @property
     def worst(self) -> int:
@@ -79,9 +82,9 @@ def count_names(values: np.ndarray, enum: type) -> dict[str, int]:
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """Violation of each condition by itself; arrays (E,), or scalars for one problem."""
+    """Violation of each condition separately; arrays (E,), or scalars for one problem."""
 
-    residual: np.ndarray  #: m/s, the natural map: what the status is judged by
+    residual: np.ndarray  #: m/s, the natural map, which determines the status
     penetration: np.ndarray  #: m/s, max(0, -u_n) over contacts and nonneg rows
     cone_violation: np.ndarray  #: N s, excess |r_t| - mu r_n, or of a bound
     complementarity: np.ndarray  #: W, max |r_n u_n|

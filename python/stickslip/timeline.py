@@ -1,4 +1,4 @@
-"""What happened to which environment when, in memory that does not grow with the run."""
+"""The status of environments over time, in memory that does not grow with the run."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ QUANTILES = (0.5, 0.99, 1.0)
 class Timeline:
     """Worst status by environment and step, and quantiles of the residual by step.
 
-    Long runs and large batches are seen coarsely: a row stands for neighbouring environments, a
-    column for neighbouring steps, and each cell keeps the worst that happened there.
+    Long runs and large batches are stored coarsely: a row stands for neighbouring environments, a
+    column for neighbouring steps, and each cell keeps the worst value.
 
     Args:
         num_envs: number of environments.
@@ -29,7 +29,7 @@ class Timeline:
         self.residual = np.zeros((columns, len(QUANTILES)))  #: of those that are finite
 
     def add(self, step: int, status: np.ndarray, residual: np.ndarray) -> None:
-        """Takes in a step's status and residual, both (N,)."""
+        """Adds a step's status and residual, both (N,)."""
         column = step * self.status.shape[1] // self.steps
         worst = np.maximum.reduceat(status.astype(np.uint8), self._first_env)
         np.maximum(self.status[:, column], worst, out=self.status[:, column])
@@ -45,7 +45,7 @@ class Timeline:
 
     @classmethod
     def load(cls, file: Path) -> Timeline:
-        """What `save` wrote."""
+        """Reads a file of `save`."""
         with np.load(file) as saved:
             timeline = cls(int(saved["num_envs"]), int(saved["steps"]))
             timeline.status, timeline.residual = saved["status"], saved["residual"]

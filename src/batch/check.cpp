@@ -1,10 +1,26 @@
 #include "src/batch/check.hpp"
 
-#include <cmath>
+#include <unistd.h>
 
+#include <cmath>
+#include <cstdio>
+
+#include "kernels/problem/env_problem.hpp"
 #include "stickslip/info.hpp"
 
 namespace stickslip {
+
+void require_memory(double bytes, const char* arguments) {
+  static const double memory = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE));
+  if (bytes <= memory) return;
+  const auto gigabytes = [](double amount) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g GB", amount / 1e9);
+    return std::string(text);
+  };
+  const std::string expected = "sizes that fit this machine's memory, " + gigabytes(memory);
+  require(false, arguments, expected.c_str(), gigabytes(bytes));
+}
 
 template <class In>
 void check_problem(const ProblemBatch<In>& p, MatrixOf matrix) {
@@ -33,8 +49,8 @@ void check_solve(const ProblemBatch<In>& p, const ResultBatch<In>& r, const Solv
     require(r.iterations != nullptr, "result.iterations", "an array", "none");
     require(r.solver != nullptr, "result.solver", "an array", "none");
   }
-  const auto solver = std::int32_t(o.solver);
-  require(solver >= 0 && solver < 4, "options.solver", "auto, pgs, newton or lemke", solver);
+  require(name(o.solver) != std::string("unknown"), "options.solver", "auto, pgs, newton or lemke",
+          std::int32_t(o.solver));
   if (!supports(o.solver, o.law)) {
     const std::string expected = std::string("a law that solver ") + name(o.solver) + " supports";
     require(false, "options.law", expected.c_str(), name(o.law));
@@ -45,6 +61,8 @@ void check_solve(const ProblemBatch<In>& p, const ResultBatch<In>& r, const Solv
   require(o.max_sweeps >= 0, "options.max_sweeps", "a number >= 0", o.max_sweeps);
   require(o.max_newton >= 0, "options.max_newton", "a number >= 0", o.max_newton);
   require(o.max_rung >= 0, "options.max_rung", "a number >= 0", o.max_rung);
+  require(std::isfinite(o.max_work) && o.max_work >= 0.0, "options.max_work",
+          "a finite number >= 0", o.max_work);
   require(!o.exact_sweeps || o.solver == Solver::pgs, "options.exact_sweeps",
           "solver pgs, the only one that counts sweeps", name(o.solver));
   require(o.max_pivots >= 0, "options.max_pivots", "a number >= 0", o.max_pivots);
@@ -71,7 +89,10 @@ void check_bounds(const ProblemBatch<In>& p) {
   if (p.lo.data != nullptr) return;
   for (std::int64_t env = 0; env < p.num_envs; ++env) {
     const EnvShape& shape = p.shape.data[env * p.shape.stride];
-    require(shape.n_box <= 0, "problem.lo, problem.hi",
+    const std::int32_t* dims = p.dims.data ? p.dims.data + env * p.dims.stride : nullptr;
+    const bool beyond = shape.n_contacts > p.max_contacts ||  // over_capacity: bounds are not read
+                        kernels::rows_of(shape, dims, p.max_contacts) > p.max_rows;
+    require(shape.n_box <= 0 || beyond, "problem.lo, problem.hi",
             "arrays, because an environment has box rows", "none");
   }
 }

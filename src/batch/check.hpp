@@ -1,4 +1,4 @@
-// Misuse of the API is refused at once, by messages that name argument, expectation and value.
+// Misuse of the API throws at once; the message names the argument, what is expected and the value.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -27,8 +27,11 @@ void require_array(const EnvArray<T>& array, const char* argument) {
   require(array.data != nullptr, argument, "an array", "none");
 }
 
+/// Refuses sizes whose arrays take more bytes than this machine has, before they are allocated.
+void require_memory(double bytes, const char* arguments);
+
 /// Checks what can be checked without reading any environment (the data may be on a device).
-/// `W`: who has it.
+/// `MatrixOf`: whether the problem contains W or a mechanism gives it.
 enum class MatrixOf { problem, mechanism };
 template <class In>
 void check_problem(const ProblemBatch<In>& problem, MatrixOf matrix = MatrixOf::problem);
@@ -38,13 +41,13 @@ void check_solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
 template <class In>
 void check_solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
                            const ResultBatch<In>& result, const SolveOptions& options);
-/// lo and hi may be absent only while no environment has box rows; that is read from the shapes,
-/// which must be in host memory.
+/// lo and hi may be absent only if no environment has box rows. The shapes tell this, so they must
+/// be in host memory.
 template <class In>
 void check_bounds(const ProblemBatch<In>& problem);
-/// Neither NaN nor infinite.
+/// Throws if a tolerance is NaN or infinite.
 void check_tolerances(double atol, double rtol);
-/// 4, 8, 16, 32 or 64.
+/// Allowed: 4, 8, 16, 32 or 64.
 void check_directions(std::int32_t directions, const char* argument);
 template <class In>
 void check_mechanism(const MechanismBatch<In>& mechanism);

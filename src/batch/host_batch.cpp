@@ -11,6 +11,9 @@ HostProblems<In>::HostProblems(std::int32_t num_envs, std::int32_t max_rows,
   require(num_envs >= 0, "num_envs", "a number >= 0", num_envs);
   require(max_rows >= 0, "max_rows", "a number >= 0", max_rows);
   require(max_contacts >= 0, "max_contacts", "a number >= 0", max_contacts);
+  const double per_env = (double(max_rows) + 6.0) * max_rows;
+  require_memory(num_envs * per_env * sizeof(In), "num_envs, max_rows");
+  require_memory(4.0 * num_envs * max_contacts, "num_envs, max_contacts");
   const std::size_t rows = slot(num_envs, max_rows);
   shape_.resize(std::size_t(num_envs));
   dims_.assign(slot(num_envs, max_contacts), 3);
@@ -40,9 +43,11 @@ template <class In>
 HostResults<In>::HostResults(std::int32_t num_envs, std::int32_t max_rows) : max_rows_(max_rows) {
   require(num_envs >= 0, "num_envs", "a number >= 0", num_envs);
   require(max_rows >= 0, "max_rows", "a number >= 0", max_rows);
+  require_memory(1.0 * num_envs * max_rows * sizeof(In), "num_envs, max_rows");
   const auto envs = std::size_t(num_envs);
   impulse_.resize(envs * std::size_t(max_rows));
   residual_.resize(envs);
+  certificate_.resize(impulse_.size());
   status_.resize(envs);
   iterations_.resize(envs);
   rows_needed_.resize(envs);
@@ -60,6 +65,7 @@ ResultBatch<In> HostResults<In>::view() {
   r.solver = solver_.data();
   r.rows_needed = rows_needed_.data();
   r.rung = rung_.data();
+  r.certificate = {certificate_.data(), max_rows_};
   return r;
 }
 

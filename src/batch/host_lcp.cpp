@@ -9,12 +9,14 @@ namespace {
 std::size_t slots(std::int32_t num_envs, std::int32_t max_rows) {
   require(num_envs >= 0, "num_envs", "a number >= 0", num_envs);
   require(max_rows >= 0, "max_rows", "a number >= 0", max_rows);
+  require_memory(8.0 * num_envs * max_rows, "num_envs, max_rows");
   return std::size_t(num_envs) * std::size_t(max_rows);
 }
 
 }  // namespace
 
 HostLcp::HostLcp(std::int32_t num_envs, std::int32_t max_rows) : max_rows_(max_rows) {
+  require_memory(8.0 * num_envs * max_rows * max_rows, "num_envs, max_rows");
   q_.resize(slots(num_envs, max_rows));
   M_.resize(q_.size() * std::size_t(max_rows));
   rows_.assign(std::size_t(num_envs), max_rows);

@@ -1,6 +1,8 @@
 #include "stickslip/info.hpp"
 
-#include "kernels/launch/ladder.hpp"
+#include <string_view>
+
+#include "kernels/law/dispatch.hpp"
 #include "src/cpu/kernel_table.hpp"
 
 namespace stickslip {
@@ -53,8 +55,8 @@ const char* name(EnvStatus status) {
       return "solved";
     case EnvStatus::not_converged:
       return "not_converged";
-    case EnvStatus::no_solution_found:
-      return "no_solution_found";
+    case EnvStatus::infeasible:
+      return "infeasible";
     case EnvStatus::bad_input:
       return "bad_input";
     case EnvStatus::over_capacity:
@@ -65,6 +67,8 @@ const char* name(EnvStatus status) {
 
 std::string version() { return STICKSLIP_VERSION; }
 std::string cpu_isa() { return kernels::kernel_table().isa; }
-bool supports(Solver solver, Law law) { return kernels::solver_supports(solver, law); }
+bool supports(Solver solver, Law law) {
+  return std::string_view(name(law)) != "unknown" && kernels::solver_supports(solver, law);
+}
 
 }  // namespace stickslip

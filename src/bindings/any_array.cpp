@@ -18,7 +18,7 @@ std::string type_of(nb::handle value) {
   return nb::cast<std::string>(nb::str(value.type().attr("__name__")));
 }
 
-/// Device memory is of use only where a GPU answers.
+/// Device memory can be used only if a GPU is available.
 void require_gpu(const std::string& name, nb::handle value) {
   if (cuda::available()) return;
   refuse_type(name + ": expected an array in host memory, because " + cuda::why_not() + ", got " +
@@ -64,7 +64,7 @@ nb::dlpack::dtype dtype_of(const std::string& name, const std::string& typestr) 
   return {std::uint8_t(code), std::uint8_t(8 * std::stoi(typestr.substr(2))), 1};
 }
 
-/// The interface of Numba, and of others beside DLPack (version 3 of it).
+/// The interface of Numba and of others that have no DLPack (version 3 of the interface).
 AnyArray from_cuda_interface(const std::string& name, nb::handle value, bool writable) {
   require_gpu(name, value);
   const auto interface = nb::cast<nb::dict>(value.attr("__cuda_array_interface__"));
@@ -112,7 +112,7 @@ const unsigned char* AnyArray::end() const {
 }
 
 AnyArray take_array(const std::string& name, nb::handle value, bool writable) {
-  if (nb::hasattr(value, "__dlpack_device__")) {  // before the memory itself is asked for
+  if (nb::hasattr(value, "__dlpack_device__")) {  // before the memory is requested
     const auto device = nb::cast<nb::tuple>(value.attr("__dlpack_device__")());
     place_of(name, value, nb::cast<int>(nb::int_(device[0])), nb::cast<int>(nb::int_(device[1])));
   } else if (nb::hasattr(value, "__cuda_array_interface__")) {

@@ -1,4 +1,4 @@
-// Arrays of any framework, in host or device memory: by DLPack, or by __cuda_array_interface__.
+// Arrays of any framework, in host or device memory, by DLPack or __cuda_array_interface__.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -11,7 +11,7 @@ namespace stickslip::bindings {
 
 namespace nb = nanobind;
 
-/// Where memory lies: the host, or a GPU.
+/// Where the memory is: on the host, or on a GPU.
 struct Place {
   static constexpr int kHost = -1;
   int gpu = kHost;
@@ -23,7 +23,7 @@ struct Place {
   }
 };
 
-/// An array, as far as a caller's promise goes, and its owner. Strides count bytes.
+/// An array as its exporter describes it, and its owner. Strides are in bytes.
 struct AnyArray {
   std::string name;  ///< of the argument
   nb::object owner;
@@ -34,15 +34,15 @@ struct AnyArray {
 
   std::size_t ndim() const { return shape.size(); }
   bool empty() const;
-  /// One past the last byte that an element covers.
+  /// One past the last byte that an element occupies.
   const unsigned char* end() const;
 };
 
-/// Takes an argument in. Throws TypeError (nb::type_error) for what is no array, is on a device of
-/// no use here, or, with `writable`, is read-only.
+/// Accepts an argument. Throws TypeError (nb::type_error) for an object that is not an array, for
+/// an array on an unsupported device, or, with `writable`, for a read-only array.
 AnyArray take_array(const std::string& name, nb::handle value, bool writable);
 
-/// "float64" for a type of elements.
+/// "float64" for an element type.
 std::string name_of(nb::dlpack::dtype dtype);
 
 /// "(3, 4)"

@@ -1,6 +1,6 @@
-// From numpy arrays to the library's views, without copies. Element types, devices and numbers of
-// dimensions are checked by the signatures; what is left is checked here, so that no array can make
-// the library read or write outside it. python/stickslip says the same in kinder words before.
+// From numpy arrays to the library's views, without copies. The signatures check element types,
+// devices and numbers of dimensions; the rest is checked here, so that no array can make the
+// library access memory outside it. python/stickslip checks the same before, with clearer messages.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -18,7 +18,7 @@ namespace nb = nanobind;
 template <class T, int N>
 using Array = nb::ndarray<T, nb::ndim<N>, nb::device::cpu>;
 
-/// An array's base address; never null, since numpy may give null for arrays without elements.
+/// Base address of an array; never null, although numpy may give null for arrays without elements.
 template <class A>
 typename A::Scalar* address(const A& array) {
   static std::int64_t nothing[2] = {};
@@ -42,10 +42,10 @@ void require_size(const char* name, const A& array, int i, std::size_t expected)
                      " elements, expected " + std::to_string(expected));
 }
 
-/// Requires neighbours in the last dimension to lie side by side.
+/// Requires adjacent elements of the last dimension to be contiguous.
 template <class A>
 void require_contiguous_slots(const char* name, const A& array) {
-  const int last = int(array.ndim()) - 1;  // strides of arrays without elements mean nothing
+  const int last = int(array.ndim()) - 1;  // strides of empty arrays have no meaning
   if (array.size() > 0 && array.shape(last) > 1 && array.stride(last) != 1)
     refuse(name, "the values of one environment must be contiguous");
 }
@@ -59,7 +59,7 @@ EnvArray<typename A::Scalar> slots(const char* name, const A& array, std::size_t
   return {address(array), array.stride(0)};
 }
 
-/// The same for `[E][rows][cols]`, whose rows may lie apart: `ld` becomes their distance.
+/// The same for `[E][rows][cols]` whose rows may be padded: `ld` becomes the row stride.
 template <class A>
 EnvArray<typename A::Scalar> matrix_slots(const char* name, const A& array, std::size_t num_envs,
                                           std::int32_t& ld) {
@@ -73,7 +73,7 @@ EnvArray<typename A::Scalar> matrix_slots(const char* name, const A& array, std:
   return view;
 }
 
-/// The same where the rows must lie side by side, so that a slot is one block of memory.
+/// The same if the rows must be contiguous, so that a slot is one block of memory.
 template <class A>
 EnvArray<typename A::Scalar> block_slots(const char* name, const A& array, std::size_t num_envs) {
   std::int32_t ld = 0;

@@ -1,4 +1,4 @@
-// BatchSim: simulations of one MuJoCo model in step. python/stickslip/sim.py gives it its manners.
+// BatchSim: simulations of one MuJoCo model in step. python/stickslip/sim.py is the public API.
 #include "src/mujoco/batch_sim.hpp"
 
 #include <nanobind/nanobind.h>
@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "src/bindings/bindings.hpp"
+#include "src/bindings/workspaces.hpp"
 #include "stickslip/info.hpp"
 
 namespace stickslip::bindings {
@@ -22,7 +23,7 @@ using mujoco::StateComponent;
 
 namespace {
 
-/// numpy view of memory that `owner` keeps alive; strides count elements.
+/// numpy view of memory that `owner` keeps alive; strides are in elements.
 template <class T>
 nb::object view(const T* data, std::initializer_list<std::size_t> shape, nb::handle owner,
                 std::initializer_list<std::int64_t> strides = {}) {
@@ -81,6 +82,7 @@ void create(BatchSim* self, const std::string& file, const std::string& text, in
       .fields = fields};
   new (self) BatchSim(text.empty() ? mujoco::load_model_file(file) : mujoco::load_model_text(text),
                       sim_options);
+  self->watch(handle_signals);
 }
 
 using Mask = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig>;
@@ -228,6 +230,7 @@ void bind_batch_sim(nb::module_& m) {
            "v_max"_a, "compliance"_a, "contact_margin"_a, "warm_start"_a, "position_iterations"_a,
            "position_tolerance"_a, "model_softness"_a, "fields"_a)
       .def("step", &BatchSim::step, "substeps"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("require_idle", &BatchSim::require_idle)
       .def("reset", &reset, "mask"_a, "key"_a)
       .def("forward", &forward, "mask"_a)
       .def("vary", &vary, "field"_a, "values"_a)

@@ -1,13 +1,16 @@
-// BoundSolve: a solve whose arrays are checked once. python/stickslip/bound.py gives it its
-// manners.
+// BoundSolve: a solve whose arrays are checked once. python/stickslip/bound.py is the public
+// interface.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
 #include <functional>
 #include <optional>
 
+#include "kernels/law/dispatch.hpp"
+#include "src/batch/one_caller.hpp"
 #include "src/bindings/bindings.hpp"
 #include "src/bindings/bound_arrays.hpp"
+#include "src/bindings/workspaces.hpp"
 #include "stickslip/cuda.hpp"
 #include "stickslip/delassus.hpp"
 
@@ -17,15 +20,15 @@ using namespace nb::literals;
 
 namespace {
 
-/// The sizes that the caller has worked out from its arguments.
+/// The sizes that the caller has derived from its arguments.
 struct Sizes {
   std::int64_t contacts = 0;  ///< slots for contacts
   std::int64_t box = 0;       ///< columns of lo and hi
-  std::int64_t mu = 0;        ///< columns of mu, at least where `ragged`
+  std::int64_t mu = 0;        ///< columns of mu, at least if `ragged`
   bool ragged = false;
 };
 
-/// Everything that a call needs.
+/// All data that a call needs.
 template <class In>
 struct Task {
   MechanismStep<In> step;
@@ -86,12 +89,11 @@ void bind_results(BoundArrays& arrays, const nb::dict& out, Task<In>& task) {
   }
 }
 
-/// A call on the CPU: the stream is of no use there.
+/// A call on the CPU; the stream is not used.
 template <class In>
 std::function<void(cuda::Stream)> on_cpu(const Task<In>& task, const SolveOptions& options,
                                          int threads) {
-  const auto workspace =
-      std::make_shared<Workspace>(task.problem.max_rows, task.problem.max_contacts, threads);
+  const auto workspace = take_workspace(task.problem.max_rows, task.problem.max_contacts, threads);
   return [=](cuda::Stream) {
     task.has_mechanism ? solve_mechanism(task.step, task.problem, task.result, options, *workspace)
                        : solve(task.problem, task.result, options, *workspace);
@@ -105,7 +107,7 @@ std::function<void(cuda::Stream)> on_gpu(const Task<In>& task, const SolveOption
   const ProblemBatch<In>& p = task.problem;
   const auto workspace = std::make_shared<cuda::Workspace>(
       p.num_envs, p.max_rows, p.max_contacts, task.has_mechanism ? task.step.mechanism.nv : -1,
-      options.law == Law::pyramid ? options.directions : 0);
+      kernels::lcp_directions(options));
   return [=](cuda::Stream stream) {
     const cuda::DeviceScope current(gpu);
     task.has_mechanism
@@ -125,7 +127,10 @@ class BoundSolve {
       bind<float>(in, out, sizes, options, threads);
     }
   }
-  void run(std::uintptr_t stream) const { run_(reinterpret_cast<cuda::Stream>(stream)); }
+  void run(std::uintptr_t stream) {
+    const auto turn = caller_.enter();
+    run_(reinterpret_cast<cuda::Stream>(stream));
+  }
 
  private:
   template <class In>
@@ -145,10 +150,11 @@ class BoundSolve {
   }
 
   BoundArrays arrays_;
+  OneCaller caller_{"BoundSolver"};
   std::function<void(cuda::Stream)> run_;
 };
 
-/// A copy of a host array in the memory of a GPU, which the copy owns.
+/// A copy of a host array in GPU memory; the copy owns the memory.
 nb::object to_device(const nb::ndarray<nb::ro, nb::device::cpu, nb::c_contig>& host, int gpu) {
   const cuda::DeviceScope device(gpu);
   auto memory = std::make_unique<cuda::Buffer>(host.nbytes());
@@ -160,8 +166,8 @@ nb::object to_device(const nb::ndarray<nb::ro, nb::device::cpu, nb::c_contig>& h
   const nb::capsule owner(memory.release(),
                           [](void* p) noexcept { delete static_cast<cuda::Buffer*>(p); });
   constexpr int cuda_device = nb::device::cuda::value;
-  // An object that answers __dlpack__ as often as it is asked; a bare capsule is consumed by the
-  // first.
+  // An object whose __dlpack__ can be called repeatedly; a bare capsule is consumed by its first
+  // use.
   return nb::cast(nb::ndarray<nb::array_api>(data, shape.size(), shape.data(), owner, nullptr,
                                              host.dtype(), cuda_device, gpu));
 }

@@ -30,7 +30,7 @@ bool ends_with(const AnyArray& a, const std::vector<std::int64_t>& sizes, bool a
   return true;
 }
 
-/// Requires the values of a slot to lie side by side; the rows of a matrix may lie `ld` apart.
+/// Requires the values of a slot to be contiguous; the rows of a matrix may have the stride `ld`.
 void check_slot(const AnyArray& a, std::size_t size_count, std::int32_t* ld) {
   if (a.empty()) return;
   const std::int64_t item = a.dtype.bits / 8;
@@ -56,7 +56,7 @@ void check_slot(const AnyArray& a, std::size_t size_count, std::int32_t* ld) {
   }
 }
 
-/// Memory of an array: slots of `extent` bytes, `stride` apart.
+/// Memory of an array: slots of `extent` bytes, with stride `stride`.
 struct Extent {
   const unsigned char *begin, *end;
   std::int64_t extent, stride;
@@ -74,7 +74,7 @@ bool overlap(const Extent& a, const Extent& b) {
   if (a.end <= b.begin || b.end <= a.begin) return false;
   const std::int64_t stride = a.stride;
   if (stride != b.stride || stride < a.extent || stride < b.extent) return true;
-  const std::int64_t apart = ((b.begin - a.begin) % stride + stride) % stride;  // side by side?
+  const std::int64_t apart = ((b.begin - a.begin) % stride + stride) % stride;  // interleaved?
   return apart < a.extent || apart + b.extent > stride;
 }
 

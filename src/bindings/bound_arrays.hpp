@@ -1,4 +1,4 @@
-// The arrays of a bound solve: all of one type, in one place, each of the shape that it must have.
+// The arrays of a bound solve: all of one type, on one device, each of its required shape.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,16 +10,16 @@ namespace stickslip::bindings {
 
 class BoundArrays {
  public:
-  /// `leader`, (E, n, m) of float32 or float64, says how many environments there are, of which type
-  /// their numbers, and where all arrays lie.
+  /// `leader`, (E, n, m) of float32 or float64, determines the number of environments, the element
+  /// type and the device of all arrays.
   BoundArrays(const char* name, nb::handle leader);
 
   const AnyArray& leader() const { return arrays_.front(); }
   std::int64_t num_envs() const { return leader().shape[0]; }
 
   /// An input of the given sizes, (E, sizes...), or (sizes...) for all environments; None: absent.
-  /// `ld`: where the rows of a matrix may lie apart, set to their distance. `at_least`: the last
-  /// size may be larger.
+  /// `ld`: if given, the rows of a matrix may be padded, and it receives the row stride.
+  /// `at_least`: the last size may be larger.
   template <class T>
   EnvArray<const T> input(const char* name, nb::handle value,
                           const std::vector<std::int64_t>& sizes, std::int32_t* ld = nullptr,
@@ -36,8 +36,8 @@ class BoundArrays {
     return {static_cast<T*>(data), stride / std::int64_t(sizeof(T))};
   }
 
-  /// No output may share memory with another array: a launch reads inputs after it has begun to
-  /// write.
+  /// No output may share memory with another array: a launch still reads inputs after it has
+  /// started to write.
   void require_outputs_of_their_own() const;
 
  private:
@@ -50,7 +50,7 @@ class BoundArrays {
   void check_kind(const AnyArray& a, nb::dlpack::dtype dtype) const;
 
   std::vector<AnyArray> arrays_;
-  std::vector<std::size_t> outputs_;  ///< which of them
+  std::vector<std::size_t> outputs_;  ///< indices of the outputs
 };
 
 }  // namespace stickslip::bindings

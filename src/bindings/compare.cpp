@@ -1,10 +1,11 @@
-// Solvers against each other; python/stickslip/compare.py makes tables and pictures of it.
+// Comparison of solvers; python/stickslip/compare.py makes tables and plots from it.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "src/bindings/bindings.hpp"
 #include "src/bindings/problem_arrays.hpp"
+#include "src/bindings/workspaces.hpp"
 #include "src/compare/contest.hpp"
 
 namespace stickslip::bindings {
@@ -47,7 +48,13 @@ void bind_contest(nb::module_& m) {
           "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
           "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
           "hi"_a.noconvert().none(), "Adds the problems of a batch.")
-      .def("run", &Contest::run, "rounds"_a, nb::call_guard<nb::gil_scoped_release>());
+      .def(
+          "run",
+          [](Contest& self, int rounds) {
+            const nb::gil_scoped_release other_threads_may_run;
+            return self.run(rounds, handle_signals);
+          },
+          "rounds"_a);
 }
 
 }  // namespace stickslip::bindings

@@ -16,7 +16,7 @@ using Vectors = Array<const double, 2>;
 using Matrices = Array<const double, 3>;
 using Counts = Array<const std::int32_t, 1>;
 
-/// An array over memory that `owner` keeps.
+/// An array over memory that `owner` keeps alive.
 template <class T, class... Size>
 auto owned(nb::handle owner, T* data, Size... size) {
   static std::remove_const_t<T> nothing[1] = {};
@@ -24,7 +24,7 @@ auto owned(nb::handle owner, T* data, Size... size) {
                                                               {std::size_t(size)...}, owner);
 }
 
-/// The same over a vector that Python will own.
+/// The same for a vector whose ownership passes to Python.
 auto handed_over(std::vector<double>&& values, std::initializer_list<std::size_t> shape) {
   auto* kept = new std::vector<double>(std::move(values));
   nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });

@@ -1,10 +1,11 @@
-// solve_lcp for float and double, and the oracle's opinion on its answers.
+// solve_lcp for float and double, and the oracle's residual of its solutions.
 #include "stickslip/lcp.hpp"
 
 #include <nanobind/nanobind.h>
 
 #include "src/bindings/arrays.hpp"
 #include "src/bindings/bindings.hpp"
+#include "src/bindings/workspaces.hpp"
 #include "src/reference/lcp.hpp"
 #include "stickslip/cuda.hpp"
 
@@ -94,10 +95,10 @@ void bind_for(nb::module_& m) {
         const LcpArrays<In> arrays{rows, M, q, lo, hi, findex, start};
         const LcpBatch<In> p = arrays.view();
         const LcpResult<In> r = LcpOutputs<In>{z, w, residual, status, iterations, method}.view(p);
+        const auto workspace =
+            on_cuda ? nullptr : take_lcp_workspace(p.max_rows, p.lo.data != nullptr, threads);
         const nb::gil_scoped_release other_threads_may_run;
-        if (on_cuda) return cuda::solve_lcp_host(p, r, options);
-        LcpWorkspace workspace(p.max_rows, p.lo.data != nullptr, threads);
-        solve_lcp(p, r, options, workspace);
+        on_cuda ? cuda::solve_lcp_host(p, r, options) : solve_lcp(p, r, options, *workspace);
       },
       "rows"_a.noconvert(), "M"_a.noconvert(), "q"_a.noconvert(), "lo"_a.noconvert().none(),
       "hi"_a.noconvert().none(), "findex"_a.noconvert().none(), "start"_a.noconvert().none(),

@@ -5,6 +5,7 @@
 
 #include "src/bindings/arrays.hpp"
 #include "src/bindings/bindings.hpp"
+#include "src/bindings/workspaces.hpp"
 
 namespace stickslip::bindings {
 
@@ -47,9 +48,9 @@ void bind_for(nb::module_& m) {
         std::int32_t ld_W = 0;
         const auto out = matrix_slots("W", W, M.shape(0), ld_W);
         std::int32_t* const flags = values("ok", ok, M.shape(0));
+        const auto workspace = take_workspace(0, 0, threads);  // grows to the mechanism
         const nb::gil_scoped_release other_threads_may_run;
-        Workspace workspace(0, 0, threads);  // grows to the mechanism
-        delassus(mechanism, out, ld_W, flags, workspace);
+        delassus(mechanism, out, ld_W, flags, *workspace);
       },
       "M"_a.noconvert(), "J"_a.noconvert(), "rows"_a.noconvert().none(), "W"_a.noconvert(),
       "ok"_a.noconvert(), "threads"_a, "Writes W = J M^-1 J^T and ok in place.");
@@ -66,9 +67,9 @@ void bind_for(nb::module_& m) {
         const auto v = slots("v_free", v_free, num_envs);
         const auto out = slots("v_next", v_next, num_envs);
         std::int32_t* const flags = values("ok", ok, num_envs);
+        const auto workspace = take_workspace(0, 0, threads);  // grows to the mechanism
         const nb::gil_scoped_release other_threads_may_run;
-        Workspace workspace(0, 0, threads);  // grows to the mechanism
-        apply_impulse(mechanism, r, v, out, flags, workspace);
+        apply_impulse(mechanism, r, v, out, flags, *workspace);
       },
       "M"_a.noconvert(), "J"_a.noconvert(), "rows"_a.noconvert().none(), "impulse"_a.noconvert(),
       "v_free"_a.noconvert(), "v_next"_a.noconvert(), "ok"_a.noconvert(), "threads"_a,

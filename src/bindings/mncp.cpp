@@ -12,7 +12,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// An array over the solver's memory, good for the time of one call.
+/// An array over the solver's memory, valid during one call.
 template <class T, class... Size>
 nb::object lent(T* data, int first, Size... size) {
   return nb::ndarray<nb::numpy, T, nb::ndim<1 + sizeof...(size)>>(

@@ -1,4 +1,4 @@
-// The Python module stickslip._core: thin and exact; python/stickslip gives it its manners.
+// The Python module stickslip._core: thin bindings; python/stickslip is the public interface.
 #include <nanobind/nanobind.h>
 
 #include "src/bindings/bindings.hpp"

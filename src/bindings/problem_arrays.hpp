@@ -1,4 +1,4 @@
-// The arrays of a batch of contact problems, as Python hands them over.
+// The arrays of a batch of contact problems, as Python passes them.
 #pragma once
 #include <algorithm>
 
@@ -15,7 +15,7 @@ struct ProblemArrays {
 
   std::size_t num_envs() const { return W.shape(0); }
 
-  /// The view; throws std::invalid_argument where an array has not the size that W's implies.
+  /// The view; throws std::invalid_argument if an array does not have the size that W's implies.
   ProblemBatch<In> view() const {
     ProblemBatch<In> p;
     p.num_envs = size32("W", num_envs());
@@ -35,7 +35,7 @@ struct ProblemArrays {
     return p;
   }
 
-  /// Whether environment e's shape fits its slot; if not, nothing else of it is read.
+  /// Whether environment e's shape fits its slot; if not, no other data of it are read.
   bool fits(std::size_t e) const {
     const std::int64_t rows = std::int64_t(shape(e, 0)) + shape(e, 1) + shape(e, 2) + block_rows(e);
     return shape(e, 3) <= std::int64_t(dims.shape(1)) && rows <= std::int64_t(W.shape(1));
@@ -63,7 +63,7 @@ struct ProblemArrays {
     return rows;
   }
 
-  /// mu, lo and hi have as many values as the environments that fit their slot will read.
+  /// Requires mu, lo, hi to have all values that the environments that fit their slot will read.
   void require_room() const {
     const std::size_t bounds =
         lo.is_valid() && hi.is_valid() ? std::min(lo.shape(1), hi.shape(1)) : 0;

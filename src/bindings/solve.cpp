@@ -5,6 +5,7 @@
 
 #include "src/bindings/bindings.hpp"
 #include "src/bindings/problem_arrays.hpp"
+#include "src/bindings/workspaces.hpp"
 #include "stickslip/cuda.hpp"
 
 namespace stickslip::bindings {
@@ -19,6 +20,7 @@ struct ResultArrays {
   Array<In, 2> impulse;
   Array<double, 1> residual;
   Array<std::int32_t, 1> status, iterations, solver, rows_needed, rung;
+  Array<double, 2> certificate;
 
   ResultBatch<In> view(const ProblemBatch<In>& p) const {
     const auto num_envs = std::size_t(p.num_envs);
@@ -31,6 +33,9 @@ struct ResultArrays {
     r.solver = reinterpret_cast<Solver*>(values("solver", solver, num_envs));
     r.rows_needed = values("rows_needed", rows_needed, num_envs);
     r.rung = values("rung", rung, num_envs);
+    if (certificate.is_valid())
+      require_size("certificate", certificate, 1, std::size_t(p.max_rows));
+    r.certificate = slots("certificate", certificate, num_envs);
     return r;
   }
 };
@@ -40,13 +45,9 @@ void run(const ProblemArrays<In>& problem, const ResultArrays<In>& result,
          const SolveOptions& options, bool on_cuda, int threads) {
   const ProblemBatch<In> p = problem.view();
   const ResultBatch<In> r = result.view(p);
+  const auto workspace = on_cuda ? nullptr : take_workspace(p.max_rows, p.max_contacts, threads);
   const nb::gil_scoped_release other_threads_may_run;
-  if (on_cuda) {
-    cuda::solve_host(p, r, options);
-  } else {
-    Workspace workspace(p.max_rows, p.max_contacts, threads);
-    solve(p, r, options, workspace);
-  }
+  on_cuda ? cuda::solve_host(p, r, options) : solve(p, r, options, *workspace);
 }
 
 template <class In>
@@ -60,19 +61,27 @@ void bind_for(nb::module_& m) {
          Vectors hi, Vectors warm_start, const SolveOptions& options, Array<In, 2> impulse,
          Array<double, 1> residual, Array<std::int32_t, 1> status,
          Array<std::int32_t, 1> iterations, Array<std::int32_t, 1> solver,
-         Array<std::int32_t, 1> rows_needed, Array<std::int32_t, 1> rung, bool on_cuda,
-         int threads) {
+         Array<std::int32_t, 1> rows_needed, Array<std::int32_t, 1> rung,
+         Array<double, 2> certificate, bool on_cuda, int threads) {
         run<In>({shape, dims, W, b, mu, R, lo, hi, warm_start},
-                {impulse, residual, status, iterations, solver, rows_needed, rung}, options,
-                on_cuda, threads);
+                {impulse, residual, status, iterations, solver, rows_needed, rung, certificate},
+                options, on_cuda, threads);
       },
       "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
       "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
       "hi"_a.noconvert().none(), "warm_start"_a.noconvert().none(), "options"_a,
       "impulse"_a.noconvert(), "residual"_a.noconvert(), "status"_a.noconvert(),
       "iterations"_a.noconvert(), "solver"_a.noconvert(), "rows_needed"_a.noconvert(),
-      "rung"_a.noconvert(), "on_cuda"_a, "threads"_a,
-      "Solves a batch; the arrays from `impulse` to `rung` are written in place.");
+      "rung"_a.noconvert(), "certificate"_a.noconvert().none(), "on_cuda"_a, "threads"_a,
+      "Solves a batch; the arrays from `impulse` to `certificate` are written in place.");
+}
+
+/// Measures impulses and verifies certificates from any source.
+template <class In>
+void bind_judging_for(nb::module_& m) {
+  using Ints = Array<const std::int32_t, 2>;
+  using Matrices = Array<const In, 3>;
+  using Vectors = Array<const In, 2>;
   m.def(
       "measure",
       [](Ints shape, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
@@ -86,9 +95,9 @@ void bind_for(nb::module_& m) {
         require_size("measures", measures, 1, 5);
         const auto out = slots("measures", measures, problem.num_envs());
         if (problem.num_envs() > 1 && out.stride != 5) refuse("measures", "must be C-contiguous");
+        const auto workspace = take_workspace(p.max_rows, p.max_contacts, threads);
         const nb::gil_scoped_release other_threads_may_run;
-        Workspace workspace(p.max_rows, p.max_contacts, threads);
-        measure(p, r, law, reinterpret_cast<Measures*>(out.data), workspace, directions);
+        measure(p, r, law, reinterpret_cast<Measures*>(out.data), *workspace, directions);
       },
       "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
       "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
@@ -96,6 +105,25 @@ void bind_for(nb::module_& m) {
       "threads"_a, "directions"_a = 4,
       "Writes (residual, penetration, cone_violation, complementarity, misalignment) per "
       "environment into `measures`.");
+  m.def(
+      "check_certificates",
+      [](Ints shape, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
+         Vectors hi, Array<const double, 2> certificate, const SolveOptions& options,
+         Array<std::uint8_t, 1> holds, int threads) {
+        const ProblemArrays<In> problem{shape, dims, W, b, mu, R, lo, hi, {}};
+        const ProblemBatch<In> p = problem.view();
+        require_size("certificate", certificate, 1, problem.W.shape(1));
+        const auto y = slots("certificate", certificate, problem.num_envs());
+        std::uint8_t* out = values("holds", holds, problem.num_envs());
+        const auto workspace = take_workspace(p.max_rows, p.max_contacts, threads);
+        const nb::gil_scoped_release other_threads_may_run;
+        check_certificates(p, y, options, out, *workspace);
+      },
+      "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
+      "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
+      "hi"_a.noconvert().none(), "certificate"_a.noconvert(), "options"_a, "holds"_a.noconvert(),
+      "threads"_a,
+      "Writes into `holds` whether each certificate proves that there is no solution.");
 }
 
 }  // namespace
@@ -103,6 +131,8 @@ void bind_for(nb::module_& m) {
 void bind_solve(nb::module_& m) {
   bind_for<double>(m);
   bind_for<float>(m);
+  bind_judging_for<double>(m);
+  bind_judging_for<float>(m);
 }
 
 }  // namespace stickslip::bindings

@@ -1,10 +1,11 @@
-// Vocabulary: enums (IntEnum in Python, so that arrays of integers compare with them), options,
+// Basic types: enums (IntEnum in Python, so that arrays of integers compare with them), options,
 // facts about the build.
 #include "stickslip/types.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include "src/batch/check.hpp"
 #include "src/bindings/bindings.hpp"
 #include "stickslip/cuda.hpp"
 #include "stickslip/info.hpp"
@@ -21,7 +22,7 @@ void bind_enums(nb::module_& m) {
   nb::enum_<Law>(m, "Law", nb::is_arithmetic(), "What a contact means.")
       .value("coulomb", Law::coulomb, "exact Coulomb friction (De Saxcé's NCP)")
       .value("convex", Law::convex, "associated cone complementarity, MuJoCo's model")
-      .value("pyramid", Law::pyramid, "Stewart-Trinkle LCP, 4 directions")
+      .value("pyramid", Law::pyramid, "Stewart-Trinkle LCP, 4 to 64 directions")
       .value("box", Law::box, "decoupled axes: a square around the cone")
       .value("frictionless", Law::frictionless, "Signorini only");
   nb::enum_<Solver>(m, "Solver", nb::is_arithmetic(), "Which algorithm produced a result.")
@@ -36,15 +37,17 @@ void bind_enums(nb::module_& m) {
   nb::enum_<EnvStatus>(m, "Status", nb::is_arithmetic(), "Verdict on one environment.")
       .value("solved", EnvStatus::solved, "residual <= tolerance")
       .value("not_converged", EnvStatus::not_converged, "budget used up; best iterate returned")
-      .value("no_solution_found", EnvStatus::no_solution_found, "looks unsolvable")
+      .value("infeasible", EnvStatus::infeasible, "proved: no velocities satisfy the gaps")
       .value("bad_input", EnvStatus::bad_input, "NaN, mu < 0, lo > hi, ...; impulse is zero")
       .value("over_capacity", EnvStatus::over_capacity, "more rows than the slot has");
+  const nb::object status = m.attr("Status");  // the old name, for one release
+  nb::setattr(status, "no_solution_found", nb::getattr(status, "infeasible"));
 }
 
 void set_options(SolveOptions* self, Law law, Solver solver, Precision precision, double atol,
                  double rtol, std::int32_t max_sweeps, std::int32_t max_newton,
                  std::int32_t max_rung, bool exact_sweeps, std::int32_t max_pivots,
-                 bool exact_pivots, std::int32_t directions) {
+                 bool exact_pivots, std::int32_t directions, double max_work, bool thorough) {
   new (self) SolveOptions{.law = law,
                           .solver = solver,
                           .precision = precision,
@@ -53,6 +56,8 @@ void set_options(SolveOptions* self, Law law, Solver solver, Precision precision
                           .max_sweeps = max_sweeps,
                           .max_newton = max_newton,
                           .max_rung = max_rung,
+                          .max_work = max_work,
+                          .thorough = thorough,
                           .exact_sweeps = exact_sweeps,
                           .max_pivots = max_pivots,
                           .exact_pivots = exact_pivots,
@@ -63,6 +68,12 @@ void set_options(SolveOptions* self, Law law, Solver solver, Precision precision
 
 void bind_types(nb::module_& m) {
   bind_enums(m);
+  nb::register_exception_translator([](const std::exception_ptr& exception, void*) {
+    try {
+      std::rethrow_exception(exception);
+    } catch (const Interrupted&) {  // a signal handler raised; Python's exception is already set
+    }
+  });
   const SolveOptions defaults;
   nb::class_<SolveOptions>(m, "SolveOptions",
                            "How to solve a batch; see include/stickslip/types.hpp.")
@@ -71,7 +82,8 @@ void bind_types(nb::module_& m) {
            "atol"_a = defaults.atol, "rtol"_a = defaults.rtol, "max_sweeps"_a = defaults.max_sweeps,
            "max_newton"_a = defaults.max_newton, "max_rung"_a = defaults.max_rung,
            "exact_sweeps"_a = defaults.exact_sweeps, "max_pivots"_a = defaults.max_pivots,
-           "exact_pivots"_a = defaults.exact_pivots, "directions"_a = defaults.directions)
+           "exact_pivots"_a = defaults.exact_pivots, "directions"_a = defaults.directions,
+           "max_work"_a = defaults.max_work, "thorough"_a = defaults.thorough)
       .def_rw("law", &SolveOptions::law)
       .def_rw("solver", &SolveOptions::solver)
       .def_rw("precision", &SolveOptions::precision)
@@ -80,6 +92,8 @@ void bind_types(nb::module_& m) {
       .def_rw("max_sweeps", &SolveOptions::max_sweeps)
       .def_rw("max_newton", &SolveOptions::max_newton)
       .def_rw("max_rung", &SolveOptions::max_rung)
+      .def_rw("max_work", &SolveOptions::max_work)
+      .def_rw("thorough", &SolveOptions::thorough)
       .def_rw("exact_sweeps", &SolveOptions::exact_sweeps)
       .def_rw("max_pivots", &SolveOptions::max_pivots)
       .def_rw("exact_pivots", &SolveOptions::exact_pivots)
@@ -89,6 +103,8 @@ void bind_types(nb::module_& m) {
   m.def("cpu_isa", &cpu_isa, "Instruction set in use.");
   m.def("supports", &supports, "solver"_a, "law"_a, "Whether the solver accepts the law.");
   m.def("tolerance", &tolerance, "options"_a, "max_abs_b"_a);
+  m.def("require_memory", &require_memory, "bytes"_a, "arguments"_a,
+        "Refuses sizes whose arrays this machine's memory cannot hold.");
   m.def("cuda_available", &cuda::available, "Built with CUDA, and a device answers.");
   m.def("cuda_why_not", &cuda::why_not, "Why CUDA is not available; empty where it is.");
   m.def("cuda_device_name", &cuda::device_name);

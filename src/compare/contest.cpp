@@ -7,17 +7,19 @@
 #include <chrono>
 #include <cstdio>
 #include <numeric>
+#include <optional>
 #include <random>
 
 #include "src/compare/pinned.hpp"
+#include "src/cpu/team.hpp"
 
 namespace stickslip::compare {
 namespace {
 
 constexpr double kLong = 0.01;   ///< s; a solve that takes longer is timed twice
-constexpr double kShort = 1e-3;  ///< s; a solve that takes less has one before it that is not timed
+constexpr double kShort = 1e-3;  ///< s; before a shorter solve, one solve runs that is not timed
 
-/// What some peers print about every problem costs time and readers: it goes to /dev/null.
+/// Some peers print text for every problem, which costs time: it is redirected to /dev/null.
 class Silent {
  public:
   Silent() {
@@ -75,7 +77,7 @@ struct Match {
 
   void play(std::size_t i, bool warm_up) {
     Score& s = score[i];
-    // The least, for any one may have been interrupted.
+    // The minimum, because any round may have been interrupted.
     const auto least = std::min_element(s.seconds.begin(), s.seconds.end());
     const double usual = s.seconds.empty() ? 0.0 : *least;
     if (!s.able || (s.seconds.size() > 1 && usual > kLong)) return;
@@ -101,7 +103,7 @@ struct Match {
 
 void Contest::add(reference::Problem problem) { problems_.push_back(std::move(problem)); }
 
-std::vector<Outcome> Contest::run(int rounds) {
+std::vector<Outcome> Contest::run(int rounds, const std::function<bool()>& go_on) {
   const Pinned pinned;
   const Silent silent;
   std::vector<Match> matches;
@@ -110,9 +112,16 @@ std::vector<Outcome> Contest::run(int rounds) {
   std::vector<std::size_t> order(peers_.size());
   std::iota(order.begin(), order.end(), 0);
   std::minstd_rand random;
+  Watch watch(go_on, true);
   for (int round = 0; round <= rounds; ++round) {
     for (Match& match : matches) {
-      for (const std::size_t i : order) match.play(i, round == 0);
+      const bool large = match.problem->b.size() > 128;  // small ones would be slowed down
+      std::optional<Watch::Scope> asks_inside;
+      if (large) asks_inside.emplace(watch);
+      for (const std::size_t i : order) {
+        match.play(i, round == 0);
+        if (watch.ask()) watch.finish();
+      }
     }
     std::shuffle(order.begin(), order.end(), random);
   }

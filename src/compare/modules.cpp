@@ -1,5 +1,5 @@
-// Peers live in modules, opened at run time: each brings libraries of its own (BLAS, Boost, another
-// Eigen), which may be absent and must not meet ours.
+// Peers are in modules that are opened at run time: each loads its own libraries (BLAS, Boost,
+// another Eigen), which may be absent and must be kept separate from ours.
 #include <dlfcn.h>
 
 #include <stdexcept>
@@ -9,7 +9,7 @@
 namespace stickslip::compare {
 
 std::vector<std::string> Contest::enter_module(const std::string& path) {
-  // Never closed: the peers' code lies in it.
+  // Never closed: it contains the code of the peers.
   void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) throw std::runtime_error(dlerror());
   auto* const peers_of =

@@ -1,4 +1,4 @@
-// Our own solvers, as a caller with one problem and a workspace has them: checks included.
+// Our own solvers, as a caller with one problem and a workspace uses them, including the checks.
 #include <algorithm>
 
 #include "src/compare/contest.hpp"

@@ -1,6 +1,6 @@
-// What a solver offers to be compared with others by `stickslip compare`: ours (ours.cpp) and, in
-// modules of their own (bench/compare), those of other people. Needs nothing but public headers, so
-// that anybody's solver can be brought along.
+// The interface of a solver that `stickslip compare` compares: ours (ours.cpp) and, in separate
+// modules (bench/compare), those of other projects. It needs only public headers, so that any
+// solver can be added.
 #pragma once
 #include <memory>
 #include <string>
@@ -21,14 +21,14 @@ struct PeerProblem {
   const double* mu;          ///< [sum(dims - 1)]
   const double* R;           ///< [rows], 1/kg
   const double *lo, *hi;     ///< [n_box], N s
-  double tolerance;          ///< m/s: the accuracy that is asked for
+  double tolerance;          ///< m/s: the requested accuracy
 };
 
-/// A problem in the form a solver wants it in.
+/// A problem in the solver's own form.
 class Loaded {
  public:
   virtual ~Loaded() = default;
-  /// Solves it from zero impulses, the part that is timed; whether the solver claims success.
+  /// Solves it from zero impulses (the timed part); returns whether the solver claims success.
   virtual bool solve(double* impulse) = 0;
 };
 
@@ -38,8 +38,8 @@ class Peer {
   virtual std::string name() const = 0;
   /// Version and settings, for the report.
   virtual std::string about() const = 0;
-  /// Not timed. Null where the solver has no way to express the problem. The problem's arrays may
-  /// be gone when the result is used.
+  /// Not timed. Null if the solver cannot express the problem. The problem's arrays may no longer
+  /// exist when the result is used.
   virtual std::unique_ptr<Loaded> load(const PeerProblem& problem) const = 0;
 };
 

@@ -1,10 +1,10 @@
-// One core for a thread that takes times.
+// Keeps a thread that measures times on one core.
 #pragma once
 #include <sched.h>
 
 namespace stickslip::compare {
 
-/// Keeps the calling thread on the last core it may use.
+/// Pins the calling thread to the last core that it may use.
 class Pinned {
  public:
   Pinned() {

@@ -14,10 +14,13 @@ void for_mechanisms(const MechanismBatch<In>& m, std::int32_t* ok, Workspace& wo
   check_mechanism(m);
   require(ok != nullptr || m.num_envs == 0, "ok", "an array", "none");
   const auto& kernels = kernels::typed<In>(kernels::kernel_table());
-  workspace.impl().reserve(kernels.delassus_bytes(m.nv, m.max_rows));
-  workspace.impl().for_chunks(m.num_envs, [&](std::int64_t begin, std::int64_t end, void* scratch) {
-    f(kernels, begin, end, scratch);
-  });
+  Workspace::Impl& memory = workspace.impl();
+  const auto turn = memory.caller.enter();
+  memory.reserve(kernels.delassus_bytes(m.nv, m.max_rows));
+  memory.for_chunks(m.num_envs, memory.work_of(std::max(m.nv, m.max_rows)),
+                    [&](std::int64_t begin, std::int64_t end, void* scratch) {
+                      f(kernels, begin, end, scratch);
+                    });
 }
 
 }  // namespace
@@ -38,6 +41,7 @@ void delassus(const SparseMechanism& m, double* W, std::int32_t ld_W, Workspace&
   require(ld_W >= m.rows, "ld_W", "at least mechanism.rows", ld_W);
   const auto& kernels = kernels::kernel_table();
   Workspace::Impl& memory = workspace.impl();
+  const auto turn = memory.caller.enter();
   memory.reserve(kernels.sparse_delassus_bytes(m.tree.n, std::max(m.rows, workspace.max_rows())));
   kernels.sparse_delassus(m, W, ld_W, memory.scratch(0));
 }
@@ -50,6 +54,7 @@ void solve_convex(const ProblemBatch<double>& problem, const SparseMechanism& m,
   require(start != nullptr || m.tree.n == 0, "start", "an array", "none");
   const auto& kernels = kernels::kernel_table();
   Workspace::Impl& memory = workspace.impl();
+  const auto turn = memory.caller.enter();
   memory.reserve(kernels.solve_convex_bytes(m.tree.n, problem.max_rows, problem.max_contacts));
   kernels.solve_convex(problem, m, start, result, options, memory.scratch(0));
 }

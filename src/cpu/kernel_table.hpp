@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/group/stop.hpp"
 #include "kernels/launch/part.hpp"
 #include "stickslip/batch.hpp"
 #include "stickslip/delassus.hpp"
@@ -18,41 +19,44 @@ struct TypedKernels {
   using Solve = void (*)(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,
                          const MechanismStep<In>&, std::int64_t begin, std::int64_t end,
                          void* scratch, Part part);
-  Solve solve[3];  ///< by Precision; null where the data are too coarse for it
-  /// The same where the ladder is sweeps alone (kernels/launch/solve_pack.hpp): environments of
-  /// equal layout side by side, with the bits of `solve`, the others by `single`, a `solve`.
+  Solve solve[3];  ///< by Precision; null if the data type is too coarse for it
+  /// The same if the ladder consists of sweeps only (kernels/launch/solve_pack.hpp): environments
+  /// of equal layout in packs, with the same bits as `solve`, the others by `single`, a `solve`.
   void (*sweep[3])(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,
                    std::int64_t begin, std::int64_t end, void* scratch, Solve single);
   std::size_t (*sweep_bytes)(int max_rows, int max_contacts);
   void (*measure)(const ProblemBatch<In>&, EnvArray<const In> impulse, Law, Measures*,
                   int directions, std::int64_t begin, std::int64_t end, void* scratch);
+  /// Whether certificates of infeasibility are valid, one byte each.
+  void (*certify)(const ProblemBatch<In>&, EnvArray<const double> certificate, const SolveOptions&,
+                  std::uint8_t* holds, std::int64_t begin, std::int64_t end, void* scratch);
   void (*delassus)(const MechanismBatch<In>&, EnvArray<In> W, int ld_W, std::int32_t* ok,
                    std::int64_t begin, std::int64_t end, void* scratch);
   void (*apply)(const MechanismBatch<In>&, EnvArray<const In> impulse, EnvArray<const In> v_free,
                 EnvArray<In> v_next, std::int32_t* ok, std::int64_t begin, std::int64_t end,
                 void* scratch);
   /// Scratch of the largest solve. `directions` of law `pyramid`, 0 for the others; `nv` of
-  /// mechanisms, negative where W is given.
+  /// mechanisms, negative if W is given.
   std::size_t (*solve_bytes)(int max_rows, int max_contacts, int directions, int nv);
   std::size_t (*delassus_bytes)(int nv, int max_rows);
   using SolveLcp = void (*)(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&,
                             std::int64_t begin, std::int64_t end, void* scratch);
-  SolveLcp solve_lcp[2];  ///< by Precision, without mixed; null where the data are too coarse
+  SolveLcp solve_lcp[2];  ///< by Precision, without mixed; null if the data type is too coarse
   std::size_t (*lcp_bytes)(int max_rows, bool boxed);
 };
 
-/// A caller's map, as kernels may call it: it does not throw.
+/// A caller's map in the form that kernels can call: it does not throw.
 struct MncpCallback {
   void (*function)(const void* context, const MncpPoint& point);
   const void* context;
   void operator()(const MncpPoint& point) const { function(context, point); }
 };
 
-/// What an elimination of free variables found (kernels/launch/lcp_env.hpp).
+/// Result of an elimination of free variables (kernels/launch/lcp_env.hpp).
 struct Elimination {
   EnvArray<double> A, q, T, t;  ///< [m][ld], [m], [n_free][ld], [n_free]; m = rows - n_free
   int ld;
-  EnvStatus* status;   ///< bad_input: not finite; no_solution_found: singular
+  EnvStatus* status;   ///< bad_input: not finite; infeasible: singular
   std::int32_t* rank;  ///< of the block of free rows
 };
 
@@ -74,13 +78,16 @@ struct KernelTable {
   void (*solve_mncp)(const MncpBatch&, const MncpCallback&, const MncpResult&, const MncpOptions&,
                      std::int64_t begin, std::int64_t end, void* scratch);
   std::size_t (*mncp_bytes)(int max_unknowns);
+  /// Sets what the environments that this thread solves poll from now on (null: nothing); returns
+  /// the previous value.
+  const Stop* (*set_stop)(const Stop* stop);
 };
 
 /// The table for this processor. Throws std::runtime_error below x86-64-v3.
 const KernelTable& kernel_table();
 
-/// The table of a named instruction set ("x86-64-v3", "x86-64-v4"); null where the processor lacks
-/// it. For tests that compare their bits.
+/// The table of a named instruction set ("x86-64-v3", "x86-64-v4"); null if the processor does not
+/// have it. For tests that compare their bits.
 const KernelTable* kernel_table(const char* isa);
 
 template <class In>

@@ -1,4 +1,6 @@
 // The CPU kernels, compiled once per instruction set (SS_ISA names it).
+#include <utility>
+
 #include "kernels/launch/cpu_batch.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "src/cpu/lcp_kernels.hpp"
@@ -24,6 +26,7 @@ TypedKernels<In> make_table() {
   }
   t.solve[int(Precision::fp32)] = solve_range<float, float, In>;
   t.measure = measure_range<In>;
+  t.certify = certify_range<In>;
   t.delassus = delassus_range<In>;
   t.apply = apply_range<In>;
   t.solve_bytes = solve_bytes<In>;
@@ -46,6 +49,7 @@ const KernelTable& table() {
     t.f32 = make_table<float>();
     add_mechanism_kernels(t);
     add_formulation_kernels(t);
+    t.set_stop = [](const Stop* stop) { return std::exchange(current_stop, stop); };
     return t;
   }();
   return instance;

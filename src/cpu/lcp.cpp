@@ -7,6 +7,7 @@
 namespace stickslip {
 
 struct LcpWorkspace::Impl : Workspace::Impl {
+  using Workspace::Impl::Impl;
   bool boxed;
 };
 
@@ -26,11 +27,9 @@ LcpWorkspace::LcpWorkspace(std::int32_t max_rows, bool boxed, int threads) {
   require(max_rows >= 0, "max_rows", "a number >= 0", max_rows);
   require(threads >= 0, "threads", "a number >= 0 (0: all cores)", threads);
   const auto& table = kernels::kernel_table();
-  impl_ = std::make_unique<Impl>();
-  impl_->max_rows = max_rows;
-  impl_->max_contacts = 0;
+  impl_ = std::make_unique<Impl>(max_rows, 0, threads);
   impl_->boxed = boxed;
-  impl_->threads = Impl::threads_or_all(threads);
+  require_memory(double(max_rows) * max_rows * 8.0 * impl_->threads, "max_rows, threads");
   impl_->reserve(
       std::max(table.f64.lcp_bytes(max_rows, boxed), table.f32.lcp_bytes(max_rows, boxed)));
 }
@@ -39,6 +38,8 @@ LcpWorkspace::~LcpWorkspace() = default;
 LcpWorkspace::LcpWorkspace(LcpWorkspace&&) noexcept = default;
 LcpWorkspace& LcpWorkspace::operator=(LcpWorkspace&&) noexcept = default;
 std::int32_t LcpWorkspace::max_rows() const { return impl_->max_rows; }
+int LcpWorkspace::threads() const { return impl_->threads; }
+void LcpWorkspace::watch(std::function<bool()> go_on) { impl_->go_on = std::move(go_on); }
 bool LcpWorkspace::boxed() const { return impl_->boxed; }
 
 template <class In>
@@ -50,10 +51,12 @@ void solve_lcp(const LcpBatch<In>& problem, const LcpResult<In>& result, const L
   require(workspace.boxed() || problem.lo.data == nullptr, "workspace.boxed",
           "true, because the problem has bounds", "false");
   const auto run = kernels::typed<In>(kernels::kernel_table()).solve_lcp[int(options.precision)];
-  workspace.impl().for_chunks(problem.num_envs,
-                              [&](std::int64_t begin, std::int64_t end, void* scratch) {
-                                run(problem, result, options, begin, end, scratch);
-                              });
+  auto& memory = workspace.impl();
+  const auto turn = memory.caller.enter();
+  memory.for_chunks(problem.num_envs, memory.work_of(problem.max_rows),
+                    [&](std::int64_t begin, std::int64_t end, void* scratch) {
+                      run(problem, result, options, begin, end, scratch);
+                    });
 }
 
 template <class In>

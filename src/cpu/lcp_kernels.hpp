@@ -1,4 +1,4 @@
-// The kernels of complementarity problems other than contacts, a translation unit of their own.
+// The kernels of complementarity problems other than contacts, in a separate translation unit.
 #pragma once
 #include "kernels/group/defs.hpp"
 #include "src/cpu/kernel_table.hpp"

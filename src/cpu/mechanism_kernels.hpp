@@ -1,4 +1,4 @@
-// The kernels of mechanisms given without their zeros, a translation unit of their own.
+// The kernels of mechanisms given as dense matrices, in a separate translation unit.
 #pragma once
 #include "kernels/group/defs.hpp"
 #include "src/cpu/kernel_table.hpp"

@@ -1,4 +1,4 @@
-// The kernels that solve environments side by side in packs, a translation unit of their own.
+// The kernels that solve environments in packs, in a separate translation unit.
 #pragma once
 #include "kernels/group/defs.hpp"
 #include "src/cpu/kernel_table.hpp"

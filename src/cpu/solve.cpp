@@ -5,6 +5,7 @@
 #include "kernels/residual/tolerance.hpp"
 #include "src/batch/check.hpp"
 #include "src/cpu/workspace.hpp"
+#include "stickslip/info.hpp"
 
 namespace stickslip {
 
@@ -23,23 +24,31 @@ const kernels::TypedKernels<In>& kernels_of() {
   return kernels::typed<In>(kernels::kernel_table());
 }
 
-/// Rung 0 for all environments, then the other rungs for those that it left, one by one: hard ones
-/// that stand together in the batch do not all fall to one thread.
+constexpr double kHardness = 50.0;  ///< work of the later rungs relative to rung 0, roughly
+
+/// Rung 0 for all environments, one after the other.
 template <class In, class Run>
-void solve_in_two_passes(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
-                         const SolveOptions& options, const MechanismStep<In>& step,
-                         Workspace::Impl& workspace, Run run) {
-  workspace.for_chunks(problem.num_envs, [&](std::int64_t begin, std::int64_t end, void* scratch) {
+void solve_rung_0(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+                  const SolveOptions& options, const MechanismStep<In>& step,
+                  Workspace::Impl& workspace, Run run) {
+  const auto first = [&](std::int64_t begin, std::int64_t end, void* scratch) {
     run(problem, result, options, step, begin, end, scratch, kernels::Part::first);
-  });
+  };
+  workspace.for_chunks(problem.num_envs, workspace.work_of(problem.max_rows), first);
+}
+
+/// The other rungs for the environments that rung 0 left unsolved, one by one, so that hard
+/// environments that are adjacent in the batch do not all go to one thread.
+template <class In, class Run>
+void solve_later_rungs(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+                       const SolveOptions& options, const MechanismStep<In>& step,
+                       Workspace::Impl& workspace, Run run) {
   auto& queue = workspace.queue;
   queue.clear();
   queue.reserve(std::size_t(problem.num_envs));
   for (std::int64_t env = 0; env < problem.num_envs; ++env) {
     const EnvStatus status = result.status[env];
-    if (status == EnvStatus::not_converged || status == EnvStatus::no_solution_found) {
-      queue.push_back(env);
-    }
+    if (status == EnvStatus::not_converged) queue.push_back(env);
   }
   const auto climb = [&](std::int64_t begin, std::int64_t end, void* scratch) {
     for (std::int64_t i = begin; i < end; ++i) {
@@ -47,10 +56,12 @@ void solve_in_two_passes(const ProblemBatch<In>& problem, const ResultBatch<In>&
       run(problem, result, options, step, env, env + 1, scratch, kernels::Part::later);
     }
   };
-  workspace.for_chunks(std::int64_t(queue.size()), climb, 1);
+  const double work = workspace.work_of(problem.max_rows);
+  workspace.for_chunks(std::int64_t(queue.size()), kHardness * work, climb, 1);
 }
 
-/// Environments of equal layout side by side; chunks are large, so that packs fill.
+/// Rung 0 if it consists of sweeps only: environments of equal layout in packs; chunks are large,
+/// so that packs are full.
 template <class In>
 void solve_in_packs(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
                     const SolveOptions& options, Workspace::Impl& workspace) {
@@ -59,39 +70,44 @@ void solve_in_packs(const ProblemBatch<In>& problem, const ResultBatch<In>& resu
   const auto run = kernels.sweep[int(options.precision)];
   const auto single = kernels.solve[int(options.precision)];
   workspace.for_chunks(
-      problem.num_envs,
+      problem.num_envs, workspace.work_of(problem.max_rows),
       [&](std::int64_t begin, std::int64_t end, void* scratch) {
         run(problem, result, options, begin, end, scratch, single);
       },
       256);
 }
 
-/// A solve of given matrices, or of a mechanism's.
+/// A solve of given matrices, or of those of a mechanism.
 template <class In>
 void solve_checked(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
                    const SolveOptions& options, const MechanismStep<In>& step,
                    Workspace& workspace) {
   check_workspace(problem, workspace);
   check_bounds(problem);
+  const auto turn = workspace.impl().caller.enter();
   const int nv = kernels::dofs_of(step);
-  if (options.law == Law::pyramid || nv >= 0) {  // grows the workspace once
-    const int directions = options.law == Law::pyramid ? options.directions : 0;
+  const int directions = kernels::lcp_directions(options);
+  if (directions > 0 || nv >= 0) {  // grows the workspace once
     workspace.impl().reserve(
         kernels_of<In>().solve_bytes(problem.max_rows, problem.max_contacts, directions, nv));
   }
+  const auto run = kernels_of<In>().solve[int(options.precision)];
+  const bool climbs = kernels::has_later_rungs(options);
   if (nv < 0 && kernels::program_of(options) == kernels::Program::sweeping) {
     solve_in_packs(problem, result, options, workspace.impl());
+    if (climbs) solve_later_rungs(problem, result, options, step, workspace.impl(), run);
     return;
   }
-  const auto run = kernels_of<In>().solve[int(options.precision)];
-  if (workspace.threads() > 1 && problem.num_envs > 1 && kernels::has_later_rungs(options)) {
-    solve_in_two_passes(problem, result, options, step, workspace.impl(), run);
+  if (climbs && workspace.threads() > 1 && problem.num_envs > 1) {
+    solve_rung_0(problem, result, options, step, workspace.impl(), run);
+    solve_later_rungs(problem, result, options, step, workspace.impl(), run);
     return;
   }
-  workspace.impl().for_chunks(
-      problem.num_envs, [&](std::int64_t begin, std::int64_t end, void* scratch) {
-        run(problem, result, options, step, begin, end, scratch, kernels::Part::whole);
-      });
+  workspace.impl().for_chunks(problem.num_envs, Workspace::Impl::work_of(problem.max_rows),
+                              [&](std::int64_t begin, std::int64_t end, void* scratch) {
+                                run(problem, result, options, step, begin, end, scratch,
+                                    kernels::Part::whole);
+                              });
 }
 
 }  // namespace
@@ -123,6 +139,7 @@ template <class In>
 void measure(const ProblemBatch<In>& problem, EnvArray<const In> impulse, Law law,
              Measures* measures, Workspace& workspace, int directions) {
   check_problem(problem);
+  require(name(law) != std::string("unknown"), "law", "a law of this library", std::int32_t(law));
   check_directions(directions, "directions");
   check_workspace(problem, workspace);
   check_bounds(problem);
@@ -130,10 +147,30 @@ void measure(const ProblemBatch<In>& problem, EnvArray<const In> impulse, Law la
     if (problem.max_rows > 0) require_array(impulse, "impulse");
     require(measures != nullptr, "measures", "an array", "none");
   }
-  workspace.impl().for_chunks(
-      problem.num_envs, [&](std::int64_t begin, std::int64_t end, void* scratch) {
-        kernels_of<In>().measure(problem, impulse, law, measures, directions, begin, end, scratch);
-      });
+  const auto turn = workspace.impl().caller.enter();
+  workspace.impl().for_chunks(problem.num_envs, Workspace::Impl::work_of(problem.max_rows),
+                              [&](std::int64_t begin, std::int64_t end, void* scratch) {
+                                kernels_of<In>().measure(problem, impulse, law, measures,
+                                                         directions, begin, end, scratch);
+                              });
+}
+
+template <class In>
+void check_certificates(const ProblemBatch<In>& problem, EnvArray<const double> certificate,
+                        const SolveOptions& options, std::uint8_t* holds, Workspace& workspace) {
+  check_problem(problem);
+  check_workspace(problem, workspace);
+  check_bounds(problem);
+  if (problem.num_envs > 0) {
+    if (problem.max_rows > 0) require_array(certificate, "certificate");
+    require(holds != nullptr, "holds", "an array", "none");
+  }
+  const auto turn = workspace.impl().caller.enter();
+  workspace.impl().for_chunks(problem.num_envs, Workspace::Impl::work_of(problem.max_rows),
+                              [&](std::int64_t begin, std::int64_t end, void* scratch) {
+                                kernels_of<In>().certify(problem, certificate, options, holds,
+                                                         begin, end, scratch);
+                              });
 }
 
 double tolerance(const SolveOptions& options, double max_abs_b) {
@@ -150,6 +187,10 @@ template void solve_mechanism(const MechanismStep<double>&, const ProblemBatch<d
                               const ResultBatch<double>&, const SolveOptions&, Workspace&);
 template void solve_mechanism(const MechanismStep<float>&, const ProblemBatch<float>&,
                               const ResultBatch<float>&, const SolveOptions&, Workspace&);
+template void check_certificates(const ProblemBatch<double>&, EnvArray<const double>,
+                                 const SolveOptions&, std::uint8_t*, Workspace&);
+template void check_certificates(const ProblemBatch<float>&, EnvArray<const double>,
+                                 const SolveOptions&, std::uint8_t*, Workspace&);
 template void measure(const ProblemBatch<double>&, EnvArray<const double>, Law, Measures*,
                       Workspace&, int);
 template void measure(const ProblemBatch<float>&, EnvArray<const float>, Law, Measures*, Workspace&,

@@ -1,8 +1,7 @@
 #include "src/cpu/workspace.hpp"
 
-#include <omp.h>
-
 #include <new>
+#include <utility>
 
 #include "src/batch/check.hpp"
 
@@ -16,18 +15,19 @@ void Workspace::Impl::AlignedDelete::operator()(unsigned char* p) const {
   ::operator delete(p, kCacheLine);
 }
 
-int Workspace::Impl::thread_index() { return omp_get_thread_num(); }
-
-int Workspace::Impl::threads_or_all(int threads) {
-  return threads == 0 ? omp_get_num_procs() : threads;
+Workspace::Impl::Impl(std::int32_t rows, std::int32_t contacts, int count)
+    : max_rows(rows), max_contacts(contacts), threads(count == 0 ? usable_cores() : count) {
+  team::prepare(threads);
 }
 
 void Workspace::Impl::reserve(std::size_t bytes) {
   if (bytes <= bytes_) return;
-  scratch_.clear();
+  require_memory(double(bytes) * threads, "workspace");
+  decltype(scratch_) larger;
   for (int thread = 0; thread < threads; ++thread) {
-    scratch_.emplace_back(static_cast<unsigned char*>(::operator new(bytes, kCacheLine)));
+    larger.emplace_back(static_cast<unsigned char*>(::operator new(bytes, kCacheLine)));
   }
+  scratch_ = std::move(larger);
   bytes_ = bytes;
 }
 
@@ -36,12 +36,10 @@ Workspace::Workspace(std::int32_t max_rows, std::int32_t max_contacts, int threa
   require(max_contacts >= 0, "max_contacts", "a number >= 0", max_contacts);
   require(threads >= 0, "threads", "a number >= 0 (0: all cores)", threads);
   const auto& table = kernels::kernel_table();
-  impl_ = std::make_unique<Impl>();
-  impl_->max_rows = max_rows;
-  impl_->max_contacts = max_contacts;
-  impl_->threads = Impl::threads_or_all(threads);
+  impl_ = std::make_unique<Impl>(max_rows, max_contacts, threads);
+  require_memory(double(max_rows) * max_rows * 8.0 * impl_->threads, "max_rows, threads");
   constexpr int directions = 0,
-                nv = -1;  // the largest solves, of the rest of the API, grow it once
+                nv = -1;  // larger calls, of the rest of the API, grow it once
   impl_->reserve(std::max(table.f64.solve_bytes(max_rows, max_contacts, directions, nv),
                           table.f32.solve_bytes(max_rows, max_contacts, directions, nv)));
 }
@@ -49,6 +47,7 @@ Workspace::Workspace(std::int32_t max_rows, std::int32_t max_contacts, int threa
 Workspace::~Workspace() = default;
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
+void Workspace::watch(std::function<bool()> go_on) { impl_->go_on = std::move(go_on); }
 int Workspace::threads() const { return impl_->threads; }
 std::int32_t Workspace::max_rows() const { return impl_->max_rows; }
 std::int32_t Workspace::max_contacts() const { return impl_->max_contacts; }

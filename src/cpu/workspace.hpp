@@ -1,13 +1,15 @@
 // Threads and scratch of CPU solves.
 #pragma once
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
+#include "src/batch/one_caller.hpp"
 #include "src/cpu/kernel_table.hpp"
+#include "src/cpu/team.hpp"
 #include "stickslip/solve.hpp"
 
 namespace stickslip {
@@ -15,43 +17,46 @@ namespace stickslip {
 struct Workspace::Impl {
   std::int32_t max_rows, max_contacts;
   int threads;
-  std::vector<std::int64_t> queue;  ///< environments that rung 0 left; grows to the largest batch
+  std::vector<std::int64_t> queue;  ///< what rung 0 left unsolved; grows to the largest batch
+  OneCaller caller{"Workspace"};
+  std::function<bool()> go_on;  ///< see Workspace::watch
 
-  /// What `threads` means as an argument: 0 stands for all cores.
-  static int threads_or_all(int threads);
+  /// `threads`: 0 means all cores.
+  Impl(std::int32_t max_rows, std::int32_t max_contacts, int threads);
 
-  /// Makes every thread's scratch at least `bytes` large; a no-op once it is.
+  /// Makes every thread's scratch at least `bytes` large; no effect if it already is. Throws
+  /// std::invalid_argument if the machine does not have this much memory.
   void reserve(std::size_t bytes);
+  std::size_t bytes() const { return bytes_ * scratch_.size(); }
 
   /// Memory of one thread.
   void* scratch(int thread) const { return scratch_[std::size_t(thread)].get(); }
 
-  /// Calls f(begin, end, scratch) over chunks of [0, count), on all threads. Which thread runs
-  /// which environment does not matter: no environment sees another. A chunk is a quarter of an
-  /// equal share of what remains, so that nobody is left alone with hard environments at the end;
-  /// chunks of 16 amortise the scheduling (measured: `stickslip_bench`, scaling).
+  /// Work of an environment; the unit is about 30 ns of one core.
+  static double work_of(std::int32_t rows) { return 10.0 + double(rows) * rows; }
+
+  /// Calls f(begin, end, scratch) over chunks of [0, count), on all threads, or only on the
+  /// caller's if the work is too small to wake others. The assignment to threads has no effect on
+  /// the results, because environments are independent. Chunks of 16 amortise the scheduling
+  /// (measured: `stickslip_bench`, scaling); for large environments they are smaller. Throws
+  /// Interrupted.
   template <class F>
-  void for_chunks(std::int64_t count, F&& f, std::int64_t largest_chunk = 16) {
-    if (threads == 1 || count <= 1) {  // a parallel region of one would cost as much as a solve
-      f(0, count, scratch(0));
-      return;
-    }
-    std::atomic<std::int64_t> next{0};
-    const auto chunk_at = [&](std::int64_t begin) {
-      return std::clamp<std::int64_t>((count - begin) / (4 * threads), 1, largest_chunk);
-    };
-#pragma omp parallel num_threads(int(std::min <std::int64_t>(threads, count)))
-    for (std::int64_t begin = next; begin < count; begin = next) {
-      const std::int64_t end = begin + chunk_at(begin);
-      if (next.compare_exchange_strong(begin, end)) f(begin, end, scratch(thread_index()));
-    }
+  void for_chunks(std::int64_t count, double work, F&& f, std::int64_t largest = 16) {
+    constexpr double kTooLittle = 5000.0, kLarge = 128.0 * 128.0;
+    const bool alone = double(count) * work < kTooLittle;
+    const auto chunk = std::int64_t(double(largest) * std::min(1.0, kLarge / work));
+    static const std::function<bool()> nobody;
+    Watch watch(alone ? nobody : go_on, work > kLarge);
+    for_chunks_on_threads(
+        alone ? 1 : threads, count, std::max<std::int64_t>(1, chunk), watch,
+        [&](std::int64_t begin, std::int64_t end, int thread) { f(begin, end, scratch(thread)); });
+    watch.finish();
   }
 
  private:
   struct AlignedDelete {
     void operator()(unsigned char* p) const;
   };
-  static int thread_index();
   std::vector<std::unique_ptr<unsigned char, AlignedDelete>> scratch_;
   std::size_t bytes_ = 0;
 };

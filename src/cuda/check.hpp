@@ -1,4 +1,4 @@
-// A CUDA call that fails throws std::runtime_error with file, line and CUDA's own words.
+// A CUDA call that fails throws std::runtime_error with file, line and CUDA's own message.
 #pragma once
 #include <cuda_runtime_api.h>
 

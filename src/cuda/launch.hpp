@@ -5,7 +5,7 @@
 
 namespace stickslip::cuda {
 
-/// cudaLaunchKernel takes the addresses of the parameters, in the order of the kernel's own.
+/// cudaLaunchKernel takes the addresses of the parameters, in the order of the kernel's parameters.
 template <class... Parameters>
 void launch(const void* kernel, int blocks, int threads, std::size_t shared_bytes, Stream stream,
             Parameters... parameters) {

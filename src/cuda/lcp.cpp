@@ -1,4 +1,4 @@
-// Linear complementarity problems on a GPU: one launch takes all of a batch.
+// Linear complementarity problems on a GPU: one launch solves the whole batch.
 #include <algorithm>
 #include <type_traits>
 
@@ -14,13 +14,13 @@ struct LcpWorkspace::Impl {
   bool boxed;
   int blocks = 0;
   std::size_t shared_per_block;
-  Buffer next;     ///< int32, the next environment
-  Buffer scratch;  ///< of the blocks, where it does not fit shared memory
+  Buffer next;     ///< int32, index of the next environment
+  Buffer scratch;  ///< of the blocks, if it does not fit shared memory
 
   Impl(std::int32_t envs, std::int32_t rows, bool boxed_)
       : num_envs(envs), max_rows(rows), boxed(boxed_), next(sizeof(std::int32_t)), scratch(0) {
     const DeviceLimits limits = device_limits();
-    constexpr int kResident = 2;  // of large problems, more would only need more memory
+    constexpr int kResident = 2;  // for large problems, more would only need more memory
     blocks = std::max(1, std::min(num_envs, kResident * limits.processors));
     shared_per_block = limits.shared_per_block;
     std::size_t most = 0;
@@ -74,7 +74,7 @@ void solve_lcp(const LcpBatch<In>& problem, const LcpResult<In>& result, const L
 
 namespace {
 
-/// Copies of a batch's arrays in device memory. An empty one is an array all the same.
+/// Copies of a batch's arrays in device memory. An empty array also counts as present.
 class OnDevice {
  public:
   template <class T>
@@ -122,7 +122,7 @@ void solve_lcp_host(const LcpBatch<In>& problem, const LcpResult<In>& result,
   for (auto* array : {&p.q, &p.lo, &p.hi, &p.start}) *array = memory.copy(*array, envs, n);
   p.findex = memory.copy(p.findex, envs, n);
   LcpResult<In> r;
-  r.z = memory.copy(result.z, envs, n);  // what lies between two slots stays
+  r.z = memory.copy(result.z, envs, n);  // padding between slots is unchanged
   r.w = memory.copy(result.w, envs, n);
   r.residual = memory.room<double>(envs);
   r.status = memory.room<EnvStatus>(envs);

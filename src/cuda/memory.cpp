@@ -7,14 +7,15 @@
 
 namespace stickslip::cuda {
 
-bool available() {
+bool available() { return why_not().empty(); }
+
+std::string why_not() {
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);
-  if (error != cudaSuccess) cudaGetLastError();
-  return error == cudaSuccess && devices > 0;
+  if (error == cudaSuccess) return devices > 0 ? "" : "no GPU answers here";
+  cudaGetLastError();
+  return std::string("no GPU answers here (CUDA: ") + cudaGetErrorString(error) + ")";
 }
-
-std::string why_not() { return available() ? "" : "no GPU answers here"; }
 
 std::string device_name() {
   if (!available()) return {};

@@ -1,4 +1,4 @@
-// The CUDA API of a build without CUDA: every call says so.
+// The CUDA API of a build without CUDA: every call throws and reports this.
 #include <stdexcept>
 
 #include "stickslip/cuda.hpp"
@@ -51,7 +51,7 @@ HostSolver<In>::HostSolver(HostSolver&&) noexcept = default;
 template <class In>
 HostSolver<In>& HostSolver<In>::operator=(HostSolver&&) noexcept = default;
 template <class In>
-void HostSolver<In>::start(const ProblemBatch<In>&, const SolveOptions&) {
+void HostSolver<In>::start(const ProblemBatch<In>&, const SolveOptions&, bool) {
   refuse();
 }
 template <class In>

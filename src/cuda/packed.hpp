@@ -1,17 +1,17 @@
-// A batch of host memory as one block of bytes, so that one copy takes it to the device: compact
-// slots, as large as the largest environment in use, of what the solver may read and nothing else.
+// A batch of host memory as one block of bytes, so that one copy transfers it to the device:
+// compact slots, as large as the largest environment in use, of the data that the solver may read.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 
 #include "kernels/group/arena.hpp"
-#include "kernels/law/env_problem.hpp"
+#include "kernels/problem/env_problem.hpp"
 
 namespace stickslip::cuda {
 
 using kernels::slot;
 
-/// Rows in use of an environment; 0 where its shape does not fit the batch (nothing is read then).
+/// Rows in use of an environment; 0 if its shape does not fit the batch (then it is not read).
 template <class In>
 int usable_rows(const ProblemBatch<In>& p, std::int64_t env) {
   const EnvShape& s = *slot(p.shape, env);
@@ -28,7 +28,7 @@ int largest_rows(const ProblemBatch<In>& p) {
   return most;
 }
 
-/// The inputs of a batch. As with the solvers' scratch, a null arena only counts.
+/// The inputs of a batch. As with the solvers' scratch, a null arena only counts bytes.
 template <class In>
 class PackedProblem {
  public:
@@ -47,7 +47,7 @@ class PackedProblem {
         bytes_(arena.used()) {}
 
   std::size_t bytes() const { return bytes_; }
-  /// Whether environments share a slot, so that no two may be packed at once.
+  /// Whether environments share a slot, so that they must be packed one after another.
   bool shares() const { return shares_; }
 
   ProblemBatch<In> view(ProblemBatch<In> p) const {
@@ -64,7 +64,7 @@ class PackedProblem {
     return p;
   }
 
-  /// Copies environment e in. Slots that all environments share are written by each, with what it
+  /// Copies environment e in. If all environments share a slot, each writes the part of it that it
   /// uses.
   void pack(const ProblemBatch<In>& p, std::int64_t e) const {
     const EnvShape s = *slot(p.shape, e);
@@ -85,7 +85,7 @@ class PackedProblem {
   }
 
  private:
-  /// Room for an array, if the batch has it; one slot where all environments share one.
+  /// Memory for an array, if the batch has it; one slot if all environments share one.
   template <class T, class Source>
   EnvArray<T> take(kernels::Arena& arena, const ProblemBatch<In>& p, const Source& source,
                    std::int64_t size) {
@@ -112,13 +112,13 @@ class PackedProblem {
   std::size_t bytes_;
 };
 
-/// Its results.
+/// The results of a batch.
 template <class In>
 struct PackedResults {
   ResultBatch<In> view;
   std::size_t bytes;
 
-  PackedResults(kernels::Arena arena, std::int32_t num_envs, int rows) {
+  PackedResults(kernels::Arena arena, std::int32_t num_envs, int rows, bool certificates) {
     const auto envs = std::size_t(num_envs);
     view.impulse = {arena.take<In>(envs * std::size_t(rows)), rows};
     view.residual = arena.take<double>(envs);
@@ -127,15 +127,19 @@ struct PackedResults {
     view.solver = arena.take<Solver>(envs);
     view.rows_needed = arena.take<std::int32_t>(envs);
     view.rung = arena.take<std::int32_t>(envs);
+    if (certificates) {
+      view.certificate = {arena.take<double>(envs * std::size_t(rows)), rows};
+    }
     bytes = arena.used();
   }
 
   /// Copies environment e out, into a slot of `max_rows` rows.
   void unpack(const ResultBatch<In>& r, std::int64_t e, std::int32_t max_rows) const {
     if (max_rows > 0) {
-      In* impulse = slot(r.impulse, e);
-      std::copy_n(slot(view.impulse, e), view.impulse.stride, impulse);
-      std::fill(impulse + view.impulse.stride, impulse + max_rows, In(0));
+      unpack_rows(view.impulse, r.impulse, e, max_rows);
+      if (view.certificate.data != nullptr && r.certificate.data != nullptr) {
+        unpack_rows(view.certificate, r.certificate, e, max_rows);
+      }
     }
     r.residual[e] = view.residual[e];
     r.status[e] = view.status[e];
@@ -143,6 +147,14 @@ struct PackedResults {
     r.solver[e] = view.solver[e];
     if (r.rows_needed != nullptr) r.rows_needed[e] = view.rows_needed[e];
     if (r.rung != nullptr) r.rung[e] = view.rung[e];
+  }
+
+ private:
+  template <class T>
+  static void unpack_rows(const EnvArray<T>& from, const EnvArray<T>& to, std::int64_t e,
+                          std::int32_t max_rows) {
+    T* end = std::copy_n(slot(from, e), from.stride, slot(to, e));
+    std::fill(end, slot(to, e) + max_rows, T(0));
   }
 };
 

@@ -1,20 +1,22 @@
-// How environments of a given size are launched: decided by numbers alone, without a device.
+// How environments of a given size are launched; computed from numbers only, without a device.
 //
 // Scratch of an environment, kB (environments that fit the 227 kB of an sm_90 multiprocessor):
 //   rows                             12         32         64         96
-//   double; later rungs of mixed    8.2 (28)  26.0 (8)   84.0 (2)  174.8 (1)
+//   double, rung 0                  8.2 (28)  26.0 (8)   84.0 (2)  174.8 (1)
+//   double, mixed: later rungs      8.3 (27)  26.1 (8)   84.2 (2)  261.6 (0: global memory)
 //   mixed, rung 0                   7.2 (32)  24.2 (9)   80.6 (2)  169.7 (1)
 //   float, data in double           5.2 (44)  14.8 (15)  45.3 (5)   92.2 (2)
 //   sweeps alone, double            5.3 (43)  15.6 (14)  47.0 (4)   94.8 (2)
 //   sweeps alone, float             3.3 (69)   8.8 (26)  25.2 (9)   49.8 (4)
 //   Lemke, double                   7.3 (31)  29.4 (7)   91.5 (2)  169.5 (1)
 //   mixed, W of a mechanism, nv 35 17.3 (13)  32.4 (7)  113.3 (2)  243.5 (0: global memory)
-// Two matrices make most of it: W_hat, and the system of a Newton step. With 222 to 252 registers a
-// thread, registers hold 8 warps per multiprocessor (32 narrow groups; 48 of sweeps in float). A
-// warp per environment fills them up to 32 rows; above, shared memory would leave most of them
-// empty, and a block of 4 warps takes each environment. Narrow groups take up to twice as long, so
-// they need twice as many environments at work. A sweep is mostly the blocks' own small problems,
-// which all lanes of a group repeat: narrow groups waste less there, for more rows.
+// Most of it is two matrices: W_hat, and the system of a Newton step. With 222 to 252 registers per
+// thread, the registers hold 8 warps per multiprocessor (32 narrow groups; 48 of sweeps in float).
+// With one warp per environment, they are full for up to 32 rows; above, shared memory would leave
+// most of them unused, and a block of 4 warps takes each environment. Narrow groups take up to
+// twice as long, so they need twice as many concurrent environments. A sweep consists mostly of the
+// blocks' own small problems, which all lanes of a group repeat: narrow groups waste less there,
+// for more rows.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -24,24 +26,23 @@
 
 namespace stickslip::cuda {
 
-/// What a solve runs, in order: each pass is one launch per size class. The second takes up the
-/// environments alone that the first leaves unsolved, as counted on the device.
+/// The passes of a solve, in order; each is one launch per size class. The second takes only the
+/// environments that the first leaves unsolved, as counted on the device.
 struct Passes {
   int count;
   kernels::Program programs[2];
 };
 
-/// `directions`: what the workspace has room for as an LCP; 0: nothing.
+/// `directions`: those for which the workspace has memory for the LCP; 0: none.
 inline Passes passes_of(const SolveOptions& options, int directions) {
   using kernels::Program;
   const Program first = kernels::program_of(options);
   if (first == Program::pivoting) {
-    // The half-size tableau is for four directions.
+    // The half-size tableau exists only for four directions.
     if (options.directions != 4) return {1, {Program::general}};
     return {directions > 0 ? 2 : 1, {first, Program::general}};
   }
-  const bool climbs = first == Program::first && kernels::has_later_rungs(options);
-  return {climbs ? 2 : 1, {first, Program::later}};
+  return {kernels::has_later_rungs(options) ? 2 : 1, {first, Program::later}};
 }
 
 /// One launch.
@@ -71,11 +72,11 @@ inline kernels::SizeClasses size_classes(int max_rows) {
 }
 
 /// Kernel and scratch of the class of up to `max_rows` rows; `directions` as in Workspace; `nv` of
-/// mechanisms, or kGivenMatrix. The number of blocks is left at 0.
+/// mechanisms, or kGivenMatrix. The number of blocks stays 0.
 inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows, int max_contacts,
                              int directions, int nv, std::size_t shared_per_block) {
   using kernels::SolveKernels;
-  constexpr std::size_t kFewGroups = 4;  // whose warps are half of what the registers hold
+  constexpr std::size_t kFewGroups = 4;  // their warps occupy half of the registers
   constexpr std::size_t kManyGroups = 16;
   LaunchPlan plan;
   plan.max_rows = max_rows;

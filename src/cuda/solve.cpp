@@ -1,4 +1,5 @@
-// Enqueues solves. Nothing here allocates, waits, or looks at what the device computes.
+// Enqueues solves. Nothing here allocates, waits, or reads results of the device.
+#include "kernels/law/dispatch.hpp"
 #include "src/batch/check.hpp"
 #include "src/cuda/launch.hpp"
 #include "src/cuda/workspace.hpp"
@@ -22,14 +23,14 @@ void check_workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t 
           "at least the batch's max_contacts", w.max_contacts);
 }
 
-/// A workspace without room for mechanisms has nv -1.
+/// A workspace without memory for mechanisms has nv -1.
 template <class In>
 void check_workspace(const MechanismBatch<In>& m, const Workspace::Impl& w) {
   check_workspace(m.num_envs, m.max_rows, 0, w);
   require(w.nv >= m.nv, "workspace.nv", "at least the mechanism's nv", w.nv);
 }
 
-/// The lists of work of one pass: where they are, and how the environments get there.
+/// The lists of work of one pass: their addresses, and how environments are added to them.
 class WorkLists {
  public:
   WorkLists(const Workspace::Impl& w, std::int32_t num_envs, int pass)
@@ -38,7 +39,7 @@ class WorkLists {
         envs_(static_cast<std::int32_t*>(w.envs.data())),
         counters_(static_cast<std::int32_t*>(w.counters.data()) + 2 * pass * w.classes.count) {}
 
-  /// Lists the environments by class: all, or, with `status`, those that it says are unsolved.
+  /// Lists the environments by class: all, or, if `status` is given, those that are unsolved.
   template <class In>
   void fill(const ProblemBatch<In>& p, const EnvStatus* status, Stream stream) const {
     const int blocks = (num_envs_ + kernels::kListThreads - 1) / kernels::kListThreads;
@@ -72,7 +73,7 @@ void enqueue(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
 }
 
 void check_directions(const SolveOptions& options, const Workspace::Impl& w) {
-  if (options.law != Law::pyramid || options.directions == 4) return;
+  if (kernels::lcp_directions(options) <= 4) return;
   require(w.directions >= options.directions, "workspace.directions", "at least options.directions",
           w.directions);
 }

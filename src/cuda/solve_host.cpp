@@ -1,7 +1,9 @@
 // Solves of host memory: pack, copy, solve, copy back.
 #include <utility>
 
+#include "kernels/law/dispatch.hpp"
 #include "src/batch/check.hpp"
+#include "src/cpu/team.hpp"
 #include "src/cuda/check.hpp"
 #include "src/cuda/packed.hpp"
 #include "stickslip/cuda.hpp"
@@ -10,12 +12,22 @@ namespace stickslip::cuda {
 
 namespace {
 
-constexpr std::int64_t kFewEnvs = 256;  ///< not worth waking threads for
+/// Calls f(env) for all environments: on all cores, unless there are too few to wake threads.
+template <class F>
+void for_each_env(std::int64_t num_envs, bool one_after_the_other, F&& f) {
+  constexpr std::int64_t kFewEnvs = 256, kChunk = 64;
+  Watch nobody;
+  const bool alone = one_after_the_other || num_envs <= kFewEnvs;
+  for_chunks_on_threads(alone ? 1 : usable_cores(), num_envs, kChunk, nobody,
+                        [&](std::int64_t begin, std::int64_t end, int) {
+                          for (std::int64_t env = begin; env < end; ++env) f(env);
+                        });
+}
 
-/// Half as much again, so that a batch that tumbles into contact grows a few times only.
+/// Adds 50 %, so that memory grows only a few times while the contacts of a batch increase.
 std::size_t with_room_to_grow(std::size_t bytes) { return bytes + bytes / 2; }
 
-/// Host memory that the device reads and writes while the CPU does something else.
+/// Pinned host memory, which the device reads and writes concurrently with the CPU.
 class Pinned {
  public:
   Pinned() = default;
@@ -66,8 +78,9 @@ struct HostSolver<In>::Impl {
   Buffer device_in{0}, device_out{0};
   std::unique_ptr<Workspace> workspace;
   Event begin, end;
-  std::int32_t num_envs = 0, max_rows = 0;  // of the batch under way
+  std::int32_t num_envs = 0, max_rows = 0;  // of the batch in progress
   int rows = 0;                             // of its slots
+  bool certificates = false;                // whether it has certificates
   double busy = 0.0;
 
   Impl() { SS_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
@@ -103,23 +116,24 @@ double HostSolver<In>::busy_seconds() const {
 }
 
 template <class In>
-void HostSolver<In>::start(const ProblemBatch<In>& p, const SolveOptions& options) {
+void HostSolver<In>::start(const ProblemBatch<In>& p, const SolveOptions& options,
+                           bool certificates) {
   check_problem(p);
   check_bounds(p);
   Impl& i = *impl_;
   i.num_envs = 0;
   i.max_rows = p.max_rows;
   i.rows = largest_rows(p);
+  i.certificates = certificates;
   if (p.num_envs == 0) return;
   using kernels::Arena;
   i.reserve(p, PackedProblem<In>(Arena(nullptr), p, i.rows).bytes(),
-            PackedResults<In>(Arena(nullptr), p.num_envs, i.rows).bytes,
-            options.law == Law::pyramid ? options.directions : 0);
+            PackedResults<In>(Arena(nullptr), p.num_envs, i.rows, certificates).bytes,
+            kernels::lcp_directions(options));
   const PackedProblem<In> host(Arena(i.host_in.data()), p, i.rows);
   const PackedProblem<In> device(Arena(i.device_in.data()), p, i.rows);
-  const PackedResults<In> out(Arena(i.device_out.data()), p.num_envs, i.rows);
-#pragma omp parallel for if (!host.shares() && p.num_envs > kFewEnvs)
-  for (std::int64_t env = 0; env < p.num_envs; ++env) host.pack(p, env);
+  const PackedResults<In> out(Arena(i.device_out.data()), p.num_envs, i.rows, certificates);
+  for_each_env(p.num_envs, host.shares(), [&](std::int64_t env) { host.pack(p, env); });
   i.begin.record(i.stream);
   i.device_in.upload(i.host_in.data(), host.bytes(), i.stream);
   solve(device.view(p), out.view, options, *i.workspace, i.stream);
@@ -135,10 +149,11 @@ void HostSolver<In>::finish(const ResultBatch<In>& result,
   if (i.num_envs == 0) return;
   wait(i.stream);
   i.busy += i.end.seconds_since(i.begin);
-  const PackedResults<In> host(kernels::Arena(i.host_out.data()), i.num_envs, i.rows);
-#pragma omp parallel for if (i.num_envs > kFewEnvs)
-  for (std::int32_t env = 0; env < i.num_envs; ++env)
-    if (!wanted || wanted(env)) host.unpack(result, env, i.max_rows);
+  const PackedResults<In> host(kernels::Arena(i.host_out.data()), i.num_envs, i.rows,
+                               i.certificates);
+  for_each_env(i.num_envs, false, [&](std::int64_t env) {
+    if (!wanted || wanted(std::int32_t(env))) host.unpack(result, env, i.max_rows);
+  });
   i.num_envs = 0;
 }
 
@@ -147,7 +162,7 @@ void solve_host(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
                 const SolveOptions& options) {
   check_solve(problem, result, options);
   HostSolver<In> solver;
-  solver.start(problem, options);
+  solver.start(problem, options, result.certificate.data != nullptr);
   solver.finish(result);
 }
 

@@ -14,14 +14,14 @@ DeviceLimits device_limits() {
   SS_CUDA(cudaGetDevice(&device));
   SS_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   SS_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  constexpr int kStatic = 1024;  // for what kernels have beside it (BlockGroup's exchanges)
+  constexpr int kStatic = 1024;  // for static shared memory of kernels (BlockGroup's exchanges)
   return {processors, std::size_t(shared - kStatic)};
 }
 
 namespace {
 
-/// In `mixed`, sweeps and the later rungs are in double: they are the kernels of fp64. The general
-/// pyramid always is.
+/// In `mixed`, sweeps and the later rungs are in double, so their kernels are those of fp64. The
+/// general pyramid is always in double.
 template <Program kProgram>
 kernels::SolveKernels solve_kernels_of(Types types) {
   using kernels::solve_kernels;
@@ -48,9 +48,9 @@ kernels::SolveKernels solve_kernels_of(Types types) {
 
 }  // namespace
 
-/// Decides on the number of blocks: as many as the device holds at once, or the batch needs.
+/// Sets the number of blocks: as many as the device holds at once, or as the batch needs.
 void Workspace::Impl::place(LaunchPlan& plan) {
-  int resident = 2;  // of the large problems: more would only need more memory
+  int resident = 2;  // for large problems: more would only need more memory
   if (plan.shared_bytes > 0) {
     SS_CUDA(cudaFuncSetAttribute(plan.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  int(limits.shared_per_block)));

@@ -1,4 +1,4 @@
-// Launches of a solve, decided once: which kernel, how many blocks, which scratch for each class.
+// Launches of a solve, planned once: kernel, number of blocks and scratch of each class.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ struct DeviceLimits {
 
 DeviceLimits device_limits();
 
-/// Combinations of precision and type of the data, as kernels are compiled for them.
+/// Combinations of precision and data type for which kernels are compiled.
 enum class Types { fp64, fp32, mixed, float_data };
 inline constexpr int kTypes = 4;
 
@@ -26,7 +26,7 @@ Types types_of(Precision precision) {
   return sizeof(In) == 4 ? Types::float_data : Types(precision);
 }
 
-/// Launches of the solves of given matrices, or of mechanisms: by program and types, one per class.
+/// Launches of the solves of given matrices, or of mechanisms: by program and type, one per class.
 struct Plans {
   std::vector<LaunchPlan> launches[kernels::kPrograms][kTypes];
 
@@ -53,7 +53,7 @@ struct Workspace::Impl {
   std::int32_t num_envs, max_rows, max_contacts, nv, directions;
   DeviceLimits limits;
   kernels::SizeClasses classes;
-  /// That a launch needs in global memory. Before the plans, which set it.
+  /// The most global scratch of any launch. Declared before the plans, which set it.
   std::size_t most_scratch = 0;
   Plans given, fused;  ///< fused: where nv >= 0
   MechanismPlans mechanism_double, mechanism_float;

@@ -10,15 +10,16 @@
 
 namespace stickslip {
 
-struct MncpWorkspace::Impl : Workspace::Impl {};
+struct MncpWorkspace::Impl : Workspace::Impl {
+  using Workspace::Impl::Impl;
+};
 
 MncpWorkspace::MncpWorkspace(std::int32_t max_unknowns, int threads) {
   require(max_unknowns >= 0, "max_unknowns", "a number >= 0", max_unknowns);
   require(threads >= 0, "threads", "a number >= 0 (0: all cores)", threads);
-  impl_ = std::make_unique<Impl>();
-  impl_->max_rows = max_unknowns;
-  impl_->max_contacts = 0;
-  impl_->threads = Impl::threads_or_all(threads);
+  impl_ = std::make_unique<Impl>(max_unknowns, 0, threads);
+  require_memory(double(max_unknowns) * max_unknowns * 8.0 * impl_->threads,
+                 "max_unknowns, threads");
   impl_->reserve(kernels::kernel_table().mncp_bytes(max_unknowns));
 }
 
@@ -45,8 +46,8 @@ void check_mncp(const MncpBatch& p, const MncpResult& r, const MncpOptions& o) {
   require(r.iterations != nullptr, "result.iterations", "an array", "none");
 }
 
-/// The caller's map, whose exceptions must pass neither kernels nor threads: from the first one on
-/// it is not called again and its values are NaN.
+/// The caller's map. Its exceptions must not pass through kernels or threads: after the first one
+/// it is not called again, and its values are NaN.
 class GuardedMap {
  public:
   explicit GuardedMap(const MncpMap& map) : map_(map) {}
@@ -86,7 +87,9 @@ void solve_mncp(const MncpBatch& problem, const MncpResult& result, const MncpOp
           "at least problem.max_x + problem.max_w", workspace.max_unknowns());
   const GuardedMap map(problem.map);
   const auto run = kernels::kernel_table().solve_mncp;
-  workspace.impl().for_chunks(problem.num_envs,
+  const auto turn = workspace.impl().caller.enter();
+  constexpr double kUnknown = 1e6;  // cost of the caller's map, unknown
+  workspace.impl().for_chunks(problem.num_envs, kUnknown,
                               [&](std::int64_t begin, std::int64_t end, void* scratch) {
                                 run(problem, map.callback(), result, options, begin, end, scratch);
                               });

@@ -32,7 +32,7 @@ std::int32_t count(const EnvArray<const std::int32_t>& array, int env, std::int3
   return value;
 }
 
-/// Throws where environment `env` has no standard form.
+/// Throws if environment `env` has no standard form.
 void require_eliminated(EnvStatus status, int rank, int n_free, int env) {
   const std::string where = " in environment " + std::to_string(env);
   if (status == EnvStatus::bad_input) {
@@ -74,9 +74,10 @@ StandardForm::StandardForm(const LcpBatch<double>& mixed, int threads)
   const auto& table = kernels::kernel_table();
   Workspace workspace(0, 0, threads);
   workspace.impl().reserve(table.f64.lcp_bytes(mixed.max_rows, false));
-  workspace.impl().for_chunks(mixed.num_envs, [&](auto begin, auto end, void* scratch) {
+  const auto eliminate = [&](auto begin, auto end, void* scratch) {
     table.eliminate(mixed, out, begin, end, scratch);
-  });
+  };
+  workspace.impl().for_chunks(mixed.num_envs, Workspace::Impl::work_of(mixed.max_rows), eliminate);
   for (int e = 0; e < mixed.num_envs; ++e) {
     const auto i = std::size_t(e);
     require_eliminated(status[i], rank[i], n_free_[i], e);

@@ -15,7 +15,7 @@ namespace {
                               " in environment " + std::to_string(env));
 }
 
-/// Numbers [first, first + size) of an environment.
+/// Numbers [first, first + size) of an environment; throws if one is not finite.
 const double* finite(const EnvArray<const double>& array, int env, std::int64_t first,
                      std::int64_t size, const char* name) {
   const double* values = array.data + env * array.stride + first;

@@ -1,15 +1,16 @@
-// Inside of BatchSim: what the functions see that MuJoCo's pool runs.
+// Internals of BatchSim, visible to the functions that MuJoCo's pool runs.
 #pragma once
-#include <mujoco/mjbatch.h>
-
 #include <atomic>
 #include <chrono>
 #include <functional>
 
+#include "src/batch/one_caller.hpp"
+#include "src/cpu/team.hpp"
 #include "src/mujoco/batch_sim.hpp"
 #include "src/mujoco/fields.hpp"
 #include "src/mujoco/ghosts.hpp"
 #include "src/mujoco/look_ahead.hpp"
+#include "src/mujoco/pool.hpp"
 #include "src/mujoco/rk4.hpp"
 #include "src/mujoco/saved_problem.hpp"
 #include "src/mujoco/step_memory.hpp"
@@ -19,22 +20,22 @@ namespace stickslip::mujoco {
 
 enum Stage { kMujoco, kGather, kDelassus, kSolve, kApply, kScatter, kNumStages };
 
-/// An environment on its way through a step. Each thread has one; where all environments wait for
-/// one solve (GPU), each environment has one.
+/// An environment during a step. Each thread has one; if all environments wait for one solve (GPU),
+/// each environment has one.
 struct alignas(64) Passage {
   std::atomic<const mjData*> data{nullptr};  // of the thread
   int slot = 0, env = 0;                     // slot: of the problem, in the buffers
   Verdict verdict;
   bool failed = false;           // the step
-  bool misfit = false;           // the problem waits for more room
-  bool short_of_memory = false;  // MuJoCo had none for all contacts and constraints
+  bool misfit = false;           // the problem needs more room in the buffers
+  bool short_of_memory = false;  // MuJoCo had no memory for all contacts and constraints
   bool warm = false;             // the solve starts from impulses of the last step
   // At velocity level:
   StepContacts contacts;
-  double bounce = 1;          // share of the restitution
+  double bounce = 1;          // factor on the restitution
   bool repositioned = false;  // positions move with `position_velocity`, not with the velocity
   std::vector<double> end_velocity, position_velocity;
-  // Memory of what is tried on the way.
+  // Memory for trial solutions.
   Margins margins;
   std::vector<GeomPair> pairs;
   GeomPoses poses;
@@ -42,12 +43,13 @@ struct alignas(64) Passage {
   std::vector<Use> use_with_suspects;
   std::vector<double> trial, difference;
   int rows_needed = 0, contacts_needed = 0;
-  std::array<std::int64_t, kNumStages> ticks{};  // of the processor, by stage
-  Statistics statistics;                         // of the steps since they were last added up
+  std::array<std::int64_t, kNumStages> ticks{};  // processor cycles by stage
+  Statistics statistics;                         // of the steps since the last summation
 };
 
-/// Adds the time since the last mark to a stage. Trivially destructible: MuJoCo's errors jump over
-/// it. The processor's counter takes a third of the time of a clock's, and only shares are needed.
+/// Adds the time since the last mark to a stage. Trivially destructible, because MuJoCo's errors
+/// jump over it. Reading the processor's counter takes a third of the time of reading a clock, and
+/// only shares are needed.
 class Lap {
  public:
   explicit Lap(Passage& p) : p_(p), last_(__builtin_ia32_rdtsc()) {}
@@ -62,25 +64,29 @@ class Lap {
   std::int64_t last_;
 };
 
+template <class T>
+std::vector<int> indices_of(const std::vector<T>& values) {  // other than 0
+  std::vector<int> indices;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i]) indices.push_back(int(i));
+  return indices;
+}
+
 inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
-
-struct BatchDeleter {
-  void operator()(mjBatch* b) const { mjb_deleteBatch(b); }
-};
 
 struct BatchSim::Impl {
   Impl(LoadedModel model, const SimOptions& options);
 
   void step(int substeps);
-  /// Where an error of MuJoCo jumped over report and recovery. Returns whom it befell.
+  /// After an error of MuJoCo jumped over report and recovery. Returns the affected environments.
   std::vector<int> recover_raised();
   void forward(const std::vector<int>& ids);
   void refuse_effective_metric();
-  /// Shows the data of an environment as its latest step left them, and the slot of its problem. On
-  /// the CPU they are long gone: the step is repeated, from the state in which it began. False
-  /// where there was no step, or MuJoCo failed in it.
+  /// Calls the visitor with the data of an environment as its latest step left them, and with the
+  /// slot of its problem. On the CPU these data are not kept: the step is repeated from the state
+  /// in which it began. False if there was no step, or if MuJoCo failed in it.
   using Visitor = std::function<void(const mjModel*, const mjData*, const Passage&)>;
   bool revisit(int env, const Visitor& visitor);
 
@@ -93,9 +99,12 @@ struct BatchSim::Impl {
   mjtNum* begin_state(int env) { return begin_states.data() + std::int64_t(env) * nstate; }
 
   SimOptions options;
+  OneCaller caller{"BatchSim"};
+  std::function<bool()> go_on;  // see BatchSim::watch
+  Watch watch;                  // of the step in progress
   std::vector<std::string> warnings;
   Formulation formulation;
-  std::unique_ptr<mjBatch, BatchDeleter> batch;
+  Pool batch;
   const mjModel* model;
   int nstate;
   std::vector<Passage> passages;
@@ -105,16 +114,16 @@ struct BatchSim::Impl {
   std::unique_ptr<ProblemBuffers> buffers;
   std::unique_ptr<Rk4Memory> rk4;
   std::unique_ptr<Fields> fields;
-  std::vector<mjtNum> begin_states;  // where the latest step began; empty: there was none
+  std::vector<mjtNum> begin_states;  // state before the latest step; empty: there was none
 
   std::vector<double> sensordata, residual, penetration;
   std::vector<EnvStatus> status;
   std::vector<Solver> solver;
   std::vector<std::int32_t> iterations, num_contacts, num_rows, failures, position_rounds;
   std::vector<std::int32_t> substeps_left;
-  std::vector<std::uint8_t> misfit;  // the problem waits for more room
+  std::vector<std::uint8_t> misfit;  // the problem needs more room in the buffers
   enum class Raised : std::uint8_t { nothing, error, shortage };
-  std::vector<Raised> raised;  // an error of MuJoCo ended the step; of memory
+  std::vector<Raised> raised;  // an error of MuJoCo, or too little memory, ended the step
   std::array<std::vector<int>, ProblemBuffers::kHalves> halves;  // of the environments, on a GPU
   Timings timings;
   Statistics statistics;
@@ -125,7 +134,7 @@ struct BatchSim::Impl {
                       const std::vector<int>& ids = {});
   void step_on_gpu();
   void retry_with_more_memory();
-  void put_back(int env);  // where its step began
+  void put_back(int env);  // to where its step began
   void take_half(int half);
   void pose_half(int half, void* part);
 };

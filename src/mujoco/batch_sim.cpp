@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
-#include <thread>
 
 #include "src/batch/check.hpp"
 #include "src/mujoco/batch_impl.hpp"
@@ -92,20 +91,10 @@ int component_bit(StateComponent c) {
   }
 }
 
-mjBatch* make_batch(const mjModel* m, const SimOptions& options) {
-  mjBatchConfig config;
-  mjb_defaultConfig(&config);
-  config.nthread = options.threads > 0 ? options.threads : int(std::thread::hardware_concurrency());
-  // Plugins may keep a state of their own in mjData.
-  config.persistent = options.backend == Backend::cuda || m->nplugin > 0;
-  char error[512] = "";
-  mjBatch* batch = mjb_makeBatch(m, options.num_envs, &config, error, sizeof error);
-  if (!batch && !config.persistent) {  // so do sleeping bodies
-    config.persistent = true;
-    batch = mjb_makeBatch(m, options.num_envs, &config, error, sizeof error);
-  }
-  if (!batch) throw std::runtime_error(std::string("MuJoCo cannot make the batch: ") + error);
-  return batch;
+// Memory of the environments alone; a lower bound.
+double bytes_of(const SimOptions& o, const mjModel* m) {
+  const double numbers = 2.0 * mj_stateSize(m, mjSTATE_INTEGRATION) + double(m->nsensordata) + 8.0;
+  return o.num_envs * numbers * sizeof(mjtNum);
 }
 
 }  // namespace
@@ -127,7 +116,9 @@ BatchSim::Impl::Impl(LoadedModel given, const SimOptions& o) : options(o) {
     if (rigid()) look_ahead = LookAhead(&m, options.contact_margin);
   }
   memory = StepMemory(m, given.fixes_memory);
-  batch.reset(make_batch(&m, options));
+  require_memory(bytes_of(options, &m), "num_envs");
+  // Plugins may keep their own state in mjData.
+  batch = Pool(&m, options.num_envs, options.threads, gpu() || m.nplugin > 0);
   given.model.reset();
   model = mjb_model(batch.get());
   nstate = mjb_nstate(batch.get());
@@ -138,7 +129,7 @@ BatchSim::Impl::Impl(LoadedModel given, const SimOptions& o) : options(o) {
   const int slots = mjb_persistent(batch.get()) ? options.num_envs : threads;
   passages = std::vector<Passage>(slots);
   for (int i = 0; i < slots; ++i) passages[i].slot = passages[i].env = i;
-  buffers = std::make_unique<ProblemBuffers>(model, slots, threads, options.solve);
+  buffers = std::make_unique<ProblemBuffers>(model, slots, threads, options.solve, watch);
   for (int half = 0; gpu() && half < ProblemBuffers::kHalves; ++half)
     for (int e = buffers->first_of_half(half); e < buffers->first_of_half(half + 1); ++e)
       halves[half].push_back(e);
@@ -172,22 +163,27 @@ BatchSim& BatchSim::operator=(BatchSim&&) noexcept = default;
 
 void BatchSim::step(int substeps) {
   require(substeps >= 1, "substeps", "at least 1", substeps);
+  const auto turn = impl_->caller.enter();
   impl_->step(substeps);
 }
 
+void BatchSim::watch(std::function<bool()> go_on) { impl_->go_on = std::move(go_on); }
+void BatchSim::require_idle() const { impl_->caller.require_idle(); }
+
 void BatchSim::forward(const std::uint8_t* mask) {
+  const auto turn = impl_->caller.enter();
   const std::vector<int> ids = impl_->selected(mask);
   if (!ids.empty()) impl_->forward(ids);
 }
 
 void BatchSim::reset(const std::uint8_t* mask, int key) {
+  const auto turn = impl_->caller.enter();
   if (key < -1 || key >= impl_->model->nkey)
     throw std::invalid_argument("key: the model has " + std::to_string(impl_->model->nkey) +
                                 " keyframes, got " + std::to_string(key));
   const std::vector<int> ids = impl_->selected(mask);
   if (ids.empty()) return;
-  const std::vector<int> keys(impl_->options.num_envs, key);
-  mjb_reset(impl_->batch.get(), ids.data(), int(ids.size()), keys.data(), mjSTAGE_NONE);
+  impl_->batch.reset(ids, std::vector<int>(impl_->options.num_envs, key));
   for (const int e : ids) {
     impl_->status[e] = EnvStatus::solved;
     impl_->residual[e] = 0;
@@ -196,6 +192,7 @@ void BatchSim::reset(const std::uint8_t* mask, int key) {
 }
 
 void BatchSim::vary(const std::string& field, const double* values, std::int64_t size) {
+  const auto turn = impl_->caller.enter();
   mjBatch* b = impl_->batch.get();
   int expected = 0, bytes = 0;
   void* data = mjb_expand(b, field.c_str(), &expected, &bytes);
@@ -207,7 +204,7 @@ void BatchSim::vary(const std::string& field, const double* values, std::int64_t
                                 " numbers per environment for " + field + ", got " +
                                 std::to_string(size));
   std::copy_n(values, impl_->options.num_envs * size, static_cast<mjtNum*>(data));
-  if (mjb_setConst(b, nullptr, 0) > 0)
+  if (impl_->batch.set_const() > 0)
     throw std::invalid_argument("values: MuJoCo refuses them for " + field);
   impl_->begin_states.clear();  // the latest step cannot be repeated
 }
@@ -250,6 +247,7 @@ const Statistics& BatchSim::statistics() const { return impl_->statistics; }
 const std::vector<std::string>& BatchSim::warnings() const { return impl_->warnings; }
 
 std::vector<ContactRecord> BatchSim::contacts(int env) const {
+  const auto turn = impl_->caller.enter();
   std::vector<ContactRecord> records(impl_->num_contacts[env]);
   if (records.empty()) return records;
   const bool rigid = impl_->rigid();
@@ -272,6 +270,7 @@ std::vector<ContactRecord> BatchSim::contacts(int env) const {
 }
 
 ProblemView BatchSim::problem(int env) const {
+  const auto turn = impl_->caller.enter();
   auto& buffers = *impl_->buffers;
   int at = 0;
   const auto visit = [&](const mjModel*, const mjData*, const Passage& p) {
@@ -280,7 +279,7 @@ ProblemView BatchSim::problem(int env) const {
   };
   if (!impl_->revisit(env, visit)) buffers.clear(at);
   const auto& result = buffers.results();
-  const bool posed = buffers.rows(at) > 0;  // a problem without rows is not even solved
+  const bool posed = buffers.rows(at) > 0;  // a problem without rows is not solved
   return {.slot = buffers.slot(at),
           .mechanism = buffers.mechanism(at),
           .W = buffers.problems().W(at),

@@ -1,8 +1,9 @@
 // N simulations of one MuJoCo model that step together: MuJoCo's own batch pool runs its stages,
-// this library forms and solves the contact problems between.
+// and this library forms and solves the contact problems between them.
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,23 +18,24 @@ namespace stickslip::mujoco {
 
 enum class Backend { cpu, cuda };  ///< of the solve; MuJoCo runs on the CPU
 
-/// How contacts of the velocity-level laws give way along their normals: not at all, or as the
-/// model says (solref, solimp), under friction that is exact all the same.
+/// Compliance of contacts along their normals, under the velocity-level laws: none, or as the model
+/// specifies (solref, solimp). Friction is exact in both cases.
 enum class Softness { rigid, model };
 
 struct SimOptions {
   std::int32_t num_envs = 1;
-  bool mujoco_law = false;  ///< step with mj_step, solver and all; `solve` is not used
-  SolveOptions solve;       ///< law: convex (acceleration level), or a velocity-level law
-  int threads = 0;          ///< 0: all cores this process may use
+  bool mujoco_law = false;  ///< step with mj_step, including its solver; `solve` is not used
+  /// Law: convex (acceleration level), or a velocity-level law.
+  SolveOptions solve;
+  int threads = 0;  ///< 0: all cores this process may use
   Backend backend = Backend::cpu;
   std::string integrator;               ///< "": the model's
   ContactModel contact;                 ///< velocity-level laws only
   Softness softness = Softness::rigid;  ///< velocity-level laws only
-  double contact_margin = -1;           ///< m; negative: as the speeds ask for (look_ahead.hpp)
+  double contact_margin = -1;           ///< m; negative: from the speeds (look_ahead.hpp)
   bool warm_start = true;       ///< velocity-level laws: solves start from the last step's impulses
-  int position_iterations = 0;  ///< most rounds that keep gaps at the end of a step (position.hpp)
-  double position_tolerance = 1e-6;  ///< m; what is deeper is recovered
+  int position_iterations = 0;  ///< maximum rounds that keep end gaps (position.hpp)
+  double position_tolerance = 1e-6;  ///< m; deeper penetration is recovered
   std::vector<std::string> fields;   ///< of mjData, kept for all environments: see `field`
 };
 
@@ -46,8 +48,8 @@ struct Timings {
   double apply = 0;    ///< qfrc_constraint = J^T f, qacc
   double scatter = 0;  ///< efc_force
   std::int64_t steps = 0;
-  double gpu_busy = 0;   ///< of a GPU, from first copy to last, added up over the two halves
-  double gpu_steps = 0;  ///< of the steps in which it took part
+  double gpu_busy = 0;   ///< busy time, from first to last copy, sum of both halves
+  double gpu_steps = 0;  ///< wall time of the steps that used the GPU
 };
 
 /// One contact of the latest step, in MuJoCo's frame: rows normal, tangent 1, tangent 2; the
@@ -56,7 +58,7 @@ struct ContactRecord {
   std::array<double, 3> position;
   std::array<double, 9> frame;
   std::array<double, 6> force;  ///< N and N m, in `frame`; the impulse is the time step times it
-  double gap;                   ///< m, negative in penetration; rigid: less the model's margin
+  double gap;                   ///< m, negative in penetration; rigid: minus the model's margin
   int dim;
   std::array<int, 2> geom;
   std::array<double, 5> friction;  ///< of the first tangent, the second, ... (dim - 1)
@@ -75,13 +77,13 @@ enum class StateComponent {
   qvel,
   act,
   ctrl,
-  qacc,  ///< of the latest step, MuJoCo's warm start
+  qacc,  ///< of the latest step, the warm start of MuJoCo
   qfrc_applied,
   xfrc_applied
 };
 
-/// The problem of one environment in the latest solve (docs/mathematics.md §1) and the verdict on
-/// that solve: of Runge-Kutta steps the last one's. Pointers are valid until the next call.
+/// The problem of one environment in the latest solve (docs/mathematics.md §1) and its verdict; in
+/// a Runge-Kutta step, that of the last solve. Pointers are valid until the next call.
 struct ProblemView {
   EnvSlot slot;
   SparseMechanism mechanism;
@@ -94,46 +96,57 @@ struct ProblemView {
   Solver solver;
 };
 
+/// The child of a fork can continue to use it, on one thread.
 class BatchSim {
  public:
   /// The environments start in the model's initial state. Throws std::invalid_argument, naming the
-  /// option, for wrong numbers and for models that the law cannot step.
+  /// option, for invalid numbers and for models that the law cannot step.
   BatchSim(LoadedModel model, const SimOptions& options);
   ~BatchSim();
   BatchSim(BatchSim&&) noexcept;
   BatchSim& operator=(BatchSim&&) noexcept;
 
-  /// Advances every environment by `substeps` time steps under the controls in `component(ctrl)`:
-  /// to the same bits as so many calls. The verdict is the worst of them.
-  /// An environment whose state, controls, problem or acceleration is not finite (or beyond
-  /// MuJoCo's limit of 1e10) does not advance: it gets status bad_input and is reset to the model's
-  /// initial state, or left where it is if the model switches `autoreset` off. Where a step needs
-  /// more memory than the model fixes (<size memory=...>), the status is over_capacity; the
-  /// environment stays where it is if MuJoCo cannot make the step at all. The others never notice.
+  /// Advances every environment by `substeps` time steps under the controls in `component(ctrl)`;
+  /// the result has the same bits as that many calls. The verdict is the worst of them. An
+  /// environment whose state, controls, problem or acceleration is not finite (or beyond MuJoCo's
+  /// limit of 1e10) does not advance: it gets status bad_input and is reset to the model's initial
+  /// state, or keeps its state if the model switches `autoreset` off. If a step needs more memory
+  /// than the model fixes (<size memory=...>), the status is over_capacity; the environment keeps
+  /// its state if MuJoCo cannot make the step at all. The other environments are not affected.
+  /// Throws Interrupted if `watch` ended it.
   void step(int substeps = 1);
 
-  /// Poses the environments with mask[e] != 0 as their state is now, without a step: `field` tells.
-  /// With the law mujoco this is mj_forward, warm start included.
+  /// Long steps call `go_on` about every 50 ms on the calling thread. If it returns false, `step`
+  /// throws Interrupted; each environment is then at the end of one of the substeps, not all at the
+  /// same one (see `component(time)`). With an empty function, nothing is called.
+  void watch(std::function<bool()> go_on);
+
+  /// Throws std::runtime_error while another call is in progress, as all modifying calls do: only
+  /// one thread at a time may use the object.
+  void require_idle() const;
+
+  /// Computes the fields of the environments with mask[e] != 0 for their present state, without a
+  /// step; read them with `field`. With the law mujoco this is mj_forward, warm start included.
   void forward(const std::uint8_t* mask);
 
   /// Resets the environments with mask[e] != 0 to keyframe `key`, or to the initial state (-1).
   void reset(const std::uint8_t* mask, int key);
 
-  /// Gives each environment values of its own of a field of MuJoCo's model (mjb_expand), say
+  /// Gives each environment its own values of a field of MuJoCo's model (mjb_expand), for example
   /// "geom_friction": values [num_envs][size], size as in mjModel. Constants that MuJoCo derives
-  /// (mj_setConst) follow. Throws std::invalid_argument for another size and for fields that are
-  /// not arrays of real numbers.
+  /// (mj_setConst) are updated. Throws std::invalid_argument for another size and for fields that
+  /// are not arrays of real numbers.
   void vary(const std::string& field, const double* values, std::int64_t size);
 
-  /// Live views of the state: what is written there holds from the next step on.
-  /// `integration` is everything that a bitwise restart needs.
+  /// Live views of the state: what is written there is used from the next step on. `integration` is
+  /// everything that a bitwise restart needs.
   Rows component(StateComponent c) const;
   Rows sensordata() const;
 
-  /// A field of SimOptions::fields as mj_step leaves it in mjData: positions and what hangs on them
-  /// belong to the state in which the latest step began (its last stage with Runge-Kutta), forces
-  /// to that step. cacc, cfrc_int, cfrc_ext are mj_rnePostConstraint's, after `forward` zero.
-  /// Throws std::invalid_argument for fields that are not kept.
+  /// A field of SimOptions::fields as mj_step leaves it in mjData: positions and what depends on
+  /// them belong to the state in which the latest step began (with Runge-Kutta, to its last stage),
+  /// forces to that step. cacc, cfrc_int, cfrc_ext are those of mj_rnePostConstraint, and zero
+  /// after `forward`. Throws std::invalid_argument for fields that are not kept.
   Rows field(const std::string& name) const;
 
   // Verdicts on the latest step, one per environment. In Runge-Kutta steps: the worst status and
@@ -146,12 +159,12 @@ class BatchSim {
   const std::int32_t* num_contacts() const;
   const std::int32_t* num_rows() const;
   const std::int32_t* position_rounds() const;
-  /// Deepest penetration at the end of the step among the geoms of its contacts, m; NaN where
-  /// `position_iterations` is 0, which does not look.
+  /// Deepest penetration at the end of the step among the geoms of its contacts, m; NaN if
+  /// `position_iterations` is 0, because it is then not measured.
   const double* penetration() const;
   const std::int32_t* failures() const;  ///< steps with bad_input since construction
 
-  // Of the latest step, which is repeated for that; empty where there was none since the last
+  // Of the latest step, which is repeated to obtain them; empty if there was no step since the last
   // `vary`.
   std::vector<ContactRecord> contacts(int env) const;
   ProblemView problem(int env) const;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kMostPairs = 20000;
 
-// As MuJoCo's: two bodies that are welded together, or to each other's parents, do not collide.
+// As in MuJoCo: two bodies that are welded together, or to each other's parents, do not collide.
 bool related(const mjModel* m, int a, int b) {
   const int weld_a = m->body_weldid[a], weld_b = m->body_weldid[b];
   if (weld_a == weld_b) return true;
@@ -43,8 +43,8 @@ Bits bits_of(const mjModel* m, const Part& part) {
   return all;
 }
 
-// What two parts or geoms may approach each other in the step, m, if they may meet; else negative.
-// `margin`: from which distance on they do, m.
+// By how much two parts or geoms may approach each other in the step, m, if they may meet; else
+// negative. `margin`: the distance from which on they meet, m.
 double way_to_meet(const mjModel* m, const Part& a, const Motion& of_a, const Part& b,
                    const Motion& of_b, bool apart, double margin) {
   const double h = m->opt.timestep, gap = least_distance(a, of_a, b, of_b) - margin;
@@ -75,7 +75,7 @@ void Broadphase::list_parts(const mjModel* m) {
     for (int g = first; g < end; ++g) with_bits += has_bits(g) ? 1 : 0;
     for (int g = first; g < end; ++g) {
       if (!meets[g]) continue;
-      // A body's box, MuJoCo's, holds no geom that listed pairs alone name.
+      // MuJoCo's box of a body does not cover geoms that only listed pairs name.
       const bool in_box = has_bits(g) && with_bits > 1 && can_move(m, body);
       part_of_[g] = in_box && shared >= 0 ? shared : int(parts_.size());
       if (part_of_[g] < int(parts_.size())) continue;
@@ -123,7 +123,7 @@ void Broadphase::find_motions(const mjModel* m, const mjData* d, NearPairs& foun
   for (std::size_t i = 0; i < parts_.size(); ++i) motion_of(m, d, parts_[i], found.of_part[i]);
 }
 
-// The most that the model asks for between two parts, m.
+// The largest margin of the model between two parts, m.
 double Broadphase::margin_of(const mjModel* m, const Motion* motion, const Pair& pair) const {
   double margin = motion[pair.a].margin + motion[pair.b].margin;
   for (int k = pair.listed; k < pair.listed + pair.num_listed; ++k)
@@ -131,8 +131,8 @@ double Broadphase::margin_of(const mjModel* m, const Motion* motion, const Pair&
   return margin;
 }
 
-// Marks the pairs of parts that may meet, and finds what bodies of other mechanisms may push parts
-// by in the step: returns the most of it.
+// Marks the pairs of parts that may meet, and finds by how much bodies of other mechanisms may push
+// parts in the step. Returns the maximum.
 double Broadphase::find_jolts(const mjModel* m, NearPairs& found) const {
   const Motion* motion = found.of_part.data();
   const double least = least_margin(m);
@@ -153,7 +153,7 @@ double Broadphase::find_jolts(const mjModel* m, NearPairs& found) const {
   return most;
 }
 
-// Adds the pairs of geoms of two parts that may meet, with `jolt` metres more.
+// Adds the pairs of geoms of two parts that may meet, with `jolt` added to the distance, m.
 void Broadphase::add_geoms(const mjModel* m, const mjData* d, NearPairs& found, const Pair& pair,
                            double jolt) const {
   const Part &a = parts_[pair.a], &b = parts_[pair.b];

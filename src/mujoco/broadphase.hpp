@@ -1,16 +1,16 @@
-// Which geoms may meet within the step, and how far ahead each two must be looked for. MuJoCo finds
-// the contacts of two geoms whose distance is less than a margin. A rigid contact must be known
-// before it closes within the step: so the margin of a pair has to cover what its geoms can
-// approach each other in a step,
+// Which geoms may meet within the step, and from what distance contacts of each pair are searched.
+// MuJoCo finds the contacts of two geoms whose distance is less than a margin. A rigid contact must
+// be known before it closes within the step: so the margin of a pair must cover the distance by
+// which its geoms can approach each other in a step,
 //
 //     h (|v_rel| + |ω_rel| r) + h 0.25 m/s + 4 h² |gravity| + 1 µm
 //
 // with the relative velocity at the centre of the smaller geom and its radius r (a sphere's surface
-// does not move along its contact's normal when it turns). Only pairs that are that near count.
-// So links of a robot that move together need little, however fast the robot is. Bodies of
-// different mechanisms count with the sum of their speeds: one that falls behind another may catch
-// it up in the step in which that one is stopped. And what such a body may hit can be pushed on to
-// a third.
+// does not move along its contact's normal when it turns). Only pairs within that distance are
+// listed. So links of a robot that move together need small margins, however fast the robot is. For
+// bodies of different mechanisms the sum of their speeds is used: one that follows another may
+// reach it in the step in which the other is stopped. And a body that is hit in this way can be
+// pushed on to a third.
 #pragma once
 #include <mujoco/mujoco.h>
 
@@ -25,18 +25,18 @@ namespace stickslip::mujoco {
 /// Two geoms that may meet in the step.
 struct NearPair {
   int geom[2];
-  int listed;    ///< which of the model's own pairs (<pair>); -1: none
-  double ahead;  ///< m, how far ahead it is looked for, on top of the model's margin
-  double jolt;   ///< m, of which what other bodies may push
+  int listed;    ///< index of the pair in the model's list (<pair>); -1: none
+  double ahead;  ///< m, search distance in addition to the model's margin
+  double jolt;   ///< m, the part of it that pushes of other bodies cause
 };
 
-/// The result for one environment, and what it takes to find it. Reused from step to step.
+/// The result for one environment, and work memory. Reused from step to step.
 struct NearPairs {
   std::vector<NearPair> pairs;  ///< in ascending order of their bodies
   std::vector<Motion> of_part, of_geom;
   std::vector<std::uint8_t> known;  ///< of_geom
   std::vector<std::uint8_t> near;   ///< of each pair of parts
-  std::vector<double> jolt;         ///< m, by what a body near it may move a part in the step
+  std::vector<double> jolt;         ///< m, by how much a body near it may move a part in the step
 };
 
 class Broadphase {
@@ -44,7 +44,7 @@ class Broadphase {
   Broadphase() = default;
   explicit Broadphase(const mjModel* m);
 
-  /// False: too many pairs of bodies to look at each of them.
+  /// False: too many pairs of bodies to check each of them.
   bool usable() const { return usable_; }
 
   /// Motions of all parts, for the state of d, whose positions and `cvel` are computed.
@@ -62,7 +62,7 @@ class Broadphase {
     int listed, num_listed;
   };
   struct Listed {
-    int a, b, number;  // parts, and which of the model's pairs
+    int a, b, number;  // parts, and the index of the pair in the model's list
   };
 
   void list_parts(const mjModel* m);

@@ -46,10 +46,10 @@ int nearest(const mjPreContact& found, const StepContact* contacts, int count) {
   return best;
 }
 
-// Of the model: where the gap is zero.
+// Margin of the model: the distance at which the gap is zero.
 double margin_of(const StepContact& c) { return c.contact->dist - c.gap; }
 
-// A contact is the found one that is nearest to it and to which it is nearest.
+// A contact matches the found one that is nearest to it, if it is also nearest to the found one.
 void recognise(StepContact* contacts, int count, const mjPreContact* found, int num_found) {
   if (num_found == 0) return;
   for (int k = 0; k < count; ++k) {
@@ -62,7 +62,7 @@ void recognise(StepContact* contacts, int count, const mjPreContact* found, int 
 
 double measure_pair(const mjModel* m, mjData* d, StepContact* contacts, int count) {
   const mjContact& first = *contacts->contact;
-  double reach = first.includemargin;  // no gap is wider than the points carried along are apart
+  double reach = first.includemargin;  // no gap exceeds the distance of the carried points
   for (int k = 0; k < count; ++k) {
     contacts[k].found = false;
     carry(d, contacts[k]);

@@ -6,7 +6,7 @@ namespace stickslip::mujoco {
 
 namespace {
 
-// How far ahead a contact was looked for, and what of it is a push of others, m.
+// The search distance of a contact, and the part of it that pushes of other bodies cause, m.
 struct Ahead {
   double margin, jolt;
 };
@@ -20,8 +20,8 @@ Ahead ahead_of(const mjModel* m, const mjContact& contact, const Margins& margin
   return {override ? margins.override_ahead : ahead(0) + ahead(1), 0.0};
 }
 
-// By which the contact may close within the step, m/s, by what the velocities of its bodies are
-// now.
+// The speed at which the contact may close within the step, m/s, from the present velocities of its
+// bodies.
 double closing_speed(const mjModel* m, const mjData* d, const mjContact& c) {
   const int a = m->geom_bodyid[c.geom[0]], b = m->geom_bodyid[c.geom[1]];
   double of_a[3], of_b[3], relative[3];

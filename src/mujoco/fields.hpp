@@ -10,13 +10,13 @@ namespace stickslip::mujoco {
 
 class Fields {
  public:
-  /// Throws std::invalid_argument for names that it does not know, and lists those it does.
+  /// Throws std::invalid_argument for unknown names and lists the known ones.
   Fields(const mjModel* m, int num_envs, const std::vector<std::string>& names);
 
-  /// Takes them over from d.
+  /// Copies them from d.
   void keep(const mjData* d, int env);
 
-  /// Takes them over after a step; cacc, cfrc_int, cfrc_ext MuJoCo computes on demand only, by
+  /// Copies them after a step; MuJoCo computes cacc, cfrc_int, cfrc_ext only on demand, by
   /// mj_rnePostConstraint.
   void keep_after_step(const mjModel* m, mjData* d, int env);
 

@@ -7,7 +7,7 @@
 namespace stickslip::mujoco {
 namespace {
 
-// Copies row i of MuJoCo's Jacobian (sparse: prepare_model sees to it) to the end of ours, as
+// Copies row i of MuJoCo's Jacobian (sparse, as prepare_model sets it) to the end of ours, as
 // `row`, and returns its product with x.
 double copy_row(const mjData* d, int i, const double* x, const EnvSlot& slot, int row) {
   const int begin = slot.J_row[row], count = d->efc_J_rownnz[i];
@@ -24,7 +24,7 @@ double copy_row(const mjData* d, int i, const double* x, const EnvSlot& slot, in
 }
 
 // b and R of one row; Ja = J a_free (velocity) or J qacc_smooth (acceleration). The bias of a rigid
-// contact is not yet in it.
+// contact is not included yet.
 void right_side(const mjModel* m, const mjData* d, const Formulation& f, int i, double Ja,
                 const EnvSlot& slot, int row) {
   slot.R[row] = d->efc_R[i];
@@ -92,7 +92,7 @@ void write_biases(const mjModel* m, const mjData* d, const ContactModel& contact
     if (!is_contact_row(d, i)) return;
     const double gap = contacts.gap[d->efc_id[i]], before = d->efc_vel[i];
     const double free = slot.free_velocity[row];
-    // A compliant contact is a spring, with its gap in the law.
+    // A compliant contact is a spring; its gap is part of the law.
     const double bias = contact.compliance > 0 ? contact_bias(contact, gap, before, h)
                                                : closing_bias(contact, gap, before, free, h, share);
     slot.b[row] = free + bias;

@@ -7,7 +7,7 @@
 //     W = J M̂⁻¹ Jᵀ       contacts: b = J v_free + gap and impact        R = 0, or the compliance
 //                        others:   b = J v_free - J v - h aref          R = efc_R
 //
-// With MuJoCo's softness, the contacts' normals are rows like the others.
+// With MuJoCo's softness, the normals of contacts are treated like the other rows.
 #pragma once
 #include <mujoco/mujoco.h>
 
@@ -20,7 +20,7 @@ namespace stickslip::mujoco {
 
 enum class Level { acceleration, velocity };
 
-/// What rows are made of.
+/// How rows are formed.
 struct Formulation {
   Level level = Level::velocity;
   bool model_softness = false;  ///< of contacts, at velocity level
@@ -38,20 +38,20 @@ struct EnvSlot {
   double* M;           // [nC] (M̂ at velocity level)
   MassFactor* factor;  // of it
   double* a_free;      // [nv]
-  double* start;       // [nv] acceleration level: MuJoCo's warm start less a_free
+  double* start;       // [nv] acceleration level: MuJoCo's warm start minus a_free
   int* efc_of;         // [rows] MuJoCo's row of each of ours
 };
 
-/// The part of `slot` that does not depend on rows, from the stage before the solver. False where
-/// the integrator's matrix is not positive definite.
+/// The part of `slot` that does not depend on rows, from the stage before the solver. False if the
+/// integrator's matrix is not positive definite.
 bool gather_motion(const mjModel* m, mjData* d, Level level, const EnvSlot& slot);
 
-/// The rows (all but W), at velocity level those of `contacts` that are marked as solved. Returns
-/// how many there are. The biases of rigid contacts are `write_biases`'s.
+/// The rows (without W); at velocity level, those of `contacts` that are marked as solved. Returns
+/// their number. `write_biases` writes the biases of rigid contacts.
 int gather_rows(const mjModel* m, const mjData* d, const Formulation& formulation,
                 const StepContacts* contacts, const EnvSlot& slot);
 
-/// b of the contacts' normals, with a share of their restitution.
+/// b of the contacts' normals, with a fraction of their restitution.
 void write_biases(const mjModel* m, const mjData* d, const ContactModel& contact,
                   const StepContacts& contacts, double share, const EnvSlot& slot);
 
@@ -59,7 +59,7 @@ void write_biases(const mjModel* m, const mjData* d, const ContactModel& contact
 void velocity_after(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows,
                     const double* r, double* v);
 
-/// Writes the solution back: efc_force, zero for MuJoCo's rows that are not ours.
+/// Writes the solution back: efc_force, zero for rows of MuJoCo that are not in the problem.
 void scatter(const mjModel* m, mjData* d, Level level, const int* efc_of, int rows,
              const double* impulse);
 

@@ -7,13 +7,13 @@ namespace stickslip::mujoco {
 namespace {
 
 constexpr int kLeastSamples = 4, kMostSamples = 1024;
-constexpr double kDeeper = 1e-5;   // m; what is less is rounding, or rest
+constexpr double kDeeper = 1e-5;   // m; less is rounding, or rest
 constexpr double kSameSide = 0.5;  // cosine
 
-// A geom on its way.
+// Motion of a geom during the step.
 struct Way {
   double from[3], by[3];    // of its centre, m
-  double quat[4], turn[3];  // its orientation at first, and by which rotation vector it turns
+  double quat[4], turn[3];  // initial orientation, and the rotation vector of its turn
 };
 
 Way way_of(const mjData* d, const GeomPoses& start, int geom) {
@@ -47,7 +47,7 @@ double thinnest(const mjModel* m, int geom) {
   return std::min({half[0], half[1], half[2]});
 }
 
-// Samples are at most half as far apart as what overlaps when one geom goes through the other.
+// Samples are at most half as far apart as the overlap when one geom passes through the other.
 int samples(const mjModel* m, const GeomPair& pair, const Way& a, const Way& b) {
   double relative[3];
   mju_sub3(relative, b.by, a.by);

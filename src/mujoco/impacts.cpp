@@ -12,7 +12,7 @@ namespace {
 using Impl = BatchSim::Impl;
 
 constexpr int kMostTrials = 6;
-constexpr double kRounding = 1e-10;   // of the energy that is turned over
+constexpr double kRounding = 1e-10;   // of the energy that is exchanged
 constexpr double kNearEnough = 1e-2;  // of the energy that was gained
 
 bool is_contact(const mjData* d, const EnvSlot& slot, int row) {
@@ -41,7 +41,7 @@ double linear_work(Impl& sim, const mjData* d, const Passage& p, const double* r
 }
 
 struct Work {
-  double work, rounding;  // J; what rounding may make of a zero
+  double work, rounding;  // J; how far rounding may move a zero
   bool gains() const { return work > rounding; }
 };
 
@@ -60,7 +60,7 @@ void solve_with_share(Impl& sim, const mjModel* m, const mjData* d, Passage& p, 
   solve_from(sim, p, sim.buffers->results().impulse(p.slot));
 }
 
-// Where the parabola between two solves, of which only the second gains energy, is zero.
+// The zero of the parabola through two solves, of which only the second gains energy.
 double zero_between(Impl& sim, const mjData* d, Passage& p, const std::vector<double>& low,
                     const std::vector<double>& high, double low_work, double high_work) {
   p.difference.resize(low.size());

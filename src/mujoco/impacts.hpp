@@ -1,22 +1,22 @@
-// What contacts may do to the energy of a step. Their work is their impulses' times the mean of the
-// velocities before and after,
+// A limit on the energy that contacts add in a step. Their work is their impulses times the mean of
+// the velocities before and after,
 //
 //     E = r · ½ (u⁻ + u⁺) = ½ r · (u⁻ + u_free) + ½ r · W r        over the contacts' rows,
 //
-// zero for what rests and for one ball that bounces at e = 1. It must not be positive. Newton's law
-// of impact with friction can make it so, where several contacts or a mechanism's joints hang
-// together (Stronge, Impact Mechanics, §3.5): then contacts bounce with s e instead of e. r is
-// linear in s while no contact opens, closes, sticks or slips anew, so E is a parabola through
-// E(0), E(1).
+// It is zero for resting contacts and for one ball that bounces at e = 1, and it must not be
+// positive. Newton's law of impact with friction can make it positive if several contacts, or the
+// joints of a mechanism, are coupled (Stronge, Impact Mechanics, §3.5): then contacts bounce with s
+// e instead of e. r is linear in s as long as no contact changes between open, sticking and
+// slipping, so E is a parabola through E(0), E(1).
 #pragma once
 #include "src/mujoco/batch_impl.hpp"
 
 namespace stickslip::mujoco {
 
-/// Replaces the solution in p's slot by one that gains no energy, if it does.
+/// If the solution in p's slot gains energy, replaces it by one that does not.
 void limit_impacts(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p);
 
-/// Shrinks the contacts' impulses of a solve that failed until they gain no energy.
+/// Reduces the contacts' impulses of a failed solve until they gain no energy.
 void shrink_unsolved(BatchSim::Impl& sim, const mjData* d, Passage& p);
 
 }  // namespace stickslip::mujoco

@@ -6,7 +6,7 @@
 namespace stickslip::mujoco {
 namespace {
 
-// Whether mj_EulerSkip uses another matrix than M.
+// Whether mj_EulerSkip uses a matrix other than M.
 bool euler_is_damped(const mjModel* m) {
   if (m->opt.disableflags & (mjDSBL_EULERDAMP | mjDSBL_DAMPER)) return false;
   for (int i = 0; i < m->nv; ++i)
@@ -16,7 +16,7 @@ bool euler_is_damped(const mjModel* m) {
   return false;
 }
 
-// qH = M + h diag(damping), as mj_EulerSkip.
+// qH = M + h diag(damping), as in mj_EulerSkip.
 void euler_matrix(const mjModel* m, mjData* d) {
   mju_copy(d->qH, d->M, int(m->nC));
   for (int i = 0; i < m->nv; ++i) {
@@ -29,7 +29,7 @@ void euler_matrix(const mjModel* m, mjData* d) {
   }
 }
 
-// qH = M - h ∂force/∂v, as mj_implicitSkip; M for the blocks of free bodies without children.
+// qH = M - h ∂force/∂v, as in mj_implicitSkip; M for the blocks of free bodies without children.
 void implicitfast_matrix(const mjModel* m, mjData* d) {
   mjd_smooth_vel(m, d, 0);
   for (int k = 0; k < m->nC; ++k) d->qH[k] = d->M[k] - m->opt.timestep * d->qDeriv[m->mapD2M[k]];
@@ -103,7 +103,7 @@ void integrate(const mjModel* m, mjData* d) {
     mj_EulerSkip(m, d, reuse_factor);
     return;
   }
-  // MuJoCo solves a free body's block with A: feed it A M⁻¹ qfrc_constraint for the step.
+  // MuJoCo solves a free body's block with A: give it A M⁻¹ qfrc_constraint for the step.
   mj_markStack(d);
   mjtNum* true_force = mj_stackAllocNum(d, m->nv);
   mju_copy(true_force, d->qfrc_constraint, int(m->nv));

@@ -3,13 +3,12 @@
 //
 //     v⁺ = v + h A⁻¹ qfrc_smooth + h M̂⁻¹ qfrc_constraint
 //
-// Euler:        A = M̂ = M + h diag(damping), or M where that is switched off
+// Euler:        A = M̂ = M + h diag(damping), or M if damping is switched off
 // implicitfast: A = M̂ = M - h ∂(passive + actuator)/∂v, symmetric; but MuJoCo integrates a free
-// body
-//               without children by its own 6 x 6 block of A, which has the derivative of the
-//               gyroscopic force in it and is not symmetric. There M̂ = M: the smooth forces act as
-//               in MuJoCo, the impulses change the momentum as Newton's law says, and W stays
-//               symmetric.
+//               body without children by its own 6 x 6 block of A, which includes the derivative of
+//               the gyroscopic force and is not symmetric. There M̂ = M: the smooth forces act as
+//               in MuJoCo, the impulses change the momentum as Newton's law requires, and W
+//               stays symmetric.
 #pragma once
 #include <mujoco/mujoco.h>
 
@@ -25,12 +24,12 @@ struct MassFactor {
 /// Sparsity of M, M̂ and their factors.
 TreeSparsity mass_sparsity(const mjModel* m);
 
-/// Copies M[nC]; MuJoCo has its factor already.
+/// Copies M[nC]; MuJoCo has already computed its factor.
 void mass_matrix(const mjModel* m, const mjData* d, double* M, MassFactor& factor);
 
-/// Leaves the factor of M̂ in qH, qHDiagInv (where it differs from M) and writes M̂[nC] and
-/// a_free[nv] = A⁻¹ qfrc_smooth, so that v + h a_free is the velocity without constraints. To be
-/// called after mj_fwdAcceleration; false where M̂ is not positive definite.
+/// Leaves the factor of M̂ in qH, qHDiagInv (if it differs from M) and writes M̂[nC] and
+/// a_free[nv] = A⁻¹ qfrc_smooth, so that v + h a_free is the velocity without constraints. Call it
+/// after mj_fwdAcceleration; false if M̂ is not positive definite.
 bool integrator_matrix(const mjModel* m, mjData* d, double* M_hat, MassFactor& factor,
                        double* a_free);
 
@@ -38,7 +37,7 @@ bool integrator_matrix(const mjModel* m, mjData* d, double* M_hat, MassFactor& f
 void solve_integrator_matrix(const mjModel* m, const mjData* d, double* x);
 
 /// Advances the state by MuJoCo's integrator so that qfrc_constraint acts through M̂. Needs
-/// `integrator_matrix` at this state, qfrc_constraint and qacc; leaves both as they are.
+/// `integrator_matrix` at this state, qfrc_constraint and qacc; does not change either.
 void integrate(const mjModel* m, mjData* d);
 
 }  // namespace stickslip::mujoco

@@ -13,17 +13,17 @@ void mjd_smooth_vel(const mjModel* m, mjData* d, int flg_bias);
 // 0: no such joint. Needs qDeriv.
 int mjd_freeMhat(const mjModel* m, const mjData* d, int jnt, mjtNum h, mjtNum A[36]);
 
-// Damping that actuators add to a joint; its higher-order coefficients are added to poly.
+// Damping that actuators add to a joint; adds its higher-order coefficients to poly.
 mjtNum mj_actuatorDamping(const mjModel* m, int objtype, int id, mjtNum* poly);
 
 // Force of a polynomial law (flg_deriv 0), or its derivative (1), at velocity x.
 mjtNum mjd_xPolyForce(mjtNum linear, const mjtNum* poly, mjtNum x, int n, int flg_deriv);
 
-// As mj_Euler and mj_implicit; skipfactor: use the factor that is in qH, qHDiagInv.
+// mj_Euler and mj_implicit; skipfactor: use the factor that is in qH, qHDiagInv.
 void mj_EulerSkip(const mjModel* m, mjData* d, int skipfactor);
 void mj_implicitSkip(const mjModel* m, mjData* d, int skipfactor);
 
-// LU of a 6 x 6 matrix with pivoting, in place (0: singular), and the solution of A x = b by it.
+// LU of a 6 x 6 matrix with pivoting, in place (0: singular), and the solution of A x = b with it.
 int mju_factorLU6(mjtNum A[36], int pivot[6]);
 void mju_solveLU6(mjtNum x[6], const mjtNum A[36], const mjtNum b[6], const int pivot[6]);
 }

@@ -22,7 +22,7 @@ double LookAhead::flex_reach(const mjModel* m, const mjData* d, int flex) const 
   return m->opt.timestep * (most + kSpareSpeed);
 }
 
-// Each geom as far as it goes in the world.
+// Widens each geom by the distance that it moves in the world.
 void LookAhead::widen_by_speed(const mjModel* m, const mjData* d, Margins& margins) const {
   const std::vector<Part>& parts = broadphase_.parts();
   for (std::size_t i = 0; i < parts.size(); ++i)
@@ -33,7 +33,7 @@ void LookAhead::widen_by_speed(const mjModel* m, const mjData* d, Margins& margi
     margins.flex_ahead[f] = flex_reach(m, d, f) + least_margin(m) / 2;
 }
 
-// A shallow copy of the model with margins of its own, valid while `margins` is.
+// A shallow copy of the model with its own margins, valid as long as `margins` is.
 mjModel LookAhead::widen_geoms(const mjModel* m, const mjData* d, Margins& margins) const {
   margins.ahead.assign(m->ngeom, constant_ / 2);
   margins.flex_ahead.assign(m->nflex, constant_ / 2);
@@ -58,7 +58,7 @@ mjModel LookAhead::widen_geoms(const mjModel* m, const mjData* d, Margins& margi
   }
   margins.override_ahead = 2 * most;
 
-  mjModel wide = *m;  // shallow: the other arrays are m's
+  mjModel wide = *m;  // shallow: the other arrays belong to m
   wide.geom_margin = margins.geom.data();
   wide.body_margin = margins.body.data();
   wide.pair_margin = margins.pair.data();

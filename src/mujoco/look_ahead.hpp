@@ -1,7 +1,7 @@
-// Contacts before they close. MuJoCo is given the pairs of geoms that may meet within the step,
-// each with its margin (broadphase.hpp). Where that does not go, margins are those of geoms, which
-// MuJoCo adds up: with flexes, with more pairs than can be looked at one by one, with a filter or a
-// margin that hold for all pairs, and where the caller asks for the same margin everywhere.
+// Search for contacts before they close. MuJoCo receives the pairs of geoms that may meet within
+// the step, each with its margin (broadphase.hpp). Otherwise each geom has a margin, and MuJoCo
+// adds the two: with flexes, with too many pairs to check one by one, with a filter or a margin
+// that applies to all pairs, and if the caller requests the same margin everywhere.
 #pragma once
 #include <mujoco/mujoco.h>
 
@@ -12,21 +12,20 @@
 
 namespace stickslip::mujoco {
 
-/// How far ahead the contacts of one environment are looked for in this step. Reused from step to
-/// step.
+/// Search distances for the contacts of one environment in this step. Reused from step to step.
 struct Margins {
   bool by_pairs = false;
   NearPairs near;
   PairList list;
   std::vector<double> geom, body, pair, flex;  ///< those of the model, widened; m
-  std::vector<double> ahead, flex_ahead;       ///< by how much, geom by geom
-  double override_ahead = 0;                   ///< and where the model overrides all margins
+  std::vector<double> ahead, flex_ahead;       ///< the increase, geom by geom
+  double override_ahead = 0;                   ///< the increase if the model overrides all margins
 };
 
 class LookAhead {
  public:
   LookAhead() = default;
-  /// `margin`: the same for all pairs, m; negative: following the speeds.
+  /// `margin`: the same for all pairs, m; negative: computed from the speeds.
   LookAhead(const mjModel* m, double margin);
 
   /// mj_collision with the margins for the state of d, whose positions and `cvel` are computed.

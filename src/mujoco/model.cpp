@@ -8,8 +8,8 @@
 namespace stickslip::mujoco {
 namespace {
 
-// While a model loads, MuJoCo's messages go into the exception instead of onto the console and
-// into a log file, and an error, fatal by default, unwinds to the caller.
+// While a model loads, MuJoCo's messages are collected for the exception instead of going to the
+// console and a log file, and an error, fatal by default, unwinds to the caller.
 class LogCapture {
  public:
   LogCapture() : lock_(mutex()) {
@@ -38,7 +38,7 @@ class LogCapture {
   mjfLogHandler previous_;
 };
 
-// Runs `load(error, size)` and turns failure of any kind into one exception.
+// Runs `load(error, size)` and converts any failure into one exception.
 template <class Load>
 LoadedModel guarded(const std::string& what, Load load) {
   check_mujoco_version();

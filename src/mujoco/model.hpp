@@ -1,4 +1,4 @@
-// Loading models and making them ready for a law.
+// Loads models and prepares them for a law.
 #pragma once
 #include <mujoco/mujoco.h>
 
@@ -15,11 +15,11 @@ using ModelPtr = std::unique_ptr<mjModel, ModelDeleter>;
 
 struct LoadedModel {
   ModelPtr model;
-  bool fixes_memory = false;  ///< its text says <size memory=...>; else that of steps may grow
+  bool fixes_memory = false;  ///< it contains <size memory=...>; else a step's memory may grow
 };
 
-/// Throws std::runtime_error, naming the command that mends it, where the loaded libmujoco is not
-/// the version whose headers this library was built with (MuJoCo's structs have no stable ABI).
+/// Throws std::runtime_error, naming the command that fixes it, if the loaded libmujoco is not the
+/// version whose headers this library was built with (MuJoCo's structs have no stable ABI).
 void check_mujoco_version();
 
 /// Compiles an MJCF or URDF file, or loads a compiled model (.mjb). Throws std::invalid_argument
@@ -30,12 +30,12 @@ LoadedModel load_model_file(const std::string& path);
 LoadedModel load_model_text(const std::string& xml);
 
 /// Applies `integrator` ("" or "model": the model's own; "euler", "rk4", "implicit",
-/// "implicitfast"), for laws that replace MuJoCo's solver refuses by name what cannot be
-/// recomposed (std::invalid_argument). `velocity_level`: also elliptic cones, and implicitfast for
-/// RK4 (with a line in `warnings`).
+/// "implicitfast"). For laws that replace MuJoCo's solver, refuses by name the options that cannot
+/// be recomposed (std::invalid_argument). `velocity_level`: also sets elliptic cones, and
+/// implicitfast instead of RK4 (with a line in `warnings`).
 void prepare_model(mjModel& m, const std::string& integrator, bool velocity_level,
                    std::vector<std::string>& warnings);
-/// The part of it for MuJoCo's own solver; refuses time steps that are not finite and positive.
+/// The same for MuJoCo's own solver; refuses time steps that are not finite and positive.
 void override_integrator(mjModel& m, const std::string& integrator);
 
 }  // namespace stickslip::mujoco

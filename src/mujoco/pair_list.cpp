@@ -29,8 +29,8 @@ void PairList::copy_listed(const mjModel* m, int k, int listed) {
   std::copy_n(m->pair_friction + kFriction * listed, kFriction, &friction_[kFriction * k]);
 }
 
-// MuJoCo's rule (its manual, "Contact parameters"): those of the geom with the higher priority;
-// where both have the same, the larger ones, and the sum of adhesions.
+// MuJoCo's rule (its manual, "Contact parameters"): the values of the geom with the higher
+// priority; if both have the same, the larger values, and the sum of adhesions.
 void PairList::combine(const mjModel* m, int k, int a, int b) {
   margin_[k] = m->geom_margin[a] + m->geom_margin[b];
   gap_[k] = m->geom_gap[a] + m->geom_gap[b];
@@ -55,7 +55,7 @@ mjModel PairList::only_these(const mjModel* m, const std::vector<NearPair>& pair
     pair.listed >= 0 ? copy_listed(m, k, pair.listed) : combine(m, k, geom1_[k], geom2_[k]);
     margin_[k] += pair.ahead;
   }
-  mjModel only = *m;  // shallow: the other arrays are m's
+  mjModel only = *m;  // shallow: the other arrays belong to m
   only.npair = int(pairs.size());
   only.pair_dim = dim_.data();
   only.pair_geom1 = geom1_.data();
@@ -67,8 +67,8 @@ mjModel PairList::only_these(const mjModel* m, const std::vector<NearPair>& pair
   only.pair_solimp = solimp_.data();
   only.pair_adhesion = adhesion_.data();
   only.pair_solreffriction = zero_.data();
-  // Nothing is left to MuJoCo's own search for pairs: no body collides by itself, and the frame in
-  // which it sorts them, from the positions of all geoms, is not needed.
+  // MuJoCo's own search for pairs gets no candidates: no body collides by itself, and the frame in
+  // which the search sorts them, from the positions of all geoms, is not needed.
   no_bits_.assign(m->nbody, 0);
   only.body_contype = only.body_conaffinity = no_bits_.data();
   only.ngeom = 0;

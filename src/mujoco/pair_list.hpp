@@ -10,10 +10,10 @@ namespace stickslip::mujoco {
 
 class PairList {
  public:
-  /// A shallow copy of the model whose contacts are looked for between these pairs and no others:
-  /// with their margins, and the dimension, friction and adhesion that MuJoCo would give them. How
-  /// soft they are is nothing that rigid contacts need. For mj_collision alone; valid while the
-  /// list is not changed.
+  /// A shallow copy of the model in which only these pairs are searched for contacts, with their
+  /// margins, and with the dimension, friction and adhesion that MuJoCo would give them. Their
+  /// softness is not set, because rigid contacts do not need it. For mj_collision only; valid until
+  /// the list changes.
   mjModel only_these(const mjModel* m, const std::vector<NearPair>& pairs);
 
  private:

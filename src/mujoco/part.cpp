@@ -19,7 +19,7 @@ Part part_of_body(const mjModel* m, int body) {
 
 bool can_move(const mjModel* m, int body) { return m->body_treeid[body] >= 0; }
 
-// cvel belongs to the centre of mass of the body's tree.
+// cvel refers to the centre of mass of the body's tree.
 void point_velocity(const mjModel* m, const mjData* d, int body, const double* point, double* v) {
   const double* twist = d->cvel + 6 * body;
   double arm[3], turned[3];
@@ -39,7 +39,7 @@ void motion_of(const mjModel* m, const mjData* d, const Part& part, Motion& moti
   const double* at = single ? d->geom_xpos + 3 * g : d->xipos + 3 * part.body;
   motion.axes = single ? d->geom_xmat + 9 * g : d->ximat + 9 * part.body;
   for (int i = 0; i < 3; ++i) {
-    motion.half[i] = box[3 + i];  // a plane's box has no middle
+    motion.half[i] = box[3 + i];  // a plane's box has no centre
     motion.centre[i] = at[i] + (part.plane ? 0.0 : dot(motion.axes + 3 * i, box));
   }
   motion.radius = part.sphere ? m->geom_rbound[g] : norm(motion.half);

@@ -1,5 +1,5 @@
-// What moves as one and has a bounding box: one geom, or all geoms of a moving body of which more
-// than one may meet others; and how it may move within a step.
+// A part moves as one and has a bounding box: it is one geom, or all geoms of a moving body of
+// which more than one may meet others. Also, how a part may move within a step.
 #pragma once
 #include <mujoco/mujoco.h>
 
@@ -8,7 +8,7 @@
 
 namespace stickslip::mujoco {
 
-/// Velocities may change by that much within a step, m/s.
+/// Velocities may change by this much within a step, m/s.
 inline constexpr double kSpareSpeed = 0.25;
 
 struct Part {
@@ -21,21 +21,21 @@ struct Motion {
                                  ///< velocities may change by kSpareSpeed between two of them
   double angular[3], linear[3];  ///< linear: of the centre
   const double* axes;            ///< of the box, the columns of a matrix in mjData
-  double reach;                  ///< m, the most that a point of it moves in the step
-  double margin;                 ///< m, the most that the model asks for
+  double reach;                  ///< m, the largest distance that a point of it moves in the step
+  double margin;                 ///< m, the largest margin in the model
 };
 
-/// The least margin of two geoms, m: a resting contact must not be lost when its gap is 0 +
-/// rounding, and gravity may close one.
+/// The smallest margin of two geoms, m: a resting contact with gap 0 + rounding must be found, and
+/// gravity may close one.
 double least_margin(const mjModel* m);
 
 Part part_of_geom(const mjModel* m, int geom);
 Part part_of_body(const mjModel* m, int body);
 
-/// Whether the body has degrees of freedom, by itself or through what it hangs on.
+/// Whether the body has degrees of freedom, its own or those of its parents.
 bool can_move(const mjModel* m, int body);
 
-/// Whether two bodies of different mechanisms move: then a third may stop one within the step.
+/// Whether both bodies move, in different mechanisms: a third may stop one within the step.
 bool may_be_stopped(const mjModel* m, int a, int b);
 
 /// Velocity v [3] of the point of a body that is at `point` now. Needs `cvel`.
@@ -44,13 +44,13 @@ void point_velocity(const mjModel* m, const mjData* d, int body, const double* p
 /// Motion of the part in the state of d.
 void motion_of(const mjModel* m, const mjData* d, const Part& part, Motion& motion);
 
-/// The most by which two parts of one mechanism, or one of which is at rest, can approach each
-/// other in a step, m: as their velocities are at the centre of the smaller one. A sphere does not
-/// approach by turning.
+/// The largest distance by which two parts can approach each other in a step, m, from their
+/// velocities at the centre of the smaller one; for parts of one mechanism, or if one is at rest.
+/// The rotation of a sphere does not bring it closer.
 double approach(const Part& a, const Motion& of_a, const Part& b, const Motion& of_b, double h);
 
-// The loop over pairs costs as much as MuJoCo's own broadphase: with calls into another library for
-// every sum of three numbers, three times that.
+// The loop over pairs costs as much as MuJoCo's own broadphase; with calls into another library for
+// every sum of three numbers, it would cost three times as much.
 inline double dot(const double* a, const double* b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
@@ -64,8 +64,8 @@ inline void cross(double* to, const double* a, const double* b) {
   to[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/// Square of the distance from the point to the box, at `offset` from whose centre it is, and whose
-/// axes are the columns of R.
+/// Squared distance of a point from the box. `offset`: the point relative to the centre of the box;
+/// the axes of the box are the columns of R.
 inline double square_to_box(const double* offset, const double* R, const double* half) {
   double square = 0;
   for (int i = 0; i < 3; ++i) {
@@ -78,13 +78,13 @@ inline double square_to_box(const double* offset, const double* R, const double*
 
 /// Whether the parts stay farther apart than `margin`, m, however they move; cheap, for most do.
 inline bool far_apart(const Motion& a, const Motion& b, double margin) {
-  double out[3];  // no branch before the end: which axis it is that tells cannot be predicted
+  double out[3];  // no early exit: which axis separates them cannot be predicted
   for (int i = 0; i < 3; ++i)
     out[i] = std::abs(a.centre[i] - b.centre[i]) - (a.bound[i] + b.bound[i] + margin);
   return std::max(std::max(out[0], out[1]), out[2]) > 0;
 }
 
-/// Distance from a's box to b's bounding sphere, m; if b is a plane, nothing is known.
+/// Distance from a's box to b's bounding sphere, m; if b is a plane, no bound is known.
 inline double one_way(const Part& a, const Motion& of_a, const Part& b, const Motion& of_b) {
   double offset[3];
   difference(offset, of_b.centre, of_a.centre);
@@ -95,8 +95,8 @@ inline double one_way(const Part& a, const Motion& of_a, const Part& b, const Mo
   return b.plane ? -mjMAXVAL : std::sqrt(square_to_box(offset, of_a.axes, of_a.half)) - of_b.radius;
 }
 
-/// How far apart the boxes of two parts are along that of their six axes which tells most, m: a
-/// lower bound on their distance. Negative: nothing is known.
+/// Largest distance of the boxes of two parts along any of their six axes, m: a lower bound on
+/// their distance. Negative: no bound is known.
 inline double distance_along_axes(const Motion& of_a, const Motion& of_b) {
   double offset[3], most = -mjMAXVAL;
   difference(offset, of_b.centre, of_a.centre);

@@ -1,40 +1,29 @@
-// Passes of MuJoCo's pool over the environments, and again over those that had too little room.
+// Passes of MuJoCo's pool over the environments, repeated for those that had too little room.
 #include <algorithm>
 #include <utility>
 
 #include "src/mujoco/batch_impl.hpp"
 
 namespace stickslip::mujoco {
-namespace {
 
 using Impl = BatchSim::Impl;
 
-std::vector<int> indices_of(const std::vector<std::uint8_t>& flags) {
-  std::vector<int> indices;
-  for (std::size_t i = 0; i < flags.size(); ++i)
-    if (flags[i]) indices.push_back(int(i));
-  return indices;
-}
-
-}  // namespace
-
 Passage& Impl::passage(int env, const mjData* d) {
   if (mjb_persistent(batch.get())) return passages[env];
-  for (Passage& p : passages) {  // as many as threads; each takes the first that is free
+  for (Passage& p : passages) {  // one per thread; each takes the first that is free
     const mjData* owner = p.data.load(std::memory_order_relaxed);
     if (owner == d) return p;
     if (!owner && p.data.compare_exchange_strong(owner, d, std::memory_order_relaxed)) return p;
   }
-  mju_error("stickslip: more data than threads");  // as many as MuJoCo's batch has
+  mju_error("stickslip: more data than threads");  // the number of MuJoCo's batch
   __builtin_unreachable();
 }
 
 void Impl::pass(mjfBatchFunc function, void* arg, bool save, const std::vector<int>& ids) {
   for (Passage& p : passages) p.ticks.fill(0);
   const auto start = std::chrono::steady_clock::now();
-  const int* selected = ids.empty() ? nullptr : ids.data();
-  if (mjb_apply(batch.get(), selected, int(ids.size()), function, arg, save) > 0) {
-    const int* errors = mjb_status(batch.get());  // of others: what an earlier pass left
+  if (batch.apply(ids, function, arg, save) > 0) {
+    const int* errors = mjb_status(batch.get());  // for others, the result of an earlier pass
     const int passed = ids.empty() ? options.num_envs : int(ids.size());
     for (int i = 0; i < passed; ++i) {
       const int e = ids.empty() ? i : ids[i];
@@ -43,7 +32,7 @@ void Impl::pass(mjfBatchFunc function, void* arg, bool save, const std::vector<i
       raised[e] = shortage ? Raised::shortage : Raised::error;
     }
   }
-  // Wall time, split as the threads spent theirs.
+  // Wall time, divided in proportion to the time of the threads.
   double* const totals[kNumStages] = {&timings.mujoco, &timings.gather, &timings.delassus,
                                       &timings.solve,  &timings.apply,  &timings.scatter};
   std::array<std::int64_t, kNumStages> ticks{};
@@ -78,8 +67,8 @@ void Impl::pass_with_room(mjfBatchFunc function, void* arg, mjfBatchFunc again, 
   }
 }
 
-// Steps that MuJoCo could not make for want of memory are made again with more, if there is. On a
-// GPU only the next step has it, for this one is half done.
+// Steps that MuJoCo could not make for lack of memory are repeated with more, if possible. On a GPU
+// only the next step has it, because the present one is already half done.
 void Impl::retry_with_more_memory() {
   for (std::size_t e = 0; e < raised.size(); ++e) {
     if (raised[e] != Raised::shortage || !memory.can_grow()) continue;

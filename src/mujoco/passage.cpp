@@ -15,8 +15,8 @@ namespace {
 
 using Impl = BatchSim::Impl;
 
-// From the state before the solver to the solution of its problem, if there is room for it. On the
-// GPU that comes later, to all at once but those that are solved without W.
+// From the state before the solver to the solution of its problem, if the buffers have room. On the
+// GPU the solve follows later, for all at once except those that are solved without W.
 void gather_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   Lap lap(p);
   const int contacts = shape_of(d).n_contacts;
@@ -32,7 +32,7 @@ void gather_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
     p.failed = true;
     return;
   }
-  // Where gaps are measured at the end, a turning body may close one that a linear gap keeps open.
+  // If end gaps are measured, a rotating body may close one that a linear gap keeps open.
   if (sim.rigid() && sim.options.position_iterations == 0) cull(m, d, slot.a_free, p.contacts);
   p.bounce = 1;
   p.repositioned = false;
@@ -53,8 +53,8 @@ int memory_warnings(const mjData* d) {
   return d->warning[mjWARN_CONTACTFULL].number + d->warning[mjWARN_CNSTRFULL].number;
 }
 
-// MuJoCo leaves out contacts and constraints for which its memory has no room, and warns: a step
-// without them is not one that was solved.
+// MuJoCo leaves out contacts and constraints that do not fit its memory, and warns: such a step
+// does not count as solved.
 void note_left_out(const Impl& sim, const mjData* d, int warnings_before, Passage& p) {
   const bool left_out = memory_warnings(d) != warnings_before;
   if (left_out || sim.memory.exceeded(d)) p.verdict.status = EnvStatus::over_capacity;
@@ -80,7 +80,7 @@ void first_part(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   forward_and_solve(sim, m, d, p, true);
 }
 
-// Takes over the verdict on the solution; that on a step of Runge-Kutta is the worst of its stages.
+// Stores the verdict on the solution; that on a Runge-Kutta step is the worst of its stages.
 void conclude(Impl& sim, Passage& p) {
   const int rows = sim.buffers->rows(p.slot);
   Verdict& v = p.verdict;
@@ -132,8 +132,8 @@ void finish_rk4(Impl& sim, const mjModel* m, mjData* d, const Passage& p) {
   rk4_advance(m, d, sim.rk4->slot(p.slot));
 }
 
-// Velocities advance with the solution; where penetration is recovered, positions with velocities
-// of their own.
+// Velocities advance with the solution; if penetration is recovered, positions advance with
+// separate velocities.
 void advance(const mjModel* m, mjData* d, const Passage& p) {
   if (!p.repositioned) return integrate(m, d);
   mj_markStack(d);
@@ -188,8 +188,8 @@ void last_part(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
 
 constexpr int kBadNumbers[] = {mjWARN_BADQPOS, mjWARN_BADQVEL, mjWARN_BADQACC};
 
-// Did mj_step meet numbers that it cannot use, or leave some? It looks at stage 1 of Runge-Kutta
-// only. Its reset clears its counters and counts the warning: so one looks at them from zero on.
+// Whether mj_step met invalid numbers, or left some. MuJoCo checks stage 1 of Runge-Kutta only. Its
+// reset clears its counters and counts the warning, so the counters are compared with zero.
 bool mujoco_failed(const mjModel* m, const mjData* d) {
   for (const int w : kBadNumbers)
     if (d->warning[w].number) return true;
@@ -259,7 +259,7 @@ void take_solution(Impl& sim, Passage& p) {
   const auto& r = sim.buffers->results();
   Verdict& v = p.verdict;
   v.iterations += r.iterations(p.slot);
-  // A start must not cost a solution.
+  // A start must not cause a failure.
   if (p.warm && r.status(p.slot) == EnvStatus::not_converged && !sim.options.solve.exact_sweeps) {
     mju_zero(sim.buffers->problems().warm_start(p.slot), sim.buffers->rows(p.slot));
     sim.buffers->solve(p.slot);

@@ -1,4 +1,4 @@
-// As in step.cpp: nothing here has a destructor, for MuJoCo's errors jump over it. Memory is
+// As in step.cpp: nothing here has a destructor, because MuJoCo's errors jump over it. Memory is on
 // MuJoCo's stack, or belongs to the passage.
 #include "src/mujoco/position.hpp"
 
@@ -15,22 +15,22 @@ namespace {
 
 using Impl = BatchSim::Impl;
 
-// Rounds may fall behind the best one, where another contact closes, but not this many in a row:
-// they diverge.
+// A round may be worse than the best one, if another contact closes, but this many in a row mean
+// divergence.
 constexpr int kPatience = 2;
 
-// A step of one environment, from q to where its impulses lead.
+// A step of one environment, from q to the state that its impulses produce.
 struct Step {
   StepContact* contacts;
   int num_contacts;
   double* q;      // at the beginning
   double* v_end;  // of the latest impulses
   bool measured;  // gaps at the end; else linear
-  bool solved;    // both solves, of velocities and of positions
+  bool solved;    // both solves: velocities and positions
 };
 
-// What the contact's gap has to be at the end. With the velocity after an impact, one that bounces
-// little would end where it was at the beginning, in the air: it must not.
+// Sets the gap that the contact needs at the end. With the velocity after an impact, a contact with
+// a small bounce would end where it began, in the air; this must not happen.
 void want(const Impl& sim, const mjModel* m, const mjData* d, const Passage& p, StepContact& c) {
   const EnvSlot slot = sim.buffers->slot(p.slot);
   const auto& model = sim.options.contact;
@@ -63,14 +63,14 @@ Step enter_step(const Impl& sim, const mjModel* m, mjData* d, const Passage& p) 
   return s;
 }
 
-// Poses d at q ⊕ h v.
+// Moves d to q ⊕ h v.
 void move_to(const mjModel* m, mjData* d, const Step& s, const double* v) {
   mju_copy(d->qpos, s.q, int(m->nq));
   mj_integratePos(m, d->qpos, v, m->opt.timestep);
   mj_kinematics(m, d);
 }
 
-// Where the latest impulses lead. Returns the deepest penetration there, m.
+// The end of the step with the latest impulses. Returns the deepest penetration there, m.
 double go_to_end(const Impl& sim, const mjModel* m, mjData* d, const Passage& p, Step& s) {
   const double h = m->opt.timestep;
   velocity_after(m, d, sim.buffers->slot(p.slot), sim.buffers->rows(p.slot),
@@ -92,7 +92,7 @@ void leave_step(const mjModel* m, mjData* d, const Step& s) {
   mj_kinematics(m, d);
 }
 
-// The most by which a gap falls short of what it has to be, m.
+// The largest amount by which a gap is smaller than required, m.
 double shortfall(const Step& s) {
   double most = 0;
   for (int k = 0; k < s.num_contacts; ++k) {
@@ -104,7 +104,7 @@ double shortfall(const Step& s) {
   return most;
 }
 
-// The next round's problem: the bias of every contact by where the last round ended.
+// The next round's problem: the bias of every contact from the end of the last round.
 void correct_biases(const Impl& sim, const mjModel* m, const Passage& p, const Step& s) {
   const EnvSlot slot = sim.buffers->slot(p.slot);
   const double h = m->opt.timestep;
@@ -116,7 +116,7 @@ void correct_biases(const Impl& sim, const mjModel* m, const Passage& p, const S
   }
 }
 
-// Rounds until the gaps are kept; what the best of them found is left in p.
+// Rounds until the gaps are satisfied; leaves the best round in p.
 void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, Lap& lap) {
   const auto& results = sim.buffers->results();
   const int most = s.measured ? sim.options.position_iterations : 1;
@@ -167,8 +167,8 @@ double kinetic(const mjModel* m, mjData* d, const double* v) {
   return energy;
 }
 
-// Recovery lifts what lies on top. Where a solve failed, it may do so only as far as the step has
-// lost energy: no failure gains any.
+// Recovery lifts bodies that lie on others. If a solve failed, it may do so only as far as the step
+// has lost energy, so that a failure never gains any.
 void limit_lift(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s) {
   velocity_after(m, d, sim.buffers->slot(p.slot), sim.buffers->rows(p.slot),
                  sim.buffers->results().impulse(p.slot), s.v_end);
@@ -177,12 +177,13 @@ void limit_lift(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s) {
   leave_step(m, d, s);
   const double begin = height(m, d);
   const double lost = kinetic(m, d, d->qvel) + begin - kinetic(m, d, s.v_end) - end;
-  if (lift <= lost) return;
-  const double share = std::max(0.0, lost) / lift;
+  const double allowed = std::max(0.0, lost);
+  if (!(lift > allowed)) return;  // nothing is lifted: lost may be a negative rounding error
+  const double share = allowed / lift;
   for (int i = 0; i < m->nv; ++i) v[i] = s.v_end[i] + share * (v[i] - s.v_end[i]);
 }
 
-// Whether positions may have to move otherwise than velocities: something overlaps, or bounces.
+// Whether positions may have to differ from the velocities: a contact overlaps, or bounces.
 bool may_fall_short(const Impl& sim, const Passage& p) {
   if (sim.options.position_iterations > 0 || sim.options.contact.restitution > 0) return true;
   for (std::size_t i = 0; i < p.contacts.gap.size(); ++i)
@@ -203,7 +204,7 @@ void keep_gaps(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
     p.saved.keep_solution(*sim.buffers, p.slot);
     iterate(sim, m, d, p, s, lap);
     p.saved.restore_solution(*sim.buffers, p.slot);
-    p.failed = false;  // of these solves, the step can do without
+    p.failed = false;  // of these solves: the step can continue without them
     if (s.measured) leave_step(m, d, s);
     if (p.repositioned && !s.solved) limit_lift(sim, m, d, p, s);
   }

@@ -16,8 +16,7 @@ constexpr std::array<std::string_view, 5> kIntegrators = {"euler", "rk4", "impli
 
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
 
-// Islands, and the products J M⁻¹ Jᵀ of its dual solvers, are what MuJoCo computes for its own
-// solver alone.
+// MuJoCo computes islands, and the products J M⁻¹ Jᵀ of its dual solvers, only for its own solver.
 void skip_solver_preparations(mjModel& m) {
   m.opt.disableflags |= mjDSBL_ISLAND;
   m.opt.solver = mjSOL_NEWTON;
@@ -63,7 +62,7 @@ void prepare_model(mjModel& m, const std::string& integrator, bool velocity_leve
         "integrator='implicitfast', or law='mujoco'");
   if (m.opt.enableflags & mjENBL_SLEEP)
     refuse("the option flag 'sleep' is understood by law='mujoco' only: switch it off");
-  m.opt.jacobian = mjJAC_SPARSE;  // how gather reads it; MuJoCo's own stages take the same time
+  m.opt.jacobian = mjJAC_SPARSE;  // as gather reads it; MuJoCo's own stages take the same time
   skip_solver_preparations(m);
   if (velocity_level) prepare_velocity_level(m, warnings);
 }

@@ -5,7 +5,7 @@
 namespace stickslip::mujoco {
 namespace {
 
-/// The batch of `count` environments from `env` on.
+/// The batch of `count` environments that starts at `env`.
 template <class T>
 EnvArray<T> only(const EnvArray<T>& a, std::int64_t env) {
   return {a.data ? a.data + env * a.stride : nullptr, a.stride};
@@ -32,7 +32,8 @@ ResultBatch<double> only(const ResultBatch<double>& r, int env) {
           .iterations = r.iterations + env,
           .solver = r.solver + env,
           .rows_needed = r.rows_needed ? r.rows_needed + env : nullptr,
-          .rung = r.rung ? r.rung + env : nullptr};
+          .rung = r.rung ? r.rung + env : nullptr,
+          .certificate = only(r.certificate, env)};
 }
 
 /// Slots of `from` elements become slots of `to` >= from elements.
@@ -63,8 +64,9 @@ class ProblemBuffers::Lease {
 };
 
 ProblemBuffers::ProblemBuffers(const mjModel* m, int num_envs, int threads,
-                               const SolveOptions& options)
-    : tree_(mass_sparsity(m)),
+                               const SolveOptions& options, Watch& watch)
+    : watch_(watch),
+      tree_(mass_sparsity(m)),
       num_envs_(num_envs),
       nv_(int(m->nv)),
       nonzeros_of_M_(int(m->nC)),
@@ -106,7 +108,7 @@ void ProblemBuffers::copy_result(int env, HostResults<double>& to) {
 
 void ProblemBuffers::reserve(int rows, int contacts) {
   if (fits(rows, contacts)) return;
-  // Half as much again, so that a batch that tumbles into contact grows a few times only.
+  // Adds 50 %, so that memory grows only a few times while the contacts of a batch increase.
   const auto grown = [](int now, int needed) {
     return needed > now ? std::max(needed, now + now / 2) : now;
   };
@@ -172,7 +174,7 @@ void ProblemBuffers::clear(int env) {
 bool ProblemBuffers::in_velocities(int env) const {
   return options_.law == Law::convex && options_.solver != Solver::pgs &&
          options_.precision != Precision::fp32 && rows_[env] > 0 &&
-         rows_[env] >= nv_;  // measured: the rule that is best for most robots
+         rows_[env] >= nv_;  // measured: this rule is the best for most robots
 }
 
 void ProblemBuffers::form_delassus(int env) {
@@ -185,6 +187,7 @@ void ProblemBuffers::form_delassus(int env, Workspace& workspace) {
 
 void ProblemBuffers::solve(int env) {
   const Lease lease(*this);
+  const Watch::Scope asks(watch_);
   const auto problem = only(problems_->view(), env);
   const auto result = only(results_->view(), env);
   if (in_velocities(env)) {
@@ -196,7 +199,7 @@ void ProblemBuffers::solve(int env) {
   stickslip::solve(problem, result, options_, lease.workspace());
 }
 
-// Those that are solved in velocities have no rows there.
+// Environments that are solved in velocities have no rows there.
 void ProblemBuffers::start_on_gpu(int half) {
   if (gpu_.empty()) gpu_ = std::vector<cuda::HostSolver<double>>(kHalves);
   const int first = first_of_half(half), end = first_of_half(half + 1);

@@ -101,13 +101,13 @@ void rk4_advance(const mjModel* m, mjData* d, const Rk4Slot& slot) {
     mju_addToScl(rate, slot.rate[i], kB[i], nv + na);
   }
 
-  // MuJoCo's explicit Euler advances velocities, activations, histories, plugins and time; only
-  // the positions are not those of its semi-implicit step.
+  // MuJoCo's explicit Euler advances velocities, activations, histories, plugins and time; only the
+  // positions differ from those of its semi-implicit step.
   mju_copy(last_qacc, d->qacc, nv);
   mju_copy(d->qacc, rate, nv);
   mju_copy(d->act_dot, rate + nv, na);
   rk4_restore(m, d, slot);
-  mjModel explicit_euler = *m;  // shallow: the arrays are m's
+  mjModel explicit_euler = *m;  // shallow: the arrays belong to m
   explicit_euler.opt.disableflags |= mjDSBL_EULERDAMP;
   mj_Euler(&explicit_euler, d);
   mju_copy(d->qpos, slot.X0, int(m->nq));

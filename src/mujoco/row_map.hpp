@@ -13,16 +13,16 @@
 
 namespace stickslip::mujoco {
 
-/// Number of rows of each kind; with `use`, of contacts only those that are solved.
+/// Number of rows of each kind; with `use`, only of contacts that are solved.
 EnvShape shape_of(const mjData* d, const Use* use = nullptr);
 
-/// The contact whose normal is MuJoCo's row `i`; null: the row is something else.
+/// The contact whose normal is MuJoCo's row `i`; null if the row is something else.
 const mjContact* contact_of_normal(const mjData* d, int i);
 
 /// Whether MuJoCo's row `i` belongs to a contact.
 bool is_contact_row(const mjData* d, int i);
 
-/// efc_of[row] for every row of ours, `shape_of(d, use)`. Returns how many there are.
+/// efc_of[row] for every row of ours, `shape_of(d, use)`. Returns their number.
 int map_rows(const mjData* d, const EnvShape& shape, const Use* use, int* efc_of);
 
 }  // namespace stickslip::mujoco

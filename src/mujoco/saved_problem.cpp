@@ -84,7 +84,7 @@ void SavedProblem::restore(ProblemBuffers& buffers, int slot) const {
 }
 
 void SavedProblem::start(const EnvSlot& slot, int rows, double* r) const {
-  // Both lists are in MuJoCo's order within a kind of row, so few are looked at.
+  // Both lists are in MuJoCo's order within a kind of row, so the search is short.
   int k = 0;
   for (int row = 0; row < rows; ++row) {
     r[row] = 0;

@@ -1,4 +1,4 @@
-// A problem and its solution, kept while others are tried in their place.
+// A problem and its solution, kept while other candidates are solved in its slot.
 #pragma once
 #include <vector>
 
@@ -6,19 +6,19 @@
 
 namespace stickslip::mujoco {
 
-/// Reused: it allocates when problems grow.
+/// Reused: it allocates only when problems grow.
 class SavedProblem {
  public:
-  /// Takes over what is in the slot.
+  /// Copies the contents of the slot.
   void keep(ProblemBuffers& buffers, int slot);
-  /// Puts it back, as the latest solve of the slot.
+  /// Writes it back, as the latest solve of the slot.
   void restore(ProblemBuffers& buffers, int slot) const;
 
-  /// The same for right side and solution alone, where the rows stay what they are.
+  /// The same for right side and solution only, if the rows do not change.
   void keep_solution(ProblemBuffers& buffers, int slot);
   void restore_solution(ProblemBuffers& buffers, int slot) const;
 
-  /// Its impulses as a start r [rows] for the problem in the slot, 0 for rows that are new.
+  /// Its impulses as a start r [rows] for the problem in the slot, 0 for new rows.
   void start(const EnvSlot& slot, int rows, double* r) const;
 
   const std::vector<double>& impulse() const { return impulse_; }

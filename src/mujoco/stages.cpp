@@ -15,7 +15,7 @@ bool any_bad(const mjtNum* x, mjtSize n) {
 
 void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_ahead,
                             Margins& margins, StepContacts& contacts) {
-  d->flg_energypos = 0;  // as mj_fwdPosition
+  d->flg_energypos = 0;  // as in mj_fwdPosition
   mj_fwdKinematics(m, d);
   mj_makeM(m, d);
   mj_factorM(m, d);
@@ -24,10 +24,10 @@ void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_a
   leave_out_far_contacts(m, d, margins, contacts.gap);
   contacts.use.assign(d->ncon, Use::solved);
   mj_makeConstraint(m, d);
-  for (int i = 0; i < d->ncon; ++i)  // MuJoCo may make no rows of a contact
+  for (int i = 0; i < d->ncon; ++i)  // MuJoCo may make no rows for a contact
     if (d->contact[i].efc_address < 0) contacts.use[i] = Use::culled;
   mj_island(m, d);
-  mj_transmission(m, d);  // mj_projectConstraint is for dual solvers: prepare_model chooses none
+  mj_transmission(m, d);  // mj_projectConstraint is for dual solvers only: see prepare_model
 }
 
 void forward_velocities(const mjModel* m, mjData* d, bool sensors) {
@@ -48,7 +48,7 @@ void forward_velocities(const mjModel* m, mjData* d, bool sensors) {
 }
 
 void after_solver(const mjModel* m, mjData* d) {
-  d->flg_rnepost = 0;  // forces changed: sensors must not reuse last step's
+  d->flg_rnepost = 0;  // forces changed: sensors must recompute this
   mj_sensorAcc(m, d);
   if (m->opt.enableflags & mjENBL_FWDINV) mj_compareFwdInv(m, d);
 }

@@ -1,5 +1,5 @@
-// mj_step (MuJoCo 4.0, engine_forward.c) cut open at its constraint solver, so that the solver can
-// be this library's. Between `forward_to_solver` and `after_solver`, somebody writes qacc,
+// mj_step (MuJoCo 4.0, engine_forward.c) divided at its constraint solver, so that this library can
+// be the solver. Between `forward_to_solver` and `after_solver`, the caller writes qacc,
 // qfrc_constraint and efc_force.
 #pragma once
 #include <mujoco/mujoco.h>
@@ -9,22 +9,22 @@
 
 namespace stickslip::mujoco {
 
-/// mj_fwdPosition with contacts that are looked for ahead: their gaps, all marked as solved. Also
-/// computes `cvel`, as MuJoCo's velocity stage does again.
+/// mj_fwdPosition with the look-ahead search for contacts: their gaps, all marked as solved. Also
+/// computes `cvel`, which MuJoCo's velocity stage computes again.
 void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_ahead,
                             Margins& margins, StepContacts& contacts);
 
-/// mj_forward after mj_fwdPosition, up to mj_fwdAcceleration. `sensors` false leaves out sensors
-/// and energies, as MuJoCo does in the later stages of Runge-Kutta.
+/// mj_forward after mj_fwdPosition, up to mj_fwdAcceleration. With `sensors` false, sensors and
+/// energies are left out, as MuJoCo does in the later stages of Runge-Kutta.
 void forward_velocities(const mjModel* m, mjData* d, bool sensors);
 
-/// What mj_forward and mj_step do after the solver, short of the integrator.
+/// What mj_forward and mj_step do after the solver, except the integrator.
 void after_solver(const mjModel* m, mjData* d);
 
 /// Whether qpos, qvel, act (or, `accelerations`, qacc) hold a NaN or a number beyond MuJoCo's
 /// limit of 1e10.
 bool bad_state(const mjModel* m, const mjData* d);
-/// The same for ctrl, whose bad numbers MuJoCo takes for zero, with all others of the environment.
+/// The same for ctrl: for a bad number, MuJoCo sets all controls of the environment to zero.
 bool bad_controls(const mjModel* m, const mjData* d);
 bool bad_acceleration(const mjModel* m, const mjData* d);
 

@@ -1,4 +1,4 @@
-// What has become of the steps.
+// Counts of the results of steps.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace stickslip::mujoco {
 
-/// What a step has found out about its environment.
+/// Result of a step for its environment.
 struct Verdict {
   EnvStatus status = EnvStatus::solved;
   double residual = 0;
@@ -16,7 +16,7 @@ struct Verdict {
   int num_contacts = 0, num_rows = 0;
   int position_rounds = 0;
   double penetration = 0;  ///< m
-  int rung = -1;           ///< of the solve; -1: there was none
+  int rung = -1;           ///< of the solve; -1: no solve
   int second_solves = 0, ghosts = 0, culled = 0, taken_in = 0;
 };
 
@@ -28,7 +28,7 @@ struct Statistics {
   std::int64_t repositioned = 0;            ///< steps whose positions recover penetration
   std::int64_t ghosts = 0;                  ///< contacts that were left out (ghosts.hpp)
   std::int64_t culled = 0;                  ///< contacts that did not take part
-  std::int64_t taken_in = 0;                ///< contacts that were culled, and solved after all
+  std::int64_t taken_in = 0;                ///< contacts that were culled first and solved later
 
   void count(const Verdict& step);
   void operator+=(const Statistics& other);

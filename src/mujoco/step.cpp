@@ -1,7 +1,7 @@
-// One step of the batch: passes of MuJoCo's pool over all environments. On the CPU one pass carries
-// each environment through the whole step by the data of a thread, which stay in its cache; only
+// One step of the batch: passes of MuJoCo's pool over all environments. On the CPU, one pass runs
+// each environment through the whole step in the data of a thread, which stay in its cache; only
 // the state is kept between steps (measured in docs/performance.md). On a GPU the solves lie
-// between passes, and every environment keeps data of its own.
+// between passes, and every environment has its own data.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -38,7 +38,7 @@ void clear_verdicts(Impl& sim) {
   std::fill(sim.iterations.begin(), sim.iterations.end(), 0);
 }
 
-// On a step that was not made.
+// The verdict on a step that was not made.
 Verdict failure(Impl::Raised raised) {
   Verdict verdict;
   verdict.status =
@@ -47,7 +47,7 @@ Verdict failure(Impl::Raised raised) {
   return verdict;
 }
 
-// Of a step; the verdict on several is the worst of theirs. Several threads count, each in its own.
+// Of a step; the verdict on several steps is the worst of theirs. Each thread has its own counters.
 void report(Impl& sim, int e, const Verdict& v, Statistics& statistics) {
   statistics.count(v);
   sim.status[e] = std::max(sim.status[e], v.status);
@@ -66,16 +66,22 @@ void whole_steps(const mjModel* m, mjData* d, int env, void* arg) {
   Impl& sim = *static_cast<Impl*>(arg);
   Passage& p = sim.passage(env, d);
   for (int& left = sim.substeps_left[env]; left > 0; --left) {
+    // Only the caller asks, and it may be waiting in MuJoCo for this thread: so the pass ends.
+    if (sim.watch.ask() || sim.watch.due()) return;
     begin_step(sim, m, d, p, env);
     run_step(sim, m, d, p);
+    if (sim.watch.stopped()) {  // possibly within the solve
+      mj_setState(m, d, sim.begin_state(env), mjSTATE_INTEGRATION);
+      return;
+    }
     sim.misfit[env] = p.misfit;
-    if (p.misfit) return;  // goes on here
+    if (p.misfit) return;  // continues here
     report(sim, env, p.verdict, p.statistics);
   }
   sim.fields->keep_after_step(m, d, env);
 }
 
-// One part of the step, of all environments; the GPU solves before the next.
+// One part of the step of all environments; the GPU solves before the next part.
 struct StepPart {
   Impl* sim;
   int number;
@@ -102,7 +108,7 @@ void gpu_part_again(const mjModel* m, mjData* d, int env, void* arg) {
 
 void pose(const mjModel* m, mjData* d, int env, void* arg) {
   Impl& sim = *static_cast<Impl*>(arg);
-  // The thread's last environment left its own; mj_forward computes them for some sensors only.
+  // The previous environment of the thread left its values; mj_forward rarely computes them.
   for (mjtNum* forces : {d->cacc, d->cfrc_int, d->cfrc_ext}) mju_zero(forces, 6 * int(m->nbody));
   if (bad_state(m, d)) return;
   sim.options.mujoco_law ? mj_forward(m, d)
@@ -134,7 +140,7 @@ void look_for_effective_metric(const mjModel* m, mjData* d, int, void* arg) {
 
 }  // namespace
 
-// Takes over what the GPU has solved of a half.
+// Takes over the GPU's solution of a half.
 void Impl::take_half(int half) {
   const auto start = std::chrono::steady_clock::now();
   buffers->finish_on_gpu(half);
@@ -142,7 +148,7 @@ void Impl::take_half(int half) {
   timings.solve += seconds_since(start);
 }
 
-// Poses the next solves of a half and lets the GPU begin; problems that it holds may be moved.
+// Poses the next solves of a half and starts the GPU; problems on the GPU may be moved.
 void Impl::pose_half(int half, void* part) {
   pass_with_room(&gpu_part, part, &gpu_part_again, false, halves[half]);
   const auto start = std::chrono::steady_clock::now();
@@ -155,7 +161,7 @@ void Impl::pose_half(int half, void* part) {
   timings.solve += seconds_since(start);
 }
 
-// While the GPU copies and solves one half of the batch, MuJoCo's stages of the other run.
+// While the GPU copies and solves one half of the batch, MuJoCo's stages of the other half run.
 void Impl::step_on_gpu() {
   const auto start = std::chrono::steady_clock::now();
   for (StepPart part{this, 0}; part.number <= solves(); ++part.number)
@@ -176,19 +182,21 @@ void Impl::step(int substeps) {
   std::fill(raised.begin(), raised.end(), Raised::nothing);
   std::fill(substeps_left.begin(), substeps_left.end(), substeps);
   clear_verdicts(*this);
-  std::vector<int> ids;  // who goes on; empty: all
-  for (int i = 0; gpu() && i < substeps; ++i) {
+  watch.begin(go_on, buffers->has_large_problems());
+  for (int i = 0; gpu() && i < substeps && !watch.ask(); ++i) {
     step_on_gpu();
     recover_raised();
   }
+  std::vector<int> ids;  // environments that continue; empty: all
   while (!gpu()) {
     pass_with_room(&whole_steps, this, &whole_steps, true, ids);
-    ids = recover_raised();
-    std::erase_if(ids, [&](int e) { return --substeps_left[e] == 0; });
-    if (ids.empty()) break;
+    for (const int e : recover_raised()) --substeps_left[e];
+    ids = indices_of(substeps_left);
+    if (ids.empty() || watch.ask()) break;
   }
   for (Passage& p : passages) statistics += std::exchange(p.statistics, {});
   timings.steps += substeps;
+  watch.finish();
 }
 
 std::vector<int> Impl::recover_raised() {
@@ -200,8 +208,7 @@ std::vector<int> Impl::recover_raised() {
     ids.push_back(e);
     if (raised[e] == Raised::error && autoreset()) reset.push_back(e);
   }
-  if (!reset.empty())
-    mjb_reset(batch.get(), reset.data(), int(reset.size()), nullptr, mjSTAGE_NONE);
+  if (!reset.empty()) batch.reset(reset, {});
   std::fill(raised.begin(), raised.end(), Raised::nothing);
   return ids;
 }
@@ -213,7 +220,7 @@ void Impl::forward(const std::vector<int>& ids) {
     if (raised[e] != Raised::nothing) report(*this, e, failure(raised[e]), statistics);
 }
 
-// Constraints of flexes that MuJoCo solves in a metric of its own have no place in W.
+// Constraints of flexes that MuJoCo solves in its own metric cannot be represented in W.
 void Impl::refuse_effective_metric() {
   bool active = false;
   const int env = 0;

@@ -1,4 +1,4 @@
-// Which of the contacts that MuJoCo has found take part in a step's problem, at velocity level.
+// Which of MuJoCo's contacts are part of a step's problem, at velocity level.
 #pragma once
 #include <mujoco/mujoco.h>
 
@@ -23,12 +23,12 @@ struct StepContacts {
 /// Velocity of MuJoCo's constraint row i when the generalised velocity is v.
 double row_velocity(const mjData* d, int i, const double* v);
 
-/// Culls contacts that stay open both at the velocity now and at the one without impulses,
-/// v + h a_free, with 0.25 m/s to spare. The others are solved.
+/// Culls contacts that stay open both at the present velocity and at the one without impulses, v +
+/// h a_free, with a reserve of 0.25 m/s. The others are solved.
 void cull(const mjModel* m, const mjData* d, const double* a_free, StepContacts& contacts);
 
-/// Takes in again what was culled and is closed by more than 1 nm at the end of the step, after the
-/// velocity v; so the solution is that of the whole problem. Returns how many those are.
+/// Adds culled contacts that are closed by more than 1 nm at the end of the step, after the
+/// velocity v; so the solution is that of the whole problem. Returns their number.
 int take_in_closed(const mjModel* m, const mjData* d, const double* v, StepContacts& contacts);
 
 }  // namespace stickslip::mujoco

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kPairBytes = 32;  // MuJoCo's mjcPair, with alignment
 constexpr std::size_t kMost = std::size_t(4) << 30;
 
-// Pages that are never written cost nothing. Pairs with flexes come element by element.
+// Pages that are never written cost nothing. Pairs with flexes are listed element by element.
 std::size_t bytes_of_pairs(const mjModel& m) {
   const std::size_t geoms = m.ngeom, elements = m.nflexelem;
   const std::size_t pairs = geoms * (geoms + 1) / 2 + m.npair + geoms * elements;

@@ -12,7 +12,7 @@ namespace {
 using Impl = BatchSim::Impl;
 
 constexpr int kMostRounds = 8, kMostGhostRounds = 3;
-constexpr double kRest = 1e-6;  // m; what is that near, and comes no nearer, is at rest
+constexpr double kRest = 1e-6;  // m; a contact this near, and not approaching by more, is at rest
 
 bool solved(const Impl& sim, const Passage& p) {
   return sim.buffers->results().status(p.slot) == EnvStatus::solved;
@@ -24,7 +24,7 @@ void find_end_velocity(const Impl& sim, const mjModel* m, const mjData* d, Passa
                  sim.buffers->results().impulse(p.slot), p.end_velocity.data());
 }
 
-// The problem of the contacts that are marked now, and its solution, from that of the last one.
+// The problem of the contacts that are marked now, solved from the last solution.
 void solve_marked(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   Lap lap(p);
   p.saved.keep_solution(*sim.buffers, p.slot);
@@ -42,7 +42,7 @@ void solve_marked(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   lap.mark(kSolve);
 }
 
-// Until the solution is that of all contacts but ghosts.
+// Repeats until the solution is that of all contacts except ghosts.
 void take_in_culled(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   for (int round = 0; round < kMostRounds && !p.failed; ++round) {
     if (p.contacts.count(Use::culled) == 0) return;
@@ -58,8 +58,8 @@ bool of_pair(const mjContact& c, const GeomPair& pair) {
   return c.geom[0] == pair.geom[0] && c.geom[1] == pair.geom[1];
 }
 
-// Whether contact i may be a ghost: what is not at rest. Contacts with a plane, which reaches
-// everywhere, never are; flexes belong to no pair.
+// Whether contact i may be a ghost: it is not at rest. Contacts with a plane, which is infinite,
+// never are; flexes belong to no pair.
 bool may_be_ghost(const mjModel* m, const mjData* d, const Passage& p, int i) {
   const mjContact& c = d->contact[i];
   for (const int g : c.geom)
@@ -80,8 +80,8 @@ GeomPair pair_of(const mjData* d, const StepContacts& contacts, const mjContact&
   return pair;
 }
 
-// Adds the pairs of contacts that act, may be ghosts, and were not looked at yet. Whether there are
-// any.
+// Adds the pairs of contacts that act, may be ghosts, and were not examined yet. Returns whether
+// there are any.
 bool find_suspects(const Impl& sim, const mjModel* m, const mjData* d, Passage& p) {
   const EnvSlot slot = sim.buffers->slot(p.slot);
   const double* r = sim.buffers->results().impulse(p.slot);
@@ -96,7 +96,7 @@ bool find_suspects(const Impl& sim, const mjModel* m, const mjData* d, Passage& 
   return p.pairs.size() > known;
 }
 
-// Whether a contact of a pair that touches is one by which it does; if none is, all are.
+// Whether the contact is one by which its pair touches; if no contact is, all are.
 bool is_real(const mjData* d, const GeomPair& pair, const mjContact& contact) {
   if (!pair.touches || agrees(pair, contact.frame)) return pair.touches;
   for (int i = 0; i < d->ncon; ++i)
@@ -114,8 +114,8 @@ void mark_pairs(const mjModel* m, const mjData* d, Passage& p) {
   }
 }
 
-// Looks which pairs that were left out touch on their way: those of which nothing is known do.
-// Whether there are any.
+// Finds which left-out pairs touch on their paths; after a failed solve, all count as touching.
+// Returns whether there are any.
 bool trace(const Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   const auto touching = [&] {
     return std::count_if(p.pairs.begin(), p.pairs.end(),
@@ -129,8 +129,8 @@ bool trace(const Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   return touching() > before;
 }
 
-// Takes in the pairs that touch without their doubtful contacts, until those that are still left
-// out do not. Where all are back, as most that come near are, the problem is the one before.
+// Adds the pairs that touch without their suspect contacts, until the pairs still left out do not
+// touch. If all are included again, as is usual, the problem with all of them is restored.
 void take_in_real(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   while (!p.failed && trace(sim, m, d, p)) {
     mark_pairs(m, d, p);
@@ -143,8 +143,8 @@ void take_in_real(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   }
 }
 
-// Solves the problem without the doubtful contacts of all suspects: until there are none left, for
-// a way that leads past one ghost must not be bent by another. Whether there were any.
+// Solves the problem without the suspect contacts, and repeats until there are no new suspects,
+// because a path past one ghost must not be deflected by another. Returns whether there were any.
 bool leave_out_suspects(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   int k = 0;
   for (; k < kMostRounds && !p.failed && find_suspects(sim, m, d, p); ++k) {

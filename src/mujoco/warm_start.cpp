@@ -6,12 +6,12 @@
 namespace stickslip::mujoco {
 namespace {
 
-// Of a step with more contacts, the others start cold. All are copied with the state.
+// In steps with more contacts, the others start cold. All are copied with the state.
 constexpr int kMostContacts = 16;
 constexpr int kMostRows = 256;
 
-// A contact: its pair, position [3], force [3] and, where geoms have torsional friction, moment
-// [3], all in the world's frame, which does not turn as a contact's does.
+// A contact: its pair, position [3], force [3] and, if geoms have torsional friction, moment [3],
+// all in the world's frame, which does not rotate as a contact's frame does.
 enum ContactField { kPair = 0, kPosition = 1, kForce = 4, kMoment = 7, kContactSize = 10 };
 
 bool has_moments(const mjModel& m) {
@@ -21,7 +21,7 @@ bool has_moments(const mjModel& m) {
          std::any_of(m.pair_dim, m.pair_dim + m.npair, rolls);
 }
 
-// The most rows that are no contacts (flexible bodies' equalities have more).
+// The maximum number of rows that are not contacts (equalities of flexible bodies have more).
 int most_rows(const mjModel& m) {
   const auto positive = [](mjtNum value) { return value > 0; };
   const auto rows =
@@ -37,13 +37,13 @@ mjtNum pair_of(const mjModel* m, const mjContact& c) {
   return mjtNum(side(0)) * mjtNum(m->ngeom + m->nflex) + mjtNum(side(1));
 }
 
-// Frictionless contacts are rows like others; the number of a contact says nothing.
+// Frictionless contacts are rows like others; the number of a contact does not identify it.
 mjtNum id_of(const mjModel* m, const mjData* d, int i) {
   const int type = d->efc_type[i], id = d->efc_id[i];
   return 16 * (type == mjCNSTR_CONTACT_FRICTIONLESS ? pair_of(m, d->contact[id]) : id) + type;
 }
 
-// Anybody may write to the state.
+// The state is writable by the caller, so the count is checked.
 int count_in(mjtNum kept, int most) { return kept >= 0 && kept <= most ? int(kept) : 0; }
 
 int rows_of(const EnvShape& s) { return s.n_free + s.n_nonneg + s.n_box; }
@@ -136,7 +136,7 @@ void ImpulseStore::keep(const mjModel* m, mjData* d, const EnvSlot& slot, int ro
     mjtNum local[6] = {};
     mju_copy(local, r + row, contact.dim);
     row += contact.dim;
-    if (local[0] == 0) continue;  // what does not push starts from rest anyway
+    if (local[0] == 0) continue;  // contacts without a force start from rest
     kept[kPair] = pair_of(m, contact);
     mju_copy3(kept + kPosition, contact.pos);
     mju_mulMatTVec3(kept + kForce, contact.frame, local);

@@ -1,23 +1,23 @@
-// Impulses of one step as a start for the next one's solve, by what they belong to: a contact by
-// its pair of geoms and the nearest position, any other row by MuJoCo's type and id.
+// Impulses of one step as a start for the solve of the next step. A contact is identified by its
+// pair of geoms and the nearest position, any other row by MuJoCo's type and id.
 //
-// They lie in mjData's userdata, behind the model's own, and so are part of MuJoCo's state: a
-// restart from a saved state has the same bits, and a reset forgets them.
+// They are stored in mjData's userdata, after the model's own data, and so are part of MuJoCo's
+// state: a restart from a saved state has the same bits, and a reset clears them.
 #pragma once
 #include "src/mujoco/gather.hpp"
 
 namespace stickslip::mujoco {
 
-/// Where they lie; without room nothing is kept.
+/// Offset of the storage; without room nothing is kept.
 class ImpulseStore {
  public:
   ImpulseStore() = default;
-  /// Makes room in the model, which has no mjData yet: for all of its rows that are no contacts,
+  /// Makes room in the model, before it has any mjData: for all of its rows that are not contacts,
   /// and for 16 contacts.
   explicit ImpulseStore(mjModel& m);
 
   /// Writes a start r [rows] for the problem in `slot`, 0 where nothing is known. Returns whether
-  /// anything is.
+  /// anything is known.
   bool recall(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows, double* r) const;
 
   /// Keeps the impulses r [rows].

@@ -17,13 +17,15 @@ struct Block {
 
 std::vector<Block> blocks(const Problem& problem);
 
-/// Circular coordinates of a contact (§1): r = scale * r_hat, u_hat = scale * u, where the friction
-/// cone is |r_hat_t| <= mu1 r_hat_n. A row with mu_j = 0 has scale 0: it carries no impulse. The
-/// law `frictionless` is the case where every mu_j = 0.
+/// Circular coordinates of a contact (§1): r = scale * r_hat, u_hat = scale * u, in which the
+/// friction cone is |r_hat_t| <= mu1 r_hat_n. A row with mu_j = 0 has scale 0: it carries no
+/// impulse. In the law `frictionless`, every mu_j = 0.
+template <class Real>
 struct Circular {
-  double mu1;    ///< the first coefficient that is not zero; 0 if there is none
-  Vector scale;  ///< [size], 1 for the normal, mu_j / mu1 for the others
+  Real mu1;                    ///< the first coefficient that is not zero; 0 if there is none
+  Eigen::VectorX<Real> scale;  ///< [size], 1 for the normal, mu_j / mu1 for the others
 };
-Circular circular(const Problem& problem, const Block& block, Law law);
+template <class Real>
+Circular<Real> circular(const Problem& problem, const Block& block, Law law);
 
 }  // namespace stickslip::reference

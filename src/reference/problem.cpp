@@ -72,16 +72,20 @@ std::vector<Block> blocks(const Problem& problem) {
   return all;
 }
 
-Circular circular(const Problem& problem, const Block& block, Law law) {
-  Circular c{0.0, Vector::Zero(block.size)};
-  c.scale[0] = 1.0;
+template <class Real>
+Circular<Real> circular(const Problem& problem, const Block& block, Law law) {
+  Circular<Real> c{0, Eigen::VectorX<Real>::Zero(block.size)};
+  c.scale[0] = 1;
   if (block.kind != Kind::contact || law == Law::frictionless) return c;
-  const Vector mu = problem.mu.segment(block.parameter, block.size - 1);
-  for (double coefficient : mu) {
-    if (c.mu1 == 0.0) c.mu1 = coefficient;
+  const Eigen::VectorX<Real> mu =
+      problem.mu.segment(block.parameter, block.size - 1).template cast<Real>();
+  for (Real coefficient : mu) {
+    if (c.mu1 == 0) c.mu1 = coefficient;
   }
-  if (c.mu1 != 0.0) c.scale.tail(mu.size()) = mu / c.mu1;
+  if (c.mu1 != 0) c.scale.tail(mu.size()) = mu / c.mu1;
   return c;
 }
+template Circular<double> circular(const Problem&, const Block&, Law);
+template Circular<long double> circular(const Problem&, const Block&, Law);
 
 }  // namespace stickslip::reference

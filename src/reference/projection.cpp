@@ -7,56 +7,67 @@
 
 namespace stickslip::reference {
 
-Vector project_circular(const Vector& y, double mu) {
-  const Vector t = y.tail(y.size() - 1);
-  const double length = t.norm();
+namespace {
+
+template <class Real>
+using Plane = Eigen::Vector2<Real>;
+
+/// Soft thresholding: moves every entry towards 0 by the same amount.
+template <class Real>
+VectorOf<Real> shrunk_by(const VectorOf<Real>& t, Real by) {
+  return t.unaryExpr([&](Real x) { return std::copysign(std::max(std::abs(x) - by, Real(0)), x); });
+}
+
+}  // namespace
+
+template <class Real>
+VectorOf<Real> project_circular(const VectorOf<Real>& y, Scalar<Real> mu) {
+  const VectorOf<Real> t = y.tail(y.size() - 1);
+  const Real length = t.norm();
   if (y[0] >= 0.0 && length <= mu * y[0]) return y;
-  // By symmetry the nearest point lies in the half plane through the axis and y. There the cone is
-  // a wedge whose boundary is the ray (1, mu): drop the perpendicular on it, but stay on the ray.
-  const Eigen::Vector2d ray = Eigen::Vector2d(1.0, mu).normalized();
-  const double along = std::max(0.0, ray.dot(Eigen::Vector2d(y[0], length)));
-  Vector nearest = Vector::Zero(y.size());
+  // By symmetry the nearest point is in the half plane through the axis and y. There the cone is a
+  // wedge whose boundary is the ray (1, mu): project perpendicularly onto the ray.
+  const Plane<Real> ray = Plane<Real>(1.0, mu).normalized();
+  const Real along = std::max(Real(0), ray.dot(Plane<Real>(y[0], length)));
+  VectorOf<Real> nearest = VectorOf<Real>::Zero(y.size());
   nearest[0] = along * ray[0];
   if (length > 0.0) nearest.tail(t.size()) = t * (along * ray[1] / length);
   return nearest;
 }
 
-Vector project_diamond(const Vector& t, double radius) {
-  const auto shrunk = [&](double by) -> Vector {
-    return t.unaryExpr([&](double x) { return std::copysign(std::max(std::abs(x) - by, 0.0), x); });
-  };
-  if (t.lpNorm<1>() <= radius) return t;
-  // KKT: every coordinate moves towards 0 by the same multiplier, which makes the sum equal the
-  // radius. The sum falls monotonically with it, so bisect until the interval has no inside.
-  double below = 0.0;
-  double above = t.lpNorm<Eigen::Infinity>();
-  for (double middle = 0.5 * above; below < middle && middle < above;
-       middle = 0.5 * (below + above)) {
-    (shrunk(middle).lpNorm<1>() > radius ? below : above) = middle;
+template <class Real>
+VectorOf<Real> project_diamond(const VectorOf<Real>& t, Scalar<Real> radius) {
+  if (t.template lpNorm<1>() <= radius) return t;
+  // KKT: every coordinate moves towards 0 by the same multiplier, which makes the sum equal to the
+  // radius. The sum decreases monotonically with it, so bisect to the last representable number.
+  Real below = 0;
+  Real above = t.template lpNorm<Eigen::Infinity>();
+  for (Real middle = above / 2; below < middle && middle < above; middle = (below + above) / 2) {
+    (shrunk_by(t, middle).template lpNorm<1>() > radius ? below : above) = middle;
   }
-  return shrunk(above);
+  return shrunk_by(t, above);
 }
 
 namespace {
 
-using Plane = Eigen::Vector2d;
-
-Plane corner(double k, int d) {
-  const double angle = 2.0 * std::numbers::pi * k / d;
+template <class Real>
+Plane<Real> corner(Real k, int d) {
+  const Real angle = 2 * std::numbers::pi_v<Real> * k / d;
   return {std::cos(angle), std::sin(angle)};
 }
 
 /// Nearest point to y of the polygon with sides at `distance` from 0 whose normals are the d
-/// directions: of all its sides' nearest points, unless y is inside.
-Plane project_polar(const Plane& y, double distance, int d) {
+/// directions: the nearest of all its sides' nearest points, unless y is inside.
+template <class Real>
+Plane<Real> project_polar(const Plane<Real>& y, Real distance, int d) {
   bool inside = true;
-  Plane nearest = Plane::Zero();
-  double least = std::numeric_limits<double>::infinity();
+  Plane<Real> nearest = Plane<Real>::Zero();
+  Real least = std::numeric_limits<Real>::infinity();
   for (int k = 0; k < d; ++k) {
-    const Plane normal = corner(k, d);
-    const Plane side(-normal[1], normal[0]);
-    const double half = distance * std::tan(std::numbers::pi / d);
-    const Plane x = distance * normal + std::clamp(side.dot(y), -half, half) * side;
+    const Plane<Real> normal = corner(Real(k), d);
+    const Plane<Real> side(-normal[1], normal[0]);
+    const Real half = distance * std::tan(std::numbers::pi_v<Real> / d);
+    const Plane<Real> x = distance * normal + std::clamp(side.dot(y), -half, half) * side;
     inside = inside && normal.dot(y) <= distance;
     if ((x - y).norm() < least) {
       least = (x - y).norm();
@@ -68,32 +79,48 @@ Plane project_polar(const Plane& y, double distance, int d) {
 
 }  // namespace
 
-double polygon_gauge(const Vector& t, int d) {
-  double longest = 0.0;  // over the sides' normals, which lie between the corners
-  for (int k = 0; k < d; ++k) longest = std::max(longest, corner(k + 0.5, d).dot(t.head(2)));
-  return longest / std::cos(std::numbers::pi / d) + t.tail(t.size() - 2).lpNorm<1>();
+template <class Real>
+Real polygon_gauge(const VectorOf<Real>& t, int d) {
+  Real longest = 0;  // over the sides' normals, which are between the corners
+  for (int k = 0; k < d; ++k) {
+    longest = std::max(longest, corner(Real(k) + Real(0.5), d).dot(t.template head<2>()));
+  }
+  return longest / std::cos(std::numbers::pi_v<Real> / d) +
+         t.tail(t.size() - 2).template lpNorm<1>();
 }
 
-Vector project_polygon(const Vector& t, double radius, int d) {
-  // As the diamond: the multiplier moves the plane towards 0 by its projection on the polar set.
-  const auto shrunk = [&](double by) -> Vector {
-    Vector x =
-        t.unaryExpr([&](double v) { return std::copysign(std::max(std::abs(v) - by, 0.0), v); });
-    x.head(2) = t.head(2) - project_polar(t.head(2), by, d);
+template <class Real>
+VectorOf<Real> project_polygon(const VectorOf<Real>& t, Scalar<Real> radius, int d) {
+  // Like the diamond: the multiplier moves the plane towards 0 by its projection on the polar set.
+  const Plane<Real> plane = t.template head<2>();
+  const auto shrunk = [&](Real by) {
+    VectorOf<Real> x = shrunk_by(t, by);
+    x.template head<2>() = plane - project_polar(plane, by, d);
     return x;
   };
   if (polygon_gauge(t, d) <= radius) return t;
-  double below = 0.0;
-  double above = t.lpNorm<1>();
-  for (double middle = 0.5 * above; below < middle && middle < above;
-       middle = 0.5 * (below + above)) {
+  Real below = 0;
+  Real above = t.template lpNorm<1>();
+  for (Real middle = above / 2; below < middle && middle < above; middle = (below + above) / 2) {
     (polygon_gauge(shrunk(middle), d) > radius ? below : above) = middle;
   }
   return shrunk(above);
 }
 
-Vector project_square(const Vector& t, double radius) {
+template <class Real>
+VectorOf<Real> project_square(const VectorOf<Real>& t, Scalar<Real> radius) {
   return t.cwiseMax(-radius).cwiseMin(radius);
 }
+
+template VectorOf<double> project_circular(const VectorOf<double>&, double);
+template VectorOf<double> project_diamond(const VectorOf<double>&, double);
+template VectorOf<double> project_polygon(const VectorOf<double>&, double, int);
+template VectorOf<double> project_square(const VectorOf<double>&, double);
+template double polygon_gauge(const VectorOf<double>&, int);
+template VectorOf<long double> project_circular(const VectorOf<long double>&, long double);
+template VectorOf<long double> project_diamond(const VectorOf<long double>&, long double);
+template VectorOf<long double> project_polygon(const VectorOf<long double>&, long double, int);
+template VectorOf<long double> project_square(const VectorOf<long double>&, long double);
+template long double polygon_gauge(const VectorOf<long double>&, int);
 
 }  // namespace stickslip::reference

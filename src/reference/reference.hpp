@@ -1,5 +1,5 @@
-// The oracle: docs/mathematics.md written down once more, in double with Eigen, for clarity and not
-// for speed. It shares no code with kernels/, so that agreement of the two means something.
+// The oracle: docs/mathematics.md implemented again, in double with Eigen, for clarity and not for
+// speed. It shares no code with kernels/, so that the agreement of the two is evidence.
 #pragma once
 #include <Eigen/Dense>
 #include <vector>
@@ -24,14 +24,14 @@ struct Problem {
   int directions = 4;     ///< of law `pyramid` in the sliding plane
 };
 
-/// Rows that the shape and the dims of a problem (not the size of its W) ask for.
+/// Number of rows that the shape and the dims of a problem require (not the size of its W).
 int rows(const Problem& problem);
 
 /// The problem in slot `env` of a batch; absent arrays get their documented defaults.
 template <class In>
 Problem from_batch(const ProblemBatch<In>& batch, int env);
 
-/// Whether the numbers make sense for the law: finite, mu >= 0, R >= 0, lo <= hi, no negative
+/// Whether the numbers are valid for the law: finite, mu >= 0, R >= 0, lo <= hi, no negative
 /// diagonal; for `convex` also W symmetric to `asymmetry` * max|W|.
 bool is_valid(const Problem& problem, Law law, double asymmetry = 1e-6);
 
@@ -48,15 +48,15 @@ NaturalMap natural_map(const Problem& problem, const Vector& r, Law law);
 /// max |F| / rho, m/s; infinite where anything is NaN.
 double residual(const Problem& problem, const Vector& r, Law law);
 
-/// The residual and the violation of each condition by itself.
+/// The residual and the violation of each condition separately.
 Measures measures(const Problem& problem, const Vector& r, Law law);
 
 struct Solution {
   Vector impulse;
   double residual;  ///< by `residual`, so an unsolved problem cannot look solved
 };
-/// Slow but sure for problems of a few contacts: relaxation, Newton on the natural map, a homotopy
-/// in the compliance, many starts; the best impulse of all.
+/// Slow but reliable for problems of a few contacts: relaxation, Newton on the natural map, a
+/// homotopy in the compliance, many starts; returns the best impulse of all.
 Solution solve(const Problem& problem, Law law);
 
 /// W = J M^-1 J^T.

@@ -6,9 +6,9 @@
 namespace stickslip::reference {
 namespace {
 
-constexpr double kEnough = 1e-13;  ///< times max|b|: as exact as the residual itself is
+constexpr double kEnough = 1e-13;  ///< times max|b|: as exact as the residual itself
 
-/// Natural map with unknowns and equations scaled so that W would have a unit diagonal:
+/// Natural map with unknowns and equations scaled so that W has a unit diagonal:
 /// z = r_hat / sqrt(rho) -> F / sqrt(rho).
 class ScaledMap {
  public:
@@ -18,7 +18,8 @@ class ScaledMap {
     root_rho_ = rho.cwiseSqrt();
     unit_ = root_rho_;
     for (const Block& block : blocks(problem)) {
-      unit_.segment(block.row, block.size).array() *= circular(problem, block, law).scale.array();
+      unit_.segment(block.row, block.size).array() *=
+          circular<double>(problem, block, law).scale.array();
     }
   }
   Vector impulse(const Vector& z) const { return unit_.cwiseProduct(z); }
@@ -26,7 +27,7 @@ class ScaledMap {
     return natural_map(problem_, impulse(z), law_).value.cwiseQuotient(root_rho_);
   }
   /// Central differences of this piecewise smooth map. The map itself is exact, so errors of the
-  /// Jacobian cost speed, not accuracy; at a kink they average both sides, as Clarke's does.
+  /// Jacobian affect speed, not accuracy; at a kink they average both sides, as Clarke's does.
   Matrix jacobian(const Vector& z, double step) const {
     Matrix J(z.size(), z.size());
     Vector moved = z;
@@ -50,7 +51,7 @@ class ScaledMap {
   Vector root_rho_, unit_;
 };
 
-/// Levenberg-Marquardt on the natural map from `start`; keeps whatever it gains.
+/// Levenberg-Marquardt on the natural map from `start`; keeps every improvement.
 Vector newton(const Problem& problem, Law law, const Vector& start) {
   const ScaledMap map(problem, law);
   Vector z = map.scaled(start);
@@ -77,14 +78,14 @@ Vector newton(const Problem& problem, Law law, const Vector& start) {
   return map.impulse(z);
 }
 
-/// Gauss-Seidel on the natural map: each block in turn takes its own projected step. The step is
-/// 1/trace of the block, safe for any spectrum.
+/// Gauss-Seidel on the natural map: each block in turn takes its own projected step of size 1/trace
+/// of the block, which is stable for any spectrum.
 Vector relax(const Problem& problem, Law law, Vector r, int sweeps) {
   const std::vector<Block> all = blocks(problem);
   for (int sweep = 0; sweep < sweeps; ++sweep) {
     for (const Block& block : all) {
       const NaturalMap map = natural_map(problem, r, law);
-      const Vector scale = circular(problem, block, law).scale;
+      const Vector scale = circular<double>(problem, block, law).scale;
       r.segment(block.row, block.size) -=
           scale.cwiseProduct(map.value.segment(block.row, block.size)) / block.size;
     }
@@ -92,7 +93,7 @@ Vector relax(const Problem& problem, Law law, Vector r, int sweeps) {
   return r;
 }
 
-/// Remembers the best impulse offered.
+/// Remembers the best candidate.
 class Best {
  public:
   Best(const Problem& problem, Law law)
@@ -114,7 +115,7 @@ class Best {
   double enough_;
 };
 
-/// Follows the solution from a problem with much compliance to the true one.
+/// Follows the solution from a problem with large compliance to the original one.
 Vector homotopy(const Problem& problem, Law law) {
   const Vector diagonal = problem.W.diagonal();
   Vector r = Vector::Zero(rows(problem));

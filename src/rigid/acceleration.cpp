@@ -66,7 +66,7 @@ void step_acceleration(Environment& env, double time, const SimOptions& options,
   env.status = EnvStatus::solved;
   env.residual = 0.;
   env.rounds = 4;
-  // Nodes and weights of the stages; stage i starts where stage i - 1 leads in `node` h.
+  // Nodes and weights of the stages; stage i starts at the end of stage i - 1, after `node` h.
   constexpr double node[] = {0., 0.5, 0.5, 1.}, weight[] = {1. / 6, 1. / 3, 1. / 3, 1. / 6};
   Rate rate;
   std::vector<Body> end = begin;

@@ -1,4 +1,4 @@
-// What a simulation refuses, naming the environment, the item and the value.
+// Input checks of a simulation; messages name the environment, the item and the value.
 #include <cmath>
 #include <sstream>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// From a system in some pose to the rows of its problem.
+// From the pose of a system to the rows of its problem.
 #include <cmath>
 
 #include "src/rigid/environment.hpp"
@@ -18,7 +18,7 @@ void append_contact(const Contact& contact, const std::vector<Body>& bodies, int
     const Vector3 direction = frame.row(i).transpose();
     Row& row = to.rows[first + i];
     row.C = i == 0 ? gap.distance : 0.;
-    if (!(std::abs(n.squaredNorm() - 1.) < 1e-9)) row.C = std::nan("");  // found by the solver
+    if (!(std::abs(n.squaredNorm() - 1.) < 1e-9)) row.C = std::nan("");  // the solver reports it
     row.Ja << -direction, -(p - a.x).cross(direction);
     row.Jb << direction, (p - b.x).cross(direction);
     to.bodies[first + i] = {contact.a, contact.b};

@@ -12,8 +12,8 @@ namespace stickslip::rigid {
 using Vector = Eigen::VectorXd;
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Where the rows stand: joints and drives (free), limits and frictionless contacts (nonneg), dry
-/// friction of joints (box), contacts with friction (blocks n, t1, t2). -1: there are none.
+/// The positions of the rows: joints and drives (free), limits and frictionless contacts (nonneg),
+/// dry friction of joints (box), contacts with friction (blocks n, t1, t2). -1: there are none.
 struct Layout {
   Layout(const System& system);
   EnvShape shape;
@@ -22,7 +22,7 @@ struct Layout {
   std::vector<int> contact;                        ///< first row, one per contact
 };
 
-/// All rows at an instant: C is a joint's C, a limit's or a contact's gap; 0 for friction.
+/// All rows at an instant: C of a joint, or the gap of a limit or a contact; 0 for friction.
 struct Constraints {
   std::vector<Row> rows;
   std::vector<std::array<int, 2>> bodies;  ///< a, b of each row
@@ -38,7 +38,7 @@ struct Environment {
   Layout layout;
 
   // The problem of the latest step (or stage).
-  Constraints start;                   ///< the rows that it was made of
+  Constraints start;                   ///< the rows from which it was made
   Matrix M, J;                         ///< [nv][nv], [rows][nv]
   Vector u, free, next;                ///< [nv] velocity; without and with impulses
   Vector bias;                         ///< [rows] what gaps, drift, impact add to J free
@@ -62,12 +62,12 @@ struct Environment {
   void assemble_mechanism();
   /// W of M and J; false where M is not positive definite or something is not finite.
   bool form_delassus(Workspace& workspace);
-  /// b = J free + bias, solved from the impulses at hand; `next`, status, residual. False: bad
+  /// Solves b = J free + bias from the present impulses; sets `next`, status, residual. False: bad
   /// input.
   bool solve(const SolveOptions& options, Workspace& workspace);
-  /// Measures what the bodies violate now.
+  /// Measures the present violations of the bodies.
   void measure(double time);
-  /// The verdict on a step that could not be done.
+  /// The verdict on a step that failed.
   void fail();
 };
 
@@ -84,7 +84,7 @@ bool solve_by_newton(Environment& env, double time, const SimOptions& options);
 void step_acceleration(Environment& env, double time, const SimOptions& options,
                        Workspace& workspace);
 
-/// Throws std::invalid_argument for what cannot be simulated.
+/// Throws std::invalid_argument for systems or options that cannot be simulated.
 void check(const std::vector<System>& systems, const SimOptions& options);
 
 }  // namespace stickslip::rigid

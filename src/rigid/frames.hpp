@@ -1,4 +1,4 @@
-// Public arrays as Eigen vectors, and bodies at an instant as rows of constraints see them.
+// Public arrays as Eigen vectors, and bodies at an instant in the form that constraint rows need.
 #pragma once
 #include <Eigen/Dense>
 

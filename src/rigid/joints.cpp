@@ -12,7 +12,7 @@ struct Geometry {
   Frame a, b;
   Anchor at_a, at_b;
   Vector3 axis;    // of a, unit
-  Matrix3 zero_b;  // a's frame turned with b: equal to a.R where the coordinate is 0
+  Matrix3 zero_b;  // a's frame rotated with b: equal to a.R if the coordinate is 0
 
   Geometry(const Joint& j, const std::vector<Body>& bodies, double time)
       : a(frame_of(bodies, j.a)),
@@ -76,7 +76,7 @@ void append_bilateral(const Joint& joint, const std::vector<Body>& bodies, doubl
     rows.push_back(follow(coordinate(joint, at), motion, false));
     return;
   }
-  // Columns: the axis and two perpendicular ones, in a; and where b has them.
+  // Columns: the axis and two perpendicular ones, in a; and their directions as b carries them.
   Matrix3 axes;
   axes.col(0) = vec(joint.axis).normalized();
   axes.col(1) = axes.col(0).unitOrthogonal();

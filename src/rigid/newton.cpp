@@ -1,9 +1,9 @@
-// Hotz et al., section 2.1: the impulses f of a step as unknowns of a nonlinear system in the gaps
-// at its end,
+// Hotz et al., section 2.1: the impulses f of a step are the unknowns of a nonlinear system in the
+// gaps at the end of the step,
 //   sigma(f) = s + dt S (u + M^-1 (J^T f + dt g)),
 //   release:  delta(sigma(f)) = 0  for the contacts that are held (eq. 3), Newton-Raphson;
 //   fischer:  0 <= f, delta(sigma(f)) >= 0, one of them 0 (eq. 4), Newton on Fischer's function.
-// Joints are bilateral rows of both. Impulses are counted in metres, dt W_ii f_i.
+// Both include joints as bilateral rows. The unknowns are impulses in metres, dt W_ii f_i.
 #include <algorithm>
 #include <limits>
 
@@ -13,7 +13,7 @@
 namespace stickslip::rigid {
 namespace {
 
-/// The impulses f of some rows, and the end of the step that they make.
+/// The impulses f of some rows, and the end of the step that results from them.
 class Unknowns {
  public:
   Unknowns(Environment& env, std::vector<int> rows, double time, double h)
@@ -25,7 +25,7 @@ class Unknowns {
   Eigen::Index size() const { return Eigen::Index(rows_.size()); }
   int row(Eigen::Index k) const { return rows_[std::size_t(k)]; }
 
-  /// delta (of joints C) of these rows at sigma(f); `end()` has all rows there.
+  /// delta (for joints C) of these rows at sigma(f); `end()` has all rows there.
   Vector gaps(const Vector& f) {
     end_ = constraints(env_.system, env_.layout,
                        advanced(env_.system.bodies, env_.free + step_ * f, h_), time_ + h_);
@@ -49,13 +49,13 @@ class Unknowns {
     return D;
   }
 
-  /// The step's latest impulses as a start.
+  /// The latest impulses of the step as a start.
   Vector latest() const {
     Vector f(size());
     for (Eigen::Index k = 0; k < size(); ++k) f[k] = env_.impulse()[row(k)] * metres(k);
     return f;
   }
-  /// Makes f the step's impulses; false where it is not finite.
+  /// Sets the step's impulses to f; false if it is not finite.
   bool accept(const Vector& f) {
     env_.next = env_.free + step_ * f;
     double* const impulse = env_.result.view().impulse.data;
@@ -70,7 +70,7 @@ class Unknowns {
   Environment& env_;
   std::vector<int> rows_;
   double time_, h_;
-  Matrix step_;  // [nv][unknowns] M^-1 J^T of a metre of each
+  Matrix step_;  // [nv][unknowns] M^-1 J^T for one metre of each
   Constraints end_;
 };
 
@@ -103,7 +103,7 @@ bool solve_fischer(Environment& env, double time, const SimOptions& options) {
   result.status = &env.status;
   result.iterations = &steps;
   MncpWorkspace workspace(n, 1);
-  // Half of the tolerance: positions are rounded once more.
+  // Half of the tolerance, because positions are rounded once more.
   solve_mncp(problem, result,
              {.atol = 0.5 * options.gap_tolerance, .rtol = 1e-16, .max_newton = options.max_rounds},
              workspace);
@@ -112,10 +112,10 @@ bool solve_fischer(Environment& env, double time, const SimOptions& options) {
   return env.status != EnvStatus::bad_input && unknown.accept(f);
 }
 
-// Newton-Raphson for gaps(f) = 0 from f = 0. Contacts that depend on each other are normal: each
-// step is the shortest of the best ones. Rows that agree to a part in a thousand count as
-// dependent, as to tell them apart takes impulses a thousand times as large. Where there is no
-// solution the iteration ends between the gaps; returns the largest that is left.
+// Newton-Raphson for gaps(f) = 0 from f = 0. Dependent contacts are common: each step is the
+// shortest of the best ones. Rows that agree to a part in a thousand count as dependent, because
+// separating them needs impulses a thousand times as large. Without a solution the iteration ends
+// between the gaps; returns the largest remaining gap.
 double newton_raphson(Unknowns& unknown, const SimOptions& options, int& rounds, Vector& f) {
   f = Vector::Zero(unknown.size());
   for (double before = std::numeric_limits<double>::infinity();; ++rounds) {
@@ -131,9 +131,9 @@ double newton_raphson(Unknowns& unknown, const SimOptions& options, int& rounds,
   }
 }
 
-// The contact to hold or release next. Where the gaps are met, the one that penetrates most; else
-// the held one that pulls most or is farthest from its surface, as the others keep it off, but not
-// `newest`. -1: none by more than the tolerance; `most`: by how much.
+// The contact to hold or release next. If the gaps are met, the one that penetrates most; else the
+// held one that pulls most or is farthest from its surface, because the others keep it away, but
+// not `newest`. -1: none by more than the tolerance; `most`: by how much.
 int next_change(const Environment& env, const Unknowns& unknown, const Vector& f, bool met,
                 int newest, double& most) {
   Vector pull = Vector::Zero(env.layout.rows);
@@ -149,9 +149,9 @@ int next_change(const Environment& env, const Unknowns& unknown, const Vector& f
   return change;
 }
 
-// A contact is held from the step in which it would penetrate to the one in which it pulls: one
-// step later it is released, or at once where the held ones have no solution. Without a solution
-// the step is the last one that met its gaps.
+// A contact is held from the step in which it would penetrate to the one in which it pulls; one
+// step later it is released, or at once if the held ones have no solution. Without a solution the
+// step is the last one that met its gaps.
 bool solve_release(Environment& env, double time, const SimOptions& options) {
   const int n_free = env.layout.shape.n_free, n = env.layout.rows;
   for (int i = n_free; i < n; ++i)

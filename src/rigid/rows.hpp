@@ -1,4 +1,4 @@
-// Scalar constraints C(q, t) between two bodies, with all that time stepping asks of them:
+// Scalar constraints C(q, t) between two bodies, with all derivatives that time stepping needs:
 //   dC/dt = J u + rate,   d²C/dt² = J u' + k      (La Barbera: J = dC/dq H, k the rest).
 // Four kinds make every joint.
 #pragma once
@@ -6,25 +6,25 @@
 
 namespace stickslip::rigid {
 
-using Wrench = Eigen::Matrix<double, 6, 1>;  ///< a body's share of J: on v, on omega
+using Wrench = Eigen::Matrix<double, 6, 1>;  ///< a body's part of J: for v, for omega
 
 struct Row {
   double C = 0.;     ///< m, rad or 1
-  double rate = 0.;  ///< of what depends on time explicitly
-  double k = 0.;     ///< all of the second derivative but J u'
+  double rate = 0.;  ///< of the explicit dependence on time
+  double k = 0.;     ///< the second derivative without J u'
   Wrench Ja = Wrench::Zero(), Jb = Ja;
 };
 
-/// A point that a body carries, perhaps along a path in the body.
+/// A point that a body carries, possibly along a path in the body.
 struct Anchor {
-  Vector3 p;             ///< where it is
+  Vector3 p;             ///< its position
   Vector3 r;             ///< p from the centre of mass
   Vector3 velocity;      ///< of the point
   Vector3 path_rate;     ///< the part of the velocity that the path adds
-  Vector3 acceleration;  ///< of the point where v' = 0 and omega' = 0
+  Vector3 acceleration;  ///< of the point if v' = 0 and omega' = 0
 };
 
-/// `point` in the body's frame moves by `path` (absent: does not move).
+/// `point` in the body's frame moves by `path` (absent: it does not move).
 Anchor anchor(const Frame& body, const Vec3& point, const std::array<Trajectory, 3>& path,
               double time);
 

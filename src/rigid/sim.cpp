@@ -1,8 +1,7 @@
-#include <omp.h>
-
 #include <algorithm>
 #include <exception>
 
+#include "src/cpu/team.hpp"
 #include "src/rigid/environment.hpp"
 
 namespace stickslip::rigid {
@@ -23,7 +22,7 @@ Sim::Sim(std::vector<System> systems, const SimOptions& options) : impl_(std::ma
     rows = std::max(rows, env.layout.rows);
     contacts = std::max(contacts, env.layout.shape.n_contacts);
   }
-  const int threads = options.threads > 0 ? options.threads : omp_get_num_procs();
+  const int threads = options.threads > 0 ? options.threads : usable_cores();
   for (int t = 0; t < threads; ++t) impl_->workspaces.emplace_back(rows, contacts, 1);
   for (Environment& env : impl_->envs) env.measure(0.);
 }
@@ -35,19 +34,21 @@ void Sim::step() {
   Impl& sim = *impl_;
   const auto step_env = sim.options.level == Level::velocity ? &step_velocity : &step_acceleration;
   std::vector<std::exception_ptr> thrown(sim.envs.size());  // by the caller's functions
-  // A thread for every few environments: one that waits for others costs more than it brings.
-  constexpr std::size_t kChunk = 8;
-  const std::size_t chunks = (sim.envs.size() + kChunk - 1) / kChunk;
-  const int threads = int(std::min(sim.workspaces.size(), chunks));
-#pragma omp parallel for schedule(dynamic, kChunk) num_threads(threads)
-  for (std::size_t e = 0; e < sim.envs.size(); ++e) {
-    try {
-      step_env(sim.envs[e], sim.time, sim.options,
-               sim.workspaces[std::size_t(omp_get_thread_num())]);
-    } catch (...) {
-      thrown[e] = std::current_exception();
+  // One thread per few environments: a thread that waits for others costs more than it saves.
+  constexpr std::int64_t kChunk = 8;
+  const auto chunks = (std::int64_t(sim.envs.size()) + kChunk - 1) / kChunk;
+  const int threads = int(std::min(std::int64_t(sim.workspaces.size()), chunks));
+  const auto step_some = [&](std::int64_t begin, std::int64_t end, int thread) {
+    for (auto e = std::size_t(begin); e < std::size_t(end); ++e) {
+      try {
+        step_env(sim.envs[e], sim.time, sim.options, sim.workspaces[std::size_t(thread)]);
+      } catch (...) {
+        thrown[e] = std::current_exception();
+      }
     }
-  }
+  };
+  Watch nobody;
+  for_chunks_on_threads(threads, std::int64_t(sim.envs.size()), kChunk, nobody, step_some);
   sim.time += sim.options.time_step;
   for (const auto& exception : thrown)
     if (exception) std::rethrow_exception(exception);

@@ -1,7 +1,7 @@
 // A semi-implicit Euler step with constraints at velocity level:
 //   M (u+ - u) = dt g(q, u) + J^T r,   J u+ + bias in the rows' cones with r,   s+ = s + dt S u+.
-// bias = C(s, t + dt) / dt makes gaps and joints right to first order (Signorini with phi / dt).
-// The fixed-point iteration of Hotz et al. (eq. 6, 7) makes them right at the end of the step:
+// bias = C(s, t + dt) / dt makes gaps and joints first-order accurate (Signorini with phi / dt).
+// The fixed-point iteration of Hotz et al. (eq. 6, 7) makes them exact at the end of the step:
 //   nu = -delta(s+) + dt J u+,   bias = -nu / dt,   until delta(s+) >= 0.
 #include <algorithm>
 #include <cmath>
@@ -40,8 +40,8 @@ void set_bias(Environment& env, const SimOptions& options) {
   }
 }
 
-// Whether gaps and joints are right at the end of the step, and only contacts that touch press (or
-// bounce).
+// Whether gaps and joints are correct at the end of the step, and only contacts that touch (or
+// bounce) carry an impulse.
 bool meets(Environment& env, const Constraints& end, const SimOptions& options) {
   const double h = options.time_step;
   for (int i = 0; i < env.layout.rows; ++i) {
@@ -50,7 +50,7 @@ bool meets(Environment& env, const Constraints& end, const SimOptions& options) 
     if (i >= env.layout.shape.n_free) {
       const double C = env.start.rows[i].C;
       off -= least_end_gap(options.contact, C, h);
-      // An impulse in metres: how far it alone would move its own row in the step.
+      // An impulse in metres: the distance by which it alone would move its own row in the step.
       const bool bounces = bounce(options.contact, C, env.rate[i]) < 0.;
       off = std::min(off, bounces ? 0. : h * env.diagonal(i) * env.impulse()[i]);
     }
@@ -59,8 +59,8 @@ bool meets(Environment& env, const Constraints& end, const SimOptions& options) 
   return true;
 }
 
-// Solves with gaps narrowed that are too wide to close in this step: they would only blur the
-// verdict, whose tolerance grows with max|b|. One that presses then gets its width back.
+// Solves with reduced gaps where a gap is too wide to close in this step: a wide gap would only
+// enlarge the tolerance, which grows with max|b|. A row that then presses gets its width back.
 bool solve_rows(Environment& env, const SimOptions& options, Workspace& workspace) {
   const Vector bias = env.bias;
   const double fastest = 2. * (env.J * env.free).lpNorm<Eigen::Infinity>();
@@ -88,8 +88,8 @@ void correct_bias(Environment& env, const Constraints& end, const SimOptions& op
   }
 }
 
-// Where normals turn much in a step that iteration alternates or creeps: the share of each
-// correction to make, so that the last two would cancel (Aitken's; Irons & Tuck 1969).
+// For steps in which normals turn so much that the iteration alternates or is slow: the fraction of
+// each correction for which the last two would cancel (Aitken's; Irons & Tuck 1969).
 class Relaxation {
  public:
   double operator()(const Vector& correction) {
@@ -107,7 +107,7 @@ class Relaxation {
   double share_ = 1.;
 };
 
-// Solves, and where the method asks for it again with the gaps at the end of the step.
+// Solves, and repeats with the gaps at the end of the step if the method requires it.
 bool solve_step(Environment& env, double time, const SimOptions& options, Workspace& workspace) {
   const double h = options.time_step;
   Relaxation relaxation;

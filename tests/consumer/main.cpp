@@ -1,4 +1,4 @@
-// A program outside this repository: one box resting on the ground, solved, and one that falls.
+// A program outside this repository: solves one box at rest on the ground, and one that falls.
 #include <stickslip/rigid.hpp>
 #include <stickslip/stickslip.hpp>
 

@@ -1,5 +1,5 @@
 # cmake -D BUILD=<build tree> -D SOURCE=<this folder> -P run.cmake
-# Installs the library into a scratch prefix, builds a program against it, and runs that.
+# Installs the library to a temporary prefix, builds a program that uses it, and runs the program.
 set(scratch "${BUILD}/consumer")
 file(REMOVE_RECURSE "${scratch}")
 function(run)

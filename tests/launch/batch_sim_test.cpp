@@ -1,4 +1,4 @@
-// Simulations whose problems a device solves: the bits of the CPU.
+// Simulations whose problems are solved on a device: the same bits as on the CPU.
 #include <gtest/gtest.h>
 
 #include <cstring>

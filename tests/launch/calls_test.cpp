@@ -1,5 +1,5 @@
-// Calls of the device API one by one: replays, mechanisms, pyramids, host memory, refusals. Run
-// where launch_test.cpp is.
+// Calls of the device API one by one: replays, mechanisms, pyramids, host memory, invalid calls.
+// Runs wherever launch_test.cpp runs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using Mechanisms = support::DyadicMechanisms<In>;
 
 class Calls : public support::GpuTest<> {};
 
-// A graph reads what the arrays hold when it is replayed.
+// A graph reads the present contents of the arrays when it is replayed.
 TEST_F(Calls, a_replay_sees_new_values) {
   constexpr int envs = 50;
   const cuda::Stream stream = support::stream(1);
@@ -88,8 +88,7 @@ TEST_F(Calls, matrices_and_velocities_of_mechanisms_have_the_bits_of_the_cpu) {
   }
 }
 
-// Rows of every kind, contacts of every dimension, more directions: as an LCP, in a pass of its
-// own.
+// Rows of every kind, contacts of every dimension, more directions: as an LCP, in a separate pass.
 template <class In>
 void expect_pyramids_of_the_cpu(Precision precision, int directions) {
   const int envs = support::test_count(60);
@@ -136,12 +135,12 @@ TEST_F(Calls, pyramids_that_a_workspace_has_no_room_for_say_so) {
                std::invalid_argument);
 }
 
-// Slots as large as the largest environment travel; the rest of a result's slot is zero.
+// Slots as large as the largest environment are copied; the rest of a result's slot is zero.
 TEST_F(Calls, batches_of_host_memory_have_the_bits_of_the_cpu) {
   constexpr int envs = 60;
   const Batch<double> batch(envs);
   cuda::HostSolver<double> first, second;
-  for (const int count : {20, 60, 7}) {  // memory grows, and stays
+  for (const int count : {20, 60, 7}) {  // memory grows, and is kept
     for (const int begin : {0, envs - count}) {
       ProblemBatch<double> part = batch.view();
       part.num_envs = count;
@@ -154,7 +153,7 @@ TEST_F(Calls, batches_of_host_memory_have_the_bits_of_the_cpu) {
       std::fill(gpu.impulse.begin(), gpu.impulse.end(), -7.0);
       solve(part, cpu.view());
       first.start(part, {});
-      second.start(part, {});  // both under way
+      second.start(part, {});  // both in progress
       first.finish(gpu.view());
       second.finish(other.view());
       EXPECT_EQ(gpu.impulse, cpu.impulse);

@@ -8,7 +8,7 @@ namespace stickslip::support {
 
 cuda::Stream stream(int number);  ///< 0 ... 3; different numbers, different streams
 
-/// What a stream is told from construction to `end`, to be run later: a graph.
+/// Records the work on a stream from construction to `end`, to be run later: a graph.
 class Capture {
  public:
   explicit Capture(cuda::Stream stream);

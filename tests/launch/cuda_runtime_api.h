@@ -1,6 +1,6 @@
 // A CUDA runtime without a GPU: the part of NVIDIA's interface that src/cuda uses, on the CPU
-// (fake_runtime.cpp). Device memory is host memory that it keeps apart, kernels are host functions
-// (fake_kernels.cpp), and a capture records what a graph would. Compiled in place of the real
+// (fake_runtime.cpp). Device memory is separate host memory, kernels are host functions
+// (fake_kernels.cpp), and a capture records the same calls as a graph. Compiled instead of the real
 // header.
 #pragma once
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The kernels of kernels/launch/gpu_*.cu on the CPU: the same bodies on a HostGroup, in scratch of
-// the size that the launch has given them.
+// the size that the launch specifies.
 #include "tests/launch/fake_kernels.hpp"
 
 #include <cstring>
@@ -27,8 +27,8 @@ namespace {
 using kernels::Arena;
 using kernels::HostGroup;
 
-/// A kernel from a function of its parameters and the launch's shape: copies the parameters, as a
-/// launch does.
+/// A kernel from a function of its parameters and of the launch's shape; copies the parameters, as
+/// a launch does.
 template <class... P, void (*function)(const LaunchShape&, const P&...)>
 const void* make_kernel(
     std::integral_constant<void (*)(const LaunchShape&, const P&...), function>) {
@@ -48,7 +48,7 @@ const void* kernel() {
   return make_kernel(std::integral_constant<decltype(function), function>{});
 }
 
-/// Scratch of a group, full of NaN: a launch must not need what another left there.
+/// Scratch of a group, full of NaN: a launch must not use values that another left there.
 class GroupMemory {
  public:
   GroupMemory(const kernels::GroupScratch& scratch, std::size_t shared_bytes)

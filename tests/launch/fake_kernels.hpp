@@ -1,10 +1,10 @@
-// What tests see of the kernels that run without a GPU.
+// The interface of the kernels without a GPU for tests.
 #pragma once
 #include <vector>
 
 namespace stickslip::fake {
 
-/// Environments that each launch of a solve kernel found on its list, in order.
+/// Environments in the list of each launch of a solve kernel, in order.
 std::vector<int>& solved_by_launch();
 
 }  // namespace stickslip::fake

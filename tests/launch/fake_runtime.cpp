@@ -19,13 +19,14 @@ struct Runtime {
   std::map<const unsigned char*, std::size_t> memory;  ///< allocations
   cuda::Stream captured = nullptr;
   Nodes* nodes = nullptr;  ///< of the capture
+  cudaError_t device_error = cudaSuccess;
 };
 Runtime& runtime() {
   static Runtime instance;
   return instance;
 }
 
-/// Does it now, or notes it in the capture.
+/// Runs the work now, or records it in the capture.
 void enqueue(cudaStream_t stream, std::function<void()> work) {
   Runtime& r = runtime();
   if (r.nodes != nullptr && stream == r.captured) {
@@ -38,6 +39,8 @@ void enqueue(cudaStream_t stream, std::function<void()> work) {
 }  // namespace
 
 Calls& calls() { return runtime().calls; }
+
+void set_device_error(int error) { runtime().device_error = cudaError_t(error); }
 
 bool on_device(const void* memory, std::size_t bytes) {
   const auto* first = static_cast<const unsigned char*>(memory);
@@ -79,7 +82,7 @@ const char* cudaGetErrorString(cudaError_t error) {
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 cudaError_t cudaGetDeviceCount(int* count) {
   *count = 1;
-  return cudaSuccess;
+  return runtime().device_error;
 }
 cudaError_t cudaGetDevice(int* device) {
   *device = 0;

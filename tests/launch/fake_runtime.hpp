@@ -1,4 +1,4 @@
-// What tests see of the runtime without a GPU.
+// The interface of the runtime without a GPU for tests.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -16,10 +16,13 @@ struct LaunchShape {
   std::size_t shared_bytes;
 };
 
-/// A kernel: reads its parameters, as cudaLaunchKernel gets them, and returns what it will do.
+/// A kernel: reads its parameters as cudaLaunchKernel gets them, and returns the work to do.
 struct Kernel {
   std::function<void()> (*bind)(void** parameters, const LaunchShape& shape);
 };
+
+/// Result of cudaGetDeviceCount from now on: cudaSuccess, with one device, or this error.
+void set_device_error(int error);
 
 /// Whether all of [memory, memory + bytes) is device memory.
 bool on_device(const void* memory, std::size_t bytes);

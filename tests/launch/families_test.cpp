@@ -1,6 +1,6 @@
-// Families of contact problems of every size class in one ragged batch, so that every kernel has
-// work: narrow and wide groups, blocks, shared and global memory. STICKSLIP_TEST_COUNT sets how
-// many environments a batch has.
+// Families of contact problems of every size class in one ragged batch, so that all kernels are
+// used: narrow and wide groups, blocks, shared and global memory. STICKSLIP_TEST_COUNT sets the
+// number of environments in a batch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ struct Scenes {
 
  private:
   /// M = diag(m) + s s^T, s = sqrt(m) / 3: dense, positive definite. Degrees of freedom that a
-  /// scene does not have are unit masses at rest that no row touches.
+  /// scene does not have are unit masses at rest, which no row involves.
   void place(const support::Scene& scene, int env) {
     problems.push_back(scene.problem);
     const int own = int(scene.v_free.size());
@@ -94,7 +94,7 @@ void expect_equal(const support::PlainResults<In>& gpu, const support::PlainResu
   EXPECT_EQ(different, 0) << "of " << batch.num_envs();
 }
 
-/// Solves the scenes from W and from M and J. Scratch has room for `more_rows` rows more.
+/// Solves the scenes from W and from M and J. Scratch has room for `more_rows` additional rows.
 template <class In>
 void expect_bits_of_the_cpu(Scenes<In> scenes, SolveOptions options, int more_rows) {
   options.max_sweeps = 50;
@@ -104,7 +104,7 @@ void expect_bits_of_the_cpu(Scenes<In> scenes, SolveOptions options, int more_ro
   support::PlainResults<In> cpu(envs, n), fused(envs, n);
   solve(batch.view(), cpu.view(), options);
   Workspace host(n, contacts, 1);
-  ProblemBatch<In> without = batch.view();  // the mechanism has W
+  ProblemBatch<In> without = batch.view();  // the mechanism gives W
   without.W = {};
   MechanismStep<In> step = scenes.step();
   solve_mechanism(step, without, fused.view(), options, host);

@@ -1,5 +1,5 @@
-// Launches on a device: the bits of the CPU, from graphs too. Runs on every machine, with the
-// kernels' bodies on a runtime without a GPU (fake_runtime.cpp), and on a GPU where there is one.
+// Launches on a device have the bits of the CPU, also in graphs. Runs on every machine, with the
+// kernels' bodies on a runtime without a GPU (fake_runtime.cpp), and on a GPU if there is one.
 #include <algorithm>
 #include <cmath>
 
@@ -55,7 +55,7 @@ class Launch : public support::GpuTest<testing::TestWithParam<support::Case>> {
     support::PlainResults<In> cpu(envs, m.kMaxRows);
     Workspace host(m.kMaxRows, m.kMaxContacts, 1);
     solve_mechanism(m.step(), m.problem(), cpu.view(), options, host);
-    m.shape[2].n_contacts = 0;  // nothing of its impulse counts
+    m.shape[2].n_contacts = 0;  // its impulses have no effect
     const auto expected = support::hashes(m, cpu, envs);
     const std::vector<In> v_next = m.v_next;
     std::fill(m.v_next.begin(), m.v_next.end(), In(-7));
@@ -94,7 +94,7 @@ TEST_P(Launch, has_the_bits_of_the_cpu_from_mechanisms) {
   }
 }
 
-// A body squeezed between two contacts that both approach: u_1 + u_2 = -2 whatever the impulses.
+// A body between two contacts that both approach: u_1 + u_2 = -2 for all impulses.
 TEST_P(Launch, has_the_verdict_of_the_cpu_where_there_is_no_solution) {
   HostProblems<double> problems(3, 6, 2);
   const double J[6][3] = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, -1}, {1, 0, 0}, {0, 1, 0}};
@@ -117,8 +117,8 @@ TEST_P(Launch, has_the_verdict_of_the_cpu_where_there_is_no_solution) {
   }
 }
 
-// Of the rungs after the first too little may be left to begin with: they start at rest all the
-// same.
+// After the first rung, too few steps may be left to start another one; the next rungs start at
+// rest even then.
 TEST_P(Launch, has_the_bits_of_the_cpu_with_few_steps) {
   const int envs = support::test_count(40);
   for (const int steps : {0, 1, 2}) {

@@ -28,7 +28,7 @@ std::vector<std::uint64_t> hashes(const Problems& problems, const PlainResults<I
   return out;
 }
 
-/// Copies of views in device memory, as long as it lives.
+/// Copies of views in device memory, for the lifetime of this object.
 class DeviceMemory {
  public:
   explicit DeviceMemory(cuda::Stream stream) : stream_(stream) {}
@@ -65,7 +65,7 @@ class DeviceMemory {
     step.v_next = copy(step.v_next, m.num_envs);
     return step;
   }
-  /// The values of an array of this memory, when all before on the stream is done.
+  /// The values of an array of this memory, after all previous work on the stream.
   template <class T>
   std::vector<T> download(const EnvArray<T>& array, std::int64_t num_envs) const {
     std::vector<T> host(std::size_t(num_envs * array.stride));
@@ -99,10 +99,11 @@ class DeviceResults {
              place(h.iterations, envs),
              place(h.solver, envs),
              place(h.rows_needed, envs),
-             place(h.rung, envs)};
+             place(h.rung, envs),
+             {place(h.certificate.data, envs * std::size_t(max_rows)), max_rows}};
   }
   const ResultBatch<In>& view() const { return view_; }
-  /// The results on the host, when all before on the stream is done.
+  /// The results on the host, after all previous work on the stream.
   const PlainResults<In>& host() {
     for (const Copy& c : copies_) c.device.download(c.host, c.device.bytes(), stream_);
     cuda::wait(stream_);

@@ -1,5 +1,6 @@
-// How solves are scheduled, seen from a runtime without a GPU: what is launched, on whom, and what
-// a call never does.
+// The schedule of solves, observed on a runtime without a GPU: what is launched, for which
+// environments, and what a call never does.
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -22,6 +23,15 @@ fake::Calls calls_of(const std::function<void()>& f) {
   return fake::calls();
 }
 
+TEST(Devices, that_do_not_answer_are_told_of_in_the_words_of_CUDA) {
+  EXPECT_EQ(cuda::why_not(), "");
+  fake::set_device_error(cudaErrorInvalidValue);
+  EXPECT_FALSE(cuda::available());
+  EXPECT_EQ(cuda::why_not(), "no GPU answers here (CUDA: an error)");
+  fake::set_device_error(cudaSuccess);
+  EXPECT_TRUE(cuda::available());
+}
+
 TEST(Schedule, a_call_only_launches) {
   support::DyadicMechanisms<double> m(30);
   const cuda::Stream stream = support::stream(1);
@@ -42,7 +52,7 @@ TEST(Schedule, a_call_only_launches) {
   EXPECT_GT(calls_of([] { cuda::Buffer(8); }).allocations, 0) << "are they counted at all?";
 }
 
-// Rung 0 for all; the later rungs for those that it left, in the class that each belongs to.
+// Rung 0 for all; the later rungs for those that it left unsolved, each in its own class.
 TEST(Schedule, later_rungs_run_the_unsolved_alone) {
   const auto small = support::make_problems(support::Family::cage, 4, 300);  // 12 rows
   auto problems = small;
@@ -84,9 +94,13 @@ TEST(Schedule, one_rung_is_one_pass) {
   const auto problem = memory.copy(batch.view());
   support::DeviceResults<double> results(20, batch.max_rows(), nullptr);
   cuda::Workspace workspace(20, batch.max_rows(), 2);
-  for (const Law law : {Law::pyramid, Law::box}) {
+  SolveOptions pyramid, box;
+  pyramid.law = Law::pyramid;
+  box.law = Law::box;
+  box.max_rung = 0;
+  for (const SolveOptions& options : {pyramid, box}) {
     fake::solved_by_launch().clear();
-    cuda::solve(problem, results.view(), {.law = law}, workspace, nullptr);
+    cuda::solve(problem, results.view(), options, workspace, nullptr);
     EXPECT_EQ(fake::solved_by_launch(), std::vector<int>{20});
   }
 }

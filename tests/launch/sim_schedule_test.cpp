@@ -1,4 +1,4 @@
-// What a simulation asks of a device, seen from a runtime without a GPU.
+// The device calls of a simulation, observed on a runtime without a GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ TEST(SimSchedule, allocates_only_while_it_grows) {
   fake::calls() = {};
   fall();
   EXPECT_EQ(fake::calls().allocations, 0);
-  EXPECT_EQ(fake::calls().copies, 20 * 2 * 2);  // halves, to and fro
+  EXPECT_EQ(fake::calls().copies, 20 * 2 * 2);  // halves, in and out
   EXPECT_GT(sim.timings().gpu_busy, 0.0);
   EXPECT_GT(sim.timings().gpu_steps, 0.0);
 }

@@ -1,5 +1,5 @@
-// Many mixed problems, one in a hundred of them poisoned: on a device every other has the bits of
-// the CPU, from run to run and in any order of the batch. STICKSLIP_TEST_COUNT sets how many.
+// Many mixed problems, one in a hundred of them poisoned: on a device all others have the bits of
+// the CPU, in every run and in any order of the batch. STICKSLIP_TEST_COUNT sets the number.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr int kBatch = 10000;
 using Hashes = std::vector<std::uint64_t>;
 
-/// Spoils an environment that has a contact, in one of six ways.
+/// Makes an environment with a contact invalid, in one of six ways.
 void poison(HostProblems<double>& batch, int env, int kind) {
   switch (kind % 6) {
     case 0:
@@ -74,7 +74,7 @@ TEST_P(Soak, poison_stays_where_it_is) {
       while (env < count && batch.shape(env).n_contacts == 0) ++env;
       if (env >= std::min(count, next + 100)) continue;
       poison(batch, env, poisoned);
-      poison(reversed, count - 1 - env, poisoned++);  // the same environment from the other end
+      poison(reversed, count - 1 - env, poisoned++);  // the same environment, counted from the end
     }
     support::PlainResults<double> cpu(count, batch.max_rows());
     solve(batch.view(), cpu.view(), options);

@@ -1,8 +1,8 @@
 """Usage: isa.py NM NAMESPACE OBJECT...
 
-Kernels are compiled once per instruction set and chosen at run time. An inline function that is
-not in their namespace could be emitted with AVX-512 and then be the copy the linker keeps for all
-callers, so weak symbols outside `stickslip::...::NAMESPACE` are refused. (DW.ref. symbols are
+Kernels are compiled once per instruction set and selected at run time. An inline function that is
+not in their namespace could be compiled with AVX-512 and then be the copy that the linker keeps for
+all callers, so weak symbols outside `stickslip::...::NAMESPACE` are rejected. (DW.ref. symbols are
 pointers to the C++ runtime, not code.)
 """
 

@@ -1,4 +1,4 @@
-"""Checks the house rules of docs/architecture.md that a machine can see.
+"""Checks the rules of docs/architecture.md that can be checked automatically.
 
 Prints each violation as `file:line: rule` and exits with 1 if there is one.
 """
@@ -73,7 +73,7 @@ def check_source(name: str, lines: list[str]) -> Iterator[tuple[int, str]]:
 
 
 def without_text(source: str) -> str:
-    """The source with comments and the insides of literals blanked, lines kept."""
+    """The source with comments and the contents of literals removed, lines kept."""
     pattern = r'//[^\n]*|/\*.*?\*/|R"\((.*?)\)"|"(\\.|[^"\\\n])*"|(?<!\w)\'(\\.|[^\'\\\n])+\''
     return re.sub(pattern, lambda m: "\n" * m[0].count("\n"), source, flags=re.S)
 
@@ -104,7 +104,7 @@ def python_functions(source: str) -> Iterator[tuple[int, int]]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = node.end_lineno - node.lineno + 1
-            if ast.get_docstring(node):  # as comments above a function in C++, not counted
+            if ast.get_docstring(node):  # not counted, like comments above a function in C++
                 length -= node.body[0].end_lineno - node.body[0].lineno + 1
             yield node.lineno, length
 

@@ -80,7 +80,7 @@ TEST(StandardForm, is_the_schur_complement) {
                             const Vector& right) {
       const Matrix error = left.asDiagonal() * (found - expected) * right.asDiagonal();
       const Matrix size = left.asDiagonal() * expected * right.asDiagonal();
-      // Both eliminations lose what D's condition, in equal units, makes of rounding.
+      // In both eliminations, rounding is amplified by the condition of D in equal units.
       const Matrix even = units.head(f).cwiseInverse().asDiagonal() * M.topLeftCorner(f, f) *
                           units.head(f).cwiseInverse().asDiagonal();
       const auto values = even.jacobiSvd().singularValues();
@@ -97,7 +97,7 @@ TEST(StandardForm, is_the_schur_complement) {
   }
 }
 
-/// Random articulated systems in contact, and what eq. 12 and 14 are made of.
+/// Random articulated systems in contact, and the matrices for eq. 12 and 14.
 struct Systems {
   static constexpr double kDt = 0.01;
   int count, nv = 12, contacts = 3, directions;
@@ -196,7 +196,7 @@ TEST_P(StewartTrinkle, reduced_is_equation_14) {
 /// The forces are those of the law `pyramid`: judged by the oracle as impulses r = dt (f_n, D f_d).
 TEST_P(StewartTrinkle, solutions_obey_the_law_pyramid_and_the_equation_of_motion) {
   const int d = GetParam();
-  if (d == 2) return;  // planar: no law of its own
+  if (d == 2) return;  // planar: there is no such law
   for (bool scaled : {false, true}) {
     const Systems systems(support::test_count(100), d, scaled);
     const StandardForm form(stewart_trinkle(systems.view).view());
@@ -284,7 +284,7 @@ TEST(Mncp, solves_linear_problems) {
     solved += status[e] == EnvStatus::solved ? 1 : 0;
     solved_as_lcp += linear.status[e] == EnvStatus::solved ? 1 : 0;
   }
-  // The same method from the same start; where joints repeat, pivots are chosen among rounding.
+  // The same method from the same start; with dependent joints, rounding decides the pivots.
   EXPECT_GE(solved, solved_as_lcp * 98 / 100);
   EXPECT_GE(solved_as_lcp, count * 9 / 10);
 }

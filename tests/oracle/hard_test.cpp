@@ -1,5 +1,5 @@
-// Grasps, jammed rods, towers with mass ratios up to 1e4, humanoids: how many are solved, every one
-// of them judged by the oracle.
+// Grasps, jammed rods, towers with mass ratios up to 1e4, humanoids: the number of solved problems,
+// each judged by the oracle.
 #include <cmath>
 
 #include "tests/support/count.hpp"
@@ -29,7 +29,7 @@ struct Tally {
   int jams = 0, recognised = 0;                ///< without
 };
 
-/// No verdict may contradict the oracle's residual; what has no solution is not solved.
+/// No verdict may contradict the oracle's residual; problems without a solution are not solved.
 void judge(const std::vector<HardScene>& scenes, const SolveOptions& options, Tally& tally,
            bool misleading_starts = false) {
   std::vector<reference::Problem> problems;
@@ -40,7 +40,7 @@ void judge(const std::vector<HardScene>& scenes, const SolveOptions& options, Ta
   for (int env = 0; env < batch.num_envs(); ++env) {
     SCOPED_TRACE(testing::Message() << "problem " << env);
     const bool solved = support::expect_honest(batch, results, env, options);
-    const bool gives_up = results.status(env) == EnvStatus::no_solution_found;
+    const bool gives_up = results.status(env) == EnvStatus::infeasible;
     if (scenes[std::size_t(env)].jam.size() != 0) {
       EXPECT_FALSE(solved) << "it has no solution";
       ++tally.jams;
@@ -53,14 +53,14 @@ void judge(const std::vector<HardScene>& scenes, const SolveOptions& options, Ta
   }
 }
 
-/// At least so many solved and recognised as jams; nothing solvable given up.
+/// At least these numbers are solved and recognised; no solvable problem is called infeasible.
 void expect_tally(const Tally& all, double solved, double recognised) {
   testing::Test::RecordProperty("solved", all.solved);
   testing::Test::RecordProperty("solvable", all.solvable);
   testing::Test::RecordProperty("jams", all.jams);
   testing::Test::RecordProperty("recognised", all.recognised);
   EXPECT_GE(all.solved, solved) << all.solved << " of " << all.solvable;
-  EXPECT_EQ(all.given_up, 0) << "no_solution_found, but there is one";
+  EXPECT_EQ(all.given_up, 0) << "infeasible, but there is one";
   EXPECT_GE(all.recognised, recognised) << all.recognised << " of " << all.jams;
 }
 
@@ -101,7 +101,7 @@ TEST_P(Hard, is_what_the_mechanism_leads_to) {
   }
 }
 
-// Measured on 2,000 problems of each size; what fails, and why: docs/mathematics.md §11.
+// Measured on 2,000 problems of each size; failures and their causes: docs/mathematics.md §11.
 TEST_P(Hard, coulomb_by_the_ladder) {
   Tally all;
   for (int contacts : kHardSizes) {

@@ -13,7 +13,7 @@ namespace {
 using reference::Problem;
 using reference::Vector;
 
-/// Impulses of many sorts: none, at random, and (by the oracle) a solution.
+/// Impulses of several kinds: zero, random, and (by the oracle) a solution.
 Vector draw_impulse(const Problem& problem, Law law, int index, support::Random& random) {
   Vector r = Vector::Zero(reference::rows(problem));
   if (index % 4 == 0) return r;
@@ -48,7 +48,7 @@ void compare(Law law, int count, int directions = 4) {
     const Measures& m = measures[std::size_t(env)];
     const double slack = support::rounding(problem, r);
     const double size = r.size() == 0 ? 0.0 : r.norm();
-    // Circular coordinates stretch impulses by up to mu_1 / mu_j = 100 here.
+    // Circular coordinates scale impulses by up to mu_1 / mu_j = 100 here.
     EXPECT_NEAR(m.residual, expected.residual, 100.0 * slack + 1e-13 * expected.residual);
     EXPECT_NEAR(m.penetration, expected.penetration, slack);
     EXPECT_NEAR(m.cone_violation, expected.cone_violation, 1e-13 * size);
@@ -64,7 +64,7 @@ TEST(MeasureOfPolygons, of_pyramids_with_more_directions) {
   for (int directions : {8, 16, 64}) compare<double>(Law::pyramid, 100, directions);
 }
 
-INSTANTIATE_TEST_SUITE_P(laws, Measure, testing::ValuesIn(support::kLaws),
+INSTANTIATE_TEST_SUITE_P(laws, Measure, testing::ValuesIn(support::laws()),
                          [](const auto& info) { return std::string(name(info.param)); });
 
 TEST(MeasureOfBadInput, is_infinite) {

@@ -43,15 +43,15 @@ Vector solve_pyramid(const HostProblems<double>& batch, int env, int directions)
   int needed = 0;
   EXPECT_EQ(k::open_problem(g, batch.view(), env, view, p, needed), EnvStatus::solved);
   p.directions = directions;
-  EXPECT_TRUE(k::check_values(g, p, Law::pyramid));
-  k::enter_circular_coordinates(g, p, Law::pyramid, view);
+  EXPECT_TRUE(k::check_values(g, p, false));
+  k::enter_circular_coordinates(g, p, false, view);
   Vector best = Vector::Zero(p.n);
   judge.law = Law::pyramid;
   judge_memory.tolerance = 1e-9;
   judge_memory.best = best.data();
   *judge.at = judge_memory;
   k::PyramidScratch<double> scratch(arena, rows, contacts, directions);
-  k::run_pyramid<double>(g, p, SolveOptions{}.max_pivots, 0.0, scratch, judge);
+  k::run_pyramid<double>(g, p, {}, SolveOptions{}.max_pivots, 0.0, scratch, judge);
   return best;
 }
 
@@ -84,7 +84,7 @@ TEST_P(Pyramid, of_the_six_families) {
 }
 
 /// A particle pushed along the ground: friction is a corner of the polygon or lies on a side, so
-/// its size is between cos(pi / d) and 1 times mu r_n, and the cone's in the limit.
+/// its size is between cos(pi / d) and 1 times mu r_n, and converges to that of the cone.
 TEST_P(Pyramid, approaches_the_cone_from_inside) {
   HostProblems<double> batch(1, 3, 1);
   const double apothem = std::cos(std::numbers::pi / GetParam());
@@ -144,7 +144,7 @@ TEST(PolygonProjection, is_the_oracles) {
     p.head(2) << plane.x, plane.y;
     for (int j = 2; j < size; ++j) p[j] = kernels::shrink(t[j], tau);
     EXPECT_LE((p - reference::project_polygon(t, radius, d)).lpNorm<Eigen::Infinity>(), 1e-13);
-    // No corner of the set lies further towards t than p: what makes p the nearest point.
+    // p is the nearest point because no corner of the set lies further in the direction of t.
     EXPECT_LE(reference::polygon_gauge(p, d), radius + 1e-13);
     double farthest = 0.0;
     for (int k = 0; k < d; ++k) {

@@ -1,4 +1,4 @@
-// Every solver, law and precision: what the library says of its answers is what the oracle says.
+// Every solver, law and precision: the library's verdicts agree with the oracle.
 #include "tests/support/cases.hpp"
 #include "tests/support/count.hpp"
 #include "tests/support/families.hpp"
@@ -79,7 +79,7 @@ TEST_P(UniqueImpulse, is_the_one_the_oracle_finds) {
     const reference::Problem problem = reference::from_batch(batch.view(), env);
     const auto exact = reference::solve(problem, options.law);
     ASSERT_LE(exact.residual, 1e-10);
-    // Strong monotonicity turns residuals into distances: error <= (residual / rho) / lambda_min.
+    // Strong monotonicity converts residuals to distances: error <= (residual / rho) / lambda_min.
     const reference::Matrix A = problem.W + reference::Matrix(problem.R.asDiagonal());
     const double smallest =
         A.size() == 0 ? 1.0 : Eigen::SelfAdjointEigenSolver<reference::Matrix>(A).eigenvalues()[0];

@@ -1,5 +1,5 @@
-// Delassus matrices of mechanisms given without their zeros: those of the dense matrices, symmetric
-// to the bit, the same on every instruction set.
+// Delassus matrices of sparse mechanisms: equal to those of the dense matrices, exactly symmetric,
+// the same on every instruction set.
 #include <gtest/gtest.h>
 
 #include "kernels/delassus/tree.hpp"

@@ -1,5 +1,5 @@
-// The convex law in the space of velocities: solutions by the oracle, those that W leads to, from
-// any start, with the same bits on every instruction set and group.
+// The convex law solved for velocities: solutions by the oracle, equal to those with W, from any
+// start, with the same bits on every instruction set and group.
 #include <gtest/gtest.h>
 
 #include "kernels/group/host_group.hpp"
@@ -54,7 +54,7 @@ class Posed {
     }
     int row = n, mu = 0;
     for (const int dim : setup.dims) row -= dim;
-    for (const int dim : setup.dims) {  // tangents equally soft in circular coordinates
+    for (const int dim : setup.dims) {  // equally compliant tangents in circular coordinates
       for (int j = 1; j < dim; ++j) problems_.mu(0)[mu + j - 1] = random_.uniform(0.2, 1);
       const double* m = problems_.mu(0) + mu;
       for (int j = 2; j < dim; ++j)
@@ -85,7 +85,7 @@ class Posed {
   HostProblems<double> problems_;
 
  public:
-  std::vector<double> start;  ///< at rest relative to the free motion, until thrown
+  std::vector<double> start;  ///< at rest relative to the free motion, until perturbed
 };
 
 struct Answer {
@@ -119,8 +119,8 @@ TEST_P(Velocity, solves_by_the_oracle) {
     const auto problem = p.reference();
     const double found = reference::residual(problem, a.impulse(p.n), Law::convex);
     const double tolerance = stickslip::tolerance(kConvex, largest(problem.b));
-    EXPECT_LE(found, 1.01 * tolerance) << seed;
-    EXPECT_NEAR(found, a.results.residual(0), 1e-2 * tolerance) << seed;
+    EXPECT_LE(found, a.results.residual(0)) << seed;
+    EXPECT_LE(a.results.residual(0), tolerance) << seed;
   }
 }
 
@@ -142,8 +142,8 @@ TEST_P(Velocity, finds_what_W_leads_to_from_any_start) {
   }
 }
 
-// Newton's method does not depend on coordinates: x = M^-1 J^T lambda carries the iterates of the
-// problem of impulses over, step by step. Here they are judged once they are near a solution.
+// Newton's method does not depend on coordinates: x = M^-1 J^T lambda maps the iterates of the
+// problem of impulses step by step. Here iterates are judged only near a solution.
 TEST_P(Velocity, takes_the_steps_that_Newton_with_W_takes) {
   const SolveOptions newton{.law = Law::convex, .solver = Solver::newton};
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {

@@ -1,5 +1,4 @@
-// At the tolerance itself: what the oracle accepts the library accepts, and rejects what it
-// rejects.
+// Near the tolerance: the library accepts what the oracle accepts, and rejects what it rejects.
 #include <cmath>
 
 #include "tests/support/cases.hpp"
@@ -18,8 +17,8 @@ constexpr double kTolerance = 1e-6;
 
 class Verdict : public testing::TestWithParam<Law> {
  protected:
-  /// The solution with larger normal impulses, so that it stays in its set, and other ones on free
-  /// rows, until the oracle's residual is `target`; empty where there is no such point.
+  /// The solution with larger normal impulses, so that it stays in its set, and changed ones on
+  /// free rows, until the oracle's residual is `target`; empty if there is no such point.
   static Vector at_residual(const Problem& problem, const Vector& solution, double target,
                             support::Random& random) {
     Vector direction = Vector::Zero(solution.size());
@@ -46,7 +45,7 @@ class Verdict : public testing::TestWithParam<Law> {
   }
 };
 
-// A warm start is the first candidate: the library runs nothing if it accepts it.
+// A warm start is the first candidate: if the library accepts it, no solver runs.
 TEST_P(Verdict, is_the_oracles_on_both_sides_of_the_tolerance) {
   SolveOptions options;
   options.law = GetParam();
@@ -98,7 +97,7 @@ TEST_P(Verdict, is_the_oracles_on_both_sides_of_the_tolerance) {
   EXPECT_GE(rejected, batch.num_envs() / 4);
 }
 
-INSTANTIATE_TEST_SUITE_P(laws, Verdict, testing::ValuesIn(support::kLaws),
+INSTANTIATE_TEST_SUITE_P(laws, Verdict, testing::ValuesIn(support::laws()),
                          [](const auto& info) { return std::string(name(info.param)); });
 
 }  // namespace

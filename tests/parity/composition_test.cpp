@@ -1,5 +1,5 @@
-// The bits of a result depend on its problem and the options alone: not on threads, on the batch it
-// is part of, on its place there, or on what its neighbours are.
+// The bits of a result depend only on its problem and the options: not on threads, on the batch
+// that contains it, on its place there, or on its neighbours.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -106,7 +106,7 @@ TEST_P(Composition, neighbours_that_are_bad) {
   }
 }
 
-// Hard environments run twice, the second time from a queue: nobody must see that.
+// Hard environments run twice, the second time from a queue; the results must not show this.
 TEST(Queue, does_not_change_bits) {
   const auto problems = support::make_problems(support::Family::cage, 4, support::test_count(1000));
   const Hashes expected = hashes(problems, {});

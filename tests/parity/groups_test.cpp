@@ -1,4 +1,4 @@
-// The same body on every group: one lane after the other in any order, any number of rows a lane,
+// The same body on every group: one lane after another in any order, any number of rows per lane,
 // lanes that are real threads. All give the bits of the library's own backend.
 #include "kernels/group/host_group.hpp"
 #include "kernels/group/permuted_group.hpp"
@@ -54,7 +54,7 @@ kernels::PermutedGroup<1> permuted(std::uint32_t seed) {
   return group;
 }
 
-/// Mechanisms solved one by one: run(env, scratch, step) does it.
+/// Solves mechanisms one by one with run(env, scratch, step).
 template <class Real, class Factor, class Run>
 std::vector<std::uint64_t> run_mechanisms(const SolveOptions& options, Run run) {
   support::DyadicMechanisms<double> m(kEnvs, options.law);

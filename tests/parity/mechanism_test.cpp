@@ -14,7 +14,7 @@ template <class In>
 using Mechanisms = support::DyadicMechanisms<In>;
 using Hashes = std::vector<std::uint64_t>;
 
-/// Of the result and of the velocities.
+/// The bits of the result and of the velocities.
 template <class In>
 std::uint64_t hash(const Mechanisms<In>& m, const support::PlainResults<In>& results, int env) {
   std::uint64_t out = results.hash(env, m.rows(env));
@@ -86,7 +86,7 @@ TEST(MechanismStep, what_cannot_be_solved_moves_on_as_it_was) {
   m.M[std::size_t(nv * nv) + 5] = std::nan("");  // environment 1
   m.M[std::size_t(2 * nv * nv)] = -1.0;          // 2: not positive definite
   m.shape[3] = {};                               // 3: no rows, and
-  m.M[std::size_t(3 * nv * nv)] = 0.0;           //    a mass matrix that is none
+  m.M[std::size_t(3 * nv * nv)] = 0.0;           // an invalid mass matrix
   m.b[std::size_t(4 * n)] = std::nan("");        // 4
   m.shape[5].n_contacts = m.kMaxContacts + 1;    // 5: over capacity
   m.shape[6].n_nonneg = -1;                      // 6

@@ -1,5 +1,5 @@
-// Environments side by side in packs have the bits that they have alone, whatever the instruction
-// set, the neighbours and the layouts among them.
+// Environments in packs have the same bits as alone, for every instruction set, with any neighbours
+// and layouts.
 #include <limits>
 
 #include "kernels/launch/program.hpp"
@@ -36,6 +36,10 @@ Hashes run(const kernels::KernelTable& table, const ProblemBatch<In>& p, const S
   const auto single = typed.solve[int(o.precision)];
   if (packs) {
     typed.sweep[int(o.precision)](p, results.view(), o, 0, p.num_envs, scratch.data(), single);
+    for (int env = 0; kernels::has_later_rungs(o) && env < p.num_envs; ++env) {
+      if (results.view().status[env] != EnvStatus::not_converged) continue;
+      single(p, results.view(), o, {}, env, env + 1, scratch.data(), kernels::Part::later);
+    }
   } else {
     single(p, results.view(), o, {}, 0, p.num_envs, scratch.data(), kernels::Part::whole);
   }
@@ -127,7 +131,7 @@ TEST_P(Packs, beside_neighbours_that_are_bad) {
         case 4:
           batch.shape(env).n_nonneg = -1;
           break;
-        case 5:  // finite, but not once it is scaled: not symmetric
+        case 5:  // finite, but no longer symmetric when scaled
           batch.W(env)[1] = large;
           break;
         case 6:
@@ -139,7 +143,7 @@ TEST_P(Packs, beside_neighbours_that_are_bad) {
     }
     const Hashes expected = run(kernels::kernel_table(), batch.view(), o, false);
     EXPECT_EQ(run(kernels::kernel_table(), batch.view(), o, true), expected);
-    // And the others do not see them.
+    // The other environments must not be affected.
     const Hashes clean =
         run(kernels::kernel_table(), support::to_batch<double>(problems).view(), o, true);
     for (std::size_t env = 0; env < std::size_t(envs); ++env) {
@@ -158,7 +162,7 @@ TEST_P(Packs, from_warm_starts) {
   const auto start = results.view().impulse;
   warm.warm_start = {start.data, start.stride};
   for (const SolveOptions& o : budgets(GetParam().options())) expect_parity(warm, o);
-  // Zeros of either sign, which a pack may not skip where a single environment does.
+  // Zeros of either sign, which a pack must not skip if a single environment does not.
   for (int env = 0; env < 40; env += 2) {
     for (int i = env % 3; i < batch.max_rows(); i += 3) {
       batch.b(env)[i] = -0.0;
@@ -168,8 +172,8 @@ TEST_P(Packs, from_warm_starts) {
   for (const SolveOptions& o : budgets(GetParam().options())) expect_parity(warm, o);
 }
 
-// Bounds that are zeros of either sign once they are scaled to float: a row that moves from zero to
-// such a bound has not changed for a single environment, and its neighbours in a pack may have.
+// Bounds that round to zeros of either sign in float. A row that moves from zero to such a bound
+// has not changed for a single environment, but its neighbours in a pack may have.
 TEST_P(Packs, with_bounds_that_round_to_zero) {
   support::MixedOptions kinds = support::kinds_for(GetParam().law);
   kinds.max_rows_per_kind = 3;
@@ -189,7 +193,7 @@ TEST_P(Packs, with_bounds_that_round_to_zero) {
   for (const SolveOptions& o : budgets(GetParam().options())) expect_parity(batch.view(), o);
 }
 
-// Chunks end where they may: packs are full or not, and of other environments.
+// Chunk boundaries are arbitrary: packs are full or not, and contain different environments.
 TEST_P(Packs, on_any_number_of_threads) {
   const auto batch = support::to_batch<double>(
       support::make_problems(support::Family::stack, 4, support::test_count(700)));

@@ -1,7 +1,7 @@
-// No result depends on what stands in scratch: on numbers that nobody wrote, which are NaN here, or
-// on those that an earlier loop left behind the last row. A group with one row per lane, as a GPU
-// has, does not rewrite such padding; a HostGroup, which works in chunks of rows, does. Enough
-// problems that a path of pivots or a homotopy meets it.
+// No result depends on old contents of scratch: on numbers that were never written, which are NaN
+// here, or on those that an earlier loop left after the last row. A group with one row per lane, as
+// on a GPU, does not overwrite such padding; a HostGroup, which works in chunks of rows, does.
+// There are enough problems for pivoting paths and homotopies to reach it.
 #include "kernels/group/permuted_group.hpp"
 #include "tests/support/batches.hpp"
 #include "tests/support/cases.hpp"

@@ -41,8 +41,8 @@ Problem single(const Vector& diagonal, const Vector& b, double mu) {
   return p;
 }
 
-// A ball of mass m hits the floor at speed v with restitution e, sliding at s. Its surface yields
-// 7/2 times as easily as its centre: it grips if 2/7 m s <= mu m (1 + e) v, else it slides on.
+// A ball of mass m hits the floor at speed v with restitution e and slides at s. The mobility of
+// its surface is 7/2 of that of its centre: it sticks if 2/7 m s <= mu m (1 + e) v, else it slides.
 TEST_P(Analytic, ball_that_grips) {
   const double m = 2.0, v = 1.5, e = 0.5, s = 0.6, mu = 0.4;
   const Vector r =
@@ -62,8 +62,8 @@ TEST_P(Analytic, ball_that_slides) {
   EXPECT_NEAR(r[2], mu * m * (1 + e) * v, precision());
 }
 
-// A disc of mass m and inertia I spins on its face: torsional friction of radius mu_t brakes it by
-// mu_t N h / I a step until it stops.
+// A disc of mass m and inertia I spins on its face: torsional friction of radius mu_t slows it by
+// mu_t N h / I per step until it stops.
 TEST_P(Analytic, spinning_disc) {
   const double m = 1.5, inertia = 0.2, mu_t = 0.03, weight = m * kGravity * kStep;
   const double fast = 5.0, slow = 0.5 * mu_t * weight / inertia;
@@ -78,7 +78,7 @@ TEST_P(Analytic, spinning_disc) {
   }
 }
 
-/// A box on four contacts on a slope whose steepest descent is along x; gravity acts for one step.
+/// A box on four contacts on a slope that descends along x; gravity acts for one step.
 Scene box_on_slope(double slope, double mu, const Vector3d& velocity) {
   Scene scene = support::empty_scene(1, 4);
   const double m = 1.2;

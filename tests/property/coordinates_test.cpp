@@ -1,4 +1,4 @@
-// Answers do not depend on how the rows are written down.
+// Results do not depend on the coordinates of the rows.
 #include "tests/property/transform.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/count.hpp"
@@ -39,8 +39,8 @@ class Coordinates : public testing::TestWithParam<Law> {
     const double value = measured(property::change_coordinates(problem, T), r, GetParam());
     EXPECT_NEAR(value, measured(problem, T * r, GetParam()), 1e-11 * (1.0 + value));
   }
-  /// What the library solves in the new coordinates solves the problem in the old ones, up to a
-  /// factor where the residual itself depends on them.
+  /// A solution of the library in the new coordinates solves the problem in the old ones, up to a
+  /// factor if the residual itself depends on them.
   void expect_same_solution(const Problem& problem, const Matrix& T, double factor) {
     SolveOptions options;
     options.law = GetParam();
@@ -55,7 +55,7 @@ class Coordinates : public testing::TestWithParam<Law> {
   }
 };
 
-// A quarter turn maps all laws' sets onto themselves, and leaves rho and the largest entry alone.
+// A quarter turn maps all laws' sets onto themselves and does not change rho or the largest entry.
 TEST_P(Coordinates, tangents_may_be_swapped) {
   for (int i = 0; i < support::test_count(20); ++i) {
     const Problem problem = make_scene(Family::cage, 4, i).problem;
@@ -65,7 +65,7 @@ TEST_P(Coordinates, tangents_may_be_swapped) {
   }
 }
 
-// Round cones may be turned by any angle. F's largest entry changes by up to sqrt(2), rho by 2.
+// Circular cones may be turned by any angle. F's largest entry changes by up to sqrt(2), rho by 2.
 TEST_P(Coordinates, tangents_may_be_turned) {
   if (GetParam() == Law::pyramid || GetParam() == Law::box) GTEST_SKIP() << "has corners";
   for (int i = 0; i < support::test_count(20); ++i) {
@@ -88,7 +88,7 @@ TEST_P(Coordinates, contacts_may_be_permuted) {
   }
 }
 
-// In circular coordinates the second tangent's unit of length drops out with its coefficient.
+// In circular coordinates the second tangent's unit of length cancels with its coefficient.
 TEST_P(Coordinates, a_tangential_row_may_change_its_unit) {
   for (int i = 0; i < support::test_count(20); ++i) {
     const Problem problem = support::make_scene(Family::cage, 4, i).problem;
@@ -100,19 +100,19 @@ TEST_P(Coordinates, a_tangential_row_may_change_its_unit) {
     for (int k = 0; k < 4; ++k) scaled.mu[2 * k + 1] /= factors[3 * k + 2];
     support::Random random(6);
     const Vector r = random_vector(problem.b.size(), random);
-    // r' = r / factor: the same impulse in the other unit. The frictionless law reads it raw.
+    // r' = r / factor: the same impulse in the other unit. The frictionless law uses it unscaled.
     if (GetParam() == Law::frictionless) continue;
     EXPECT_NEAR(measured(scaled, r.cwiseQuotient(factors), GetParam()),
                 measured(problem, r, GetParam()), 1e-11);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(laws, Coordinates, testing::ValuesIn(support::kLaws),
+INSTANTIATE_TEST_SUITE_P(laws, Coordinates, testing::ValuesIn(support::laws()),
                          [](const auto& info) { return std::string(name(info.param)); });
 
 class Units : public testing::TestWithParam<support::Case> {};
 
-/// Solves with tolerance rtol * max|b| alone.
+/// Solves with only the relative tolerance rtol * max|b|.
 HostResults<double> solve_relative(const std::vector<Problem>& problems,
                                    const support::Case& param) {
   SolveOptions options = param.options();

@@ -1,4 +1,4 @@
-// What a solve costs, and what it hands back: warm starts, exact budgets, tolerances, feasibility.
+// Cost and results of a solve: warm starts, exact budgets, tolerances, feasibility.
 #include "tests/support/cases.hpp"
 #include "tests/support/count.hpp"
 #include "tests/support/families.hpp"

@@ -136,7 +136,7 @@ TEST(LcpProperty, a_start_that_solves_is_the_answer) {
   for (int iterations : second.iterations) EXPECT_EQ(iterations, 0);
 }
 
-/// A friction index on a row whose solution is known is a bound: fixing it changes nothing.
+/// A friction index on a row whose solution is known is a bound: fixing it has no effect.
 TEST(LcpProperty, friction_indices_are_bounds_at_the_solution) {
   support::LcpProblems<double> problems(60, 12, LcpKind::boxed);
   const auto first = support::solve_problems(problems.view(), {});

@@ -1,4 +1,4 @@
-// Where laws meet: no friction, no compliance.
+// Limits in which laws agree: no friction, no compliance.
 #include "tests/support/cases.hpp"
 #include "tests/support/count.hpp"
 #include "tests/support/families.hpp"
@@ -70,7 +70,7 @@ TEST_P(Limits, friction_fades_with_its_coefficient) {
 }
 
 TEST(Compliance, fades_with_its_size) {
-  // Of the convex law, whose velocity is unique.
+  // With the convex law, whose velocity is unique.
   const auto rigid_problems = make_problems(Family::box, 4, support::test_count(40));
   const auto rigid = velocities(rigid_problems, Law::convex);
   for (double softness : {1e-3, 1e-5, 1e-7}) {
@@ -81,8 +81,8 @@ TEST(Compliance, fades_with_its_size) {
   }
 }
 
-// For laws whose velocity is not unique: R r is all that the soft solution can be wrong by. The
-// natural map feels a change of u by as much on every row, mu |u_t| in the normal one included.
+// For laws whose velocity is not unique: the compliant solution is wrong by at most R r. The
+// natural map changes by as much as u on every row, including mu |u_t| in the normal one.
 TEST_P(Limits, compliance_fades_with_its_size) {
   const double mu = 1.0;
   for (double softness : {1e-2, 1e-4, 1e-6}) {
@@ -103,8 +103,8 @@ TEST_P(Limits, compliance_fades_with_its_size) {
       EXPECT_LE(reference::residual(rigid, r, options.law),
                 (change + results.residual(env)) * (1.0 + softness) + 1e-12);
     }
-    // Sweeps alone go astray more often.
-    EXPECT_GE(solved, (options.law == Law::box ? 0.8 : 0.95) * batch.num_envs()) << softness;
+    // Sweeps alone fail more often.
+    EXPECT_GE(solved, 0.95 * batch.num_envs()) << softness;
   }
 }
 
@@ -125,7 +125,7 @@ TEST(Convex, lifts_a_sliding_contact_by_mu_times_its_speed) {
   EXPECT_GT(convex[0][0], 1.0);
 }
 
-INSTANTIATE_TEST_SUITE_P(laws, Limits, testing::ValuesIn(support::kLaws),
+INSTANTIATE_TEST_SUITE_P(laws, Limits, testing::ValuesIn(support::laws()),
                          [](const auto& info) { return std::string(name(info.param)); });
 
 }  // namespace

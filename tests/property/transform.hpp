@@ -1,4 +1,4 @@
-// The same physics written down in other coordinates.
+// The same physical problem in other coordinates.
 #pragma once
 #include "src/reference/reference.hpp"
 
@@ -9,7 +9,7 @@ using reference::Problem;
 using reference::Vector;
 
 /// The problem in impulses r' with r = T r': W' = T^T W T, b' = T^T b. T must map the sets of the
-/// law onto each other; R is left alone, so it must be the same for all rows that T mixes.
+/// law onto each other; R does not change, so it must be the same for all rows that T mixes.
 inline Problem change_coordinates(const Problem& problem, const Matrix& T) {
   Problem out = problem;
   out.W = T.transpose() * problem.W * T;
@@ -18,7 +18,7 @@ inline Problem change_coordinates(const Problem& problem, const Matrix& T) {
   return out;
 }
 
-/// Rotates the tangents (t1, t2) of every contact by its own angle, for problems of contacts alone.
+/// Rotates the tangents (t1, t2) of every contact by its own angle; only for problems of contacts.
 inline Matrix rotate_tangents(const Problem& problem, double angle) {
   Matrix T = Matrix::Identity(problem.b.size(), problem.b.size());
   int row = 0;

@@ -1,4 +1,4 @@
-// Answers do not depend on the units in which a problem is written down.
+// Results do not depend on the units of a problem.
 #include "tests/support/cases.hpp"
 #include "tests/support/count.hpp"
 #include "tests/support/families.hpp"
@@ -18,7 +18,7 @@ struct Units {
   double mass = 1.0, length = 1.0;
 };
 
-/// What an impulse of each row is multiplied with.
+/// The factor for an impulse of each row.
 Vector impulse_factors(const Problem& p, const Units& units) {
   Vector factors = Vector::Constant(reference::rows(p), units.mass * units.length);
   Eigen::Index row = p.shape.n_free + p.shape.n_nonneg + p.shape.n_box;
@@ -48,8 +48,8 @@ Problem rewrite(const Problem& problem, const Units& units) {
   return p;
 }
 
-/// Whether the residual of every row is a velocity. It reads in the unit of a contact's first
-/// coefficient of friction (mathematics, §1): where that is a torsional one, in radians a second.
+/// Whether the residual of every row is a velocity. Its unit is that of a contact's first
+/// coefficient of friction (mathematics, §1): if that is a torsional one, radians per second.
 bool is_a_velocity(const Problem& p) {
   Eigen::Index at = 0;
   for (int dim : p.dims) {
@@ -59,7 +59,7 @@ bool is_a_velocity(const Problem& p) {
   return true;
 }
 
-/// Whether max|b|, which says when Newton's iterates are worth judging, is a velocity too.
+/// Whether max|b|, which decides when Newton's iterates are judged, is a velocity too.
 bool has_velocity_scale(const Problem& p) {
   Eigen::Index row = p.shape.n_free + p.shape.n_nonneg + p.shape.n_box;
   double velocity = p.b.head(row).size() == 0 ? 0.0 : p.b.head(row).lpNorm<Eigen::Infinity>();
@@ -116,7 +116,7 @@ TEST_P(OtherUnits, by_powers_of_two_take_the_same_steps) {
   }
 }
 
-// Any other units: what solves the rewritten problem solves the first.
+// Any other units: a solution of the rewritten problem solves the original one.
 TEST_P(OtherUnits, of_any_size_have_the_same_solutions) {
   auto all = problems();
   for (const auto& p : support::make_problems(support::Family::cage, 4, 20)) all.push_back(p);

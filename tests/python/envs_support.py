@@ -1,4 +1,4 @@
-"""Making and running our vector environments."""
+"""Makes and runs our vector environments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def actions_of(env: gymnasium.vector.VectorEnv, seed: int = 0) -> Iterator[np.nd
 
 
 def run(env: gymnasium.vector.VectorEnv, steps: int, seed: int = 3) -> list[np.ndarray]:
-    """Observations, rewards and ends of episodes of a run."""
+    """Observations, rewards and episode ends of a run."""
     actions, results = actions_of(env), [env.reset(seed=seed)[0]]
     for _ in range(steps):
         results.extend(env.step(next(actions))[:4])

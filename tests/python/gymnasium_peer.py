@@ -1,4 +1,4 @@
-"""Gymnasium's own environments beside ours: the same seeds and actions, compared bit for bit."""
+"""Compares Gymnasium's own environments with ours: same seeds and actions, bit for bit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 import stickslip.envs  # noqa: F401
 
-VERDICTS = ("status", "residual")  # what we have beyond Gymnasium
+VERDICTS = ("status", "residual")  # what ours have in addition
 
 
 def ours(name: str, num_envs: int, mode: AutoresetMode, **kwargs: Any) -> VectorEnv:
@@ -27,7 +27,7 @@ def theirs(name: str, num_envs: int, mode: AutoresetMode, **kwargs: Any) -> Sync
 
 
 def assert_same(ours: Any, theirs: Any, path: str = "") -> None:
-    """The same bits, types and masks, all the way down."""
+    """Requires the same bits, types and masks, recursively."""
     if isinstance(theirs, dict):
         known = {k: v for k, v in ours.items() if k.removeprefix("_") not in VERDICTS}
         assert known.keys() == theirs.keys(), path

@@ -1,5 +1,5 @@
-// Peers that deceive, for tests of `stickslip compare`; also the least that a peer consists of. For
-// problems with W = I whose contacts stick, r = -b is the solution.
+// Peers that report wrong results, for tests of `stickslip compare`; also the minimum that a peer
+// needs. For problems with W = I whose contacts stick, r = -b is the solution.
 #include <cmath>
 
 #include "src/compare/peer.hpp"

@@ -1,4 +1,4 @@
-"""Random contact problems, and the oracle's judgement of impulses."""
+"""Random contact problems, and residuals of impulses by the oracle."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from stickslip._problem import assemble
 
 
 def random_batch(seed: int, num_envs: int = 8, contacts: int = 3, **fixed: int) -> dict[str, Any]:
-    """Arguments of `stickslip.solve`: bodies with a few contacts, and `n_free`, `n_nonneg`,
-    `n_box` other rows; W = J J^T of full rank, so that every law has a solution."""
+    """Arguments of `stickslip.solve`: bodies with a few contacts, and `n_free`, `n_nonneg`, `n_box`
+    other rows; W = J J^T of full rank, so that every law has a solution."""
     rng = np.random.default_rng(seed)
     rows = {key: fixed.get(key, 0) for key in ("n_free", "n_nonneg", "n_box")}
     n = sum(rows.values()) + 3 * contacts
@@ -36,6 +36,30 @@ def oracle(arguments: dict[str, Any], impulse: np.ndarray, law: str) -> np.ndarr
     return residual
 
 
+def assert_bounds(arguments: dict[str, Any], impulse: np.ndarray, law: str, told: np.ndarray):
+    """Residuals `told` are not less than the exact ones, and exceed them by rounding at most: 40
+    times that of the terms of W r + b and of r times the largest W_ii. Returns the exact."""
+    exact = oracle(arguments, impulse, law)
+    W, b, mu, R = (np.abs(np.asarray(arguments.get(key, 0.0))) for key in ("W", "b", "mu", "R"))
+    r = np.abs(impulse)
+    stiffest = np.diagonal(W, axis1=-2, axis2=-1).max(axis=-1, initial=0) + np.max(R, initial=0)
+    sizes = (W @ r[..., None])[..., 0].max(axis=-1, initial=0) + b.max(axis=-1, initial=0)
+    sizes = sizes + stiffest * r.max(axis=-1, initial=0)
+    slack = 40 * 1.1e-16 * (b.shape[-1] + 16) * (1 + np.max(mu, initial=0)) * sizes
+    assert np.all(exact <= told)
+    assert np.all(told <= exact * (1 + 1e-9) + slack)
+    return exact
+
+
 def bound(arguments: dict[str, Any], tol: float) -> np.ndarray:
     """(E,) residual up to which an environment counts as solved."""
     return tol * (1 + np.abs(arguments["b"]).max(axis=1, initial=0.0))
+
+
+def small_problems(num_envs):
+    contacts = 4
+    return {
+        "W": np.broadcast_to(np.eye(3 * contacts) + 0.01, (num_envs, 12, 12)),
+        "b": np.broadcast_to(-np.ones(3 * contacts), (num_envs, 12)),
+        "mu": 0.5,
+    }

@@ -11,11 +11,14 @@ import pytest
 
 GYMNASIUM = ("ant", "humanoid", "half_cheetah", "hopper", "walker2d")
 DM_CONTROL = ("dm_humanoid", "dm_quadruped")
+FALLING = """<mujoco><worldbody><geom type="plane" size="5 5 .1"/>
+<body pos="0 0 .15"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+</worldbody></mujoco>"""
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 
 
 def model_path(name: str) -> Path:
-    """XML file of a model in an installed package; skips the test where that is absent."""
+    """XML file of a model in an installed package; skips the test if the package is absent."""
     dm = name.startswith("dm_")
     package, folder = ("dm_control", "suite") if dm else ("gymnasium", "envs/mujoco/assets")
     spec = importlib.util.find_spec(package)
@@ -69,7 +72,7 @@ def contact_rich_states(model: mujoco.MjModel, count: int) -> tuple[np.ndarray, 
 
 
 def slope(angle: float, mu: float, *, integrator: str = "implicitfast") -> str:
-    """A box at rest on a plane inclined by `angle` about y: gravity is inclined instead."""
+    """A box at rest on a plane inclined by `angle` about y; in fact gravity is inclined."""
     gx, gz = 9.81 * np.sin(angle), -9.81 * np.cos(angle)
     return f"""<mujoco>
       <option timestep="0.002" integrator="{integrator}" cone="elliptic" gravity="{gx} 0 {gz}"/>
@@ -136,7 +139,7 @@ MACHINE = """<mujoco><option timestep="0.004"/>
 
 
 def cramped(memory):
-    """A falling box, and so much memory for MuJoCo (bytes)."""
+    """A falling box, and the given memory for MuJoCo (bytes)."""
     return f"""<mujoco><size memory="{memory}"/><option cone="elliptic" timestep=".01"/><worldbody>
       <geom type="plane" size="5 5 1"/>
       <body pos="0 0 .2"><freejoint/><geom type="box" size=".1 .1 .1"/></body>

@@ -1,4 +1,4 @@
-"""stickslip._core by itself: no argument makes it read or write outside an array."""
+"""stickslip._core alone: no argument makes it read or write outside an array."""
 
 import numpy as np
 import pytest
@@ -27,6 +27,7 @@ def arguments():
         "solver": np.zeros(E, np.int32),
         "rows_needed": np.zeros(E, np.int32),
         "rung": np.zeros(E, np.int32),
+        "certificate": None,
         "on_cuda": False,
         "threads": 1,
     }
@@ -56,6 +57,7 @@ def test_the_example_works():
         ("impulse", np.zeros((E, N - 1))),
         ("residual", np.zeros(E - 1)),
         ("status", np.zeros(2 * E, np.int32)[::2]),
+        ("certificate", np.zeros((E, N - 1))),
         ("threads", -1),
     ],
 )
@@ -95,7 +97,7 @@ def test_shapes_beyond_the_slot_are_over_capacity():
 
 def test_enums_name_what_the_library_knows():
     assert [s.name for s in _core.Status] == [
-        *("solved", "not_converged", "no_solution_found", "bad_input", "over_capacity")
+        *("solved", "not_converged", "infeasible", "bad_input", "over_capacity")
     ]
     assert all(member.__doc__ for enum in (_core.Law, _core.Solver) for member in enum)
     assert _core.Status.solved == np.int32(0)

@@ -1,4 +1,4 @@
-"""BoundSolver: bound once, called often. On the CPU here; on a GPU where torch or CuPy find one."""
+"""BoundSolver: bound once, called often. On the CPU here; on a GPU if torch or CuPy find one."""
 
 import numpy as np
 import pytest
@@ -93,7 +93,7 @@ def test_ragged_batches_and_what_does_not_fit():
     assert result.rows_needed.tolist() == [12, 0, 6, 15, 6, 0]
     assert not result.impulse[[1, 3, 5]].any()
     assert not result.impulse[2, 6:].any()
-    counts[3, 3] = 3  # the caller answers
+    counts[3, 3] = 3  # changed by the caller
     assert bound().status[3] == Status.solved
     host = stickslip.solve(W[:4], b[:4], 0.5, counts=counts[:4, 3])
     assert np.array_equal(bound.out.impulse[:4], host.impulse[:4])
@@ -111,7 +111,7 @@ def test_a_bad_environment_moves_on_as_it_was():
 
 def test_results_go_where_the_caller_wants_them():
     M, J, v_free, b = mechanisms()
-    buffer = np.full((40, 30), -7.0)  # impulses and velocities side by side
+    buffer = np.full((40, 30), -7.0)  # impulses and velocities interleaved
     impulse, v_next = buffer[:, :12], buffer[:, 12:21]
     status = np.full(40, -1, np.int32)
     out = {"impulse": impulse, "v_next": v_next, "status": status}
@@ -125,6 +125,9 @@ def test_results_go_where_the_caller_wants_them():
 
 
 def test_empty_batches():
+    empty = np.zeros((0, 6, 6)), np.zeros((0, 6))
+    for mu in (0.5, np.zeros((0, 2)), np.zeros((0, 4)), np.zeros(4)):
+        assert stickslip.solve(*empty, mu).impulse.shape == (0, 6)
     bound = BoundSolver(W=np.zeros((0, 3, 3)), b=np.zeros((0, 3)), mu=0.5)
     assert bound().impulse.shape == (0, 3)
     bound = BoundSolver(W=np.zeros((2, 0, 0)), b=np.zeros((2, 0)), mu=0.5)
@@ -132,7 +135,7 @@ def test_empty_batches():
 
 
 class FromDlpack:
-    """An array of a framework that speaks DLPack and nothing else."""
+    """An array of a framework that supports only DLPack."""
 
     def __init__(self, array):
         self.array = array

@@ -18,7 +18,7 @@ def import_torch():
 
 
 class Torch:
-    """What a test needs of a framework."""
+    """The operations of a framework that tests need."""
 
     def __init__(self):
         self.torch = import_torch()
@@ -50,7 +50,7 @@ class Cupy:
 
 
 class OnlyInterface:
-    """An array that speaks `__cuda_array_interface__` alone, as Numba's do."""
+    """An array that has only `__cuda_array_interface__`, like Numba's."""
 
     def __init__(self, array):
         self.array = array
@@ -85,7 +85,7 @@ def test_has_the_bits_of_the_cpu(framework, host, wrap):
     arrays, solution, v_next = host
     device = {name: framework.array(values) for name, values in arrays.items()}
     given = {name: wrap(array) for name, array in device.items()}
-    framework.to_host(device["W"])  # until the copies are there
+    framework.to_host(device["W"])  # wait until the copies are complete
     stream = framework.stream()
     given_W = BoundSolver(W=given["W"], b=given["b"], mu=0.5, stream=stream)
     expect_same(framework, given_W(), solution)

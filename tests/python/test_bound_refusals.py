@@ -1,4 +1,4 @@
-"""What BoundSolver refuses, by messages that name argument, expectation and value."""
+"""What BoundSolver rejects; messages name argument, expectation and value."""
 
 import ctypes
 import re
@@ -148,7 +148,7 @@ def test_outputs_have_memory_of_their_own():
 
 
 class CudaInterface:
-    """Says that it lies on a GPU, and is not there to be read."""
+    """Claims to be on a GPU; its data cannot be read."""
 
     shape, dtype = (4, 6, 6), np.dtype(float)
 
@@ -171,7 +171,7 @@ class CudaDlpack:
 
 
 class LyingDlpack:
-    """A capsule whose device is not the one that it was announced with."""
+    """A capsule whose device differs from the announced one."""
 
     def __init__(self, array):
         self.array = array

@@ -29,7 +29,7 @@ BOX = """<mujoco>
 
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path, monkeypatch):
-    """MuJoCo writes its warnings into the current folder."""
+    """MuJoCo writes its warnings to the current folder."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -104,7 +104,7 @@ def test_run_options(box, tmp_path, options):
     [
         (["run", "humanoidd"], "MODEL: expected a file or a known name, got 'humanoidd'"),
         (["run", "missing.xml"], "MODEL: no such file: missing.xml"),
-        (["run", "MODEL", "--law", "box", "--solver", "newton"], "law: expected one of"),
+        (["run", "MODEL", "--law", "box", "--solver", "lemke"], "law: expected one of"),
         (["run", "MODEL", "--tol", "-1"], "tol: expected a number > 0"),
         (["run", "MODEL", "--threads", "100000"], "threads: expected at most"),
         (["run", "MODEL", "--law", "pyramids"], "pyramids"),
@@ -174,7 +174,7 @@ def test_as_installed(tmp_path, box):
 
 
 class Model:
-    """What Controller reads of a mujoco.MjModel."""
+    """The fields of a mujoco.MjModel that Controller reads."""
 
     nu, nkey = 2, 0
     actuator_ctrllimited = np.array([1, 0])

@@ -81,13 +81,13 @@ def test_check_finds_a_wrong_verdict(path):
     call("solve", path, "--out", path)
     shown = call("check", path)
     assert shown.exit_code == 0, shown.output
-    assert "3 stored solutions, 0 wrongly called solved" in shown.stdout
+    assert "3 stored solutions, 0 with a wrong status" in shown.stdout
     with h5py.File(path, "a") as file:
         file["solutions/number 2/r"][1] += 1e-3
     shown = call("check", path)
     assert shown.exit_code == 1
     assert "WRONG" in shown.stdout
-    assert "1 wrongly called solved" in shown.stdout
+    assert "1 with a wrong status" in shown.stdout
     record = json.loads(call("check", path, "--json").stdout)
     assert record["wrong"] == 1
     assert [s["name"] for s in record["solutions"] if not s["solved"]] == ["bad [red]", "number 2"]
@@ -153,7 +153,8 @@ def test_dump_and_replay(tmp_path):
     for problem in solved.problems:
         replay = solved.solutions[problem.name]
         assert replay.values.tobytes() == problem.stored.values.tobytes()
-        # What was solved without W has its residual by W now: another rounding (docs/files.md).
+        # The residual of a problem solved without W is recomputed with W: other rounding
+        # (docs/files.md).
         rounding = 1e-6 * replay.tolerance if problem.law == "convex" else 0.0
         assert abs(replay.residual - problem.stored.residual) <= rounding
     assert call("check", "d.h5").exit_code == 0
@@ -175,7 +176,7 @@ def test_run_dumps_the_worst(tmp_path):
 MISUSE = [
     (["solve", "FILE", "--tol", "-1"], "tol: expected a number > 0"),
     (["solve", "FILE", "--law", "mujoco"], "mujoco"),
-    (["solve", "FILE", "--law", "box", "--solver", "newton"], "law: expected one of"),
+    (["solve", "FILE", "--law", "box", "--solver", "lemke"], "law: expected one of"),
     (["solve", "FILE", "--threads", "100000"], "threads: expected at most"),
     (["solve"], "FILE"),
     (["check", "FILE", "--tol", "0"], "tol: expected a number > 0"),

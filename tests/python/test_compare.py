@@ -1,4 +1,4 @@
-"""`stickslip compare`: profiles, verdicts, the command line, and the adapters that were built."""
+"""`stickslip compare`: profiles, verdicts, the command line, and the compiled adapters."""
 
 import json
 import shutil
@@ -21,7 +21,7 @@ PROBLEMS = 6
 
 @pytest.fixture
 def file(tmp_path):
-    """Boxes of 1 kg that hit the floor and stick: r = -b. Two are stated for a law each."""
+    """Boxes of 1 kg that hit the floor and stick: r = -b. Two are defined for one law each."""
     path = tmp_path / "sticking.h5"
     rng = np.random.default_rng(0)
     with h5py.File(path, "w") as out:
@@ -43,7 +43,7 @@ def file(tmp_path):
 
 @pytest.fixture(scope="module")
 def deceivers(tmp_path_factory):
-    """A peer module, compiled as anybody would for an own solver."""
+    """A peer module, compiled as a user would compile one for another solver."""
     if not shutil.which("g++"):
         pytest.skip("g++ is not installed")
     module = tmp_path_factory.mktemp("peers") / "stickslip_peer_deceivers.so"
@@ -107,7 +107,7 @@ def test_command_on_a_family(tmp_path):
         ([], "expected a FILE or --family"),
         (["--family", "stack", "--contacts", 3], "stack has no problems of 3"),
         (["--family", "box", "--solvers", "magic"], "solver: expected"),
-        (["--family", "box", "--law", "box", "--solvers", "newton"], "law: expected"),
+        (["--family", "box", "--law", "box", "--solvers", "lemke"], "law: expected"),
     ],
 )
 def test_misuse(arguments, message, tmp_path):
@@ -118,7 +118,7 @@ def test_misuse(arguments, message, tmp_path):
 
 def test_file_without_problems_of_the_law(file, tmp_path):
     shown = call(file, "--law", "frictionless", "--no-peers", "--out", tmp_path)
-    assert shown.exit_code == 0  # those of no law in particular
+    assert shown.exit_code == 0  # those for no particular law
     with h5py.File(file, "a") as open_file:
         for name in "12345":
             del open_file["problems"][name]
@@ -150,7 +150,7 @@ def test_deceivers_are_caught(file, deceivers):
     assert "choosy" not in rows
     assert rows["garbler"]["not_finite"] == PROBLEMS
     assert rows["garbler"]["worst_claimed"] == np.inf
-    assert rows["liar"]["worst_claimed"] > 0.8  # m/s; it leaves the boxes falling at 1
+    assert rows["liar"]["worst_claimed"] > 0.8  # m/s; the boxes still fall at 1
     assert rows["liar"]["not_finite"] == 0
 
 
@@ -192,17 +192,17 @@ def adapter(peer):
     ],
 )
 def test_adapter_states_the_same_problem(peer, law, solver):
-    """What a peer returns solves our problem, up to what its own measure is worth."""
+    """What a peer returns solves our problem, up to the accuracy of the peer's own measure."""
     contest = Comparison(law=law, tol=1e-6, peer_tol=1e-9, modules=adapter(peer))
     contest.add_family("box", contacts=2, count=20)
     entry = next(e for e in contest.run(rounds=1) if e.name == solver)
     assert entry.able.all()
     assert entry.solved[entry.claimed].all()
-    assert entry.claimed.mean() > 0.5  # its own business
+    assert entry.claimed.mean() > 0.5  # by its own measure
 
 
 def test_mujoco_states_the_same_problem():
-    """All kinds of rows, with compliance as MuJoCo's cones want it."""
+    """All kinds of rows, with compliance as MuJoCo's cones require it."""
     contest = Comparison(law="convex", tol=1e-6, peer_tol=1e-9, modules=adapter("mujoco"))
     rng = np.random.default_rng(1)
     dims = np.array([3, 4, 6])

@@ -28,8 +28,8 @@ def test_make_vec_finds_them(mode: str | None) -> None:
 
 @pytest.mark.parametrize("law", ["coulomb", "convex", "mujoco"])
 def test_the_three_autoreset_modes_tell_the_same_story(law: str) -> None:
-    """SAME_STEP and DISABLED with a reset at once show the same episodes; NEXT_STEP does so with a
-    step between them."""
+    """SAME_STEP and DISABLED with an immediate reset show the same episodes; NEXT_STEP does so with
+    an additional step between them."""
     envs = {
         mode: make(law=law, max_episode_steps=40, autoreset_mode=mode) for mode in AutoresetMode
     }
@@ -41,7 +41,7 @@ def test_the_three_autoreset_modes_tell_the_same_story(law: str) -> None:
         waiting = np.zeros(6, bool)
         for step in range(100):
             action = np.full(env.action_space.shape, 0.3 * np.sin(0.1 * step))
-            # Actions by the environment's own clock, so that the modes agree.
+            # Actions depend on the environment's own step count, so that the modes agree.
             clock = np.array([len(s) for s in story[mode]])
             action = 0.3 * np.sin(0.7 * clock)[:, None] * np.ones(3)
             observations, rewards, terminated, truncated, infos = env.step(action)
@@ -102,7 +102,7 @@ def test_seeds_are_each_environments_own() -> None:
     assert_equal(a, run(make(law="coulomb"), 60))
     np.testing.assert_array_equal(two.reset(seed=[8, 3])[0], a[0][[5, 0]])
     before = two.reset(seed=[8, 3])[0]
-    after = two.reset()[0]  # generators go on
+    after = two.reset()[0]  # generators continue
     assert (before != after).any(axis=1).all()
     np.testing.assert_array_equal(two.reset(seed=[None, 3])[0][1], before[1])
     only = two.reset(seed=[8, 9], options={"reset_mask": np.array([True, False])})[0]

@@ -1,4 +1,4 @@
-"""What goes wrong in one environment is told, ends its episode, and touches no other."""
+"""A failure in one environment is reported, ends its episode, and affects no other."""
 
 from __future__ import annotations
 

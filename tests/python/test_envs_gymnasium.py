@@ -1,4 +1,4 @@
-"""With MuJoCo's law, the five environments of Gymnasium to the last bit."""
+"""With MuJoCo's law, the five environments of Gymnasium, equal to the last bit."""
 
 from __future__ import annotations
 

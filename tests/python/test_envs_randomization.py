@@ -1,4 +1,4 @@
-"""Domain randomization: factors as promised, seeded, each environment its own."""
+"""Domain randomization: the documented factors, seeded, different in each environment."""
 
 from __future__ import annotations
 

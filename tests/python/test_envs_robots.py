@@ -1,4 +1,4 @@
-"""Every registered environment keeps Gymnasium's contract; walking robots and the grasp."""
+"""Every registered environment satisfies Gymnasium's API; walking robots and the grasp."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def skip_if_absent(name: str) -> None:
 @pytest.mark.parametrize("law", ["coulomb", "mujoco"])
 @pytest.mark.parametrize("name", REGISTERED)
 def test_gymnasiums_contract(name: str, law: str) -> None:
-    """What gymnasium.utils.env_checker asks of single environments, of all of a batch."""
+    """The checks of gymnasium.utils.env_checker for single environments, on all of a batch."""
     skip_if_absent(name)
     assert gymnasium.spec(name).max_episode_steps == REGISTERED[name][1]
     env = gymnasium.make_vec(name, num_envs=3, law=law, autoreset_mode="SameStep")
@@ -61,7 +61,7 @@ def test_robots_stand_and_follow(name: str, law: str) -> None:
     assert not env.failures.any()
     np.testing.assert_allclose(observations[:, 6:9], [[0, 0, -1]] * 4, atol=0.05)  # upright
     assert (infos["velocity_error"] < 0.1).all()  # m/s: the humanoid sways
-    # At rest, upright and on command, a second is worth 1.5 + 0.75 + 0.5.
+    # At rest, upright and on command, one second gives a reward of 1.5 + 0.75 + 0.5.
     np.testing.assert_allclose(rewards / env.unwrapped.dt, 2.75, atol=0.05)
 
 
@@ -75,18 +75,18 @@ def test_commands_and_velocities_are_in_the_robots_frame() -> None:
     turn = np.array([0.0, np.pi / 2, np.pi])  # about the vertical
     sim.qpos[:, 3], sim.qpos[:, 6] = np.cos(turn / 2), np.sin(turn / 2)
     sim.qvel[:] = 0
-    sim.qvel[:, :2] = np.stack([np.cos(turn), np.sin(turn)], axis=1)  # forward, each its own way
+    sim.qvel[:, :2] = np.stack([np.cos(turn), np.sin(turn)], axis=1)  # forward, different headings
     linear, angular, gravity = env.unwrapped.root_motion()
     np.testing.assert_allclose(linear, [[1, 0, 0]] * 3, atol=1e-15)
     np.testing.assert_allclose(angular, 0)
     np.testing.assert_allclose(gravity, [[0, 0, -1]] * 3, atol=1e-15)
-    sim.qpos[:, 3:7] = [np.cos(1.0), 0, np.sin(1.0), 0]  # leans by 2 rad
+    sim.qpos[:, 3:7] = [np.cos(1.0), 0, np.sin(1.0), 0]  # inclined by 2 rad
     assert env.step(np.zeros(env.action_space.shape))[2].all()
 
 
 def hold(seconds: float, **options) -> tuple[float, np.ndarray]:
-    """Lifts the cube and holds it; how far it moves against the hand in that time, m, and its
-    height."""
+    """Lifts the cube and holds it; returns how far it moves relative to the hand in that time, m,
+    and its height."""
     env = make("Grasp-v0", 4, max_episode_steps=None, **options)
     observations, _ = env.reset(seed=0)
     steps, summed = round(seconds / env.unwrapped.dt), np.zeros(4)

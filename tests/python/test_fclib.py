@@ -1,4 +1,4 @@
-"""FCLIB files are read as they are."""
+"""FCLIB files are read without changes."""
 
 import h5py
 import numpy as np
@@ -34,7 +34,7 @@ def mechanism(seed, contacts=3, bilateral=2):
 def test_local(form, tmp_path):
     p = mechanism(0)
     W = p["H"].T @ p["H"]
-    W[0, 5] = 0.25  # W is used as given, also where it is not symmetric
+    W[0, 5] = 0.25  # W is used as given, even if it is not symmetric
     write_local(tmp_path / "drop.hdf5", W, p["w"], p["mu"], form)
     (problem,) = files.read(tmp_path / "drop.hdf5").problems
     assert (problem.name, problem.kind, problem.law) == ("drop", "fclib", "coulomb")
@@ -71,7 +71,7 @@ def test_bilateral_constraints_are_free_rows_in_both_forms(tmp_path):
     first, second = (a.solution for a in answers)
     assert first.status == second.status == "solved"
     np.testing.assert_allclose(first.values, second.values, atol=1e-8)
-    # The equations of the format itself.
+    # The equations of the format.
     lam, r = first.values[:2], first.values[2:]
     v = inverse @ (H @ r + G @ lam + p["f"])
     np.testing.assert_allclose(G.T @ v + p["b"], 0, atol=1e-8)
@@ -150,7 +150,7 @@ def test_refusals_of_global_problems(tmp_path):
 
 
 def test_the_same_numbers_as_the_collection_of_problems(tmp_path):
-    """fc3d.h5 holds what others condensed from FCLIB files; written back, it is read the same."""
+    """fc3d.h5 has problems that others condensed from FCLIB files; rewritten, they are the same."""
     path = robots.FOLDER.parent / "problems" / "fc3d.h5"
     if not path.exists():
         pytest.skip("fc3d: no problems of others in $STICKSLIP_DATA")

@@ -1,4 +1,4 @@
-"""Hostile problem files: one clear line, or problems that keep the layout's promises."""
+"""Malicious problem files: one clear line, or problems that satisfy the rules of the layout."""
 
 import random
 from pathlib import Path
@@ -72,7 +72,7 @@ def put(file: h5py.File, place: str, value) -> None:
 
 
 def read_or_refused(path):
-    """Reads, solves and judges; a refusal must be one line that names the file."""
+    """Reads, solves and judges; an error must be one line that names the file."""
     refusal = None
     try:
         file = files.read(path)
@@ -160,7 +160,7 @@ def damaged(source: Path, folder: Path, count: int) -> list[Path]:
 
 
 def test_damaged_bytes_end_in_one_line_whatever_hdf5_does(folder):
-    """Some crash HDF5, which is why the commands read in another process."""
+    """Some crash HDF5, which is why the commands read in a separate process."""
     local = folder / "local.h5"
     write_local(local, np.eye(3), np.zeros(3), np.ones(1))
     for source in (good_file(folder / "good.h5"), local):

@@ -1,4 +1,4 @@
-"""Random use of the entry points: a clear refusal, or an answer that keeps its promises."""
+"""Random use of the entry points: a clear error, or a result that satisfies the contract."""
 
 import contextlib
 import re
@@ -25,7 +25,7 @@ NUMBERS = st.one_of(st.floats(-10, 10), NASTY)
 
 @st.composite
 def problems(draw, numbers=NUMBERS):
-    """Well-shaped batches with arbitrary contents, some of them nonsense."""
+    """Batches of valid shape with arbitrary contents, some of them invalid."""
     num_envs = draw(st.integers(0, 4))
     dims = draw(st.lists(st.sampled_from([3, 3, 4, 6]), max_size=3))
     n_free, n_nonneg, n_box = draw(st.tuples(*[st.integers(0, 2)] * 3))
@@ -69,7 +69,7 @@ def test_any_numbers_give_an_honest_verdict(arguments, law, solver):
 
 
 def only_used_rows(arguments):
-    """b with zeros in the rows that an environment does not use: nobody reads them."""
+    """b with zeros in the rows that an environment does not use: they are never read."""
     b, dims = arguments["b"], arguments["dims"]
     fixed = arguments["n_free"] + arguments["n_nonneg"] + arguments["lo"].shape[1]
     ends = fixed + np.concatenate([[0], np.cumsum(dims)])
@@ -78,7 +78,7 @@ def only_used_rows(arguments):
 
 
 def judged_scale(arguments, impulse):
-    """Size of the terms that the residual's rounding errors come from."""
+    """Size of the terms that cause the residual's rounding errors."""
     with np.errstate(all="ignore"):
         terms = np.abs(arguments["W"]) @ np.abs(impulse)[..., None]
         mu = np.abs(arguments["mu"]).max(axis=1, initial=1.0)
@@ -104,7 +104,7 @@ ODD = st.one_of(
 
 @contextlib.contextmanager
 def refusals_by_name():
-    """Lets only errors pass whose message names an argument."""
+    """Accepts only errors whose message names an argument."""
     try:
         yield
     except (TypeError, ValueError) as error:

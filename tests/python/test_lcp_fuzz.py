@@ -1,4 +1,4 @@
-"""Random use of solve_lcp: a verdict that keeps its promise, whatever the numbers."""
+"""Random use of solve_lcp: a correct verdict for any numbers."""
 
 import numpy as np
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""README.md keeps its word: its examples run, its table is the code's."""
+"""README.md is correct: its examples run, and its table is that of the code."""
 
 import os
 import re
@@ -56,7 +56,7 @@ def test_links_lead_somewhere():
 
 
 def test_examples_are_found_from_any_folder(tmp_path):
-    """Nothing in them depends on where they run."""
+    """The examples do not depend on the current folder."""
     code = blocks("python")[0]
     environment = {k: v for k, v in os.environ.items() if k != "PWD"}
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)

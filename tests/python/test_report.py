@@ -1,12 +1,15 @@
-"""What a run leaves for its report: who failed when, and the worst problems."""
+"""The data that a run stores for its report: failures with times, and the worst problems."""
 
 from __future__ import annotations
+
+import dataclasses
 
 import numpy as np
 import pytest
 from sim_models import stack
+from test_cli import call
 
-from stickslip import BatchSim, Status
+from stickslip import BatchSim, Status, files
 from stickslip.run import Controller, WorstProblems, simulate
 from stickslip.timeline import QUANTILES, Timeline
 
@@ -63,3 +66,29 @@ def sim_model():
     import mujoco
 
     return mujoco.MjModel.from_xml_string(stack(3))
+
+
+def test_a_strangers_run_is_only_text(tmp_path):
+    """In names and statuses of its problems, and of a model."""
+    model = tmp_path / "[bold]box\x1b[31m$_{$.xml"
+    model.write_text(stack(2))
+    shown = call("run", model, "--envs", 2, "--steps", 5, "--out", tmp_path / "run")
+    assert shown.exit_code == 0, shown.output
+    assert "\x1b" not in shown.output
+    assert r"[bold]box\x1b[31m" in shown.output
+    (problem, *_) = files.read(tmp_path / "run" / "worst.h5").problems
+    script = "<script>alert(1)</script>"
+    stored = dataclasses.replace(problem.stored, status=script)
+    some = [
+        dataclasses.replace(problem, name=r"$\bad{$ <b> \x1b[31m", stored=stored),
+        dataclasses.replace(problem, name="silent", stored=None),
+        files.ComplementarityProblem("lcp", np.eye(2), np.ones(2)),
+    ]
+    files.write(tmp_path / "run" / "worst.h5", some)
+    assert call("report", tmp_path / "run").exit_code == 0
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert script not in page
+    assert script.replace("<", "&lt;").replace(">", "&gt;") in page
+    assert "silent" not in page
+    files.write(tmp_path / "run" / "worst.h5", some[1:])
+    assert call("report", tmp_path / "run").exit_code == 0

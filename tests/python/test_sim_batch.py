@@ -1,4 +1,4 @@
-"""BatchSim as a batch: who it harms (nobody), what its bits depend on, what it refuses."""
+"""BatchSim as a batch: independence of environments, reproducible bits, rejected arguments."""
 
 import numpy as np
 import pytest
@@ -95,7 +95,7 @@ def test_nan_in_one_environment_harms_nobody(law, what):
     assert np.isfinite(sim.qpos).all()
     run(sim, ctrl[11:])
     same(sim.state[others].copy(), run(clean, ctrl[11:])[others])
-    assert sim.status[2] == Status.solved  # the environment lives on, from the initial state
+    assert sim.status[2] == Status.solved  # the environment continues from the initial state
 
 
 @pytest.mark.parametrize("law", ["coulomb", "convex"])
@@ -155,7 +155,7 @@ def test_a_lack_of_memory_keeps_that_environment_where_it_is(law):
             told += 1
             same(sim.state[0].copy(), before[0])
     assert told > 2
-    assert sim.failures.tolist() == [0, 0]  # those are of bad numbers
+    assert sim.failures.tolist() == [0, 0]  # failures counts only bad numbers
 
 
 def test_models_that_do_not_load(tmp_path):
@@ -277,7 +277,7 @@ def test_contacts_and_timings():
 
 
 def test_growing_problems_keep_their_bits():
-    """A batch whose problems outgrow the buffers ends as one that had the room from the start."""
+    """A batch whose problems outgrow the buffers has the same result as one with enough room."""
     few, many = BatchSim(stack(5), 1), BatchSim(stack(5), 1)
     many.step()
     many.reset()

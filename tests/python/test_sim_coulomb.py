@@ -38,7 +38,7 @@ def test_block_sticks_on_a_slope(integrator):
     run(sim, 500)
     np.testing.assert_allclose(sim.qvel, 0, atol=1e-11)
     np.testing.assert_allclose(sim.qpos, start, atol=1e-11)
-    # The contacts carry the weight, and friction holds it: 8 kg at 9.81 m/s².
+    # The contacts carry the weight, and friction prevents sliding: 8 kg at 9.81 m/s².
     weight = 1000 * 0.2 * 0.2 * 0.1 * 9.81 * np.array([np.cos(0.5), np.sin(0.5)])
     contacts = sim.contacts(0)
     total = sum(c["frame"].T @ c["force"][:3] for c in contacts)
@@ -77,7 +77,7 @@ def test_four_stacked_boxes_rest_for_ten_seconds(integrator):
     sim = BatchSim(stack(4), tol=EXACT, integrator=integrator)
     start = sim.qpos.copy()
     run(sim, round(10 / sim.timestep))
-    assert sim.num_contacts[0] >= 16  # four faces; tilts by rounding give MuJoCo further points
+    assert sim.num_contacts[0] >= 16  # four faces; tilts by rounding give MuJoCo more points
     assert np.abs(sim.qpos - start).max() <= 1e-6
 
 
@@ -95,7 +95,7 @@ def law_violation(sim, env, v_before):
         rn, un = r[normal], u[normal]
         rt, ut = r[tangent] / coefficients, u[tangent] * coefficients
         worst = max(worst, -un, -rn, abs(un * rn), np.linalg.norm(rt) - rn)
-        # Friction opposes the slip with all it has: û·r̂ = -|û| r_n.
+        # Friction opposes the slip with its full magnitude: û·r̂ = -|û| r_n.
         worst = max(worst, abs(ut @ rt + np.linalg.norm(ut) * rn))
         closed += rn > 1e-9
         row += dim
@@ -126,13 +126,13 @@ def test_restitution_returns_the_approach_velocity():
       <body pos="0 0 .1"><freejoint/><geom type="sphere" size=".1"/></body></worldbody></mujoco>"""
     sim = BatchSim(ball, restitution=0.5)
     sim.qvel[0, 2] = -2.0
-    sim.qpos[0, 2] -= 1e-9  # touching, for certain
+    sim.qpos[0, 2] -= 1e-9  # certainly touching
     sim.step()
     np.testing.assert_allclose(sim.qvel[0, 2], 1.0, atol=1e-9)
 
 
 def test_a_coin_that_spins_down_does_not_sink():
-    """Its rim approaches the floor in every step; penetration must be recovered all the same."""
+    """Its rim approaches the floor in every step, so penetration must be recovered."""
     coin = """<mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="5 5 .1"/>
       <body pos="0 0 .05" euler="75 0 0"><freejoint/>
         <geom type="cylinder" size=".05 .003" friction=".3 0 0"/></body></worldbody></mujoco>"""

@@ -1,5 +1,5 @@
-"""Contacts and problems of the latest step: they are recomputed when asked for, and must be those
-of the step whatever has happened to the state since."""
+"""Contacts and problems of the latest step: they are recomputed on request, and must be those of
+the step even if the state has changed since."""
 
 import mujoco
 import numpy as np
@@ -14,7 +14,7 @@ RUNGE_KUTTA = TUMBLING.replace("<option", '<option integrator="RK4"')
 
 
 def seen(sim):
-    """Everything that contacts and problems hold, as bytes."""
+    """The complete contents of contacts and problems, as bytes."""
     looks = [sim.contacts(e) for e in range(sim.num_envs)]
     if sim.law != "mujoco":
         looks += [[sim.problem(e)] for e in range(sim.num_envs)]
@@ -77,7 +77,7 @@ def test_there_is_nothing_to_see_without_a_step():
     sim.reset(np.array([True, False]))
     assert sim.contacts(0) == []
     assert len(sim.contacts(1)) == 4
-    sim.vary("body_mass", np.ones((2, 2)))  # the step cannot be repeated: the body is another one
+    sim.vary("body_mass", np.ones((2, 2)))  # the step cannot be repeated: the model has changed
     assert sim.contacts(1) == []
     assert sim.problem(1)["W"].shape == (0, 0)
     sim.step()
@@ -95,7 +95,7 @@ def test_a_failed_environment_shows_no_neighbours_problem():
 
 
 def test_sleeping_bodies_keep_their_data():
-    """MuJoCo's sleep lives in data that are not part of the state."""
+    """MuJoCo's sleep state is in data that are not part of the state."""
     text = stack(2).replace("/>", '><flag sleep="enable"/></option>', 1)
     model = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(model)

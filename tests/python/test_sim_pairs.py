@@ -1,5 +1,5 @@
-"""Which contacts a step knows of, and what MuJoCo would make of them: all that touch, of every kind
-of geom, with the model's filters, pairs and parameters."""
+"""The contacts of a step and their parameters in MuJoCo: all that touch, of every kind of geom,
+with the model's filters, pairs and parameters."""
 
 import mujoco
 import numpy as np
@@ -34,7 +34,7 @@ def geom(rng, kind, name, place=""):
 
 
 def scene(seed):
-    """Chains of bodies with several geoms each, and things at rest; some pairs listed, some
+    """Chains of bodies with several geoms each, and fixed objects; some pairs listed, some
     excluded."""
     rng = np.random.default_rng(seed)
     number, names, bodies = iter(range(100)), [], []
@@ -71,8 +71,8 @@ def scene(seed):
 
 
 def touching_of_mujoco(model, qpos):
-    """Of each contact within the margins between bodies that can move against each other: geoms,
-    dim and friction; and the gap."""
+    """For each contact within the margins between bodies that can move relative to each other:
+    geoms, dim and friction; and the gap."""
     data = mujoco.MjData(model)
     data.qpos[:] = qpos
     mujoco.mj_forward(model, data)
@@ -95,9 +95,9 @@ def touching(sim, env):
 
 
 def compare(model, sim, rng, spread):
-    """Contacts are MuJoCo's. Their numbers and places may differ between two geoms: what MuJoCo
-    finds by iterations (opt.ccd_iterations) depends on the margin it looks with, deep inside most.
-    Margins of the model, which gaps begin from, are 3 mm and more."""
+    """Contacts are MuJoCo's. Their number and positions may differ between two geoms: what MuJoCo
+    finds by iterations (opt.ccd_iterations) depends on the search margin, most of all at deep
+    overlap. Margins of the model, at which gaps begin, are 3 mm and more."""
     sim.qpos[:] += spread * rng.normal(size=sim.qpos.shape)
     sim.qvel[:] = 0
     poses, count, shallow = sim.qpos.copy(), 0, 0
@@ -175,7 +175,7 @@ def test_fast_balls_are_seen_in_time_however_margins_are_given(where):
     np.testing.assert_allclose(sim.qpos[:, 2], 0.06, atol=1e-9)
 
 
-VARIED = {  # field: (element, value, height of the upper body at which it touches or comes near)
+VARIED = {  # field: (element, value, height of the upper body at which it touches or is close)
     "geom_size": ((2, 0), 0.4, 0.45),
     "geom_pos": ((2, 2), -0.5, 0.65),
     "body_ipos": ((2, 2), -0.7, 0.15),
@@ -186,7 +186,7 @@ VARIED = {  # field: (element, value, height of the upper body at which it touch
 @pytest.mark.parametrize("field", VARIED)
 @pytest.mark.parametrize("joint", ["<freejoint/>", ""])
 def test_geoms_that_vary_are_found_where_they_are(field, joint):
-    """As `contact_margin`, with which MuJoCo looks for pairs itself, finds them."""
+    """The results agree with `contact_margin`, with which MuJoCo itself searches for pairs."""
     text = f"""<mujoco><option gravity="0 0 0"/><worldbody>
       <body>{joint}<geom size=".1"/><geom size=".1" pos=".3 0 0"/></body>
       <body pos="0 0 1"><freejoint/><geom size=".1"/><geom size=".1" pos=".3 0 0"/></body>

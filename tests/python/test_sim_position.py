@@ -1,5 +1,5 @@
 """Gaps at the end of the step: `BatchSim(position_iterations=...)`. MuJoCo's own collision
-detection, on the states after the steps, is the judge."""
+detection, applied to the states after the steps, is the reference."""
 
 import mujoco
 import numpy as np
@@ -12,7 +12,7 @@ from stickslip.sim import BatchSim
 TOLERANCE = 1e-6  # the default
 CAPSULE = 'type="capsule" size=".05 .15"'
 CUBE = 'type="box" size=".1 .1 .1"'  # isotropic inertia: no gyroscopic torque
-FLIGHT = 0.3  # m; contacts are known before anything that tumbles here can close them
+FLIGHT = 0.3  # m; contacts are found before tumbling bodies can close them
 
 
 def scene(geom, h, friction=0.5, height=0.4, integrator="implicitfast"):
@@ -61,14 +61,14 @@ def test_no_step_ends_in_penetration(geom, h, spin):
         np.testing.assert_allclose(many.penetration, depth, rtol=0, atol=1e-12)
         assert many.position_rounds.max() <= 10
         rounds += many.position_rounds.sum()
-    assert worst > 5 * TOLERANCE  # with one solve a step there is something to correct
+    assert worst > 5 * TOLERANCE  # with one solve per step there is something to correct
     assert rounds > 0
 
 
 def one_step(h, **options):
     """Penetration after one step of a frictionless capsule with one end at rest on the ground, and
-    what to expect: the angular velocity ω moves the centre of that end, at r, by
-    h²/2 (ω × (ω × r))_z. The inertia is isotropic, so that no gyroscopic torque changes ω."""
+    the expected value: the angular velocity ω moves the centre of that end, at r, by h²/2 (ω × (ω ×
+    r))_z. The inertia is isotropic, so that no gyroscopic torque changes ω."""
     ball = '<inertial pos="0 0 0" mass="1" diaginertia=".01 .01 .01"/><geom type="capsule"'
     text = scene(CAPSULE, h, friction=0.0).replace('<geom type="capsule"', ball)
     model = mujoco.MjModel.from_xml_string(text)
@@ -95,8 +95,8 @@ def test_one_solve_leaves_the_square_of_the_step():
 
 @pytest.mark.parametrize("integrator", ["euler", "implicitfast"])
 def test_energy_grows_by_no_more_than_recovery_lifts(integrator):
-    """Positions may move further than velocities say; velocities gain nothing by it, but what lifts
-    by 0.1 nm, which is rounding (contact_model.hpp)."""
+    """Positions may move further than the velocities imply. Velocities gain nothing from this,
+    except for lifts of 0.1 nm, which is rounding (contact_model.hpp)."""
     sim = tumbling(CUBE, 0.02, 16, 10, position_iterations=10, integrator=integrator, tol=1e-12)
     mass, inertia, lifted = 8.0, 8.0 * 0.04 / 6, 0.0
 
@@ -112,11 +112,11 @@ def test_energy_grows_by_no_more_than_recovery_lifts(integrator):
         assert (np.abs(lift[sim.position_rounds == 0]) < 1e-9).all()
         assert (energy() - before - lift).max() <= 1e-9 + mass * 9.81 * 1e-10
         lifted += np.maximum(lift, 0.0).sum()
-    assert lifted > 1e-3  # J; the bound was put to the test
+    assert lifted > 1e-3  # J; the bound is active
 
 
 def test_velocities_are_those_of_the_problem_shown():
-    """Whatever rounds there were for the positions."""
+    """The position rounds do not change this."""
     sim = tumbling(CUBE, 0.02, 32, 10, position_iterations=10, position_tolerance=1e-9)
     rounds = 0
     for _ in range(60):
@@ -149,7 +149,7 @@ def test_bits_do_not_depend_on_threads_or_batch():
 
 
 def test_environments_without_rounds_move_as_with_one_solve():
-    """To rounding: nothing is culled where gaps are measured, so problems have more rows."""
+    """To rounding: with measured gaps nothing is culled, so problems have more rows."""
     one, many = (tumbling(CAPSULE, 0.005, position_iterations=k) for k in (0, 5))
     untouched = np.ones(one.num_envs, bool)
     for step in range(200):
@@ -188,7 +188,7 @@ def test_restart_from_a_saved_state_bit_for_bit():
 def test_penetration_is_rare_where_one_solve_penetrates_often(name):
     model = TUMBLING if name == "tumbling" else model_path(name)
     depths = []
-    for tolerance in (1e9, TOLERANCE):  # m; the first one measures, and is content
+    for tolerance in (1e9, TOLERANCE):  # m; the first one only measures
         sim = BatchSim(
             model,
             64,
@@ -208,7 +208,7 @@ def test_penetration_is_rare_where_one_solve_penetrates_often(name):
 
 
 def test_the_problem_shown_is_that_of_the_velocities():
-    """It solves again, from its own warm start, to the same bits, whatever rounds there were."""
+    """Solved again from its own warm start, it has the same bits for any number of rounds."""
     from stickslip import solve
 
     sim = tumbling(CUBE, 0.02, 64, position_iterations=10, position_tolerance=1e-9)
@@ -253,7 +253,7 @@ def test_nothing_is_measured_without_iterations():
     assert not sim.position_rounds.any()
 
 
-@pytest.mark.filterwarnings("ignore:.*not solved:UserWarning")  # sweeps alone, of the law box
+@pytest.mark.filterwarnings("ignore:.*not solved:UserWarning")  # law box has only sweeps
 @pytest.mark.parametrize("law", ["box", "frictionless", "pyramid"])
 def test_other_laws_at_velocity_level(law):
     sim = tumbling(CUBE, 0.02, position_iterations=10, law=law)

@@ -1,4 +1,4 @@
-"""How contacts bounce, and where they rest: restitution, the model's margins and softness."""
+"""Impacts and rest positions of contacts: restitution, the model's margins and softness."""
 
 import mujoco
 import numpy as np
@@ -27,7 +27,7 @@ def ball(h, geom="", gravity=0.0):
 @pytest.mark.parametrize("h", [0.001, 0.01])
 @pytest.mark.parametrize("e", [1.0, 0.5])
 def test_a_ball_returns_its_approach_velocity(e, h, law):
-    """Also where it hits in the middle of a step, with which it does not sink in."""
+    """Also if it hits in the middle of a step; it does not sink in."""
     sim = BatchSim(ball(h), 33, law=law, restitution=e)
     speed, phase = np.linspace(0.5, 5, 33), np.linspace(0, 1, 33)
     sim.qpos[:, 2] = 0.1 + h * speed * (1 + phase)
@@ -54,7 +54,7 @@ def test_a_dropped_ball_returns_its_approach_velocity(e, h):
 
 
 def pendulum(h):
-    """Two links that fall from the horizontal onto a rough floor."""
+    """Two links that fall from the horizontal position onto a rough floor."""
     link = f'type="capsule" fromto="0 0 0 {LENGTH} 0 0" size=".03" friction="1 0 0"'
     hinge = '<joint type="hinge" axis="0 1 0"/>'
     return f"""<mujoco><option timestep="{h}"/><worldbody>
@@ -65,7 +65,7 @@ def pendulum(h):
 
 @pytest.mark.parametrize(("h", "seconds"), [(0.005, 5), (0.001, 5)])
 def test_impacts_with_friction_gain_no_energy(h, seconds):
-    """Newton's law of impact does (Stronge, Impact Mechanics, §3.5)."""
+    """Newton's law of impact can gain energy (Stronge, Impact Mechanics, §3.5)."""
     model = mujoco.MjModel.from_xml_string(pendulum(h))
     data = mujoco.MjData(model)
     sim = BatchSim(pendulum(h), restitution=1.0)
@@ -79,7 +79,7 @@ def test_impacts_with_friction_gain_no_energy(h, seconds):
         energies.append(data.energy.sum())
         run(sim, 1)
     assert sim.statistics["second_solves"] > 2
-    assert min(energies) < -0.05 * scale  # impacts and friction have taken some
+    assert min(energies) < -0.05 * scale  # impacts and friction have dissipated some
     assert max(energies) - energies[0] < 1e-2 * scale
 
 
@@ -91,7 +91,7 @@ BRICK = """<mujoco><option timestep="0.005"/><default><geom friction="1 0 0"/></
 @pytest.mark.parametrize("e", [1.0, 0.5])
 @pytest.mark.parametrize("text", [BRICK, pendulum(0.005)], ids=["brick", "pendulum"])
 def test_impacts_do_no_work(text, e):
-    """With the mean of the velocities before and after."""
+    """Computed with the mean of the velocities before and after."""
     sim = BatchSim(text, 8, restitution=e)
     sim.qvel[:] = 5 * np.random.default_rng(0).normal(size=sim.qvel.shape)
     lost = 0.0
@@ -108,7 +108,7 @@ def test_impacts_do_no_work(text, e):
 
 @pytest.mark.parametrize("law", ["coulomb", "box", "frictionless"])
 def test_the_models_margins_are_distances_at_rest(law):
-    """The margins of both geoms add up; MuJoCo's own law rests there too, but for its softness."""
+    """The margins of both geoms add up; with MuJoCo's own law it rests there too, but softly."""
     rigid, soft = (BatchSim(ball(0.005, 'margin=".01"', 9.81), law=k) for k in (law, "mujoco"))
     for _ in range(400):
         run(rigid, 1)
@@ -124,7 +124,7 @@ MARKS = ["", 'margin=".02"', 'solref=".01 1"']
 
 
 def at_rest(angle, mark, **options):
-    """A box that has come to rest, or creeps, on a slope of this angle."""
+    """A box at rest, or creeping, on a slope of this angle."""
     text = slope(angle, 0.8).replace("<geom friction", f"<geom {mark} friction")
     sim = BatchSim(text, tol=1e-12, **options)
     run(sim, 1000)
@@ -138,7 +138,7 @@ def test_under_the_models_softness_a_box_rests_where_mujocos_does(mark):
         height[str(options)] = at_rest(0.0, mark, **options).qpos[0, 2]
     soft, mujocos, rigid = height.values()
     assert abs(soft - mujocos) < 1e-6
-    assert rigid - soft > 1e-5  # the weight sinks in
+    assert rigid - soft > 1e-5  # the weight causes penetration
 
 
 @pytest.mark.parametrize("mark", MARKS)

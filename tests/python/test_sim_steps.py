@@ -1,5 +1,5 @@
-"""What a time step of the rigid laws promises: contacts close exactly or not at all, whatever comes
-from afar; penetration is recovered in positions, not in velocities; no step gains energy."""
+"""Properties of a time step of the rigid laws: contacts close exactly or not at all, at any speed;
+penetration is recovered in positions, not in velocities; no step gains energy."""
 
 import mujoco
 import numpy as np
@@ -35,7 +35,7 @@ def same(a, b):
 
 
 def dropped(h):
-    """Balls above a floor, up to 1 m, and the steps until all lie there."""
+    """Balls up to 1 m above a floor, and the number of steps until all lie on it."""
     sim = BatchSim(scene(h, PLANE, free(BALL)), 64)
     sim.qpos[:, 2] = 0.05 + np.geomspace(0.01, 1.0, 64)
     return sim, round(0.6 / h)
@@ -91,7 +91,7 @@ def test_no_grain_passes_a_plate_in_a_step_of_many_times_its_size(radius, half, 
 @pytest.mark.parametrize("h", [0.002, 0.01])
 @pytest.mark.parametrize(("shot", "floor"), [(dropped, 0.05), (projectiles, 0.06)])
 def test_balls_are_stopped_by_what_they_touch(shot, floor, h):
-    """A contact that is not closed at the end of a step has left the velocity alone."""
+    """A contact that is not closed at the end of a step has not changed the velocity."""
     sim, steps = shot(h)
     for _ in range(steps):
         before = sim.qvel[:, 2].copy()
@@ -114,7 +114,7 @@ def test_a_tower_of_overlapping_boxes_is_not_thrown_apart(h):
 
 
 class Energies:
-    """Of all environments, by MuJoCo, J."""
+    """Energies of all environments, by MuJoCo, J."""
 
     def __init__(self, text):
         self.model = mujoco.MjModel.from_xml_string(text)
@@ -149,8 +149,8 @@ def test_no_step_of_a_tumbling_pile_gains_energy(h, num_envs, seconds):
 @pytest.mark.parametrize("h", [0.002, 0.01])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_only_recovery_lifts_a_pile(seed, h):
-    """Where positions move further than velocities say, by dz - h v_z, that is recovery of what a
-    step has sunk; without the work of that, no step gains energy."""
+    """If positions move further than the velocities imply, by dz - h v_z, this recovers what a step
+    has sunk; without the work of that, no step gains energy."""
     sim = BatchSim(pile(h), 16)
     spread = [1, 1, 1, 5, 5, 5]  # m/s, rad/s
     sim.qvel[:] = np.random.default_rng(seed).normal(size=(16, 6, 6)).reshape(16, 36)
@@ -197,7 +197,7 @@ def test_sliding_over_level_tiles_is_not_slowed_by_their_edges(shape, h, speed):
 
 @pytest.mark.parametrize("h", [0.002, 0.005, 0.01])
 def test_a_box_slides_over_tiles_smaller_than_itself(h):
-    """Several tiles lie ahead at once: a way past one ghost must not be bent by the next."""
+    """Several tiles are ahead at once: a path past one ghost must not be deflected by another."""
     tiles = (
         f'<geom type="box" size=".05 .05 .05" pos="{0.1 * i} {0.1 * k} -.05" {SLICK}/>'
         for i in range(-2, 20)
@@ -229,7 +229,7 @@ def test_a_ball_that_flies_past_an_edge_is_not_deflected(clearance, speed, h):
 
 @pytest.mark.parametrize("floor", [PLANE, '<geom type="box" size="1 1 .5" pos="0 0 -.5"/>'])
 def test_what_is_pushed_on_does_not_sink_in(floor):
-    """A ball at rest 1 mm above the floor would not touch it, but for the other that hits it."""
+    """A ball at rest 1 mm above the floor touches it only because another ball hits it."""
     sim = BatchSim(scene(0.002, floor, free(BALL, "0 0 .051"), free(BALL, "0 0 .156"), gravity=0))
     sim.qvel[0, 8] = -10
     for _ in range(5):
@@ -240,7 +240,7 @@ def test_what_is_pushed_on_does_not_sink_in(floor):
 
 def all_gaps_after(model, data, own, q, v_before, v_after, h):
     """Gaps at the end of a step in which bodies move straight from q, of all contacts within wide
-    margins that do not come nearer faster than is looked ahead for. Overlap counts as closed."""
+    margins that do not approach faster than the look-ahead covers. Overlap counts as closed."""
     data.qpos[:] = q
     mujoco.mj_fwdPosition(model, data)
     jacobians, gaps = np.zeros((2, 3, model.nv)), []
@@ -255,7 +255,7 @@ def all_gaps_after(model, data, own, q, v_before, v_after, h):
 
 
 def rolling_pile():
-    """Balls and capsules: their contacts are the same whatever the margin."""
+    """Balls and capsules: their contacts do not depend on the margin."""
     kinds = ('type="sphere" size=".07"', 'type="capsule" size=".05 .08"')
     poses = [
         (f"{0.05 * (i % 3)} {0.07 * (i % 2)} {0.15 + 0.16 * i}", f"{40 * i} {25 * i} {60 * i}")

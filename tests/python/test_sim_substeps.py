@@ -51,7 +51,7 @@ def test_several_steps_at_once_are_as_many_steps(law: str, threads: int) -> None
 @pytest.mark.parametrize("law", ["mujoco", "coulomb"])
 @pytest.mark.parametrize("autoreset", ["enable", "disable"])
 def test_a_lack_of_memory_ends_one_of_several_steps(law: str, autoreset: str) -> None:
-    """Environments that fall on the floor stay where their contacts would need more."""
+    """Environments that fall on the floor stop where contacts would need more memory."""
     model = cramped(6000).replace(
         "<worldbody>", f'<option><flag autoreset="{autoreset}"/></option><worldbody>'
     )
@@ -126,7 +126,7 @@ def test_every_failure_under_mujocos_law_is_told() -> None:
 
 
 def test_numbers_that_explode_within_a_runge_kutta_step_are_told() -> None:
-    """MuJoCo looks at the accelerations of the first stage only."""
+    """MuJoCo checks the accelerations of the first stage only."""
     text = """<mujoco><option integrator="RK4" timestep=".1" gravity="0 0 0"/><worldbody>
       <body><joint name="j" type="slide" damping="-1e5"/><geom size=".1" mass="1e-3"/></body>
       </worldbody></mujoco>"""

@@ -1,4 +1,4 @@
-"""Environments of one batch with values of their own for MuJoCo's model."""
+"""Environments of one batch with their own values for MuJoCo's model."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def test_friction_of_their_own():
 
 
 def test_derived_constants_follow():
-    """MuJoCo's own steps of a varied batch are those of models that were compiled that way."""
+    """MuJoCo's own steps of a varied batch equal those of models compiled with these values."""
     varied = BatchSim(slope(ANGLE, 0.3), 2, law="mujoco")
     varied.vary("body_mass", [[0.0, 3.0], [0.0, 9.0]])
     varied.vary("body_inertia", [[0.0] * 3 + [0.02] * 3, [0.0] * 3 + [0.06] * 3])

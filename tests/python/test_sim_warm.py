@@ -1,4 +1,4 @@
-"""Solves that start from the impulses of the step before: whose they are, what they may cost."""
+"""Solves that start from the impulses of the previous step: assignment and cost."""
 
 import mujoco
 import numpy as np
@@ -41,7 +41,7 @@ def test_contacts_are_known_by_their_bodies_not_by_their_number():
     assert {max(c["geoms"]) for c in sim.contacts(0)} == {2}
     start = sim.problem(0)["warm_start"].reshape(4, 3)
     np.testing.assert_allclose(start, last[owner == 2], rtol=1e-9, atol=1e-12)
-    sim.qpos[0, 2] = 0.1  # and is back, with four new contacts before the others
+    sim.qpos[0, 2] = 0.1  # it returns, with four new contacts before the others
     sim.step()
     start = sim.problem(0)["warm_start"].reshape(8, 3)
     owner = np.array([max(c["geoms"]) for c in sim.contacts(0)])
@@ -50,7 +50,7 @@ def test_contacts_are_known_by_their_bodies_not_by_their_number():
 
 
 def world_forces(sim, which):
-    """By the contact's position."""
+    """Forces by the contact's position."""
     rows = sim.problem(0)[which].reshape(-1, 3)
     return {
         tuple(c["position"].round(6)): c["frame"].T @ r
@@ -59,7 +59,7 @@ def world_forces(sim, which):
 
 
 def test_contacts_of_a_pair_are_known_by_their_position():
-    """A box with its weight off centre turns by a quarter: its corners come in another order."""
+    """A box with its mass off centre makes a quarter turn: its corners come in another order."""
     text = slope(0.2, 0.9).replace('size=".1 .1 .05"/>', 'size=".1 .1 .05" mass="1"/>')
     weight = '<geom type="sphere" size=".01" pos=".08 .03 0" mass="5"/></body>'
     sim = BatchSim(text.replace("</body>", weight), 1)
@@ -76,7 +76,7 @@ def test_contacts_of_a_pair_are_known_by_their_position():
 
 
 def test_impulses_do_not_turn_with_the_frame_of_a_contact():
-    """Two boxes, pressed together and sheared, are turned as one."""
+    """Two boxes, pressed together and sheared, are turned together."""
     box = '<body pos="0 0 {}"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>'
     text = f"""<mujoco><option timestep="0.002" gravity="0 0 0"/><worldbody>
       {box.format(0)}{box.format(0.2)}</worldbody></mujoco>"""
@@ -119,7 +119,7 @@ def test_other_rows_are_known_by_type_and_id():
 
 
 def both_are_right(one, other, env, law, tol):
-    """Exact Coulomb friction may leave a choice: then both solve the same problem."""
+    """Exact Coulomb friction may have several solutions: then both solve the same problem."""
     p, q = one.problem(env), other.problem(env)
     given = ("W", "b", "mu", "R", "dims", "lo", "hi", "n_free", "n_nonneg")
     for name in given:
@@ -132,7 +132,7 @@ def both_are_right(one, other, env, law, tol):
 @pytest.mark.parametrize("model", [TUMBLING, MACHINE, spinning_disc(0.01, "Euler")])
 @pytest.mark.parametrize("law", RIGID)
 def test_the_answer_is_the_same_to_the_tolerance(law, model):
-    """From the same states, with impulses of the last step and without."""
+    """From the same states, with and without impulses of the last step."""
     warm, cold = (BatchSim(model, 4, law=law, tol=1e-11, warm_start=on) for on in (True, False))
     rng = np.random.default_rng(2)
     size, choices = cold.state.shape[1], 0
@@ -169,7 +169,7 @@ def test_a_bad_start_costs_no_solution():
         kept = sim.state[1, mujocos:]
         kept[2:] *= 1 + scale * rng.normal(size=kept[2:].shape)
         assert (sim.step() == Status.solved).all()
-    for nonsense in (-1.0, 1e300, np.nan):  # as the numbers of what is kept
+    for nonsense in (-1.0, 1e300, np.nan):  # as the stored count
         sim.state[1, mujocos : mujocos + 2] = nonsense
         assert (sim.step() == Status.solved).all()
         assert not sim.problem(1)["warm_start"].any()

@@ -1,4 +1,4 @@
-"""What `stickslip view` draws of contacts: arrows for the forces, cones that hold them."""
+"""How `stickslip view` draws contacts: arrows for the forces, cones that contain them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from sim_models import slope
 
 from stickslip import BatchSim
-from stickslip.view import arrow, cone
+from stickslip.cli.view import arrow, cone
 
 GRAVITY, MASS = 9.81, 4.0  # m/s², kg
 

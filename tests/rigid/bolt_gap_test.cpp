@@ -1,5 +1,5 @@
 // The gaps of examples/gallery/bolt.hpp: unit normals that are their gradients, and distances that
-// a search finds too.
+// agree with a search.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -55,7 +55,7 @@ TEST(BoltGaps, normals_are_the_gradients) {
           const Vector3d turn = k < 3 ? Vector3d::Zero() : Vector3d(sign * e);
           return contact.gap({}, moved(pose, shift, turn)).distance;
         };
-        // Curvatures are at most 1 / kRound; they jump by that where two surfaces meet.
+        // Curvatures are at most 1 / kRound; they jump by that amount where two surfaces meet.
         const double expected = k < 3 ? n.dot(e) : r.cross(n).dot(e);
         ASSERT_NEAR((at(1.) - at(-1.)) / 2., expected, 2. * kStep * kStep / kRound);
       }
@@ -64,7 +64,7 @@ TEST(BoltGaps, normals_are_the_gradients) {
   EXPECT_GT(touched, 1000);
 }
 
-/// Nearest point of the hole's wall among many.
+/// The nearest point of the hole's wall among many samples.
 double searched(const Vector3d& c, double angle) {
   double nearest = 1.;
   const double rho = c.head<2>().norm();

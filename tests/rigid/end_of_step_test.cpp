@@ -1,4 +1,4 @@
-// Contacts that are met at the end of the step (Hotz et al.): three methods beside each other.
+// Contacts that are satisfied at the end of the step (Hotz et al.): comparison of three methods.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -46,7 +46,7 @@ TEST_P(EndOfStep, a_ball_in_a_bowl_never_penetrates_and_never_gains_energy) {
   }
 }
 
-// A plate with more feet than a plane has degrees of freedom: gaps that depend on each other.
+// A plate with more feet than a plane has degrees of freedom: dependent gaps.
 TEST_P(EndOfStep, a_plate_on_many_feet_comes_to_rest) {
   Body plate{.mass = 3., .inertia = {0.01, 0.02, 0.03}};
   plate.pose.position = {0., 0., 0.03};
@@ -91,7 +91,7 @@ TEST(EndOfStep, newton_and_the_fixed_point_find_the_same_motion) {
   EXPECT_LT((a - b).norm(), 1e-7);
 }
 
-// Normals turn by 0.3 and 0.4 rad in a step: without relaxation that takes 8 and 50 rounds.
+// Normals turn by 0.3 and 0.4 rad in a step: without relaxation this takes 8 and 50 rounds.
 TEST(EndOfStep, the_fixed_point_is_fast_where_normals_turn_much) {
   Sim sim({ball_in_bowl(30.), ball_in_bowl(40.)}, with(Method::fixpoint));
   for (int i = 0; i < 100; ++i) {
@@ -120,7 +120,7 @@ TEST(EndOfStep, the_fixed_point_bounces_and_recovers_as_asked) {
   for (int e = 0; e < 2; ++e) EXPECT_EQ(sim.status(e), EnvStatus::solved) << e;
 }
 
-// A contact that ends: the bilateral method pulls for one step, then lets go.
+// A contact that ends: the bilateral method pulls for one step, then releases it.
 TEST(EndOfStep, a_held_contact_pulls_for_one_step_at_most) {
   System system{.bodies = {Body{}}};
   system.bodies[0].pose.position = {0., 0., 1e-3};

@@ -70,7 +70,7 @@ TEST_P(JointRows, first_and_second_derivatives_are_those_of_finite_differences) 
       return constraints(system, layout, bodies(t), t).rows[row].C;
     };
     const Constraints now = constraints(system, layout, bodies(0.), 0.);
-    // The angle of a hinge is only one where the hinge holds: see the test after this.
+    // The angle of a hinge is defined only if the hinge is satisfied: see the next test.
     const int rows = c.kind == JointKind::hinge ? 5 : layout.rows;
     for (int i = 0; i < rows; ++i) {
       const Row& row = now.rows[i];

@@ -1,4 +1,4 @@
-// Mechanisms whose motion is known.
+// Mechanisms with known motion.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -71,12 +71,12 @@ TEST(Sim, a_pendulum_at_velocity_level_converges_to_it_and_never_gains_energy) {
       before = now;
       corrected = e.correction;
     }
-    // At rest for a moment there: the speed shows how late or early it is.
+    // At rest for a moment there: the speed shows the timing error.
     error[k] = vec(sim.bodies(0)[0].spin).norm();
     EXPECT_LT(sim.drift(0), 1e-4);
   }
   EXPECT_LT(error[1], 0.02);
-  // Without the hinge this is symplectic Euler, whose period is right to second order.
+  // Without the hinge this is symplectic Euler, whose period is accurate to second order.
   EXPECT_NEAR(error[1] / error[0], 0.25, 0.02);
 }
 
@@ -123,7 +123,7 @@ TEST(Sim, limits_stop_a_hinge_and_dry_friction_holds_it) {
   EXPECT_GT(std::abs(sim.coordinate(2, 0)), 0.01);
 }
 
-// Four hinges in a plane: in 3D three of the rows repeat others.
+// Four hinges in a plane: in 3D three of the rows depend on others.
 TEST(Sim, redundant_loops_are_normal) {
   const auto bar = [](const Vec3& from, const Vec3& to) {
     const Vector3 d = vec(to) - vec(from);
@@ -140,7 +140,7 @@ TEST(Sim, redundant_loops_are_normal) {
                    joint_at(system.bodies, JointKind::hinge, 1, 2, C, y),
                    joint_at(system.bodies, JointKind::hinge, kWorld, 2, D, y)};
   for (const Level level : {Level::velocity, Level::acceleration}) {
-    // Solved to 1e-12: in 5,000 steps residuals of 1e-9 add up to some 1e-9 J of either sign.
+    // Solved to 1e-12: in 5,000 steps residuals of 1e-9 add up to about 1e-9 J of either sign.
     const SolveOptions solve{.atol = 1e-12, .rtol = 1e-12};
     Sim sim({system}, {.time_step = 1e-3, .level = level, .solve = solve});
     const double before = sim.energy(0).kinetic + sim.energy(0).potential;
@@ -184,7 +184,7 @@ TEST(Sim, a_box_slides_with_the_deceleration_of_coulomb) {
   }
 }
 
-// What is far away must not widen the tolerance of what touches, nor be overlooked when it comes.
+// A distant object must not widen the tolerance of touching ones, nor be missed when it arrives.
 TEST(Sim, a_far_candidate_does_not_blur_the_verdict) {
   System near{.bodies = {Body{}}};
   near.bodies[0].velocity = {1., 0., 0.};
@@ -195,7 +195,7 @@ TEST(Sim, a_far_candidate_does_not_blur_the_verdict) {
   wall.bodies[0].velocity = {0., 0., -1.};
   wall.contacts.push_back(both.contacts[1]);
   wall.contacts[1].gap = point_on_plane({}, {1e-3, 0., 0.}, {-1., 0., 0.});
-  // A slope throws the body at the wall, which nothing approaches before.
+  // A slope deflects the body to the wall, which no body approaches before.
   wall.contacts[0].gap = point_on_plane({}, {}, {std::sqrt(0.5), 0., std::sqrt(0.5)});
   wall.contacts[0].mu = wall.contacts[1].mu = 0.;
   Sim sim({near, both, wall}, {.time_step = 0.01});

@@ -1,4 +1,4 @@
-"""rsl_rl and RLlib on our environments, and the examples that show how."""
+"""rsl_rl and RLlib on our environments, and the examples for them."""
 
 from __future__ import annotations
 

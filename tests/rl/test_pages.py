@@ -1,4 +1,4 @@
-"""Pages in headless Chromium: they load and show what they promise, without errors."""
+"""Pages in headless Chromium: they load and show their contents, without errors."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_report_shows_a_run(tmp_path: Path) -> None:
             *("solved", "18,000", "100.000", "%")
         ]
         rows = page.locator("#worst table tr").count()
-        assert 3 <= rows <= 6  # five at most, and their header
+        assert 3 <= rows <= 6  # at most five, and their header
         assert "delassus" in page.locator("#throughput svg").inner_html()
         link = page.locator("#problems").get_attribute("href")
         assert link is not None
@@ -136,7 +136,7 @@ def test_view_shows_robots_and_their_contacts() -> None:
             page.get_by_text("environment 3:").wait_for(timeout=60_000)
             assert page.locator("canvas").first.bounding_box() is not None
             pixels = imageio.imread(io.BytesIO(page.screenshot()))
-            assert pixels[..., :3].std() > 5  # something is there to see
+            assert pixels[..., :3].std() > 5  # the picture is not uniform
     finally:
         server.terminate()
         server.communicate(timeout=60)

@@ -1,4 +1,4 @@
-"""Proximal policy optimization: its arithmetic, that it learns, and that processes agree."""
+"""Proximal policy optimization: its arithmetic, learning, and agreement of processes."""
 
 from __future__ import annotations
 

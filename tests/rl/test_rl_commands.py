@@ -1,4 +1,4 @@
-"""The commands `train` and `play`, from outside."""
+"""The commands `train` and `play`, as separate processes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def hopper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-# imageio leaves the pipes of its ffmpeg to the garbage collector.
+# imageio closes the pipes of its ffmpeg only by garbage collection.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_play_tells_returns_by_law_and_films(hopper: Path) -> None:
@@ -37,7 +37,7 @@ def test_play_tells_returns_by_law_and_films(hopper: Path) -> None:
     for law in ("coulomb", "mujoco"):
         frames = imageio.imread(film.with_stem(f"film-{law}"))
         assert frames.shape[1:] == (480, 640, 3)
-        assert frames.std() > 10  # something is there to see
+        assert frames.std() > 10  # the picture is not uniform
 
 
 def test_numbers_are_logged(hopper: Path) -> None:

@@ -6,7 +6,7 @@
 
 namespace stickslip::support {
 
-/// Zeroed memory that begins at a cache line, as kernels::Arena wants it.
+/// Zeroed memory that begins at a cache line, as kernels::Arena requires.
 class AlignedBytes {
  public:
   explicit AlignedBytes(std::size_t bytes) : lines_(bytes / sizeof(Line) + 1) {}

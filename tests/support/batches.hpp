@@ -1,4 +1,4 @@
-// Between lists of problems and the library's batches.
+// Conversions between lists of problems and the library's batches.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,7 +13,7 @@ namespace stickslip::support {
 template <class In>
 HostProblems<In> to_batch(std::span<const reference::Problem> problems);
 
-/// Warm starts a thousand times too large, as a jam leaves them behind (kernels/launch/jam.hpp).
+/// Warm starts a thousand times too large, as after a jam.
 void start_as_after_a_jam(HostProblems<double>& batch,
                           std::span<const reference::Problem> problems);
 
@@ -22,7 +22,7 @@ template <class In>
 HostResults<In> solve_batch(const HostProblems<In>& problems, const SolveOptions& options,
                             int threads = 1);
 
-/// Impulse of an environment as the oracle reads it.
+/// Impulse of an environment in the oracle's format.
 template <class In>
 reference::Vector impulse_of(const HostResults<In>& results, int env, int rows) {
   return Eigen::Map<const Eigen::Matrix<In, Eigen::Dynamic, 1>>(results.impulse(env), rows)

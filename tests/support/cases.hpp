@@ -1,5 +1,5 @@
-// What one parametrised suite runs over: every combination the library says it supports. A new
-// solver or law is tested as soon as `supports` knows it.
+// The cases of one parametrised suite: every combination that the library supports. A new solver or
+// law is tested as soon as it has a name and `supports` includes it.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -10,9 +10,22 @@
 
 namespace stickslip::support {
 
-inline constexpr Law kLaws[] = {Law::coulomb, Law::convex, Law::pyramid, Law::box,
-                                Law::frictionless};
-inline constexpr Precision kPrecisions[] = {Precision::fp64, Precision::fp32, Precision::mixed};
+/// All values of an enum of the library: those with a name.
+template <class Enum>
+std::vector<Enum> all_named() {
+  std::vector<Enum> all;
+  for (int i = 0; std::string(stickslip::name(Enum(i))) != "unknown"; ++i) all.push_back(Enum(i));
+  return all;
+}
+
+inline const std::vector<Law>& laws() {
+  static const std::vector<Law> all = all_named<Law>();
+  return all;
+}
+inline const std::vector<Precision>& precisions() {
+  static const std::vector<Precision> all = all_named<Precision>();
+  return all;
+}
 
 struct Case {
   Law law;
@@ -29,10 +42,10 @@ struct Case {
 
 inline std::vector<Case> supported_cases() {
   std::vector<Case> cases;
-  for (Law law : kLaws) {
-    for (Solver solver : {Solver::automatic, Solver::pgs, Solver::newton, Solver::lemke}) {
+  for (Law law : laws()) {
+    for (Solver solver : all_named<Solver>()) {
       if (!supports(solver, law)) continue;
-      for (Precision precision : kPrecisions) cases.push_back({law, solver, precision});
+      for (Precision precision : precisions()) cases.push_back({law, solver, precision});
     }
   }
   return cases;

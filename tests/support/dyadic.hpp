@@ -1,5 +1,5 @@
 // Random problems made of small dyadic numbers: every sum and product that forms them is exact in
-// float and double, so they are the same bits on every machine, compiler and instruction set.
+// float and double, so their bits are the same for every machine, compiler and instruction set.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace stickslip::support {
 
-/// A batch in plain vectors (needs nothing but the public headers): rows of every kind, contacts of
-/// dimension 3, 4 and 6, compliance, rank-deficient W. For the law `pyramid`, whose solvers take
+/// A batch in plain vectors (needs only the public headers): rows of every kind, contacts of
+/// dimension 3, 4 and 6, compliance, rank-deficient W. For the law `pyramid`, whose solvers accept
 /// nothing else: contacts of dimension 3.
 template <class In>
 class DyadicBatch {

@@ -1,5 +1,5 @@
-// Random mechanisms made of small dyadic numbers (dyadic.hpp): the problems of solve_mechanism, the
-// same bits on every machine.
+// Random mechanisms made of small dyadic numbers (dyadic.hpp): the problems of solve_mechanism,
+// with the same bits on every machine.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace stickslip::support {
 
 /// Mass matrices, Jacobians and problems without W, in plain vectors: rows of every kind (law
-/// `pyramid`: contacts of dimension 3), fewer degrees of freedom than rows as often as more.
+/// `pyramid`: contacts of dimension 3); fewer degrees of freedom than rows as often as more.
 template <class In>
 class DyadicMechanisms {
  public:
@@ -89,10 +89,10 @@ class DyadicMechanisms {
     }
   }
 
-  /// M = A A^T + I; b = J v_free, and a gap where a row may open.
+  /// M = A A^T + I; b = J v_free, plus a gap on rows that may open.
   void fill_mechanism(int env, Random& random) {
     const auto e = std::size_t(env);
-    const int used = 4 + random.integer(kDofs - 3);  // degrees of freedom that the rows touch
+    const int used = 4 + random.integer(kDofs - 3);  // degrees of freedom in the rows
     std::vector<double> A(kDofs * kDofs);
     for (double& a : A) a = random.chance(0.4) ? dyadic(random, -1, 1) : 0.0;
     for (int i = 0; i < kDofs; ++i) {

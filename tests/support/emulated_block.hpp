@@ -1,8 +1,8 @@
-// kernels/group/{warp,block}_group.hpp on the CPU: the threads of a block are coroutines that take
-// turns, and what CUDA's functions for warps and blocks do is done when all threads of the mask, or
-// of the block, have come to them.
+// kernels/group/{warp,block}_group.hpp on the CPU: the threads of a block are coroutines that run
+// in turn, and CUDA's functions for warps and blocks are executed when all threads of the mask, or
+// of the block, have reached them.
 #pragma once
-// g++ knows no `#pragma unroll` and would say so.
+// g++ does not know `#pragma unroll` and would warn.
 #pragma GCC system_header
 #include <ucontext.h>
 
@@ -22,7 +22,7 @@ class Block {
   Block(int threads, int group_size)
       : places(std::size_t(threads)), group_size_(group_size), lanes_(std::size_t(threads)) {}
 
-  /// Runs body() on every thread, one after the other between barriers.
+  /// Runs body() on every thread, one after another between barriers.
   void run(const std::function<void()>& body) {
     current = this;
     body_ = &body;
@@ -45,7 +45,7 @@ class Block {
 
   int thread() const { return int(running_); }
 
-  /// Waits for all threads of the group. The mask must name them all, and none may have returned.
+  /// Waits for all threads of the group. The mask must contain them all; none may have returned.
   void meet(unsigned mask) {
     const int first = thread() / group_size_ * group_size_;
     const unsigned all = group_size_ == 32 ? ~0U : (1U << group_size_) - 1U;

@@ -1,5 +1,5 @@
-// Runs the kernels' body for one environment on a group of one's choice: what a launch does,
-// without the library. Needs the kernel headers only.
+// Runs the kernels' body for one environment on any group, like a launch but without the library.
+// Needs only the kernel headers.
 #pragma once
 #include "kernels/launch/solve_env.hpp"
 #include "tests/support/aligned.hpp"

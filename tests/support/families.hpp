@@ -1,4 +1,4 @@
-// Six families of random contact problems of boxes, from easy to nasty.
+// Six families of random contact problems of boxes, from easy to difficult.
 #pragma once
 #include <array>
 #include <vector>
@@ -19,7 +19,7 @@ inline constexpr std::array kFamilies = {Family::box,   Family::boxrest,   Famil
                                          Family::stack, Family::stackrest, Family::stackheavy};
 const char* name(Family family);
 
-/// Whether the family has problems of that many contacts (towers: multiples of four).
+/// Whether the family has problems with this many contacts (towers: multiples of four).
 bool exists(Family family, int contacts);
 
 /// Problem number `index` of a family. The same numbers on every machine.

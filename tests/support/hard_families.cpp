@@ -1,4 +1,4 @@
-// Rods and towers, of free bodies; grasps and humanoids are in hard_linked.cpp.
+// Rods and towers, made of free bodies; grasps and humanoids are in hard_linked.cpp.
 #include "tests/support/hard_families.hpp"
 
 #include <cmath>
@@ -13,7 +13,7 @@ void fall(const Mechanism& m, Vector& v_free) {
   for (int z = 2; z < m.dofs(); z += 6) v_free[z] -= kWeight;
 }
 
-/// A rod: its length is much more than its gyration, as when the weight sits in the middle.
+/// A rod: its length is much more than its radius of gyration, as if the mass were in the middle.
 struct Rod {
   Vector3d direction, top;
   double half;
@@ -79,9 +79,9 @@ Vector3d box_inertia(double mass, const Vector3d& half) {
   return {s.y() + s.z(), s.x() + s.z(), s.x() + s.y()};
 }
 
-// Half of the contacts are tips on the floor, half are upper tips against a wall or the rod before.
-// Gaps are open, so that standing still satisfies them: there is a solution. Every tenth problem
-// has one more rod in place of the last, between two walls that are closer than it is long.
+// Half of the contacts are tips on the floor, half are upper tips against a wall or the previous
+// rod. Gaps are open, so that standing still satisfies them: there is a solution. In every tenth
+// problem the last rod stands between two walls that are closer than it is long.
 HardScene make_rods(int contacts, Random& random) {
   Mechanism m;
   const bool jammed = random.chance(0.1);
@@ -89,7 +89,7 @@ HardScene make_rods(int contacts, Random& random) {
   const auto gap = [&] { return random.chance(0.5) ? 1e-3 : random.uniform(1e-3, 0.1); };
   const int leaning = contacts / 2 - (jammed ? 1 : 0);
   Rod before{};
-  // All bodies first: a row has room for the degrees of freedom that exist when it is made.
+  // All bodies first: a row has entries for the degrees of freedom that exist when it is made.
   std::vector<Rod> rods;
   for (int k = 0; k < leaning; ++k) {
     const Vector3d top =
@@ -162,7 +162,7 @@ HardScene make_heavy_tower(int contacts, Random& random) {
   }
   fall(m, v_free);
   HardScene scene{m.scene(v_free), Vector::Zero(m.dofs()), {}};
-  for (int k = 0; k < storeys; ++k) scene.opening[6 * k + 2] = k + 1.0;  // lifted one off another
+  for (int k = 0; k < storeys; ++k) scene.opening[6 * k + 2] = k + 1.0;  // each lifted off the last
   return scene;
 }
 
@@ -190,7 +190,7 @@ HardScene make_hard_scene(HardFamily family, int contacts, int index) {
     default:
       break;
   }
-  for (int attempt = 0; attempt < 50; ++attempt) {  // most have an opening at once
+  for (int attempt = 0; attempt < 50; ++attempt) {  // most have an opening at the first attempt
     HardScene scene = family == HardFamily::grasp ? make_grasp(contacts, random)
                                                   : make_humanoid(contacts, random);
     if (find_opening(scene)) return scene;

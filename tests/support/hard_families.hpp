@@ -1,6 +1,5 @@
 // Four families of contact problems from real kinematics, harder than the six of families.hpp. Each
-// problem carries a proof that it has a solution, or that it has none, which no solver was asked
-// for.
+// problem contains a proof, made without any solver, that it has a solution or that it has none.
 #pragma once
 #include <array>
 
@@ -11,7 +10,7 @@ namespace stickslip::support {
 
 enum class HardFamily {
   grasp,     ///< 4 to 8 jointed fingers squeeze an object: more impulses than equations
-  rods,      ///< steep heavy-centred rods that lean on each other, |W_nt| > W_nn; some are jammed
+  rods,      ///< steep rods with heavy centres that lean on each other, |W_nt| > W_nn; some jam
   towers,    ///< boxes whose masses differ by up to 10^4: heavy on light, light on heavy, mixed
   humanoid,  ///< 30 degrees of freedom, limits, dry friction, closed loops, contacts at four limbs
 };
@@ -21,8 +20,8 @@ inline constexpr std::array kHardSizes = {4, 8, 12, 16, 24};
 const char* name(HardFamily family);
 
 struct HardScene : MechanismScene {
-  Vector opening;  ///< velocity for `proves_solvable`, empty where there is no solution
-  Vector jam;      ///< weights for `proves_unsolvable`, empty where there is one
+  Vector opening;  ///< velocity for `proves_solvable`, empty if there is no solution
+  Vector jam;      ///< weights for `proves_unsolvable`, empty if there is a solution
 };
 
 /// Problem number `index` of a family with 4, 8, 12, 16 or 24 contacts (towers: from 8). The same

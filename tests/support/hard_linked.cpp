@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kWeight = 0.01 * 9.81;  // velocity that gravity adds in a step, m/s
 
-/// A unit vector across `axis`.
+/// A unit vector perpendicular to `axis`.
 Vector3d across(const Vector3d& axis, Random& random) {
   const Vector3d v = axis.cross(random_direction(random));
   const double length = std::sqrt(v.squaredNorm());
@@ -29,17 +29,17 @@ int add_link(Mechanism& m, int parent, const Vector3d& from, const Vector3d& to,
   return m.add_body(parent, mass, 0.5 * (from + to), Vector3d::Constant(inertia));
 }
 
-/// A point of the patch around `centre` across `normal`.
+/// A point of the patch around `centre` perpendicular to `normal`.
 Vector3d on_patch(const Vector3d& centre, const Vector3d& normal, double size, Random& random) {
   return centre + size * random.uniform() * across(normal, random);
 }
 
 struct Finger {
   int tip;
-  Vector3d point, normal;  ///< of the touch, into the object
+  Vector3d point, normal;  ///< of the contact, into the object
 };
 
-/// Three links and four hinges from a palm to the touch.
+/// Three links and four hinges from a palm to the contact.
 Finger add_finger(Mechanism& m, const Vector3d& point, const Vector3d& normal, Random& random) {
   const double rotor = random.chance(0.3) ? 1e-2 : random.uniform(1e-5, 1e-3);  // kg m^2
   const double mass = random.uniform(0.02, 0.06);
@@ -59,7 +59,7 @@ Finger add_finger(Mechanism& m, const Vector3d& point, const Vector3d& normal, R
   return {tip, point, normal};
 }
 
-/// What a humanoid's limb is made of.
+/// The parts of a humanoid's limb.
 struct Limb {
   int end;                  ///< foot or hand
   Vector3d point, normal;   ///< of its sole or palm; the normal points into it
@@ -126,7 +126,7 @@ HardScene make_grasp(int contacts, Random& random) {
   m.set_free(object);
   std::vector<Finger> hand;
   Vector3d around = across(Vector3d::UnitZ(), random);
-  for (int f = 0; f < fingers; ++f) {  // each next one opposes the last, so that they squeeze
+  for (int f = 0; f < fingers; ++f) {  // each opposes the previous one, so that they squeeze
     around = f % 2 == 0 ? random_direction(random) : near(-around, 0.3, random);
     hand.push_back(add_finger(m, around.cwiseProduct(half), near(-around, 0.2, random), random));
   }
@@ -140,7 +140,7 @@ HardScene make_grasp(int contacts, Random& random) {
       const Vector3d at = on_patch(finger.point, finger.normal, k == 0 ? 0.0 : 0.008, random);
       m.add_contact(object, finger.tip, at, finger.normal, mu, depth + uneven * random.uniform());
     }
-    // The command: the tip moves inwards by way of its own joints.
+    // The command: the tip moves inwards by its own joints.
     const Vector inwards = m.row(finger.tip, finger.point, finger.normal);
     v_free += random.uniform(0.1, 2.0) / inwards.squaredNorm() * inwards;
   }

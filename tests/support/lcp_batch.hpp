@@ -1,6 +1,5 @@
-// Random linear complementarity problems made of small dyadic numbers (as
-// tests/support/dyadic.hpp), and their results in plain vectors. Needs nothing but the public
-// headers.
+// Random linear complementarity problems made of small dyadic numbers (like
+// tests/support/dyadic.hpp), and their results in plain vectors. Needs only the public headers.
 #pragma once
 #include <limits>
 #include <string>
@@ -13,10 +12,10 @@
 
 namespace stickslip::support {
 
-/// Which rows a batch has.
+/// The kinds of rows in a batch.
 enum class LcpKind { standard, mixed, boxed };
 
-/// What one parametrised suite runs over: every kind by every method in every precision.
+/// The cases of one parametrised suite: every kind by every method in every precision.
 struct LcpCase {
   LcpKind kind;
   LcpMethod method;
@@ -47,9 +46,9 @@ inline std::string name(const LcpCase& c) {
          stickslip::name(c.precision);
 }
 
-/// Problems that have a solution: M = J J^T with q in the range of J, in a third of them plus a
+/// Problems that have a solution: M = J J^T with q in the range of J; a third of them also has a
 /// positive definite, nonsymmetric part on the rows that are not free. In another third, free rows
-/// repeat each other.
+/// are repeated.
 template <class In>
 class LcpProblems {
  public:
@@ -109,7 +108,7 @@ class LcpProblems {
     std::vector<double> J(std::size_t(n) * nv), v(static_cast<std::size_t>(nv));
     for (double& x : J) x = dyadic(random, -2, 2);
     for (double& x : v) x = dyadic(random, -1, 1);
-    if (random.chance(0.33)) {  // a second joint that says what the first one says
+    if (random.chance(0.33)) {  // a second joint that repeats the first
       for (int k = 0; n_free(env) > 1 && k < nv; ++k) J[std::size_t(nv + k)] = J[std::size_t(k)];
     }
     for (int i = 0; i < n; ++i) {
@@ -193,7 +192,7 @@ struct LcpAnswers {
     return {{z.data(), max_rows}, {w.data(), max_rows}, residual.data(),
             status.data(),        iterations.data(),    method.data()};
   }
-  /// Everything the result says about environment `env`.
+  /// The complete result of environment `env`.
   std::uint64_t hash(int env) const {
     const auto e = std::size_t(env);
     std::uint64_t h = 1469598103934665603ULL;

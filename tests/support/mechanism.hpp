@@ -22,8 +22,8 @@ struct MechanismScene {
 /// Bodies are added parents first, each with its joints; then the rows.
 class Mechanism {
  public:
-  /// A body of that mass, centre and principal inertia along `axes` (columns), on body `parent`
-  /// (-1: the world). It moves with its parent until it gets joints of its own.
+  /// A body of this mass, centre and principal inertia along `axes` (columns), on body `parent`
+  /// (-1: the world). It moves with its parent until it gets its own joints.
   int add_body(int parent, double mass, const Vector3d& centre, const Vector3d& inertia,
                const Eigen::Matrix3d& axes = Eigen::Matrix3d::Identity());
   /// One more degree of freedom between a body and its parent; `armature` is the rotor's inertia.
@@ -58,7 +58,7 @@ class Mechanism {
     double mass;
     Vector3d centre, inertia;
     Eigen::Matrix3d axes;
-    std::vector<int> dofs;  ///< that move it, its ancestors' included
+    std::vector<int> dofs;  ///< that move it, including those of its ancestors
   };
   struct Row {
     Vector entries;
@@ -79,7 +79,7 @@ class Mechanism {
 bool proves_solvable(const MechanismScene& scene, const Vector& v);
 
 /// Whether weights of the normal rows prove that no velocity satisfies their gap terms (Farkas):
-/// weights >= 0, J_n^T weights = 0, gap . weights < 0. `weights` has a number per row.
+/// weights >= 0, J_n^T weights = 0, gap . weights < 0. `weights` has one number per row.
 bool proves_unsolvable(const MechanismScene& scene, const Vector& weights);
 
 }  // namespace stickslip::support

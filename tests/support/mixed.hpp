@@ -1,4 +1,4 @@
-// Random problems with rows of every kind, to reach what scenes of boxes do not.
+// Random problems with rows of every kind, for cases that scenes of boxes do not cover.
 #pragma once
 #include <vector>
 
@@ -12,11 +12,11 @@ namespace stickslip::support {
 struct MixedOptions {
   int max_rows_per_kind = 2;  ///< of free, nonneg and box rows each
   int max_contacts = 3;
-  double compliant = 0.3;       ///< chance of a row to have compliance
+  double compliant = 0.3;       ///< probability that a row has compliance
   bool full_rank = false;       ///< more degrees of freedom than rows
   bool contacts_alone = false;  ///< of dimension 3, and no other rows
 };
-/// What the solvers of a law take: `pyramid` has one for contacts of dimension 3 alone.
+/// Rows that the solvers of a law accept: for `pyramid`, only contacts of dimension 3.
 inline MixedOptions kinds_for(Law law) { return {.contacts_alone = law == Law::pyramid}; }
 
 Scene make_mixed(int index, const MixedOptions& options = {});

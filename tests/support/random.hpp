@@ -5,7 +5,7 @@
 
 namespace stickslip::support {
 
-/// xorshift64* (Vigna 2016), seeded by any number.
+/// xorshift64* (Vigna 2016), seeded with any number.
 class Random {
  public:
   explicit Random(std::uint64_t seed)
@@ -24,7 +24,7 @@ class Random {
   /// In [0, count).
   int integer(int count) { return int(next() % std::uint64_t(count)); }
   bool chance(double probability) { return uniform() < probability; }
-  /// Mean 0, variance 1, nearly normal: twelve uniform numbers added (Irwin-Hall).
+  /// Mean 0, variance 1, nearly normal: the sum of twelve uniform numbers (Irwin-Hall).
   double normal() {
     double sum = -6.0;
     for (int i = 0; i < 12; ++i) sum += uniform();
@@ -35,7 +35,7 @@ class Random {
   std::uint64_t state_;
 };
 
-/// 10^x for x >= 0 by square roots alone, which are the same on every machine.
+/// 10^x for x >= 0 by square roots only, which are the same on every machine.
 inline double power_of_ten(double x) {
   double result = 1.0;
   for (; x >= 1.0; x -= 1.0) result *= 10.0;

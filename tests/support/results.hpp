@@ -1,4 +1,4 @@
-// Results of a batch in plain vectors, and one number that stands for all their bits.
+// Results of a batch in plain vectors, and a hash of all their bits.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ template <class In>
 struct PlainResults {
   int max_rows;
   std::vector<In> impulse;
-  std::vector<double> residual;
+  std::vector<double> residual, certificate;
   std::vector<EnvStatus> status;
   std::vector<std::int32_t> iterations, rows_needed, rung;
   std::vector<Solver> solver;
@@ -27,6 +27,7 @@ struct PlainResults {
       : max_rows(max_rows_),
         impulse(std::size_t(num_envs) * max_rows),
         residual(std::size_t(num_envs)),
+        certificate(impulse.size()),
         status(std::size_t(num_envs)),
         iterations(std::size_t(num_envs)),
         rows_needed(std::size_t(num_envs)),
@@ -40,9 +41,10 @@ struct PlainResults {
             iterations.data(),
             solver.data(),
             rows_needed.data(),
-            rung.data()};
+            rung.data(),
+            {certificate.data(), max_rows}};
   }
-  /// Everything the result says about environment `env`, whose problem has `rows` rows.
+  /// The complete result of environment `env`, whose problem has `rows` rows.
   std::uint64_t hash(int env, int rows) const {
     const auto e = std::size_t(env);
     std::uint64_t h = 1469598103934665603ULL;
@@ -51,6 +53,7 @@ struct PlainResults {
     const std::int32_t words[] = {std::int32_t(status[e]), iterations[e], std::int32_t(solver[e]),
                                   rows_needed[e], rung[e]};
     hash_bytes(h, words, sizeof words);
+    hash_bytes(h, &certificate[e * max_rows], std::size_t(rows) * sizeof(double));
     return h;
   }
 };

@@ -1,4 +1,4 @@
-// Rigid bodies in contact, as the matrices a solver sees.
+// Rigid bodies in contact, as matrices for a solver.
 #pragma once
 #include "src/reference/reference.hpp"
 
@@ -8,7 +8,7 @@ using reference::Matrix;
 using reference::Problem;
 using reference::Vector;
 
-/// A mechanism and the contact problem it leads to: W = J M^-1 J^T, b = J v_free.
+/// A mechanism and the resulting contact problem: W = J M^-1 J^T, b = J v_free.
 struct Scene {
   Vector inverse_mass;  ///< [nv], the diagonal of M^-1
   Matrix J;             ///< [rows][nv]
@@ -16,7 +16,7 @@ struct Scene {
   Problem problem;
 };
 
-/// Fills W and b of `scene.problem` from the rest. Plain loops: the bits do not depend on how a
+/// Computes W and b of `scene.problem` from the rest. Plain loops: the bits do not depend on how a
 /// library vectorises, and W is exactly symmetric.
 void form_problem(Scene& scene);
 

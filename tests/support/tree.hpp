@@ -8,8 +8,8 @@
 
 namespace stickslip::support {
 
-/// M = L^T D L and J of `rows` rows: of one degree of freedom, along one path to the root, or
-/// between two branches, by turns.
+/// M = L^T D L and J of `rows` rows, alternately of one degree of freedom, along one path to the
+/// root, and between two branches.
 struct TreeMechanism {
   reference::Matrix M, J;
   std::vector<std::int32_t> row_nnz, row_adr, col, J_row{0}, J_col;

@@ -1,4 +1,4 @@
-// As thread_group_test.cpp, for linear complementarity problems.
+// The same as thread_group_test.cpp for linear complementarity problems.
 #include <gtest/gtest.h>
 
 #include "kernels/group/thread_group.hpp"

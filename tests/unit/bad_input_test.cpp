@@ -1,5 +1,5 @@
-// Values that make no sense spoil one environment and nothing else; misuse of the API is refused at
-// once by a message that names the argument.
+// Invalid values affect one environment and nothing else; misuse of the API throws at once, with a
+// message that names the argument.
 #include <cmath>
 #include <functional>
 #include <limits>

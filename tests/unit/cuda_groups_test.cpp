@@ -1,5 +1,5 @@
-// WarpGroup and BlockGroup without a GPU: their own code on emulated CUDA functions. What this
-// cannot show is the hardware: memory order and divergence are a GPU's to test.
+// WarpGroup and BlockGroup without a GPU: their own code on emulated CUDA functions. This cannot
+// test the hardware: memory order and divergence need a GPU.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -78,7 +78,7 @@ TYPED_TEST(CudaGroup, every_item_is_visited_once_by_each_group) {
   EXPECT_EQ(once, std::vector<int>(kGroups, 1));
 }
 
-/// Each group of a block solves environments of its own, as a launch does.
+/// Each group of a block solves its own environments, as in a launch.
 template <class Group, class Real, class Factor>
 std::vector<std::uint64_t> solve_on_block(const SolveOptions& options, int envs) {
   constexpr int kGroups = kThreads<Group> / Group::kLanes;

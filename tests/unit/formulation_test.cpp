@@ -1,4 +1,4 @@
-// Standard forms and Stewart and Trinkle's matrices by hand; misuse; what is dropped and refused.
+// Standard forms and Stewart and Trinkle's matrices by hand; misuse; what is dropped and rejected.
 #include "stickslip/formulation.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST(StandardForm, without_free_or_without_other_rows) {
 }
 
 TEST(StandardForm, drops_repeated_joints_and_refuses_what_is_singular_otherwise) {
-  // Two joints that say the same, M = J J^T for J = (1, 1, 2), gap terms alike.
+  // Two equal joints, M = J J^T for J = (1, 1, 2), gap terms alike.
   const StandardForm form(lcp(2, {1, 1, 3}, {1, 1, 2, 1, 1, 2, 2, 2, 5}).view());
   EXPECT_DOUBLE_EQ(form.problem().M(0)[0], 1.0);
   EXPECT_DOUBLE_EQ(form.problem().q(0)[0], 1.0);
@@ -134,7 +134,7 @@ TEST(StewartTrinkle, of_a_point_on_a_plane) {
     solve_lcp(found.view(), results.view());
     const double* z = results.z(0);
     EXPECT_NEAR(z[0], (0.5 - 0.3) / 2.0,
-                1e-9);  // slides: friction 0.3 N s of the 1 N s that presses
+                1e-9);  // slides: friction 0.3 N s at a normal impulse of 1 N s
     EXPECT_NEAR(z[1], 0.0, 1e-9);
     EXPECT_NEAR(z[2], 10.0, 1e-8);
     EXPECT_NEAR(z[4], 3.0, 1e-8);

@@ -1,4 +1,4 @@
-// Misuse of the API is refused at once, by a message that names argument, expectation and value.
+// Misuse of the API throws at once; the message names argument, expectation and value.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace stickslip {
 namespace {
 
-/// A batch that could be solved, and everything that is passed with it.
+/// A batch that could be solved, and all other arguments of the call.
 struct Call {
   HostProblems<double> problems{2, 6, 2};
   HostResults<double> results{2, 6};
@@ -149,7 +149,7 @@ TEST(WorkspaceRefuses, negative_sizes) {
             "threads: expected a number >= 0 (0: all cores), got -1");
 }
 
-// W near the least normal float: the softened answer overflows, and is none.
+// W near the least normal float: the softened impulse overflows, so none is returned.
 TEST(Solve, returns_finite_impulses_where_the_softened_problem_overflows) {
   const float W[] = {0x1.0eaac8p-128f,  -0x1.9b5ebp-127f, -0x1.0f7c34p-127f,
                      -0x1.9b5ebp-127f,  0x1.389b8ap-125f, 0x1.9c9cf8p-126f,
@@ -179,6 +179,8 @@ TEST(MeasureRefuses, missing_arrays) {
   EXPECT_EQ(
       message_of([&] { measure(call.problem, impulse, Law::coulomb, nullptr, call.workspace); }),
       "measures: expected an array, got none");
+  EXPECT_EQ(message_of([&] { measure(call.problem, impulse, Law(9), nullptr, call.workspace); }),
+            "law: expected a law of this library, got 9");
 }
 
 TEST(DelassusRefuses, missing_arrays) {

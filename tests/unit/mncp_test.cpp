@@ -89,7 +89,7 @@ TEST(Mncp, finds_kojima_and_shindos_solutions_from_many_starts) {
   EXPECT_GT(found[1], 0);
 }
 
-/// x >= 0 presses on a spring that yields w: 0 <= x ⟂ w - g >= 0, w - x^3 = 0. For g > 0 the
+/// x >= 0 presses on a spring with deflection w: 0 <= x ⟂ w - g >= 0, w - x^3 = 0. For g > 0 the
 /// solution is x = cbrt(g), w = g, else x = 0, w = 0.
 TEST(Mncp, mixes_free_and_nonnegative_unknowns) {
   const double gaps[] = {8.0, 1e-3, -1.0, 0.0};
@@ -133,7 +133,7 @@ TEST(Mncp, without_complementarity_is_newton_raphson) {
   EXPECT_LE(calls, 20);
 }
 
-/// Two equations that say the same: w_0 + w_1 = 1, and sin of it.
+/// Two dependent equations: w_0 + w_1 = 1, and sin of it.
 TEST(Mncp, consistent_dependent_equations_are_solved) {
   MncpBatch p = batch(1, 0, 2, [](const MncpPoint& at) {
     const double sum = at.w[0] + at.w[1];
@@ -184,7 +184,7 @@ TEST(Mncp, bad_starts_and_problems_without_solution_say_so_and_leave_their_neigh
   EXPECT_EQ(spoiled.status[1], EnvStatus::bad_input);
   EXPECT_EQ(spoiled.status[2], EnvStatus::bad_input);
   EXPECT_EQ(spoiled.status[3], EnvStatus::not_converged);
-  EXPECT_NEAR(spoiled.residual[3], 1.0, 1e-3);  // the least that w^2 + 1 can be
+  EXPECT_NEAR(spoiled.residual[3], 1.0, 1e-3);  // the minimum of w^2 + 1
   for (int env : {1, 2}) {
     EXPECT_EQ(spoiled.w[std::size_t(env)], 0.0);
     EXPECT_EQ(spoiled.residual[std::size_t(env)], std::numeric_limits<double>::infinity());

@@ -1,4 +1,4 @@
-// `solve` and `measure` with a workspace allocate nothing, whatever the environments are like.
+// `solve` and `measure` with a workspace allocate nothing, for all kinds of environments.
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -24,7 +24,7 @@ void* allocate(std::size_t size, std::size_t alignment) {
 
 }  // namespace
 
-// Replacing these replaces all of operator new for the whole program: the others forward to them.
+// Replacing these two replaces operator new for the whole program: the others forward to them.
 void* operator new(std::size_t size) { return allocate(size, 16); }
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return allocate(size, std::size_t(alignment));

@@ -165,7 +165,7 @@ TEST(Pack, powers_of_two) {
   }
 }
 
-// Of sources that end where their memory does: a sanitizer would see reads beyond.
+// Sources end where their memory ends: a sanitizer would report reads beyond it.
 TYPED_TEST(PackOf, gathered_lanes) {
   for (int count = 0; count <= 40; ++count) {
     std::vector<std::vector<TypeParam>> sources(kLanes);

@@ -1,4 +1,4 @@
-// The oracle's projections against what characterises a nearest point, whatever its formula.
+// The oracle's projections against the characterisation of a nearest point.
 #include <gtest/gtest.h>
 
 #include "src/reference/projection.hpp"

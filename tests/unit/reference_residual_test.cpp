@@ -1,4 +1,4 @@
-// The oracle's residual on a point mass on a plane, where every law's answer is known.
+// The oracle's residual on a point mass on a plane, where the solution of every law is known.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,9 +28,9 @@ TEST(ReferenceResidual, sliding_by_each_law) {
   // Box: every axis pushes with mu r_n; frictionless: none does.
   EXPECT_NEAR(residual(p, Vector{{0.5, -0.1, -0.1}}, Law::box), 0.0, 1e-15);
   EXPECT_NEAR(residual(p, Vector{{0.5, 0.0, 0.0}}, Law::frictionless), 0.0, 1e-15);
-  // Pyramid: all friction along the axis that slides fastest.
+  // Pyramid: all friction along the axis of fastest sliding.
   EXPECT_NEAR(residual(p, Vector{{0.5, 0.0, -0.1}}, Law::pyramid), 0.0, 1e-15);
-  // Convex: the impulse is the projection of -b / 2 = (0.5, -1.5, -2) on the cone, and lifts off.
+  // Convex: the impulse is the projection of -b / 2 = (0.5, -1.5, -2) on the cone; it opens.
   const double n = (0.5 + 0.2 * 2.5) / 1.04;
   const Vector convex{{n, -0.6 * 0.2 * n, -0.8 * 0.2 * n}};
   EXPECT_NEAR(residual(p, convex, Law::convex), 0.0, 1e-15);
@@ -48,7 +48,7 @@ TEST(ReferenceResidual, sticking_is_the_same_for_all_laws_with_friction) {
 TEST(ReferenceResidual, separating_contact_takes_no_impulse) {
   const Problem p = particle(Vector{{0.5, 3.0, 0.0}}, 0.5);
   for (Law law : {Law::coulomb, Law::convex, Law::pyramid, Law::box, Law::frictionless}) {
-    // The associated cone of `convex` pulls a contact down that slides faster than u_n / mu.
+    // The associated cone of `convex` attracts a contact that slides faster than u_n / mu.
     const double expected = law == Law::convex ? (3.0 * 0.5 - 0.5) / 1.25 : 0.0;
     EXPECT_NEAR(residual(p, Vector::Zero(3), law), expected, 1e-15);
   }

@@ -1,4 +1,4 @@
-// The oracle's solver, on problems small enough for it to be sure.
+// The oracle's solver, on problems that are small enough for it to be reliable.
 #include <gtest/gtest.h>
 
 #include "tests/support/count.hpp"

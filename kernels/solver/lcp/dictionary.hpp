@@ -1,5 +1,5 @@
 // The dictionary of complementary pivoting: basic = T nonbasic + constant, dense, column-major, so
-// that a pivot is one fma per entry along whole registers.
+// that a pivot is one fma per entry in whole registers.
 #pragma once
 #include "kernels/linalg/lanes.hpp"
 #include "kernels/solver/lcp/standard.hpp"
@@ -10,12 +10,13 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class Real>
 struct Dictionary {
   int m, ld;
+  int end = -1;           ///< column of the ray, or row of the contradiction, that ended a path
   Real* t;                ///< [m + 2][ld]: nonbasic variables, then the constant
-  Real* factor;           ///< [m + 2] of the pivot under way
+  Real* factor;           ///< [m + 2] of the current pivot
   Real* entering;         ///< [ld] copy of the entering column
   int *basic, *nonbasic;  ///< variable of each row [m], of each column [m + 1]
-  int* place;             ///< [2 m + 1] row of a basic variable, -1 - column of another
-  int *free, *list;       ///< [m] the standard problem's free rows as flags, and listed
+  int* place;             ///< [2 m + 1] row of a basic variable, -1 - column of a nonbasic one
+  int *free, *list;       ///< [m] the standard problem's free rows, as flags and as a list
   Real* reach;            ///< [m] scratch of the elimination
 
   SS_HD Dictionary(Arena& arena, int max_m)
@@ -89,7 +90,7 @@ SS_HD void exchange(const G& g, const Dictionary<Real>& d, int r, int c) {
   });
 }
 
-/// The solution that the basis means: basic y from the constants, the others zero.
+/// The solution of the basis: basic y from the constants, the others zero.
 template <class Real, class G>
 SS_HD void read_solution(const G& g, const Dictionary<Real>& d, double* y) {
   g.for_each(d.m, [&](int i) {
@@ -99,7 +100,7 @@ SS_HD void read_solution(const G& g, const Dictionary<Real>& d, double* y) {
 }
 
 /// y -= B^-1 w(y): the dictionary holds the inverse of its basis in the columns of the nonbasic w,
-/// which the solution makes zero.
+/// which are zero at the solution.
 template <class Real, class G>
 SS_HD void refine_solution(const G& g, const Dictionary<Real>& d, const double* w, double* y) {
   g.for_each(d.m, [&](int i) {

@@ -1,12 +1,12 @@
-// Free rows leave the dictionary first: w_i = 0 and y_i of any sign, so w_i becomes nonbasic for
-// good and y_i basic for good. A rank-revealing elimination: the largest entry is the next pivot.
+// Free rows are eliminated first: w_i = 0 and y_i has any sign, so w_i becomes nonbasic and y_i
+// basic, permanently. A rank-revealing elimination: the largest entry is the next pivot.
 #pragma once
 #include "kernels/solver/lcp/dictionary.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Whether w_i of a free row is still basic, y_j of a free row still nonbasic. Rows and columns
-/// keep their first place until then.
+/// Whether w_i of a free row is still basic, y_j of a free row still nonbasic. Until then rows and
+/// columns keep their first place.
 template <class Real>
 SS_HD bool row_waits(const Dictionary<Real>& d, int i) {
   return d.place[i] >= 0;
@@ -29,13 +29,13 @@ SS_HD int list_free_rows(const G& g, const Dictionary<Real>& d) {
   return d.list[d.m];
 }
 
-/// A dropped row whose constant is larger contradicts the others.
+/// Limit of the constant of a dropped row: if it is larger, the row contradicts the others.
 template <class Real>
 SS_HD constexpr Real contradiction() {
   return sizeof(Real) == 8 ? Real(1e-6) : Real(1e-3);
 }
 
-/// Pivots inside the block of free rows and columns until what is left is zero up to `rank_tol`.
+/// Pivots inside the block of free rows and columns until the rest is zero up to `rank_tol`.
 template <class Real, class G>
 SS_HD int eliminate_block(const G& g, const Dictionary<Real>& d, int count, Real rank_tol) {
   const auto size = [&](int pair) {
@@ -49,7 +49,8 @@ SS_HD int eliminate_block(const G& g, const Dictionary<Real>& d, int count, Real
   }
 }
 
-/// Largest entry of row k (where `along_row`) or column k among what waits of the free list.
+/// Largest entry of row k (if `along_row`) or column k in the free columns or rows not yet
+/// eliminated.
 template <class Real>
 SS_HD Real largest_waiting(const Dictionary<Real>& d, int count, int k, bool along_row) {
   Real largest = Real(0);
@@ -62,8 +63,8 @@ SS_HD Real largest_waiting(const Dictionary<Real>& d, int count, int k, bool alo
   return largest;
 }
 
-/// What the block cannot give: a 2 x 2 pivot with a complementary pair (w_k, y_k), as a multiplier
-/// needs whose own block is zero. Returns the pivots done.
+/// For rows that the block cannot eliminate: a 2 x 2 pivot with a complementary pair (w_k, y_k), as
+/// needed by a multiplier whose own block is zero. Returns the pivots done.
 template <class Real, class G>
 SS_HD int eliminate_through_pairs(const G& g, const Dictionary<Real>& d, int count, Real rank_tol) {
   for (int pivots = 0;; pivots += 2) {
@@ -86,14 +87,14 @@ SS_HD int eliminate_through_pairs(const G& g, const Dictionary<Real>& d, int cou
 }
 
 /// Eliminates the free rows. Rows that depend on others are dropped: their y stays 0. Returns the
-/// pivots done, or -1 where such a row contradicts the others.
+/// pivots done, or -1 if such a row, then d.end, contradicts the others.
 template <class Real, class G>
-SS_PART int eliminate_free_rows(const G& g, const Dictionary<Real>& d, Real rank_tol) {
+SS_PART int eliminate_free_rows(const G& g, Dictionary<Real>& d, Real rank_tol) {
   const int count = list_free_rows(g, d);
   if (count == 0) return 0;
   int pivots = eliminate_block(g, d, count, rank_tol);
   if (pivots < count) pivots += eliminate_through_pairs(g, d, count, rank_tol);
-  const bool broken = g.any(count, [&](int e) {
+  const auto broken = [&](int e) {
     const int i = d.list[e];
     if (!row_waits(d, i) || !(abs(d.constant()[i]) > contradiction<Real>())) return false;
     for (int j = 0; j < d.m; ++j) {
@@ -101,8 +102,11 @@ SS_PART int eliminate_free_rows(const G& g, const Dictionary<Real>& d, Real rank
       if ((v >= d.m || d.free[v] == 0) && abs(d.at(i, j)) > rank_tol) return false;
     }
     return true;
-  });
-  return broken ? -1 : pivots;
+  };
+  const int e = g.argmax(count, [&](int k) { return broken(k) ? 1.0 : 0.0; });
+  if (!broken(e)) return pivots;
+  d.end = d.list[e];
+  return -1;
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

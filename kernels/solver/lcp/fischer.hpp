@@ -2,13 +2,13 @@
 // 1996), one equation per row of the standard problem:
 //   F_i = w_i on free rows,   F_i = y_i + w_i - sqrt(y_i^2 + w_i^2) on the others.
 //
-// A body sees w as a map of y. A map has
+// A body uses w as a map of y. A map has
 //
-// - `standard`: the StandardLcp whose A is the map's Jacobian where it was linearised,
+// - `standard`: the StandardLcp whose A is the map's Jacobian at the last linearisation,
 // - `values(g, y, w)`: w at y,
-// - `linearise(g, y)`: brings A to y,
-// - `judge(g, y)`, `solved()`: residual of the problem as given, whether the best one meets its
-//   tolerance.
+// - `linearise(g, y)`: updates A at y,
+// - `judge(g, y)`, `solved()`: residual of the problem as given, whether the best one is within
+//   the tolerance.
 #pragma once
 #include "kernels/linalg/lu.hpp"
 #include "kernels/solver/lcp/lemke.hpp"
@@ -38,7 +38,7 @@ struct AffineMap {
 template <class Real>
 struct FischerScratch {
   static constexpr int kMemory = 8;  ///< merits that the line search compares with
-  double* y;                         ///< [padded(m)] the iterate, handed in
+  double* y;                         ///< [padded(m)] the iterate, owned by the caller
   double *w, *trial, *F;             ///< [padded(m)]
   double *dy_weight, *w_weight;      ///< [m] dF/dy at fixed w, dF/dw
   LinearSystem<Real> system;
@@ -72,9 +72,9 @@ SS_HD double evaluate_fischer(const G& g, const Map& map, const FischerScratch<R
   return g.sum(s.m, [&](int i) { return f.F[i] * f.F[i]; });
 }
 
-/// dF/dy = diag(dy_weight) + diag(w_weight) A at f.y. `smooth` uses Fischer-Burmeister's
-/// derivatives; otherwise those of min(y, w), with F replaced by it: exact once the active set is
-/// right.
+/// dF/dy = diag(dy_weight) + diag(w_weight) A at f.y. `smooth` uses the derivatives of
+/// Fischer-Burmeister; otherwise F is replaced by min(y, w) and its derivatives are used: this is
+/// exact once the active set is right.
 template <class Real, class G, class Map>
 SS_HD void linearise_fischer(const G& g, const Map& map, const FischerScratch<Real>& f,
                              bool smooth) {
@@ -96,7 +96,7 @@ SS_HD void linearise_fischer(const G& g, const Map& map, const FischerScratch<Re
   });
 }
 
-/// dy with (dF/dy + epsilon I) dy = -F into `x`; false where the matrix is singular.
+/// dy with (dF/dy + epsilon I) dy = -F into `x`; false if the matrix is singular.
 template <class Real, class G>
 SS_HD bool fischer_direction(const G& g, const StandardLcp& s, const FischerScratch<Real>& f,
                              double epsilon) {
@@ -114,7 +114,7 @@ SS_HD bool fischer_direction(const G& g, const StandardLcp& s, const FischerScra
 }
 
 /// Steps along x, halved until the merit is below the largest of the last few (Grippo, Lampariello
-/// & Lucidi 1986). Returns whether a step was taken; y, F, w and merit[] move with it.
+/// & Lucidi 1986). Returns whether a step was taken; y, F, w and merit[] are updated.
 template <class Real, class G, class Map>
 SS_HD bool search_fischer(const G& g, const Map& map, FischerScratch<Real>& f, int step) {
   const StandardLcp& s = map.standard;
@@ -134,7 +134,7 @@ SS_HD bool search_fischer(const G& g, const Map& map, FischerScratch<Real>& f, i
   return false;
 }
 
-/// Newton on min(y, w) from f.y while that helps: linear solves on the active set of the iterate.
+/// Newton on min(y, w) from f.y while it improves: linear solves on the iterate's active set.
 template <class Real, class G, class Map>
 SS_PART int polish(const G& g, const Map& map, FischerScratch<Real>& f, int budget) {
   const StandardLcp& s = map.standard;
@@ -152,7 +152,7 @@ SS_PART int polish(const G& g, const Map& map, FischerScratch<Real>& f, int budg
   return budget;
 }
 
-/// One attempt from f.y; returns the steps done. Levenberg's epsilon grows where no step is found.
+/// One attempt from f.y; returns the steps done. Levenberg's epsilon grows if no step is found.
 template <class Real, class G, class Map>
 SS_PART int run_fischer(const G& g, const Map& map, FischerScratch<Real>& f, int budget) {
   const StandardLcp& s = map.standard;
@@ -160,7 +160,7 @@ SS_PART int run_fischer(const G& g, const Map& map, FischerScratch<Real>& f, int
   double epsilon = 0.0;
   const double first = evaluate_fischer(g, map, f, f.y);
   g.for_each(kMemory, [&](int k) { f.merits[k] = k == 0 ? first : 0.0; });
-  for (int step = 1; step <= budget; ++step) {
+  for (int step = 1; step <= budget && !stopped(g); ++step) {
     linearise_fischer(g, map, f, true);
     const bool found = fischer_direction(g, s, f, epsilon) && search_fischer(g, map, f, step);
     if (!found) {
@@ -174,7 +174,7 @@ SS_PART int run_fischer(const G& g, const Map& map, FischerScratch<Real>& f, int
     if (map.solved()) return step;
     if (f.merits[step % kMemory] > 1e-8) continue;
     g.for_each(s.ld, [&](int i) { f.trial[i] = f.y[i]; });
-    polish(g, map, f, 1);  // near: the active set may be right already
+    polish(g, map, f, 1);  // close to a solution: the active set may already be right
     if (map.solved()) return step;
     g.for_each(s.ld, [&](int i) { f.y[i] = f.trial[i]; });
     evaluate_fischer(g, map, f, f.y);

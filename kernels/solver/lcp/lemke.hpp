@@ -1,6 +1,8 @@
 // Lemke's method on the dictionary: a covering column d z0 makes every row feasible, and pairs are
 // exchanged until z0 can leave (README.md).
 #pragma once
+#include "kernels/group/stop.hpp"
+#include "kernels/linalg/attempt.hpp"
 #include "kernels/solver/lcp/eliminate.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
@@ -19,20 +21,20 @@ struct LemkeOptions {
 template <class Real>
 struct LemkeScratch {
   Dictionary<Real> dictionary;
-  double* y;  ///< [padded(m)] the iterate, handed in
+  double* y;  ///< [padded(m)] the iterate, owned by the caller
   double* w;  ///< [padded(m)]
 
   SS_HD LemkeScratch(Arena& arena, int max_m, double* iterate)
       : dictionary(arena, max_m), y(iterate), w(arena.take<double>(padded(max_m))) {}
 };
 
-/// Enters z0 where the basis is infeasible by more than the slack (elimination leaves zeros that
-/// are rounding); the row it takes, or -1 where nothing is to be done.
+/// Enters z0 if the basis is infeasible by more than the slack (elimination leaves zeros with
+/// rounding errors). Returns the row that z0 takes, or -1 if z0 is not needed.
 template <class Real, class G>
 SS_HD int enter_artificial(const G& g, const Dictionary<Real>& d, const LemkeOptions<Real>& o) {
   Real* cover = d.col(d.m);
   g.for_each(d.m, [&](int i) {
-    cover[i] = d.is_bounded(d.basic[i]) ? Real(hashed_weight(i, o.attempt)) : Real(0);
+    cover[i] = d.is_bounded(d.basic[i]) ? Real(covering_weight(i, o.attempt)) : Real(0);
   });
   const auto need = [&](int i) {
     return cover[i] > Real(0) && d.constant()[i] < -o.delta ? -d.constant()[i] / cover[i] : Real(0);
@@ -43,15 +45,15 @@ SS_HD int enter_artificial(const G& g, const Dictionary<Real>& d, const LemkeOpt
   return r;
 }
 
-/// Row that blocks the entering column: z0's where it may leave within the slack, else of the rows
-/// within the relaxed step the one with the largest pivot (Harris 1973). -1: a ray.
+/// Row that blocks the entering column: z0's if it may leave within the slack; else, of the rows
+/// within the relaxed step, the one with the largest pivot (Harris 1973). -1: a ray.
 template <class Real, class G>
 SS_HD int blocking_row(const G& g, const Dictionary<Real>& d, int c, const LemkeOptions<Real>& o) {
   const Real* column = d.col(c);
   const Real* b = d.constant();
   const auto blocks = [&](int i) { return -column[i] > o.min_pivot && d.is_bounded(d.basic[i]); };
-  // 1 / step, so that no row is +infinity and the group's maximum does: the longest step allowed
-  // is the least (b + delta) / -column.
+  // 1 / step, so that no row gives +infinity and the group's maximum can be used: the longest step
+  // allowed is the least (b + delta) / -column.
   const Real inverse_step = g.max(d.m, [&](int i) {
     return blocks(i) ? -column[i] / (max(b[i], Real(0)) + o.delta) : Real(0);
   });
@@ -63,7 +65,7 @@ SS_HD int blocking_row(const G& g, const Dictionary<Real>& d, int c, const Lemke
   });
 }
 
-/// One attempt. `pivots` counts those done.
+/// One attempt. `pivots` counts the pivots done.
 template <class Real, class G>
 SS_PART LemkeEnd follow_pivots(const G& g, const StandardLcp& s, Dictionary<Real>& d,
                                const LemkeOptions<Real>& o, int& pivots) {
@@ -73,11 +75,14 @@ SS_PART LemkeEnd follow_pivots(const G& g, const StandardLcp& s, Dictionary<Real
   pivots += eliminated;
   if (enter_artificial(g, d, o) < 0) return LemkeEnd::solution;
   int leaving = d.nonbasic[d.m];
-  for (int count = 1; count <= o.max_pivots; ++count) {
+  for (int count = 1; count <= o.max_pivots && !stopped(g); ++count) {
     ++pivots;
     const int c = -1 - d.place[d.partner(leaving)];
     const int r = blocking_row(g, d, c, o);
-    if (r < 0) return LemkeEnd::ray;
+    if (r < 0) {
+      d.end = c;
+      return LemkeEnd::ray;
+    }
     leaving = d.basic[r];
     exchange(g, d, r, c);
     if (leaving == d.artificial()) return LemkeEnd::solution;
@@ -91,7 +96,8 @@ SS_HD void standard_velocity(const G& g, const StandardLcp& s, const double* y, 
   matvec(g, s.m, s.A, s.ld, y, s.q, w);
 }
 
-/// Judges the basis' solution and refines it while that helps. Returns whether it is a solution.
+/// Judges the solution of the basis and refines it while this improves it. Returns whether it is a
+/// solution.
 template <class Real, class G, class In>
 SS_HD bool judge_basis(const G& g, const LcpProblem<In>& p, const StandardLcp& s,
                        const LemkeScratch<Real>& scratch, LcpJudge<In>& judge) {

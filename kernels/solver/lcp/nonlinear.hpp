@@ -1,6 +1,6 @@
-// A mixed nonlinear complementarity problem (include/stickslip/mncp.hpp) as Fischer's Newton sees
-// it: unknowns v = (x, w), values (y, z), scaled by powers of two as an LCP is, from the Jacobian
-// at the start. Its standard problem is the map's linearisation.
+// A mixed nonlinear complementarity problem (include/stickslip/mncp.hpp) in the form for Fischer's
+// Newton: unknowns v = (x, w), values (y, z), scaled by powers of two like an LCP, using the
+// Jacobian at the start. Its standard problem is the map's linearisation.
 #pragma once
 #include "kernels/residual/tolerance.hpp"
 #include "kernels/solver/lcp/fischer.hpp"
@@ -9,7 +9,7 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 struct NonlinearScratch {
-  double *best, *point, *value;  ///< [n] v of the best; v and the maps there
+  double *best, *point, *value;  ///< [n] v of the best; v and the map values there
   double* jacobian;              ///< [n][n] row-major
   LcpJudge<double> judge;
   StandardLcp standard;
@@ -74,7 +74,7 @@ struct NonlinearMap {
   }
   SS_HD bool solved() const { return keeper.solved(); }
 
-  /// Judges the candidate by `value`, the maps there: max |min(x, y)|, |z|.
+  /// Judges the candidate by `value`, the map values there: max |min(x, y)|, |z|.
   template <class G>
   SS_HD double judge_values(const G& g) const {
     const double* v = keeper.candidate;
@@ -107,8 +107,7 @@ SS_HD void standardise_map(const G& g, const NonlinearMap<Call>& map) {
 }
 
 /// Solves from the start, then from points at hashed distances of up to one scaled unit from it;
-/// the judge holds the best point. False where start or maps are not finite
-/// there.
+/// the judge holds the best point. False if the start or the maps there are not finite.
 template <class G, class Call>
 SS_HD bool run_mncp(const G& g, const NonlinearMap<Call>& map, const double* start_x,
                     const double* start_w, const MncpOptions& o, NonlinearScratch& scratch,

@@ -32,7 +32,7 @@ struct LcpProblem {
   }
 };
 
-/// Whether the numbers of row i make sense.
+/// Whether the numbers of row i are valid.
 template <class In>
 SS_HD bool lcp_row_is_valid(const LcpProblem<In>& p, int i) {
   const In* row = p.M + std::int64_t(i) * p.ld_M;
@@ -43,11 +43,11 @@ SS_HD bool lcp_row_is_valid(const LcpProblem<In>& p, int i) {
   if (!(lo <= hi) || lo == infinity || hi == -infinity) return false;
   const int j = p.index(i);
   if (j < -1 || j >= p.n || j == i) return false;
-  return j < 0 || (is_finite(lo) && is_finite(hi));  // infinity times max(0, z_j) means nothing
+  return j < 0 || (is_finite(lo) && is_finite(hi));  // infinity times max(0, z_j) is undefined
 }
 
-/// max |z - clamp(z - w, lo, hi)|, |w| on free rows; w: n doubles, left holding M z + q. Infinite
-/// where anything is not finite. Where the clamp does nothing |w| is taken without cancellation.
+/// max |z - clamp(z - w, lo, hi)|, |w| on free rows; w: n doubles, receives M z + q. Infinite if
+/// anything is not finite. Where the clamp is inactive, |w| is used, without cancellation.
 template <class G, class In>
 SS_HD double lcp_residual(const G& g, const LcpProblem<In>& p, const In* z, double* w) {
   const auto start = [&](int i) {
@@ -62,6 +62,18 @@ SS_HD double lcp_residual(const G& g, const LcpProblem<In>& p, const In* z, doub
     const double lo = p.lower(i) * s, hi = p.upper(i) * s, y = double(z[i]) - w[i];
     if (y > lo && y < hi) return abs(w[i]);
     return abs(double(z[i]) - clamp(y, lo, hi));
+  });
+}
+
+/// Bound of the rounding of lcp_residual at z and its w, as for the residual of contacts
+/// (kernels/residual/rounding.hpp): n + 4 operations in a row of M z + q, a few in the rest.
+template <class G, class In>
+SS_HD double lcp_rounding(const G& g, const LcpProblem<In>& p, const In* z, const double* w) {
+  return g.max(p.n, [&](int i) {
+    double size = abs(double(p.q[i]));
+    for (int j = 0; j < p.n; ++j) size = fma(abs(p.m(i, j)), abs(double(z[j])), size);
+    const double rest = 4.0 * (abs(double(z[i])) + abs(w[i]));
+    return 0.5 * Limits<double>::epsilon * fma(double(p.n + 4), size, rest);
   });
 }
 
@@ -88,10 +100,12 @@ SS_HD void keep_candidate(const G& g, int n, double value, LcpJudge<In>& judge) 
   g.for_each(n, [&](int i) { judge.best[i] = judge.candidate[i]; });
 }
 
-/// Judges the candidate; keeps it if it is the best so far. Returns its residual.
+/// Judges the candidate, including rounding if it would be a solution; keeps it if it is the best
+/// so far. Returns its residual.
 template <class G, class In>
 SS_HD double judge_lcp(const G& g, const LcpProblem<In>& p, LcpJudge<In>& judge) {
-  const double value = lcp_residual(g, p, judge.candidate, judge.w);
+  double value = lcp_residual(g, p, judge.candidate, judge.w);
+  if (value <= judge.tolerance) value += lcp_rounding(g, p, judge.candidate, judge.w);
   keep_candidate(g, p.n, value, judge);
   return value;
 }

@@ -56,7 +56,7 @@ struct PyramidLcp {
   }
 };
 
-/// Whether the sliding plane of contact k is friction in both its rows.
+/// Whether both rows of the sliding plane of contact k have friction.
 template <class In>
 SS_HD bool slides_in_plane(const EnvProblem<In>& p, int k) {
   return p.circular[p.block[k] + 1] > 0.0 && p.circular[p.block[k] + 2] > 0.0;
@@ -103,7 +103,7 @@ SS_HD double pyramid_entry(const EnvProblem<In>& p, const PyramidLcp& s, int v, 
   }
   if (s.role[w] == PyramidLcp::lambda) return same && s.role[v] == PyramidLcp::beta ? 1.0 : 0.0;
   const auto delassus = [&](int i, int j) { return i == j ? p.diagonal(i) : p.w(i, j); };
-  const auto along = [&](int i) {  // row i of (W + diag R) times the impulse that w is
+  const auto along = [&](int i) {  // row i of (W + diag R) times the impulse of variable w
     const double part = s.c_a[w] * delassus(i, s.a[w]);
     return s.b[w] < 0 ? part : fma(s.c_b[w], delassus(i, s.b[w]), part);
   };
@@ -111,8 +111,8 @@ SS_HD double pyramid_entry(const EnvProblem<In>& p, const PyramidLcp& s, int v, 
   return s.b[v] < 0 ? part : fma(s.c_b[v], along(s.b[v]), part);
 }
 
-/// Fills the LCP of a contact problem in circular coordinates, contact normals softer by `soften`
-/// W_nn, and returns its view.
+/// Fills the LCP of a contact problem in circular coordinates, with compliance `soften` W_nn added
+/// to contact normals, and returns its view.
 template <class G, class In>
 SS_HD LcpProblem<double> pyramid_lcp(const G& g, const EnvProblem<In>& p, double soften,
                                      PyramidLcp& s) {
@@ -136,7 +136,7 @@ SS_HD LcpProblem<double> pyramid_lcp(const G& g, const EnvProblem<In>& p, double
                 [&](int v, int w) { s.M[std::int64_t(v) * s.n + w] = pyramid_entry(p, s, v, w); });
   g.for_each(p.n_contacts, [&](int k) {
     double& normal = s.M[std::int64_t(s.first[k]) * s.n + s.first[k]];
-    normal = fma(soften, p.w(p.block[k], p.block[k]), normal);
+    normal = fma(soften, normal_diagonal(p, k), normal);
   });
   g.for_each(s.n, [&](int v) {
     const double part = s.a[v] < 0 ? 0.0 : s.c_a[v] * double(p.b[s.a[v]]);
@@ -147,7 +147,7 @@ SS_HD LcpProblem<double> pyramid_lcp(const G& g, const EnvProblem<In>& p, double
           nullptr, nullptr,  0.0};
 }
 
-/// The contact impulses that z means.
+/// The contact impulses that correspond to z.
 template <class G, class In>
 SS_HD void carry_back(const G& g, const EnvProblem<In>& p, const PyramidLcp& s, const double* z,
                       In* r) {
@@ -184,12 +184,12 @@ struct PyramidScratch {
   }
 };
 
-/// Up to 1 + `restarts` attempts by Lemke, judged as contact impulses, and `budget` pivots over all
-/// of them. The outcome says whether `no_solution_found` may be answered. With `soften`, on contact
-/// normals, the first solution is the answer to a problem that has none.
+/// Up to `attempts` attempts by Lemke, judged as contact impulses, with at most `budget` pivots in
+/// total; returns the pivots done. With `soften` on contact normals, it ends with the first
+/// solution of the softened problem, judged by the problem as given.
 template <class Real, class G, class In>
-SS_HD LcpOutcome run_pyramid(const G& g, const EnvProblem<In>& p, int budget, double soften,
-                             PyramidScratch<Real>& scratch, Judge<In>& judge) {
+SS_HD int run_pyramid(const G& g, const EnvProblem<In>& p, Attempts attempts, int budget,
+                      double soften, PyramidScratch<Real>& scratch, Judge<In>& judge) {
   const LcpProblem<double> lcp = pyramid_lcp(g, p, soften, scratch.lcp);
   LcpJudge<double>& inner = scratch.solver.judge;
   inner.best = scratch.lcp.z;
@@ -198,25 +198,16 @@ SS_HD LcpOutcome run_pyramid(const G& g, const EnvProblem<In>& p, int budget, do
   standardise(g, lcp, scratch.solver.standard);
   LcpOptions o;
   LcpOutcome out;
-  out.unsolvable = true;
-  for (int attempt = 0; attempt <= o.restarts && !judge.solved(); ++attempt) {
-    if (out.iterations >= budget) {
-      out.unsolvable = false;
-      break;
-    }
+  for (int i = 0; i < attempts.count && !judge.solved(); ++i) {
+    if (out.iterations >= budget) break;
     o.max_pivots = min(100 + 20 * scratch.solver.standard.m, budget - out.iterations);
-    const LemkeEnd end = attempt_lemke(g, lcp, o, attempt, scratch.solver, out);
-    if (end != LemkeEnd::ray && end != LemkeEnd::contradiction) out.unsolvable = false;
+    const LemkeEnd end = attempt_lemke(g, lcp, o, attempts.first + i, scratch.solver, out);
     if (end != LemkeEnd::solution) continue;
     carry_back(g, p, scratch.lcp, inner.best, judge.at->candidate);
     judge_candidate(g, p, judge);
-    if (soften > 0.0) {
-      keep_softened(g, p, judge);
-      answer_softened(g, p, judge.last_residual, judge);
-      break;
-    }
+    if (soften > 0.0) break;
   }
-  return out;
+  return out.iterations;
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -1,15 +1,15 @@
-// A mixed LCP as the standard LCP that is left without its free variables. With D the block of free
-// rows and columns, C right of it, B below it and F the rest (docs/mathematics.md §16):
+// Reduces a mixed LCP to the standard LCP without its free variables. With D the block of free rows
+// and columns, C right of it, B below it and F the rest (docs/mathematics.md §16):
 //   A = F - B D^-1 C,   q = a - B D^-1 r,   free z = T x + t with T = -D^-1 C, t = -D^-1 r
-// All of it stands in the dictionary once the free rows have left it.
+// After the elimination of the free rows the dictionary contains all of these.
 #pragma once
 #include "kernels/solver/lcp/eliminate.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
 /// Eliminates the free rows of the standard problem s inside their own block. Returns the rank of
-/// the block, as a negative number minus 1 where the free rows that are left are no repetitions of
-/// the others: their equations or unknowns still matter.
+/// the block. If the remaining free rows are not redundant (their equations or unknowns still
+/// matter), returns -1 - rank.
 template <class Real, class G>
 SS_HD int reduce_dictionary(const G& g, const StandardLcp& s, Dictionary<Real>& d, Real rank_tol) {
   open_dictionary(g, s, d);
@@ -28,7 +28,7 @@ SS_HD int reduce_dictionary(const G& g, const StandardLcp& s, Dictionary<Real>& 
   return matters ? -1 - rank : rank;
 }
 
-/// Reads what is left, unscaled: `row` is one of A and q (variable >= n_free), or of T and t.
+/// Reads a row of the result, unscaled: of A and q (variable >= n_free), or of T and t.
 template <class Real, class G>
 SS_HD void read_reduced_row(const G& g, const StandardLcp& s, const Dictionary<Real>& d, int n_free,
                             int variable, double* row, double& constant) {

@@ -1,5 +1,6 @@
-// One problem: attempts by Lemke and by Newton take turns until the judge says solved.
+// One problem: attempts by Lemke and by Newton alternate until the judge says solved.
 #pragma once
+#include "kernels/solver/lcp/certificate.hpp"
 #include "kernels/solver/lcp/fischer.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
@@ -27,24 +28,17 @@ struct LcpScratch {
   }
 };
 
-/// What the attempts did.
+/// Results of the attempts.
 struct LcpOutcome {
   int iterations = 0;
-  LcpMethod method = LcpMethod::lemke;  ///< that produced the judge's best
-  bool unsolvable = false;              ///< every attempt by Lemke ended without a solution
+  LcpMethod method = LcpMethod::lemke;  ///< of the judge's best
+  bool infeasible = false;              ///< an attempt by Lemke proved it
 };
 
-/// Slack of the ratio test, by attempt: works over four decades. (No table: a GPU would keep it in
-/// local memory.)
+/// Slack of the ratio test. A float dictionary needs more than a float tableau.
 template <class Real>
-SS_HD Real lemke_slack(int attempt) {
-  const int i = attempt % 8;
-  const double slack = i == 0 || i == 4   ? 1e-10
-                       : i == 1 || i == 6 ? 1e-9
-                       : i == 2 || i == 7 ? 1e-11
-                       : i == 3           ? 1e-8
-                                          : 1e-12;
-  return Real(sizeof(Real) == 8 ? slack : 1e4 * slack);
+SS_HD Real dictionary_slack(int attempt) {
+  return Real((sizeof(Real) == 8 ? 1.0 : 1e4) * lemke_slack(attempt));
 }
 
 template <class Real, class G, class In>
@@ -55,12 +49,18 @@ SS_PART LemkeEnd attempt_lemke(const G& g, const LcpProblem<In>& p, const LcpOpt
   LemkeScratch<Real> lemke(arena, s.m, scratch.y);
   const Real min_pivot = Real(sizeof(Real) == 8 ? 1e-9 : 1e-5);
   const int budget = o.max_pivots > 0 ? o.max_pivots : 100 + 20 * s.m;
-  const LemkeOptions<Real> options{attempt, budget, lemke_slack<Real>(attempt), min_pivot};
+  const LemkeOptions<Real> options{attempt, budget, dictionary_slack<Real>(attempt), min_pivot};
   const LemkeEnd end = follow_pivots(g, s, lemke.dictionary, options, out.iterations);
+  const double tolerance = scratch.judge.tolerance;
+  if (end == LemkeEnd::ray) {
+    out.infeasible = ray_is_certificate(g, s, lemke.dictionary, tolerance, lemke.w);
+  } else if (end == LemkeEnd::contradiction) {
+    out.infeasible = contradiction_is_certificate(g, s, lemke.dictionary, tolerance, lemke.w);
+  }
   if (end != LemkeEnd::solution) return end;
   const double before = scratch.judge.best_residual;
   if (!judge_basis(g, p, s, lemke, scratch.judge)) {
-    Arena again = scratch.attempt;  // the dictionary has done its work
+    Arena again = scratch.attempt;  // the dictionary is no longer needed
     FischerScratch<Real> f(again, s.m, scratch.y);
     polish(g, AffineMap<In>{p, s, scratch.judge}, f, 4);
   }
@@ -87,7 +87,7 @@ SS_PART void attempt_newton(const G& g, const LcpProblem<In>& p, const LcpOption
   if (scratch.judge.best_residual < before) out.method = LcpMethod::newton;
 }
 
-/// Solves the problem; the judge holds the best z, and starts with that of the caller or zero.
+/// Solves the problem; the judge holds the best z and starts with the caller's start or zero.
 template <class Real, class G, class In>
 SS_HD LcpOutcome run_lcp(const G& g, const LcpProblem<In>& p, const LcpOptions& o,
                          LcpScratch<Real, In>& scratch) {
@@ -101,11 +101,10 @@ SS_HD LcpOutcome run_lcp(const G& g, const LcpProblem<In>& p, const LcpOptions& 
   judge_lcp(g, p, judge);
   if (p.n == 0 || judge.solved()) return out;
   standardise(g, p, scratch.standard);
-  out.unsolvable = o.method != LcpMethod::newton;
-  for (int attempt = 0; attempt <= o.restarts && !judge.solved(); ++attempt) {
+  for (int attempt = 0; attempt <= o.restarts && !judge.solved() && !stopped(g); ++attempt) {
     if (o.method != LcpMethod::newton) {
-      const LemkeEnd end = attempt_lemke(g, p, o, attempt, scratch, out);
-      if (end != LemkeEnd::ray && end != LemkeEnd::contradiction) out.unsolvable = false;
+      attempt_lemke(g, p, o, attempt, scratch, out);
+      if (out.infeasible) break;
     }
     if (o.method != LcpMethod::lemke && !judge.solved()) {
       attempt_newton(g, p, o, attempt, scratch, out);

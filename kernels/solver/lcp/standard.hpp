@@ -1,12 +1,12 @@
 // The boxed problem as a mixed LCP with rows that are free or nonneg only, scaled:
 //   w' = A y + q',    w' = 0 on free rows,    0 <= y ⟂ w' >= 0 on the others.
 //
-// Row by row, with sigma = ±1 and c the finite bound that y is measured from:
+// Row by row, with sigma = ±1 and c the finite bound from which y is measured:
 //   z_i = sigma y_i + c            bounds without friction index
 //   z_i = y_i + lo_i s_j           with friction index j; s_j = max(0, z_j)
-// A finite upper bound as well gives a row of its own: lambda >= 0 ⟂ (hi - lo) s - y_i >= 0, and
-// w'_i = w_i + lambda. s_j is y_j itself where row j is nonneg (2D friction of Glocker & Pfeiffer),
-// else one more variable: s >= 0 ⟂ s - z_j >= 0.
+// A finite upper bound in addition gives a row of its own: lambda >= 0 ⟂ (hi - lo) s - y_i >= 0,
+// and w'_i = w_i + lambda. s_j is y_j itself if row j is nonneg (2D friction of Glocker &
+// Pfeiffer), else one more variable: s >= 0 ⟂ s - z_j >= 0.
 #pragma once
 #include "kernels/solver/lcp/problem.hpp"
 
@@ -20,10 +20,10 @@ struct StandardLcp {
   double* q;             ///< [ld]
   double *row, *column;  ///< [m] scales, powers of two
   int* free;             ///< [m] 1 where w' = 0 and y is free
-  // The way back, [n]:
+  // For the conversion back, [n]:
   double *sign, *offset;
   int* upper;   ///< row of lambda, or -1
-  int* scale;   ///< variable that is s, or -1
+  int* scale;   ///< variable that holds s, or -1
   int* helper;  ///< extra variable max(0, z_i), or -1
   int* size;    ///< [1] m, written by one lane
 
@@ -44,15 +44,15 @@ struct StandardLcp {
         size(arena.take<int>(1)) {}
 
   SS_HD double* col(int j) const { return A + std::int64_t(j) * ld; }
-  /// The unscaled variable k that the scaled value y means, and the other way.
+  /// The unscaled variable k for the scaled value y, and the inverse.
   SS_HD double given(int k, double y) const { return y * column[k] / q_scale; }
   SS_HD double scaled(int k, double value) const { return value / column[k] * q_scale; }
 };
 
-/// Most rows that a problem of `max_rows` rows becomes.
+/// Upper bound of the rows for a problem of `max_rows` rows.
 SS_HD int standard_rows(int max_rows, bool boxed) { return boxed ? 3 * max_rows : max_rows; }
 
-/// Numbers the extra variables; the result is a variable's place, y_i staying at i.
+/// Numbers the extra variables; the result is the place of a variable. y_i stays at i.
 template <class G, class In>
 SS_HD void number_variables(const G& g, const LcpProblem<In>& p, StandardLcp& s) {
   g.for_each(p.n, [&](int i) {
@@ -83,7 +83,7 @@ SS_HD void number_variables(const G& g, const LcpProblem<In>& p, StandardLcp& s)
   s.ld = padded(s.m);
 }
 
-/// The rows of M: sigma_i (M z + q)_i + lambda_i, as far as lane-owned row r goes.
+/// The rows of M: sigma_i (M z + q)_i + lambda_i, for row r, which one lane owns.
 template <class In>
 SS_HD void fill_given_row(const LcpProblem<In>& p, const StandardLcp& s, int r) {
   double constant = double(p.q[r]);
@@ -124,8 +124,8 @@ SS_HD void fill_extra_rows(const LcpProblem<In>& p, const StandardLcp& s, int i)
   }
 }
 
-/// Scales rows and columns towards largest entries of 1 (Ruiz 2001), by powers of two; then q to
-/// max|q'| in [1, 2).
+/// Scales rows and columns towards largest entries of 1 (Ruiz 2001), by powers of two; then q, so
+/// that max|q'| is in [1, 2).
 template <class G>
 SS_HD void equilibrate(const G& g, StandardLcp& s) {
   g.for_each(s.m, [&](int i) { s.row[i] = s.column[i] = 1.0; });
@@ -133,7 +133,7 @@ SS_HD void equilibrate(const G& g, StandardLcp& s) {
     return largest > 0.0 && is_finite(largest) ? scale / sqrt(largest) : scale;
   };
   for (int pass = 0; pass < 3; ++pass) {
-    g.for_each(s.m, [&](int j) {  // columns, seen through the scales of the pass before
+    g.for_each(s.m, [&](int j) {  // columns, with the scales of the previous pass
       double largest = 0.0;
       for (int i = 0; i < s.m; ++i) largest = max(largest, abs(s.col(j)[i]) * s.row[i]);
       s.column[j] = weight(largest * s.column[j], s.column[j]);
@@ -166,7 +166,7 @@ SS_PART void standardise(const G& g, const LcpProblem<In>& p, StandardLcp& s) {
   equilibrate(g, s);
 }
 
-/// Judges y: back to z, inside its bounds to the last bit. Returns the residual.
+/// Judges y, converted to z and clamped exactly to its bounds. Returns the residual.
 template <class G, class In>
 SS_HD double judge_standard(const G& g, const LcpProblem<In>& p, const StandardLcp& s,
                             const double* y, LcpJudge<In>& judge) {
@@ -180,7 +180,7 @@ SS_HD double judge_standard(const G& g, const LcpProblem<In>& p, const StandardL
     z[i] = fma(s.sign[i], value(i), s.offset[i] * range);
     if (s.scale[i] < 0) z[i] = clamp(z[i], p.lower(i), p.upper(i));
   });
-  g.for_each(p.n, [&](int i) {  // bounds that scale with another row, by that row as it is now
+  g.for_each(p.n, [&](int i) {  // bounds that scale with another row, by its current value
     const int j = p.index(i);
     const double range = j < 0 ? 1.0 : max(z[j], 0.0);
     judge.candidate[i] = In(j < 0 ? z[i] : clamp(z[i], p.lower(i) * range, p.upper(i) * range));
@@ -188,7 +188,7 @@ SS_HD double judge_standard(const G& g, const LcpProblem<In>& p, const StandardL
   return judge_lcp(g, p, judge);
 }
 
-/// The other way: y that means z, as far as a start needs it (lambda and helpers from w and z).
+/// The inverse: y for a given z, as needed for a start (lambda and helpers from w and z).
 template <class G, class In>
 SS_HD void start_from(const G& g, const LcpProblem<In>& p, const StandardLcp& s, const In* z,
                       const double* w, double* y) {

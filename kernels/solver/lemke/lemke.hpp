@@ -1,5 +1,6 @@
-// Lemke's method for the law `pyramid` (Lemke 1965; Stewart & Trinkle 1996): attempts with other
-// covering vectors and tolerances until the judge says solved. kernels/solver/lemke/README.md.
+// Lemke's method for the law `pyramid` (Lemke 1965; Stewart & Trinkle 1996): attempts with
+// different covering vectors and tolerances until the judge says solved.
+// kernels/solver/lemke/README.md.
 #pragma once
 #include "kernels/residual/judge.hpp"
 #include "kernels/solver/lemke/path.hpp"
@@ -20,27 +21,20 @@ struct Lemke {
         y(arena.take<double>(PyramidTableau<Real>::leading(max_rows / 3))) {}
 };
 
-inline constexpr int kLemkeAttempts = 8;
-
-/// Tolerances of an attempt: a few decades around the one that is right most often. Those of a
-/// float tableau are measured on the heavy towers, which lose a fifth with pivots of 1e-6.
+/// Tolerances of an attempt: a few decades around the value that is best most often. Those of a
+/// float tableau were measured on the heavy towers: pivots of 1e-6 leave a fifth of them unsolved.
 template <class Real>
 SS_HD PivotRule<Real> pivot_rule(int attempt) {
-  const int i = attempt % kLemkeAttempts;
   if (sizeof(Real) == 4) {
-    const float slack = i % 4 == 0 ? 1e-5F : i % 4 == 1 ? 1e-6F : i % 4 == 2 ? 1e-4F : 1e-3F;
+    const int i = attempt % 4;
+    const float slack = i == 0 ? 1e-5F : i == 1 ? 1e-6F : i == 2 ? 1e-4F : 1e-3F;
     return {Real(3e-5F), Real(slack)};
   }
-  const double slack = i % 4 == 0         ? 1e-10
-                       : i == 1 || i == 6 ? 1e-9
-                       : i == 2 || i == 7 ? 1e-11
-                       : i == 3           ? 1e-8
-                                          : 1e-12;
-  return {Real(1e-9), Real(slack)};
+  return {Real(1e-9), Real(lemke_slack(attempt))};
 }
 
-/// Whether the half-size tableau can hold the problem: contacts of dimension 3 and nothing else,
-/// with 4 directions.
+/// Whether the half-size tableau can represent the problem: only contacts of dimension 3, with 4
+/// directions.
 SS_HD bool fits_pyramid_tableau(int rows, int contacts, int directions) {
   return rows == 3 * contacts && directions == 4;
 }
@@ -59,7 +53,7 @@ SS_HD void read_basis(const G& g, const Lemke<Real>& s) {
   });
 }
 
-/// Judges the impulse of x.
+/// Judges the impulse given by x.
 template <class Real, class G, class In>
 SS_PART bool judge_pyramid(const G& g, const EnvProblem<In>& p, const Lemke<Real>& s,
                            Judge<In>& judge) {
@@ -86,8 +80,8 @@ SS_HD void evaluate(const G& g, const EnvProblem<In>& p, const Lemke<Real>& s) {
   });
 }
 
-/// One step of iterative refinement: what the w's of the columns miss, through the tableau, which
-/// is the inverse of the basis.
+/// One step of iterative refinement: the error of the w's of the columns, multiplied by the
+/// tableau, which is the inverse of the basis.
 template <class Real, class G, class In>
 SS_PART void refine(const G& g, const EnvProblem<In>& p, Lemke<Real>& s) {
   constexpr int C = G::kChunk;
@@ -108,36 +102,33 @@ SS_PART void refine(const G& g, const EnvProblem<In>& p, Lemke<Real>& s) {
   });
 }
 
-/// Up to `budget` pivots, over as many attempts as they last, judged by the one residual; all of
-/// them if `exact`, unless there is nothing to pivot. With `soften`, on contact normals, the first
-/// solution is the answer to a problem that has none. Returns the pivots done.
+/// Up to `budget` pivots over `attempts`, judged by the one residual. `exact`: uses all pivots, in
+/// as many attempts as needed, unless there is nothing to pivot. With `soften` on contact normals,
+/// it ends with the first solution of that problem, judged by the problem as given. Returns the
+/// pivots done.
 template <class Real, class G, class In>
-SS_PART int run_lemke(const G& g, const EnvProblem<In>& p, Lemke<Real>& s, int budget, bool exact,
-                      double soften, Judge<In>& judge) {
+SS_PART int run_lemke(const G& g, const EnvProblem<In>& p, Lemke<Real>& s, Attempts attempts,
+                      int budget, bool exact, double soften, Judge<In>& judge) {
   auto& t = s.tableau;
   scale_contacts(g, p, t);
-  judge.no_solution = true;
   int pivots = 0;
-  for (int attempt = 0; exact ? pivots < budget : attempt < kLemkeAttempts; ++attempt) {
+  for (int i = 0; exact ? pivots < budget : i < attempts.count; ++i) {
+    const int attempt = attempts.first + i;
     build_tableau(g, p, attempt, soften, t);
     int done = 0;
     const PathEnd end = follow_path(g, t, pivot_rule<Real>(attempt), budget - pivots, done);
     pivots += done;
-    if (end != PathEnd::ray) judge.no_solution = false;
     read_basis(g, s);
     bool solved = judge_pyramid(g, p, s, judge);
     if (soften > 0.0) {
       if (end == PathEnd::ray) continue;
-      if (end == PathEnd::budget) break;
-      keep_softened(g, p, judge);
-      answer_softened(g, p, judge.last_residual, judge);
       break;
     }
     for (int step = 0; step < 4 && end == PathEnd::solution && !solved; ++step) {
       refine(g, p, s);
       solved = judge_pyramid(g, p, s, judge);
     }
-    if ((solved && !exact) || done == 0 || end == PathEnd::budget) break;
+    if ((solved && !exact) || done == 0 || end == PathEnd::budget || stopped(g)) break;
   }
   return pivots;
 }

@@ -1,21 +1,23 @@
 // Lemke's path: z0 covers the negative right-hand side, then complements enter one after the other
-// until z0 leaves (the solution) or nothing blocks the entering variable (a ray).
+// until z0 leaves (solution) or nothing blocks the entering variable (ray).
 #pragma once
+#include "kernels/group/stop.hpp"
 #include "kernels/solver/lemke/pivot.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// How rounding is allowed for on one attempt.
+/// Allowance for rounding in one attempt.
 template <class Real>
 struct PivotRule {
-  Real least;  ///< smaller pivots are none
+  Real least;  ///< smaller entries are not pivots
   Real slack;  ///< delta: by how much a variable may fall below zero (Harris 1973)
 };
 
 enum class PathEnd : std::int32_t { solution, ray, budget };
 
-/// room and slope of all rows and of the implicit twins: how far the variable is from zero and how
-/// fast the entering one brings it there. key: their quotient's inverse, 0 where nothing blocks.
+/// room and slope of all rows and of the implicit twins: the distance of the variable from zero,
+/// and the rate at which the entering one reduces it. key: slope / (room + slack); 0 if the
+/// variable does not block.
 template <class Real, class G>
 SS_PART void measure_rows(const G& g, const PyramidTableau<Real>& t, const PivotRule<Real>& rule,
                           int c) {
@@ -49,10 +51,10 @@ SS_PART void measure_rows(const G& g, const PyramidTableau<Real>& t, const Pivot
              [&](int i) { t.key[twins + i] = steepness(t.slope[twins + i], t.room[twins + i]); });
 }
 
-/// Who leaves: a row, or twins + 2k + j for the twin of direction j of contact k; -1 if nobody
-/// blocks. The two passes of Harris: how far one may go if every variable has `slack` left, then
-/// the largest pivot among those that block before. z0 leaves as soon as it may, by the same
-/// measure: where it ends exactly degenerate rows, that is what keeps rounding from hiding the end.
+/// The variable that leaves: a row, or twins + 2k + j for the twin of direction j of contact k; -1
+/// if nothing blocks. Two passes (Harris): the longest step if every variable has `slack`, then the
+/// largest pivot among those that block earlier. z0 leaves as soon as it may, by the same test: at
+/// exactly degenerate rows, rounding could otherwise hide the end of the path.
 template <class Real, class G>
 SS_PART int find_leaving(const G& g, const PyramidTableau<Real>& t, const PivotRule<Real>& rule) {
   const int items = t.items(t.p);
@@ -67,7 +69,7 @@ SS_PART int find_leaving(const G& g, const PyramidTableau<Real>& t, const PivotR
   });
 }
 
-/// Runs the path from the tableau at z = 0, with at most `budget` pivots; counts them.
+/// Runs the path from the tableau at z = 0, with at most `budget` pivots, and counts them.
 template <class Real, class G>
 SS_HD PathEnd follow_path(const G& g, PyramidTableau<Real>& t, const PivotRule<Real>& rule,
                           int budget, int& pivots) {
@@ -80,7 +82,7 @@ SS_HD PathEnd follow_path(const G& g, PyramidTableau<Real>& t, const PivotRule<R
   pivot(g, t, lowest, t.m);
   pivots = 1;
   for (int leaving = lowest;;) {
-    if (pivots == budget) return PathEnd::budget;
+    if (pivots == budget || stopped(g)) return PathEnd::budget;
     const int c = ~t.place[t.complement(leaving)];
     read_column(g, t, c, t.entering());
     measure_rows(g, t, rule, c);

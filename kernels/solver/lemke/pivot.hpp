@@ -1,14 +1,15 @@
 // One pivot of the tableau, and the exchange of a stored direction with its twin.
 //
-// A pivot adds a column times a row of factors to the whole tableau. It is done at once on what the
-// next pivot reads (its row, its column, the right-hand side) and waits for the rest, until a few
-// can be done in one pass over memory. Every entry sees the same chain of fused multiply-adds.
+// A pivot adds a column times a row of factors to the whole tableau. It is applied immediately to
+// the parts that the next pivot reads (its row, its column, the right-hand side). The update of the
+// rest is deferred, so that one pass over memory applies several. Every entry is computed by the
+// same chain of fused multiply-adds.
 #pragma once
 #include "kernels/solver/lemke/tableau.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Column's share f of the pivots that wait; 0 of those that do not.
+/// A column's factors f of the deferred pivots; 0 for the unused places.
 template <class Real>
 struct Shares {
   static constexpr int kCount = PyramidTableau<Real>::kPending;
@@ -25,7 +26,7 @@ struct Shares {
     for (int q = 0; q < kCount; ++q) all_zero = all_zero && f[q] == Real(0);
     return all_zero;
   }
-  /// to = from + it, rows [i0, i0 + C) of the column.
+  /// to = from + the deferred updates, rows [i0, i0 + C) of the column.
   template <int C>
   SS_HD void add(const Real* from, Real* to, int i0) const {
     auto sum = Lanes<Real, C>::load(from + i0);
@@ -35,7 +36,7 @@ struct Shares {
   }
 };
 
-/// to <- column j, up to date.
+/// to <- column j with all updates.
 template <class Real, class G>
 SS_PART void read_column(const G& g, const PyramidTableau<Real>& t, int j, Real* to) {
   const Shares<Real> shares(t, j);
@@ -44,7 +45,7 @@ SS_PART void read_column(const G& g, const PyramidTableau<Real>& t, int j, Real*
              [=](int chunk) { shares.template add<G::kChunk>(from, to, chunk * G::kChunk); });
 }
 
-/// Brings column j up to date.
+/// Applies the deferred updates to column j.
 template <class Real, class G>
 SS_HD void settle_column(const G& g, const PyramidTableau<Real>& t, int j) {
   read_column(g, t, j, t.column(j));
@@ -53,7 +54,7 @@ SS_HD void settle_column(const G& g, const PyramidTableau<Real>& t, int j) {
   });
 }
 
-/// values_j <- finish(entry j of row r, up to date).
+/// values_j <- finish(entry j of row r with all updates).
 template <class Real, class G, class F>
 SS_PART void read_row(const G& g, const PyramidTableau<Real>& t, int r, Real* values, F&& finish) {
   constexpr int kCount = PyramidTableau<Real>::kPending;
@@ -69,7 +70,7 @@ SS_PART void read_row(const G& g, const PyramidTableau<Real>& t, int r, Real* va
   });
 }
 
-/// Writes row r, which is up to date from now on.
+/// Writes row r, which then has all updates.
 template <class Real, class G>
 SS_PART void write_row(const G& g, const PyramidTableau<Real>& t, int r, const Real* values) {
   g.for_each(t.m + 2, [&](int j) { t.column(j)[r] = values[j]; });
@@ -78,8 +79,8 @@ SS_PART void write_row(const G& g, const PyramidTableau<Real>& t, int r, const R
   });
 }
 
-/// Brings row r up to date. `room`, rewritten before it is read, lends its memory; `key` could not:
-/// its padding between rows and twins must stay 0.
+/// Applies the deferred updates to row r. `room` serves as memory, because it is rewritten before
+/// it is read; `key` could not: its padding between rows and twins must stay 0.
 template <class Real, class G>
 SS_HD void settle_row(const G& g, const PyramidTableau<Real>& t, int r) {
   if (t.pending == 0) return;
@@ -87,11 +88,11 @@ SS_HD void settle_row(const G& g, const PyramidTableau<Real>& t, int r) {
   write_row(g, t, r, t.room);
 }
 
-/// Does what waits.
+/// Applies all deferred updates.
 template <class Real, class G>
 SS_PART void settle_all(const G& g, PyramidTableau<Real>& t) {
   constexpr int C = G::kChunk;
-  if constexpr (C > 1) {  // a lane takes whole columns
+  if constexpr (C > 1) {  // a lane processes whole columns
     g.for_each(t.m + 2, [&](int j) {
       const Shares<Real> shares(t, j);
       if (shares.nothing()) return;
@@ -108,7 +109,7 @@ SS_PART void settle_all(const G& g, PyramidTableau<Real>& t) {
   t.pending = 0;
 }
 
-/// Lets the update wait that the entering column and its factors describe, but for column c, the
+/// Defers the update given by the entering column and its factors, except for column c, the
 /// right-hand side and (if >= 0) row r, which gets the factors.
 template <class Real, class G>
 SS_PART void let_wait(const G& g, PyramidTableau<Real>& t, int c, int r, Real inverse) {
@@ -130,8 +131,8 @@ SS_PART void let_wait(const G& g, PyramidTableau<Real>& t, int c, int r, Real in
   if (++t.pending == t.kPending) settle_all(g, t);
 }
 
-/// The variable of column c, which is up to date in `entering`, enters the basis; that of row r
-/// leaves it.
+/// The variable of column c, which is up to date in `entering`, enters the basis; the variable of
+/// row r leaves it.
 template <class Real, class G>
 SS_HD void pivot(const G& g, PyramidTableau<Real>& t, int r, int c) {
   const Real inverse = Real(1) / t.entering()[r];
@@ -148,8 +149,8 @@ SS_HD void pivot(const G& g, PyramidTableau<Real>& t, int r, int c) {
   });
 }
 
-/// Column of the pair's stored friction variable becomes that of its twin:
-/// beta' = -beta and the cone's slack falls by 2.
+/// The column of the pair's stored friction variable becomes that of its twin: beta' = -beta, and
+/// the slack of the cone decreases by 2.
 template <class Real, class G>
 SS_PART void flip_column(const G& g, const PyramidTableau<Real>& t, int i) {
   const int own = ~t.place[t.m + i], slack = t.place[t.n + i / 3];
@@ -174,7 +175,7 @@ SS_HD Real twin_entry(const PyramidTableau<Real>& t, int i, int j, Real own) {
   return lambda == ~j ? value + Real(2) : value;
 }
 
-/// w_i leaves the basis by its twin's hand: the pair is turned round, then pivoted.
+/// w_i leaves the basis because its twin blocks: the pair is exchanged, then pivoted.
 template <class Real, class G>
 SS_PART void pivot_on_twin(const G& g, PyramidTableau<Real>& t, int i, int c) {
   const int r = t.place[i], lambda = t.place[t.m + t.n + i / 3];
@@ -188,7 +189,7 @@ SS_PART void pivot_on_twin(const G& g, PyramidTableau<Real>& t, int i, int c) {
     pivot(g, t, r, c);
     return;
   }
-  // w_i itself enters: its twin takes its place among the columns, and no row changes its variable.
+  // w_i itself enters: its twin takes its place among the columns; no row changes its variable.
   const Real inverse = Real(1) / twin_entry(t, i, c, Real(1));
   Real* factor = t.factor(t.pending);
   g.for_each(t.m + 2, [&](int j) { factor[j] = -twin_entry(t, i, j, Real(0)) * inverse; });

@@ -1,13 +1,15 @@
-// The pyramid's linear complementarity problem in half its size: one direction of every tangential
-// pair is stored, its twin is implicit (README.md). Rows are basic variables, columns the others.
+// The pyramid's linear complementarity problem in half its size: of every tangential pair, one
+// direction is stored and its twin is implicit (README.md). Rows are basic variables, columns
+// nonbasic.
 //
 // Variables, with p contacts and m = 4 p: w_i has number i, z_i number m + i, z0 number 2 m.
 //   i = 3k       normal of contact k:  w = u_n,             z = r_n
 //   i = 3k+1, 2  stored direction:     w = s u_t + lambda,  z = friction against it (s: its sign)
 //   i = 3p + k   cone:                 w = mu r_n - sum,    z = lambda, the sliding speed
 #pragma once
-#include "kernels/law/env_problem.hpp"
+#include "kernels/linalg/attempt.hpp"
 #include "kernels/linalg/matvec.hpp"
+#include "kernels/problem/env_problem.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -16,16 +18,16 @@ struct PyramidTableau {
   static constexpr int kPending = 4;
 
   int p = 0, n = 0, m = 0, ld = 0;
-  int pending = 0;          ///< pivots that wait: the tableau is T + sum_q column_q factor_q^T
+  int pending = 0;          ///< deferred pivots: the tableau is T + sum_q column_q factor_q^T
   double q = 1.0;           ///< scale of the velocities
   Real* T;                  ///< [m + 2][ld] column-major: m z's, z0, right-hand side
-  Real *columns, *factors;  ///< [kPending][ld], [kPending][ld + 2] of the pivots that wait
-  Real *room, *slope;  ///< [items] of the ratio test: how far each variable is from 0, how fast it
-  Real* key;           ///< [items] comes there; rows, then from `twins` on the implicit directions
-  Real* cover;         ///< [ld] covering vector d
-  double* scale;       ///< [n] r_i = scale_i sign_i z_i / q, with the circular coordinates in it
-  double* sign;        ///< [n] stored direction of the tangential pairs, 1 on normals
-  double* cone;        ///< [p] mu of the scaled cone
+  Real *columns, *factors;  ///< [kPending][ld], [kPending][ld + 2] of the deferred pivots
+  Real *room, *slope;       ///< [items] of the ratio test: distance of each variable from 0, rate
+  Real* key;      ///< [items] slope / (room + slack); from `twins` on those of the implicit twins
+  Real* cover;    ///< [ld] covering vector d
+  double* scale;  ///< [n] r_i = scale_i sign_i z_i / q, including the circular coordinates
+  double* sign;   ///< [n] stored direction of the tangential pairs, 1 on normals
+  double* cone;   ///< [p] mu of the scaled cone
   int *row_var, *col_var;  ///< [m], [m + 1] variable of each row, of each column
   int* place;              ///< [2m + 1] of each variable: its row, or ~column
 
@@ -46,14 +48,14 @@ struct PyramidTableau {
     place = arena.take<int>(2 * size + 1);
   }
 
-  /// Rows of a column. A cache line more than needed where columns would otherwise lie a power of
-  /// two apart and a row's entries share a few sets of the cache.
+  /// Rows of a column. With more than 8 contacts a cache line is added: if columns lay a power of
+  /// two apart, the entries of a row would share a few sets of the cache.
   SS_HD static int leading(int contacts) {
     return padded(4 * contacts) + (contacts > 8 ? int(64 / sizeof(Real)) : 0);
   }
   SS_HD Real* waiting(int which) const { return columns + std::int64_t(which) * ld; }
   SS_HD Real* factor(int which) const { return factors + std::int64_t(which) * padded(m + 2); }
-  /// The column that enters: the next one to wait.
+  /// The entering column: the next one to be deferred.
   SS_HD Real* entering() const { return waiting(pending); }
   SS_HD int twins() const { return padded(m); }
   SS_HD static int items(int contacts) { return padded(4 * contacts) + padded(2 * contacts); }
@@ -61,7 +63,7 @@ struct PyramidTableau {
   SS_HD Real* right() const { return column(m + 1); }
   SS_HD int z0() const { return 2 * m; }
   SS_HD int complement(int variable) const { return variable < m ? variable + m : variable - m; }
-  /// Runs of a group's kChunk rows that hold all m of them.
+  /// Number of runs of a group's kChunk rows that contain all m rows.
   template <class G>
   SS_HD int chunks(const G&) const {
     return (m + G::kChunk - 1) / G::kChunk;
@@ -74,8 +76,10 @@ SS_HD void for_rows(const G& g, const PyramidTableau<Real>& t, F&& f) {
   for_chunks(g, t.m, f);
 }
 
-/// Powers of two that bring the normal's and, together, the tangents' diagonal near 1. Twins need
-/// the tangents to share one. Rows that nothing moves take the scale of the largest.
+/// Powers of two that bring the diagonal of the normal and that of the two tangents near 1. Twins
+/// need one scale for both tangents. Rows with a zero diagonal take the scale of the largest.
+/// Tangents with a very small diagonal take that of the normal, because otherwise their velocities
+/// would hide its velocity.
 template <class In, class Real>
 SS_HD void scale_contact(const EnvProblem<In>& p, int k, double largest,
                          const PyramidTableau<Real>& t) {
@@ -86,6 +90,7 @@ SS_HD void scale_contact(const EnvProblem<In>& p, int k, double largest,
     const double c = p.circular[a + j];
     tangential += 0.5 * c * c * p.diagonal(a + j);
   }
+  tangential = max(tangential, 1e-2 * p.diagonal(a));
   const double s_n = inverse_root_power(max(p.diagonal(a), least));
   const double s_t = inverse_root_power(max(tangential, least));
   t.scale[a] = s_n;
@@ -93,7 +98,7 @@ SS_HD void scale_contact(const EnvProblem<In>& p, int k, double largest,
   t.cone[k] = p.slope[k] * s_n / s_t;
 }
 
-/// Scales of a problem that has contacts of dimension 3 alone.
+/// Scales of a problem with only contacts of dimension 3.
 template <class G, class In, class Real>
 SS_PART void scale_contacts(const G& g, const EnvProblem<In>& p, PyramidTableau<Real>& t) {
   t.p = p.n_contacts;
@@ -115,13 +120,14 @@ SS_HD void fill_scaled(const G& g, const EnvProblem<In>& p, double soften,
   fill_delassus(g, p, t.T, t.ld, signed_scale);
   if (p.R == nullptr && soften == 0.0) return;
   g.for_each(t.n, [&](int i) {
-    const double diagonal = fma(i % 3 == 0 ? soften : 0.0, p.w(i, i), p.diagonal(i));
+    const double softer = i % 3 == 0 ? soften * normal_diagonal(p, i / 3) : 0.0;
+    const double diagonal = p.diagonal(i) + softer;
     t.column(i)[i] = Real(diagonal * (signed_scale(i) * signed_scale(i)));
   });
 }
 
-/// The tableau at z = 0: w = M z + d z0 + b, every pair in the direction with w = -|b_t|; contact
-/// normals softer by `soften` W_nn.
+/// The tableau at z = 0: w = M z + d z0 + b, every pair in the direction with w = -|b_t|, with
+/// compliance `soften` W_nn added to contact normals.
 template <class G, class In, class Real>
 SS_PART void build_tableau(const G& g, const EnvProblem<In>& p, int attempt, double soften,
                            PyramidTableau<Real>& t) {
@@ -146,7 +152,7 @@ SS_PART void build_tableau(const G& g, const EnvProblem<In>& p, int attempt, dou
   g.for_each(t.n,
              [&](int i) { t.right()[i] = Real(double(p.b[i]) * (t.scale[i] * t.sign[i]) * t.q); });
   g.for_each(t.m, [&](int i) {
-    t.cover[i] = t.column(t.m)[i] = Real(hashed_weight(i, attempt));
+    t.cover[i] = t.column(t.m)[i] = Real(covering_weight(i, attempt));
     t.row_var[i] = i;
     t.col_var[i] = t.m + i;
     t.place[i] = i;

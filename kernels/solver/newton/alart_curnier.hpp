@@ -1,15 +1,16 @@
-// The equations that semismooth Newton solves: Alart-Curnier's reformulation for coulomb, or the
-// natural map of the cone for convex, and clamps for scalar rows. All in velocity units.
+// The equations that semismooth Newton solves: Alart-Curnier's reformulation for coulomb, the
+// natural map of the cone for convex, Alart-Curnier's applied axis by axis for box, and clamps for
+// scalar rows. All in velocity units.
 #pragma once
 #include "kernels/cone/project.hpp"
-#include "kernels/law/scaled.hpp"
+#include "kernels/problem/scaled.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// What a row does in the current linearisation. A contact block carries its state in its first
+/// The state of a row in the current linearisation. A contact block stores its state in its first
 /// row.
 enum class RowState : std::int32_t {
-  fixed = 0,   ///< the impulse goes to a known value: dz = target - z
+  fixed = 0,   ///< the impulse takes a known value: dz = target - z
   active = 1,  ///< u = 0 (stick)
   sliding = 2  ///< on the surface of the cone
 };
@@ -20,9 +21,12 @@ struct Linearisation {
   std::int32_t* state;  ///< [n] RowState
   Real* F;              ///< [n]
   Real* target;         ///< [n] value that a fixed row takes
-  Real* slide;  ///< [n] sliding block: row a holds kappa = radius / |y_t|, rows a+j the direction e
-  bool cone = false;       ///< natural map of the cone, not Alart-Curnier
-  Real factor = Real(1);   ///< multiplies 1/rho: the same equations with other kinks
+  /// [n] sliding block: row a holds kappa = radius / |y_t|, rows a+j the direction e; for a square
+  /// e_j is the sign of t_j at its bound, 0 inside.
+  Real* slide;
+  Friction friction = Friction::disk;
+  bool steep = false;      ///< rho of normals divided by mu^2 where mu > 1 (not cone)
+  Real factor = Real(1);   ///< multiplies 1/rho: the same equations with kinks at other places
   Real inverse = Real(1);  ///< 1 / factor
 
   SS_HD Linearisation(Arena& arena, int max_rows)
@@ -31,8 +35,13 @@ struct Linearisation {
         target(arena.take<Real>(max_rows)),
         slide(arena.take<Real>(max_rows)) {}
   SS_HD bool is(int row, RowState s) const { return state[row] == std::int32_t(s); }
+  /// Factor of rho of the normal of contact k. On a steep cone mu y_n exceeds the friction that
+  /// occurs, and the error of y_n times mu dominates: it should be as small as that of y_t.
+  SS_HD Real normal_share(const Scaled<Real>& s, int k) const {
+    return steep && s.mu[k] > Real(1) ? Real(1) / (s.mu[k] * s.mu[k]) : Real(1);
+  }
   /// 1/rho of row i.
-  SS_HD Real stiffness(const Scaled<Real>& s, int i) const { return factor * s.rho_inv[i]; }
+  SS_HD Real inverse_rho(const Scaled<Real>& s, int i) const { return factor * s.rho_inv[i]; }
 };
 
 /// Scalar row: y = z - rho u clamped to its bounds. Returns the row's share of the merit.
@@ -48,40 +57,82 @@ SS_HD double linearise_row(const Scaled<Real>& s, const Linearisation<Real>& l, 
   return double(l.F[i]) * double(l.F[i]) * double(s.rho[i]);
 }
 
+/// The normal of a contact by Alart-Curnier, and the limit of its friction.
+template <class Real>
+struct NormalPart {
+  bool open;      ///< y_n = r_n - rho_n u_n <= 0
+  Real limit;     ///< mu y_n
+  double square;  ///< of the normal's gap
+};
+
+template <class Real>
+SS_HD NormalPart<Real> linearise_normal(const Scaled<Real>& s, const Linearisation<Real>& l, int k,
+                                        const Real* z, const Real* u) {
+  const int a = s.block[k];
+  const Real share = l.normal_share(s, k), rho = s.rho[a] * l.inverse * share;
+  const Real y = fma(-rho, u[a], z[a]);
+  const bool open = y <= Real(0);
+  const Real gap = open ? z[a] : u[a] * rho;
+  l.target[a] = Real(0);
+  l.F[a] = open ? z[a] * (s.rho_inv[a] * l.factor) / share : u[a];
+  return {open, s.mu[k] * y, double(gap) * double(gap)};
+}
+
 /// Contact block k by Alart-Curnier: while y_n = r_n - rho_n u_n > 0,
 ///   F_n = u_n,  F_t = (r_t - P_disk(mu y_n)(y_t)) / rho_t  with y_t = r_t - rho_t u_t.
 template <int dim, class Real>
 SS_HD double linearise_alart_curnier(const Scaled<Real>& s, const Linearisation<Real>& l, int k,
                                      const Real* z, const Real* u) {
   const int a = s.block[k];
-  const Real rho_n = s.rho[a] * l.inverse, rho_t = s.rho[a + 1] * l.inverse;
-  const Real stiffness_t = s.rho_inv[a + 1] * l.factor;
-  const Real y_n = fma(-rho_n, u[a], z[a]), limit = s.mu[k] * y_n;
+  const auto [open, limit, normal] = linearise_normal(s, l, k, z, u);
+  const Real rho_t = s.rho[a + 1] * l.inverse, inverse_rho_t = l.inverse_rho(s, a + 1);
   Real y[dim], square = Real(0);
   for (int j = 1; j < dim; ++j) {
     y[j] = fma(-rho_t, u[a + j], z[a + j]);
     square = fma(y[j], y[j], square);
   }
-  const bool open = y_n <= Real(0), stick = !open && square <= limit * limit;
-  const bool slides = !open && !stick;
+  const bool stick = !open && square <= limit * limit, slides = !open && !stick;
   const RowState state = open ? RowState::fixed : (stick ? RowState::active : RowState::sliding);
   const Real inverse_length = slides ? Real(1) / sqrt(square) : Real(0);
   const Real kappa = limit * inverse_length;
-  const Real gap_n = open ? z[a] : u[a] * rho_n;
   l.state[a] = std::int32_t(state);
-  l.target[a] = Real(0);
   l.slide[a] = kappa;
-  l.F[a] = open ? z[a] * (s.rho_inv[a] * l.factor) : u[a];
-  double merit = double(gap_n) * double(gap_n);
+  double merit = normal;
   for (int j = 1; j < dim; ++j) {
     const int i = a + j;
     const Real gap = stick ? u[i] * rho_t : (open ? z[i] : fma(-kappa, y[j], z[i]));
     l.state[i] = std::int32_t(state);
     l.target[i] = Real(0);
     l.slide[i] = y[j] * inverse_length;
-    l.F[i] = stick ? u[i] : gap * stiffness_t;
+    l.F[i] = stick ? u[i] : gap * inverse_rho_t;
     merit = fma(double(gap), double(gap), merit);
   }
+  return merit * double(s.rho_inv[a]);
+}
+
+/// The same axis by axis: F_j = (r_j - clamp(y_j, +-mu y_n)) / rho_t.
+template <class Real>
+SS_HD double linearise_square(const Scaled<Real>& s, const Linearisation<Real>& l, int k,
+                              const Real* z, const Real* u) {
+  const int a = s.block[k];
+  const auto [open, limit, normal] = linearise_normal(s, l, k, z, u);
+  const Real rho_t = s.rho[a + 1] * l.inverse, inverse_rho_t = l.inverse_rho(s, a + 1);
+  double merit = normal;
+  bool slides = false;
+  for (int i = a + 1; i < s.block[k + 1]; ++i) {
+    const Real y = fma(-rho_t, u[i], z[i]);
+    const Real sign = open || abs(y) <= limit ? Real(0) : Real(y > Real(0) ? 1 : -1);
+    const bool within = !open && sign == Real(0);
+    const Real gap = within ? u[i] * rho_t : (open ? z[i] : fma(-sign, limit, z[i]));
+    slides = slides || sign != Real(0);
+    l.target[i] = Real(0);
+    l.slide[i] = sign;
+    l.F[i] = within ? u[i] : gap * inverse_rho_t;
+    merit = fma(double(gap), double(gap), merit);
+  }
+  const RowState state = open ? RowState::fixed : slides ? RowState::sliding : RowState::active;
+  for (int i = a; i < s.block[k + 1]; ++i) l.state[i] = std::int32_t(state);
+  l.slide[a] = Real(0);
   return merit * double(s.rho_inv[a]);
 }
 
@@ -90,7 +141,7 @@ template <class Real>
 SS_HD double linearise_cone(const Scaled<Real>& s, const Linearisation<Real>& l, int k,
                             const Real* z, const Real* u) {
   const int a = s.block[k], dim = s.dim(k);
-  const Real stiffness = l.stiffness(s, a), rho = Real(1) / stiffness, mu = s.mu[k];
+  const Real inverse_rho = l.inverse_rho(s, a), rho = Real(1) / inverse_rho, mu = s.mu[k];
   Real length = Real(0);
   for (int j = 1; j < dim; ++j) {
     const Real y = fma(-rho, u[a + j], z[a + j]);
@@ -111,7 +162,7 @@ SS_HD double linearise_cone(const Scaled<Real>& s, const Linearisation<Real>& l,
     l.state[i] = std::int32_t(state);
     l.target[i] = Real(0);
     l.slide[i] = j == 0 ? cone.factor : y * inverse_length;
-    l.F[i] = stick ? u[i] : gap * stiffness;
+    l.F[i] = stick ? u[i] : gap * inverse_rho;
     merit = fma(double(gap), double(gap), merit);
   }
   return merit * double(s.rho_inv[a]);
@@ -124,7 +175,8 @@ SS_HD double linearise(const G& g, const Scaled<Real>& s, const Linearisation<Re
   return g.sum(s.scalars + s.n_contacts, [&](int item) {
     if (item < s.scalars) return linearise_row(s, l, item, z, u);
     const int k = item - s.scalars;
-    if (l.cone) return linearise_cone(s, l, k, z, u);
+    if (l.friction == Friction::cone) return linearise_cone(s, l, k, z, u);
+    if (l.friction == Friction::square) return linearise_square(s, l, k, z, u);
     double merit = 0.0;
     with_dim(s.dim(k), [&](auto dim) { merit = linearise_alart_curnier<dim()>(s, l, k, z, u); });
     return merit;

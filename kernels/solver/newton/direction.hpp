@@ -29,7 +29,7 @@ SS_HD int collect_active(const G& g, const Scaled<Real>& s, const Linearisation<
     dz[i] = fixed ? l.target[i] - z[i] : Real(0);
   });
   int count = 0;
-  for (int i = 0; i < s.n; ++i) {  // every lane counts; one writes
+  for (int i = 0; i < s.n; ++i) {  // every lane counts; one lane writes
     if (!l.is(i, RowState::fixed)) ++count;
   }
   g.once([&] {
@@ -48,24 +48,33 @@ SS_HD int collect_active(const G& g, const Scaled<Real>& s, const Linearisation<
 ///   Alart-Curnier: t' = mu (rho_n / rho_t) e x_n + kappa (x_t - e (e . x_t)),  n' = x_n
 ///   natural map:   n' = (x_n + mu e . x_t) / (1 + mu^2),
 ///                  t' = mu e n' + kappa (x_t - e (e . x_t))
+/// |  square:        t_j' = mu (rho_n / rho_t) e_j x_n if e_j is not 0, otherwise x_j
 template <int dim, class Factor>
 struct Tangent {
-  bool cone;
+  Friction friction;
   Factor mu, push, kappa;
   Factor e[dim];  ///< entries from 1 on
 
   template <class Real>
   SS_HD Tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int k)
-      : cone(l.cone), mu(Factor(s.mu[k])), kappa(Factor(l.slide[s.block[k]])) {
+      : friction(l.friction), mu(Factor(s.mu[k])), kappa(Factor(l.slide[s.block[k]])) {
     const int a = s.block[k];
-    push = cone ? mu : mu * Factor(s.rho_inv[a + 1] * s.rho[a]);
+    push = friction == Friction::cone
+               ? mu
+               : mu * Factor(s.rho_inv[a + 1] * s.rho[a] * l.normal_share(s, k));
     for (int j = 1; j < dim; ++j) e[j] = Factor(l.slide[a + j]);
   }
 
   SS_HD void apply(Factor* x, int stride) const {
+    if (friction == Friction::square) {
+      for (int j = 1; j < dim; ++j) {
+        if (e[j] != Factor(0)) x[j * stride] = e[j] * push * x[0];
+      }
+      return;
+    }
     Factor along = Factor(0);
     for (int j = 1; j < dim; ++j) along = fma(e[j], x[j * stride], along);
-    if (cone) x[0] = fma(mu, along, x[0]) / fma(mu, mu, Factor(1));
+    if (friction == Friction::cone) x[0] = fma(mu, along, x[0]) / fma(mu, mu, Factor(1));
     const Factor keep = fma(-kappa, along, push * x[0]);
     for (int j = 1; j < dim; ++j) x[j * stride] = fma(kappa, x[j * stride], e[j] * keep);
   }
@@ -78,9 +87,9 @@ SS_HD Real direct_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, i
   const int a = s.block[k];
   const Real* e = l.slide + a;
   const Real mu = s.mu[k], kappa = e[0];
-  const Real normal = l.stiffness(s, a), tangential = l.stiffness(s, a + 1);
+  const Real normal = l.inverse_rho(s, a), tangential = l.inverse_rho(s, a + 1);
   const Real identity = Real(i == j ? 1 : 0);
-  if (l.cone) {  // (I - D) / rho, D the derivative of the projection
+  if (l.friction == Friction::cone) {  // (I - D) / rho, D = derivative of the projection
     const Real share = Real(1) / fma(mu, mu, Real(1));
     if (i == 0 && j == 0) return normal * (Real(1) - share);
     if (i == 0 || j == 0) return -normal * share * mu * e[i + j];
@@ -89,6 +98,7 @@ SS_HD Real direct_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, i
   }
   if (i == 0) return Real(0);
   if (j == 0) return -tangential * mu * e[i];
+  if (l.friction == Friction::square) return i == j && e[i] != Real(0) ? tangential : Real(0);
   return tangential * (identity - kappa * fma(-e[i], e[j], identity));
 }
 
@@ -97,7 +107,7 @@ SS_HD Real direct_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, i
 template <class Real, class Factor, class G>
 SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l, int count,
                     Factor epsilon, const Real* pull, const DirectionScratch<Factor>& d) {
-  // W is read along its columns; they are its rows too where it is symmetric.
+  // W is read along its columns; if it is symmetric, they are also its rows.
   const std::int64_t row_step = s.symmetric ? s.ld : 1, column_step = s.symmetric ? 1 : s.ld;
   if (count == s.n && s.symmetric) {
     g.for_each_2d(count, s.ld, [&](int i, int j) {
@@ -134,14 +144,15 @@ SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>
   g.for_each(count, [&](int i) { right[i] -= Factor(l.F[d.active[i]]); });
 }
 
-/// Newton direction dz at the linearisation; pull: scratch [ld]. False when the system is singular.
+/// Newton direction dz at the linearisation, whose velocities have the error `mismatch` [ld]; pull:
+/// scratch [ld]. False if the system is singular.
 template <class Real, class Factor, class G>
 SS_HD bool newton_direction(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
-                            Factor epsilon, const Real* z, const DirectionScratch<Factor>& d,
-                            Real* pull, Real* dz) {
+                            Factor epsilon, const Real* z, const Real* mismatch,
+                            const DirectionScratch<Factor>& d, Real* pull, Real* dz) {
   const int count = collect_active(g, s, l, z, d, dz);
   if (count == 0) return true;
-  matvec(g, s.n, s.W, s.ld, dz, s.zero, pull);
+  matvec(g, s.n, s.W, s.ld, dz, mismatch, pull);
   assemble(g, s, l, count, epsilon, pull, d);
   if (!solve_lu(g, d.system, count, d.x)) return false;
   g.for_each(count, [&](int i) { dz[d.active[i]] = Real(d.x[i]); });

@@ -1,12 +1,12 @@
-// Where the derivative of a convex function of one variable vanishes, nearly.
+// Approximate zero of the derivative of a convex function of one variable.
 #pragma once
 #include "kernels/linalg/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Newton's method safeguarded by bisection, from 1: until the derivative is a small part of
-/// `slope` < 0, that at 0. derivative(alpha) and then second() are taken at the same place;
-/// the last call of `derivative` is the one for the number returned.
+/// Newton's method safeguarded by bisection, from 1, until the derivative is a small part of
+/// `slope` < 0, the derivative at 0. derivative(alpha) and then second() are evaluated at the same
+/// place; the last call of `derivative` is at the number returned.
 template <class Derivative, class Second>
 SS_HD double exact_step(double slope, Derivative&& derivative, Second&& second) {
   constexpr int kMost = 25;

@@ -1,17 +1,19 @@
-// Semismooth Newton with a non-monotone line search and Levenberg regularisation where it fails
+// Semismooth Newton with a non-monotone line search, and Levenberg regularisation if that fails
 // (docs/mathematics.md; Alart & Curnier 1991; Grippo, Lampariello & Lucidi 1986).
 #pragma once
+#include "kernels/group/stop.hpp"
 #include "kernels/residual/judge.hpp"
 #include "kernels/solver/newton/direction.hpp"
+#include "kernels/solver/newton/drawn_states.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// The largest of the last merits: what a step must improve on. Eight, because one (monotone)
-/// stalls at kinks and four loses 15 % of the robots' hard problems. In memory: a GPU is short of
-/// registers, and cannot index them.
+/// The reference of the line search is the largest of the last eight merits. With one (monotone) it
+/// stalls at kinks; with four it loses 15 % of the robots' hard problems. In memory, because a GPU
+/// has few registers and cannot index them.
 struct MeritHistory {
   static constexpr int kLength = 8;
-  double last[kLength] = {};  ///< merits are >= 0: empty places never win
+  double last[kLength] = {};  ///< merits are >= 0: unused places have no effect
   int count = 0;
 
   SS_HD void push(double merit) { last[count++ % kLength] = merit; }
@@ -28,6 +30,7 @@ struct Newton {
   Linearisation<Real> at;
   DirectionScratch<Factor> direction;
   Real *z, *u, *dz, *z0, *u1;  ///< [ld] iterate, velocity, step, start and full-step velocity
+  int seed = 0;                ///< of random states for the first step; 0: states of the start
 
   SS_HD Newton(Arena& arena, int max_rows)
       : history(arena.take<MeritHistory>(1)),
@@ -44,7 +47,7 @@ inline constexpr double kFloatEpsilon = 1e-6;   ///< least regularisation of a J
 inline constexpr int kHalvings = 6;             ///< of the line search
 inline constexpr double kTinyMerit = 1e-28;     ///< always accepted: rounding noise
 inline constexpr double kAlteredGoal = 1e-16;   ///< merit, relative, that ends a step of a homotopy
-inline constexpr double kNearSolution = 1e-14;  ///< merit at which one more step will do
+inline constexpr double kNearSolution = 1e-14;  ///< merit at which one more step is enough
 
 /// Line search from z0 = z along dz. Returns the number of halvings, or kHalvings + 1 on failure
 /// (z, u, and the linearisation are then those of the start).
@@ -74,38 +77,49 @@ SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Fact
   return kHalvings + 1;
 }
 
-/// Up to `budget` Newton steps from where the last stage ended, with the equations that
-/// `w.at` names and a Jacobian regularised by `least_epsilon` or more (by reference: where it stays
-/// in memory it costs a GPU no register). `altered`: s is not the problem that is judged, and
-/// converging on it is the aim. Returns the steps done.
+/// Up to `budget` Newton steps from the end of the last stage, with the equations selected by
+/// `w.at` and a Jacobian regularised by at least `least_epsilon` (by reference: it stays in memory
+/// and uses no GPU register). `altered`: s is not the judged problem; the aim is to converge on s.
+/// Returns the steps done.
 template <class Real, class Factor, class G, class In>
 SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
                      const Newton<Real, Factor>& w, int budget, const double& least_epsilon,
                      bool altered, Judge<In>& judge) {
   const auto floor = [&] { return sizeof(Factor) == 4 ? kFloatEpsilon : least_epsilon; };
   const auto near = [&] { return max(kNearSolution, 100.0 * judge.at->near); };
-  const bool coarse = sizeof(Real) == 4;  // float iterates: the merit floors early, ask every step
+  const bool coarse = sizeof(Real) == 4;  // float: the merit is at its floor early, judge each step
   scale_impulse(g, s, judge.at->start, w.z);
+  bool drawn = w.seed != 0;
+  if (drawn) draw_states(g, s, w.seed, w.z, w.u1);
   scaled_velocity(g, s, w.z, w.u);
-  double merit = linearise(g, s, w.at, w.z, w.u);
-  if (!altered && merit < near() && judge_iterate(g, p, s, w.z, judge)) return 0;
+  if (drawn) g.for_each(s.ld, [&](int i) { w.z0[i] = i < s.n ? w.u[i] - w.u1[i] : Real(0); });
+  double merit = linearise(g, s, w.at, w.z, drawn ? w.u1 : w.u);
+  if (!altered && !drawn && merit < near() && judge_iterate(g, p, s, w.z, judge)) return 0;
   const double start_merit = merit;
   double epsilon = floor();
   g.once([&] { *w.history = MeritHistory{}; });
   int steps = 0;
-  while (steps < budget) {
-    g.once([&] { w.history->push(merit); });
-    if (!newton_direction(g, s, w.at, Factor(epsilon), w.z, w.direction, w.u1, w.dz)) {
+  while (steps < budget && !stopped(g)) {
+    if (!drawn) g.once([&] { w.history->push(merit); });
+    const Real* mismatch = drawn ? w.z0 : s.zero;
+    if (!newton_direction(g, s, w.at, Factor(epsilon), w.z, mismatch, w.direction, w.u1, w.dz)) {
       epsilon *= 1e3;
       ++steps;
       if (epsilon > 1e-2) break;
       continue;
     }
     ++steps;
+    if (drawn) {  // full step: the merit of random states has no meaning
+      for_chunks(g, s.n, [&](int i) { w.z[i] += w.dz[i]; });
+      scaled_velocity(g, s, w.z, w.u);
+      merit = linearise(g, s, w.at, w.z, w.u);
+      drawn = false;
+      continue;
+    }
     const bool was_near = merit < 1e-16;
     const int halvings = line_search(g, s, w, w.history->reference(), merit);
     if (halvings > kHalvings) {
-      if (was_near || coarse) {  // at the rounding floor of the merit a full step still polishes
+      if (was_near || coarse) {  // at the rounding floor of the merit a full step still improves z
         for_chunks(g, s.n, [&](int i) { w.z[i] += w.dz[i]; });
         if (judge_iterate(g, p, s, w.z, judge)) return steps;
         for_chunks(g, s.n, [&](int i) { w.z[i] = w.z0[i]; });
@@ -124,8 +138,6 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
   }
   judge_iterate(g, p, s, w.z, judge);
   if (altered || merit < start_merit) continue_from_candidate(g, p, judge);
-  const double size = g.max(s.n, [&](int i) { return abs(double(w.z[i])); });
-  judge.last_merit = merit / fma(size, size, 1.0);
   return steps;
 }
 

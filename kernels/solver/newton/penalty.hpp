@@ -1,10 +1,10 @@
 // The convex law with compliance R > 0 as an unconstrained problem: R makes the cone's penalty s(u)
 // smooth, with s'(u) = -r(u), r(u) = argmin over the cone of r^T R r / 2 + u^T r (Todorov 2014).
-// In y = -u / sqrt(R) and x = sqrt(R) r that is the projection on the circular cone of slope
-// m = mu sqrt(R_t / R_n). Decoupled rows (d = 0) and their zero impulse take no part.
+// In y = -u / sqrt(R) and x = sqrt(R) r this is the projection on the circular cone of slope m = mu
+// sqrt(R_t / R_n). Decoupled rows (d = 0), whose impulse is zero, are left out.
 #pragma once
 #include "kernels/cone/project.hpp"
-#include "kernels/law/scaled.hpp"
+#include "kernels/problem/scaled.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -38,7 +38,7 @@ struct Penalty {
 };
 
 /// Fills root. False unless every coupled row has compliance, equal within each tangential block
-/// (MuJoCo's is, in circular coordinates): otherwise the natural map must do.
+/// (as in MuJoCo, in circular coordinates): otherwise the natural map is used instead.
 template <class Real, class G>
 SS_HD bool prepare_penalty(const G& g, const Scaled<Real>& s, const Penalty<Real>& penalty) {
   g.for_each(s.n, [&](int i) {
@@ -94,7 +94,7 @@ SS_HD void penalise_block(const Scaled<Real>& s, const Penalty<Real>& penalty, i
   }
 }
 
-/// Evaluates r(u), states and factors.
+/// Evaluates r(u), states and factors of all items.
 template <class Real, class G>
 SS_HD void penalise(const G& g, const Scaled<Real>& s, const Penalty<Real>& penalty,
                     const Real* u) {

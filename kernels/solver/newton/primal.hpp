@@ -3,8 +3,9 @@
 //   1/2 lambda^T W lambda + s(W lambda + b),     s the penalty of penalty.hpp
 //
 // Newton step: d = g - L (I + L^T W L)^-1 L^T W g with g = r(u) - lambda, by Cholesky; then an
-// exact line search on the convex function of one variable.
+// exact line search of the convex function of one variable.
 #pragma once
+#include "kernels/group/stop.hpp"
 #include "kernels/linalg/cholesky.hpp"
 #include "kernels/residual/judge.hpp"
 #include "kernels/solver/newton/line_search.hpp"
@@ -133,8 +134,8 @@ SS_HD double exact_line_search(const G& g, const Scaled<Real>& s, const Primal<R
   return exact_step(slope, derivative, second);
 }
 
-/// Up to `budget` steps from where the last stage ended; returns the steps done, 0 where the
-/// problem has rows without compliance.
+/// Up to `budget` steps from the end of the last stage; returns the steps done, 0 if the problem
+/// has rows without compliance.
 template <class Real, class G, class In>
 SS_HD int run_primal(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
                      const Primal<Real>& w, int budget, Judge<In>& judge) {
@@ -142,7 +143,7 @@ SS_HD int run_primal(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
   scale_impulse(g, s, judge.at->start, w.lambda);
   set_compliance(g, s, false);
   int step = 0;
-  while (step < budget) {
+  while (step < budget && !stopped(g)) {
     scaled_velocity(g, s, w.lambda, w.u);
     penalise(g, s, w.penalty, w.u);
     if (!primal_direction(g, s, w)) break;

@@ -1,12 +1,12 @@
-// Newton for the convex law with compliance in the space of velocities (docs/mathematics.md §10):
-// minimise over x, the velocity less the free one, scaled as impulses are (law/scaled.hpp),
+// Newton for the convex law with compliance in velocity space (docs/mathematics.md §10): minimise
+// over x, the velocity minus the free velocity, scaled as impulses are (problem/scaled.hpp),
 //
 //   1/2 x^T M x + s(u),    u = D J x + b_hat,    s the penalty of penalty.hpp
 //
-// Gradient M x - J^T D z with z = r(u). Where it vanishes, x is what the impulses z do, so z is
-// what the judge is asked about.
+// Gradient M x - J^T D z with z = r(u). Where it is zero, x is the velocity change caused by the
+// impulses z, so the judge gets z.
 #pragma once
-#include "kernels/law/products.hpp"
+#include "kernels/delassus/products.hpp"
 #include "kernels/residual/judge.hpp"
 #include "kernels/solver/newton/line_search.hpp"
 #include "kernels/solver/newton/velocity_hessian.hpp"
@@ -39,7 +39,7 @@ SS_HD double penalty_cost(const G& g, const Scaled<double>& s, const Penalty<dou
   return g.sum(s.n, [&](int i) { return -penalty.r[i] * fma(0.5 * s.R[i], penalty.r[i], u[i]); });
 }
 
-/// Starts at w.x if that costs less than the free velocity, as MuJoCo does.
+/// Starts at w.x if its cost is lower than that of the free velocity, as MuJoCo does.
 template <class G>
 SS_HD void choose_start(const G& g, const SparseMechanism& m, const Scaled<double>& s,
                         const VelocityNewton& w) {
@@ -93,14 +93,14 @@ SS_HD void take_step(const G& g, const SparseMechanism& m, const Scaled<double>&
   });
 }
 
-/// Up to `budget` steps from w.x; returns the steps done, 0 also where a row has no compliance.
+/// Up to `budget` steps from w.x; returns the steps done, 0 also if a row has no compliance.
 /// `velocity`: as in judge_candidate.
 template <class G, class In, class Velocity>
 SS_HD int run_velocity_newton(const G& g, const EnvProblem<In>& p, const SparseMechanism& m,
                               const Scaled<double>& s, const VelocityNewton& w, int budget,
                               const Velocity& velocity, Judge<In>& judge) {
-  constexpr int kJudgements = 4;  // of iterates near a solution; more would find nothing better
-  // A gradient whose velocities J M^-1 gradient may be below the tolerance, squared.
+  constexpr int kJudgements = 4;  // of iterates near a solution; more bring no improvement
+  // For a gradient whose velocities J M^-1 gradient may be below the tolerance, squared.
   constexpr double kNear = 1e4;
   if (!prepare_penalty(g, s, w.penalty)) return 0;
   find_paths(g, m, s, w.hessian);

@@ -9,7 +9,7 @@ namespace stickslip::kernels::inline SS_ISA {
 struct VelocityHessian {
   PathMatrix matrix;
   double* rows;           ///< [n][ld] D J along the path of its item, padded with zeros
-  std::int32_t* deepest;  ///< [items] where that path ends; -1: the item touches nothing
+  std::int32_t* deepest;  ///< [items] last dof of that path; -1: the item touches nothing
   double* product;        ///< [6][ld] L^T D J of one item
   int ld;
 

@@ -1,15 +1,15 @@
-// The problem of one contact block alone, u = W_kk x + c: from its impulse z, others frozen, to the
-// impulse x of its law. In registers, and without branches that lanes of a pack would take
-// differently: what no lane needs is skipped, what some need is selected.
+// The problem of a single contact block, u = W_kk x + c: computes, with the others fixed, the
+// impulse x of its law from its impulse z. In registers, and without branches that differ between
+// lanes of a pack: code that no lane needs is skipped; where only some lanes need a value, it is
+// selected.
 #pragma once
 #include "kernels/cone/project.hpp"
-#include "kernels/law/scaled.hpp"
+#include "kernels/problem/scaled.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
 /// Inverse of the diagonal block k, regularised (rank-deficient blocks are normal), by Gauss-Jordan
-/// elimination in `v` (D x D, row-major). The sums stay in memory: D is only known at run time
-/// here.
+/// elimination in `v` (D x D, row-major). The sums stay in memory.
 template <int D, class Real>
 SS_HD void invert_block(const Scaled<Real>& s, int k, Real* v) {
   constexpr double kRegular = Limits<Real>::epsilon > 1e-10 ? 4e-6 : 1e-9;
@@ -33,11 +33,13 @@ SS_HD void invert_block(const Scaled<Real>& s, int k, Real* v) {
 
 template <class Real, int D>
 struct LocalBlock {
+  using Number = Real;
+  static constexpr int kDim = D;
   const Scaled<Real>& s;
   int a;  ///< first row
   Real mu;
   const Real* inverse;  ///< of W_kk
-  const Real *z, *c;    ///< [D] impulse and velocity without it
+  const Real *z, *c;    ///< [D] impulse, and velocity without that impulse
   Real u[D], x[D];
 
   SS_HD LocalBlock(const Scaled<Real>& scaled, int k, const Real* inverses, const Real* all_z,
@@ -57,7 +59,7 @@ struct LocalBlock {
 
   SS_HD Real w(int i, int j) const { return s.at(a + i, a + j); }
 
-  /// x = z - W_kk^-1 u, which stops the block entirely; whether its cone allows that.
+  /// x = z - W_kk^-1 u, which gives zero velocity; returns whether this x is in the cone.
   SS_HD Mask<Real> stick() {
     Real square = Real(0);
     unroll<0, D>([&](auto i) SS_INLINE {
@@ -82,7 +84,7 @@ struct LocalBlock {
       across = fma(w(0, j), y[j], across);
     });
     const Real length = sqrt(square);
-    // Painlevé's side (along <= 0) has no sliding solution here: stay on the safe one.
+    // On Painlevé's side (along <= 0) no sliding solution exists: keep the denominator positive.
     const Real along = max(fma(w(0, 0), length, across), Real(0.05) * s.rho_inv[a] * length);
     const Real t = -c[0] / along;
     x[0] = select(wanted, t * length, x[0]);
@@ -117,7 +119,7 @@ struct LocalBlock {
     unroll<0, D>([&](auto i) SS_INLINE { x[i] = select(wanted, at[i], x[i]); });
   }
 
-  /// Axis by axis: the normal first, then each tangent within mu r_n.
+  /// Axis by axis: the normal first, then each tangent, limited to mu r_n.
   SS_HD void clamp_axes() {
     unroll<0, D>([&](auto i) SS_INLINE {
       Real velocity = u[i];
@@ -127,22 +129,26 @@ struct LocalBlock {
     });
   }
 
-  /// Solves for x.
+  /// x = 0 except where `wanted`.
+  SS_HD void release_unless(Mask<Real> wanted) {
+    unroll<0, D>([&](auto i) SS_INLINE { x[i] = select(wanted, x[i], Real(0)); });
+  }
+
+  /// The normal alone.
+  SS_HD void push_normal() {
+    x[0] = max(Real(0), -s.rho[a] * c[0]);
+    unroll<1, D>([&](auto i) SS_INLINE { x[i] = Real(0); });
+  }
+
+  /// Solves for x; a law that does not support sweeps has no block solve: x = z.
   SS_HD void solve(Law law) {
-    if (law == Law::coulomb) {
-      const auto closed = c[0] < Real(0);
-      const auto slides = closed & !stick();
-      unroll<0, D>([&](auto i) SS_INLINE { x[i] = select(closed, x[i], Real(0)); });
-      if (any(slides)) slide(slides);
-    } else if (law == Law::convex) {
-      const auto slides = !stick();
-      if (any(slides)) project_gradient(slides);
-    } else if (law == Law::box) {
-      clamp_axes();
-    } else {  // frictionless
-      x[0] = max(Real(0), -s.rho[a] * c[0]);
-      unroll<1, D>([&](auto i) SS_INLINE { x[i] = Real(0); });
-    }
+    with_law(law, [&](auto its) {
+      if constexpr (decltype(its)::supports(Solver::pgs)) {
+        its.solve_block(*this);
+      } else {
+        unroll<0, D>([&](auto i) SS_INLINE { x[i] = z[i]; });
+      }
+    });
   }
 };
 

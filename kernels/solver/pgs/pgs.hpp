@@ -1,7 +1,9 @@
-// Block projected Gauss-Seidel: rows and contact blocks one after the other, each solved exactly or
-// nearly so with the others frozen, the velocities updated at once. Linear convergence, cheap
-// sweeps, always a feasible impulse. (Jourdan, Alart & Jean 1998; kernels/solver/pgs/README.md)
+// Block projected Gauss-Seidel: rows and contact blocks are solved one after the other, exactly or
+// nearly so, with the others fixed; the velocities are updated immediately. Linear convergence,
+// cheap sweeps, always a feasible impulse. (Jourdan, Alart & Jean 1998;
+// kernels/solver/pgs/README.md)
 #pragma once
+#include "kernels/group/stop.hpp"
 #include "kernels/residual/judge.hpp"
 #include "kernels/solver/pgs/local.hpp"
 
@@ -10,11 +12,11 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class Real>
 struct Pgs {
   Real* z;  ///< [ld] scaled impulse
-  Real* c;  ///< [ld] velocity without the impulse of the row or block, as of its next visit
-  /// [ld] z as the rows after it have seen it, and those before it. Sweeps alternate, so that a row
-  /// is visited again before what lies on the other side changes: forward sweeps pass changes on to
-  /// later rows alone, backward sweeps to earlier ones, and each sweep reads half of W (Niethammer
-  /// 1964).
+  Real* c;  ///< [ld] velocity without the impulse of the row or block, for its next visit
+  /// [ld] the values of z already applied to the rows after it, and to those before it. Sweeps
+  /// alternate in direction, so a row is visited again before the rows on its other side change:
+  /// forward sweeps apply changes to later rows only, backward sweeps to earlier ones, and each
+  /// sweep reads half of W (Niethammer 1964).
   Real *after, *before;
   Real* inverse;  ///< [6 n] inverse of each diagonal block, D x D at 6 * block row
 
@@ -32,7 +34,7 @@ struct Pgs {
     });
   }
 
-  /// Forms c from z, without the rounding of the sweeps before.
+  /// Computes c from z, without the rounding errors of earlier sweeps.
   template <class G>
   SS_HD void refresh(const G& g, const Scaled<Real>& s) {
     scaled_velocity(g, s, z, c);
@@ -82,8 +84,8 @@ struct Pgs {
     return pass_on<D>(g, s, block.a, block.x, backwards);
   }
 
-  /// The rows a ... a + D - 1 take the impulses x; those on the side that the sweep is going to
-  /// learn what has changed since they were told last.
+  /// The rows a ... a + D - 1 take the impulses x. All their changes since the last update are
+  /// applied to the rows that follow in this sweep.
   template <int D, class G>
   SS_HD bool pass_on(const G& g, const Scaled<Real>& s, int a, const Real* x, bool backwards) {
     Real* seen = backwards ? before : after;
@@ -109,15 +111,16 @@ struct Pgs {
   }
 };
 
-/// The sweep up to which nothing changes any more, if sweep `sweep` changed nothing: c is formed
-/// anew after every `period` of them, last after sweep `fresh`; if nothing changed since, never.
+/// If sweep `sweep` changed nothing: the sweep until which nothing can change. c is recomputed
+/// after every `period` sweeps, last after sweep `fresh`; if nothing changed since then, all sweeps
+/// are skipped.
 SS_HD int skip_idle(int sweep, int sweeps, int period, int fresh) {
   return sweep == fresh + 1 ? sweeps : min((sweep + period - 1) / period * period, sweeps);
 }
 
-/// Runs `sweeps` sweeps from where the last stage ended. Not `exact`: judges every 8th and the
-/// last, and ends where an environment is solved; `exact`: judges the last alone; not `judged`: the
-/// stage that follows will. Only what is `running` counts. Returns the sweeps done.
+/// Runs `sweeps` sweeps from the end of the last stage. Not `exact`: judges every 8th and the last
+/// sweep, and ends when an environment is solved. `exact`: judges only the last. Not `judged`: the
+/// next stage judges. Only `running` environments count. Returns the sweeps done.
 template <class Real, class G, class In>
 SS_HD Wide<In> run_pgs(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, Pgs<Real>& pgs,
                        int sweeps, bool exact, bool judged, Judge<In>& judge,
@@ -139,6 +142,7 @@ SS_HD Wide<In> run_pgs(const G& g, const EnvProblem<In>& p, const Scaled<Real>& 
       if (judged && !exact) running = running & !judge.solved();
       if (sweep == sweeps || !any(running)) break;
     }
+    if (stopped(g)) break;
     pgs.refresh(g, s);
     fresh = sweep;
   }

@@ -1,5 +1,5 @@
-"""Vector environments for Gymnasium: all environments of a batch step together, under a friction
-law of choice, and each step of each environment has a verdict.
+"""Vector environments for Gymnasium: all environments of a batch step together, under a chosen
+friction law, and each step of each environment has a verdict.
 
 Importing this module registers them, for instance:
 

@@ -1,5 +1,5 @@
-"""Gymnasium's layout of info: an array for each quantity, and beside it, with an underscore before
-its name, which environments have it."""
+"""Gymnasium's layout of info: an array for each quantity, and a mask, with an underscore before the
+same name, of the environments that have it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 
 def add_infos(infos: dict[str, Any], values: dict[str, np.ndarray], mask: np.ndarray) -> None:
-    """Adds the values (N, ...) of the environments in the mask; elsewhere is what was there, or
-    zero. Without such environments nothing is added: VectorEnv._add_info, for all at once."""
+    """Adds the values (N, ...) of the environments in the mask; the others keep their value, or
+    have zero. If the mask is empty, nothing is added: VectorEnv._add_info, for all at once."""
     if not mask.any():
         return
     everywhere = mask.all()

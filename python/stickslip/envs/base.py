@@ -1,4 +1,4 @@
-"""What all vector environments have in common: steps, episodes, resets, verdicts."""
+"""The common base of all vector environments: steps, episodes, resets, verdicts."""
 
 from __future__ import annotations
 
@@ -27,27 +27,26 @@ ALL = slice(None)
 
 class BatchEnv(VectorEnv):
     """A Gymnasium vector environment on one `BatchSim`. It resets and seeds its environments as
-    `gymnasium.vector.SyncVectorEnv` does single ones: environment i draws from a generator of its
-    own, seeded with seed + i.
+    `gymnasium.vector.SyncVectorEnv` does single ones: environment i draws from its own generator,
+    seeded with seed + i.
 
-    A family of environments says what it observes (`observation`), what a step is worth
-    (`outcome`), and where episodes begin (`initial_state`); all but the last for all environments
-    at once.
+    A subclass defines the observations (`observation`), the rewards (`outcome`), and the start of
+    episodes (`initial_state`). The first two are for all environments at once, the last for one.
 
     Verdicts: `info["status"]` (N,), always there, holds the worst `Status` of the time steps,
     `info["residual"]` (N,) the largest residual. An environment whose contacts were not solved,
-    whose numbers exploded, or whose action is not finite has failed: its episode is truncated with
+    whose numbers diverged, or whose action is not finite has failed: its episode is truncated with
     reward 0 and the last good observation, it is reset like any other that ended, and `failures`
-    (N,) counts it. The others keep their bits.
+    (N,) counts it. The bits of the others do not change.
 
     Args:
         model: path of a model, or MJCF text.
         num_envs: number of environments, N.
         frame_skip: time steps per step.
-        fields: arrays of mjData that the family reads from `sim.field`.
+        fields: arrays of mjData that the subclass reads from `sim.field`.
         max_episode_steps: steps after which an episode is truncated; None: never.
         autoreset_mode: of `gymnasium.vector.AutoresetMode`.
-        randomize: ranges of factors, by name: see `Randomization`. Drawn anew by each reset of the
+        randomize: ranges of factors, by name: see `Randomization`. Drawn again by each reset of the
             whole batch.
         law, integrator, simulation: of `BatchSim` (solver, precision, backend, threads, ...). The
             default of integrator is the model's; where it is RK4, implicitfast with rigid laws.
@@ -75,7 +74,7 @@ class BatchEnv(VectorEnv):
             model, num_envs, law=law, integrator=integrator, fields=fields, **simulation
         )
         self.num_envs = self.sim.num_envs
-        self._posed = law == "mujoco" or len(fields) > 0  # who needs `forward`
+        self._posed = law == "mujoco" or len(fields) > 0  # these need `forward`
         self.frame_skip = check.count("frame_skip", frame_skip, low=1)
         self.max_episode_steps = max_episode_steps
         self.autoreset_mode = AutoresetMode(autoreset_mode)
@@ -96,21 +95,21 @@ class BatchEnv(VectorEnv):
         self.single_observation_space = Box(-np.inf, np.inf, shape, np.float64)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
 
-    # What a family defines. Quantities before, during and after a step are arrays (N, ...).
+    # Defined by subclasses. Quantities before, during and after a step are arrays (N, ...).
 
     def prepare(self) -> None:
-        """Hears that the model and the simulation are there."""
+        """Called when the model and the simulation exist."""
 
     def initial_state(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """(qpos, qvel) in which an episode of one environment begins."""
         raise NotImplementedError
 
     def observation(self, rows: Rows) -> np.ndarray:
-        """(environments of rows, size) float64, a new array: of the state as it is."""
+        """(environments of rows, size) float64, a new array: of the present state."""
         raise NotImplementedError
 
     def before(self) -> Any:
-        """What `outcome` needs to know of the state before the step."""
+        """Values of the state before the step that `outcome` needs."""
 
     def outcome(
         self, actions: np.ndarray, before: Any
@@ -123,7 +122,8 @@ class BatchEnv(VectorEnv):
         return {}
 
     def begin_episodes(self, ids: np.ndarray, rngs: Sequence[np.random.Generator]) -> None:
-        """Hears which environments begin an episode, in their initial state; all generators."""
+        """Called with the environments that begin an episode, in their initial state, and all
+        generators."""
 
     def action_range(self) -> tuple[np.ndarray, np.ndarray]:
         """Of one environment's actions: the actuators' ranges."""
@@ -135,7 +135,7 @@ class BatchEnv(VectorEnv):
         """(N, nu) controls of the actuators."""
         return actions
 
-    # Gymnasium's side.
+    # Interface of Gymnasium.
 
     @property
     def dt(self) -> float:
@@ -158,8 +158,8 @@ class BatchEnv(VectorEnv):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """seed: environment i takes seed + i, or the i-th of a sequence; None lets the generators
-        go on. options["reset_mask"] (N,) bool resets some environments only."""
+        """seed: environment i takes seed + i, or the i-th of a sequence; None continues the
+        generators. options["reset_mask"] (N,) bool resets some environments only."""
         mask = self._reset_mask((options or {}).get("reset_mask"))
         self._seed(seed, mask)
         if mask.all():
@@ -183,7 +183,7 @@ class BatchEnv(VectorEnv):
         stepped = ~resetting
         before = self.before()
         status = self.sim.step(self.controls(actions), self.frame_skip)
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite has failed
+        with np.errstate(over="ignore", invalid="ignore"):  # non-finite values count as failed
             rewards, terminated, values = self.outcome(actions, before)
         usable &= np.isfinite(rewards)
         good = stepped & usable & (status == Status.solved)
@@ -217,7 +217,7 @@ class BatchEnv(VectorEnv):
         add_infos(infos, self.reset_info() if resetting.any() else {}, resetting)
         return self._observations.copy(), rewards, terminated, truncated, infos
 
-    # Inside.
+    # Private.
 
     def _checked(self, actions: Any) -> tuple[np.ndarray, np.ndarray]:
         """Actions as an array, and which environments' are finite; the others' are zero."""
@@ -267,7 +267,7 @@ class BatchEnv(VectorEnv):
         ids = np.flatnonzero(mask)
         self.sim.reset(mask)
         qpos, qvel = self.sim.qpos, self.sim.qvel
-        for i in ids:  # each draws from its own generator
+        for i in ids:  # each uses its own generator
             qpos[i], qvel[i] = self.initial_state(self._rngs[i])
         self.elapsed[ids] = 0
         self.begin_episodes(ids, self._rngs)

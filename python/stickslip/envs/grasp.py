@@ -10,8 +10,8 @@ from stickslip.envs.base import BatchEnv, Rows
 from stickslip.envs.locomotion import rotate_back
 
 HALF, TIP = 0.03, 0.01  # of the cube, and radius of a fingertip, m
-OPEN = HALF + TIP + 0.01  # where fingers begin: a centimetre from the cube, m
-TOUCH = 1e-4  # m; a finger touches from this gap on
+OPEN = HALF + TIP + 0.01  # initial position of the fingers: 1 cm from the cube, m
+TOUCH = 1e-4  # m; a finger with a smaller gap touches
 
 MJCF = """<mujoco model="grasp">
   <option timestep="0.004" integrator="implicitfast" cone="elliptic" noslip_iterations="{noslip}"/>
@@ -53,14 +53,14 @@ class Grasp(BatchEnv):
     velocities (3, 3); the cube's position relative to the hand, its orientation (a quaternion, w
     first) and its velocities (3, 4, 6).
 
-    Reward, per second: the cube's height / `highest`, less `slip_cost_weight` times the slip in m,
-    less `ctrl_cost_weight` times the squared first action. An episode terminates when the cube has
+    Reward, per second: the cube's height / `highest`, minus `slip_cost_weight` times the slip in m,
+    minus `ctrl_cost_weight` times the squared first action. An episode terminates when the cube has
     left the hand by more than 5 cm.
 
-    info: "height" of the cube over the floor, m; "slip", the distance in m by which a finger that
-    touches has moved along the cube in this step (the larger of both).
+    info: "height" of the cube over the floor, m; "slip", the distance in m by which a touching
+    finger has moved along the cube in this step (the larger of both).
 
-    Fingertips touch in a point each: why not flat ones, docs/gallery/grasp.md.
+    Each fingertip touches in one point; docs/gallery/grasp.md explains why they are not flat.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What Gymnasium's MuJoCo environments (v5) have in common."""
+"""Common functions of Gymnasium's MuJoCo environments (v5)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def model_file(xml_file: str) -> Path:
-    """A file of Gymnasium's by its bare name, others by their path (with / or ~)."""
+    """Finds a file of Gymnasium by its bare name, others by their path (with / or ~)."""
     path = Path(xml_file).expanduser()
     if path.is_absolute() or xml_file.startswith("."):
         return path

@@ -16,7 +16,7 @@ class VelocityTracking(BatchEnv):
     """A floating robot with position-controlled joints follows a commanded velocity.
 
     Actions (N, nu) in [-1, 1] are targets of the joints: `action_scale` rad around the pose of the
-    model's first keyframe, in which episodes begin, shaken by `reset_noise_scale`.
+    model's first keyframe, in which episodes begin, with noise of `reset_noise_scale`.
 
     Observations, in this order: the root's linear and angular velocity and the direction of
     gravity, each in its frame (3, 3, 3); the command (3); joint angles relative to the keyframe's,
@@ -34,7 +34,7 @@ class VelocityTracking(BatchEnv):
     or leans by more than 60°.
 
     The default of `tol` is 1e-6: feet with rolling friction, as Go1's, are the hardest contacts for
-    the law coulomb, and a micrometre per second is no matter to a robot that walks.
+    the law coulomb, and a micrometre per second does not matter for walking.
     """
 
     robot = ""  #: short name of `stickslip.models`

@@ -10,18 +10,18 @@ from stickslip.envs.base import BatchEnv, Rows
 from stickslip.envs.gymnasium_v5 import control_cost, model_file, normal_start, uniform_start
 
 
-class HalfCheetah(BatchEnv):
-    """`HalfCheetah-v5`, whose documentation has observations, rewards and the first arguments."""
+class Runner(BatchEnv):
+    """A robot in a plane that is rewarded for its speed: what the environments below share."""
 
     def __init__(
         self,
-        num_envs: int = 1,
+        num_envs: int,
         *,
-        xml_file: str = "half_cheetah.xml",
-        frame_skip: int = 5,
+        xml_file: str,
+        frame_skip: int,
+        ctrl_cost_weight: float,
+        reset_noise_scale: float,
         forward_reward_weight: float = 1.0,
-        ctrl_cost_weight: float = 0.1,
-        reset_noise_scale: float = 0.1,
         exclude_current_positions_from_observation: bool = True,
         **batch: Any,
     ) -> None:
@@ -31,6 +31,43 @@ class HalfCheetah(BatchEnv):
         self._skipped_qpos = int(exclude_current_positions_from_observation)
         super().__init__(model_file(xml_file), num_envs, frame_skip=frame_skip, **batch)
 
+    def before(self) -> np.ndarray:
+        return self.sim.qpos[:, 0].copy()
+
+    def progress(self, actions: np.ndarray, before: np.ndarray) -> dict[str, np.ndarray]:
+        """Speed, its reward, and the cost of the actions."""
+        x = self.sim.qpos[:, 0]
+        velocity = (x - before) / self.dt
+        return {
+            "x_position": x,
+            "x_velocity": velocity,
+            "reward_forward": self._forward_reward_weight * velocity,
+            "reward_ctrl": -control_cost(self._ctrl_cost_weight, actions),
+        }
+
+
+class HalfCheetah(Runner):
+    """`HalfCheetah-v5`, whose documentation has observations, rewards and the first arguments."""
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        xml_file: str = "half_cheetah.xml",
+        frame_skip: int = 5,
+        ctrl_cost_weight: float = 0.1,
+        reset_noise_scale: float = 0.1,
+        **runner: Any,
+    ) -> None:
+        super().__init__(
+            num_envs,
+            xml_file=xml_file,
+            frame_skip=frame_skip,
+            ctrl_cost_weight=ctrl_cost_weight,
+            reset_noise_scale=reset_noise_scale,
+            **runner,
+        )
+
     def initial_state(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         return normal_start(rng, self.initial_qpos, self.model.nv, self._reset_noise_scale)
 
@@ -38,29 +75,18 @@ class HalfCheetah(BatchEnv):
         parts = (self.sim.qpos[rows, self._skipped_qpos :], self.sim.qvel[rows])
         return np.concatenate(parts, axis=1)
 
-    def before(self) -> np.ndarray:
-        return self.sim.qpos[:, 0].copy()
-
     def outcome(
         self, actions: np.ndarray, before: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-        x = self.sim.qpos[:, 0]
-        velocity = (x - before) / self.dt
-        forward = self._forward_reward_weight * velocity
-        cost = control_cost(self._ctrl_cost_weight, actions)
-        infos = {
-            "x_position": x,
-            "x_velocity": velocity,
-            "reward_forward": forward,
-            "reward_ctrl": -cost,
-        }
-        return forward - cost, np.zeros(self.num_envs, bool), infos
+        infos = self.progress(actions, before)
+        rewards = infos["reward_forward"] + infos["reward_ctrl"]
+        return rewards, np.zeros(self.num_envs, bool), infos
 
     def reset_info(self) -> dict[str, np.ndarray]:
         return {"x_position": self.sim.qpos[:, 0]}
 
 
-class Walker2d(HalfCheetah):
+class Walker2d(Runner):
     """`Walker2d-v5`, whose documentation has observations, rewards and the first arguments."""
 
     def __init__(
@@ -75,7 +101,7 @@ class Walker2d(HalfCheetah):
         healthy_z_range: tuple[float, float] = (0.8, 2.0),
         healthy_angle_range: tuple[float, float] = (-1.0, 1.0),
         reset_noise_scale: float = 5e-3,
-        **half_cheetah: Any,
+        **runner: Any,
     ) -> None:
         self._healthy_reward = healthy_reward
         self._terminate_when_unhealthy = terminate_when_unhealthy
@@ -87,7 +113,7 @@ class Walker2d(HalfCheetah):
             frame_skip=frame_skip,
             ctrl_cost_weight=ctrl_cost_weight,
             reset_noise_scale=reset_noise_scale,
-            **half_cheetah,
+            **runner,
         )
 
     def healthy(self) -> np.ndarray:
@@ -106,7 +132,7 @@ class Walker2d(HalfCheetah):
     def outcome(
         self, actions: np.ndarray, before: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-        _, _, infos = super().outcome(actions, before)
+        infos = self.progress(actions, before)
         healthy = self.healthy()
         infos |= {**self.reset_info(), "reward_survive": healthy * self._healthy_reward}
         # The order of additions is Gymnasium's.

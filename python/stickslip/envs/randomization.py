@@ -1,4 +1,4 @@
-"""Domain randomization: factors on the model's numbers, for each environment its own."""
+"""Domain randomization: factors on the model's numbers, different in each environment."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Randomization:
         self.model = model
 
     def apply(self, sim: BatchSim, rngs: Sequence[np.random.Generator]) -> dict[str, np.ndarray]:
-        """Draws the factors, environment i's from a child of rngs[i], which itself goes on as if
-        nothing were drawn, and gives them to the simulation."""
+        """Draws the factors, environment i's from a child of rngs[i], whose own sequence does not
+        change, and passes them to the simulation."""
         m = self.model
         sizes = {"mass": m.nbody, "friction": 1, "gain": m.nactuator}
         own = [rng.spawn(1)[0] for rng in rngs] if self.ranges else []

@@ -17,7 +17,7 @@ from stickslip.envs.gymnasium_v5 import (
 
 
 class Walker(BatchEnv):
-    """What Ant and Humanoid share: rewards for moving along x and for staying healthy, costs of
+    """Common base of Ant and Humanoid: rewards for moving along x and for staying healthy, costs of
     controls and contacts, and the episode's end where the root leaves a range of heights."""
 
     def __init__(

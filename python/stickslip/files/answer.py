@@ -13,7 +13,7 @@ import numpy as np
 import stickslip
 from stickslip import _core
 from stickslip._core import Solver, Status
-from stickslip.contact import make_options
+from stickslip.contact import SolveOptions, make_options
 from stickslip.files.problems import (
     DEFAULT_LAW,
     DEFAULT_TOL,
@@ -62,14 +62,16 @@ def solve(
             answers[place] = _solve_complementarity(problem, tol)
         else:
             which = law or problem.law or DEFAULT_LAW
-            batches[which, problem.rows.bit_length()].append((place, problem))
-    for (which, bits), members in batches.items():
-        make_options(which, solver, precision, tol, None)  # refuses before anything runs
+            key = which, problem.directions, problem.rows.bit_length()
+            batches[key].append((place, problem))
+    for (which, directions, bits), members in batches.items():
+        make_options(which, solver, precision, tol, None)  # raises errors before anything runs
         at_once = max(1, _BATCH_NUMBERS >> (2 * bits))
         for first in range(0, len(members), at_once):
             some = members[first : first + at_once]
             batch = [problem for _, problem in some]
             calls = {"law": which, **options, "backend": backend, "threads": threads}
+            calls["options"] = SolveOptions(directions=directions)
             for (place, _), answer in zip(some, _solve_batch(batch, calls), strict=True):
                 answers[place] = answer
     return [answers[place] for place in sorted(answers)]
@@ -106,7 +108,7 @@ def _packed(vectors: list[np.ndarray], width: int | None = None) -> np.ndarray:
 def _solve_batch(problems: list[ContactProblem], options: dict[str, Any]) -> list[Answer]:
     arguments = ragged(problems)
     start = time.perf_counter()
-    result = stickslip.solve(**arguments, **options)
+    result = stickslip.solve(**arguments, **options, certificates=True)
     seconds = (time.perf_counter() - start) / len(problems)
     law = options["law"]
     core = make_options(law, options["solver"], options["precision"], options["tol"], None)
@@ -121,11 +123,20 @@ def _solve_batch(problems: list[ContactProblem], options: dict[str, Any]) -> lis
                 solver=Solver(int(result.solver[e])).name,
                 law=law,
                 tolerance=_core.tolerance(core, problem.scale),
+                certificate=_proof(result, e, problem.rows),
             ),
             seconds,
         )
         for e, problem in enumerate(problems)
     ]
+
+
+def _proof(result: stickslip.Solution, e: int, rows: int) -> np.ndarray | None:
+    """The certificate of environment e, if it is infeasible."""
+    proofs = result.certificate
+    if proofs is None or result.status[e] != Status.infeasible:
+        return None
+    return proofs[e, :rows].copy()
 
 
 def _solve_complementarity(problem: ComplementarityProblem, tol: float | None) -> Answer:

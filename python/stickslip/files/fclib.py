@@ -19,6 +19,7 @@ from stickslip.files.hdf5 import MAX_ROWS, FileError, Place, guarded
 from stickslip.files.problems import ContactProblem, StoredSolution
 
 _MAX_SPARSE = 10_000_000  # rows, columns, entries of a sparse matrix
+_DENSE = 2**25  # numbers of M⁻¹ J at once
 _ROLLING = ("fclib_global_rolling", "fclib_local_rolling")
 
 
@@ -58,7 +59,7 @@ def _read_local(place: Place) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     q, mu = vectors.floats("q", n), vectors.floats("mu", p)
     if "V" not in place:
         return W, q, mu, 0
-    k = vectors.length("s")
+    k = _bilateral(vectors, "s", n)
     V = _matrix(place.inside("V"), (n, k)).toarray()
     R = _matrix(place.inside("R"), (k, k)).toarray()
     return np.block([[R, V.T], [V, W]]), np.concatenate([vectors.floats("s", k), q]), mu, k
@@ -76,20 +77,25 @@ def _read_global(place: Place) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]
     f, b, mu = vectors.floats("f", ndof), vectors.floats("w", n), vectors.floats("mu", p)
     k = 0
     if "G" in place:
-        k = vectors.length("b")
+        k = _bilateral(vectors, "b", n)
         J = sparse.hstack([_matrix(place.inside("G"), (ndof, k)), J]).tocsc()
         b = np.concatenate([vectors.floats("b", k), b])
     with guarded(f"{place.name}/M"):
         factors = splu(M.tocsc())
-        velocities = _solve(factors, J)  # of unit impulses
-        W, b = J.T @ velocities, J.T @ factors.solve(f) + b
+        W, b = _delassus(factors, J), J.T @ factors.solve(f) + b
     if not np.isfinite(W).all() or not np.isfinite(b).all():
         raise place.error("M", "an invertible matrix", "infinite velocities")
     return W, b, mu, k
 
 
-def _solve(factors: Any, J: Any) -> np.ndarray:
-    return factors.solve(J.toarray()) if J.shape[1] else np.zeros(J.shape)
+def _delassus(factors: Any, J: Any) -> np.ndarray:
+    """Jᵀ M⁻¹ J, some columns at a time: M⁻¹ J is dense, and may be far larger than W."""
+    rows, columns = J.shape
+    W, step = np.zeros((columns, columns)), max(1, _DENSE // max(1, rows))
+    for first in range(0, columns, step):
+        some = J[:, first : first + step]
+        W[:, first : first + step] = J.T @ factors.solve(some.toarray())
+    return W
 
 
 def _contacts(vectors: Place, key: str) -> int:
@@ -97,6 +103,13 @@ def _contacts(vectors: Place, key: str) -> int:
     if rows % 3:
         raise vectors.error(key, "a multiple of 3 numbers", rows)
     return rows // 3
+
+
+def _bilateral(vectors: Place, key: str, rows: int) -> int:
+    k = vectors.length(key)
+    if k + rows > MAX_ROWS:
+        raise vectors.error(key, f"at most {MAX_ROWS} rows with those of contacts", k + rows)
+    return k
 
 
 def _matrix(place: Place, shape: tuple[int, int]) -> Any:
@@ -110,9 +123,7 @@ def _matrix(place: Place, shape: tuple[int, int]) -> Any:
     if (m, n) != shape:
         raise place.error("m, n", str(shape), (m, n))
     nz = place.scalar("nz", -2, _MAX_SPARSE)
-    if (
-        nz >= 0
-    ):  # triplets. Files in circulation have rows in i, columns in p (fclib.h: the reverse)
+    if nz >= 0:  # triplets. Published files have rows in i, columns in p (fclib.h: the reverse)
         rows, columns = (_indices(place, key, nz, end) for key, end in (("i", m), ("p", n)))
         entries = (_values(place, nz), (rows, columns))
         return sparse.coo_matrix(entries, shape=shape).tocsc()
@@ -126,7 +137,7 @@ def _matrix(place: Place, shape: tuple[int, int]) -> Any:
 
 
 def _indices(place: Place, key: str, count: int, end: int) -> np.ndarray:
-    """The first `count` numbers: there may be room for more."""
+    """The first `count` numbers: the dataset may be longer."""
     indices = place.integers(key, _room(place, key, count))[:count]
     odd = indices[(indices < 0) | (indices >= end)]
     if len(odd):
@@ -146,8 +157,8 @@ def _room(place: Place, key: str, count: int) -> int:
 
 
 def _stored(root: Place, n_free: int, rows: int) -> StoredSolution | None:
-    """The group `solution`: no verdict comes with it."""
-    if "solution" not in root or n_free + rows > MAX_ROWS:
+    """The group `solution`, which has no verdict."""
+    if "solution" not in root:
         return None
     place = root.inside("solution")
     r = place.floats("r", rows)

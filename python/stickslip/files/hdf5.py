@@ -1,33 +1,46 @@
-"""Reading HDF5 that nobody vouches for: every refusal is one line that names file, place, what was
-expected and what was found."""
+"""Reading untrusted HDF5: every refusal is one line that names file, place, the expected and the
+actual value."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 from collections.abc import Iterator
 from typing import Any
 
 import h5py
 import numpy as np
+from h5py import h5l, h5t
+
+from stickslip._text import printable
+from stickslip.files import room
 
 MAX_ROWS = 10_000  # a dense matrix of 0.8 GB
+MAX_TEXT = 200  # characters of a name, or of an attribute
+NAMES = f"a text without '/' of 1 to {MAX_TEXT} characters"
+TEXT = f"a text of at most {MAX_TEXT} characters"
+_ATTRIBUTE_BYTES = 4096
+_LINKS = {h5l.TYPE_SOFT: "a soft link", h5l.TYPE_EXTERNAL: "an external link"}
 
 
 class FileError(ValueError):
-    """A file cannot be read or written; the message is one line."""
+    """A file cannot be read or written; the message is one line that a terminal may show."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
 
 
 @contextlib.contextmanager
 def guarded(where: str) -> Iterator[None]:
-    """Turns whatever h5py and HDF5 raise (their errors share no class) into FileError."""
+    """Converts all errors of h5py and HDF5 (they have no common class) into FileError."""
     try:
         yield
     except FileError:
         raise
     except Exception as error:
         text = " ".join(str(error).split()) or type(error).__name__
-        raise FileError(f"{where}: {text}") from error
+        raise FileError(f"{where}: {text:.200}") from error
 
 
 @contextlib.contextmanager
@@ -40,25 +53,47 @@ def open_to_read(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
 
 
 class Place:
-    """A group of a file, and how messages name it."""
+    """A group of a file, and how messages name it. Only the contents of the file itself are
+    read: soft and external links, external storage and virtual datasets can lead to any file."""
 
-    def __init__(self, group: h5py.Group, name: str) -> None:
+    def __init__(self, group: h5py.Group, name: str, parent: Place | None = None) -> None:
         self.group, self.name = group, name
+        self._root: Place = parent._root if parent else self
+        if parent is None:
+            self._size = group.file.id.get_filesize()
+            self._left = room.room_for(self._size)
 
     def error(self, what: str, expected: str, got: Any) -> FileError:
         return FileError(f"{self.name}: {what}: expected {expected}, got {got!s:.60}")
 
     def __contains__(self, key: str) -> bool:
         with guarded(f"{self.name}: {key}"):
-            return key in self.group
+            links, name = self.group.id.links, key.encode()
+            if not links.exists(name):
+                return False
+            kind = links.get_info(name).type
+            if kind == h5l.TYPE_HARD:
+                return True
+            target = links.get_val(name) if kind in _LINKS else ""
+        raise self.error(key, "a part of this file", f"{_LINKS.get(kind, 'a link')} to {target!r}")
 
     def inside(self, key: str) -> Place:
         """The group `key`."""
-        with guarded(f"{self.name}: {key}"):
-            group = self.group.get(key)
+        group = self._open(key)
         if not isinstance(group, h5py.Group):
             raise self.error(key, "a group", _kind(group))
-        return Place(group, f"{self.name}/{key}")
+        return Place(group, f"{self.name}/{key}", self)
+
+    def names(self) -> list[str]:
+        """Of what is inside."""
+        with guarded(self.name):
+            names = list(self.group)
+        for name in names:
+            if not isinstance(name, str):  # h5py cannot decode it
+                raise self.error("name", "UTF-8", name)
+            if not is_name(name):
+                raise self.error("name", NAMES, repr(name))
+        return names
 
     def length(self, key: str, limit: int = MAX_ROWS) -> int:
         """Of a vector."""
@@ -95,9 +130,16 @@ class Place:
         return value
 
     def attribute(self, key: str) -> Any:
-        """As h5py has it, but one number or text without its axes; None where it is missing."""
+        """The value of h5py, but a single number or text without its axes; None if missing."""
         with guarded(f"{self.name}: {key}"):
-            value = self.group.attrs.get(key)
+            if key not in self.group.attrs:
+                return None
+            stored = self.group.attrs.get_id(key)
+            if stored.get_type().get_class() not in (h5t.INTEGER, h5t.FLOAT, h5t.STRING):
+                raise self.error(key, "a number or a text", stored.dtype)
+            if stored.get_storage_size() > _ATTRIBUTE_BYTES:
+                raise self.error(key, "one number or text", f"shape {stored.shape}")
+            value = self.group.attrs[key]
             single = isinstance(value, np.ndarray) and value.size == 1
             return value.reshape(-1)[0] if single else value
 
@@ -124,17 +166,28 @@ class Place:
         value = self.attribute(key)
         if isinstance(value, bytes):
             value = value.decode("utf-8", "replace")
-        if value is None or (isinstance(value, str) and (not allowed or value in allowed)):
+        known = value in allowed if allowed else isinstance(value, str) and len(value) <= MAX_TEXT
+        if value is None or (isinstance(value, str) and known):
             return value
-        raise self.error(
-            key, "one of " + ", ".join(allowed) if allowed else "a text", _shown(value)
-        )
+        expected = "one of " + ", ".join(allowed) if allowed else TEXT
+        raise self.error(key, expected, _shown(value))
+
+    def _open(self, key: str) -> Any:
+        if key not in self:
+            return None
+        with guarded(f"{self.name}: {key}"):
+            return self.group[key]
 
     def _dataset(self, key: str) -> h5py.Dataset:
-        with guarded(f"{self.name}: {key}"):
-            dataset = self.group.get(key)
+        dataset = self._open(key)
         if not isinstance(dataset, h5py.Dataset):
             raise self.error(key, "a dataset", _kind(dataset))
+        with guarded(f"{self.name}: {key}"):
+            where, odd = room.elsewhere(dataset), room.odd_filter(dataset)
+        if where:
+            raise self.error(key, "numbers in this file", where)
+        if odd:
+            raise self.error(key, "plain numbers, or gzip, lzf, shuffle, fletcher32 once", odd)
         return dataset
 
     def _array(
@@ -146,8 +199,27 @@ class Place:
         with guarded(f"{self.name}: {key}"):
             if dataset.dtype.kind not in kinds:
                 raise self.error(key, noun, dataset.dtype)
+            self._claim(key, dataset)
             with np.errstate(all="ignore"):
                 return np.ascontiguousarray(dataset[()], dtype=dtype).reshape(shape)
+
+    def _claim(self, key: str, dataset: h5py.Dataset) -> None:
+        """Checks sizes before HDF5 allocates memory for the numbers or a chunk (may be larger)."""
+        root, width = self._root, max(8, dataset.dtype.itemsize)
+        size, chunk = width * math.prod(dataset.shape), width * math.prod(dataset.chunks or ())
+        unwritten = room.unwritten(dataset)
+        if unwritten:
+            raise self.error(key, "numbers", unwritten)
+        if max(size, chunk) > root._left:
+            allowed = f"at most {room.shown(room.room_for(root._size))} of numbers in all"
+            expected = f"{allowed} in a file of {room.shown(root._size)}"
+            raise self.error(key, expected, f"{room.shown(max(size, chunk))} more here")
+        root._left -= size
+
+
+def is_name(name: str) -> bool:
+    """Whether this is a valid name of a problem; HDF5 reads other texts as paths of groups."""
+    return 0 < len(name) <= MAX_TEXT and "/" not in name and name != "."
 
 
 def _kind(value: Any) -> str:

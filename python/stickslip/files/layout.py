@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from stickslip._core import Law
+from stickslip.contact import DIRECTIONS
 from stickslip.files import fclib
-from stickslip.files.hdf5 import Place, guarded, open_to_read
+from stickslip.files.hdf5 import Place, open_to_read
 from stickslip.files.problems import (
     ComplementarityProblem,
     ContactProblem,
@@ -24,14 +25,14 @@ _LEVELS = ("velocity", "acceleration")
 
 
 def read(path: str | os.PathLike[str]) -> ProblemFile:
-    """All of a file, of this layout or FCLIB's. Raises FileError for anything else."""
+    """The contents of a file of this layout or FCLIB's. Raises FileError for any other file."""
     with open_to_read(path) as file:
         shown = os.fspath(path)
         root = Place(file, str(shown))
         if fclib.is_fclib(root):
             return ProblemFile(shown, [fclib.read(root)])
         if "problems" not in root:
-            groups = ", ".join(map(str, list(file)[:5])) or "nothing"
+            groups = ", ".join(root.names()[:5]) or "nothing"
             raise root.error("content", "the group problems, fclib_local or fclib_global", groups)
         problems = {name: _problem(place, name) for name, place in _members(root, "problems")}
         solutions = {}
@@ -44,13 +45,9 @@ def read(path: str | os.PathLike[str]) -> ProblemFile:
 
 def _members(root: Place, key: str) -> list[tuple[str, Place]]:
     parent = root.inside(key)
-    with guarded(parent.name):
-        names = list(parent.group)
     noun = key.removesuffix("s")
     members = []
-    for name in names:
-        if not isinstance(name, str):  # h5py has no text for it
-            raise parent.error("name", "UTF-8", name)
+    for name in parent.names():
         place = parent.inside(name)
         place.name = f"{root.name}: {noun} {name!r}"
         members.append((name, place))
@@ -89,6 +86,7 @@ def _contact(place: Place, name: str, kind: str) -> ContactProblem:
         R=place.optional("R", n),
         warm_start=place.optional("warm_start", n),
         law=place.text("law", *_LAWS),
+        directions=_directions(place),
         level=place.text("level", *_LEVELS),
         stored=_verdict(place, place.floats("r", n)) if "r" in place else None,
     )
@@ -108,6 +106,13 @@ def _dims(place: Place, n: int, fixed: list[int]) -> np.ndarray:
     if dims.sum() != room:
         raise place.error("dims", f"a sum of {room}, the rows that contacts have", dims.sum())
     return dims.astype(np.int32)
+
+
+def _directions(place: Place) -> int:
+    given = place.count("directions", 4)
+    if given not in DIRECTIONS:
+        raise place.error("directions", "4, 8, 16, 32 or 64", given)
+    return given
 
 
 def _friction(place: Place, dims: np.ndarray, kind: str) -> np.ndarray:
@@ -142,6 +147,7 @@ def _solution(place: Place, problem: Problem) -> StoredSolution:
 
 
 def _verdict(place: Place, values: np.ndarray) -> StoredSolution:
+    proof = place.floats("certificate", len(values)) if "certificate" in place else None
     return StoredSolution(
         values=values,
         status=place.text("status"),
@@ -150,4 +156,5 @@ def _verdict(place: Place, values: np.ndarray) -> StoredSolution:
         solver=place.text("solver"),
         law=place.text("law", *_LAWS),
         tolerance=place.number("tolerance"),
+        certificate=proof,
     )

@@ -1,4 +1,4 @@
-"""What problem files hold. Rows, units and signs: docs/mathematics.md §1."""
+"""The contents of problem files. Rows, units and signs: docs/mathematics.md §1."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ DEFAULT_TOL = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class StoredSolution:
-    """Impulses (or z), and what their author says of them."""
+    """Impulses (or z), and their author's verdict."""
 
     values: np.ndarray  #: (n,) r, N s; or z
-    status: str | None = None  #: None: the author says nothing
+    status: str | None = None  #: None: no verdict
     residual: float | None = None  #: m/s (acceleration level: m/s²)
     iterations: int | None = None
-    solver: str | None = None  #: who produced the values
-    law: str | None = None  #: the law they answer; None: the problem's
+    solver: str | None = None  #: that produced the values
+    law: str | None = None  #: the law that they satisfy; None: the problem's
     tolerance: float | None = None  #: residual up to which `status` says solved, same unit
+    certificate: np.ndarray | None = None  #: (n,) of contact problems: proof of `infeasible`
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,7 @@ class ContactProblem:
     R: np.ndarray | None = None  #: (n,), 1/kg
     warm_start: np.ndarray | None = None  #: (n,), N s; where a solver started
     law: str | None = None  #: None: coulomb
+    directions: int = 4  #: of law "pyramid"
     level: str | None = None  #: "velocity" or "acceleration"
     kind: str = "contact"  #: "contact", "fc3d" or "fclib"
     stored: StoredSolution | None = None

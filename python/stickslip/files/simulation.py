@@ -1,13 +1,14 @@
-"""From a simulation to a problem of a file."""
+"""Makes a problem of a file from a simulation."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stickslip import _core
 from stickslip._core import Solver, Status
+from stickslip.contact import SolveOptions, solve
 from stickslip.files.problems import ContactProblem, StoredSolution
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def from_simulation(sim: BatchSim, env: int, name: str | None = None) -> Contact
         n_nonneg=p["n_nonneg"],
         warm_start=p["warm_start"] if p["warm_start"].any() else None,
         law=sim.law,
+        directions=sim._options.directions,
         level="acceleration" if sim.law == "convex" else "velocity",
         stored=StoredSolution(
             values=p["impulse"],
@@ -39,6 +41,19 @@ def from_simulation(sim: BatchSim, env: int, name: str | None = None) -> Contact
             iterations=int(p["iterations"]),
             solver=Solver(p["solver"]).name,
             tolerance=_core.tolerance(sim._options, scale),
+            certificate=_proof(p, sim),
         ),
         notes={"source": "stickslip.BatchSim", "environment": env, "time": float(sim.time[env])},
     )
+
+
+def _proof(p: dict[str, Any], sim: BatchSim) -> np.ndarray | None:
+    """The proof that the problem has no solution, computed again: steps do not keep it."""
+    if p["status"] != Status.infeasible:
+        return None
+    keys = ("W", "b", "mu", "dims", "n_free", "n_nonneg", "lo", "hi", "R")
+    given = {key: getattr(sim._options, key) for key in ("atol", "rtol")}
+    options = SolveOptions(**{key: tol if tol > 0 else None for key, tol in given.items()})
+    arguments = {key: p[key] for key in keys}
+    told = solve(**arguments, law=sim.law, options=options, certificates=True)
+    return told.certificate if told.status == Status.infeasible else None

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import h5py
 import numpy as np
 
-from stickslip.files.hdf5 import FileError, guarded
+from stickslip.files.hdf5 import MAX_TEXT, NAMES, TEXT, FileError, Place, guarded, is_name
 from stickslip.files.problems import ContactProblem, Problem, StoredSolution
 
 
@@ -19,34 +19,48 @@ def write(
     *,
     append: bool = False,
 ) -> None:
-    """Writes a file, or with `append` into one; what has the same name there is replaced. Raises
+    """Writes a file, or with `append` adds to one; an entry with the same name is replaced. Raises
     FileError if that is impossible."""
     where = str(os.fspath(path))
     problems, solutions = list(problems), dict(solutions or {})
-    for name in (*(problem.name for problem in problems), *solutions):
-        if not name or "/" in name or name == ".":
-            raise FileError(f"{where}: name: expected a text without '/', got {name!r}")
+    _refuse_texts(where, problems, solutions)
     with guarded(where), h5py.File(path, "a" if append else "w") as file:
+        root = Place(file, where)
         for problem in problems:
-            _write_problem(_fresh(file, "problems", problem.name), problem)
+            _write_problem(_fresh(root, "problems", problem.name), problem)
         for name, solution in solutions.items():
-            group = _fresh(file, "solutions", name)
-            key = "z" if _is_complementarity(file, name) else "r"
+            group = _fresh(root, "solutions", name)
+            key = "z" if _is_complementarity(root, name) else "r"
             group.create_dataset(key, data=solution.values)
             _write_verdict(group, solution)
 
 
-def _fresh(file: h5py.File, parent: str, name: str) -> h5py.Group:
-    """A new group, in place of what has its name."""
-    group = file.require_group(parent)
-    if name in group:
-        del group[name]
-    return group.create_group(name)
+def _refuse_texts(
+    where: str, problems: list[Problem], solutions: dict[str, StoredSolution]
+) -> None:
+    """The ones that could not be read again."""
+    for name in (*(problem.name for problem in problems), *solutions):
+        if not is_name(name):
+            raise FileError(f"{where}: name: expected {NAMES}, got {name!r:.60}")
+    for solution in (*(problem.stored for problem in problems), *solutions.values()):
+        for text in (solution.status, solution.solver) if solution else ():
+            if text and len(text) > MAX_TEXT:
+                raise FileError(f"{where}: expected {TEXT}, got {text:.60}")
 
 
-def _is_complementarity(file: h5py.File, name: str) -> bool:
-    group = file.get(f"problems/{name}")
-    return group is not None and "M" in group
+def _fresh(root: Place, parent: str, name: str) -> h5py.Group:
+    """A new group, which replaces one with the same name."""
+    if parent not in root:
+        root.group.create_group(parent)
+    place = root.inside(parent)
+    if name in place:
+        del place.group[name]
+    return place.group.create_group(name)
+
+
+def _is_complementarity(root: Place, name: str) -> bool:
+    problems = root.inside("problems") if "problems" in root else ()
+    return name in problems and "M" in problems.inside(name)
 
 
 def _write_problem(group: h5py.Group, problem: Problem) -> None:
@@ -63,6 +77,8 @@ def _write_problem(group: h5py.Group, problem: Problem) -> None:
         group.attrs[key] = getattr(problem, key)
     if contact:
         group.attrs["n_box"] = len(problem.lo)
+        if problem.directions != 4:
+            group.attrs["directions"] = problem.directions
         texts = {"law": problem.law, "level": problem.level, **problem.notes}
         group.attrs.update({key: value for key, value in texts.items() if value is not None})
     if problem.stored is not None:
@@ -71,6 +87,8 @@ def _write_problem(group: h5py.Group, problem: Problem) -> None:
 
 
 def _write_verdict(group: h5py.Group, solution: StoredSolution) -> None:
+    if solution.certificate is not None:
+        group.create_dataset("certificate", data=solution.certificate)
     for key in ("status", "residual", "iterations", "solver", "law", "tolerance"):
         value = getattr(solution, key)
         if value is not None:

@@ -1,6 +1,6 @@
-"""The gallery: the documents behind this library, running.
+"""The gallery: examples from the documents that this library is based on.
 
-Each entry runs a family of variations, checks what theory says of them and draws what happened. Its
+Each entry runs a family of variations, checks them against theory and draws the results. Its
 code is `examples/gallery/NAME.cpp` or, for MuJoCo models, `run` in its module
 `stickslip.gallery.entries.NAME`. That module draws, and `docs/gallery/NAME.md` explains.
 """

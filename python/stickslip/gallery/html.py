@@ -1,4 +1,4 @@
-"""One HTML page with everything in it: pictures as data, equations as MathML, no network."""
+"""One self-contained HTML page: pictures as data, equations as MathML, no network."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _renderer(images: dict[str, str]) -> Any:
 
 
 def _target(link: str) -> dict[str, str | int | float]:
-    """Attributes of a link: what the page has in itself, or the web; other files are not here."""
+    """Attributes of a link to a place in the page or to the web; other files are not linked."""
     if link.startswith(("https://", "#")):
         return {"href": link}
     name = link.removesuffix(".md")

@@ -1,4 +1,5 @@
-"""What the entries about linkages share: angles, and a minute of drift and energy, drawn."""
+"""Common functions of the entries about linkages: angles, and plots of drift and energy over a
+minute."""
 
 from __future__ import annotations
 
@@ -66,7 +67,7 @@ def roll(models: Sequence[mujoco.MjModel], start: np.ndarray, times: np.ndarray)
 
 
 def check_orders(truth: str, orders: dict[str, np.ndarray]) -> list[Check]:
-    """Median orders of convergence of the two levels. Of few variations it would say little."""
+    """Median orders of convergence of the two levels. Not meaningful for few variations."""
     return [
         Check(f"{truth}: {level} level, order off {p}", abs(np.median(orders[level]) - p), bound)
         for level, p, bound in (("acceleration", 4, 0.25), ("velocity", 1, 0.1))
@@ -75,7 +76,7 @@ def check_orders(truth: str, orders: dict[str, np.ndarray]) -> list[Check]:
 
 
 def draw_drift(axes: Any, record: Record) -> None:
-    """What the joints violate within a minute."""
+    """The violation of the joints within a minute."""
     for level, colour in LEVELS.items():
         C = record.series[f"60 s, {level}: C"]
         lines = axes.semilogy(_minute(C), C, colour, linewidth=0.5)
@@ -85,7 +86,7 @@ def draw_drift(axes: Any, record: Record) -> None:
 
 
 def draw_energy(axes: Any, record: Record) -> None:
-    """Energy won within a minute, and the work of the correction."""
+    """Energy gained within a minute, and the work of the correction."""
     correction = record.series["60 s, velocity: correction"]
     lines = axes.plot(_minute(correction), correction, "0.7", linewidth=0.5)
     lines[0].set_label("work of the correction, velocity level")

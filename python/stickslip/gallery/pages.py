@@ -1,4 +1,4 @@
-"""What `stickslip gallery` writes into docs/gallery: pictures, tables of checks, the index."""
+"""The files that `stickslip gallery` writes to docs/gallery: pictures, tables, the index."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DIGITS = 4
 
 
 def shown(value: float) -> str:
-    """A number as tables show it; what is rounding with one digit."""
+    """A number for a table; values at the level of rounding have one digit."""
     return f"{value:.0e}" if 0 < abs(value) < NOISE else f"{value:.{DIGITS}g}"
 
 
@@ -59,7 +59,7 @@ def index() -> str:
 
 
 def png(figure: Figure) -> bytes:
-    """The picture in 256 colours; its bytes depend on nothing but what is drawn."""
+    """The picture in 256 colours; its bytes depend only on the drawing."""
     drawn, small = io.BytesIO(), io.BytesIO()
     figure.savefig(drawn, format="png", dpi=100, metadata={"Software": None})
     Image.open(drawn).convert("RGB").quantize(256).save(small, format="png", optimize=True)
@@ -67,7 +67,7 @@ def png(figure: Figure) -> bytes:
 
 
 def write(folder: Path, found: Iterable[tuple[Entry, Record, int]]) -> list[Path]:
-    """Renews picture and table of each (entry, record, variations), and the index README.md.
+    """Updates picture and table of each (entry, record, variations), and the index README.md.
 
     Returns the files. Raises OSError or ValueError for a page that is missing or has no place.
     """

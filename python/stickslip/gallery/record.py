@@ -1,4 +1,4 @@
-"""What an example found."""
+"""The results of an example."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Check:
 
     @property
     def holds(self) -> bool:
-        """False for NaN too, which compares with nothing."""
+        """False for NaN too, for which every comparison is false."""
         return bool(self.value <= self.bound)
 
 

@@ -2,7 +2,7 @@
 
 A module has `TITLE`, `DOCUMENT` (a key of `DOCUMENTS`) and `draw(record) -> Figure`. What it draws
 was computed by the C++ example of the same name or, where there is none, by its `run(variations)`.
-A module may also have `compare(record) -> list[Check]`: what other programs say of a C++ example.
+May also have `compare(record) -> list[Check]`: other programs' results for a C++ example.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Entry:
 
     @property
     def kind(self) -> str:
-        """What computes it: "C++" or "MuJoCo"."""
+        """The program that computes it: "C++" or "MuJoCo"."""
         return "C++" if self.name in _gallery.names() else "MuJoCo"
 
     @property
@@ -80,7 +80,7 @@ class Entry:
 
 
 def pages() -> Path:
-    """The folder of the pages: installed beside this file, or docs/gallery of the repository."""
+    """The folder of the pages: installed next to this file, or docs/gallery of the repository."""
     here = Path(__file__).resolve()
     installed = here.with_name("pages")
     return installed if installed.is_dir() else here.parents[3] / "docs" / "gallery"

@@ -45,7 +45,7 @@ SCENE = """<mujoco>
 
 @dataclass(frozen=True)
 class Contact:
-    """Where it is, (n, t1, t2) as rows, and the bodies: n points from the first to the second."""
+    """Its position, (n, t1, t2) as rows, and the bodies: n points from the first to the second."""
 
     point: np.ndarray
     frame: np.ndarray
@@ -122,7 +122,7 @@ def family(variations: int) -> Family:
     """Stacks that differ in the masses of the three systems, in mu and in speed."""
     together, singles = whole(), {name: Mechanism(body) for name, body in SYSTEMS.items()}
     nv = [single.model.nv for single in singles.values()]
-    direction = np.sin(np.arange(1, sum(nv) + 1) ** 2)  # of qdot, as good as random
+    direction = np.sin(np.arange(1, sum(nv) + 1) ** 2)  # of qdot, effectively random
     scales = 10 ** np.stack([vary(variations, k, -1, 1) for k in range(3)], axis=1)
     qdot = 10 ** vary(variations, 4, -2.5, 0)[:, None] * direction
     together.move(scales[0], qdot[0])

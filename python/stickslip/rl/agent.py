@@ -1,4 +1,4 @@
-"""What is trained: a policy and a value, two small networks, and the scale of what they see."""
+"""The trained agent: a policy and a value network, both small, and the scale of their inputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RunningScale(nn.Module):
         self.register_buffer("count", torch.zeros((), dtype=torch.float64))
 
     def add(self, count: Tensor, mean: Tensor, variance: Tensor) -> None:
-        """Takes in `count` rows of this mean and (biased) variance."""
+        """Adds `count` rows of this mean and (biased) variance."""
         total = self.count + count
         apart = mean - self.mean
         squares = self.variance * self.count + variance * count
@@ -53,8 +53,8 @@ def _linear(inputs: int, outputs: int, gain: float) -> nn.Linear:
 
 
 class Agent(nn.Module):
-    """Actions are normally distributed around what the network says, with deviations of their own
-    that do not depend on the observation.
+    """Actions are normally distributed around the network's output, with trained deviations that
+    do not depend on the observation.
 
     Args:
         observations, actions: sizes.
@@ -80,5 +80,5 @@ class Agent(nn.Module):
 
     @torch.no_grad()
     def best_action(self, observations: Tensor) -> Tensor:
-        """(N, actions), without noise, for observations as they come."""
+        """(N, actions), without noise, for unscaled observations."""
         return self.mean(self.scale(observations))

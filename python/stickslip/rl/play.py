@@ -1,4 +1,4 @@
-"""Running a trained policy: what it earns under any law, and a video."""
+"""Running a trained policy: its returns under any law, and a video."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Episodes:
     law: str  #: under which they were played
     returns: np.ndarray  #: (N,) sums of rewards
     lengths: np.ndarray  #: (N,) steps
-    failed: np.ndarray  #: (N,) bool: ended because contacts were not solved or numbers exploded
+    failed: np.ndarray  #: (N,) bool: ended because contacts were not solved or numbers diverged
 
 
 def load(run: Path) -> tuple[Settings, Agent]:
@@ -52,9 +52,9 @@ def play(
     Args:
         run: folder of a run.
         num_envs: number of environments.
-        seed: of the first; the default is none that training used.
-        watch: sees the environments after each step, and which of them (N,) are in their episode;
-            a `Film`, for instance.
+        seed: of the first; the default was not used in training.
+        watch: called after each step with the environments and a mask (N,) of those that are in
+            their episode; a `Film`, for instance.
         options: of the environment, instead of the run's (`law="convex"`).
     """
     settings, agent = load(run)
@@ -83,11 +83,11 @@ def play(
 
 
 class NoOpenGLError(RuntimeError):
-    """There is nothing to draw with."""
+    """No drawing library works."""
 
 
 class Film:
-    """Watches the first environment and films its episode: `with Film(file) as film`.
+    """Makes a video of the first environment's episode: `with Film(file) as film`.
 
     Args:
         file: .mp4 or .gif; its folder is made if absent.
@@ -129,5 +129,5 @@ class Film:
         mujoco.mjv_defaultFreeCamera(model, self._camera)
         try:
             self._renderer = mujoco.Renderer(model, 480, 640)
-        except Exception as error:  # what a missing OpenGL raises differs by driver
+        except Exception as error:  # the exception depends on the driver
             raise NoOpenGLError(f"MuJoCo cannot draw here: {error}") from error

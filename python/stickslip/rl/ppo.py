@@ -4,8 +4,8 @@ estimation (arXiv:1506.02438) on the vector environments of stickslip.
     stickslip train HalfCheetah-v5 --out runs/cheetah
     torchrun --nproc-per-node 2 -m stickslip.cli train HalfCheetah-v5 --out runs/cheetah
 
-Under torchrun each process has a batch of environments of its own; gradients and scales are
-averaged over the processes, so that all hold the same agent.
+Under torchrun each process has its own batch of environments; gradients and scales are averaged
+over the processes, so that all hold the same agent.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from stickslip.rl.agent import Agent
 
 @dataclasses.dataclass
 class Settings:
-    """A run. Steps and batches count environment steps."""
+    """Settings of a run. Steps and batches count environment steps."""
 
     env: str  #: id of an environment
     steps: int = 5_000_000  #: of all processes
@@ -41,12 +41,12 @@ class Settings:
     seed: int = 0
     options: dict[str, Any] = dataclasses.field(default_factory=dict)  #: of the environment
     rollout: int = 64  #: steps of each environment between updates
-    epochs: int = 10  #: passes over what was collected
+    epochs: int = 10  #: passes over the collected steps
     batch: int = 512  #: steps of each process in one step of the optimizer
-    learning_rate: float = 3e-4  #: at first; falls to zero
+    learning_rate: float = 3e-4  #: at first; decreases to zero
     discount: float = 0.99
     gae_decay: float = 0.95  #: λ of generalized advantage estimation
-    clip: float = 0.2  #: how far the ratio of probabilities may go from 1
+    clip: float = 0.2  #: largest difference of the ratio of probabilities from 1
     most_divergence: float = 0.03  #: KL at which an update ends early
     entropy_weight: float = 0.0
     value_weight: float = 0.5
@@ -56,7 +56,7 @@ class Settings:
 
 
 class Processes:
-    """The processes of torchrun, or the one there is."""
+    """The processes of torchrun, or this single process."""
 
     def __init__(self, device: str) -> None:
         self.count, self.rank = int(os.getenv("WORLD_SIZE", "1")), int(os.getenv("RANK", "0"))
@@ -67,13 +67,13 @@ class Processes:
             dist.init_process_group("nccl" if self.device.type == "cuda" else "gloo")
 
     def close(self) -> None:
-        """Leaves the others. Without it gloo's threads may abort the program at its end, where
+        """Leaves the process group. Otherwise gloo's threads may abort the program at its end, if
         they still hold tensors (pytorch/pytorch#190489)."""
         if dist.is_initialized():
             dist.destroy_process_group()
 
     def average(self, tensors: list[Tensor]) -> None:
-        """In place, over the processes."""
+        """Averages in place over the processes."""
         if self.count == 1:
             return
         flat = torch.cat([t.reshape(-1) for t in tensors])
@@ -83,7 +83,7 @@ class Processes:
             tensor.copy_(values.view_as(tensor))
 
     def add(self, scale: Any, rows: Tensor) -> None:
-        """Adds rows (N, size), as many of each process, to a RunningScale."""
+        """Adds rows (N, size), the same number from each process, to a RunningScale."""
         rows = rows.double()
         moments = torch.stack([rows.mean(0), (rows**2).mean(0)])
         self.average([moments])
@@ -92,7 +92,7 @@ class Processes:
 
 
 class Rollout:
-    """What one process collects between two updates: arrays (steps, environments, ...)."""
+    """The data that one process collects between two updates: arrays (steps, environments, ...)."""
 
     def __init__(self, s: Settings, observations: int, actions: int, device: torch.device) -> None:
         shape = (s.rollout, s.num_envs)
@@ -105,8 +105,8 @@ class Rollout:
         self.after_end = torch.zeros(shape, device=device)  #: value where an episode was cut off
 
     def advantages(self, s: Settings, rewards: Tensor, last_values: Tensor) -> Tensor:
-        """Generalized advantage estimation; an episode that was cut off goes on with the value
-        of its last observation, one that terminated with nothing."""
+        """Generalized advantage estimation; an episode that was cut off continues with the
+        value of its last observation, one that terminated with zero."""
         result, following, gained = torch.zeros_like(self.values), last_values, 0.0
         for t in reversed(range(len(rewards))):
             follow = torch.where(self.ended[t], self.after_end[t], following)
@@ -120,7 +120,7 @@ class Trainer:
     """One process of a run.
 
     Args:
-        settings: what to do.
+        settings: of the run.
         run: folder for TensorBoard's log, `progress.jsonl` and `policy.pt`; made if absent.
     """
 
@@ -145,7 +145,7 @@ class Trainer:
         )
         self.rollout = Rollout(settings, *sizes, self.device)
         self.low, self.high = (torch.as_tensor(b).to(self.device) for b in (space.low, space.high))
-        torch.manual_seed(settings.seed + 1 + self.processes.rank)  # but actions of its own
+        torch.manual_seed(settings.seed + 1 + self.processes.rank)  # but different actions
         first = settings.seed + self.processes.rank * settings.num_envs
         self.observations, _ = self.envs.reset(seed=first)
         self.discounted = torch.zeros(settings.num_envs, dtype=torch.float64, device=self.device)
@@ -154,7 +154,7 @@ class Trainer:
         self.done_steps = 0
 
     def train(self, report: Callable[[dict[str, float]], None] = lambda _: None) -> Agent:
-        """Runs to the end, and hears of each update by `report`."""
+        """Runs to the end, and calls `report` after each update."""
         s, start = self.settings, time.perf_counter()
         each = s.rollout * s.num_envs * self.processes.count
         writer = SummaryWriter(str(self.run)) if self.processes.rank == 0 else None
@@ -207,7 +207,7 @@ class Trainer:
             self.lengths = (self.lengths + infos["episode"]["l"][ended].tolist())[-100:]
 
     def scaled_rewards(self) -> Tensor:
-        """Rewards over the deviation of the discounted returns seen so far."""
+        """Rewards divided by the deviation of the discounted returns so far."""
         r, sums = self.rollout, []
         for t in range(len(r.rewards)):
             self.discounted = self.discounted * self.settings.discount + r.rewards[t]
@@ -217,7 +217,7 @@ class Trainer:
         return (r.rewards / self.agent.return_scale.deviation).clamp(-10, 10).float()
 
     def update(self) -> dict[str, float]:
-        """Improves the agent on what was collected."""
+        """Improves the agent with the collected data."""
         s, r = self.settings, self.rollout
         with torch.no_grad():
             last = torch.as_tensor(self.observations).to(self.device)

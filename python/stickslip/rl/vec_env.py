@@ -18,8 +18,8 @@ from stickslip.envs.base import BatchEnv
 
 
 class RslRlEnv(VecEnv):
-    """A vector environment as rsl_rl wants it: observations in the group "policy", episodes that
-    begin anew in the step in which they end, time limits and failures told as time outs.
+    """A vector environment for rsl_rl: observations in the group "policy", episodes that restart
+    in the step in which they end, time limits and failures reported as time outs.
 
     `extras["log"]` has the share of environments whose contacts were not solved in the step, and
     the largest residual.
@@ -47,7 +47,7 @@ class RslRlEnv(VecEnv):
 
     @property
     def episode_length_buf(self) -> Tensor:
-        """(N,) steps of the running episodes; may be set, to begin with episodes of any age."""
+        """(N,) steps of the running episodes; may be set, to begin with episodes of any length."""
         return torch.as_tensor(self.envs.elapsed).to(self.device)
 
     @episode_length_buf.setter
@@ -55,7 +55,7 @@ class RslRlEnv(VecEnv):
         self.envs.elapsed[:] = steps.cpu().numpy()
 
     def seed(self, seed: int) -> None:
-        """Begins anew; environment i draws from seed + i."""
+        """Resets all; environment i draws from seed + i."""
         self._observations, _ = self.envs.reset(seed=seed)
 
     def get_observations(self) -> TensorDict:

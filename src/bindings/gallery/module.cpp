@@ -1,5 +1,5 @@
 // The Python module stickslip._gallery: the examples of the gallery that are written in C++.
-// python/stickslip/gallery draws what they find.
+// python/stickslip/gallery plots their results.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>

@@ -19,7 +19,7 @@ DOCUMENT = "literature"
 
 BLOCKS, R, DEPTH, DT = 7, 1.0, 0.4, 0.01  # of the C++ example; m, m, s
 STANDS = 1e-6  # m
-BORDER = 0.02  # relative: nearer than this to where limit analysis changes its mind is not judged
+BORDER = 0.02  # relative: arches nearer than this to the threshold are not checked
 MUJOCO = (0.2, 0.9)  # t / R and μ of the arch in MuJoCo
 MUJOCO_DT, MUJOCO_TIME = 0.002, 10.0  # s
 

@@ -1,4 +1,4 @@
-"""A block is pushed to and fro at random, in two formulations."""
+"""A block is pushed back and forth at random, in two formulations."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _both(axes: Any, record: Record) -> None:
 
 
 def _forces(axes: Any, record: Record) -> None:
-    """What is friction in lambda+ and lambda-, and what is not."""
+    """The parts of lambda+ and lambda- that are friction, and the others."""
     before, _, minus, plus = _parts(record)
     push = record.series[BLOCKS][3]
     i = int(abs(push - 3).argmin())

@@ -1,4 +1,4 @@
-"""Houses of cards: statics says which stand."""
+"""Houses of cards: which stand, compared with statics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MASS, G, DT = 0.01, 9.81, 0.005  # kg, m/s², s
 THETA = np.radians(20)  # of the houses' cards, from the vertical
 MUS = (0.36, 0.38, 0.6)  # of the houses; tan 20° = 0.364
 MOVED = 1e-6  # m; less is standing
-NEAR = 1e-3  # relative distance from the threshold within which nothing is asked
+NEAR = 1e-3  # relative distance from the threshold within which nothing is checked
 TENT_TIME = 0.3  # s
 FULL = 1000  # variations from which on houses stand for ten seconds, not TENT_TIME
 EXACT: dict[str, Any] = {"tol": 1e-11, "contact_margin": 1e-5}

@@ -1,4 +1,4 @@
-"""Two rods, one hanging from the other, beside MuJoCo."""
+"""Two rods, one hanging from the other, compared with MuJoCo."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _off(axes: Any, record: Record) -> None:
 
 
 def _estimates(axes: Any, record: Record) -> None:
-    """Off MuJoCo, over what two steps of different size say of themselves."""
+    """Difference from MuJoCo, over the difference between two step sizes."""
     ends = []
     for level, p, colours in (("acceleration", 4, ("C0", "C2")), ("velocity", 1, ("C1", "C3"))):
         estimate = record.series[f"{level}: estimate"].max(axis=0)
@@ -138,7 +138,7 @@ def _estimates(axes: Any, record: Record) -> None:
 
 
 def _levels(axes: Any, record: Record) -> None:
-    """How far the two levels are apart within 1.5 s: where motion is sensitive."""
+    """Difference between the two levels within 1.5 s: large where motion is sensitive."""
     *_, theta_1, theta_2 = record.series[PARAMETERS]
     many = theta_1.size
     both = [_angles(record, f"{level}, 10 ms", many) for level in ("acceleration", "velocity")]

@@ -79,7 +79,7 @@ def _corner(axes: Any, record: Record) -> None:
 
 
 def _stops(axes: Any, record: Record) -> None:
-    """When blocks stop that are pushed by less than friction holds."""
+    """The times at which blocks stop whose push is less than friction."""
     _, mu, dt, speed, peak = record.series[BLOCKS]
     weak = peak <= 1
     stop = dt * (record.series["xdot"] == 0).argmax(axis=0)
@@ -109,7 +109,7 @@ def _starts(axes: Any, record: Record) -> None:
 
 
 def _energies(axes: Any, record: Record) -> None:
-    """What friction took, over first energy and work of the push: the rest is implicit Euler's."""
+    """Friction's work over initial energy and the push's work; the rest is implicit Euler's."""
     m, mu, dt, first, _ = record.series[BLOCKS]
     speed = record.series["xdot"]
     work = (_push(record) * mu * G * speed * dt).sum(axis=0) + first**2 / 2

@@ -1,4 +1,4 @@
-"""A Grashof four-bar linkage beside its reduced equation of motion and MuJoCo."""
+"""A Grashof four-bar linkage, its reduced equation of motion, and MuJoCo."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def draw(record: Record) -> Figure:
 
 
 def _curves(axes: Any, record: Record) -> None:
-    """Where the middle of the coupler goes."""
+    """The path of the middle of the coupler."""
     a, _, c, d, *_ = record.series[PARAMETERS]
     theta = record.series["driven, acceleration, 20 ms: theta"]
     psi = record.series["driven, acceleration, 20 ms: psi"]

@@ -16,13 +16,13 @@ DOCUMENT = "literature"
 SIZE, FINGER, G, DT = 0.06, 0.1, 9.81, 0.005  # m, kg, m/s², s
 MU, MASS = 0.6, 0.5  # of those that are held for long: 1, kg
 SHARES = (1.01, 1.5, 3.0)  # 2 mu F / m g of them
-TOUCH = 1e-9  # m, by which fingers overlap with the cube at first: they touch, for certain
+TOUCH = 1e-9  # m, initial overlap of fingers and cube, so that they certainly touch
 SHORT, LONG = 0.3, 60.0  # s
 EARLY = 12  # steps, after which no finger has slid off
 FULL = 1000  # variations from which on LONG is not a second
 PADS = 200  # variations of flat fingers, at most
 HOLDS = 1e-6  # m; less is not slipping
-NEAR = 1e-3  # relative distance from the threshold within which nothing is asked
+NEAR = 1e-3  # relative distance from the threshold within which nothing is checked
 
 EXACT = {"law": "coulomb", "tol": 1e-11}
 SPHERE = '<geom type="sphere" size=".01" condim="4"/>'
@@ -128,7 +128,7 @@ def _family(record: Record, grasp: str, variations: int) -> None:
 
 
 def _hold(record: Record, seconds: float) -> None:
-    """A few, for long, under all laws."""
+    """A few variations, for a long time, under all laws."""
     share = np.array(SHARES)
     mu, mass = np.full(len(share), MU), np.full(len(share), MASS)
     for grasp in GRASPS:

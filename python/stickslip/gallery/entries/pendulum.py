@@ -28,7 +28,7 @@ DT_MUJOCO = 1e-3  # s
 
 
 def compare(record: Record) -> list[Check]:
-    """MuJoCo's rods, beside those at acceleration level with the larger step."""
+    """MuJoCo's rods, and those at acceleration level with the larger step."""
     m, L, d, theta_0, _, _ = record.series[PARAMETERS][:, :FEW]
     theta = record.series["acceleration level: theta"][1:, :FEW]
     models = [rod_in_mujoco(*rod, DT_MUJOCO, "RK4") for rod in zip(m, L, d, strict=True)]

@@ -59,7 +59,7 @@ def _heights(axes: Any, record: Record, mu: np.ndarray, dt: np.ndarray) -> None:
 
 
 def _law(axes: Any, record: Record, mu: np.ndarray, dt: np.ndarray) -> None:
-    """Every step of every cube that a contact force acts in."""
+    """Every step of every cube in which a contact force acts."""
     for name, colour in (("CCP", "C0"), ("NCP", "k")):
         acts = record.series[f"{name} lambda_N"] > 0
         speed = record.series[f"{name} c_T"][acts]

@@ -18,7 +18,7 @@ TITLE = "Stacked articulated systems"
 DOCUMENT = "000"
 
 D = 8  # directions, as in the document's figure 1(a)
-TOLERANCE, BOUND = 1e-12, 4e-9  # of solves, of checks
+TOLERANCE, BOUND = 1e-10, 4e-9  # of solves, of checks
 EPSILONS = (1e-2, 1e-3, 1e-4, 1e-5)  # CFM
 POLYGONS = (4, 8, 16, 32)  # directions
 
@@ -141,7 +141,7 @@ def draw(record: Record) -> Figure:
 
 
 def _oblique(points: np.ndarray) -> np.ndarray:
-    """Points (n, 3) as seen from the side, a little from above."""
+    """Points (n, 3) seen from the side and slightly from above."""
     return points[:, [0, 2]] + points[:, [1]] * [0.9, 0.5]
 
 
@@ -165,7 +165,7 @@ def _scene(axes: Any) -> None:
 
 
 def _matrix(axes: Any, record: Record) -> None:
-    """Where eq. 12 has entries, and how large they are."""
+    """The positions and sizes of the entries of eq. 12."""
     matrix = record.series["equation 12"]
     shown = np.full(matrix.shape, np.nan)
     np.log10(abs(matrix), where=matrix != 0, out=shown)

@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from stickslip import _options as choice
 from stickslip import picture
-from stickslip._options import SimLawName, fail
+from stickslip.cli import options as choice
+from stickslip.cli.options import SimLawName, fail
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder that `stickslip train` wrote.")]
 
@@ -35,7 +35,7 @@ def train(
         fail(f"--out: {out} has a run already")
     options = {"law": str(law), "threads": threads}
     first = os.getenv("RANK", "0") == "0"
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(), disable=not first) as progress:
         task = progress.add_task(env, total=steps)
 
@@ -64,7 +64,7 @@ def play(
     threads: choice.Threads = None,
     video: Annotated[Path | None, typer.Option(help="Film of the first: .mp4 or .gif.")] = None,
 ) -> None:
-    """Play a trained policy, one episode per environment, and tell what it earned by law."""
+    """Play a trained policy, one episode per environment, and print its returns by law."""
     picture.choose_opengl()
     module = _import("play")
     if not (run / "policy.pt").exists():

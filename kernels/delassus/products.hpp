@@ -1,5 +1,5 @@
-// Products with the matrices of a mechanism given without their zeros. What scatters, one lane does
-// in the order of the rows, so that every sum is one chain: vector registers gain nothing there.
+// Products with the matrices of a mechanism given in sparse form. One lane does scattered additions
+// in the order of the rows, so that every sum is one chain; vector registers would not help there.
 #pragma once
 #include "kernels/linalg/ltdl.hpp"
 

@@ -1,5 +1,5 @@
-// The problem as the solvers see it: circular coordinates, power-of-two block scaling, dense,
-// column-major, in the arithmetic of the solver.
+// The problem in the form that the solvers use: circular coordinates, power-of-two block scaling,
+// dense, column-major, in the arithmetic of the solver.
 //
 //   r_i = d_i z_i / q,   u_i = u_hat_i / (d_i q),   W_hat = D (W + diag R) D,   b_hat = q D b
 //
@@ -8,7 +8,7 @@
 // two. q is a power of two with max|b_hat| in [1, 2). Rows without friction (mu_j = 0, or the law
 // `frictionless`) have d = 0: they become z = 0 rows decoupled from the rest.
 #pragma once
-#include "kernels/law/env_problem.hpp"
+#include "kernels/law/dispatch.hpp"
 #include "kernels/linalg/matvec.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
@@ -62,7 +62,7 @@ SS_HD void scale_block(const EnvProblem<In>& p, int k, Wide<In> largest, Wide<In
   using Number = Wide<In>;
   const int a = p.block[k], dim = p.block[k + 1] - a;
   const Number normal = max(p.diagonal(a), 1e-12 * largest);
-  Number tangential = 0.0;  // mean diagonal of the two sliding rows, as the cone sees them
+  Number tangential = 0.0;  // mean diagonal of the two sliding rows, in circular coordinates
   for (int j = 1; j < 3; ++j) {
     const Number m = p.slope[k] * p.circular[a + j];
     tangential += 0.5 * m * m * p.diagonal(a + j);
@@ -74,7 +74,7 @@ SS_HD void scale_block(const EnvProblem<In>& p, int k, Wide<In> largest, Wide<In
 
 /// Largest eigenvalue of the tangential 2x2 block (dimension 3), its trace above that.
 template <class Real>
-SS_HD Real tangential_stiffness(const Scaled<Real>& s, int k) {
+SS_HD Real tangential_inverse_rho(const Scaled<Real>& s, int k) {
   const int a = s.block[k];
   if (s.dim(k) == 3) {
     const Real p = s.at(a + 1, a + 1), q = s.at(a + 2, a + 2), o = s.at(a + 1, a + 2);
@@ -85,13 +85,13 @@ SS_HD Real tangential_stiffness(const Scaled<Real>& s, int k) {
   return trace;
 }
 
-/// 1/rho of block k. The convex cone is projected as a whole and takes one number for all rows.
+/// 1/rho of block k. Laws that project a block as a whole need one number for all its rows.
 template <class Real>
-SS_HD void stiffness_of_block(const Scaled<Real>& s, int k) {
+SS_HD void set_inverse_rho(const Scaled<Real>& s, int k) {
   const int a = s.block[k];
   Real normal = max(s.at(a, a), Real(1e-12));
-  Real tangential = max(tangential_stiffness(s, k), Real(1e-8) * normal);
-  if (s.law == Law::convex) normal = tangential = normal + tangential;
+  Real tangential = max(tangential_inverse_rho(s, k), Real(1e-8) * normal);
+  if (facts_of(s.law).has_one_rho) normal = tangential = normal + tangential;
   s.rho_inv[a] = normal;
   for (int j = 1; j < s.dim(k); ++j) s.rho_inv[a + j] = tangential;
 }
@@ -100,7 +100,7 @@ SS_HD void stiffness_of_block(const Scaled<Real>& s, int k) {
 template <class G, class In, class Real>
 SS_HD void scale_matrix(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s) {
   if constexpr (sizeof(In) < sizeof(Wide<In>)) {
-    g.for_each(s.n, [&](int i) { s.rho[i] = Real(s.d[i]); });  // formed later: free until then
+    g.for_each(s.n, [&](int i) { s.rho[i] = Real(s.d[i]); });  // computed later: unused until then
     fill_delassus(g, p, s.W, s.ld, [&](int i) { return s.rho[i]; });
   } else {
     fill_delassus(g, p, s.W, s.ld, [&](int i) { return s.d[i]; });
@@ -123,7 +123,7 @@ SS_HD void set_compliance(const G& g, const Scaled<Real>& s, bool with_R) {
   });
 }
 
-/// Builds `s` (placed in its arena) from the problem, but for W and what follows from it.
+/// Builds `s` (placed in its arena) from the problem, except W and the values that depend on it.
 template <class G, class In, class Real>
 SS_HD void scale_vectors(const G& g, const EnvProblem<In>& p, Law law, Scaled<Real>& s) {
   s.n = p.n;
@@ -160,7 +160,7 @@ SS_HD void scale_problem(const G& g, const EnvProblem<In>& p, Law law, Scaled<Re
   scale_vectors(g, p, law, s);
   scale_matrix(g, p, s);
   g.for_each(s.scalars, [&](int i) { s.rho_inv[i] = max(s.at(i, i), Real(1e-12)); });
-  g.for_each(s.n_contacts, [&](int k) { stiffness_of_block(s, k); });
+  g.for_each(s.n_contacts, [&](int k) { set_inverse_rho(s, k); });
   g.for_each(s.n, [&](int i) { s.rho[i] = Real(1) / s.rho_inv[i]; });
 }
 

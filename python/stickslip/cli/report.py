@@ -15,8 +15,11 @@ from rich.console import Console
 
 from stickslip import picture
 from stickslip._core import Status
-from stickslip._options import fail
-from stickslip.files import ContactProblem, read
+from stickslip._text import cell, printable
+from stickslip.cli.options import fail
+from stickslip.files import ContactProblem
+from stickslip.files.isolated import read_isolated
+from stickslip.files.problems import Problem
 from stickslip.timeline import QUANTILES, Timeline
 
 _STYLE = """
@@ -35,13 +38,13 @@ def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder that `stickslip run` wrote.")],
     out: Annotated[Path | None, typer.Option(help="File; default RUN/report.html.")] = None,
 ) -> None:
-    """Write a run as one HTML page: throughput, residuals, who failed when, the worst problems."""
+    """Write a run as one HTML page: throughput, residuals, failures, the worst problems."""
     for name in ("run.json", "timeline.npz"):
         if not (run / name).is_file():
             fail(f"{run}: no {name} there; expected a folder that `stickslip run` wrote")
     file = out or run / "report.html"
     file.write_text(page(run), encoding="utf-8")
-    Console().print(f"wrote {file}", markup=False)
+    Console().print(cell(f"wrote {file}"))
 
 
 def page(run: Path) -> str:
@@ -102,13 +105,16 @@ def _statuses(record: dict[str, Any]) -> str:
 def _worst(file: Path, unit: str) -> str:
     if not file.is_file():
         return "<p>The law mujoco is MuJoCo's own solver: there are no problems to show.</p>\n"
-    problems = sorted(read(file).problems, key=lambda p: -p.stored.residual)
+    judged = filter(_has_verdict, read_isolated(file).problems)
+    problems = sorted(judged, key=lambda p: -p.stored.residual)
+    if not problems:
+        return f"<p>{file.name} has no problem with a verdict.</p>\n"
     link = "data:application/x-hdf5;base64," + base64.b64encode(file.read_bytes()).decode()
     rows = [f"<tr><th>problem</th><th>status</th><th>residual, {unit}</th><th>rows</th></tr>"]
     for p in problems:
         rows.append(
-            f'<tr><td>{escape(p.name)}</td><td>{p.stored.status}</td><td class="number">'
-            f'{p.stored.residual:.1e}</td><td class="number">{p.rows}</td></tr>'
+            f"<tr><td>{escape(p.name)}</td><td>{escape(str(p.stored.status))}</td>"
+            f'<td class="number">{p.stored.residual:.1e}</td><td class="number">{p.rows}</td></tr>'
         )
     return (
         "<table>\n" + "\n".join(rows) + "\n</table>\n"
@@ -118,8 +124,16 @@ def _worst(file: Path, unit: str) -> str:
     )
 
 
+def _has_verdict(problem: Problem) -> bool:
+    """The values of a contact; the file may have been changed since the run."""
+    stored = problem.stored
+    return (
+        isinstance(problem, ContactProblem) and stored is not None and stored.residual is not None
+    )
+
+
 def _figure(draw: Any, *arguments: Any) -> str:
-    """What `draw(figure, ...)` draws, as SVG."""
+    """The drawing of `draw(figure, ...)`, as SVG."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -184,6 +198,6 @@ def _draw_problems(figure: Any, problems: list[ContactProblem]) -> None:
         size = np.abs(p.W)
         with np.errstate(divide="ignore"):
             image = axes.imshow(np.log10(size), cmap="viridis")
-        axes.set_title(p.name, fontsize=8)
+        axes.set_title(printable(p.name), fontsize=8, parse_math=False)
         axes.tick_params(labelsize=7)
     figure.colorbar(image, ax=figure.axes, shrink=0.7, label="log10 |W|")

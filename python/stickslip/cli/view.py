@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from stickslip import _options as choice
 from stickslip import models, picture
 from stickslip._core import Status
-from stickslip._options import SimLawName, fail
+from stickslip.cli import options as choice
+from stickslip.cli.options import SimLawName, fail
 from stickslip.run import Controller
 from stickslip.sim import BatchSim
 
@@ -58,7 +58,7 @@ def view(
 
 
 class Show:
-    """What is shown of a batch.
+    """The view of a batch.
 
     Args:
         sim: the batch.
@@ -87,7 +87,7 @@ class Show:
         self.steps += 1
 
     def add_controls(self, server: Any) -> None:
-        """Where the verdict is told."""
+        """Adds the panel with the verdict."""
         with server.gui.add_folder("Contacts"):
             self._verdict = server.gui.add_html("")
             self._cones = server.gui.add_checkbox("Friction cones", initial_value=True)
@@ -146,8 +146,8 @@ def arrow(contact: dict[str, Any], length: float) -> np.ndarray:
 
 
 def cone(contact: dict[str, Any], length: float) -> np.ndarray:
-    """(K, 2, 3) m: edges and rim of the friction cone at the height of the normal force, so that a
-    force that slides ends on the rim and one that sticks within it."""
+    """(K, 2, 3) m: edges and rim of the friction cone at the height of the normal force, so that
+    the force of a sliding contact ends on the rim and that of a sticking one within it."""
     normal, first, second = contact["frame"]
     mu = np.resize(contact["friction"], 2) if len(contact["friction"]) else np.zeros(2)
     angles = np.linspace(0, 2 * np.pi, _SIDES, endpoint=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import functools
 import json
 import math
@@ -16,13 +17,13 @@ import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from stickslip import _json
-from stickslip import _options as choice
-from stickslip._options import fail
-from stickslip.files import FileError, ProblemFile, answer, judge, read, write
-from stickslip.files.isolated import isolated
+from stickslip._text import cell
+from stickslip.cli import options as choice
+from stickslip.cli.options import fail
+from stickslip.files import FileError, ProblemFile, answer, judge, write
+from stickslip.files.isolated import isolated, read_isolated
 
 _NUMBERS = ("rows", "residual", "iterations", "time/ms", "limit")
 _PIPE_WIDTH = 140
@@ -46,8 +47,8 @@ def solve_file(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Solve every problem of a file and judge it. Exit code 0: all are answered, solved or not;
-    1: a file cannot be read or written; 2: misuse."""
+    """Solve every problem of a file, with a verdict. Exit code 0: all were processed, solved or
+    not; 1: a file cannot be read or written; 2: misuse."""
     problems = _read(file)
     options = {"solver": str(solver), "precision": str(precision), "backend": str(backend)}
     try:
@@ -71,7 +72,7 @@ def solve_file(
     console.print(_table(file, answers))
     console.print(_summary(answers), markup=False)
     if out is not None:
-        console.print(f"wrote {out}", markup=False)
+        console.print(cell(f"wrote {out}"))
 
 
 def check_file(
@@ -81,33 +82,42 @@ def check_file(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Judge every stored solution again. Exit code 1: one that is stored as solved is not, or the
-    file cannot be read."""
+    """Check every stored solution again. Exit code 1: one stored as solved is not solved, one
+    stored as infeasible has no proof, or the file cannot be read."""
     if tol is not None and not 0 < tol < math.inf:
         fail(f"tol: expected a number > 0, got {tol}")
     checks = judge.check(_read(file), tol)
     wrong = sum(check.wrong for check in checks)
     if as_json:
-        keys = ("name", "where", "law", "stored_status", "stored_residual", "residual", "limit")
+        keys = (*(field.name for field in dataclasses.fields(judge.Check)), "solved", "wrong")
         rows = [{key: _json.number(getattr(check, key)) for key in keys} for check in checks]
-        rows = [{**row, "solved": c.solved} for row, c in zip(rows, checks, strict=True)]
         print(json.dumps({"file": str(file), "wrong": wrong, "solutions": rows}, indent=2))
     else:
         console = _console()
-        table = _empty_table(file, "name", "stored in", "law", "says", "residual", "limit", "is")
+        console.print(_check_table(file, checks))
         for c in checks:
-            verdict = "WRONG" if c.wrong else "solved" if c.solved else "not solved"
-            texts = Text(c.name), c.where, c.law, Text(c.stored_status or "–")
-            table.add_row(*texts, f"{c.residual:.1e}", f"{c.limit:.1e}", verdict)
-        console.print(table)
-        console.print(f"{len(checks)} stored solutions, {wrong} wrongly called solved")
+            for note in c.notes:
+                console.print(cell(f"{c.name} ({c.where}): {note}"))
+        console.print(f"{len(checks)} stored solutions, {wrong} with a wrong status")
     if wrong:
         raise typer.Exit(1)
 
 
+def _check_table(file: Path, checks: list[judge.Check]) -> Table:
+    header = ("stored in", "law", "says", "residual", "limit", "from", "is")
+    table = _empty_table(file, "name", *header)
+    for c in checks:
+        verdict = "WRONG" if c.wrong else "solved" if c.solved else "not solved"
+        if c.certificate == "proves" and not c.solved:
+            verdict = "infeasible"
+        numbers = f"{c.residual:.1e}", f"{c.limit:.1e}", c.limit_from
+        table.add_row(cell(c.name), c.where, c.law, cell(c.stored_status or "–"), *numbers, verdict)
+    return table
+
+
 def _read(file: Path) -> ProblemFile:
     try:
-        return isolated(file, read, file)
+        return read_isolated(file)
     except FileError as error:
         fail(str(error), 1)
 
@@ -141,16 +151,17 @@ def _umask() -> int:
 
 
 def _console() -> Console:
-    """As wide as the terminal; wider than rich's 80 columns where there is none."""
+    """As wide as the terminal; wider than rich's 80 columns without a terminal."""
     console = Console()
     return console if console.is_terminal else Console(width=_PIPE_WIDTH)
 
 
 def _empty_table(file: Path, *header: str) -> Table:
-    table = Table(title=Text(str(file)), box=box.SIMPLE_HEAD)
+    table = Table(title=cell(file), box=box.SIMPLE_HEAD)
     for name in header:
         side = "right" if name in _NUMBERS else "left"
-        table.add_column(name, justify=side, no_wrap=name != "name", overflow="fold")
+        free = name in ("name", "says")  # untrusted texts: they wrap
+        table.add_column(name, justify=side, no_wrap=not free, overflow="fold")
     return table
 
 
@@ -160,7 +171,7 @@ def _table(file: Path, answers: list[answer.Answer]) -> Table:
     for a in answers:
         s = a.solution
         numbers = f"{s.residual:.1e}", str(s.iterations)
-        kind = (Text(a.problem.name), a.problem.kind, s.law or "–", str(a.problem.rows))
+        kind = (cell(a.problem.name), a.problem.kind, s.law or "–", str(a.problem.rows))
         table.add_row(*kind, s.status, *numbers, s.solver, f"{1e3 * a.seconds:.3f}")
     return table
 

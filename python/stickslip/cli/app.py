@@ -11,20 +11,23 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
-from stickslip import _core, cli_files, info, models, picture
-from stickslip import _options as choice
-from stickslip._options import fail
-from stickslip.compare_command import compare
+from stickslip import _core, info, models, picture
+from stickslip._text import cell, printable
+from stickslip.cli import options as choice
+from stickslip.cli.compare import compare
+from stickslip.cli.files import check_file, solve_file
+from stickslip.cli.gallery import gallery
+from stickslip.cli.options import fail
+from stickslip.cli.report import report
+from stickslip.cli.training import play, train
+from stickslip.cli.view import view
 from stickslip.contact import make_options
 from stickslip.files import ContactProblem, FileError, from_simulation, write
-from stickslip.gallery.command import gallery
-from stickslip.report import report
-from stickslip.rl import command as rl
 from stickslip.run import Account, Controller, WorstProblems, simulate
 from stickslip.sim import BatchSim
 from stickslip.timeline import Timeline
-from stickslip.view import view
 
 app = typer.Typer(
     help="Batches of small frictional-contact problems, solved together, judged one by one.",
@@ -33,12 +36,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.command("solve")(cli_files.solve_file)
-app.command("check")(cli_files.check_file)
+app.command("solve")(solve_file)
+app.command("check")(check_file)
 app.command("compare")(compare)
 app.command("gallery")(gallery)
-app.command("train")(rl.train)
-app.command("play")(rl.play)
+app.command("train")(train)
+app.command("play")(play)
 app.command("report")(report)
 app.command("view")(view)
 
@@ -90,14 +93,14 @@ def run_model(
         Path | None, typer.Option(help="Problem file for the worst problem of the run.")
     ] = None,
 ) -> None:
-    """Step many environments of a robot model and judge every one of them at every step."""
+    """Step many environments of a robot model, with a verdict for each at every step."""
     settings = {"law": law, "solver": solver, "precision": precision, "backend": backend}
     settings = {key: str(value) for key, value in settings.items()}
     console = Console()
     file, plain, sim = _start(console, model, envs, **settings, tol=tol, threads=threads)
     if dump is not None and sim.law == "mujoco":
         fail("--dump: expected a law whose problems are solved here, got mujoco")
-    name = Path(model).stem
+    name = printable(Path(model).stem)
     out = out or Path("out") / name
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -115,7 +118,7 @@ def run_model(
     timeline.save(out / "timeline.npz")
     if worst:
         write(out / "worst.h5", worst)
-    console.print(f"`stickslip report {out}` makes a page of it", markup=False)
+    console.print(cell(f"`stickslip report {out}` makes a page of it"))
     if dump is not None:
         _write_problem(console, dump, worst[0])
 
@@ -156,7 +159,7 @@ def dump_problem(
 
 
 def _start(console: Console, model: str, envs: int, **options: Any) -> tuple[Path, Any, BatchSim]:
-    """The model's file, the model as MuJoCo's own package has it, and the batch."""
+    """The model's file, the model as a mujoco.MjModel, and the batch."""
     picture.choose_opengl()
 
     try:
@@ -168,7 +171,7 @@ def _start(console: Console, model: str, envs: int, **options: Any) -> tuple[Pat
     except (ValueError, TypeError, RuntimeError) as error:
         fail(str(error))
     for note in notes:
-        console.print(f"note: {note.message}", markup=False)
+        console.print(cell(f"note: {note.message}"))
     if plain.nkey:
         sim.reset(key=0)
     return file, plain, sim
@@ -177,10 +180,10 @@ def _start(console: Console, model: str, envs: int, **options: Any) -> tuple[Pat
 def _step(
     sim: BatchSim, controller: Controller, steps: int, name: str, timeline: Timeline
 ) -> tuple[Account, list[ContactProblem]]:
-    """Steps the batch; returns the account and the worst problems."""
+    """Steps the batch; returns the record and the worst problems."""
     worst = WorstProblems(sim)
     with _progress() as progress:
-        task = progress.add_task(f"{name}, {sim.num_envs} environments", total=steps)
+        task = progress.add_task(printable(f"{name}, {sim.num_envs} environments"), total=steps)
 
         def on_step(account: Account) -> None:
             worst(account)
@@ -196,18 +199,19 @@ def _write_problem(console: Console, file: Path, problem: ContactProblem) -> Non
     except FileError as error:
         fail(str(error))
     verdict = f"{problem.rows} rows, {problem.stored.status}, {problem.stored.residual:.1e}"
-    console.print(f"wrote {file}: problem {problem.name} ({verdict})", markup=False)
+    console.print(cell(f"wrote {file}: problem {problem.name} ({verdict})"))
 
 
 def _progress() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     return Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True))
 
 
 def _report(console: Console, account: Account, settings: dict[str, Any]) -> None:
     data = account.as_dict()
     env_steps = account.num_envs * account.steps
-    table = Table("", "", title=f"{settings['model']}, law {settings['law']}", show_header=False)
+    title = Text(f"{settings['model']}, law {settings['law']}")
+    table = Table("", "", title=title, show_header=False)
     table.add_row("environments x steps", f"{account.num_envs:,} x {account.steps:,}")
     table.add_row("env-steps/s", f"{account.env_steps_per_second:,.0f}")
     table.add_section()
@@ -254,7 +258,7 @@ def _write(
         tolerance=_core.tolerance(options, 0.0),
         unit=settings["residual_unit"],
     )
-    console.print(f"wrote {image}" + ("" if rendered else " (no OpenGL: without frames)"))
+    console.print(cell(f"wrote {image}" + ("" if rendered else " (no OpenGL: without frames)")))
     if write_json:
         record = {
             "machine": info.facts(),
@@ -263,8 +267,4 @@ def _write(
             "picture": {"file": str(image), "rendered": rendered},
         }
         (out / "run.json").write_text(json.dumps(record, indent=2, allow_nan=False) + "\n")
-        console.print(f"wrote {out / 'run.json'}")
-
-
-if __name__ == "__main__":
-    main()
+        console.print(cell(f"wrote {out / 'run.json'}"))

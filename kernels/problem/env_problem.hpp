@@ -1,4 +1,4 @@
-// One environment's problem, as the bodies see it, and its checks.
+// The problem of one environment, as the bodies read it, and its checks.
 #pragma once
 #include "kernels/group/arena.hpp"
 #include "kernels/linalg/math.hpp"
@@ -22,7 +22,7 @@ struct EnvProblem {
   const Wide<In>* circular;  ///< [n] mu_j / mu_1; 1 on normals and scalar rows, 0 where mu_j = 0
   const Wide<In>* circular_inverse;  ///< [n] mu_1 / mu_j; 1 where mu_j = 0
   const Wide<In>*
-      stiffness;  ///< [scalar rows + n_contacts] 1 / rho of the residual, per row or block
+      inverse_rho;  ///< [scalar rows + n_contacts] 1 / rho of the residual, per row or block
 
   /// Whether the polygon of the pyramid has more corners than a diamond in contact k.
   SS_HD bool has_polygon([[maybe_unused]] int k) const {
@@ -82,8 +82,8 @@ SS_HD bool shape_is_valid(const EnvShape& s, const std::int32_t* dims) {
   return true;
 }
 
-/// Rows of a shape, at most INT32_MAX. `dims` is read as far as its `max_contacts` entries reach;
-/// contacts beyond count as 3 rows.
+/// Rows of a shape, at most INT32_MAX. Only the `max_contacts` entries of `dims` are read; further
+/// contacts count as 3 rows.
 SS_HD std::int32_t rows_of(const EnvShape& s, const std::int32_t* dims, std::int32_t max_contacts) {
   std::int64_t rows =
       std::int64_t(s.n_free) + s.n_nonneg + s.n_box + 3 * std::int64_t(s.n_contacts);
@@ -98,27 +98,27 @@ SS_HD std::int32_t rows_of(const EnvShape& s, const std::int32_t* dims, std::int
 template <class In>
 struct ViewScratch {
   int* block;
-  Wide<In>*slope, *circular, *circular_inverse, *stiffness;
+  Wide<In>*slope, *circular, *circular_inverse, *inverse_rho;
 
   SS_HD ViewScratch(Arena& arena, int max_rows, int max_contacts)
       : block(arena.take<int>(max_contacts + 1)),
         slope(arena.take<Wide<In>>(max_contacts)),
         circular(arena.take<Wide<In>>(max_rows)),
         circular_inverse(arena.take<Wide<In>>(max_rows)),
-        stiffness(arena.take<Wide<In>>(max_rows)) {}
+        inverse_rho(arena.take<Wide<In>>(max_rows)) {}
 
-  /// Makes the view look here.
+  /// Points the arrays of the view to this scratch.
   SS_HD void place(EnvProblem<In>& p) const {
     p.block = block;
     p.slope = slope;
     p.circular = circular;
     p.circular_inverse = circular_inverse;
-    p.stiffness = stiffness;
+    p.inverse_rho = inverse_rho;
   }
 };
 
 /// Fills the view of environment `env`.
-/// Returns solved where the shape is usable, else bad_input or over_capacity.
+/// Returns solved if the shape is usable, else bad_input or over_capacity.
 template <class G, class In>
 SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<In>& batch, std::int64_t env,
                              const ViewScratch<In>& scratch, EnvProblem<In>& p, int& rows_needed) {
@@ -134,7 +134,7 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<In>& batch, std::int
   }
   if (!shape_is_valid<In>(s, p.dims)) return EnvStatus::bad_input;
   if (s.n_box > 0 && (batch.lo.data == nullptr || batch.hi.data == nullptr)) {
-    return EnvStatus::bad_input;  // shapes in device memory are not seen by the host's checks
+    return EnvStatus::bad_input;  // the host cannot check shapes in device memory
   }
   p.n = rows_needed;
   p.n_free = s.n_free;
@@ -164,8 +164,8 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<In>& batch, std::int
   return EnvStatus::solved;
 }
 
-/// The Delassus matrix as a solver sees it: M_ij = scale(i) W_ij scale(j), without the compliance,
-/// in the arithmetic of W; column j at M + j ld.
+/// The Delassus matrix in the form that a solver needs: M_ij = scale(i) W_ij scale(j), without the
+/// compliance, in the arithmetic of W; column j at M + j ld.
 template <class G, class In, class Real, class Scale>
 SS_HD void fill_delassus(const G& g, const EnvProblem<In>& p, Real* M, int ld, const Scale& scale) {
   if (p.symmetric) {  // column j is row j: contiguous reads
@@ -181,7 +181,7 @@ SS_HD void fill_delassus(const G& g, const EnvProblem<In>& p, Real* M, int ld, c
   }
 }
 
-/// Whether the vectors' entries of row i are usable.
+/// Whether the vectors' entries of row i are valid.
 template <class In>
 SS_HD Mask<In> row_is_valid(const EnvProblem<In>& p, int i) {
   const In zero(0);
@@ -199,11 +199,11 @@ SS_HD Mask<In> row_is_valid(const EnvProblem<In>& p, int i) {
   return valid;
 }
 
-/// Whether every number is usable (docs/mathematics.md §5, bad_input); finds out whether W is
-/// symmetric. The law `convex` needs symmetry up to rounding; the others take W as given.
+/// Whether every number is valid (docs/mathematics.md §5, bad_input); also finds whether W is
+/// symmetric. Some laws need symmetry up to rounding; the others accept any W.
 template <class G, class In>
-SS_HD Mask<In> check_values(const G& g, EnvProblem<In>& p, Law law) {
-  // A difference of 0 says equal and finite at once, on the diagonal too.
+SS_HD Mask<In> check_values(const G& g, EnvProblem<In>& p, bool needs_symmetry) {
+  // A difference of 0 means both equal and finite, on the diagonal too.
   const auto differs = g.any(p.n, [&](int i) {
     const In* row = p.W + std::int64_t(i) * p.ld_W;
     Mask<In> equal = true;
@@ -219,7 +219,7 @@ SS_HD Mask<In> check_values(const G& g, EnvProblem<In>& p, Law law) {
     for (int j = 0; j < (p.symmetric ? 0 : p.n); ++j) finite = finite & is_finite(row[j]);
     return !(finite & row_is_valid(p, i));
   });
-  if (all(broken) || p.symmetric || law != Law::convex) return !broken;
+  if (all(broken) || p.symmetric || !needs_symmetry) return !broken;
   using Number = Wide<In>;
   const Number largest = g.max(p.n, [&](int i) { return p.w(i, i); });
   const Number slack = (sizeof(In) == 8 ? 1e-9 : 1e-4) * largest;
@@ -231,9 +231,17 @@ SS_HD Mask<In> check_values(const G& g, EnvProblem<In>& p, Law law) {
   return !(broken | Mask<In>(skew));
 }
 
+/// W_nn of contact k, or the block's inverse_rho if W_nn is zero: the softening of contacts is
+/// proportional to this.
+template <class In>
+SS_HD Wide<In> normal_diagonal(const EnvProblem<In>& p, int k) {
+  const Wide<In> own = p.w(p.block[k], p.block[k]);
+  return select(own > 0.0, own, p.inverse_rho[p.first_contact_row() + k]);
+}
+
 /// 1 / rho of block k: the largest diagonal entry of W_hat + R_hat in it.
 template <class In>
-SS_HD Wide<In> block_stiffness(const EnvProblem<In>& p, int k) {
+SS_HD Wide<In> block_inverse_rho(const EnvProblem<In>& p, int k) {
   Wide<In> d = 0.0;
   for (int i = p.block[k]; i < p.block[k + 1]; ++i) {
     d = max(d, p.circular[i] * p.circular[i] * p.diagonal(i));
@@ -241,16 +249,15 @@ SS_HD Wide<In> block_stiffness(const EnvProblem<In>& p, int k) {
   return d;
 }
 
-/// Slope and circular coordinates of block k. Under `frictionless` every coefficient counts as
-/// zero.
+/// Slope and circular coordinates of block k; without friction every coefficient is taken as zero.
 template <class In>
-SS_HD void enter_circular_block(const EnvProblem<In>& p, Law law, int k,
+SS_HD void enter_circular_block(const EnvProblem<In>& p, bool frictionless, int k,
                                 const ViewScratch<In>& scratch) {
   using Number = Wide<In>;
   const int a = p.block[k], dim = p.block[k + 1] - a;
   Number mu = 0.0;
   for (int j = dim - 1; j > 0; --j) mu = select(p.friction(k, j) > 0.0, p.friction(k, j), mu);
-  if (law == Law::frictionless) mu = 0.0;
+  if (frictionless) mu = 0.0;
   scratch.slope[k] = mu;
   scratch.circular[a] = scratch.circular_inverse[a] = 1.0;
   for (int j = 1; j < dim; ++j) {
@@ -261,26 +268,26 @@ SS_HD void enter_circular_block(const EnvProblem<In>& p, Law law, int k,
   }
 }
 
-/// Fills slope, circular and stiffness.
+/// Fills slope, circular and inverse_rho.
 template <class G, class In>
-SS_HD void enter_circular_coordinates(const G& g, const EnvProblem<In>& p, Law law,
+SS_HD void enter_circular_coordinates(const G& g, const EnvProblem<In>& p, bool frictionless,
                                       const ViewScratch<In>& scratch) {
   using Number = Wide<In>;
   g.for_each(p.first_contact_row(), [&](int i) {
     scratch.circular[i] = 1.0;
     scratch.circular_inverse[i] = 1.0;
   });
-  g.for_each(p.n_contacts, [&](int k) { enter_circular_block(p, law, k, scratch); });
+  g.for_each(p.n_contacts, [&](int k) { enter_circular_block(p, frictionless, k, scratch); });
   const int scalars = p.first_contact_row(), items = scalars + p.n_contacts;
   g.for_each(items, [&](int item) {
-    scratch.stiffness[item] =
-        item < scalars ? p.diagonal(item) : block_stiffness(p, item - scalars);
+    scratch.inverse_rho[item] =
+        item < scalars ? p.diagonal(item) : block_inverse_rho(p, item - scalars);
   });
-  Number largest = g.max(items, [&](int item) { return p.stiffness[item]; });
+  Number largest = g.max(items, [&](int item) { return p.inverse_rho[item]; });
   largest = select(largest > 0.0, largest, Number(1.0));
   g.for_each(items, [&](int item) {
-    const Number own = p.stiffness[item];
-    scratch.stiffness[item] = select(own > 0.0, own, largest);
+    const Number own = p.inverse_rho[item];
+    scratch.inverse_rho[item] = select(own > 0.0, own, largest);
   });
 }
 

@@ -15,8 +15,10 @@ from rich.console import Console
 from rich.table import Table
 
 from stickslip import _core, _json, info, profiles
-from stickslip._options import LawName, fail
+from stickslip._text import cell
+from stickslip.cli.options import LawName, fail
 from stickslip.compare import Comparison, Entry, summary
+from stickslip.files.isolated import read_isolated
 
 FamilyName = StrEnum("FamilyName", list(_core.families()))
 _WIDTH = 96  # of the tables
@@ -49,10 +51,11 @@ def compare(
         bool, typer.Option("--json/--no-json", help="Write compare.json, with everything.")
     ] = True,
 ) -> None:
-    """Time our solvers beside others on the same problems, and check every verdict.
+    """Time our solvers and others on the same problems, and check every verdict.
 
-    Prints one line per solver: share solved (by the independent oracle, not by its own word), times
-    over the problems, how often its own verdict was wrong. compare.png shows performance profiles.
+    Prints one line per solver: share solved (by the independent oracle, not by its own claim),
+    times over the problems, and the number of its own verdicts that were wrong. compare.png shows
+    performance profiles.
     """
     if not files and not family:
         fail("expected a FILE or --family")
@@ -60,7 +63,7 @@ def compare(
         chosen = solvers.split(",") if solvers else None
         contest = Comparison(str(law), tol, peer_tol, chosen, None if peers else [])
         for file in files or []:
-            contest.add_file(file)
+            contest.add_problems(file.stem, read_isolated(file).problems)
         for each in family or []:
             contest.add_family(str(each), contacts, count)
     except (ValueError, TypeError, OSError) as error:
@@ -77,13 +80,13 @@ def compare(
     _notes(console, contest)
     out.mkdir(parents=True, exist_ok=True)
     profiles.draw(out / "compare.png", entries, _title(contest))
-    console.print(f"wrote {out / 'compare.png'}")
+    console.print(cell(f"wrote {out / 'compare.png'}"))
     if write_json:
         settings = {"law": str(law), "tol": tol, "peer_tol": contest.peer_tol, "rounds": rounds,
                     "files": [str(f) for f in files or []], "families": list(family or []),
                     "contacts": contacts, "count": count}  # fmt: skip
         (out / "compare.json").write_text(_report(rows, entries, contest, settings))
-        console.print(f"wrote {out / 'compare.json'}")
+        console.print(cell(f"wrote {out / 'compare.json'}"))
 
 
 def _title(contest: Comparison) -> str:

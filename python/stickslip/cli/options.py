@@ -1,4 +1,4 @@
-"""Options that commands share, and how they refuse."""
+"""Options that commands share, and their error messages."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Annotated, NoReturn
 import typer
 
 from stickslip._core import Law, Precision, Solver
+from stickslip._text import printable
 
 LawName = StrEnum("LawName", [each.name for each in Law])
-SimLawName = StrEnum("SimLawName", "coulomb convex box frictionless mujoco")
+SimLawName = StrEnum("SimLawName", "coulomb convex pyramid box frictionless mujoco")
 SolverName = StrEnum("SolverName", [each.name for each in Solver])
 PrecisionName = StrEnum("PrecisionName", [each.name for each in Precision])
 BackendName = StrEnum("BackendName", "auto cpu cuda")
@@ -34,5 +35,5 @@ Seed = Annotated[int, typer.Option(min=0, help="Seed of the controls.")]
 
 def fail(message: str, code: int = 2) -> NoReturn:
     """One line on stderr, and the exit code: 2 for misuse."""
-    print(f"stickslip: {message}", file=sys.stderr)
+    print(f"stickslip: {printable(' '.join(message.split()))}", file=sys.stderr)
     raise typer.Exit(code)

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from stickslip._options import fail
+from stickslip.cli.options import fail
 from stickslip.gallery import html, pages
 from stickslip.gallery.record import Record
 from stickslip.gallery.registry import DOCUMENTS, Entry, all_entries, find
@@ -37,7 +37,7 @@ def gallery(
         ),
     ] = None,
 ) -> None:
-    """List the examples of the gallery; run those named, and check what theory says of them."""
+    """List the examples of the gallery; run those named, and check them against theory."""
     console = Console()
     console.width = max(console.width, _WIDTH)
     if not names and not run_all:

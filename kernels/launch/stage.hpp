@@ -1,0 +1,65 @@
+// One stage of a ladder: a solver, its budget, where it starts, and whether it solves the problem
+// as given or an altered one.
+#pragma once
+#include "kernels/linalg/attempt.hpp"
+#include "stickslip/types.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+enum class Method : std::int32_t { none, pgs, newton, primal, lemke, farkas, interior };
+
+/// Where a stage starts.
+enum class Start : std::int32_t {
+  last,    ///< where the previous stage ended
+  rest,    ///< at zero impulses
+  states,  ///< at random states from the seed `shake`: contacts open, sticking or sliding
+  drawn,   ///< at random impulses from the seed `shake`: contacts open, sticking or sliding
+  best     ///< at the best impulse so far
+};
+
+/// The purpose of a stage with softer contacts. If it is proved that a problem has no solution, the
+/// answer is the softened one.
+enum class Softened : std::int32_t {
+  none,    ///< nothing, or a step on the way to the problem as given
+  step,    ///< such a step; its result is the answer if there is no solution
+  growth,  ///< such a step; it shows whether impulses grow as compliance shrinks
+  answer   ///< the answer; runs if there is no solution, or if impulses have grown
+};
+
+inline constexpr double kEpsilon = 1e-8;       ///< least regularisation of Newton's Jacobian
+inline constexpr double kWeakEpsilon = 1e-12;  ///< for contacts that are nearly identical
+
+inline constexpr int kNever = 1 << 30;  ///< more rows than any environment has
+
+struct Stage {
+  Method method = Method::none;
+  int rung = 0;               ///< of the ladder; stored with the result
+  int budget = 0;             ///< sweeps, steps or pivots
+  double factor = 1.0;        ///< multiplies 1/rho of the natural map (newton)
+  double epsilon = kEpsilon;  ///< least regularisation, in double (newton)
+  bool steep = false;         ///< friction of mu > 1 in its own metric (newton)
+  Start start = Start::last;
+  double grow = 1.0;   ///< multiplies the start
+  int shake = 0;       ///< seed: scales the start by hashed numbers in [0, 1); 0: no scaling
+  bool exact = false;  ///< no early exit (pgs, lemke)
+  /// First sweeps: coarse, judged by the Newton that follows. First Lemke stage: float tableau if
+  /// mixed.
+  bool first = false;
+  Attempts attempts = {};  ///< which attempts (lemke)
+  int least_rows = 0;      ///< environments of fewer rows skip it
+  int most_rows = kNever;  ///< environments of more rows skip it
+  double soften = 0.0;     ///< compliance of contacts, times W_nn
+  double distance = 1.0;   ///< from all bounds and cones at the start (interior)
+  int rounds = 0;          ///< of De Saxce's fixed point (newton)
+  Softened softened = Softened::none;
+
+  SS_HD bool alters() const { return soften > 0.0 || rounds > 0; }
+};
+
+/// The algorithm that a result names; `farkas` finds no impulse itself.
+SS_HD Solver solver_of(Method method) {
+  if (method == Method::lemke) return Solver::lemke;
+  return method == Method::pgs ? Solver::pgs : Solver::newton;
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

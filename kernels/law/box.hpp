@@ -1,0 +1,54 @@
+// Friction of each axis by itself (box friction; Bullet, ODE):
+//
+//   0 <= r_n ⟂ u_n >= 0,   -mu_j r_n <= r_j <= mu_j r_n,   u_j = 0 inside these bounds, and against
+//
+// r_j at them: a square around the disk of Coulomb's law.
+#pragma once
+#include "kernels/law/circular.hpp"
+#include "kernels/law/facets.hpp"
+#include "kernels/law/facts.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+struct Box {
+  SS_HD static constexpr LawFacts facts() {
+    return {.friction = Friction::square, .ladder = LadderKind::sweeps};
+  }
+  SS_HD static constexpr bool supports(Solver solver) {
+    return solver == Solver::automatic || solver == Solver::pgs || solver == Solver::newton;
+  }
+
+  /// ||F||_inf / rho of a block and its rounding, m/s.
+  template <class In>
+  SS_HD static Wide<In> residual(const BlockView<In>& v) {
+    return faceted_block_residual(v, false);
+  }
+
+  /// Moves the impulse of block k onto the set.
+  template <int dim, class In>
+  SS_HD static void make_feasible(const EnvProblem<In>& p, int k, In* r) {
+    using Number = Wide<In>;
+    limit_friction<dim>(p, k, r, [](int, Number r_j, Number limit, Number) {
+      return Number(project_square(r_j, limit));
+    });
+  }
+
+  /// How far the impulse of a block lies outside the set, N s.
+  template <class In>
+  SS_HD static double violation(const BlockView<In>& v) {
+    const double r_n = double(v.r[v.row()]), limit = v.mu * max(r_n, 0.0);
+    double worst = max(0.0, -r_n);
+    for (int j = 1; j < v.dim; ++j) {
+      worst = max(worst, abs(v.r_hat(j)) - (v.scale(j) > 0.0 ? limit : 0.0));
+    }
+    return worst;
+  }
+
+  /// The impulse of one block with the others fixed: axis by axis.
+  template <class Block>
+  SS_HD static void solve_block(Block& block) {
+    block.clamp_axes();
+  }
+};
+
+}  // namespace stickslip::kernels::inline SS_ISA

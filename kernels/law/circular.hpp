@@ -1,0 +1,77 @@
+// What the laws with a circular cone share: ||r_t|| <= mu r_n in circular coordinates.
+#pragma once
+#include "kernels/cone/project.hpp"
+#include "kernels/law/limits.hpp"
+#include "kernels/residual/rounding.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// ||F_k||_inf / rho_k of a contact block, and its rounding; with De Saxce's `shift` of the gap.
+/// Where the projection is the identity, F = rho (u + Gamma) is computed without cancellation;
+/// rounding of r does not count there, unless it could move y out of the cone.
+template <int dim, class In>
+SS_HD Wide<In> cone_block_residual(const BlockView<In>& v, bool shifted) {
+  using Number = Wide<In>;
+  const Rounding<Number> rounding = block_rounding(v.p, v.r, v.u, v.k);
+  // Gamma = mu ||u_t|| e_n
+  const Number shift = shifted ? Number(v.mu * v.sliding_speed()) : Number(0.0);
+  const Number u_n = v.u[v.row()] + shift;
+  const Number r_n = Number(v.r[v.row()]);
+  const Number inverse_rho = v.inverse_rho(), rho = 1.0 / inverse_rho;
+  const Number y_n = fma(-rho, u_n, r_n);
+  Number length = 0.0;
+  for (int j = 1; j < dim; ++j) {
+    const Number y = select(v.scale(j) > 0.0, fma(-rho, v.u_hat(j), v.r_hat(j)), Number(0.0));
+    length = fma(y, y, length);
+  }
+  length = sqrt(length);
+  const auto projected = project_cone(v.mu, y_n, length);
+  const Number room = inverse_rho * select(v.mu > 0.0, fma(v.mu, y_n, -length) / (1.0 + v.mu), y_n);
+  const auto deep = room > rounding.velocity + rounding.impulse;
+  Number worst = select(projected.inside, abs(u_n), abs(r_n - projected.normal) * inverse_rho);
+  for (int j = 1; j < dim; ++j) {
+    const Number y = fma(-rho, v.u_hat(j), v.r_hat(j));
+    const Number coupled = select(projected.inside, abs(v.u_hat(j)),
+                                  abs(fma(-projected.factor, y, v.r_hat(j))) * inverse_rho);
+    worst = max(worst, select(v.scale(j) > 0.0, coupled, abs(v.r_hat(j)) * inverse_rho));
+  }
+  return widened(worst) + rounding.velocity + select(deep, Number(0.0), rounding.impulse);
+}
+
+/// The same for every dimension of a block.
+template <class In>
+SS_HD Wide<In> cone_residual(const BlockView<In>& v, bool shifted) {
+  Wide<In> worst = 0.0;
+  with_dim(v.dim, [&](auto dim) { worst = cone_block_residual<dim()>(v, shifted); });
+  return worst;
+}
+
+/// Moves r onto the cone: r_n >= 0, then friction shorter, with r_n as it is.
+template <int dim, class In>
+SS_HD void make_circular(const EnvProblem<In>& p, int k, In* r) {
+  using Number = Wide<In>;
+  Number square = 0.0;  // share of the allowed friction that is used, squared
+  limit_friction<dim>(p, k, r, [&](int, Number r_j, Number, Number share) {
+    square = fma(share, share, square);
+    return r_j;
+  });
+  shorten_friction<dim>(p, k, r, square > 1.0, [&] { return Number(1.0 / sqrt(square)); });
+}
+
+/// How far the impulses of a block lie outside the cone, N s.
+template <class In>
+SS_HD double circular_violation(const BlockView<In>& v) {
+  const double r_n = double(v.r[v.row()]);
+  double square = 0.0, worst = max(0.0, -r_n);
+  for (int j = 1; j < v.dim; ++j) {
+    const double r_j = v.r_hat(j);
+    if (v.scale(j) > 0.0) {
+      square = fma(r_j, r_j, square);
+    } else {
+      worst = max(worst, abs(r_j));
+    }
+  }
+  return max(worst, sqrt(square) - v.mu * max(r_n, 0.0));
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

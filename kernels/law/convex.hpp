@@ -1,0 +1,50 @@
+// The convex model of MuJoCo (Todorov 2014; Anitescu 2006): Coulomb's law without the shift of the
+// gap,
+//
+//   K_mu  ∋  r  ⟂  u  ∈  K_mu*,
+//
+// the optimality conditions of  min 1/2 r^T W r + b^T r  over the cones. Sliding contacts separate
+// with u_n = mu ||u_t||. W must be symmetric.
+#pragma once
+#include "kernels/law/circular.hpp"
+#include "kernels/law/facts.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+struct Convex {
+  SS_HD static constexpr LawFacts facts() {
+    return {.friction = Friction::cone,
+            .ladder = LadderKind::primal,
+            .needs_symmetric_W = true,
+            .has_one_rho = true};
+  }
+  SS_HD static constexpr bool supports(Solver solver) { return solver != Solver::lemke; }
+
+  /// ||F||_inf / rho of a block and its rounding, m/s.
+  template <class In>
+  SS_HD static Wide<In> residual(const BlockView<In>& v) {
+    return cone_residual(v, false);
+  }
+
+  /// Moves the impulse of block k onto the set.
+  template <int dim, class In>
+  SS_HD static void make_feasible(const EnvProblem<In>& p, int k, In* r) {
+    make_circular<dim>(p, k, r);
+  }
+
+  /// How far the impulse of a block lies outside the set, N s.
+  template <class In>
+  SS_HD static double violation(const BlockView<In>& v) {
+    return circular_violation(v);
+  }
+
+  /// The impulse of one block with the others fixed: sticking, else some steps of projected
+  /// gradient.
+  template <class Block>
+  SS_HD static void solve_block(Block& block) {
+    const auto slides = !block.stick();
+    if (any(slides)) block.project_gradient(slides);
+  }
+};
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -1,0 +1,33 @@
+// What the solvers and the ladder must know about a law.
+#pragma once
+#include "kernels/group/defs.hpp"
+#include "stickslip/types.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// The set of friction that Newton's method linearises.
+enum class Friction : std::int32_t {
+  disk,   ///< of radius mu y_n: Alart-Curnier
+  cone,   ///< natural map of the cone
+  square  ///< |t_j| <= mu y_n
+};
+
+/// The ladder of `solver = automatic` (launch/ladder.hpp).
+enum class LadderKind : std::int32_t {
+  newton,  ///< sweeps and Newton
+  primal,  ///< sweeps, Newton on the convex dual (primal.hpp), then the same
+  sweeps,  ///< many sweeps, then Newton
+  pivots   ///< Lemke's method
+};
+
+struct LawFacts {
+  Friction friction = Friction::disk;
+  LadderKind ladder = LadderKind::newton;
+  bool needs_symmetric_W = false;
+  bool is_frictionless = false;
+  bool has_gap_shift = false;     ///< De Saxce's Gamma = mu |u_t| e_n in its natural map
+  bool has_one_rho = false;       ///< blocks are projected as a whole, with one rho for all rows
+  bool has_central_path = false;  ///< the interior point can solve it
+};
+
+}  // namespace stickslip::kernels::inline SS_ISA

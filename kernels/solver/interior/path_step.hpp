@@ -1,0 +1,109 @@
+// Newton's step on the equations of the central path: W + D by LU, D one block per row or cone.
+#pragma once
+#include "kernels/solver/interior/central_path.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// W + D, factorised. D_ii = low / (z - lo) + high / (hi - z); cones add mu Q_t0 in the column of
+/// their normal and Q_tt. Free rows add nothing; if those of W are linearly dependent, `kRegular`
+/// of each diagonal entry regularises them.
+template <class Real, class G>
+SS_HD bool factor_path(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w) {
+  constexpr Real kRegular = Real(1e-12);
+  const LinearSystem<Real>& m = w.system;
+  // W is read along its columns; if it is symmetric, they are also its rows.
+  const std::int64_t row_step = s.symmetric ? s.ld : 1, column_step = s.symmetric ? 1 : s.ld;
+  g.for_each_2d(s.n, padded(s.n), [&](int i, int j) {
+    m.a[std::int64_t(i) * m.ld + j] = j < s.n ? s.W[i * row_step + j * column_step] : Real(0);
+  });
+  g.for_each(s.n, [&](int i) {
+    Real* row = m.a + std::int64_t(i) * m.ld;
+    m.row[i] = row;
+    m.right()[i] = Real(0);
+    row[i] = fma(kRegular, row[i] + Real(1e-3), row[i]);
+    if (w.has_low(i)) row[i] += w.at.low[i] / w.above_low(i);
+    if (w.has_high(i)) row[i] += w.at.high[i] / w.below_high(i);
+  });
+  for_cones(g, s, [&](int k) {
+    const int a = s.block[k], end = s.block[k + 1];
+    w.cone[k] = {cone_impulse(s, k, w.at), cone_velocity(s, k, w.at), w.q + a + 1};
+    const Real inverse = Real(1) / w.cone[k].theta;
+    for (int i = a + 1; i < end; ++i) {
+      Real* row = m.a + std::int64_t(i) * m.ld;
+      const Real factor = Real(2) * inverse * w.q[i];
+      row[a] = fma(s.mu[k] * factor, w.cone[k].head, row[a]);
+      for (int j = a + 1; j < end; ++j) row[j] = fma(factor, w.q[j], row[j]);
+      row[i] += inverse;
+    }
+  });
+  return factor_lu(g, m, s.n);
+}
+
+/// The right side: -u + target / (z - lo) - target / (hi - z), in cones -u_t + target (x^-1)_t,
+/// minus the corrections.
+template <class Real, class G>
+SS_HD void set_right_side(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w,
+                          Real target) {
+  g.for_each(s.n, [&](int i) {
+    Real value = -w.at.u[i];
+    if (w.has_low(i)) value += target / w.above_low(i) - w.c_low[i];
+    if (w.has_high(i)) value -= target / w.below_high(i) - w.c_high[i];
+    w.right[i] = value;
+  });
+  for_cones(g, s, [&](int k) {
+    const Real push = target / determinant(cone_impulse(s, k, w.at));
+    for (int i = s.block[k] + 1; i < s.block[k + 1]; ++i) {
+      w.right[i] -= fma(push, w.at.z[i], w.c_low[i]);
+    }
+  });
+}
+
+/// w.step: towards the point of the path whose products are `target`, with the last factorisation.
+/// False if it is not finite.
+template <class Real, class G>
+SS_HD bool solve_path(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w, Real target) {
+  const PathPoint<Real>&p = w.at, &d = w.step;
+  set_right_side(g, s, w, target);
+  if (!solve_again(g, w.system, s.n, w.right, w.x)) return false;
+  g.for_each(s.ld, [&](int i) { d.z[i] = i < s.n ? w.x[i] : Real(0); });
+  matvec(g, s.n, s.W, s.ld, d.z, s.zero, d.u);
+  g.for_each(s.n, [&](int i) {
+    d.low[i] = d.high[i] = Real(0);
+    if (w.has_low(i)) {
+      d.low[i] = fma(-p.low[i], d.z[i], target) / w.above_low(i) - p.low[i] - w.c_low[i];
+    }
+    if (w.has_high(i)) {
+      d.high[i] = fma(p.high[i], d.z[i], target) / w.below_high(i) - p.high[i] - w.c_high[i];
+    }
+  });
+  for_cones(g, s, [&](int k) {  // dy_0 = (target x^-1 - y - c - Q dx)_0
+    const auto x = cone_impulse(s, k, p), dx = cone_impulse(s, k, d), q = w.scaling(s, k);
+    const Real along = fma(q.head, dx.head, dot_tails(q, dx));
+    const Real turned = fma(Real(2) * q.head, along, -dx.head) / w.cone[k].theta;
+    const int i = s.block[k] + 1;
+    d.high[i] = target * x.head / determinant(x) - p.high[i] - w.c_high[i] - turned;
+  });
+  return true;
+}
+
+template <class Real, class G>
+SS_HD void clear_corrections(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w) {
+  g.for_each(s.n, [&](int i) { w.c_low[i] = w.c_high[i] = Real(0); });
+}
+
+/// Corrections: the second order of the products along w.step.
+template <class Real, class G>
+SS_HD void set_corrections(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w) {
+  const PathPoint<Real>&p = w.at, &d = w.step;
+  g.for_each(s.n, [&](int i) {
+    if (w.has_low(i)) w.c_low[i] = d.low[i] * d.z[i] / w.above_low(i);
+    if (w.has_high(i)) w.c_high[i] = -d.high[i] * d.z[i] / w.below_high(i);
+  });
+  for_cones(g, s, [&](int k) {
+    const int i = s.block[k] + 1;
+    w.c_high[i] = second_order(w.scaling(s, k), w.cone[k].theta, cone_impulse(s, k, p),
+                               cone_impulse(s, k, d), cone_velocity(s, k, d), w.c_low + i);
+  });
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -1,0 +1,5 @@
+"""`python -m stickslip.cli`"""
+
+from stickslip.cli import main
+
+main()

@@ -1,0 +1,31 @@
+// The interior-point method on groups with another order of lanes, and on dirty scratch.
+#include <gtest/gtest.h>
+
+#include "kernels/group/permuted_group.hpp"
+#include "tests/support/batches.hpp"
+#include "tests/support/interior_runner.hpp"
+#include "tests/support/mixed.hpp"
+
+namespace stickslip {
+namespace {
+
+TEST(Interior, gives_the_same_bits_on_every_group) {
+  const auto problems = support::make_mixed_problems(20, {.max_contacts = 6});
+  const auto batch = support::to_batch<double>(problems);
+  for (int env = 0; env < batch.num_envs(); ++env) {
+    for (bool finish : {false, true}) {
+      const auto run = [&](const auto& group) {
+        return support::run_interior_alone(group, batch.view(), env, finish);
+      };
+      const auto expected = run(kernels::HostGroup{});
+      for (std::uint32_t seed : {1U, 2U, 17U}) {
+        kernels::PermutedGroup<1> group;
+        group.seed = seed;
+        EXPECT_EQ(run(group), expected) << "problem " << env << ", seed " << seed;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stickslip

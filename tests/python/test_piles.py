@@ -1,0 +1,37 @@
+"""Piles of 27 to 50 bodies in a bin: the interior-point method solves what Newton cannot.
+
+`python bench/run_piles.py --record FILE.h5` records such problems; these are from an earlier
+version of the time step."""
+
+from pathlib import Path
+
+import pytest
+
+import stickslip
+from stickslip import SolveOptions, files
+
+PILES = files.read(Path(__file__).parent / "data" / "piles.h5").problems
+
+
+def solve(pile, **options):
+    return stickslip.solve(pile.W, pile.b, pile.mu, dims=pile.dims, options=SolveOptions(**options))
+
+
+@pytest.mark.parametrize("pile", PILES, ids=lambda pile: pile.name)
+def test_piles_are_solved(pile):
+    first = solve(pile, max_rung=0)
+    assert first.status == stickslip.Status.not_converged, "too easy to show anything"
+    solution = solve(pile)
+    assert solution.status == stickslip.Status.solved
+    assert solution.rung == 1
+    residual = stickslip.residual(pile.W, pile.b, pile.mu, solution.impulse, dims=pile.dims)
+    assert residual <= 1e-9 * (1 + abs(pile.b).max())
+
+
+def test_piles_have_the_same_bits_in_any_batch():
+    pile = min(PILES, key=lambda pile: len(pile.b))
+    alone = solve(pile)
+    many = stickslip.solve(
+        [pile.W] * 3, [pile.b] * 3, [pile.mu] * 3, dims=[pile.dims] * 3, threads=2
+    )
+    assert all((impulse == alone.impulse).all() for impulse in many.impulse)

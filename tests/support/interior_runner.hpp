@@ -1,0 +1,39 @@
+// Runs only the interior-point method on one environment, on any group.
+#pragma once
+#include "tests/support/env_runner.hpp"
+
+namespace stickslip::support {
+
+/// Its impulse for an environment of the batch, from rest; `finish`: with Newton steps at the end,
+/// as the ladder runs it.
+template <class G>
+std::vector<double> run_interior_alone(const G& g, const ProblemBatch<double>& batch, int env,
+                                       bool finish, const SolveOptions& options = {}) {
+  using namespace kernels;
+  EnvMemory<double, double, double> memory(max(batch.max_rows, kInteriorRows), batch.max_contacts);
+  memory.poison();
+  auto scratch = memory.scratch();
+  std::vector<double> impulse(std::size_t(batch.max_rows));
+  EnvProblem<double> p{};
+  int rows_needed = 0;
+  open_problem(g, batch, env, scratch.view, p, rows_needed);
+  check_values(g, p, facts_of(options.law).needs_symmetric_W);
+  enter_circular_coordinates(g, p, facts_of(options.law).is_frictionless, scratch.view);
+  open_judge(g, p, options, scratch.judge_memory, impulse.data(), nullptr, scratch.judge);
+  judge_start(g, p, scratch.judge);
+  scale_problem(g, p, options.law, scratch.scaled);
+  const Stage stage = many_rows(1, options.max_newton);
+  place_start<true>(g, p, stage, scratch.judge);
+  Arena arena = scratch.stage;
+  if (finish) {
+    run_interior_stage(g, p, stage, scratch.scaled, arena, scratch.judge);
+  } else {
+    const LinearSystem<double> system(arena, p.n);
+    const CentralPath<double> path(arena, p.n, p.n_contacts, system);
+    run_interior(g, p, scratch.scaled, path, stage.budget, stage.distance, kEndOfPath,
+                 scratch.judge, [] { return 0; });
+  }
+  return impulse;
+}
+
+}  // namespace stickslip::support
