@@ -1,13 +1,15 @@
 #include "src/mujoco/warm_start.hpp"
 
 #include <algorithm>
+#include <bitset>
 #include <limits>
 
 namespace stickslip::mujoco {
 namespace {
 
 // In steps with more contacts, the others start cold. All are copied with the state.
-constexpr int kMostContacts = 16;
+constexpr int kContactsPerTree = 16;  // a robot, or a body of a pile
+constexpr int kMostContacts = 1024;
 constexpr int kMostRows = 256;
 
 // A contact: its pair, position [3], force [3] and, if geoms have torsional friction, moment [3],
@@ -58,7 +60,7 @@ const mjContact& contact_at(const mjData* d, const EnvSlot& slot, int row) {
 ImpulseStore::ImpulseStore(mjModel& m)
     : begin_(int(m.nuserdata)),
       max_rows_(most_rows(m)),
-      max_contacts_(kMostContacts),
+      max_contacts_(std::min(kContactsPerTree * std::max(int(m.ntree), 1), kMostContacts)),
       contact_size_(has_moments(m) ? kContactSize : kMoment) {
   m.nuserdata += 2 + 2 * max_rows_ + contact_size_ * max_contacts_;
 }
@@ -93,7 +95,8 @@ bool ImpulseStore::recall_rows(const mjModel* m, const mjData* d, const EnvSlot&
 bool ImpulseStore::recall_contacts(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows,
                                    double* r) const {
   const int count = count_in(d->userdata[begin_ + 1], max_contacts_);
-  bool taken[kMostContacts] = {}, found = false;
+  std::bitset<kMostContacts> taken;
+  bool found = false;
   for (int row = rows_of(*slot.shape); row < rows; row += contact_at(d, slot, row).dim) {
     const mjContact& contact = contact_at(d, slot, row);
     const mjtNum pair = pair_of(m, contact);
@@ -101,7 +104,7 @@ bool ImpulseStore::recall_contacts(const mjModel* m, const mjData* d, const EnvS
     int nearest = -1;
     for (int k = 0; k < count; ++k) {
       const mjtNum* kept = kept_contacts(d) + contact_size_ * k;
-      if (taken[k] || kept[kPair] != pair) continue;
+      if (kept[kPair] != pair || taken[std::size_t(k)]) continue;
       const mjtNum distance = mju_dist3(kept + kPosition, contact.pos);
       if (distance < least) {
         least = distance;
@@ -109,7 +112,7 @@ bool ImpulseStore::recall_contacts(const mjModel* m, const mjData* d, const EnvS
       }
     }
     if (nearest < 0) continue;
-    taken[nearest] = found = true;
+    taken[std::size_t(nearest)] = found = true;
     const mjtNum* kept = kept_contacts(d) + contact_size_ * nearest;
     mjtNum local[6];
     mju_mulMatVec3(local, contact.frame, kept + kForce);

@@ -13,7 +13,7 @@ class ImpulseStore {
  public:
   ImpulseStore() = default;
   /// Makes room in the model, before it has any mjData: for all of its rows that are not contacts,
-  /// and for 16 contacts.
+  /// and for 16 contacts of each tree of bodies (a robot, or a body of a pile).
   explicit ImpulseStore(mjModel& m);
 
   /// Writes a start r [rows] for the problem in `slot`, 0 where nothing is known. Returns whether
