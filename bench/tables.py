@@ -109,6 +109,14 @@ def rungs(report: dict) -> str:
     return table(["", *(f"rung {i}" for i in range(5)), "solved"], rows)
 
 
+def piles(report: dict) -> str:
+    """Steps of piles: shares solved, milliseconds of a step."""
+    rows = [[r["pile"], number(r["rows_median"]), f"{100 * r['solved']:.2f} %",
+             f"{100 * r['solved_by_rung0']:.1f} %", *(number(r[f"ms_{q}"]) for q in (50, 90, 99))]
+            for r in report["results"]]  # fmt: skip
+    return table(["pile", "rows", "solved", "by rung 0", "median ms", "p90", "p99"], rows)
+
+
 def plain(report: dict) -> str:
     rows = [[r["name"], number(r["us"]), f"{number(r['us_min'])} – {number(r['us_max_of_runs'])}"]
             for r in report["results"]]  # fmt: skip
@@ -210,8 +218,8 @@ def peers(report: dict, case: str) -> str:
                  rows)  # fmt: skip
 
 
-KINDS = {f.__name__: f for f in (machine, solvers, compare, robots, rungs, plain, scaling, models,
-                                 steps, robot_steps, warm, environments, training, gaits,
+KINDS = {f.__name__: f for f in (machine, solvers, compare, robots, rungs, piles, plain, scaling,
+                                 models, steps, robot_steps, warm, environments, training, gaits,
                                  peers_by_size, peers)}  # fmt: skip
 
 
