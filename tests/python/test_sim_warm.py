@@ -32,7 +32,7 @@ def test_a_resting_contact_starts_from_its_last_impulse():
 
 
 def test_piles_remember_all_of_their_contacts():
-    """A pile has many more contacts than a robot: with 16 for all, 27 spheres were not solved."""
+    """A pile has many more contacts than a robot; with room for 16, most of it started at rest."""
     sim = BatchSim(stack(6), 1)
     steps(sim, 2)
     assert len(sim.contacts(0)) == 24
