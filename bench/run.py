@@ -52,7 +52,7 @@ COUNTERS = [
     "us_max",
     *(f"rung{i}" for i in range(5)),
 ]
-SCRIPTS = ["models", "envs", "piles"]
+SCRIPTS = ["models", "envs", "piles", "budget"]
 LONG = ["training"]  # hours: only on request
 
 

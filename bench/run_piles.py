@@ -1,6 +1,7 @@
 """Bins of spheres, capsules and boxes: problems of 60 to 400 rows, step after step.
 
-    python bench/run_piles.py [OUT.json] [--only spheres27 ...] [--seconds 2] [--record FILE.h5]
+    python bench/run_piles.py [OUT.json] [--only spheres27 ...] [--seconds 2] [--seed 0]
+        [--record FILE.h5]
 
 The bodies fall into the bin in layers of nine. One environment, one thread, law `coulomb`, warm
 starts, h = 5 ms. --record keeps problems that rung 0 leaves unsolved, as in tests/python/data.
@@ -26,8 +27,8 @@ PILES = {"spheres27": 27, "spheres50": 50, "capsules27": 27, "boxes18": 18}
 RECORDED = 4  # problems of each pile, spread over the time
 
 
-def bin_of(shape: str, bodies: int) -> str:
-    """MJCF of `bodies` of one shape above a bin of 0.4 m."""
+def bin_of(shape: str, bodies: int, seed: int = 0) -> str:
+    """MJCF of `bodies` of one shape above a bin of 0.4 m, each up to 5 mm away from a grid."""
     half = 0.22
     walls = (
         (0.02, half, -half, 0),
@@ -36,7 +37,7 @@ def bin_of(shape: str, bodies: int) -> str:
         (half, 0.02, 0, half),
     )
     text = "".join(f'<geom type="box" size="{w} {d} .5" pos="{x} {y} .5"/>' for w, d, x, y in walls)
-    random = np.random.default_rng(0)
+    random = np.random.default_rng(seed)
     for i in range(bodies):
         layer, place = divmod(i, 9)
         x, y = (0.12 * (k - 1) + random.uniform(-0.005, 0.005) for k in (place % 3, place // 3))
@@ -55,8 +56,8 @@ def solved_by_rung0(sim: BatchSim) -> bool:
     return stickslip.solve(**problem, options=SolveOptions(max_rung=0), threads=1).ok
 
 
-def measure(name: str, seconds: float, record: Path | None) -> dict:
-    sim = BatchSim(bin_of(name.rstrip("0123456789"), PILES[name]), threads=1)
+def measure(name: str, seconds: float, seed: int, record: Path | None) -> dict:
+    sim = BatchSim(bin_of(name.rstrip("0123456789"), PILES[name], seed), threads=1)
     steps = round(seconds / STEP)
     walls, rows, solved, residuals, first, recorded = [], [], [], [], [], 0
     for step in range(steps):
@@ -74,6 +75,7 @@ def measure(name: str, seconds: float, record: Path | None) -> dict:
             recorded += 1
     return {
         "pile": name,
+        "seed": seed,
         "steps": steps,
         "rows_median": float(np.median(rows)),
         "rows_max": max(rows),
@@ -89,11 +91,12 @@ def main() -> None:
     parser.add_argument("out", nargs="?", type=Path)
     parser.add_argument("--only", nargs="+", choices=list(PILES), default=list(PILES))
     parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--seed", type=int, default=0, help="of the bodies' places")
     parser.add_argument("--record", type=Path)
     given = parser.parse_args()
     results = []
     for name in given.only:
-        results.append(measure(name, given.seconds, given.record))
+        results.append(measure(name, given.seconds, given.seed, given.record))
         print(json.dumps(results[-1]), flush=True)
     if given.out:
         given.out.write_text(json.dumps(results, indent=1))

@@ -36,22 +36,20 @@ inline constexpr int kInteriorRows = kRetryRows + 1;  ///< fewest rows for the i
 inline constexpr int kMostSteps = 1 << 24;  ///< of `max_newton`, so that its multiples fit an int
 
 /// Rung 1 of environments with many rows: the interior point from the best impulse so far; after
-/// the homotopy the same from rest, with harder contacts in each stage, each from the end of the
-/// one before; then Newton with many steps.
+/// the homotopy the continuation from the best impulse, and from rest; then Newton with many steps.
 SS_HD Stage many_rows(int index, int steps) {
-  if (index == 7) return {.method = Method::pgs, .rung = 1, .budget = 3, .start = Start::rest};
-  if (index == 8) return {.method = Method::newton, .rung = 1, .budget = 10 * steps};
-  Stage stage{.method = Method::interior, .rung = 1, .budget = 6 * steps};
-  stage.start = index == 0 ? Start::best : (index < 3 ? Start::rest : Start::last);
-  if (index == 0) stage.distance = 0.1;
-  double soften = 1e-2;
-  for (int harder = 2; harder < index; ++harder) {
-    stage.distance = sqrt(soften);  // velocities had an error of some soften z
-    soften *= 0.1;
+  Stage stage{.method = Method::continuation, .rung = 1, .budget = 22 * steps};
+  if (index == 0) {
+    stage.method = Method::interior;
+    stage.budget = 4 * steps;
   }
-  if (index < 2 || index == 6) return stage;
-  stage.soften = soften;
-  stage.budget = 4 * steps / 3;
+  if (index < 2) {
+    stage.start = Start::best;
+    stage.distance = 0.1;
+  }
+  if (index == 2) stage.start = Start::rest;
+  if (index == 3) return {.method = Method::pgs, .rung = 1, .budget = 3, .start = Start::rest};
+  if (index == 4) return {.method = Method::newton, .rung = 1, .budget = 10 * steps};
   return stage;
 }
 
@@ -117,9 +115,9 @@ inline constexpr int kFarkasPasses = 100;  ///< each a fraction of a Newton step
 // Stages of the ladder below.
 inline constexpr int kFirstProof = 5;
 inline constexpr int kHomotopy = 7;   ///< 4 stages
-inline constexpr int kManyRows = 12;  ///< 8 stages; the first of `many_rows` comes earlier
-inline constexpr int kShaken = 22;    ///< 40 stages
-inline constexpr int kDrawn = 62;     ///< kDrawnStarts or kFloatStarts stages
+inline constexpr int kManyRows = 11;  ///< 4 stages; the first of `many_rows` comes earlier
+inline constexpr int kShaken = 18;    ///< 40 stages
+inline constexpr int kDrawn = 58;     ///< kDrawnStarts or kFloatStarts stages
 
 /// The ladder of Coulomb's law (docs/mathematics.md §11, with the problems that each rung solves):
 /// sweeps and Newton, then the stages for problems where those fail.
@@ -128,7 +126,7 @@ SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
   const int steps = min(o.max_newton, kMostSteps), many = 10 * steps / 3;
   // At least one: the first stage of rung 1 begins at rest, as the stages after it require.
   const int few = max(min(1, steps), 2 * steps / 3);
-  if (index == kFirstProof + 1 || (index >= kManyRows && index < kManyRows + 8)) {
+  if (index == kFirstProof + 1 || (index >= kManyRows && index < kManyRows + 4)) {
     Stage stage = many_rows(index < kManyRows ? 0 : index - kManyRows + 1, steps);
     stage.least_rows = facts_of(o.law).has_central_path ? kInteriorRows : kNever;
     return stage;
@@ -146,7 +144,7 @@ SS_HD Stage newton_ladder(int index, const SolveOptions& o) {
       return {.method = newton, .budget = few, .most_rows = kRetryRows};
     case kFirstProof:
       return {.method = Method::farkas, .rung = 1, .budget = kFarkasPasses};
-    case kManyRows - 1:
+    case kShaken - 3:
       return by_velocities(1, many);
     case kShaken - 2:  // De Saxce's fixed point
       return {.method = newton, .rung = 2, .budget = many, .rounds = 40};
@@ -230,12 +228,12 @@ SS_HD double work_of(const Stage& stage, int n) {
 }
 
 /// Work of the stages after rung 0, unless the options set it. `thorough`: enough for the whole
-/// ladder for 25 rows, and for most of `many_rows` for any n. If not: less for up to 64 rows,
-/// because in a simulation a failure costs only one step of one environment.
+/// ladder for 25 rows, and for both continuations of `many_rows` for any n. If not: less for up to
+/// 64 rows, because in a simulation a failure costs only one step of one environment.
 SS_HD double work_after_rung_0(int n, bool thorough) {
   const double cube = double(n) * n * n;
-  if (thorough) return max(1e9, 1060.0 * cube);
-  return n > kRetryRows ? 1060.0 * cube : max(1e7, 100.0 * cube);
+  if (thorough) return max(1e9, 1300.0 * cube);
+  return n > kRetryRows ? 1300.0 * cube : max(1e7, 100.0 * cube);
 }
 
 /// The same for problems that seem to have no solution.

@@ -220,7 +220,9 @@ SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
     return int(run_pgs(g, p, s, pgs, stage.budget, stage.exact, !stage.first, judge));
   }
   if constexpr (EnvScratch<Real, Factor, In, kProgram>::kLater) {
-    if (stage.method == Method::interior) return run_interior_stage(g, p, stage, s, arena, judge);
+    if (stage.method == Method::interior || stage.method == Method::continuation) {
+      return run_interior_stage(g, p, stage, s, arena, judge);
+    }
   }
   if constexpr (kProgram == Program::sweeping) {
     return 0;

@@ -6,7 +6,16 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-enum class Method : std::int32_t { none, pgs, newton, primal, lemke, farkas, interior };
+enum class Method : std::int32_t {
+  none,
+  pgs,
+  newton,
+  primal,
+  lemke,
+  farkas,
+  interior,
+  continuation
+};
 
 /// Where a stage starts.
 enum class Start : std::int32_t {
@@ -49,7 +58,7 @@ struct Stage {
   int least_rows = 0;      ///< environments of fewer rows skip it
   int most_rows = kNever;  ///< environments of more rows skip it
   double soften = 0.0;     ///< compliance of contacts, times W_nn
-  double distance = 1.0;   ///< from all bounds and cones at the start (interior)
+  double distance = 1.0;   ///< from all bounds and cones at the start (interior, continuation)
   int rounds = 0;          ///< of De Saxce's fixed point (newton)
   Softened softened = Softened::none;
 

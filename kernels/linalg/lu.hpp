@@ -24,6 +24,7 @@ struct LinearSystem {
   // After `keep_factors`, for `solve_again`:
   Real* lower = nullptr;  ///< [n][ld] multipliers, column by column, in the original row order
   int* origin = nullptr;  ///< [n] place of each row in the original order
+  int* odd = nullptr;     ///< [1] whether the number of exchanges of rows is odd
 
   SS_HD LinearSystem(Arena& arena, int max_rows)
       : a(arena.take<Real>(std::size_t(max_rows) * padded(max_rows))),
@@ -35,6 +36,7 @@ struct LinearSystem {
   SS_HD void keep_factors(Arena& arena, int max_rows) {
     lower = arena.take<Real>(std::size_t(max_rows) * padded(max_rows));
     origin = arena.take<int>(max_rows);
+    odd = arena.take<int>(1);
   }
   SS_HD Real* column(int q) const { return panel + std::int64_t(q) * ld; }
   SS_HD Real* right() const { return column(kPanel); }
@@ -60,6 +62,7 @@ SS_HD bool bring_pivot(const G& g, const LinearSystem<Real>& m, int n, int k, in
       const int origin = m.origin[pivot];
       m.origin[pivot] = m.origin[k];
       m.origin[k] = origin;
+      *m.odd ^= 1;
     }
     for (int p = 0; p < LinearSystem<Real>::kColumns; ++p) {
       const Real value = m.column(p)[pivot];
@@ -206,12 +209,22 @@ SS_HD void keep_multipliers(const G& g, const LinearSystem<Real>& m, int n, int 
 template <class Real, class G>
 SS_HD bool factor_lu(const G& g, const LinearSystem<Real>& m, int n) {
   scale_rows(g, m, n);
-  if (m.lower != nullptr) g.for_each(n, [&](int i) { m.origin[i] = i; });
+  if (m.lower != nullptr) {
+    g.for_each(n, [&](int i) { m.origin[i] = i; });
+    g.once([&] { *m.odd = 0; });
+  }
   for (int k0 = 0; k0 < n; k0 += 4) {
     if (!factor_panel(g, m, n, k0)) return false;
     if (m.lower != nullptr) keep_multipliers(g, m, n, k0);
   }
   return true;
+}
+
+/// The sign of det A after `factor_lu`, with factors that were kept.
+template <class Real, class G>
+SS_HD int determinant_sign(const G& g, const LinearSystem<Real>& m, int n) {
+  const int negative = g.sum(n, [&](int k) { return m.row[k][k] < Real(0) ? 1 : 0; });
+  return (negative + *m.odd) % 2 == 0 ? 1 : -1;
 }
 
 /// Solves in place; x gets the solution. False if a pivot vanishes or the result is not finite.

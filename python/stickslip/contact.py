@@ -32,7 +32,7 @@ class SolveOptions:
     exact_pivots: bool = False  #: exactly `max_pivots` pivots of "lemke", without an early exit
     directions: int = 4  #: of law "pyramid" in the sliding plane: 4, 8, 16, 32 or 64
     #: multiplications for one environment (a Newton step of n rows counts n**3), after which its
-    #: best impulse is the answer; 0: all of rung 0, then max(1e9, 1060 n**3)
+    #: best impulse is the answer; 0: all of rung 0, then max(1e9, 1300 n**3)
     max_work: float = 0.0
     #: whether to spend much work on problems that the first stages did not solve. If False, a
     #: problem whose impulses grow as if it had no solution is given up at once; others of up to 64

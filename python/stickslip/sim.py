@@ -44,9 +44,10 @@ class BatchSim(SimViews):
         model: path of an MJCF or URDF file or a compiled .mjb, or MJCF text (it begins with "<").
         num_envs: number of environments.
         law: see above.
-        solver, precision, tol, options, backend: as in `stickslip.solve`. The tolerance is in m/s,
-            with "convex" in m/s². SolveOptions(thorough=False) gives up early where a solution
-            is unlikely, so that one environment does not delay the others.
+        solver, precision, tol, backend: as in `stickslip.solve`. The tolerance is in m/s, with
+            "convex" in m/s².
+        options: tolerances and budgets. Default: SolveOptions(thorough=False), which gives up early
+            where a solution is unlikely, so that one environment does not delay the others.
         threads: CPU threads of MuJoCo and of the solver; default all cores.
         integrator: default the model's. The rigid laws step RK4 models with implicitfast, with a
             warning; they refuse "implicit".
@@ -103,7 +104,8 @@ class BatchSim(SimViews):
         if isinstance(law, str):
             check.one_of("law", law, (*Law.__members__, "mujoco"))
         own_law = "convex" if mujoco_law else law
-        self._options = make_options(own_law, solver, precision, tol, options)
+        budgets = SolveOptions(thorough=False) if options is None else options
+        self._options = make_options(own_law, solver, precision, tol, budgets)
         self._core = _core.BatchSim(
             file,
             text,
@@ -219,7 +221,8 @@ class BatchSim(SimViews):
         name: str | None = None,
     ) -> Path:
         """Writes the latest solve's problem of one environment, its impulse and verdict, into a
-        problem file (docs/files.md), which `stickslip solve` solves again, to the same bits.
+        problem file (docs/files.md), which `stickslip solve` solves again: to the same bits, if
+        the simulation is `thorough` or the problem is solved.
 
         path: default problems.h5 in the current folder; a file of this layout keeps its other
         problems. name: default env<env>_step<steps so far>. Returns the path.

@@ -40,8 +40,10 @@ void bind_enums(nb::module_& m) {
       .value("infeasible", EnvStatus::infeasible, "proved: no velocities satisfy the gaps")
       .value("bad_input", EnvStatus::bad_input, "NaN, mu < 0, lo > hi, ...; impulse is zero")
       .value("over_capacity", EnvStatus::over_capacity, "more rows than the slot has");
-  const nb::object status = m.attr("Status");  // the old name, for one release
-  nb::setattr(status, "no_solution_found", nb::getattr(status, "infeasible"));
+  // The old name, for one release: as an attribute, and as a key.
+  const nb::object status = m.attr("Status"), infeasible = status.attr("infeasible");
+  nb::setattr(status, "no_solution_found", infeasible);
+  nb::cast<nb::dict>(status.attr("_member_map_"))["no_solution_found"] = infeasible;
 }
 
 void set_options(SolveOptions* self, Law law, Solver solver, Precision precision, double atol,

@@ -157,5 +157,19 @@ TEST_P(Large, have_the_bits_of_the_cpu_in_global_memory) {
 INSTANTIATE_TEST_SUITE_P(all, Large, testing::ValuesIn(support::supported_cases()),
                          support::case_name);
 
+class ManyRows : public support::GpuTest<testing::Test> {};
+
+// With one Newton step per stage the other stages fail, and the continuation runs.
+TEST_F(ManyRows, have_the_bits_of_the_cpu_in_the_continuation) {
+  const Scenes<double> scenes(Family::stackheavy, {22, 24});
+  SolveOptions options;
+  options.max_newton = 1;
+  auto batch = support::to_batch<double>(scenes.problems);
+  support::PlainResults<double> cpu(scenes.envs, scenes.max_rows);
+  solve(batch.view(), cpu.view(), options);
+  for (const int iterations : cpu.iterations) EXPECT_GE(iterations, 20);
+  expect_bits_of_the_cpu(scenes, options, 0);
+}
+
 }  // namespace
 }  // namespace stickslip

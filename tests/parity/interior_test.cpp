@@ -1,4 +1,5 @@
-// The interior-point method on groups with another order of lanes, and on dirty scratch.
+// The interior point and the continuation on groups with another order of lanes, and on dirty
+// scratch.
 #include <gtest/gtest.h>
 
 #include "kernels/group/permuted_group.hpp"
@@ -9,13 +10,15 @@
 namespace stickslip {
 namespace {
 
-TEST(Interior, gives_the_same_bits_on_every_group) {
+class Path : public testing::TestWithParam<kernels::Method> {};
+
+TEST_P(Path, gives_the_same_bits_on_every_group) {
   const auto problems = support::make_mixed_problems(20, {.max_contacts = 6});
   const auto batch = support::to_batch<double>(problems);
   for (int env = 0; env < batch.num_envs(); ++env) {
     for (bool finish : {false, true}) {
       const auto run = [&](const auto& group) {
-        return support::run_interior_alone(group, batch.view(), env, finish);
+        return support::run_path_alone(group, batch.view(), env, GetParam(), finish);
       };
       const auto expected = run(kernels::HostGroup{});
       for (std::uint32_t seed : {1U, 2U, 17U}) {
@@ -26,6 +29,9 @@ TEST(Interior, gives_the_same_bits_on_every_group) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(all, Path,
+                         testing::Values(kernels::Method::interior, kernels::Method::continuation));
 
 }  // namespace
 }  // namespace stickslip

@@ -75,6 +75,8 @@ def test_certificates_of_a_batch_are_zero_but_for_what_is_infeasible():
 
 def test_the_old_name_of_the_status_still_works():
     assert Status.no_solution_found is Status.infeasible
+    assert Status["no_solution_found"] is Status.infeasible
+    assert len(Status) == 5
 
 
 def test_free_rows_that_contradict_each_other():

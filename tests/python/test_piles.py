@@ -1,7 +1,9 @@
-"""Piles of 27 to 50 bodies in a bin: the interior-point method solves what Newton cannot.
+"""Piles of 27 to 50 bodies in a bin: the interior point solves what Newton cannot; the
+continuation, on those called `turning`, what the interior point cannot; and the proximal term of
+its last steps, on those called `proximal`, what the continuation without it cannot.
 
-`python bench/run_piles.py --record FILE.h5` records such problems; these are from an earlier
-version of the time step."""
+`python bench/run_piles.py --record FILE.h5` records such problems; those called by a number alone
+are from an earlier version of the time step."""
 
 from pathlib import Path
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sim_models import MACHINE, model_path, pile
 
-from stickslip import Status
+from stickslip import SolveOptions, Status
 from stickslip.sim import BatchSim
 
 LAWS = ("coulomb", "box", "frictionless", "convex", "mujoco")
@@ -178,7 +178,7 @@ def crowd(memory):
 
 RUN_ALL = """
 import json, sys
-from stickslip import Status
+from stickslip import SolveOptions, Status
 from stickslip.sim import BatchSim
 
 for law in sys.argv[2:]:
@@ -229,3 +229,27 @@ def test_an_overlap_that_cannot_part_stays_finite():
     for _ in range(150):
         assert (sim.step() != Status.bad_input).all()
         assert np.isfinite(sim.qpos).all()
+
+
+def test_the_default_budget_gives_up_before_a_thorough_one():
+    """So that no environment delays the others; what it solves has the same bits."""
+    model = pile(0.01)
+    kinds = {"default": None, "quick": False, "thorough": True}
+    sims = {
+        name: BatchSim(model, 4, options=None if value is None else SolveOptions(thorough=value))
+        for name, value in kinds.items()
+    }
+    sims["thorough"].qvel[:] = 0.5 * np.random.default_rng(0).normal(size=(4, 36))
+    given_up = 0
+    for _ in range(60):
+        for name in ("default", "quick"):
+            sims[name].state[:] = sims["thorough"].state
+        for sim in sims.values():
+            sim.step()
+        np.testing.assert_array_equal(sims["default"].state, sims["quick"].state)
+        solved = {name: sim.status == Status.solved for name, sim in sims.items()}
+        same = solved["default"]
+        assert solved["thorough"][same].all()
+        np.testing.assert_array_equal(sims["default"].state[same], sims["thorough"].state[same])
+        given_up += np.count_nonzero(solved["thorough"] & ~solved["default"])
+    assert given_up > 0

@@ -1,4 +1,4 @@
-// Runs only the interior-point method on one environment, on any group.
+// Runs only the interior point or the continuation on one environment, on any group.
 #pragma once
 #include "tests/support/env_runner.hpp"
 
@@ -7,8 +7,9 @@ namespace stickslip::support {
 /// Its impulse for an environment of the batch, from rest; `finish`: with Newton steps at the end,
 /// as the ladder runs it.
 template <class G>
-std::vector<double> run_interior_alone(const G& g, const ProblemBatch<double>& batch, int env,
-                                       bool finish, const SolveOptions& options = {}) {
+std::vector<double> run_path_alone(const G& g, const ProblemBatch<double>& batch, int env,
+                                   kernels::Method method, bool finish,
+                                   const SolveOptions& options = {}) {
   using namespace kernels;
   EnvMemory<double, double, double> memory(max(batch.max_rows, kInteriorRows), batch.max_contacts);
   memory.poison();
@@ -22,16 +23,21 @@ std::vector<double> run_interior_alone(const G& g, const ProblemBatch<double>& b
   open_judge(g, p, options, scratch.judge_memory, impulse.data(), nullptr, scratch.judge);
   judge_start(g, p, scratch.judge);
   scale_problem(g, p, options.law, scratch.scaled);
-  const Stage stage = many_rows(1, options.max_newton);
+  const Stage stage{.method = method, .budget = 500, .start = Start::rest};
   place_start<true>(g, p, stage, scratch.judge);
   Arena arena = scratch.stage;
   if (finish) {
     run_interior_stage(g, p, stage, scratch.scaled, arena, scratch.judge);
   } else {
     const LinearSystem<double> system(arena, p.n);
-    const CentralPath<double> path(arena, p.n, p.n_contacts, system);
-    run_interior(g, p, scratch.scaled, path, stage.budget, stage.distance, kEndOfPath,
-                 scratch.judge, [] { return 0; });
+    const Continuation<double> w(arena, p.n, p.n_contacts, system);
+    const auto nothing = [] { return 0; };
+    const Scaled<double>& s = scratch.scaled;
+    if (method == Method::continuation) {
+      run_continuation(g, p, s, w, stage.budget, stage.distance, scratch.judge, nothing);
+    } else {
+      run_interior(g, p, s, w.path, stage.budget, stage.distance, scratch.judge, nothing);
+    }
   }
   return impulse;
 }

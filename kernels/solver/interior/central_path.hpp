@@ -7,6 +7,9 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
+/// Mean product at the end of the path; far below it, LU has no correct digits left.
+inline constexpr double kEndOfPath = 1e-14;
+
 /// Impulses z, velocities u = W z + b, and multipliers: low >= 0 of z >= lo, high >= 0 of z <= hi.
 /// In the first tangential row of a cone `high` is y_0.
 template <class Real>
@@ -126,6 +129,28 @@ SS_HD void enter_interior(const G& g, const Scaled<Real>& s, const CentralPath<R
   });
 }
 
+/// The matrix W + D without the parts of cones: D_ii = low / (z - lo) + high / (hi - z). Free rows
+/// add nothing; if those of W are linearly dependent, `kRegular` of each diagonal entry regularises
+/// them.
+template <class Real, class G>
+SS_HD void load_path_matrix(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w) {
+  constexpr Real kRegular = Real(1e-12);
+  const LinearSystem<Real>& m = w.system;
+  // W is read along its columns; if it is symmetric, they are also its rows.
+  const std::int64_t row_step = s.symmetric ? s.ld : 1, column_step = s.symmetric ? 1 : s.ld;
+  g.for_each_2d(s.n, padded(s.n), [&](int i, int j) {
+    m.a[std::int64_t(i) * m.ld + j] = j < s.n ? s.W[i * row_step + j * column_step] : Real(0);
+  });
+  g.for_each(s.n, [&](int i) {
+    Real* row = m.a + std::int64_t(i) * m.ld;
+    m.row[i] = row;
+    m.right()[i] = Real(0);
+    row[i] = fma(kRegular, row[i] + Real(1e-3), row[i]);
+    if (w.has_low(i)) row[i] += w.at.low[i] / w.above_low(i);
+    if (w.has_high(i)) row[i] += w.at.high[i] / w.below_high(i);
+  });
+}
+
 /// Number of products: one per bound, one per cone.
 template <class Real, class G>
 SS_HD int count_products(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w) {
@@ -133,6 +158,17 @@ SS_HD int count_products(const G& g, const Scaled<Real>& s, const CentralPath<Re
     if (item >= s.n) return s.mu[item - s.n] > Real(0) ? 1 : 0;
     return (w.has_low(item) ? 1 : 0) + (w.has_high(item) ? 1 : 0);
   });
+}
+
+/// Begins a path at the impulses r, moved `distance` inside.
+template <class Real, class G, class In>
+SS_HD void open_path(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w, const In* r,
+                     Real distance) {
+  set_bounds(g, s, w);
+  const int products = count_products(g, s, w);
+  g.once([&] { *w.progress = PathProgress<Real>{.products = max(products, 1)}; });
+  scale_impulse(g, s, r, w.at.z);
+  enter_interior(g, s, w, distance);
 }
 
 /// Mean of all products at w.at + alpha w.step: 0 at solutions.
@@ -167,11 +203,12 @@ SS_HD Real largest_gap(const G& g, const Scaled<Real>& s, const CentralPath<Real
   });
 }
 
-/// The largest step, at most 1, that keeps some distance from all boundaries.
+/// The largest step along d, at most `most_length`, that keeps some distance from all boundaries.
 template <class Real, class G>
-SS_HD Real safe_length(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w) {
+SS_HD Real safe_length(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w,
+                       const PathPoint<Real>& d, Real most_length) {
   constexpr Real kShare = Real(0.9);  // of the way to the boundary
-  const PathPoint<Real>&p = w.at, &d = w.step;
+  const PathPoint<Real>& p = w.at;
   const Real inverse = g.max(s.n + s.n_contacts, [&](int item) {
     Real most = Real(1e6);
     const auto keep = [&](Real x, Real dx) {
@@ -187,7 +224,7 @@ SS_HD Real safe_length(const G& g, const Scaled<Real>& s, const CentralPath<Real
     }
     return Real(1) / most;
   });
-  return min(Real(1), kShare / inverse);
+  return min(most_length, kShare / inverse);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -6,9 +6,6 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Mean product at the end of the path; far below it, LU has no correct digits left.
-inline constexpr double kEndOfPath = 1e-14;
-
 /// One step of the interior point from w.at; returns its length, 0 if there is no step.
 template <class Real, class G>
 SS_HD Real follow_path(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w) {
@@ -16,13 +13,13 @@ SS_HD Real follow_path(const G& g, const Scaled<Real>& s, const CentralPath<Real
   clear_corrections(g, s, w);
   if (!solve_path(g, s, w, Real(0))) return Real(0);
   // The length of the step towards products of 0 decides the next target (Mehrotra 1992).
-  const Real reach = safe_length(g, s, w);
+  const Real reach = safe_length(g, s, w, w.step, Real(1));
   const Real ahead = max(Real(0), mean_product(g, s, w, reach) / w.progress->mean);
   const bool blocked = reach < Real(0.1);
   const Real share = clamp(ahead * ahead * ahead, blocked ? Real(0.5) : Real(1e-3), Real(1));
   if (!blocked) set_corrections(g, s, w);
   if (!solve_path(g, s, w, share * w.progress->mean)) return Real(0);
-  const Real alpha = safe_length(g, s, w);
+  const Real alpha = safe_length(g, s, w, w.step, Real(1));
   g.for_each(s.n, [&](int i) {
     w.at.z[i] = fma(alpha, w.step.z[i], w.at.z[i]);
     w.at.low[i] = fma(alpha, w.step.low[i], w.at.low[i]);
@@ -59,19 +56,15 @@ SS_HD bool keep_moving(const G& g, const Scaled<Real>& s, const CentralPath<Real
   return true;
 }
 
-/// Follows the central path from the end of the last stage, moved `distance` inside, until the mean
-/// product is `least_mean`, with up to `budget` factorisations; returns their number. finish()
-/// continues from judge.at->start with a method that converges once the states (open, stick, slide)
-/// are right, and returns its own factorisations.
+/// Follows the central path from the end of the last stage, moved `distance` inside, to its end,
+/// with up to `budget` factorisations; returns their number. finish() continues from
+/// judge.at->start with a method that converges once the states (open, stick, slide) are right, and
+/// returns its own factorisations.
 template <class Real, class G, class In, class Finish>
 SS_HD int run_interior(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
-                       const CentralPath<Real>& w, int budget, double distance, double least_mean,
-                       Judge<In>& judge, Finish&& finish) {
-  set_bounds(g, s, w);
-  const int products = count_products(g, s, w);
-  g.once([&] { *w.progress = PathProgress<Real>{.products = max(products, 1)}; });
-  scale_impulse(g, s, judge.at->start, w.at.z);
-  enter_interior(g, s, w, Real(distance));
+                       const CentralPath<Real>& w, int budget, double distance, Judge<In>& judge,
+                       Finish&& finish) {
+  open_path(g, s, w, judge.at->start, Real(distance));
   int done = 0;
   while (done < budget && !stopped(g)) {
     const Real mean = mean_product(g, s, w, Real(0));
@@ -83,7 +76,7 @@ SS_HD int run_interior(const G& g, const EnvProblem<In>& p, const Scaled<Real>& 
       done += finish();
       if (judge.solved()) break;
     }
-    if (done > 0 && !(w.progress->mean > Real(least_mean))) break;
+    if (done > 0 && !(w.progress->mean > Real(kEndOfPath))) break;
     const Real alpha = follow_path(g, s, w);
     ++done;
     if (!keep_moving(g, s, w, alpha)) break;

@@ -5,38 +5,23 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 /// W + D, factorised. D_ii = low / (z - lo) + high / (hi - z); cones add mu Q_t0 in the column of
-/// their normal and Q_tt. Free rows add nothing; if those of W are linearly dependent, `kRegular`
-/// of each diagonal entry regularises them.
+/// their normal and Q_tt.
 template <class Real, class G>
 SS_HD bool factor_path(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w) {
-  constexpr Real kRegular = Real(1e-12);
-  const LinearSystem<Real>& m = w.system;
-  // W is read along its columns; if it is symmetric, they are also its rows.
-  const std::int64_t row_step = s.symmetric ? s.ld : 1, column_step = s.symmetric ? 1 : s.ld;
-  g.for_each_2d(s.n, padded(s.n), [&](int i, int j) {
-    m.a[std::int64_t(i) * m.ld + j] = j < s.n ? s.W[i * row_step + j * column_step] : Real(0);
-  });
-  g.for_each(s.n, [&](int i) {
-    Real* row = m.a + std::int64_t(i) * m.ld;
-    m.row[i] = row;
-    m.right()[i] = Real(0);
-    row[i] = fma(kRegular, row[i] + Real(1e-3), row[i]);
-    if (w.has_low(i)) row[i] += w.at.low[i] / w.above_low(i);
-    if (w.has_high(i)) row[i] += w.at.high[i] / w.below_high(i);
-  });
+  load_path_matrix(g, s, w);
   for_cones(g, s, [&](int k) {
     const int a = s.block[k], end = s.block[k + 1];
     w.cone[k] = {cone_impulse(s, k, w.at), cone_velocity(s, k, w.at), w.q + a + 1};
     const Real inverse = Real(1) / w.cone[k].theta;
     for (int i = a + 1; i < end; ++i) {
-      Real* row = m.a + std::int64_t(i) * m.ld;
+      Real* row = w.system.a + std::int64_t(i) * w.system.ld;
       const Real factor = Real(2) * inverse * w.q[i];
       row[a] = fma(s.mu[k] * factor, w.cone[k].head, row[a]);
       for (int j = a + 1; j < end; ++j) row[j] = fma(factor, w.q[j], row[j]);
       row[i] += inverse;
     }
   });
-  return factor_lu(g, m, s.n);
+  return factor_lu(g, w.system, s.n);
 }
 
 /// The right side: -u + target / (z - lo) - target / (hi - z), in cones -u_t + target (x^-1)_t,

@@ -23,7 +23,7 @@ from stickslip.cli.options import fail
 from stickslip.cli.report import report
 from stickslip.cli.training import play, train
 from stickslip.cli.view import view
-from stickslip.contact import make_options
+from stickslip.contact import SolveOptions, make_options
 from stickslip.files import ContactProblem, FileError, from_simulation, write
 from stickslip.run import Account, Controller, WorstProblems, simulate
 from stickslip.sim import BatchSim
@@ -166,7 +166,8 @@ def _start(console: Console, model: str, envs: int, **options: Any) -> tuple[Pat
         file = models.find(model)
         with warnings.catch_warnings(record=True) as notes:
             warnings.simplefilter("always")
-            sim = BatchSim(file, envs, **options)
+            # As `stickslip solve`, so that a dumped problem is solved again to the same bits.
+            sim = BatchSim(file, envs, **options, options=SolveOptions(thorough=True))
         plain = models.load(file)
     except (ValueError, TypeError, RuntimeError) as error:
         fail(str(error))

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.optimize import linprog
 
-from stickslip import BatchSim
+from stickslip import BatchSim, SolveOptions
 from stickslip.gallery.record import Check
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ def mujoco_arch(law: Any) -> np.ndarray:
         1,
         law=law,
         threads=1,
+        options=SolveOptions(thorough=True),
     )
     first = sim.qpos[0].reshape(BLOCKS, 7)[:, :3].copy()
     moved = []
