@@ -112,9 +112,11 @@ def rungs(report: dict) -> str:
 def piles(report: dict) -> str:
     """Steps of piles: shares solved, milliseconds of a step."""
     rows = [[r["pile"], number(r["rows_median"]), f"{100 * r['solved']:.2f} %",
-             f"{100 * r['solved_by_rung0']:.1f} %", *(number(r[f"ms_{q}"]) for q in (50, 90, 99))]
+             f"{100 * r['solved_by_rung0']:.1f} %", *(number(r[f"ms_{q}"]) for q in (50, 90, 99)),
+             number(r["solves_per_step"]), number(r["ms_per_solve_50"])]
             for r in report["results"]]  # fmt: skip
-    return table(["pile", "rows", "solved", "by rung 0", "median ms", "p90", "p99"], rows)
+    head = ["pile", "rows", "solved", "by rung 0", "median ms", "p90", "p99", "solves", "ms each"]
+    return table(head, rows)
 
 
 def plain(report: dict) -> str:
