@@ -58,6 +58,11 @@ def main() -> None:
     given = parser.parse_args()
     results = []
     for name in given.models:
+        try:
+            models.find(name)
+        except models.ModelNotFoundError:
+            print(f"{name}: model not found (make .venv/test-dependencies brings it), skipped")
+            continue
         results.append(compare(name, given.envs, given.steps))
         print(json.dumps(results[-1]), flush=True)
     if given.out:

@@ -2,6 +2,7 @@
 // matrices for articulated systems, and mixed problems as standard ones (docs/mathematics.md §16).
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "stickslip/host_lcp.hpp"
@@ -19,8 +20,9 @@ class StandardForm {
  public:
   /// Eliminates the free variables. Throws std::invalid_argument (naming argument and environment)
   /// for bounds, for numbers that are not finite, and if D is singular and this affects the
-  /// solution. `threads` 0: all cores.
-  explicit StandardForm(const LcpBatch<double>& mixed, int threads = 0);
+  /// solution. `threads` 0: all cores. `go_on`: as in Workspace::watch.
+  explicit StandardForm(const LcpBatch<double>& mixed, int threads = 0,
+                        std::function<bool()> go_on = {});
 
   const HostLcp& problem() const { return problem_; }  ///< A and q
   HostLcp& problem() { return problem_; }

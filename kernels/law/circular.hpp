@@ -35,7 +35,10 @@ SS_HD Wide<In> cone_block_residual(const BlockView<In>& v, bool shifted) {
                                   abs(fma(-projected.factor, y, v.r_hat(j))) * inverse_rho);
     worst = max(worst, select(v.scale(j) > 0.0, coupled, abs(v.r_hat(j)) * inverse_rho));
   }
-  return widened(worst) + rounding.velocity + select(deep, Number(0.0), rounding.impulse);
+  const Number value =
+      widened(worst) + rounding.velocity + select(deep, Number(0.0), rounding.impulse);
+  // Infinite shift or length: their squares overflow, and the projection means nothing.
+  return select(is_finite(shift + length), value, Number(Limits<double>::infinity));
 }
 
 /// The same for every dimension of a block.

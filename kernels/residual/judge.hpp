@@ -25,6 +25,9 @@ struct JudgeMemory {
         e(arena.take<Wide<In>>(max_rows)) {}
 };
 
+/// What is expected of a candidate: this decides about the work of judging it, not the result.
+enum class Guess : std::int32_t { unknown, solution };
+
 template <class In>
 struct Judge {
   Law law = Law::coulomb;
@@ -55,28 +58,38 @@ SS_HD void make_feasible(const G& g, const EnvProblem<In>& p, Law law, In* r) {
   });
 }
 
-/// The residual of r. If r would be a solution, it is judged again with the errors of its
-/// velocities: it must be a solution for all errors within the bound. `velocity(g, r, u)` computes
-/// the velocities of impulses, `velocity.error(g, r, u, e)` bounds their errors.
+/// The residual of r. If r would be a solution, its bound for all errors of the velocities: a
+/// solution must be one for all of them. `velocity(g, r, u)` computes the velocities of impulses,
+/// `velocity.error(g, r, u, e)` bounds their errors. If r is probably a solution, the bound comes
+/// first: errors only increase the map, so it saves the evaluation without them.
 template <class G, class In, class Velocity>
 SS_HD Wide<In> judged_residual(const G& g, const EnvProblem<In>& p, const Velocity& velocity,
-                               const Judge<In>& judge, const In* r) {
+                               const Judge<In>& judge, const In* r, Guess guess) {
   const JudgeMemory<In>& at = *judge.at;
   velocity(g, r, at.u);
-  const Wide<In> value = natural_map(g, p, judge.law, r, at.u);
-  const auto close = value <= at.tolerance;
-  if (!any(close)) return value;
-  velocity.error(g, r, at.u, at.e);
-  return select(close, natural_map(g, p, judge.law, r, at.u, at.e), value);
+  Wide<In> first = 0.0;
+  for (int pass = 0;; ++pass) {  // a loop, so that the map is compiled in once
+    const bool bounds = (guess == Guess::solution) == (pass == 0);
+    if (bounds) velocity.error(g, r, at.u, at.e);
+    const Wide<In> value = natural_map(g, p, judge.law, r, at.u, bounds ? at.e : nullptr);
+    if (pass == 1) {
+      const Wide<In> plain = bounds ? first : value, bound = bounds ? value : first;
+      return select(plain <= at.tolerance, bound, plain);
+    }
+    const auto close = value <= at.tolerance;
+    if (bounds ? all(close) : !any(close)) return value;
+    first = value;
+  }
 }
 
 /// Judges the candidate; keeps it if it is the best so far and the environment is still `running`.
 /// Returns whether the best is a solution.
 template <class G, class In, class Velocity>
 SS_HD Mask<Wide<In>> judge_candidate(const G& g, const EnvProblem<In>& p, const Velocity& velocity,
-                                     Judge<In>& judge, Mask<Wide<In>> running = true) {
+                                     Judge<In>& judge, Guess guess = Guess::unknown,
+                                     Mask<Wide<In>> running = true) {
   make_feasible(g, p, judge.law, judge.at->candidate);
-  const Wide<In> value = judged_residual(g, p, velocity, judge, judge.at->candidate);
+  const Wide<In> value = judged_residual(g, p, velocity, judge, judge.at->candidate, guess);
   judge.last_residual = value;
   const auto better = (value < judge.best_residual) & running;
   if (any(better)) {
@@ -92,8 +105,8 @@ SS_HD Mask<Wide<In>> judge_candidate(const G& g, const EnvProblem<In>& p, const 
 
 template <class G, class In>
 SS_HD Mask<Wide<In>> judge_candidate(const G& g, const EnvProblem<In>& p, Judge<In>& judge,
-                                     Mask<Wide<In>> running = true) {
-  return judge_candidate(g, p, MatrixVelocity<In>{p}, judge, running);
+                                     Guess guess = Guess::unknown, Mask<Wide<In>> running = true) {
+  return judge_candidate(g, p, MatrixVelocity<In>{p}, judge, guess, running);
 }
 
 /// Lets the next stage start at the impulse judged last.
@@ -144,9 +157,9 @@ SS_HD void take_candidate(const G& g, const EnvProblem<In>& p, const Scaled<Real
 /// Judges the scaled iterate z.
 template <class G, class In, class Real>
 SS_HD bool judge_iterate(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, const Real* z,
-                         Judge<In>& judge) {
+                         Judge<In>& judge, Guess guess = Guess::unknown) {
   take_candidate(g, p, s, z, judge);
-  return judge_candidate(g, p, judge);
+  return judge_candidate(g, p, judge, guess);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -54,7 +54,7 @@ struct MatrixVelocity {
 
 /// Residual of impulses r (m/s) and their velocities u_R. If `e` bounds the errors of u, it is
 /// never less than the natural map of the exact velocities; if `e` is null, never less than that of
-/// u. Infinite for NaN.
+/// u. Infinite for NaN, and where squares of velocities or impulses overflow.
 template <class G, class In>
 SS_HD Wide<In> natural_map(const G& g, const EnvProblem<In>& p, Law law, const In* r,
                            const Wide<In>* u, const Wide<In>* e = nullptr) {
@@ -68,7 +68,7 @@ SS_HD Wide<In> natural_map(const G& g, const EnvProblem<In>& p, Law law, const I
     if (!any(finite)) return Number(Limits<double>::infinity);
     Number value = item_residual(p, law, r, u, item);
     if (e != nullptr) value += velocity_error(p, e, item);
-    return select(finite, value, Number(Limits<double>::infinity));
+    return select(finite & is_finite(value), value, Number(Limits<double>::infinity));
   });
 }
 

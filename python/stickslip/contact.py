@@ -20,23 +20,36 @@ DIRECTIONS = (4, 8, 16, 32, 64)  # of law "pyramid" in the sliding plane
 
 @dataclass(frozen=True)
 class SolveOptions:
-    """Tolerances and budgets. solved means residual <= atol + rtol * max|b|."""
+    """Tolerances and budgets. solved means residual <= atol + rtol * max|b|.
 
-    atol: float | None = None  #: m/s; None: 1e-9, or 1e-5 with precision "float"
-    rtol: float | None = None  #: 1; the same defaults
-    max_sweeps: int = 1000  #: budget of solver "pgs"
-    max_newton: int = 30  #: budget of the first Newton stage; later ones have 2/3 to 10/3
-    max_rung: int = 99  #: last rung of the ladder of solver `auto` that may run
-    exact_sweeps: bool = False  #: exactly `max_sweeps` sweeps of "pgs", without an early exit
-    max_pivots: int = 5000  #: budget of solver "lemke"
-    exact_pivots: bool = False  #: exactly `max_pivots` pivots of "lemke", without an early exit
-    directions: int = 4  #: of law "pyramid" in the sliding plane: 4, 8, 16, 32 or 64
-    #: multiplications for one environment (a Newton step of n rows counts n**3), after which its
-    #: best impulse is the answer; 0: all of rung 0, then max(1e9, 1300 n**3)
+    Args:
+        atol, rtol: m/s, and 1; None: 1e-9, or 1e-5 with precision "float".
+        max_sweeps: budget of solver "pgs".
+        max_newton: budget of the first Newton stage; later ones have 2/3 to 10/3 of it.
+        max_rung: last rung of the ladder of solver "auto" that may run, 0 to 5.
+        exact_sweeps: exactly `max_sweeps` sweeps of "pgs", without an early exit.
+        max_pivots: budget of solver "lemke".
+        exact_pivots: exactly `max_pivots` pivots of "lemke", without an early exit.
+        directions: of law "pyramid" in the sliding plane: 4, 8, 16, 32 or 64.
+        max_work: multiplications for one environment in one solve (a Newton step of n rows counts
+            n**3), half of them for rung 0. Then the best impulse is the answer, and it may be far
+            from a solution. 0: all of rung 0, then max(1e9, 1300 n**3).
+        thorough: whether to spend much work on problems that the first stages did not solve. If
+            False, a problem whose impulses grow as if it had no solution is given up at once;
+            others of up to 64 rows get max(1e7, 100 n**3) multiplications after rung 0, those of
+            more rows 1300 n**3. The default of `BatchSim` is False.
+    """
+
+    atol: float | None = None
+    rtol: float | None = None
+    max_sweeps: int = 1000
+    max_newton: int = 30
+    max_rung: int = 99
+    exact_sweeps: bool = False
+    max_pivots: int = 5000
+    exact_pivots: bool = False
+    directions: int = 4
     max_work: float = 0.0
-    #: whether to spend much work on problems that the first stages did not solve. If False, a
-    #: problem whose impulses grow as if it had no solution is given up at once; others of up to 64
-    #: rows get max(1e7, 100 n**3) multiplications after rung 0
     thorough: bool = True
 
 

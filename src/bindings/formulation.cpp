@@ -5,6 +5,7 @@
 
 #include "src/bindings/arrays.hpp"
 #include "src/bindings/bindings.hpp"
+#include "src/bindings/workspaces.hpp"
 
 namespace stickslip::bindings {
 
@@ -46,7 +47,7 @@ StandardForm make_standard_form(Array<const std::int32_t, 2> rows, Matrices M, V
   p.M = matrix_slots("M", M, num_envs, p.ld_M);
   p.q = slots("q", q, num_envs);
   const nb::gil_scoped_release other_threads_may_run;
-  return StandardForm(p, threads);
+  return StandardForm(p, threads, &handle_signals);
 }
 
 void bind_standard_form(nb::module_& m) {

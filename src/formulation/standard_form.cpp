@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "src/batch/check.hpp"
 #include "src/cpu/workspace.hpp"
@@ -46,7 +47,7 @@ void require_eliminated(EnvStatus status, int rank, int n_free, int env) {
 
 }  // namespace
 
-StandardForm::StandardForm(const LcpBatch<double>& mixed, int threads)
+StandardForm::StandardForm(const LcpBatch<double>& mixed, int threads, std::function<bool()> go_on)
     : max_free_(0), problem_(0, 0) {
   check_mixed(mixed);
   require(threads >= 0, "threads", "a number >= 0 (0: all cores)", threads);
@@ -73,6 +74,7 @@ StandardForm::StandardForm(const LcpBatch<double>& mixed, int threads)
                                  rank.data()};
   const auto& table = kernels::kernel_table();
   Workspace workspace(0, 0, threads);
+  workspace.watch(std::move(go_on));
   workspace.impl().reserve(table.f64.lcp_bytes(mixed.max_rows, false));
   const auto eliminate = [&](auto begin, auto end, void* scratch) {
     table.eliminate(mixed, out, begin, end, scratch);

@@ -23,10 +23,11 @@ constexpr int kPatience = 2;
 struct Step {
   StepContact* contacts;
   int num_contacts;
-  double* q;      // at the beginning
-  double* v_end;  // of the latest impulses
-  bool measured;  // gaps at the end; else linear
-  bool solved;    // both solves: velocities and positions
+  double* q;       // at the beginning
+  double* v_end;   // of the latest impulses
+  bool measured;   // gaps at the end; else linear
+  bool solved;     // both solves: velocities and positions
+  double missing;  // by which gaps are too small without recovery, m
 };
 
 // Sets the gap that the contact needs at the end. With the velocity after an impact, a contact with
@@ -126,6 +127,7 @@ void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, Lap& l
     const double penetration = go_to_end(sim, m, d, p, s);
     const double short_by = shortfall(s);
     lap.mark(kMujoco);
+    if (round == 0) s.missing = short_by;
     if (short_by < best) {
       best = short_by;
       best_round = round;
@@ -169,9 +171,7 @@ double kinetic(const mjModel* m, mjData* d, const double* v) {
 
 // Recovery lifts bodies that lie on others. If a solve failed, it may do so only as far as the step
 // has lost energy, so that a failure never gains any.
-void limit_lift(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s) {
-  velocity_after(m, d, sim.buffers->slot(p.slot), sim.buffers->rows(p.slot),
-                 sim.buffers->results().impulse(p.slot), s.v_end);
+void limit_lift(const mjModel* m, mjData* d, Passage& p, const Step& s) {
   std::vector<double>& v = p.position_velocity;
   const double end = height(m, d, s, s.v_end), lift = height(m, d, s, v.data()) - end;
   leave_step(m, d, s);
@@ -181,6 +181,39 @@ void limit_lift(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s) {
   if (!(lift > allowed)) return;  // nothing is lifted: lost may be a negative rounding error
   const double share = allowed / lift;
   for (int i = 0; i < m->nv; ++i) v[i] = s.v_end[i] + share * (v[i] - s.v_end[i]);
+}
+
+// Whether dof i is an angle; else a length.
+bool is_rotation(const mjModel* m, int i) {
+  const int joint = m->dof_jntid[i], type = m->jnt_type[joint];
+  if (type == mjJNT_FREE) return i - m->jnt_dofadr[joint] >= 3;
+  return type != mjJNT_SLIDE;
+}
+
+// Where a gap hardly depends on the joints, as on the angle of a rod at right angles to the wall
+// that it overlaps, its linearisation requires any motion. So recovery turns no joint by more than
+// kMostTurn and shifts none by more than kMostShift times the missing gap; the other joints of the
+// same tree keep the ratio. What remains is recovered in the next steps.
+void limit_recovery(const mjModel* m, Passage& p, const Step& s) {
+  constexpr double kMostTurn = 0.1, kMostShift = 10.0;  // rad; of the missing gap
+  const double h = m->opt.timestep;
+  std::vector<double>& v = p.position_velocity;
+  for (int begin = 0, end; begin < m->nv; begin = end) {
+    double excess = 1.0;
+    for (end = begin; end < m->nv && m->dof_treeid[end] == m->dof_treeid[begin]; ++end) {
+      const double most = is_rotation(m, end) ? kMostTurn : kMostShift * s.missing;
+      excess = std::max(excess, h * std::abs(v[end] - s.v_end[end]) / most);
+    }
+    if (excess == 1.0) continue;
+    for (int i = begin; i < end; ++i) v[i] = s.v_end[i] + (v[i] - s.v_end[i]) / excess;
+  }
+}
+
+void limit_positions(Impl& sim, const mjModel* m, mjData* d, Passage& p, const Step& s) {
+  velocity_after(m, d, sim.buffers->slot(p.slot), sim.buffers->rows(p.slot),
+                 sim.buffers->results().impulse(p.slot), s.v_end);
+  limit_recovery(m, p, s);
+  if (!s.solved) limit_lift(m, d, p, s);
 }
 
 // Whether positions may have to differ from the velocities: a contact overlaps, or bounces.
@@ -206,7 +239,7 @@ void keep_gaps(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
     p.saved.restore_solution(*sim.buffers, p.slot);
     p.failed = false;  // of these solves: the step can continue without them
     if (s.measured) leave_step(m, d, s);
-    if (p.repositioned && !s.solved) limit_lift(sim, m, d, p, s);
+    if (p.repositioned) limit_positions(sim, m, d, p, s);
   }
   mj_freeStack(d);
 }

@@ -216,3 +216,16 @@ def test_measures():
     assert np.all(
         np.isinf(stickslip.residual(**arguments, r=np.full_like(solution.impulse, np.nan)))
     )
+
+
+@pytest.mark.parametrize("law", ["coulomb", "convex", "pyramid", "box", "frictionless"])
+@pytest.mark.parametrize("size", [1e120, 1e154, 1e156, 1e160, 1e168, 1e200, 1e290])
+def test_velocities_whose_squares_overflow_are_not_judged_too_small(law, size):
+    """u = b: the first row approaches, so zero impulses are no solution."""
+    b = size * np.array([-1.0, 0.2, 0.1])
+    assert stickslip.residual(np.eye(3), b, 0.13, np.zeros(3), law=law) >= size
+    solution = stickslip.solve(1e14 * np.eye(3), b, 0.13, law=law)
+    assert np.isfinite(solution.impulse).all()
+    if solution.ok:
+        u = 1e14 * solution.impulse[0] + b[0]
+        assert abs(u) <= solution.residual <= 1e-9 * (1 + size)

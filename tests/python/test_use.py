@@ -235,6 +235,11 @@ def comparison():
     return compared.run
 
 
+def mixed_lcp(n=1200):
+    random = np.random.default_rng(0)
+    return random.normal(size=(1, n, n)), np.ones((1, n))
+
+
 # Each builds its input and returns the long call.
 LONG = {
     "solve": lambda: partial(solve, **jammed()),
@@ -250,6 +255,7 @@ LONG = {
     "pyramid": lambda: partial(solve, **jammed(2, n=1500), law="pyramid"),
     "solve_lcp": lambda: partial(stickslip.solve_lcp, **wide_lcp()),
     "delassus": lambda: partial(stickslip.delassus, np.eye(900), jammed(100)["W"]),
+    "standard_form": lambda: partial(stickslip.standard_form, *mixed_lcp(), n_free=900),
     "BoundSolver": lambda: BoundSolver(**jammed() | {"mu": np.full((6, 600), 0.7)}),
     "BatchSim": simulation,
     "compare": comparison,

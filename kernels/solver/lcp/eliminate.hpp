@@ -1,6 +1,7 @@
 // Free rows are eliminated first: w_i = 0 and y_i has any sign, so w_i becomes nonbasic and y_i
 // basic, permanently. A rank-revealing elimination: the largest entry is the next pivot.
 #pragma once
+#include "kernels/group/stop.hpp"
 #include "kernels/solver/lcp/dictionary.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
@@ -44,7 +45,7 @@ SS_HD int eliminate_block(const G& g, const Dictionary<Real>& d, int count, Real
   };
   for (int pivots = 0;; ++pivots) {
     const int pair = count > 0 ? g.argmax(count * count, size) : 0;
-    if (count == 0 || !(size(pair) > rank_tol)) return pivots;
+    if (count == 0 || !(size(pair) > rank_tol) || stopped(g)) return pivots;
     exchange(g, d, d.list[pair / count], d.list[pair % count]);
   }
 }
@@ -75,7 +76,7 @@ SS_HD int eliminate_through_pairs(const G& g, const Dictionary<Real>& d, int cou
       d.reach[k] = across > rank_tol ? down * across : Real(0);
     });
     const int k = g.argmax(d.m, [&](int i) { return d.reach[i]; });
-    if (!(d.reach[k] > Real(0))) return pivots;
+    if (!(d.reach[k] > Real(0)) || stopped(g)) return pivots;
     const int a = g.argmax(
         count, [&](int e) { return row_waits(d, d.list[e]) ? abs(d.at(d.list[e], k)) : Real(0); });
     exchange(g, d, d.list[a], k);

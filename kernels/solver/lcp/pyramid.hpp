@@ -204,7 +204,7 @@ SS_HD int run_pyramid(const G& g, const EnvProblem<In>& p, Attempts attempts, in
     const LemkeEnd end = attempt_lemke(g, lcp, o, attempts.first + i, scratch.solver, out);
     if (end != LemkeEnd::solution) continue;
     carry_back(g, p, scratch.lcp, inner.best, judge.at->candidate);
-    judge_candidate(g, p, judge);
+    judge_candidate(g, p, judge, Guess::solution);
     if (soften > 0.0) break;
   }
   return out.iterations;

@@ -61,7 +61,7 @@ SS_PART bool judge_pyramid(const G& g, const EnvProblem<In>& p, const Lemke<Real
   g.for_each(t.n, [&](int i) {
     judge.at->candidate[i] = In(max(s.x[i], 0.0) * (t.scale[i] * t.sign[i]) / t.q);
   });
-  return judge_candidate(g, p, judge);
+  return judge_candidate(g, p, judge, Guess::solution);
 }
 
 /// w = M x + b from the problem as given, in double.

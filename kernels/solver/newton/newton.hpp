@@ -88,13 +88,14 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
   const auto floor = [&] { return sizeof(Factor) == 4 ? kFloatEpsilon : least_epsilon; };
   const auto near = [&] { return max(kNearSolution, 100.0 * judge.at->near); };
   const bool coarse = sizeof(Real) == 4;  // float: the merit is at its floor early, judge each step
+  const Guess guess = coarse ? Guess::unknown : Guess::solution;
   scale_impulse(g, s, judge.at->start, w.z);
   bool drawn = w.seed != 0;
   if (drawn) draw_states(g, s, w.seed, w.z, w.u1);
   scaled_velocity(g, s, w.z, w.u);
   if (drawn) g.for_each(s.ld, [&](int i) { w.z0[i] = i < s.n ? w.u[i] - w.u1[i] : Real(0); });
   double merit = linearise(g, s, w.at, w.z, drawn ? w.u1 : w.u);
-  if (!altered && !drawn && merit < near() && judge_iterate(g, p, s, w.z, judge)) return 0;
+  if (!altered && !drawn && merit < near() && judge_iterate(g, p, s, w.z, judge, guess)) return 0;
   const double start_merit = merit;
   double epsilon = floor();
   g.once([&] { *w.history = MeritHistory{}; });
@@ -132,7 +133,7 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
     if (altered) {
       const double size = g.max(s.n, [&](int i) { return abs(double(w.z[i])); });
       if (merit < kAlteredGoal * fma(size, size, 1.0)) break;
-    } else if ((merit < near() || coarse) && judge_iterate(g, p, s, w.z, judge)) {
+    } else if ((merit < near() || coarse) && judge_iterate(g, p, s, w.z, judge, guess)) {
       return steps;
     }
   }

@@ -116,7 +116,8 @@ SS_HD int run_velocity_newton(const G& g, const EnvProblem<In>& p, const SparseM
     const bool last = step == budget;
     if (last || merit <= kNear * judge.at->near) {
       take_candidate(g, p, s, w.penalty.r, judge);
-      if (judge_candidate(g, p, velocity, judge) || ++judged == kJudgements) return step;
+      const Guess guess = last ? Guess::unknown : Guess::solution;
+      if (judge_candidate(g, p, velocity, judge, guess) || ++judged == kJudgements) return step;
     }
     if (last || !velocity_direction(g, m, s, w)) return step;
     const double slope = g.sum(m.tree.n, [&](int k) { return w.d[k] * w.gradient[k]; });

@@ -137,7 +137,7 @@ SS_HD Wide<In> run_pgs(const G& g, const EnvProblem<In>& p, const Scaled<Real>& 
     if (sweep % period != 0 && sweep < sweeps) continue;
     if (!exact || sweep == sweeps) {
       take_candidate(g, p, s, pgs.z, judge);
-      if (judged) judge_candidate(g, p, judge, running);
+      if (judged) judge_candidate(g, p, judge, Guess::unknown, running);
       done = select(running, Number(sweep), done);
       if (judged && !exact) running = running & !judge.solved();
       if (sweep == sweeps || !any(running)) break;
