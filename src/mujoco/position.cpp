@@ -192,16 +192,17 @@ bool is_rotation(const mjModel* m, int i) {
 
 // Where a gap hardly depends on the joints, as on the angle of a rod at right angles to the wall
 // that it overlaps, its linearisation requires any motion. So recovery turns no joint by more than
-// kMostTurn and shifts none by more than kMostShift times the missing gap; the other joints of the
-// same tree keep the ratio. What remains is recovered in the next steps.
-void limit_recovery(const mjModel* m, Passage& p, const Step& s) {
-  constexpr double kMostTurn = 0.1, kMostShift = 10.0;  // rad; of the missing gap
+// kMostTurn and shifts none by more than kMostShift times the missing gap or what v_max recovers;
+// the other joints of the same tree keep the ratio. What remains is recovered in the next steps.
+void limit_recovery(const Impl& sim, const mjModel* m, Passage& p, const Step& s) {
+  constexpr double kMostTurn = 0.1, kMostShift = 10.0;  // rad; of the gap
   const double h = m->opt.timestep;
+  const double most_shift = kMostShift * std::max(s.missing, h * sim.options.contact.v_max);
   std::vector<double>& v = p.position_velocity;
   for (int begin = 0, end; begin < m->nv; begin = end) {
     double excess = 1.0;
     for (end = begin; end < m->nv && m->dof_treeid[end] == m->dof_treeid[begin]; ++end) {
-      const double most = is_rotation(m, end) ? kMostTurn : kMostShift * s.missing;
+      const double most = is_rotation(m, end) ? kMostTurn : most_shift;
       excess = std::max(excess, h * std::abs(v[end] - s.v_end[end]) / most);
     }
     if (excess == 1.0) continue;
@@ -212,7 +213,7 @@ void limit_recovery(const mjModel* m, Passage& p, const Step& s) {
 void limit_positions(Impl& sim, const mjModel* m, mjData* d, Passage& p, const Step& s) {
   velocity_after(m, d, sim.buffers->slot(p.slot), sim.buffers->rows(p.slot),
                  sim.buffers->results().impulse(p.slot), s.v_end);
-  limit_recovery(m, p, s);
+  limit_recovery(sim, m, p, s);
   if (!s.solved) limit_lift(m, d, p, s);
 }
 

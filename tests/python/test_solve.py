@@ -221,11 +221,13 @@ def test_measures():
 @pytest.mark.parametrize("law", ["coulomb", "convex", "pyramid", "box", "frictionless"])
 @pytest.mark.parametrize("size", [1e120, 1e154, 1e156, 1e160, 1e168, 1e200, 1e290])
 def test_velocities_whose_squares_overflow_are_not_judged_too_small(law, size):
-    """u = b: the first row approaches, so zero impulses are no solution."""
+    """u = b: the first row approaches, so zero impulses are no solution. In the convex law sliding
+    contacts separate."""
     b = size * np.array([-1.0, 0.2, 0.1])
-    assert stickslip.residual(np.eye(3), b, 0.13, np.zeros(3), law=law) >= size
+    assert stickslip.residual(np.eye(3), b, 0.13, np.zeros(3), law=law) >= 0.9 * size
     solution = stickslip.solve(1e14 * np.eye(3), b, 0.13, law=law)
     assert np.isfinite(solution.impulse).all()
     if solution.ok:
-        u = 1e14 * solution.impulse[0] + b[0]
-        assert abs(u) <= solution.residual <= 1e-9 * (1 + size)
+        u = 1e14 * solution.impulse + b
+        gap = u[0] - (0.13 * np.hypot(u[1], u[2]) if law == "convex" else 0.0)
+        assert abs(gap) <= 1.1 * solution.residual <= 1.1e-9 * (1 + size)
