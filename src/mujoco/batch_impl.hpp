@@ -38,6 +38,7 @@ struct alignas(64) Passage {
   // Memory for trial solutions.
   Margins margins;
   std::vector<GeomPair> pairs;
+  std::vector<int> suspects;  // contacts that may be ghosts
   GeomPoses poses;
   SavedProblem saved, with_suspects;
   std::vector<Use> use_with_suspects;

@@ -42,6 +42,47 @@ void put_back(mjData* d, int geom, const GeomPoses& start) {
   mju_copy(d->geom_xmat + 9 * geom, start.xmat.data() + 9 * geom, 9);
 }
 
+// Moves d along v to the end of the step.
+void go_to_end(const mjModel* m, mjData* d, const double* v, GeomPoses& start) {
+  start.qpos.assign(d->qpos, d->qpos + m->nq);
+  start.xpos.assign(d->geom_xpos, d->geom_xpos + 3 * m->ngeom);
+  start.xmat.assign(d->geom_xmat, d->geom_xmat + 9 * m->ngeom);
+  mj_integratePos(m, d->qpos, v, m->opt.timestep);
+  mj_kinematics(m, d);
+}
+
+void return_to_start(const mjModel* m, mjData* d, const GeomPoses& start) {
+  mju_copy(d->qpos, start.qpos.data(), int(m->nq));
+  mj_kinematics(m, d);
+}
+
+bool is_smooth(const mjModel* m, int geom) {
+  const int type = m->geom_type[geom];
+  return type == mjGEOM_SPHERE || type == mjGEOM_CAPSULE || type == mjGEOM_ELLIPSOID;
+}
+
+// Whether the contact is closed at the end of the step, in whose pose d is. If its geoms are smooth
+// where they touch, the gap was linear enough there, and they would overlap without its impulse. An
+// edge or a corner turns its normal as the other geom passes; a face does not.
+bool is_closed_at_end(const mjModel* m, mjData* d, const GeomPoses& start, const mjContact& c,
+                      double margin) {
+  constexpr double kSameNormal = 1 - 1e-12;  // cosine
+  const int a = c.geom[0], b = c.geom[1];
+  if (!is_smooth(m, a) && !is_smooth(m, b)) return false;
+  const int other = is_smooth(m, a) ? b : a;
+  mjPreContact found[mjMAXCONPAIR];
+  const auto collide = mjCOLLISIONFUNC[m->geom_type[a]][m->geom_type[b]];
+  const int num_found = collide(m, d, found, a, b, margin + kDeeper);
+  double before[3], after[3];
+  mju_mulMatTVec3(before, start.xmat.data() + 9 * other, c.frame);
+  for (int f = 0; f < num_found; ++f) {
+    if (found[f].dist - margin > kDeeper) continue;
+    mju_mulMatTVec3(after, d->geom_xmat + 9 * other, found[f].normal);
+    if (is_smooth(m, other) || mju_dot3(before, after) > kSameNormal) return true;
+  }
+  return false;
+}
+
 double thinnest(const mjModel* m, int geom) {
   const double* half = m->geom_aabb + 6 * geom + 3;
   return std::min({half[0], half[1], half[2]});
@@ -81,21 +122,28 @@ bool agrees(const GeomPair& pair, const double* normal) {
   return false;
 }
 
+void drop_closed_contacts(const mjModel* m, mjData* d, const double* v,
+                          const std::vector<double>& gap, std::vector<int>& contacts,
+                          GeomPoses& start) {
+  go_to_end(m, d, v, start);
+  int kept = 0;
+  for (const int i : contacts) {
+    const mjContact& c = d->contact[i];
+    if (!is_closed_at_end(m, d, start, c, c.dist - gap[i])) contacts[kept++] = i;
+  }
+  contacts.resize(kept);
+  return_to_start(m, d, start);
+}
+
 void trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomPair>& pairs,
                  GeomPoses& start) {
-  start.xpos.assign(d->geom_xpos, d->geom_xpos + 3 * m->ngeom);
-  start.xmat.assign(d->geom_xmat, d->geom_xmat + 9 * m->ngeom);
+  go_to_end(m, d, v, start);
   mj_markStack(d);
-  mjtNum* q = mj_stackAllocNum(d, m->nq);
-  mju_copy(q, d->qpos, int(m->nq));
-  mj_integratePos(m, d->qpos, v, m->opt.timestep);
-  mj_kinematics(m, d);
   const std::size_t bytes = 2 * pairs.size() * sizeof(Way);
   Way* ways = static_cast<Way*>(mj_stackAllocByte(d, bytes, alignof(Way)));
   for (std::size_t k = 0; k < pairs.size(); ++k)
     for (int side = 0; side < 2; ++side) ways[2 * k + side] = way_of(d, start, pairs[k].geom[side]);
-  mju_copy(d->qpos, q, int(m->nq));
-  mj_kinematics(m, d);
+  return_to_start(m, d, start);
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     if (pairs[k].touches) continue;
     look(m, d, pairs[k], ways[2 * k], ways[2 * k + 1]);

@@ -24,10 +24,19 @@ struct GeomPair {
 /// a level tile from above, not from the side.
 bool agrees(const GeomPair& pair, const double* normal);
 
-/// Poses of all geoms. Reused.
+/// A state and the poses of all geoms in it. Reused.
 struct GeomPoses {
-  std::vector<double> xpos, xmat;
+  std::vector<double> qpos, xpos, xmat;
 };
+
+/// Removes those `contacts` (indices in d) that are certainly no ghosts, from their places after
+/// the step from q, the state of d, to q ⊕ h v, v being velocities with their impulses: their geoms
+/// are then within 10 µm, one of them is smooth (a sphere, a capsule, an ellipsoid), and the other
+/// is smooth too or has the normal there that it had. `gap`: of each contact of d, m. Does not
+/// change d.
+void drop_closed_contacts(const mjModel* m, mjData* d, const double* v,
+                          const std::vector<double>& gap, std::vector<int>& contacts,
+                          GeomPoses& start);
 
 /// Finds which pairs touch on the path from q, the state of d, to q ⊕ h v, among those that do not
 /// yet have `touches`: their geoms get deeper than `least_gap` by more than 10 µm. On the path,

@@ -82,18 +82,25 @@ GeomPair pair_of(const mjData* d, const StepContacts& contacts, const mjContact&
 
 // Adds the pairs of contacts that act, may be ghosts, and were not examined yet. Returns whether
 // there are any.
-bool find_suspects(const Impl& sim, const mjModel* m, const mjData* d, Passage& p) {
+bool find_suspects(const Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   const EnvSlot slot = sim.buffers->slot(p.slot);
   const double* r = sim.buffers->results().impulse(p.slot);
-  const std::size_t known = p.pairs.size();
+  const auto is_known = [&](const mjContact& c) {
+    return std::any_of(p.pairs.begin(), p.pairs.end(),
+                       [&](const GeomPair& pair) { return of_pair(c, pair); });
+  };
+  p.suspects.clear();
   for (int row = 0; row < sim.buffers->rows(p.slot); ++row) {
     const mjContact* c = contact_of_normal(d, slot.efc_of[row]);
     if (!c || r[row] <= 0 || !may_be_ghost(m, d, p, int(c - d->contact))) continue;
-    const auto same = [&](const GeomPair& pair) { return of_pair(*c, pair); };
-    if (std::none_of(p.pairs.begin(), p.pairs.end(), same))
-      p.pairs.push_back(pair_of(d, p.contacts, *c));
+    if (!is_known(*c)) p.suspects.push_back(int(c - d->contact));
   }
-  return p.pairs.size() > known;
+  if (p.suspects.empty()) return false;
+  find_end_velocity(sim, m, d, p);
+  drop_closed_contacts(m, d, p.end_velocity.data(), p.contacts.gap, p.suspects, p.poses);
+  for (const int i : p.suspects)
+    if (!is_known(d->contact[i])) p.pairs.push_back(pair_of(d, p.contacts, d->contact[i]));
+  return !p.suspects.empty();
 }
 
 // Whether the contact is one by which its pair touches; if no contact is, all are.

@@ -228,6 +228,27 @@ def test_a_ball_that_flies_past_an_edge_is_not_deflected(clearance, speed, h):
     assert sim.statistics["ghosts"] > 0
 
 
+@pytest.mark.parametrize(
+    "shape", ['sphere" size=".05', 'capsule" size=".05 .05', 'ellipsoid" size=".05 .06 .07']
+)
+@pytest.mark.parametrize(
+    "below",
+    [
+        '<geom type="box" size="1 1 .5" pos="0 0 -.5"/>',
+        '<geom type="sphere" size=".2" pos="0 0 -.2"/>',
+        '<geom type="capsule" size=".1 .3" euler="0 90 0" pos="0 0 -.1"/>',
+    ],
+)
+def test_round_bodies_that_hit_faces_need_no_second_solve(below, shape):
+    """They end the step at the surface, so it is no question whether they would touch it."""
+    sim = BatchSim(scene(0.005, below, free(f'<geom type="{shape}"/>', "0 0 .3")), 16)
+    sim.qpos[:, 2] += np.linspace(0, 0.05, 16)
+    start = sim.qpos[:, 2].copy()
+    run(sim, 60)
+    assert (sim.qpos[:, 2] < start - 0.1).all() and sim.num_contacts.all()
+    assert sim.statistics["second_solves"] == 0
+
+
 @pytest.mark.parametrize("floor", [PLANE, '<geom type="box" size="1 1 .5" pos="0 0 -.5"/>'])
 def test_what_is_pushed_on_does_not_sink_in(floor):
     """A ball at rest 1 mm above the floor touches it only because another ball hits it."""
