@@ -9,12 +9,36 @@ import mujoco
 import numpy as np
 import pytest
 
+from stickslip import Status
+from stickslip.sim import BatchSim
+
 GYMNASIUM = ("ant", "humanoid", "half_cheetah", "hopper", "walker2d")
 DM_CONTROL = ("dm_humanoid", "dm_quadruped")
 FALLING = """<mujoco><worldbody><geom type="plane" size="5 5 .1"/>
 <body pos="0 0 .15"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
 </worldbody></mujoco>"""
+PLANE = '<geom type="plane" size="50 50 .1"/>'
+BALL = '<geom type="sphere" size=".05"/>'
+CUBE = '<geom type="box" size=".1 .1 .1"/>'
+SLICK = 'friction="0 0 0"'
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+
+
+def scene(h: float, *content: str, gravity: float = 9.81) -> str:
+    """MJCF of a world of these geoms and bodies, with the time step h, s."""
+    return f"""<mujoco><option timestep="{h}" gravity="0 0 {-gravity}"/>
+      <worldbody>{"".join(content)}</worldbody></mujoco>"""
+
+
+def free(geom: str, pos: str = "0 0 0", euler: str = "0 0 0") -> str:
+    """A free body of one geom."""
+    return f'<body pos="{pos}" euler="{euler}"><freejoint/>{geom}</body>'
+
+
+def run(sim: BatchSim, steps: int) -> None:
+    """Steps that must all be solved."""
+    for _ in range(steps):
+        assert (sim.step() == Status.solved).all()
 
 
 def model_path(name: str) -> Path:

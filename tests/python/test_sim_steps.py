@@ -4,30 +4,12 @@ penetration is recovered in positions, not in velocities; no step gains energy."
 import mujoco
 import numpy as np
 import pytest
-from sim_models import model_path, pile
+from sim_models import BALL, CUBE, PLANE, free, model_path, pile, run, scene
 
 from stickslip import SolveOptions, Status
 from stickslip.sim import BatchSim
 
 NEAR = 1e-6  # m
-PLANE = '<geom type="plane" size="50 50 .1"/>'
-BALL = '<geom type="sphere" size=".05"/>'
-CUBE = '<geom type="box" size=".1 .1 .1"/>'
-SLICK = 'friction="0 0 0"'
-
-
-def scene(h, *content, gravity=9.81):
-    return f"""<mujoco><option timestep="{h}" gravity="0 0 {-gravity}"/>
-      <worldbody>{"".join(content)}</worldbody></mujoco>"""
-
-
-def free(geom, pos="0 0 0", euler="0 0 0"):
-    return f'<body pos="{pos}" euler="{euler}"><freejoint/>{geom}</body>'
-
-
-def run(sim, steps):
-    for _ in range(steps):
-        assert (sim.step() == Status.solved).all()
 
 
 def same(a, b):
@@ -170,83 +152,6 @@ def test_only_recovery_lifts_a_pile(seed, h):
         lift = moved - h * sim.qvel.reshape(16, 6, 6)[..., 2]
         assert (energy() - before - weight * lift.sum(-1)).max() < 1e-6
     assert sim.statistics["repositioned"] > 0
-
-
-SHAPES = {
-    "box": (f'<geom type="box" size=".1 .1 .1" {SLICK}/>', "0 0 .1", "0 0 0"),
-    "sphere": (f'<geom type="sphere" size=".1" {SLICK}/>', "0 0 .1", "0 0 0"),
-    "capsule": (f'<geom type="capsule" size=".05 .1" {SLICK}/>', "0 0 .05", "0 90 0"),
-}
-
-
-@pytest.mark.parametrize("speed", [1, 5])
-@pytest.mark.parametrize("h", [0.002, 0.01])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_sliding_over_level_tiles_is_not_slowed_by_their_edges(shape, h, speed):
-    tiles = (
-        f'<geom type="box" size=".25 .5 .05" pos="{0.5 * i} 0 -.05" {SLICK}/>'
-        for i in range(-2, 12)
-    )
-    sim = BatchSim(scene(h, *tiles, free(*SHAPES[shape])), 8)
-    sim.qvel[:, 0] = speed * np.linspace(0.95, 1.05, 8)
-    sim.qpos[:, 1] = np.linspace(-0.2, 0.2, 8)
-    before = sim.qvel[:, 0].copy()
-    run(sim, round(4 / speed / h))
-    assert sim.qpos[:, 0].min() > 3.5
-    assert (sim.qvel[:, 0] / before).min() > 0.99
-
-
-@pytest.mark.parametrize("h", [0.002, 0.005, 0.01])
-def test_a_box_slides_over_tiles_smaller_than_itself(h):
-    """Several tiles are ahead at once: a path past one ghost must not be deflected by another."""
-    tiles = (
-        f'<geom type="box" size=".05 .05 .05" pos="{0.1 * i} {0.1 * k} -.05" {SLICK}/>'
-        for i in range(-2, 20)
-        for k in range(-2, 3)
-    )
-    sim = BatchSim(scene(h, *tiles, free(f'<geom type="box" size=".1 .1 .05" {SLICK}/>')), 12)
-    sim.qpos[:, 2] = 0.05
-    sim.qvel[:, 0] = np.linspace(0.5, 5, 12)
-    before = sim.qvel[:, 0].copy()
-    run(sim, round(0.3 / h))
-    assert (sim.qvel[:, 0] / before).min() > 0.99
-
-
-@pytest.mark.parametrize("h", [0.002, 0.01])
-@pytest.mark.parametrize("speed", [20, 50])
-@pytest.mark.parametrize("clearance", [0.001, 0.01])
-def test_a_ball_that_flies_past_an_edge_is_not_deflected(clearance, speed, h):
-    block = f'<geom type="box" size=".5 .5 .5" pos="-.5 0 -.5" {SLICK}/>'  # its edge at (0, y, 0)
-    sim = BatchSim(scene(h, block, free(BALL), gravity=0), 64)
-    along, across = np.array([np.sqrt(0.75), 0, -0.5]), np.array([0.5, 0, np.sqrt(0.75)])
-    before = 0.3 + np.linspace(0, speed * h, 64, endpoint=False)  # m, in all phases of a step
-    sim.qpos[:, :3] = across * (0.05 + clearance) - along * before[:, None]
-    sim.qvel[:, :3] = speed * along
-    run(sim, round(1 / speed / h) + 2)
-    np.testing.assert_array_equal(sim.qvel[:, :3], np.tile(speed * along, (64, 1)))
-    assert (sim.qpos[:, :3] @ along).min() > 0.1
-    assert sim.statistics["ghosts"] > 0
-
-
-@pytest.mark.parametrize(
-    "shape", ['sphere" size=".05', 'capsule" size=".05 .05', 'ellipsoid" size=".05 .06 .07']
-)
-@pytest.mark.parametrize(
-    "below",
-    [
-        '<geom type="box" size="1 1 .5" pos="0 0 -.5"/>',
-        '<geom type="sphere" size=".2" pos="0 0 -.2"/>',
-        '<geom type="capsule" size=".1 .3" euler="0 90 0" pos="0 0 -.1"/>',
-    ],
-)
-def test_round_bodies_that_hit_faces_need_no_second_solve(below, shape):
-    """They end the step at the surface, so it is no question whether they would touch it."""
-    sim = BatchSim(scene(0.005, below, free(f'<geom type="{shape}"/>', "0 0 .3")), 16)
-    sim.qpos[:, 2] += np.linspace(0, 0.05, 16)
-    start = sim.qpos[:, 2].copy()
-    run(sim, 60)
-    assert (sim.qpos[:, 2] < start - 0.1).all() and sim.num_contacts.all()
-    assert sim.statistics["second_solves"] == 0
 
 
 @pytest.mark.parametrize("floor", [PLANE, '<geom type="box" size="1 1 .5" pos="0 0 -.5"/>'])
