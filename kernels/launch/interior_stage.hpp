@@ -17,10 +17,7 @@ struct InteriorScratch {
 
   SS_HD InteriorScratch(Arena& arena, int max_rows, int max_contacts)
       : newton(arena, max_rows),
-        continuation(arena, max_rows, max_contacts, newton.direction.system) {
-    newton.at.factor = Real(0.01);  // 100 rho: here velocities show the states better than impulses
-    newton.at.inverse = Real(100);
-  }
+        continuation(arena, max_rows, max_contacts, newton.direction.system) {}
 };
 
 /// A few Newton steps from judge.at->start, each few of them towards the proximal point of the
@@ -29,7 +26,7 @@ struct InteriorScratch {
 template <class Real, class G, class In>
 SS_HD int finish_path(const G& g, const EnvProblem<In>& p, const Stage& stage,
                       const Scaled<Real>& s, const Newton<Real, Real>& newton, Judge<In>& judge) {
-  constexpr int kSteps = 12;
+  constexpr int kSteps = 16;
   constexpr Real kProximal = Real(1e-8);
   int steps = 0;
   soften_contacts(g, p, s, kProximal);
@@ -49,7 +46,11 @@ SS_PART int run_interior_stage(const G& g, const EnvProblem<In>& p, const Stage&
                                const Scaled<Real>& s, Arena arena, Judge<In>& judge) {
   if constexpr (sizeof(Real) == sizeof(double)) {
     InteriorScratch<Real>& w = *arena.take<InteriorScratch<Real>>(1);  // many pointers: in memory
-    g.once([&] { w = InteriorScratch<Real>(arena, p.n, p.n_contacts); });
+    g.once([&] {
+      w = InteriorScratch<Real>(arena, p.n, p.n_contacts);
+      w.newton.at.factor = Real(stage.factor);
+      w.newton.at.inverse = Real(1.0 / stage.factor);
+    });
     const auto finish = [&]() SS_INLINE { return finish_path(g, p, stage, s, w.newton, judge); };
     const CentralPath<Real>& path = w.continuation.path;
     if (stage.method == Method::continuation) {

@@ -38,10 +38,11 @@ inline constexpr int kMostSteps = 1 << 24;  ///< of `max_newton`, so that its mu
 /// Rung 1 of environments with many rows: the interior point from the best impulse so far; after
 /// the homotopy the continuation from the best impulse, and from rest; then Newton with many steps.
 SS_HD Stage many_rows(int index, int steps) {
-  Stage stage{.method = Method::continuation, .rung = 1, .budget = 22 * steps};
+  Stage stage{.method = Method::continuation, .rung = 1, .budget = 22 * steps, .factor = 1e-5};
   if (index == 0) {
     stage.method = Method::interior;
     stage.budget = 4 * steps;
+    stage.factor = 1e-2;
   }
   if (index < 2) {
     stage.start = Start::best;
