@@ -1,6 +1,7 @@
 """Piles of 27 to 50 bodies in a bin: the interior point solves what Newton cannot; the
-continuation, on those called `turning`, what the interior point cannot; and the proximal term of
-its last steps, on those called `proximal`, what the continuation without it cannot.
+continuation, on those called `turning`, what the interior point cannot; the proximal term of its
+last steps, on those called `proximal`, what the continuation without it cannot; and last steps that
+identify states by velocities, on those called `velocities`, what those with 100 rho cannot.
 
 `python bench/run_piles.py --record FILE.h5` records such problems; those called by a number alone
 are from an earlier version of the time step."""
