@@ -37,6 +37,8 @@ inline constexpr int kMostSteps = 1 << 24;  ///< of `max_newton`, so that its mu
 
 /// Rung 1 of environments with many rows: the interior point from the best impulse so far; after
 /// the homotopy the continuation from the best impulse, and from rest; then Newton with many steps.
+/// Newton at the end of a path has 1 / factor times rho, because there velocities identify the
+/// states better than impulses (kernels/solver/interior/README.md).
 SS_HD Stage many_rows(int index, int steps) {
   Stage stage{.method = Method::continuation, .rung = 1, .budget = 22 * steps, .factor = 1e-5};
   if (index == 0) {

@@ -44,7 +44,7 @@ struct Stage {
   Method method = Method::none;
   int rung = 0;               ///< of the ladder; stored with the result
   int budget = 0;             ///< sweeps, steps or pivots
-  double factor = 1.0;        ///< multiplies 1/rho of the natural map (newton)
+  double factor = 1.0;        ///< multiplies 1/rho of Newton's natural map
   double epsilon = kEpsilon;  ///< least regularisation, in double (newton)
   bool steep = false;         ///< friction of mu > 1 in its own metric (newton)
   Start start = Start::last;
