@@ -22,6 +22,7 @@ import gymnasium
 import numpy as np
 import torch
 import torch.distributed as dist
+import torch.distributed.nn  # before there is a group: see Processes.close
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from torch import Tensor
@@ -67,8 +68,12 @@ class Processes:
             dist.init_process_group("nccl" if self.device.type == "cuda" else "gloo")
 
     def close(self) -> None:
-        """Leaves the process group. Otherwise gloo's threads may abort the program at its end, if
-        they still hold tensors (pytorch/pytorch#190489)."""
+        """Leaves the process group and ends its threads. Otherwise gloo's threads may abort the
+        program at its end, if they still hold tensors (pytorch/pytorch#190489).
+
+        The threads end when nothing refers to the group. Functions of torch.distributed.nn have it
+        as a default argument if they are defined while there is one, as when an optimizer imports
+        them: so this module imports them first."""
         if dist.is_initialized():
             dist.destroy_process_group()
 
