@@ -48,7 +48,7 @@ struct SolveOptions {
   std::int32_t max_rung = 99;      ///< last rung of the ladder of solver `automatic` that may run
   /// Work on one environment, in multiplications (a Newton step of n rows counts n^3): half for
   /// rung 0, half for the other rungs. When the work is used up, the best impulse is the answer. 0:
-  /// all of rung 0, then max(1e9, 1300 n^3) if `thorough`.
+  /// all of rung 0, then max(1e9, 2400 n^3) if `thorough`.
   double max_work = 0.0;
   /// Whether to spend much work on problems that the first stages did not solve. If false, a
   /// problem whose impulses grow as if it had no solution is given up at once, and the work on
@@ -56,7 +56,7 @@ struct SolveOptions {
   bool thorough = true;
   /// Run exactly `max_sweeps` sweeps (solver `pgs` only): no early exit, the verdict is the same.
   bool exact_sweeps = false;
-  std::int32_t max_pivots = 5000;  ///< budget of solver `lemke`, over all its attempts
+  std::int32_t max_pivots = 20000;  ///< budget of solver `lemke`, over all its attempts
   /// Run exactly `max_pivots` pivots (solver `lemke` only): when an attempt ends, another begins.
   bool exact_pivots = false;
   /// Directions of law `pyramid` in the sliding plane: 4 (a diamond), 8, 16, 32 or 64.

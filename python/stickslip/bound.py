@@ -29,6 +29,8 @@ class BoundResult:
     rows_needed: Any  #: more than n where the status is over_capacity
     rung: Any  #: of the ladder, from 0: which produced the impulse
     v_next: Any = None  #: (E, nv), m/s; with `v_free` only
+    #: (E, n) float64, proofs of what is infeasible, 0 elsewhere; with `certificates` only
+    certificate: Any = None
 
 
 class BoundSolver:
@@ -54,6 +56,7 @@ class BoundSolver:
         counts: (E, 4) int32, free, nonneg, box rows and contacts of each environment; read at each
             call. More than n rows, or than p contacts, give `over_capacity`. lo and hi
             then have n columns.
+        certificates: fill `certificate` of the results, as in `solve`.
         out: arrays for some of the results, by name (`BoundResult`); the others are allocated here.
         stream: CUDA stream of the calls: a number, or an object of CuPy, torch, Warp or any with
             `__cuda_stream__`. Default: the legacy default stream. A call may name another.
@@ -81,6 +84,7 @@ class BoundSolver:
         warm_start: Any = None,
         v_free: Any = None,
         counts: Any = None,
+        certificates: bool = False,
         out: dict[str, Any] | None = None,
         stream: Any = None,
         law: str | Law = "coulomb",
@@ -106,8 +110,12 @@ class BoundSolver:
             "dims": self._placed(kinds.dims),
             "counts": self._placed(kinds.shape) if counts is None else counts,
         }  # fmt: skip
-        nv = None if v_free is None else shape[-1]
-        self.out = self._results(out, num_envs, n, nv, dtype)
+        own = {"impulse": ((n,), dtype), "residual": ((), np.dtype(float))}
+        if v_free is not None:
+            own["v_next"] = ((shape[-1],), dtype)
+        if certificates:
+            own["certificate"] = ((n,), np.dtype(float))
+        self.out = self._results(out, num_envs, own)
         results = {field.name: getattr(self.out, field.name) for field in fields(BoundResult)}
         self._bound = _core.BoundSolve(
             arrays, results, contacts=kinds.contacts, box=kinds.box, mu=kinds.mu,
@@ -144,19 +152,23 @@ class BoundSolver:
         return self._placed(np.full(kinds.mu, mu, dtype))
 
     def _results(
-        self, out: dict[str, Any] | None, num_envs: int, n: int, nv: int | None, dtype: np.dtype
+        self, out: dict[str, Any] | None, num_envs: int, own: dict[str, tuple]
     ) -> BoundResult:
+        """The caller's arrays, and new ones. `own`: shape and type of an environment's part of the
+        results that are not int32 numbers; None among the results where optional ones are absent.
+        """
         given = {} if out is None else dict(out)
-        shapes = {field.name: ((num_envs,), np.dtype(np.int32)) for field in fields(BoundResult)}
-        shapes |= {"impulse": ((num_envs, n), dtype), "residual": ((num_envs,), np.dtype(float))}
-        shapes["v_next"] = ((num_envs, nv), dtype)
-        if nv is None:
-            del shapes["v_next"]
-        unknown = [name for name in given if name not in shapes]
+        numbers = {f.name: ((), np.dtype(np.int32)) for f in fields(BoundResult) if f.default is not None}
+        parts = numbers | own
+        unknown = [name for name in given if name not in parts]
         if unknown:
-            raise ValueError(f"out: expected names of {', '.join(shapes)}, got {unknown[0]!r}")
-        own = {k: v for k, v in shapes.items() if k not in given}
-        return BoundResult(**given, **{k: self._placed(np.zeros(*v)) for k, v in own.items()})
+            raise ValueError(f"out: expected names of {', '.join(parts)}, got {unknown[0]!r}")
+        new = {
+            name: self._placed(np.zeros((num_envs, *shape), dtype))
+            for name, (shape, dtype) in parts.items()
+            if name not in given
+        }
+        return BoundResult(**given, **new)
 
 
 def _require_backend(backend: Any, own: str) -> None:

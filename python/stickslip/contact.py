@@ -33,7 +33,7 @@ class SolveOptions:
         directions: of law "pyramid" in the sliding plane: 4, 8, 16, 32 or 64.
         max_work: multiplications for one environment in one solve (a Newton step of n rows counts
             n**3), half of them for rung 0. Then the best impulse is the answer, and it may be far
-            from a solution. 0: all of rung 0, then max(1e9, 1300 n**3).
+            from a solution. 0: all of rung 0, then max(1e9, 2400 n**3).
         thorough: whether to spend much work on problems that the first stages did not solve. If
             False, a problem whose impulses grow as if it had no solution is given up at once;
             others of up to 64 rows get max(1e7, 100 n**3) multiplications after rung 0, those of
@@ -46,7 +46,7 @@ class SolveOptions:
     max_newton: int = 30
     max_rung: int = 99
     exact_sweeps: bool = False
-    max_pivots: int = 5000
+    max_pivots: int = 20_000
     exact_pivots: bool = False
     directions: int = 4
     max_work: float = 0.0

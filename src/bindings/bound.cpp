@@ -87,6 +87,7 @@ void bind_results(BoundArrays& arrays, const nb::dict& out, Task<In>& task) {
   if (task.step.v_free.data != nullptr) {
     task.step.v_next = arrays.output<In>("v_next", out, {task.step.mechanism.nv});
   }
+  r.certificate = arrays.output<double>("certificate", out, {task.problem.max_rows});
 }
 
 /// A call on the CPU; the stream is not used.

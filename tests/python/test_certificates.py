@@ -73,6 +73,20 @@ def test_certificates_of_a_batch_are_zero_but_for_what_is_infeasible():
     assert holds.tolist() == [True, False]
 
 
+def test_a_bound_solver_writes_the_certificates_of_solve():
+    W, b = np.stack([vice()["W"]] * 2), np.stack([vice(0.2)["b"], vice(-0.2)["b"]])
+    expected = stickslip.solve(W, b, mu=0.5, certificates=True).certificate
+    assert stickslip.BoundSolver(W=W, b=b, mu=0.5)().certificate is None
+    np.testing.assert_array_equal(
+        stickslip.BoundSolver(W=W, b=b, mu=0.5, certificates=True)().certificate, expected
+    )
+    proofs = np.full((2, 6), np.nan)
+    stickslip.BoundSolver(W=W, b=b, mu=0.5, certificates=True, out={"certificate": proofs})()
+    np.testing.assert_array_equal(proofs, expected)
+    with pytest.raises(ValueError, match="out: expected names of"):
+        stickslip.BoundSolver(W=W, b=b, mu=0.5, out={"certificate": proofs})
+
+
 def test_the_old_name_of_the_status_still_works():
     assert Status.no_solution_found is Status.infeasible
     assert Status["no_solution_found"] is Status.infeasible

@@ -14,7 +14,7 @@ SS_HD bool continue_path(const G& g, const Scaled<Real>& s, const Continuation<R
   constexpr int kCorrections = 5;
   constexpr Real kClose = Real(0.1), kLeastReach = Real(1e-4), kMostReach = Real(2);
   ContinuationProgress<Real>& at = *w.progress;
-  if (!factor_continuation(g, s, w) || !solve_tangent(g, s, w, at.t, w.tangent)) return false;
+  if (!find_tangent(g, s, w)) return false;
   orient_tangent(g, s, w);
   const Real change = largest_change(g, s, w);
   const Real most = safe_length(g, s, w.path, w.tangent, Real(1e6));
@@ -27,6 +27,7 @@ SS_HD bool continue_path(const G& g, const Scaled<Real>& s, const Continuation<R
         g.once([&] {
           const Real grow = correction == 0 ? Real(2) : (correction == 1 ? Real(1.3) : Real(0.8));
           at.t = at.trial;
+          at.corrected = correction > 0;
           at.reach = min(at.reach * grow, kMostReach);
         });
         return true;
@@ -61,6 +62,7 @@ SS_HD int run_continuation(const G& g, const EnvProblem<In>& p, const Scaled<Rea
       ease_contacts(g, s, at.t);
       g.once([&] {
         at.finished = at.t;
+        at.corrected = false;  // finish() uses the same memory
         at.done += steps;
       });
       if (judge.solved()) break;

@@ -18,6 +18,7 @@ struct ContinuationProgress {
   Real direction = Real(-1);               ///< sign of dt along the path
   Real finished = Limits<Real>::infinity;  ///< t when Newton was last started
   int first_sign = 0;                      ///< of det(W + D) at t = 1
+  bool corrected = false;                  ///< the last factorisation is that of a correction
   int done = 0;                            ///< factorisations
 };
 
@@ -78,14 +79,14 @@ SS_HD Real largest_change(const G& g, const Scaled<Real>& s, const Continuation<
   return max(largest, Real(1));
 }
 
-/// Inner product of the tangent and d, both relative.
+/// Inner product of a and b, both relative.
 template <class Real, class G>
-SS_HD Real dot_tangent(const G& g, const Scaled<Real>& s, const Continuation<Real>& w,
-                       const PathPoint<Real>& d) {
+SS_HD Real dot_steps(const G& g, const Scaled<Real>& s, const Continuation<Real>& w,
+                     const PathPoint<Real>& a, const PathPoint<Real>& b) {
   return g.sum(s.n + s.n_contacts, [&](int item) {
     Real sum = Real(0);
     for_unknowns(s, w, item, [&](Real scale, int i, Real* PathPoint<Real>::*of) {
-      sum = fma((w.tangent.*of)[i] * scale, (d.*of)[i] * scale, sum);
+      sum = fma((a.*of)[i] * scale, (b.*of)[i] * scale, sum);
     });
     return sum;
   });
@@ -178,6 +179,23 @@ SS_HD bool solve_tangent(const G& g, const Scaled<Real>& s, const Continuation<R
                          [&](int i, Real* PathValues<Real>::*of) SS_INLINE { return (v.*of)[i]; });
 }
 
+/// w.tangent at w.path.at, unless the last step ended with a correction: the point that was
+/// corrected is near, so its factorisation and its tangent w.other serve once more, which saves
+/// half of all factorisations. False if there is none.
+template <class Real, class G>
+SS_HD bool find_tangent(const G& g, const Scaled<Real>& s, const Continuation<Real>& w) {
+  if (!w.progress->corrected) {
+    return factor_continuation(g, s, w) && solve_tangent(g, s, w, w.progress->t, w.tangent);
+  }
+  g.for_each(s.n, [&](int i) {
+    w.tangent.z[i] = w.other.z[i];
+    w.tangent.u[i] = w.other.u[i];
+    w.tangent.low[i] = w.other.low[i];
+    w.tangent.high[i] = w.other.high[i];
+  });
+  return true;
+}
+
 /// Turns the tangent at w.path.at, which becomes the base, forward. Along a path the signs of dt
 /// and of det(W + D) change together, at turning points; so a step that lands on another part of
 /// the path goes on in the right direction (Allgower & Georg 1990, §2.1).
@@ -200,7 +218,9 @@ SS_HD void orient_tangent(const G& g, const Scaled<Real>& s, const Continuation<
   });
 }
 
-/// One Newton step towards the path, orthogonal to the tangent. False if it is too short.
+/// The shortest Newton step towards the path, measured in relative changes: of all steps that solve
+/// the linearised equations, the one orthogonal to the tangent at w.path.at (Allgower & Georg 1990,
+/// §3.4). False if it is too short.
 template <class Real, class G>
 SS_HD bool correct_point(const G& g, const Scaled<Real>& s, const Continuation<Real>& w) {
   const PathPoint<Real>&d = w.path.step, &other = w.other;
@@ -212,8 +232,8 @@ SS_HD bool correct_point(const G& g, const Scaled<Real>& s, const Continuation<R
       })) {
     return false;
   }
-  const Real along = dot_tangent(g, s, w, d), turn = dot_tangent(g, s, w, other);
-  const Real change = -along / (turn + at.direction);
+  const Real along = dot_steps(g, s, w, other, d), square = dot_steps(g, s, w, other, other);
+  const Real change = -along / (square + Real(1));
   if (!is_finite(change)) return false;
   g.for_each(s.n, [&](int i) {
     d.z[i] = fma(change, other.z[i], d.z[i]);
