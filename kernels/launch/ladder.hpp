@@ -187,7 +187,7 @@ SS_HD Stage lemke_ladder(int index, const SolveOptions& o) {
   Stage stage{.method = Method::lemke, .budget = o.max_pivots};
   if (index == last + 2) {
     stage.rung = 1;
-    stage.attempts = {kLemkeAttempts, kWideAttempts};
+    stage.attempts = {kLemkeAttempts, kWideAttempts, kSteepAttempts};
   } else if (index > last) {
     stage.rung = 1;
     stage.soften = kSoftAnswer;

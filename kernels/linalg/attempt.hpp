@@ -6,17 +6,25 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 inline constexpr int kLemkeAttempts = 8;    ///< with entries of the covering vector in [1, 2)
-inline constexpr int kWideAttempts = 1000;  ///< further ones, with entries in [2^-8, 2^8)
+inline constexpr int kWideAttempts = 24;    ///< further ones, with entries in [2^-8, 2^8)
+inline constexpr int kSteepAttempts = 976;  ///< still further ones, if friction is steep
 
 struct Attempts {
   int first = 0, count = kLemkeAttempts;
+  int if_steep = 0;  ///< further ones in double, for problems with mu > 1
 };
+
+/// Number of attempts for a problem with data of type `In` and the largest friction `mu`.
+template <class In>
+SS_HD int attempt_count(const Attempts& attempts, double mu) {
+  return attempts.count + (sizeof(In) == sizeof(double) && mu > 1.0 ? attempts.if_steep : 0);
+}
 
 /// Entry i of the covering vector. Equal entries would cause ties between near-duplicate contacts.
 /// Entries of different sizes give other paths: with friction from 10^-3 to 10^3 they solve three
-/// quarters of the problems that entries in [1, 2) leave unsolved. With steep friction more
-/// attempts keep solving more: of 10,000 problems 32 are left after 24, 16 after 96, 10 after 1000
-/// (tests/support/extreme.hpp, `steep`).
+/// quarters of the problems that entries in [1, 2) leave unsolved. With mu from 2 to 10
+/// more attempts keep solving more: of 10,000 problems 32 are left after 24, 16 after 96, 10 after
+/// 1000 (tests/support/extreme.hpp, `steep`). With mu < 1 they would only make jams expensive.
 SS_HD double covering_weight(int i, int attempt) {
   const double weight = hashed_weight(i, attempt);
   if (attempt < kLemkeAttempts) return weight;

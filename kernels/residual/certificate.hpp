@@ -52,6 +52,14 @@ SS_HD bool is_column_of_null_space(const EnvProblem<In>& p, const double* y, dou
   return abs(sum) <= unit * sqrt(p.diagonal(i)) * length;
 }
 
+/// The largest friction coefficient of the contacts.
+template <class In>
+SS_HD double steepest_friction(const EnvProblem<In>& p) {
+  double steepest = 0.0;
+  for (int k = 0; k < p.n_contacts; ++k) steepest = max(steepest, p.slope[k]);
+  return steepest;
+}
+
 /// Whether y[n] proves that no impulses have a residual of `tolerance` or less.
 template <class G, class In>
 SS_HD bool certificate_holds(const G& g, const EnvProblem<In>& p, double tolerance,
@@ -67,9 +75,7 @@ SS_HD bool certificate_holds(const G& g, const EnvProblem<In>& p, double toleran
   // An impulse of residual t has u_n >= -(1 + mu) t: four times this, plus the rounding of y . b.
   const double power = g.sum(p.n, [&](int i) { return y[i] * double(p.b[i]); });
   const double size = g.sum(p.n, [&](int i) { return abs(y[i] * double(p.b[i])); });
-  double steepest = 0.0;
-  for (int k = 0; k < p.n_contacts; ++k) steepest = max(steepest, p.slope[k]);
-  const double slack = 4.0 * tolerance * (1.0 + steepest);
+  const double slack = 4.0 * tolerance * (1.0 + steepest_friction(p));
   const double allowed = g.sum(p.n, [&](int i) { return slack * abs(y[i]); });
   return power < -fma(double(p.n + 4) * 2.0 * kRoundoff, size, allowed);
 }

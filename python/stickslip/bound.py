@@ -158,7 +158,9 @@ class BoundSolver:
         results that are not int32 numbers; None among the results where optional ones are absent.
         """
         given = {} if out is None else dict(out)
-        numbers = {f.name: ((), np.dtype(np.int32)) for f in fields(BoundResult) if f.default is not None}
+        numbers = {
+            f.name: ((), np.dtype(np.int32)) for f in fields(BoundResult) if f.default is not None
+        }
         parts = numbers | own
         unknown = [name for name in given if name not in parts]
         if unknown:

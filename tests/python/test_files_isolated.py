@@ -98,6 +98,17 @@ def test_what_a_reader_raises_arrives(path):
         isolated(path, divmod, 1, 0)
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("absent.h5", "no such file"), ("/dev/zero", "not a file"), (".", "not a file")],
+)
+def test_what_is_no_file_is_named(name, why, tmp_path):
+    path = tmp_path / name
+    for read in (files.read, module.read_isolated):
+        with pytest.raises(files.FileError, match=f"{path}: {why}"):
+            read(path)
+
+
 def test_no_command_reads_in_its_own_process(path, tmp_path, monkeypatch):
     monkeypatch.setattr("stickslip.compare.read", os.abort)
     monkeypatch.setattr("stickslip.files.layout.open_to_read", os.abort)

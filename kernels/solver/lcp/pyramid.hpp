@@ -198,7 +198,8 @@ SS_HD int run_pyramid(const G& g, const EnvProblem<In>& p, Attempts attempts, in
   standardise(g, lcp, scratch.solver.standard);
   LcpOptions o;
   LcpOutcome out;
-  for (int i = 0; i < attempts.count && !judge.solved(); ++i) {
+  const int count = attempt_count<In>(attempts, steepest_friction(p));
+  for (int i = 0; i < count && !judge.solved(); ++i) {
     if (out.iterations >= budget) break;
     o.max_pivots = min(100 + 20 * scratch.solver.standard.m, budget - out.iterations);
     const LemkeEnd end = attempt_lemke(g, lcp, o, attempts.first + i, scratch.solver, out);

@@ -111,8 +111,9 @@ SS_PART int run_lemke(const G& g, const EnvProblem<In>& p, Lemke<Real>& s, Attem
                       int budget, bool exact, double soften, Judge<In>& judge) {
   auto& t = s.tableau;
   scale_contacts(g, p, t);
+  const int count = attempt_count<In>(attempts, steepest_friction(p));
   int pivots = 0;
-  for (int i = 0; exact ? pivots < budget : i < attempts.count; ++i) {
+  for (int i = 0; exact ? pivots < budget : i < count; ++i) {
     const int attempt = attempts.first + i;
     build_tableau(g, p, attempt, soften, t);
     int done = 0;

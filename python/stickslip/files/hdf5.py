@@ -43,12 +43,18 @@ def guarded(where: str) -> Iterator[None]:
         raise FileError(f"{where}: {text:.200}") from error
 
 
+def size_of(path: str | os.PathLike[str]) -> int:
+    """Bytes of a file. Raises FileError if there is none, or if it is a folder or a device."""
+    if not os.path.isfile(path):
+        what = "not a file" if os.path.exists(path) else "no such file"
+        raise FileError(f"{os.fspath(path)}: {what}")
+    return os.path.getsize(path)
+
+
 @contextlib.contextmanager
 def open_to_read(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
-    path = os.fspath(path)
-    if not os.path.isfile(path):
-        raise FileError(f"{path}: no such file")
-    with guarded(str(path)), h5py.File(path, "r") as file:
+    size_of(path)
+    with guarded(os.fspath(path)), h5py.File(path, "r") as file:
         yield file
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from stickslip.files import layout, room
-from stickslip.files.hdf5 import FileError
+from stickslip.files.hdf5 import FileError, size_of
 from stickslip.files.problems import ProblemFile
 
 _T = TypeVar("_T")
@@ -31,11 +31,7 @@ def read_isolated(path: str | os.PathLike[str]) -> ProblemFile:
 def isolated(path: str | os.PathLike[str], function: Callable[..., _T], *args: Any) -> _T:
     """function(*args), which opens `path`. Raises its exceptions, and FileError if the
     process dies or takes far longer, or far more memory, than a file of that size may."""
-    shown = os.fspath(path)
-    try:
-        size = os.path.getsize(path)
-    except OSError:
-        raise FileError(f"{shown}: no such file") from None
+    shown, size = os.fspath(path), size_of(path)
     seconds, memory = _SECONDS + size // _BYTES_PER_SECOND, room.memory_for(size)
     context = multiprocessing.get_context("spawn")  # no copies of this process's threads and locks
     receiver, sender = context.Pipe(duplex=False)
