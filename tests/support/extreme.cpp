@@ -110,10 +110,7 @@ class Maker {
   /// Impulses and velocities of contacts that are open, sticking or sliding, as chosen.
   void solve_by_choice() {
     Vector r = Vector::Zero(n_), u = Vector::Zero(n_);
-    // Of pyramids that slide with mu up to 10^3 Lemke's method leaves 2 in 1,000: the family
-    // `steep` has such, up to 10.
-    const bool slides =
-        law_ != Law::frictionless && !(law_ == Law::pyramid && family_ == Extreme::friction);
+    const bool slides = law_ != Law::frictionless;
     for (int k = 0; k < p().shape.n_contacts; ++k) {
       const int a = normal(k), t = p().dims[std::size_t(k)] - 1;
       const int state = random_.integer(slides ? 3 : 2);
