@@ -115,6 +115,13 @@ def slots(array: np.ndarray) -> np.ndarray:
     return array if fits else np.ascontiguousarray(array)
 
 
+def flag(name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name}: expected a bool, got {type(value).__name__}")
+    return value
+
+
 def count(name: str, value: Any, low: int = 0) -> int:
     """A Python integer >= low."""
     try:

@@ -113,7 +113,7 @@ class BoundSolver:
         own = {"impulse": ((n,), dtype), "residual": ((), np.dtype(float))}
         if v_free is not None:
             own["v_next"] = ((shape[-1],), dtype)
-        if certificates:
+        if check.flag("certificates", certificates):
             own["certificate"] = ((n,), np.dtype(float))
         self.out = self._results(out, num_envs, own)
         results = {field.name: getattr(self.out, field.name) for field in fields(BoundResult)}
@@ -157,7 +157,9 @@ class BoundSolver:
         """The caller's arrays, and new ones. `own`: shape and type of an environment's part of the
         results that are not int32 numbers; None among the results where optional ones are absent.
         """
-        given = {} if out is None else dict(out)
+        if not isinstance(out, dict | None):
+            raise TypeError(f"out: expected a dict of arrays, got {type(out).__name__}")
+        given = {} if out is None else out
         numbers = {
             f.name: ((), np.dtype(np.int32)) for f in fields(BoundResult) if f.default is not None
         }
@@ -165,6 +167,9 @@ class BoundSolver:
         unknown = [name for name in given if name not in parts]
         if unknown:
             raise ValueError(f"out: expected names of {', '.join(parts)}, got {unknown[0]!r}")
+        for name, array in given.items():
+            if array is None:
+                raise TypeError(f"out[{name!r}]: expected an array, got None")
         new = {
             name: self._placed(np.zeros((num_envs, *shape), dtype))
             for name, (shape, dtype) in parts.items()

@@ -29,7 +29,8 @@ class SolveOptions:
         max_rung: last rung of the ladder of solver "auto" that may run, 0 to 5.
         exact_sweeps: exactly `max_sweeps` sweeps of "pgs", without an early exit.
         max_pivots: budget of solver "lemke".
-        exact_pivots: exactly `max_pivots` pivots of "lemke", without an early exit.
+        exact_pivots: exactly `max_pivots` pivots of "lemke", without an early exit; with contacts
+            of dimension 3 alone and 4 directions.
         directions: of law "pyramid" in the sliding plane: 4, 8, 16, 32 or 64.
         max_work: multiplications for one environment in one solve (a Newton step of n rows counts
             n**3), half of them for rung 0. Then the best impulse is the answer, and it may be far
@@ -112,7 +113,7 @@ def solve(
     num_envs, n = problem.b.shape
     numbers = [np.zeros(num_envs, np.int32) for _ in range(5)]
     result = (np.zeros((num_envs, n), problem.W.dtype), np.zeros(num_envs), *numbers)
-    proofs = np.zeros((num_envs, n)) if certificates else None
+    proofs = np.zeros((num_envs, n)) if check.flag("certificates", certificates) else None
     pool = check.thread_count(threads)
     if num_envs:
         _core.solve(*problem.arrays, warm, core_options, *result, proofs, on_cuda, pool)
@@ -215,9 +216,7 @@ def make_options(
             f"law: expected one of {laws} with solver {which_solver.name!r}, got {which_law.name!r}"
         )
     for name in ("exact_sweeps", "exact_pivots", "thorough"):
-        value = getattr(options, name)
-        if not isinstance(value, bool):
-            raise TypeError(f"options.{name}: expected a bool, got {type(value).__name__}")
+        check.flag(f"options.{name}", getattr(options, name))
     return _core.SolveOptions(
         law=which_law,
         solver=which_solver,

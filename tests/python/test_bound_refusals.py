@@ -87,6 +87,13 @@ REFUSALS = {
         "out: expected names of impulse, .* got 'impulses'",
     ),
     "v_next": ({"out": {"v_next": BIG}}, ValueError, "out: expected names of"),
+    "out is a list": ({"out": [BIG]}, TypeError, "out: expected a dict of arrays, got list"),
+    "out is None": (
+        {"out": {"rung": None}},
+        TypeError,
+        r"out\['rung'\]: expected an array, got None",
+    ),
+    "certificates": ({"certificates": 1}, TypeError, "certificates: expected a bool, got int"),
     "read-only": (
         {"out": {"impulse": READ_ONLY}},
         TypeError,

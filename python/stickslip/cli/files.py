@@ -28,7 +28,9 @@ from stickslip.files.isolated import isolated, read_isolated
 _NUMBERS = ("rows", "residual", "iterations", "time/ms", "limit")
 _PIPE_WIDTH = 140
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A problem file, or one of FCLIB.")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A problem file, or one of FCLIB.", readable=False)
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
