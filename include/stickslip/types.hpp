@@ -57,7 +57,8 @@ struct SolveOptions {
   /// Run exactly `max_sweeps` sweeps (solver `pgs` only): no early exit, the verdict is the same.
   bool exact_sweeps = false;
   std::int32_t max_pivots = 20000;  ///< budget of solver `lemke`, over all its attempts
-  /// Run exactly `max_pivots` pivots (solver `lemke` only): when an attempt ends, another begins.
+  /// Run exactly `max_pivots` pivots (solver `lemke`, contacts of dimension 3 alone, 4 directions):
+  /// when an attempt ends, another begins.
   bool exact_pivots = false;
   /// Directions of law `pyramid` in the sliding plane: 4 (a diamond), 8, 16, 32 or 64.
   std::int32_t directions = 4;

@@ -24,7 +24,7 @@ SS_HD int attempt_count(const Attempts& attempts, double mu) {
 /// Entries of different sizes give other paths: with friction from 10^-3 to 10^3 they solve three
 /// quarters of the problems that entries in [1, 2) leave unsolved. With mu from 2 to 10
 /// more attempts keep solving more: of 10,000 problems 32 are left after 24, 16 after 96, 10 after
-/// 1000 (tests/support/extreme.hpp, `steep`). With mu < 1 they would only make jams expensive.
+/// 1000 (tests/support/extreme.hpp, `steep`). With mu <= 1 they would only make jams expensive.
 SS_HD double covering_weight(int i, int attempt) {
   const double weight = hashed_weight(i, attempt);
   if (attempt < kLemkeAttempts) return weight;
