@@ -115,7 +115,12 @@ struct Pack {
     for (int k = 0; k < K; ++k) a.v[k] = R::max(b.v[k], a.v[k]);
     return a;
   }
-  SS_HD friend Pack abs(Pack a) { return select(a < Pack(T(0)), -a, a); }
+  SS_HD friend Pack abs(Pack a) {
+    using Bits = typename R::Bits;
+    const Bits sign = Bits(-typename R::V{});
+    for (int k = 0; k < K; ++k) a.v[k] = typename R::V(Bits(a.v[k]) & ~sign);
+    return a;
+  }
   SS_HD friend M operator<(Pack a, Pack b) {
     M r;
     for (int k = 0; k < K; ++k) r.m[k] = R::less(a.v[k], b.v[k]);

@@ -52,11 +52,12 @@ struct SparseVelocity {
                [&](int i, double sum) { u[i] = sum + fma(p.compliance(i), r[i], p.b[i]); });
   }
 
-  /// Bound of the errors of u; x must belong to u. With y = J^T r - M x, the error of J_i x is J_i
+  /// The same, and a bound of the errors of u. With y = J^T r - M x, the error of J_i x is J_i
   /// M^-1 y, at most sqrt(W_ii) sum_k |y_k| sqrt((M^-1)_kk). Running error of sums: at most half an
   /// ulp of every partial sum (Higham 2002, section 3.3).
   template <class G>
-  SS_HD void error(const G& g, const double* r, const double* /*u*/, double* e) const {
+  SS_HD void operator()(const G& g, const double* r, double* u, double* e) const {
+    (*this)(g, r, u);
     double off = 0.0;
     left_over(g, r);
     for (int k = 0; k < m.tree.n; ++k) {

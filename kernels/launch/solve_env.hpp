@@ -7,15 +7,38 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Judges the impulse from which the stages start: the warm start, or zero.
+/// Whether the start is zero impulses, which are surely no solution: impulses of residual t leave
+/// u_n >= -(1 + mu) t at contacts, u >= -t on nonneg rows and |u| <= t on free rows (four times
+/// this, as in certificate.hpp).
 template <class G, class In>
-SS_HD void judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
+SS_HD bool cannot_rest(const G& g, const EnvProblem<In>& p, const Judge<In>& judge) {
+  const int gaps = p.n_free + p.n_nonneg;
+  const In* start = p.warm_start;
+  if (start != nullptr && g.any(p.n, [&](int i) { return start[i] != In(0); })) return false;
+  if (g.any(p.n_box, [&](int i) { return p.lower(gaps + i) > 0.0 || p.upper(gaps + i) < 0.0; })) {
+    return false;  // these rows need an impulse
+  }
+  return g.any(gaps + p.n_contacts, [&](int item) {
+    const int k = item - gaps, row = k < 0 ? item : p.block[k];
+    const double allowed = 4.0 * judge.at->tolerance * (k < 0 ? 1.0 : 1.0 + p.slope[k]);
+    return p.b[row] < -allowed || (row < p.n_free && p.b[row] > allowed);
+  });
+}
+
+/// Writes the impulse from which the stages start, the warm start or zero, and judges it, unless it
+/// is surely no solution: then judge_rest follows if the first candidate is none either. Returns
+/// whether it was judged.
+template <class G, class In>
+SS_HD bool judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
   g.for_each(p.n, [&](int i) {
     judge.at->best[i] = In(0);
     judge.at->candidate[i] = p.warm_start == nullptr ? In(0) : p.warm_start[i];
   });
-  judge_candidate(g, p, judge);
+  bool judged = true;
+  if constexpr (kIsPlain<In>) judged = !cannot_rest(g, p, judge);
+  if (judged) judge_candidate(g, p, judge, Guess::solution);
   continue_from_candidate(g, p, judge);
+  return judged;
 }
 
 /// Prepares `judge` for the problem; the best impulse will be in `impulse`, a proof that there is
@@ -25,7 +48,7 @@ SS_HD void open_judge(const G& g, const EnvProblem<In>& p, const SolveOptions& o
                       const JudgeMemory<In>& memory, In* impulse, double* certificate,
                       Judge<In>& judge) {
   using Number = Wide<In>;
-  judge.law = o.law;
+  judge = Judge<In>(o.law, judge.at);
   const Number b_max = g.max(p.n, [&](int i) { return abs(Number(p.b[i])); });
   g.once([&] {
     const Number tolerance = tolerance_of(o.atol, o.rtol, o.precision, b_max);
@@ -69,13 +92,17 @@ SS_HD bool takes_softened(const G& g, const EnvProblem<In>& p, const SolveOption
   return false;
 }
 
-/// Runs the stages of the part until one of them solves.
+/// Runs the stages of the part until one of them solves. `judged`: whether the start was judged.
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD void climb(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
-                 EnvScratch<Real, Factor, In, kProgram>& scratch, Part part) {
+                 EnvScratch<Real, Factor, In, kProgram>& scratch, Part part, bool judged) {
   Judge<In>& judge = scratch.judge;
   Climb& at = *scratch.climb;
   while (!stopped(g)) {
+    if (!judged && judge.best_residual < Limits<double>::infinity) {
+      judge_rest(g, p, judge);
+      judged = true;
+    }
     g.once([&] { at.enter(o, p.n, judge.best_residual, judge.infeasible); });
     if (at.stage.method == Method::none) break;
     if (part == Part::first && at.stage.rung > 0) break;
@@ -158,6 +185,7 @@ SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const Proble
   open_judge(g, p, o, scratch.judge_memory, impulse, certificate, judge);
   Climb& at = *scratch.climb;
   g.once([&] { at = Climb(env, o, p.n); });
+  bool judged = true;
   if (part == Part::later) {
     judge.best_residual = result.residual[env];
     g.once([&] {
@@ -165,14 +193,14 @@ SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const Proble
       at.solver = result.solver[env];
     });
   } else {
-    judge_start(g, p, judge);
+    judged = judge_start(g, p, judge);
   }
   if (p.n > 0 && (!judge.solved() || o.exact_sweeps || o.exact_pivots)) {
     if constexpr (EnvScratch<Real, Factor, In, kProgram>::kIterates) {
       if (program_of(o) != Program::pivoting) scale_problem(g, p, o.law, scratch.scaled);
       if constexpr (kProgram == Program::later) g.once([&] { *scratch.kept = scratch.scaled; });
     }
-    climb(g, p, o, scratch, part);
+    climb(g, p, o, scratch, part, judged);
   }
   // The later rungs continue with a residual that is not yet the bound.
   if (part != Part::first || !has_later_rungs(o)) close_judge(g, p, MatrixVelocity<In>{p}, judge);

@@ -26,8 +26,9 @@ SS_HD Wide<In> cone_block_residual(const BlockView<In>& v, bool shifted) {
   }
   length = sqrt(length);
   const auto projected = project_cone(v.mu, y_n, length);
-  const Number room = inverse_rho * select(v.mu > 0.0, fma(v.mu, y_n, -length) / (1.0 + v.mu), y_n);
-  const auto deep = room > rounding.velocity + rounding.impulse;
+  // Distance of y from the boundary of the cone, times 1 + mu; divisions are slow.
+  const Number room = inverse_rho * select(v.mu > 0.0, fma(v.mu, y_n, -length), y_n);
+  const auto deep = room > (1.0 + v.mu) * (rounding.velocity + rounding.impulse);
   Number worst = select(projected.inside, abs(u_n), abs(r_n - projected.normal) * inverse_rho);
   for (int j = 1; j < dim; ++j) {
     const Number y = fma(-rho, v.u_hat(j), v.r_hat(j));

@@ -1,5 +1,7 @@
 // What the solvers and the ladder must know about a law.
 #pragma once
+#include <type_traits>
+
 #include "kernels/group/defs.hpp"
 #include "stickslip/types.hpp"
 
@@ -11,6 +13,14 @@ enum class Friction : std::int32_t {
   cone,   ///< natural map of the cone
   square  ///< |t_j| <= mu y_n
 };
+
+/// Calls f() with the set as a constant of the compiler, outside of the loops over a matrix.
+template <class F>
+SS_HD void with_friction(Friction friction, F&& f) {
+  if (friction == Friction::disk) f(std::integral_constant<Friction, Friction::disk>{});
+  if (friction == Friction::cone) f(std::integral_constant<Friction, Friction::cone>{});
+  if (friction == Friction::square) f(std::integral_constant<Friction, Friction::square>{});
+}
 
 /// The ladder of `solver = automatic` (launch/ladder.hpp).
 enum class LadderKind : std::int32_t {

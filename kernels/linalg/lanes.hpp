@@ -32,7 +32,7 @@ struct Register<double, 32> {
   SS_HD void store(double* p) const { _mm256_storeu_pd(p, v); }
   SS_HD void add(Register a, Register x) { v = _mm256_fmadd_pd(a.v, x.v, v); }
   SS_HD void raise(__m256d a) { v = larger(v, a); }
-  SS_HD Register magnitude() const { return {larger(__m256d{}, v)}; }
+  SS_HD Register magnitude() const { return {_mm256_andnot_pd(_mm256_set1_pd(-0.0), v)}; }
 };
 
 template <>
@@ -43,7 +43,7 @@ struct Register<float, 32> {
   SS_HD void store(float* p) const { _mm256_storeu_ps(p, v); }
   SS_HD void add(Register a, Register x) { v = _mm256_fmadd_ps(a.v, x.v, v); }
   SS_HD void raise(__m256 a) { v = larger(v, a); }
-  SS_HD Register magnitude() const { return {larger(__m256{}, v)}; }
+  SS_HD Register magnitude() const { return {_mm256_andnot_ps(_mm256_set1_ps(-0.0F), v)}; }
 };
 
 #if defined(__AVX512F__)
@@ -60,7 +60,7 @@ struct Register<double, 64> {
   SS_HD void store(double* p) const { _mm512_storeu_pd(p, v); }
   SS_HD void add(Register a, Register x) { v = _mm512_fmadd_pd(a.v, x.v, v); }
   SS_HD void raise(__m512d a) { v = larger(v, a); }
-  SS_HD Register magnitude() const { return {larger(__m512d{}, v)}; }
+  SS_HD Register magnitude() const { return {_mm512_abs_pd(v)}; }
 };
 
 template <>
@@ -71,7 +71,7 @@ struct Register<float, 64> {
   SS_HD void store(float* p) const { _mm512_storeu_ps(p, v); }
   SS_HD void add(Register a, Register x) { v = _mm512_fmadd_ps(a.v, x.v, v); }
   SS_HD void raise(__m512 a) { v = larger(v, a); }
-  SS_HD Register magnitude() const { return {larger(__m512{}, v)}; }
+  SS_HD Register magnitude() const { return {_mm512_abs_ps(v)}; }
 };
 #else
 inline constexpr int kRegisterBytes = 32;

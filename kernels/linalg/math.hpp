@@ -57,10 +57,8 @@ inline constexpr bool kIsPlain = sizeof(T) == sizeof(float) || sizeof(T) == size
 template <class T>
 using Mask = decltype(T() < T());
 
-template <class T>
-SS_HD T abs(T a) {
-  return a < T(0) ? -a : a;
-}
+SS_HD double abs(double a) { return __builtin_fabs(a); }
+SS_HD float abs(float a) { return __builtin_fabsf(a); }
 template <class T>
 SS_HD constexpr T min(T a, T b) {
   return b < a ? b : a;

@@ -1,5 +1,7 @@
 // Matrix-vector products with a fixed order of summation.
 #pragma once
+#include <type_traits>
+
 #include "kernels/linalg/lanes.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
@@ -26,57 +28,57 @@ SS_HD void for_range(const G& g, int begin, int end, bool backwards, F&& f) {
   }
 }
 
-/// The entries that a product with a caller's matrix sums: those of matrix and vector, or their
-/// magnitudes.
-enum class Entries { as_given, magnitudes };
-template <Entries kEntries, class T>
-SS_HD T entry(T x) {
-  return kEntries == Entries::magnitudes ? T(abs(x)) : x;
-}
+/// No sums of magnitudes are wanted.
+struct NoSizes {};
 
-/// y_i = start(i) + sum_j W_ij x_j for rows [i0, i0 + C): one fma chain per row, in column order.
-/// `step` separates the columns of W: a symmetric W is read along its rows, which are columns too.
-template <int C, Entries kEntries, class A, class X, class F>
+/// y_i = start(i) + sum_j W_ij x_j for rows [i0, i0 + C): one fma chain per row, in column order;
+/// with `sizes`, also m_i = sizes(i) + sum_j |W_ij| |x_j|. `step` separates the columns of W: a
+/// symmetric W is read along its rows, which are columns too.
+template <int C, class A, class X, class F, class S>
 SS_HD void chain_rows(int n, const A* W, std::int64_t step, int i0, const X* x, F&& start,
-                      Wide<X>* y) {
+                      Wide<X>* y, S&& sizes, Wide<X>* m) {
+  constexpr bool kSizes = !std::is_same_v<std::decay_t<S>, NoSizes>;
+  using Row = Lanes<Wide<X>, C>;
   for (int l = 0; l < C; ++l) y[i0 + l] = start(i0 + l);
-  auto sum = Lanes<Wide<X>, C>::load(y + i0);
+  Row sum = Row::load(y + i0);
+  [[maybe_unused]] Row size;
+  if constexpr (kSizes) {
+    for (int l = 0; l < C; ++l) m[i0 + l] = sizes(i0 + l);
+    size = Row::load(m + i0);
+  }
   for (int j = 0; j < n; ++j) {
     if (all(x[j] == X(0))) continue;  // open contacts: most of the columns in many problems
-    auto column = Lanes<Wide<X>, C>::load(W + j * step + i0);
-    if constexpr (kEntries == Entries::magnitudes) column = column.magnitude();
-    sum.add(column, entry<kEntries>(Wide<X>(x[j])));
+    const Row column = Row::load(W + j * step + i0);
+    const Wide<X> factor(x[j]);
+    sum.add(column, factor);
+    if constexpr (kSizes) size.add(column.magnitude(), abs(factor));
   }
   sum.store(y + i0);
+  if constexpr (kSizes) size.store(m + i0);
 }
 
-/// y_i = start(i) + sum_j W_ij x_j in double, for a caller's matrix W: row-major, not padded.
-template <Entries kEntries = Entries::as_given, class G, class A, class X, class F>
+/// y_i = start(i) + sum_j W_ij x_j in double, for a caller's matrix W: row-major, not padded; with
+/// `sizes`, also m_i = sizes(i) + sum_j |W_ij| |x_j|.
+template <class G, class A, class X, class F, class S = NoSizes>
 SS_HD void matvec_given(const G& g, int n, const A* W, int ld, bool symmetric, const X* x,
-                        F&& start, Wide<X>* y) {
+                        F&& start, Wide<X>* y, S&& sizes = {}, Wide<X>* m = nullptr) {
   constexpr int C = G::kChunk;
   if (!symmetric) {
     g.for_each(n, [&](int i) {
-      const A* row = W + std::int64_t(i) * ld;
-      Wide<X> sum = start(i);
-      for (int j = 0; j < n; ++j) {
-        if (!any(x[j] != X(0))) continue;
-        sum = fma(entry<kEntries>(Wide<X>(row[j])), entry<kEntries>(Wide<X>(x[j])), sum);
-      }
-      y[i] = sum;
+      chain_rows<1>(n, W + std::int64_t(i) * (ld - 1), 1, i, x, start, y, sizes, m);
     });
     return;
   }
   g.for_each((n + C - 1) / C, [&](int chunk) {
     int i = chunk * C;
     if (i + C <= n) {
-      chain_rows<C, kEntries>(n, W, ld, i, x, start, y);
+      chain_rows<C>(n, W, ld, i, x, start, y, sizes, m);
       return;
     }
     if constexpr (C > 1) {  // the last rows, in smaller and smaller runs
-      for (; i + 8 <= n; i += 8) chain_rows<8, kEntries>(n, W, ld, i, x, start, y);
-      for (; i + 4 <= n; i += 4) chain_rows<4, kEntries>(n, W, ld, i, x, start, y);
-      for (; i < n; ++i) chain_rows<1, kEntries>(n, W, ld, i, x, start, y);
+      for (; i + 8 <= n; i += 8) chain_rows<8>(n, W, ld, i, x, start, y, sizes, m);
+      for (; i + 4 <= n; i += 4) chain_rows<4>(n, W, ld, i, x, start, y, sizes, m);
+      for (; i < n; ++i) chain_rows<1>(n, W, ld, i, x, start, y, sizes, m);
     }
   });
 }

@@ -37,6 +37,7 @@ struct Judge {
   JudgeMemory<In>* at;
 
   SS_HD explicit Judge(Arena& arena) : at(arena.take<JudgeMemory<In>>(1)) {}
+  SS_HD Judge(Law of_problem, JudgeMemory<In>* memory) : law(of_problem), at(memory) {}
 
   SS_HD Mask<Wide<In>> solved() const { return best_residual <= at->tolerance; }
 };
@@ -60,26 +61,39 @@ SS_HD void make_feasible(const G& g, const EnvProblem<In>& p, Law law, In* r) {
 
 /// The residual of r. If r would be a solution, its bound for all errors of the velocities: a
 /// solution must be one for all of them. `velocity(g, r, u)` computes the velocities of impulses,
-/// `velocity.error(g, r, u, e)` bounds their errors. If r is probably a solution, the bound comes
-/// first: errors only increase the map, so it saves the evaluation without them.
+/// `velocity(g, r, u, e)` bounds their errors too. The bound comes first if r is probably a
+/// solution.
 template <class G, class In, class Velocity>
 SS_HD Wide<In> judged_residual(const G& g, const EnvProblem<In>& p, const Velocity& velocity,
                                const Judge<In>& judge, const In* r, Guess guess) {
   const JudgeMemory<In>& at = *judge.at;
-  velocity(g, r, at.u);
-  Wide<In> first = 0.0;
-  for (int pass = 0;; ++pass) {  // a loop, so that the map is compiled in once
-    const bool bounds = (guess == Guess::solution) == (pass == 0);
-    if (bounds) velocity.error(g, r, at.u, at.e);
-    const Wide<In> value = natural_map(g, p, judge.law, r, at.u, bounds ? at.e : nullptr);
-    if (pass == 1) {
-      const Wide<In> plain = bounds ? first : value, bound = bounds ? value : first;
-      return select(plain <= at.tolerance, bound, plain);
+  bool bounds = guess == Guess::solution;
+  for (;; bounds = true) {  // a loop, so that the map is compiled in once
+    if (bounds) {
+      velocity(g, r, at.u, at.e);
+    } else {
+      velocity(g, r, at.u);
     }
+    const Wide<In> value = natural_map(g, p, judge.law, r, at.u, bounds ? at.e : nullptr);
     const auto close = value <= at.tolerance;
     if (bounds ? all(close) : !any(close)) return value;
-    first = value;
+    if (!bounds) continue;
+    const Wide<In> plain = plain_map(g, p, at.e);
+    return select(plain <= at.tolerance, value, plain);
   }
+}
+
+/// Makes the candidate the best where it is `better`; `value`: its residual.
+template <class G, class In>
+SS_HD void keep_candidate(const G& g, const EnvProblem<In>& p, Mask<Wide<In>> better,
+                          Wide<In> value, Judge<In>& judge) {
+  if (!any(better)) return;
+  judge.best_residual = select(better, value, judge.best_residual);
+  In* best = judge.at->best;
+  const In* candidate = judge.at->candidate;
+  g.for_each(p.n, [&](int i) {
+    best[i] = In(select(better, Wide<In>(candidate[i]), Wide<In>(best[i])));
+  });
 }
 
 /// Judges the candidate; keeps it if it is the best so far and the environment is still `running`.
@@ -91,16 +105,18 @@ SS_HD Mask<Wide<In>> judge_candidate(const G& g, const EnvProblem<In>& p, const 
   make_feasible(g, p, judge.law, judge.at->candidate);
   const Wide<In> value = judged_residual(g, p, velocity, judge, judge.at->candidate, guess);
   judge.last_residual = value;
-  const auto better = (value < judge.best_residual) & running;
-  if (any(better)) {
-    judge.best_residual = select(better, value, judge.best_residual);
-    In* best = judge.at->best;
-    const In* candidate = judge.at->candidate;
-    g.for_each(p.n, [&](int i) {
-      best[i] = In(select(better, Wide<In>(candidate[i]), Wide<In>(best[i])));
-    });
-  }
+  keep_candidate(g, p, (value < judge.best_residual) & running, value, judge);
   return judge.solved();
+}
+
+/// Judges zero impulses after other candidates as if before them: they are kept if none is better.
+template <class G, class In>
+SS_HD void judge_rest(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
+  In* candidate = judge.at->candidate;
+  g.for_each(p.n, [&](int i) { candidate[i] = In(0); });
+  const Wide<In> value =
+      judged_residual(g, p, MatrixVelocity<In>{p}, judge, candidate, Guess::unknown);
+  keep_candidate(g, p, value <= judge.best_residual, value, judge);
 }
 
 template <class G, class In>
@@ -122,8 +138,7 @@ SS_HD void close_judge(const G& g, const EnvProblem<In>& p, const Velocity& velo
   const auto solved = judge.solved();
   if (all(solved)) return;
   const JudgeMemory<In>& at = *judge.at;
-  velocity(g, at.best, at.u);
-  velocity.error(g, at.best, at.u, at.e);
+  velocity(g, at.best, at.u, at.e);
   const Wide<In> bound = natural_map(g, p, judge.law, at.best, at.u, at.e);
   judge.best_residual = select(solved, judge.best_residual, bound);
 }

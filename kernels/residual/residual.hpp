@@ -31,45 +31,67 @@ SS_HD Wide<In> item_residual(const EnvProblem<In>& p, Law law, const In* r, cons
 /// u_R = (W + diag R) r + b by the matrix W.
 template <class In>
 struct MatrixVelocity {
+  using Number = Wide<In>;
   const EnvProblem<In>& p;
   template <class G>
-  SS_HD void operator()(const G& g, const In* r, Wide<In>* u) const {
-    using Number = Wide<In>;
-    const auto start = [&](int i) { return fma(p.compliance(i), Number(r[i]), Number(p.b[i])); };
-    matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, r, start, u);
+  SS_HD void operator()(const G& g, const In* r, Number* u) const {
+    matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, r, rest(r), u);
   }
-  /// Bound of the rounding error of u: n + 2 roundings of a sum of these magnitudes, and the
-  /// second-order terms (Higham 2002, Accuracy and Stability, section 3.1).
+  /// The same, and a bound of the rounding error of u: n + 2 roundings of a sum of these magnitudes,
+  /// and the second-order terms (Higham 2002, Accuracy and Stability, section 3.1).
   template <class G>
-  SS_HD void error(const G& g, const In* r, const Wide<In>* /*u*/, Wide<In>* e) const {
-    using Number = Wide<In>;
-    const auto start = [&](int i) {
+  SS_HD void operator()(const G& g, const In* r, Number* u, Number* e) const {
+    const auto sizes = [&](int i) {
       return fma(p.compliance(i), abs(Number(r[i])), abs(Number(p.b[i])));
     };
-    matvec_given<Entries::magnitudes>(g, p.n, p.W, p.ld_W, p.symmetric, r, start, e);
+    matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, r, rest(r), u, sizes, e);
     const double roundings = kRoundoff * double(p.n + 4);
     g.for_each(p.n, [&](int i) { e[i] *= roundings; });
   }
+
+ private:
+  SS_HD auto rest(const In* r) const {
+    return [this, r](int i) { return fma(p.compliance(i), Number(r[i]), Number(p.b[i])); };
+  }
 };
+
+/// First row of a scalar row or block.
+template <class In>
+SS_HD int first_row(const EnvProblem<In>& p, int item) {
+  const int scalars = p.first_contact_row();
+  return item < scalars ? item : p.block[item - scalars];
+}
 
 /// Residual of impulses r (m/s) and their velocities u_R. If `e` bounds the errors of u, it is
 /// never less than the natural map of the exact velocities; if `e` is null, never less than that of
-/// u. Infinite for NaN, and where squares of velocities or impulses overflow.
+/// u. Infinite for NaN, and where squares of velocities or impulses overflow. Leaves the residual
+/// without the errors in the first row of e of every row or block, for plain_map.
 template <class G, class In>
 SS_HD Wide<In> natural_map(const G& g, const EnvProblem<In>& p, Law law, const In* r,
-                           const Wide<In>* u, const Wide<In>* e = nullptr) {
+                           const Wide<In>* u, Wide<In>* e = nullptr) {
   using Number = Wide<In>;
   const int scalars = p.first_contact_row();
   return g.max(scalars + p.n_contacts, [&](int item) {
-    const int begin = item < scalars ? item : p.block[item - scalars];
+    const int begin = first_row(p, item);
     const int end = item < scalars ? item + 1 : p.block[item - scalars + 1];
     Mask<Number> finite = true;
     for (int i = begin; i < end; ++i) finite = finite & is_finite(u[i]);
-    if (!any(finite)) return Number(Limits<double>::infinity);
-    Number value = item_residual(p, law, r, u, item);
-    if (e != nullptr) value += velocity_error(p, e, item);
-    return select(finite & is_finite(value), value, Number(Limits<double>::infinity));
+    const auto or_infinite = [&](Number value) {
+      return select(finite & is_finite(value), value, Number(Limits<double>::infinity));
+    };
+    Number value(Limits<double>::infinity);
+    if (any(finite)) value = or_infinite(item_residual(p, law, r, u, item));
+    if (e == nullptr) return value;
+    const Number bound = or_infinite(value + velocity_error(p, e, item));
+    e[begin] = value;
+    return bound;
   });
+}
+
+/// The residual without the errors `e`, after natural_map.
+template <class G, class In>
+SS_HD Wide<In> plain_map(const G& g, const EnvProblem<In>& p, const Wide<In>* e) {
+  return g.max(p.first_contact_row() + p.n_contacts, [&](int i) { return e[first_row(p, i)]; });
 }
 
 /// Residual of impulses r (m/s), an upper bound; u, e: scratch of n doubles each, which receive u_R
@@ -78,8 +100,7 @@ template <class G, class In>
 SS_HD Wide<In> residual(const G& g, const EnvProblem<In>& p, Law law, const In* r, Wide<In>* u,
                         Wide<In>* e) {
   const MatrixVelocity<In> velocity{p};
-  velocity(g, r, u);
-  velocity.error(g, r, u, e);
+  velocity(g, r, u, e);
   return natural_map(g, p, law, r, u, e);
 }
 

@@ -40,6 +40,26 @@ TEST_P(Effort, a_warm_start_of_nonsense_does_no_harm) {
   EXPECT_GT(support::count_solved(batch_, results, GetParam().options()), batch_.num_envs() / 2);
 }
 
+// Zero impulses that cannot be a solution are judged late, and only if the first candidate is none.
+TEST_P(Effort, an_answer_without_work_is_at_least_as_good_as_rest) {
+  SolveOptions options = GetParam().options();
+  options.max_rung = 0;
+  for (const int budget : {1, 3}) {
+    options.max_newton = options.max_sweeps = options.max_pivots = budget;
+    const auto results = support::solve_batch(batch_, options);
+    for (int env = 0; env < batch_.num_envs(); ++env) {
+      SCOPED_TRACE(testing::Message() << "environment " << env);
+      const Problem& p = problems_[std::size_t(env)];
+      const Vector rest = Vector::Zero(reference::rows(p));
+      bool rests = true;  // rows with bounds that exclude zero need an impulse
+      for (int i = 0; i < p.shape.n_box; ++i) rests = rests && p.lo[i] <= 0.0 && p.hi[i] >= 0.0;
+      if (!rests) continue;
+      const double at_rest = reference::residual(p, rest, GetParam().law);
+      EXPECT_LE(results.residual(env), (1 + 1e-12) * at_rest + 10.0 * support::rounding(p, rest));
+    }
+  }
+}
+
 TEST_P(Effort, impulses_stay_in_their_sets) {
   const auto results = support::solve_batch(batch_, GetParam().options());
   for (int env = 0; env < batch_.num_envs(); ++env) {

@@ -51,22 +51,22 @@ SS_HD int collect_active(const G& g, const Scaled<Real>& s, const Linearisation<
 /// |  square:        t_j' = mu (rho_n / rho_t) e_j x_n if e_j is not 0, otherwise x_j
 template <int dim, class Factor>
 struct Tangent {
-  Friction friction;
   Factor mu, push, kappa;
   Factor e[dim];  ///< entries from 1 on
 
   template <class Real>
   SS_HD Tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int k)
-      : friction(l.friction), mu(Factor(s.mu[k])), kappa(Factor(l.slide[s.block[k]])) {
+      : mu(Factor(s.mu[k])), kappa(Factor(l.slide[s.block[k]])) {
     const int a = s.block[k];
-    push = friction == Friction::cone
+    push = l.friction == Friction::cone
                ? mu
                : mu * Factor(s.rho_inv[a + 1] * s.rho[a] * l.normal_share(s, k));
     for (int j = 1; j < dim; ++j) e[j] = Factor(l.slide[a + j]);
   }
 
+  template <Friction kFriction>
   SS_HD void apply(Factor* x, int stride) const {
-    if (friction == Friction::square) {
+    if constexpr (kFriction == Friction::square) {
       for (int j = 1; j < dim; ++j) {
         if (e[j] != Factor(0)) x[j * stride] = e[j] * push * x[0];
       }
@@ -74,9 +74,18 @@ struct Tangent {
     }
     Factor along = Factor(0);
     for (int j = 1; j < dim; ++j) along = fma(e[j], x[j * stride], along);
-    if (friction == Friction::cone) x[0] = fma(mu, along, x[0]) / fma(mu, mu, Factor(1));
+    if constexpr (kFriction == Friction::cone) {
+      x[0] = fma(mu, along, x[0]) / fma(mu, mu, Factor(1));
+    }
     const Factor keep = fma(-kappa, along, push * x[0]);
     for (int j = 1; j < dim; ++j) x[j * stride] = fma(kappa, x[j * stride], e[j] * keep);
+  }
+
+  /// Applies it to `count` columns of the block that begins at `top`, and to the right side.
+  template <Friction kFriction, class G>
+  SS_HD void apply_to_rows(const G& g, int count, Factor* top, int ld, Factor* right) const {
+    g.for_each(count, [&](int j) { apply<kFriction>(top + j, ld); });
+    g.once([&] { apply<kFriction>(right, 1); });
   }
 };
 
@@ -133,8 +142,10 @@ SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>
     Factor* top = d.system.a + std::int64_t(d.place[a]) * d.system.ld;
     with_dim(s.dim(k), [&](auto dim) {
       const Tangent<dim(), Factor> tangent(s, l, k);
-      g.for_each(count, [&](int j) { tangent.apply(top + j, d.system.ld); });
-      g.once([&] { tangent.apply(right + d.place[a], 1); });
+      const auto apply = [&](auto friction) {
+        tangent.template apply_to_rows<friction()>(g, count, top, d.system.ld, right + d.place[a]);
+      };
+      with_friction(l.friction, apply);
       g.for_each_2d(dim(), dim(), [&](int i, int j) {
         top[std::int64_t(i) * d.system.ld + d.place[a] + j] +=
             Factor(direct_tangent(s, l, k, i, j));
