@@ -30,7 +30,7 @@ SingleSolve<In>::SingleSolve(const HostProblems<In>& problems, HostResults<In>& 
                              const SolveOptions& o)
     : problem_(problems.view()),
       result_(results.view()),
-      options_(o),
+      ladder_(o),
       memory_(kernels::typed<In>(kernels::kernel_table())
                   .solve_bytes(problem_.max_rows, problem_.max_contacts, /*directions=*/0,
                                /*nv=*/-1)) {}
@@ -38,8 +38,8 @@ SingleSolve<In>::SingleSolve(const HostProblems<In>& problems, HostResults<In>& 
 template <class In>
 void SingleSolve<In>::operator()(int env) {
   const auto& kernels = kernels::typed<In>(kernels::kernel_table());
-  kernels.solve[int(options_.precision)](problem_, result_, options_, {}, env, env + 1,
-                                         memory_.data(), kernels::Part::whole);
+  kernels.solve[int(ladder_.options.precision)](problem_, result_, ladder_, {}, env, env + 1,
+                                                memory_.data(), kernels::Part::whole);
 }
 template class SingleSolve<float>;
 template class SingleSolve<double>;

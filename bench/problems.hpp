@@ -69,7 +69,7 @@ class SingleSolve {
  private:
   ProblemBatch<In> problem_;
   ResultBatch<In> result_;
-  SolveOptions options_;
+  kernels::Ladder ladder_;
   support::AlignedBytes memory_;
 };
 

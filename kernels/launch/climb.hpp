@@ -1,8 +1,31 @@
 // Progress of an environment on the ladder: in memory, because a GPU has few registers.
 #pragma once
 #include "kernels/launch/ladder.hpp"
+#include "kernels/linalg/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
+
+/// Work of one iteration in multiplications: Newton factorises n x n; Farkas' lemma uses only the
+/// normals.
+SS_HD double work_of(const Stage& stage, int n) {
+  const double square = double(n) * n;
+  if (stage.method == Method::pgs || stage.method == Method::lemke) return 5.0 * square;
+  return stage.method == Method::farkas ? square * n / 27.0 : square * n;
+}
+
+/// Work of the stages after rung 0, unless the options set it. `thorough`: enough for the whole
+/// ladder for 25 rows, and for both continuations of `many_rows` for any n. If not: less, because
+/// in a simulation a failure costs only one step of one environment.
+SS_HD double work_after_rung_0(int n, bool thorough) {
+  const double cube = double(n) * n * n;
+  if (thorough) return max(1e9, 2400.0 * cube);
+  return n > kRetryRows ? 1300.0 * cube : max(1e7, 100.0 * cube);
+}
+
+/// The same for problems that seem to have no solution.
+SS_HD double work_if_unsolvable(int n, bool thorough) {
+  return thorough ? max(1e8, 30.0 * n * n * double(n)) : 0.0;
+}
 
 struct Climb {
   std::int64_t env;  ///< of the batch
@@ -17,20 +40,22 @@ struct Climb {
   int iterations = 0, rung = 0;
   Solver solver = Solver::automatic;
 
-  SS_HD Climb(std::int64_t batch_env, const SolveOptions& o, int n)
-      : env(batch_env), solver(solver_of(stage_of(o, 0).method)) {
+  SS_HD Climb(std::int64_t batch_env, const Ladder& ladder, int n)
+      : env(batch_env), solver(solver_of(ladder.stages[0].method)) {
+    const SolveOptions& o = ladder.options;
     const bool limited = o.max_work > 0.0;
     work_left[0] = limited ? 0.5 * o.max_work : Limits<double>::infinity;
     work_left[1] = limited ? 0.5 * o.max_work : work_after_rung_0(n, o.thorough);
   }
 
   /// Begins the next stage, with the budget allowed by the work left.
-  SS_HD void enter(const SolveOptions& o, int n, double best_residual, bool infeasible) {
-    stage = stage_of(o, next++);
+  SS_HD void enter(const Ladder& ladder, int n, double best_residual, bool infeasible) {
+    const SolveOptions& o = ladder.options;
+    stage = ladder.stage(next++);
     residual_before = best_residual;
     const bool over = stage.method == Method::none || stage.rung > o.max_rung;
     if (over) {
-      stage = seems_unsolvable && !answered ? softened_answer() : Stage{};
+      stage = seems_unsolvable && !answered ? ladder.softened_answer : Stage{};
       answered = true;
     } else if (n < stage.least_rows || n > stage.most_rows ||
                (infeasible ? !(stage.soften > 0.0) : stage.softened == Softened::answer)) {

@@ -8,14 +8,14 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 template <class Real, class Factor, class In>
-void solve_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result,
-                 const SolveOptions& options, const MechanismStep<In>& step, std::int64_t begin,
-                 std::int64_t end, void* memory, Part part) {
-  const int directions = lcp_directions(options);
+void solve_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result, const Ladder& ladder,
+                 const MechanismStep<In>& step, std::int64_t begin, std::int64_t end, void* memory,
+                 Part part) {
+  const int directions = lcp_directions(ladder.options);
   const EnvScratch<Real, Factor, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts,
                                              directions, dofs_of(step));
   for (std::int64_t env = begin; env < end; ++env) {
-    solve_env<Real, Factor>(HostGroup{}, batch, result, options, env, scratch, part, step);
+    solve_env<Real, Factor>(HostGroup{}, batch, result, ladder, env, scratch, part, step);
   }
 }
 

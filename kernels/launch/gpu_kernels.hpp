@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/launch/program.hpp"
+#include "kernels/launch/ladder.hpp"
 #include "stickslip/batch.hpp"
 #include "stickslip/lcp.hpp"
 
@@ -34,7 +34,7 @@ struct GroupScratch {
   unsigned char* memory;  ///< for kernels that use global memory; the others: dynamic shared memory
 };
 
-/// Parameters of a solve kernel: (ProblemBatch<In>, ResultBatch<In>, SolveOptions,
+/// Parameters of a solve kernel: (ProblemBatch<In>, ResultBatch<In>, Ladder,
 /// MechanismStep<In>, GroupScratch, WorkList).
 struct SolveKernels {
   static constexpr int kNarrowLanes = 8;

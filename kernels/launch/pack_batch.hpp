@@ -25,11 +25,11 @@ SS_HD std::size_t pack_bytes(int max_rows, int max_contacts) {
 template <class Real, class In, int N, class Single>
 class SweepRange {
  public:
-  SweepRange(const ProblemBatch<In>& batch, const ResultBatch<In>& result, const SolveOptions& o,
+  SweepRange(const ProblemBatch<In>& batch, const ResultBatch<In>& result, const Ladder& ladder,
              Single single, void* memory)
       : batch_(batch),
         result_(result),
-        options_(o),
+        ladder_(ladder),
         single_(single),
         memory_(memory),
         pack_(Arena(memory), min(batch.max_rows, kMostPackRows),
@@ -67,19 +67,19 @@ class SweepRange {
     if (pack.count > 0 && open_problem(HostGroup{}, batch_, pack.env[0], pack_.first_view,
                                        pack_.first, rows) == EnvStatus::solved) {
       if (rows > 0 && pays_in_pack(pack.count, rows)) {
-        alone = solve_pack<Real>(batch_, result_, options_, pack, pack_);
+        alone = solve_pack<Real>(batch_, result_, ladder_, pack, pack_);
       }
     }
     for (int l = 0; l < pack.count; ++l) {
       if (((alone >> l) & 1U) == 0U) continue;
-      single_(batch_, result_, options_, {}, pack.env[l], pack.env[l] + 1, memory_, Part::first);
+      single_(batch_, result_, ladder_, {}, pack.env[l], pack.env[l] + 1, memory_, Part::first);
     }
     pack.count = 0;
   }
 
   const ProblemBatch<In>& batch_;
   const ResultBatch<In>& result_;
-  const SolveOptions& options_;
+  const Ladder& ladder_;
   Single single_;
   void* memory_;
   PackScratch<Real, In, N> pack_;
@@ -89,10 +89,9 @@ class SweepRange {
 };
 
 template <class Real, class In, int N, class Single>
-void sweep_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result,
-                 const SolveOptions& options, std::int64_t begin, std::int64_t end, void* memory,
-                 Single single) {
-  SweepRange<Real, In, N, Single>(batch, result, options, single, memory).run(begin, end);
+void sweep_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result, const Ladder& ladder,
+                 std::int64_t begin, std::int64_t end, void* memory, Single single) {
+  SweepRange<Real, In, N, Single>(batch, result, ladder, single, memory).run(begin, end);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -1,14 +1,19 @@
-// Parts of the ladder that are compiled separately.
+// Parts of the ladder that are compiled separately. The same types for every instruction set.
 #pragma once
-#include "kernels/launch/ladder.hpp"
-#include "kernels/launch/part.hpp"
+#include "kernels/launch/stage.hpp"
 
-namespace stickslip::kernels::inline SS_ISA {
+namespace stickslip::kernels {
 
-/// The stages that a kernel has compiled in (the proof of `farkas` belongs to the later rungs). On
-/// a GPU, no stage should need registers or scratch because of another one: pivoting and sweeps
-/// have their own kernels, and Newton's method has two, one for rung 0, which all environments run,
-/// and one for the rungs that few of them need.
+/// The part of the ladder that a call runs.
+enum class Part : std::int32_t {
+  whole,
+  first,  ///< rung 0
+  later   ///< the other rungs; they start from the result of `first`
+};
+
+/// The stages that a kernel has compiled in. On a GPU, no stage should need registers or scratch
+/// because of another one: pivoting and sweeps have their own kernels, and Newton's method has two,
+/// one for rung 0, which all environments run, and one for the rungs that few of them need.
 enum class Program : std::int32_t {
   all,
   sweeping,  ///< projected Gauss-Seidel only, if rung 0 contains nothing else
@@ -19,34 +24,65 @@ enum class Program : std::int32_t {
 };
 inline constexpr int kPrograms = 6;
 
-SS_HD Part part_of(Program program) {
+/// What a program has compiled in: the only description of it.
+struct Contents {
+  bool sweeps = false;   ///< projected Gauss-Seidel
+  bool newton = false;   ///< Newton on the problem as given, and on the convex dual
+  bool altered = false;  ///< Newton on altered problems, in `mixed` with a factorisation in double;
+                         ///< random starts, the interior point and the continuation
+  bool tableau = false;  ///< Lemke on the half-size tableau
+  bool lcp = false;      ///< Lemke on the LCP of the law `pyramid`
+  bool proof = false;    ///< the proof that there is no solution
+
+  SS_HD constexpr bool iterates() const { return sweeps || newton || altered; }
+};
+
+SS_HD constexpr Contents contents_of(Program program) {
+  switch (program) {
+    case Program::sweeping:
+      return {.sweeps = true};
+    case Program::first:
+      return {.sweeps = true, .newton = true};
+    case Program::later:
+      return {.sweeps = true, .altered = true, .proof = true};
+    case Program::pivoting:
+      return {.tableau = true, .proof = true};
+    case Program::general:
+      return {.lcp = true, .proof = true};
+    case Program::all:
+      break;
+  }
+  return {true, true, true, true, true, true};
+}
+
+SS_HD constexpr Part part_of(Program program) {
   if (program == Program::first || program == Program::sweeping) return Part::first;
   return program == Program::later ? Part::later : Part::whole;
 }
 
-/// Whether a program has the code of a stage: an altered problem and, in `mixed`, a factorisation
-/// in double belong only to the later rungs.
-SS_HD bool program_has(Program program, const Stage& stage) {
-  const bool pivots = stage.method == Method::lemke;
-  if (program == Program::pivoting || program == Program::general) {
-    return pivots || stage.method == Method::farkas;
+/// Whether a program can run a stage.
+SS_HD constexpr bool program_has(Program program, const Stage& stage) {
+  const Contents has = contents_of(program);
+  const Part part = part_of(program);
+  if (stage.rung > 0 ? part == Part::first : part == Part::later) return false;
+  switch (stage.method) {
+    case Method::pgs:
+      return has.sweeps;
+    case Method::newton:
+      return has.altered || (has.newton && !stage.alters());
+    case Method::primal:
+      return has.newton;
+    case Method::interior:
+    case Method::continuation:
+      return has.altered;
+    case Method::lemke:
+      return has.tableau || has.lcp;
+    case Method::farkas:
+      return has.proof;
+    case Method::none:
+      break;
   }
-  if (program == Program::sweeping) return stage.method == Method::pgs && stage.rung == 0;
-  if (program == Program::first) {
-    return !pivots && stage.rung == 0 && !stage.alters();
-  }
-  if (program == Program::later) {
-    return !pivots && stage.rung > 0 && stage.method != Method::primal;
-  }
-  return true;
+  return false;
 }
 
-/// The program with which a solve begins.
-SS_HD Program program_of(const SolveOptions& o) {
-  if (facts_of(o.law).ladder == LadderKind::pivots) return Program::pivoting;
-  const Stage second = stage_of(o, 1);
-  const bool alone = second.method == Method::none || second.rung > 0;
-  return alone && stage_of(o, 0).method == Method::pgs ? Program::sweeping : Program::first;
-}
-
-}  // namespace stickslip::kernels::inline SS_ISA
+}  // namespace stickslip::kernels

@@ -1,5 +1,7 @@
 // One stage of the ladder for one environment.
 #pragma once
+#include <cassert>
+
 #include "kernels/delassus/delassus.hpp"
 #include "kernels/launch/alter.hpp"
 #include "kernels/launch/climb.hpp"
@@ -18,13 +20,7 @@ namespace stickslip::kernels::inline SS_ISA {
 /// that forms W of a mechanism and applies its impulses runs before and after all of them.
 template <class Real, class Factor, class In, Program kProgram = Program::all>
 struct EnvScratch {
-  static constexpr bool kLcp = kProgram == Program::all || kProgram == Program::general;
-  static constexpr bool kTableau = kProgram == Program::all || kProgram == Program::pivoting;
-  static constexpr bool kOnlyIterates = !kLcp && !kTableau;
-  static constexpr bool kIterates = kProgram == Program::all || kOnlyIterates;
-  static constexpr bool kFirst = kProgram == Program::all || kProgram == Program::first;
-  static constexpr bool kLater = kProgram == Program::all || kProgram == Program::later;
-  static constexpr bool kProves = kLater || kTableau || kLcp;
+  static constexpr Contents kHas = contents_of(kProgram);
   In* W;  ///< [max_rows][max_rows] of a mechanism; null if the caller has formed it
   int ld_W;
   ViewScratch<In> view;
@@ -49,7 +45,7 @@ struct EnvScratch {
         judge(arena),
         judge_memory(arena, max_rows),
         delassus(arena, max(nv, 0), nv < 0 ? 0 : max_rows),
-        scaled(arena, kIterates ? max_rows : 0, kIterates ? max_contacts : 0),
+        scaled(arena, kHas.iterates() ? max_rows : 0, kHas.iterates() ? max_contacts : 0),
         kept(arena.take<Scaled<Real>>(kProgram == Program::later ? 1 : 0)),
         directions(lcp_directions),
         stage(arena) {}
@@ -65,24 +61,24 @@ struct EnvScratch {
                                  int nv = kGivenMatrix) {
     const EnvScratch fixed(Arena(nullptr), max_rows, max_contacts, 0, nv);
     std::size_t most = fixed.delassus.end();
-    if constexpr (kProves) {
+    if constexpr (kHas.proof) {
       Arena farkas = fixed.stage;
       Farkas(farkas, max_rows);
       most = max(most, farkas.used());
     }
-    if constexpr (kTableau) {
+    if constexpr (kHas.tableau) {
       Arena lemke = fixed.stage;
       Lemke<Real>(lemke, max_rows);
       most = max(most, lemke.used());
     }
-    if constexpr (kIterates) {
+    if constexpr (kHas.iterates()) {
       Arena pgs = fixed.stage, newton = fixed.stage, primal = fixed.stage, fallback = fixed.stage;
       Pgs<Real>(pgs, max_rows);
-      if constexpr (kFirst) {
+      if constexpr (kHas.newton) {
         Newton<Real, Factor>(newton, max_rows);
         Primal<Real>(primal, max_rows);
       }
-      if constexpr (kLater) {
+      if constexpr (kHas.altered) {
         if (max_rows >= kInteriorRows) {
           fallback.take<InteriorScratch<Real>>(1);
           InteriorScratch<Real>(fallback, max_rows, max_contacts);
@@ -92,7 +88,7 @@ struct EnvScratch {
       }
       most = max(max(most, fallback.used()), max(pgs.used(), max(newton.used(), primal.used())));
     }
-    if constexpr (kLcp) {
+    if constexpr (kHas.lcp) {
       if (lcp_directions > 0) {
         const std::size_t lcp =
             PyramidScratch<double>::bytes(max_rows, max_contacts, lcp_directions);
@@ -219,7 +215,7 @@ SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
     Pgs<Real> pgs(arena, p.n);
     return int(run_pgs(g, p, s, pgs, stage.budget, stage.exact, !stage.first, judge));
   }
-  if constexpr (EnvScratch<Real, Factor, In, kProgram>::kLater) {
+  if constexpr (EnvScratch<Real, Factor, In, kProgram>::kHas.altered) {
     if (stage.method == Method::interior || stage.method == Method::continuation) {
       return run_interior_stage(g, p, stage, s, arena, judge);
     }
@@ -239,22 +235,23 @@ SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
                     EnvScratch<Real, Factor, In, kProgram>& scratch) {
+  assert(program_has(kProgram, stage));  // otherwise it would be skipped silently
   using Scratch = EnvScratch<Real, Factor, In, kProgram>;
-  if constexpr (Scratch::kProves) {
+  if constexpr (Scratch::kHas.proof) {
     if (stage.method == Method::farkas) {
       if (kProgram == Program::pivoting && !fits_pyramid_tableau(p)) return 0;
       Arena arena = scratch.stage;
       return run_farkas(g, p, Farkas(arena, p.n), stage.budget, scratch.judge);
     }
   }
-  place_start<Scratch::kLater>(g, p, stage, scratch.judge);
-  if constexpr (Scratch::kLcp) {
+  place_start<Scratch::kHas.altered>(g, p, stage, scratch.judge);
+  if constexpr (Scratch::kHas.lcp) {
     if (stage.method == Method::lemke && !fits_pyramid_tableau(p) &&
         scratch.directions >= p.directions) {
       return run_general_pyramid(g, p, stage, scratch.stage, scratch.judge);
     }
   }
-  if constexpr (Scratch::kTableau) {
+  if constexpr (Scratch::kHas.tableau) {
     if (stage.method == Method::lemke) {
       if constexpr (sizeof(Factor) != sizeof(Real)) {
         if (!stage.first) return run_pivoting<Real>(g, p, stage, scratch.stage, scratch.judge);
@@ -262,12 +259,12 @@ SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
       return run_pivoting<Factor>(g, p, stage, scratch.stage, scratch.judge);
     }
   }
-  if constexpr (Scratch::kIterates) {
-    if constexpr (Scratch::kLater) {
+  if constexpr (Scratch::kHas.iterates()) {
+    if constexpr (Scratch::kHas.altered) {
       if (stage.soften > 0.0) soften_contacts(g, p, scratch.as_scaled(), Real(stage.soften));
     }
     const int done = run_iterative(g, p, stage, scratch);
-    if constexpr (Scratch::kLater) {
+    if constexpr (Scratch::kHas.altered) {
       if (stage.alters()) restore_problem(g, p, scratch.as_scaled());
     }
     return done;

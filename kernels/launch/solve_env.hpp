@@ -94,7 +94,7 @@ SS_HD bool takes_softened(const G& g, const EnvProblem<In>& p, const SolveOption
 
 /// Runs the stages of the part until one of them solves. `judged`: whether the start was judged.
 template <class Real, class Factor, class G, class In, Program kProgram>
-SS_HD void climb(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
+SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
                  EnvScratch<Real, Factor, In, kProgram>& scratch, Part part, bool judged) {
   Judge<In>& judge = scratch.judge;
   Climb& at = *scratch.climb;
@@ -103,7 +103,7 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
       judge_rest(g, p, judge);
       judged = true;
     }
-    g.once([&] { at.enter(o, p.n, judge.best_residual, judge.infeasible); });
+    g.once([&] { at.enter(ladder, p.n, judge.best_residual, judge.infeasible); });
     if (at.stage.method == Method::none) break;
     if (part == Part::first && at.stage.rung > 0) break;
     if (at.stage.budget == 0 || (part == Part::later && at.stage.rung == 0)) continue;
@@ -111,8 +111,8 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
     const int done = run_stage(g, p, at.stage, scratch);
     g.once([&] { at.leave(done, p.n, judge.best_residual); });
     if (judge.solved()) break;
-    if constexpr (EnvScratch<Real, Factor, In, kProgram>::kProves) {
-      if (takes_softened(g, p, o, done, at, judge)) break;
+    if constexpr (EnvScratch<Real, Factor, In, kProgram>::kHas.proof) {
+      if (takes_softened(g, p, ladder.options, done, at, judge)) break;
     }
   }
 }
@@ -150,8 +150,9 @@ SS_HD void advance(const G& g, const MechanismStep<In>& step, const ResultBatch<
 /// contains its result: the later rungs need only this, and rung 1 starts at rest.
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const ProblemBatch<In>& batch,
-                         const ResultBatch<In>& result, const SolveOptions& o, std::int64_t env,
+                         const ResultBatch<In>& result, const Ladder& ladder, std::int64_t env,
                          EnvScratch<Real, Factor, In, kProgram>& scratch, Part part) {
+  const SolveOptions& o = ladder.options;
   In* impulse = slot(result.impulse, env);
   double* certificate = slot(result.certificate, env);
   if (part != Part::later) {
@@ -184,7 +185,7 @@ SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const Proble
   Judge<In>& judge = scratch.judge;
   open_judge(g, p, o, scratch.judge_memory, impulse, certificate, judge);
   Climb& at = *scratch.climb;
-  g.once([&] { at = Climb(env, o, p.n); });
+  g.once([&] { at = Climb(env, ladder, p.n); });
   bool judged = true;
   if (part == Part::later) {
     judge.best_residual = result.residual[env];
@@ -196,14 +197,15 @@ SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const Proble
     judged = judge_start(g, p, judge);
   }
   if (p.n > 0 && (!judge.solved() || o.exact_sweeps || o.exact_pivots)) {
-    if constexpr (EnvScratch<Real, Factor, In, kProgram>::kIterates) {
-      if (program_of(o) != Program::pivoting) scale_problem(g, p, o.law, scratch.scaled);
+    if constexpr (EnvScratch<Real, Factor, In, kProgram>::kHas.iterates()) {
+      if (ladder.program != Program::pivoting) scale_problem(g, p, o.law, scratch.scaled);
       if constexpr (kProgram == Program::later) g.once([&] { *scratch.kept = scratch.scaled; });
     }
-    climb(g, p, o, scratch, part, judged);
+    climb(g, p, ladder, scratch, part, judged);
   }
   // The later rungs continue with a residual that is not yet the bound.
-  if (part != Part::first || !has_later_rungs(o)) close_judge(g, p, MatrixVelocity<In>{p}, judge);
+  if (part != Part::first || !ladder.has_later_rungs)
+    close_judge(g, p, MatrixVelocity<In>{p}, judge);
   status = judge.solved()     ? EnvStatus::solved
            : judge.infeasible ? EnvStatus::infeasible
                               : EnvStatus::not_converged;
@@ -213,15 +215,15 @@ SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const Proble
 /// The same from the matrix of the caller or of the mechanism to the new velocities.
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatch<In>& result,
-                     const SolveOptions& o, std::int64_t env,
+                     const Ladder& ladder, std::int64_t env,
                      EnvScratch<Real, Factor, In, kProgram> scratch, Part part = Part::whole,
                      const MechanismStep<In>& step = MechanismStep<In>{}) {
   if constexpr (kProgram == Program::general) {  // continues where `pivoting` ended
     const EnvShape s = *slot(batch.shape, env);
     const std::int32_t rows = rows_of(s, slot(batch.dims, env), batch.max_contacts);
-    if (fits_pyramid_tableau(rows, s.n_contacts, o.directions)) return;
+    if (fits_pyramid_tableau(rows, s.n_contacts, ladder.options.directions)) return;
   }
-  solve_problem<Real, Factor>(g, step, batch, result, o, env, scratch, part);
+  solve_problem<Real, Factor>(g, step, batch, result, ladder, env, scratch, part);
   advance(g, step, result, env, scratch);
 }
 

@@ -152,8 +152,9 @@ void report_lanes(const ResultBatch<In>& result, int max_rows, int n, const Pack
 /// be solved separately, one bit each.
 template <class Real, class In, int N>
 unsigned solve_pack(const ProblemBatch<In>& batch, const ResultBatch<In>& result,
-                    const SolveOptions& o, const PackedEnvs<N>& envs,
+                    const Ladder& ladder, const PackedEnvs<N>& envs,
                     PackScratch<Real, In, N>& scratch) {
+  const SolveOptions& o = ladder.options;
   using Number = Pack<In, N>;
   using Double = Pack<double, N>;
   const PackGroup g;
@@ -171,12 +172,12 @@ unsigned solve_pack(const ProblemBatch<In>& batch, const ResultBatch<In>& result
   if (any(running)) {
     scale_problem(g, p, o.law, scratch.scaled);
     alone = Mask<Double>(overflows(scratch.scaled)).bits() & running.bits();
-    Climb climb(envs.env[0], o, p.n);
-    climb.enter(o, p.n, Limits<double>::infinity, false);
+    Climb climb(envs.env[0], ladder, p.n);
+    climb.enter(ladder, p.n, Limits<double>::infinity, false);
     sweeps = run_pgs(g, p, scratch.scaled, scratch.pgs, climb.stage.budget, climb.stage.exact, true,
                      judge, running);
   }
-  if (!has_later_rungs(o)) close_judge(g, p, MatrixVelocity<Number>{p}, judge);
+  if (!ladder.has_later_rungs) close_judge(g, p, MatrixVelocity<Number>{p}, judge);
   report_lanes(result, batch.max_rows, p.n, envs, usable.bits(), alone, judge, sweeps);
   return alone;
 }

@@ -1,10 +1,10 @@
 // One stage of a ladder: a solver, its budget, where it starts, and whether it solves the problem
-// as given or an altered one.
+// as given or an altered one. The same types for every instruction set.
 #pragma once
 #include "kernels/linalg/attempt.hpp"
 #include "stickslip/types.hpp"
 
-namespace stickslip::kernels::inline SS_ISA {
+namespace stickslip::kernels {
 
 enum class Method : std::int32_t {
   none,
@@ -71,4 +71,4 @@ SS_HD Solver solver_of(Method method) {
   return method == Method::pgs ? Solver::pgs : Solver::newton;
 }
 
-}  // namespace stickslip::kernels::inline SS_ISA
+}  // namespace stickslip::kernels

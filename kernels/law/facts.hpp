@@ -22,7 +22,7 @@ SS_HD void with_friction(Friction friction, F&& f) {
   if (friction == Friction::square) f(std::integral_constant<Friction, Friction::square>{});
 }
 
-/// The ladder of `solver = automatic` (launch/ladder.hpp).
+/// The ladder of `solver = automatic` (src/batch/ladder.cpp).
 enum class LadderKind : std::int32_t {
   newton,  ///< sweeps and Newton
   primal,  ///< sweeps, Newton on the convex dual (primal.hpp), then the same

@@ -3,7 +3,7 @@
 #pragma once
 #include "kernels/linalg/math.hpp"
 
-namespace stickslip::kernels::inline SS_ISA {
+namespace stickslip::kernels {
 
 inline constexpr int kLemkeAttempts = 8;    ///< with entries of the covering vector in [1, 2)
 inline constexpr int kWideAttempts = 24;    ///< further ones, with entries in [2^-8, 2^8)
@@ -13,6 +13,8 @@ struct Attempts {
   int first = 0, count = kLemkeAttempts;
   int if_steep = 0;  ///< further ones in double, for problems with mu > 1
 };
+
+inline namespace SS_ISA {
 
 /// Number of attempts for a problem with data of type `In` and the largest friction `mu`.
 template <class In>
@@ -42,4 +44,5 @@ SS_HD double lemke_slack(int attempt) {
                             : 1e-12;
 }
 
-}  // namespace stickslip::kernels::inline SS_ISA
+}  // namespace SS_ISA
+}  // namespace stickslip::kernels

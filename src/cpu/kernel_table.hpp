@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/group/stop.hpp"
-#include "kernels/launch/part.hpp"
+#include "kernels/launch/ladder.hpp"
 #include "stickslip/batch.hpp"
 #include "stickslip/delassus.hpp"
 #include "stickslip/lcp.hpp"
@@ -16,13 +16,13 @@ namespace stickslip::kernels {
 /// Entry points for one type of the caller's data.
 template <class In>
 struct TypedKernels {
-  using Solve = void (*)(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,
+  using Solve = void (*)(const ProblemBatch<In>&, const ResultBatch<In>&, const Ladder&,
                          const MechanismStep<In>&, std::int64_t begin, std::int64_t end,
                          void* scratch, Part part);
   Solve solve[3];  ///< by Precision; null if the data type is too coarse for it
   /// The same if the ladder consists of sweeps only (kernels/launch/solve_pack.hpp): environments
   /// of equal layout in packs, with the same bits as `solve`, the others by `single`, a `solve`.
-  void (*sweep[3])(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,
+  void (*sweep[3])(const ProblemBatch<In>&, const ResultBatch<In>&, const Ladder&,
                    std::int64_t begin, std::int64_t end, void* scratch, Solve single);
   std::size_t (*sweep_bytes)(int max_rows, int max_contacts);
   void (*measure)(const ProblemBatch<In>&, EnvArray<const In> impulse, Law, Measures*,

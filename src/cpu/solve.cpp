@@ -1,7 +1,6 @@
 #include "stickslip/solve.hpp"
 
 #include "kernels/delassus/delassus.hpp"
-#include "kernels/launch/program.hpp"
 #include "kernels/residual/tolerance.hpp"
 #include "src/batch/check.hpp"
 #include "src/cpu/workspace.hpp"
@@ -29,10 +28,10 @@ constexpr double kHardness = 50.0;  ///< work of the later rungs relative to run
 /// Rung 0 for all environments, one after the other.
 template <class In, class Run>
 void solve_rung_0(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
-                  const SolveOptions& options, const MechanismStep<In>& step,
+                  const kernels::Ladder& ladder, const MechanismStep<In>& step,
                   Workspace::Impl& workspace, Run run) {
   const auto first = [&](std::int64_t begin, std::int64_t end, void* scratch) {
-    run(problem, result, options, step, begin, end, scratch, kernels::Part::first);
+    run(problem, result, ladder, step, begin, end, scratch, kernels::Part::first);
   };
   workspace.for_chunks(problem.num_envs, workspace.work_of(problem.max_rows), first);
 }
@@ -41,7 +40,7 @@ void solve_rung_0(const ProblemBatch<In>& problem, const ResultBatch<In>& result
 /// environments that are adjacent in the batch do not all go to one thread.
 template <class In, class Run>
 void solve_later_rungs(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
-                       const SolveOptions& options, const MechanismStep<In>& step,
+                       const kernels::Ladder& ladder, const MechanismStep<In>& step,
                        Workspace::Impl& workspace, Run run) {
   auto& queue = workspace.queue;
   queue.clear();
@@ -53,7 +52,7 @@ void solve_later_rungs(const ProblemBatch<In>& problem, const ResultBatch<In>& r
   const auto climb = [&](std::int64_t begin, std::int64_t end, void* scratch) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t env = queue[std::size_t(i)];
-      run(problem, result, options, step, env, env + 1, scratch, kernels::Part::later);
+      run(problem, result, ladder, step, env, env + 1, scratch, kernels::Part::later);
     }
   };
   const double work = workspace.work_of(problem.max_rows);
@@ -64,15 +63,15 @@ void solve_later_rungs(const ProblemBatch<In>& problem, const ResultBatch<In>& r
 /// so that packs are full.
 template <class In>
 void solve_in_packs(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
-                    const SolveOptions& options, Workspace::Impl& workspace) {
+                    const kernels::Ladder& ladder, Workspace::Impl& workspace) {
   const auto& kernels = kernels_of<In>();
   workspace.reserve(kernels.sweep_bytes(problem.max_rows, problem.max_contacts));
-  const auto run = kernels.sweep[int(options.precision)];
-  const auto single = kernels.solve[int(options.precision)];
+  const auto run = kernels.sweep[int(ladder.options.precision)];
+  const auto single = kernels.solve[int(ladder.options.precision)];
   workspace.for_chunks(
       problem.num_envs, workspace.work_of(problem.max_rows),
       [&](std::int64_t begin, std::int64_t end, void* scratch) {
-        run(problem, result, options, begin, end, scratch, single);
+        run(problem, result, ladder, begin, end, scratch, single);
       },
       256);
 }
@@ -92,20 +91,21 @@ void solve_checked(const ProblemBatch<In>& problem, const ResultBatch<In>& resul
         kernels_of<In>().solve_bytes(problem.max_rows, problem.max_contacts, directions, nv));
   }
   const auto run = kernels_of<In>().solve[int(options.precision)];
-  const bool climbs = kernels::has_later_rungs(options);
-  if (nv < 0 && kernels::program_of(options) == kernels::Program::sweeping) {
-    solve_in_packs(problem, result, options, workspace.impl());
-    if (climbs) solve_later_rungs(problem, result, options, step, workspace.impl(), run);
+  const kernels::Ladder ladder(options);
+  const bool climbs = ladder.has_later_rungs;
+  if (nv < 0 && ladder.program == kernels::Program::sweeping) {
+    solve_in_packs(problem, result, ladder, workspace.impl());
+    if (climbs) solve_later_rungs(problem, result, ladder, step, workspace.impl(), run);
     return;
   }
   if (climbs && workspace.threads() > 1 && problem.num_envs > 1) {
-    solve_rung_0(problem, result, options, step, workspace.impl(), run);
-    solve_later_rungs(problem, result, options, step, workspace.impl(), run);
+    solve_rung_0(problem, result, ladder, step, workspace.impl(), run);
+    solve_later_rungs(problem, result, ladder, step, workspace.impl(), run);
     return;
   }
   workspace.impl().for_chunks(problem.num_envs, Workspace::Impl::work_of(problem.max_rows),
                               [&](std::int64_t begin, std::int64_t end, void* scratch) {
-                                run(problem, result, options, step, begin, end, scratch,
+                                run(problem, result, ladder, step, begin, end, scratch,
                                     kernels::Part::whole);
                               });
 }

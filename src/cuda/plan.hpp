@@ -34,15 +34,15 @@ struct Passes {
 };
 
 /// `directions`: those for which the workspace has memory for the LCP; 0: none.
-inline Passes passes_of(const SolveOptions& options, int directions) {
+inline Passes passes_of(const kernels::Ladder& ladder, int directions) {
   using kernels::Program;
-  const Program first = kernels::program_of(options);
+  const Program first = ladder.program;
   if (first == Program::pivoting) {
     // The half-size tableau exists only for four directions.
-    if (options.directions != 4) return {1, {Program::general}};
+    if (ladder.options.directions != 4) return {1, {Program::general}};
     return {directions > 0 ? 2 : 1, {first, Program::general}};
   }
-  return {kernels::has_later_rungs(options) ? 2 : 1, {first, Program::later}};
+  return {ladder.has_later_rungs ? 2 : 1, {first, Program::later}};
 }
 
 /// One launch.

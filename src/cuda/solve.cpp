@@ -58,17 +58,18 @@ class WorkLists {
 
 template <class In>
 void enqueue(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
-             const ResultBatch<In>& result, const SolveOptions& options, const Plans& plans,
+             const ResultBatch<In>& result, const kernels::Ladder& ladder, const Plans& plans,
              const Workspace::Impl& w, Stream stream) {
   SS_CUDA(cudaMemsetAsync(w.counters.data(), 0, w.counters.bytes(), stream));
-  const Passes passes = passes_of(options, w.directions);
+  const Passes passes = passes_of(ladder, w.directions);
   for (int pass = 0; pass < passes.count; ++pass) {
     const WorkLists lists(w, problem.num_envs, pass);
     lists.fill(problem, pass == 0 ? nullptr : result.status, stream);
     int c = 0;
-    for (const LaunchPlan& plan : plans.of(passes.programs[pass], types_of<In>(options.precision)))
+    for (const LaunchPlan& plan :
+         plans.of(passes.programs[pass], types_of<In>(ladder.options.precision)))
       launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, stream, problem, result,
-             options, step, scratch_of(plan, w), lists[c++]);
+             ladder, step, scratch_of(plan, w), lists[c++]);
   }
 }
 

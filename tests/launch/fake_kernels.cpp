@@ -65,7 +65,7 @@ class GroupMemory {
 
 template <class Real, class Factor, class In, kernels::Program kProgram>
 void solve_list(const LaunchShape& shape, const ProblemBatch<In>& batch,
-                const ResultBatch<In>& result, const SolveOptions& options,
+                const ResultBatch<In>& result, const kernels::Ladder& ladder,
                 const MechanismStep<In>& step, const kernels::GroupScratch& scratch,
                 const kernels::WorkList& work) {
   GroupMemory memory(scratch, shape.shared_bytes);
@@ -73,7 +73,7 @@ void solve_list(const LaunchShape& shape, const ProblemBatch<In>& batch,
       memory.arena(), scratch.max_rows, scratch.max_contacts, scratch.directions, scratch.nv);
   solved_by_launch().push_back(*work.count);
   for (int ticket = *work.next; ticket < *work.count; ticket = ++*work.next) {
-    kernels::solve_env<Real, Factor>(HostGroup{}, batch, result, options, work.envs[ticket], place,
+    kernels::solve_env<Real, Factor>(HostGroup{}, batch, result, ladder, work.envs[ticket], place,
                                      kernels::part_of(kProgram), step);
   }
 }

@@ -2,7 +2,7 @@
 // and layouts.
 #include <limits>
 
-#include "kernels/launch/program.hpp"
+#include "kernels/launch/ladder.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "tests/support/aligned.hpp"
 #include "tests/support/cases.hpp"
@@ -34,14 +34,15 @@ Hashes run(const kernels::KernelTable& table, const ProblemBatch<In>& p, const S
                                          typed.sweep_bytes(p.max_rows, p.max_contacts)));
   support::PlainResults<In> results(p.num_envs, p.max_rows);
   const auto single = typed.solve[int(o.precision)];
+  const kernels::Ladder ladder(o);
   if (packs) {
-    typed.sweep[int(o.precision)](p, results.view(), o, 0, p.num_envs, scratch.data(), single);
-    for (int env = 0; kernels::has_later_rungs(o) && env < p.num_envs; ++env) {
+    typed.sweep[int(o.precision)](p, results.view(), ladder, 0, p.num_envs, scratch.data(), single);
+    for (int env = 0; ladder.has_later_rungs && env < p.num_envs; ++env) {
       if (results.view().status[env] != EnvStatus::not_converged) continue;
-      single(p, results.view(), o, {}, env, env + 1, scratch.data(), kernels::Part::later);
+      single(p, results.view(), ladder, {}, env, env + 1, scratch.data(), kernels::Part::later);
     }
   } else {
-    single(p, results.view(), o, {}, 0, p.num_envs, scratch.data(), kernels::Part::whole);
+    single(p, results.view(), ladder, {}, 0, p.num_envs, scratch.data(), kernels::Part::whole);
   }
   return hashes(results, p.num_envs);
 }
@@ -57,7 +58,7 @@ std::vector<const kernels::KernelTable*> tables() {
 std::vector<support::Case> cases_of_sweeps() {
   std::vector<support::Case> cases;
   for (const support::Case& c : support::supported_cases()) {
-    if (kernels::program_of(c.options()) == kernels::Program::sweeping) cases.push_back(c);
+    if (kernels::Ladder(c.options()).program == kernels::Program::sweeping) cases.push_back(c);
   }
   return cases;
 }

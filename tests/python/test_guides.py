@@ -135,7 +135,7 @@ def library(tree) -> Path:
         pytest.skip("the kernels need AVX2")
     (tree / "driver.cpp").write_text(DRIVER)
     version = '-DSTICKSLIP_VERSION="page"'
-    sources = "driver.cpp", "src/batch/info.cpp"
+    sources = "driver.cpp", "src/batch/info.cpp", "src/batch/ladder.cpp"
     compile_cxx(tree, "-O1", "-shared", "-fPIC", version, *sources, "-o", "libdriver.so")
     return tree / "libdriver.so"
 

@@ -164,13 +164,12 @@ TEST(CudaPlan, only_the_general_program_has_room_for_an_lcp) {
 TEST(CudaPlan, the_programs_have_every_stage_of_every_ladder) {
   int stages = 0;
   for (const support::Case& c : support::supported_cases()) {
-    const SolveOptions options = c.options();
-    const Program first = kernels::program_of(options);
+    const kernels::Ladder ladder(c.options());
     for (int i = 0;; ++i, ++stages) {
-      const kernels::Stage stage = kernels::stage_of(options, i);
+      const kernels::Stage stage = ladder.stage(i);
       if (stage.method == kernels::Method::none) break;
-      const bool later = first != Program::pivoting && stage.rung > 0;
-      const Program program = later ? Program::later : first;
+      const bool later = ladder.program != Program::pivoting && stage.rung > 0;
+      const Program program = later ? Program::later : ladder.program;
       EXPECT_TRUE(kernels::program_has(program, stage)) << support::name(c) << ", stage " << i;
     }
   }

@@ -11,6 +11,7 @@
 //   the tolerance.
 #pragma once
 #include "kernels/linalg/lu.hpp"
+#include "kernels/linalg/merit_history.hpp"
 #include "kernels/solver/lcp/lemke.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
@@ -37,13 +38,12 @@ struct AffineMap {
 
 template <class Real>
 struct FischerScratch {
-  static constexpr int kMemory = 8;  ///< merits that the line search compares with
-  double* y;                         ///< [padded(m)] the iterate, owned by the caller
-  double *w, *trial, *F;             ///< [padded(m)]
-  double *dy_weight, *w_weight;      ///< [m] dF/dy at fixed w, dF/dw
+  double* y;                     ///< [padded(m)] the iterate, owned by the caller
+  double *w, *trial, *F;         ///< [padded(m)]
+  double *dy_weight, *w_weight;  ///< [m] dF/dy at fixed w, dF/dw
   LinearSystem<Real> system;
-  Real* x;         ///< [m]
-  double* merits;  ///< [kMemory] of the last steps
+  Real* x;  ///< [m]
+  MeritHistory* history;
 
   SS_HD FischerScratch(Arena& arena, int max_m, double* iterate)
       : y(iterate),
@@ -54,7 +54,7 @@ struct FischerScratch {
         w_weight(arena.take<double>(max_m)),
         system(arena, max_m),
         x(arena.take<Real>(max_m)),
-        merits(arena.take<double>(kMemory)) {}
+        history(arena.take<MeritHistory>(1)) {}
 };
 
 /// F at y; returns the merit |F|^2.
@@ -114,12 +114,11 @@ SS_HD bool fischer_direction(const G& g, const StandardLcp& s, const FischerScra
 }
 
 /// Steps along x, halved until the merit is below the largest of the last few (Grippo, Lampariello
-/// & Lucidi 1986). Returns whether a step was taken; y, F, w and merit[] are updated.
+/// & Lucidi 1986). Returns whether a step was taken; y, F, w and the history are updated.
 template <class Real, class G, class Map>
-SS_HD bool search_fischer(const G& g, const Map& map, FischerScratch<Real>& f, int step) {
+SS_HD bool search_fischer(const G& g, const Map& map, FischerScratch<Real>& f) {
   const StandardLcp& s = map.standard;
-  constexpr int kMemory = FischerScratch<Real>::kMemory;
-  const double reference = g.max(kMemory, [&](int k) { return f.merits[k]; });
+  const double reference = f.history->reference();
   double t = 1.0;
   for (int halving = 0; halving < 12; ++halving, t *= 0.5) {
     g.for_each(s.ld, [&](int i) { f.trial[i] = i < s.m ? fma(t, double(f.x[i]), f.y[i]) : 0.0; });
@@ -128,7 +127,7 @@ SS_HD bool search_fischer(const G& g, const Map& map, FischerScratch<Real>& f, i
     double* const old = f.y;
     f.y = f.trial;
     f.trial = old;
-    g.once([&] { f.merits[step % kMemory] = merit; });
+    g.once([&] { f.history->push(merit); });
     return true;
   }
   return false;
@@ -156,13 +155,15 @@ SS_PART int polish(const G& g, const Map& map, FischerScratch<Real>& f, int budg
 template <class Real, class G, class Map>
 SS_PART int run_fischer(const G& g, const Map& map, FischerScratch<Real>& f, int budget) {
   const StandardLcp& s = map.standard;
-  constexpr int kMemory = FischerScratch<Real>::kMemory;
   double epsilon = 0.0;
   const double first = evaluate_fischer(g, map, f, f.y);
-  g.for_each(kMemory, [&](int k) { f.merits[k] = k == 0 ? first : 0.0; });
+  g.once([&] {
+    *f.history = MeritHistory{};
+    f.history->push(first);
+  });
   for (int step = 1; step <= budget && !stopped(g); ++step) {
     linearise_fischer(g, map, f, true);
-    const bool found = fischer_direction(g, s, f, epsilon) && search_fischer(g, map, f, step);
+    const bool found = fischer_direction(g, s, f, epsilon) && search_fischer(g, map, f);
     if (!found) {
       if (epsilon >= 1.0) return step;
       epsilon = epsilon > 0.0 ? 100.0 * epsilon : 1e-10;
@@ -172,7 +173,7 @@ SS_PART int run_fischer(const G& g, const Map& map, FischerScratch<Real>& f, int
     epsilon = epsilon > 1e-10 ? 0.01 * epsilon : 0.0;
     map.judge(g, f.y);
     if (map.solved()) return step;
-    if (f.merits[step % kMemory] > 1e-8) continue;
+    if (f.history->newest() > 1e-8) continue;
     g.for_each(s.ld, [&](int i) { f.trial[i] = f.y[i]; });
     polish(g, map, f, 1);  // close to a solution: the active set may already be right
     if (map.solved()) return step;

@@ -3,19 +3,19 @@
 #pragma once
 #include "kernels/group/stop.hpp"
 #include "kernels/linalg/attempt.hpp"
+#include "kernels/linalg/ratio_test.hpp"
 #include "kernels/solver/lcp/eliminate.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
 enum class LemkeEnd : std::int32_t { solution, ray, budget, contradiction };
 
-/// Thresholds of one attempt.
+/// One attempt.
 template <class Real>
 struct LemkeOptions {
   int attempt;  ///< seed of the covering vector
   int max_pivots;
-  Real delta;      ///< slack of the ratio test and of z0's exit
-  Real min_pivot;  ///< smaller entries do not block
+  RatioTest<Real> test;
 };
 
 template <class Real>
@@ -37,7 +37,8 @@ SS_HD int enter_artificial(const G& g, const Dictionary<Real>& d, const LemkeOpt
     cover[i] = d.is_bounded(d.basic[i]) ? Real(covering_weight(i, o.attempt)) : Real(0);
   });
   const auto need = [&](int i) {
-    return cover[i] > Real(0) && d.constant()[i] < -o.delta ? -d.constant()[i] / cover[i] : Real(0);
+    return cover[i] > Real(0) && d.constant()[i] < -o.test.slack ? -d.constant()[i] / cover[i]
+                                                                 : Real(0);
   };
   const int r = g.argmax(d.m, need);
   if (!(need(r) > Real(0))) return -1;
@@ -45,23 +46,20 @@ SS_HD int enter_artificial(const G& g, const Dictionary<Real>& d, const LemkeOpt
   return r;
 }
 
-/// Row that blocks the entering column: z0's if it may leave within the slack; else, of the rows
-/// within the relaxed step, the one with the largest pivot (Harris 1973). -1: a ray.
+/// Row that blocks the entering column; -1: a ray.
 template <class Real, class G>
 SS_HD int blocking_row(const G& g, const Dictionary<Real>& d, int c, const LemkeOptions<Real>& o) {
   const Real* column = d.col(c);
   const Real* b = d.constant();
-  const auto blocks = [&](int i) { return -column[i] > o.min_pivot && d.is_bounded(d.basic[i]); };
-  // 1 / step, so that no row gives +infinity and the group's maximum can be used: the longest step
-  // allowed is the least (b + delta) / -column.
-  const Real inverse_step = g.max(d.m, [&](int i) {
-    return blocks(i) ? -column[i] / (max(b[i], Real(0)) + o.delta) : Real(0);
-  });
+  const auto room = [&](int i) { return max(b[i], Real(0)); };
+  const auto blocks = [&](int i) { return o.test.blocks(-column[i]) && d.is_bounded(d.basic[i]); };
+  const Real inverse_step = g.max(
+      d.m, [&](int i) { return blocks(i) ? o.test.inverse_step(-column[i], room(i)) : Real(0); });
   if (!(inverse_step > Real(0))) return -1;
   const int r0 = d.place[d.artificial()];
-  if (-column[r0] > o.min_pivot && (b[r0] - o.delta) * inverse_step <= -column[r0]) return r0;
+  if (o.test.may_end(-column[r0], room(r0), inverse_step)) return r0;
   return g.argmax(d.m, [&](int i) {
-    return blocks(i) && max(b[i], Real(0)) * inverse_step <= -column[i] ? -column[i] : Real(0);
+    return blocks(i) ? o.test.pivot(-column[i], room(i), inverse_step) : Real(0);
   });
 }
 
@@ -70,7 +68,7 @@ template <class Real, class G>
 SS_PART LemkeEnd follow_pivots(const G& g, const StandardLcp& s, Dictionary<Real>& d,
                                const LemkeOptions<Real>& o, int& pivots) {
   open_dictionary(g, s, d);
-  const int eliminated = eliminate_free_rows(g, d, o.delta);
+  const int eliminated = eliminate_free_rows(g, d, o.test.slack);
   if (eliminated < 0) return LemkeEnd::contradiction;
   pivots += eliminated;
   if (enter_artificial(g, d, o) < 0) return LemkeEnd::solution;

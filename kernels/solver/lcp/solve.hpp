@@ -49,7 +49,7 @@ SS_PART LemkeEnd attempt_lemke(const G& g, const LcpProblem<In>& p, const LcpOpt
   LemkeScratch<Real> lemke(arena, s.m, scratch.y);
   const Real min_pivot = Real(sizeof(Real) == 8 ? 1e-9 : 1e-5);
   const int budget = o.max_pivots > 0 ? o.max_pivots : 100 + 20 * s.m;
-  const LemkeOptions<Real> options{attempt, budget, dictionary_slack<Real>(attempt), min_pivot};
+  const LemkeOptions<Real> options{attempt, budget, {min_pivot, dictionary_slack<Real>(attempt)}};
   const LemkeEnd end = follow_pivots(g, s, lemke.dictionary, options, out.iterations);
   const double tolerance = scratch.judge.tolerance;
   if (end == LemkeEnd::ray) {

@@ -24,7 +24,7 @@ struct Lemke {
 /// Tolerances of an attempt: a few decades around the value that is best most often. Those of a
 /// float tableau were measured on the heavy towers: pivots of 1e-6 leave a fifth of them unsolved.
 template <class Real>
-SS_HD PivotRule<Real> pivot_rule(int attempt) {
+SS_HD RatioTest<Real> ratio_test(int attempt) {
   if (sizeof(Real) == 4) {
     const int i = attempt % 4;
     const float slack = i == 0 ? 1e-5F : i == 1 ? 1e-6F : i == 2 ? 1e-4F : 1e-3F;
@@ -117,7 +117,7 @@ SS_PART int run_lemke(const G& g, const EnvProblem<In>& p, Lemke<Real>& s, Attem
     const int attempt = attempts.first + i;
     build_tableau(g, p, attempt, soften, t);
     int done = 0;
-    const PathEnd end = follow_path(g, t, pivot_rule<Real>(attempt), budget - pivots, done);
+    const PathEnd end = follow_path(g, t, ratio_test<Real>(attempt), budget - pivots, done);
     pivots += done;
     read_basis(g, s);
     bool solved = judge_pyramid(g, p, s, judge);

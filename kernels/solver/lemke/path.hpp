@@ -2,35 +2,24 @@
 // until z0 leaves (solution) or nothing blocks the entering variable (ray).
 #pragma once
 #include "kernels/group/stop.hpp"
+#include "kernels/linalg/ratio_test.hpp"
 #include "kernels/solver/lemke/pivot.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Allowance for rounding in one attempt.
-template <class Real>
-struct PivotRule {
-  Real least;  ///< smaller entries are not pivots
-  Real slack;  ///< delta: by how much a variable may fall below zero (Harris 1973)
-};
-
 enum class PathEnd : std::int32_t { solution, ray, budget };
 
 /// room and slope of all rows and of the implicit twins: the distance of the variable from zero,
-/// and the rate at which the entering one reduces it. key: slope / (room + slack); 0 if the
-/// variable does not block.
+/// and the rate at which the entering one reduces it. key: the inverse step that it allows.
 template <class Real, class G>
-SS_PART void measure_rows(const G& g, const PyramidTableau<Real>& t, const PivotRule<Real>& rule,
+SS_PART void measure_rows(const G& g, const PyramidTableau<Real>& t, const RatioTest<Real>& test,
                           int c) {
   const Real *column = t.entering(), *right = t.right();
   const int enters = t.col_var[c], z0_row = t.place[t.z0()], twins = t.twins();
-  const auto steepness = [&](Real slope, Real room) {
-    const Real quotient = slope / (room + rule.slack);
-    return slope > rule.least ? quotient : Real(0);
-  };
   for_rows(g, t, [&](int i) {
     t.slope[i] = -column[i];
     t.room[i] = max(right[i], Real(0));
-    t.key[i] = steepness(t.slope[i], t.room[i]);
+    t.key[i] = test.inverse_step(t.slope[i], t.room[i]);
   });
   const Real z0_slope = column[z0_row], z0_value = right[z0_row];
   g.for_each(t.p, [&](int k) {
@@ -47,31 +36,28 @@ SS_PART void measure_rows(const G& g, const PyramidTableau<Real>& t, const Pivot
       t.room[twins + 2 * k + j] = max(value, Real(0));
     }
   });
-  for_chunks(g, 2 * t.p,
-             [&](int i) { t.key[twins + i] = steepness(t.slope[twins + i], t.room[twins + i]); });
+  for_chunks(g, 2 * t.p, [&](int i) {
+    t.key[twins + i] = test.inverse_step(t.slope[twins + i], t.room[twins + i]);
+  });
 }
 
 /// The variable that leaves: a row, or twins + 2k + j for the twin of direction j of contact k; -1
-/// if nothing blocks. Two passes (Harris): the longest step if every variable has `slack`, then the
-/// largest pivot among those that block earlier. z0 leaves as soon as it may, by the same test: at
-/// exactly degenerate rows, rounding could otherwise hide the end of the path.
+/// if nothing blocks.
 template <class Real, class G>
-SS_PART int find_leaving(const G& g, const PyramidTableau<Real>& t, const PivotRule<Real>& rule) {
+SS_PART int find_leaving(const G& g, const PyramidTableau<Real>& t, const RatioTest<Real>& test) {
   const int items = t.items(t.p);
   const Real nearest = g.max(items, [&](int i) { return t.key[i]; });
   if (!(nearest > Real(0))) return -1;
   const int z0_row = t.place[t.z0()];
-  const Real z0_slope = t.slope[z0_row];
-  if (z0_slope > rule.least && (t.room[z0_row] - rule.slack) * nearest <= z0_slope) return z0_row;
+  if (test.may_end(t.slope[z0_row], t.room[z0_row], nearest)) return z0_row;
   return g.argmax(items, [&](int i) {
-    const Real pivot = t.room[i] * nearest <= t.slope[i] ? t.slope[i] : Real(0);
-    return t.key[i] > Real(0) ? pivot : Real(0);
+    return t.key[i] > Real(0) ? test.pivot(t.slope[i], t.room[i], nearest) : Real(0);
   });
 }
 
 /// Runs the path from the tableau at z = 0, with at most `budget` pivots, and counts them.
 template <class Real, class G>
-SS_HD PathEnd follow_path(const G& g, PyramidTableau<Real>& t, const PivotRule<Real>& rule,
+SS_HD PathEnd follow_path(const G& g, PyramidTableau<Real>& t, const RatioTest<Real>& test,
                           int budget, int& pivots) {
   const Real* right = t.right();
   const auto need = [&](int i) { return right[i] < Real(0) ? -right[i] / t.cover[i] : Real(0); };
@@ -85,8 +71,8 @@ SS_HD PathEnd follow_path(const G& g, PyramidTableau<Real>& t, const PivotRule<R
     if (pivots == budget || stopped(g)) return PathEnd::budget;
     const int c = ~t.place[t.complement(leaving)];
     read_column(g, t, c, t.entering());
-    measure_rows(g, t, rule, c);
-    const int item = find_leaving(g, t, rule);
+    measure_rows(g, t, test, c);
+    const int item = find_leaving(g, t, test);
     if (item < 0) return PathEnd::ray;
     ++pivots;
     if (item >= t.twins()) {

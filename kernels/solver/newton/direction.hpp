@@ -1,5 +1,6 @@
 // One Newton direction: the linearised equations on the rows that are not fixed, solved by LU.
 #pragma once
+#include "kernels/linalg/list_rows.hpp"
 #include "kernels/linalg/lu.hpp"
 #include "kernels/solver/newton/alart_curnier.hpp"
 
@@ -28,19 +29,8 @@ SS_HD int collect_active(const G& g, const Scaled<Real>& s, const Linearisation<
     const bool fixed = i < s.n && l.is(i, RowState::fixed);
     dz[i] = fixed ? l.target[i] - z[i] : Real(0);
   });
-  int count = 0;
-  for (int i = 0; i < s.n; ++i) {  // every lane counts; one lane writes
-    if (!l.is(i, RowState::fixed)) ++count;
-  }
-  g.once([&] {
-    int next = 0;
-    for (int i = 0; i < s.n; ++i) {
-      if (l.is(i, RowState::fixed)) continue;
-      d.active[next] = i;
-      d.place[i] = next++;
-    }
-  });
-  return count;
+  const auto wanted = [&](int i) { return !l.is(i, RowState::fixed); };
+  return list_rows(g, s.n, wanted, d.active, d.place);
 }
 
 /// Tangent of the sliding map of one block, applied to its rows (n, t...) of one column x.

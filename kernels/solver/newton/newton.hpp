@@ -2,27 +2,12 @@
 // (docs/mathematics.md; Alart & Curnier 1991; Grippo, Lampariello & Lucidi 1986).
 #pragma once
 #include "kernels/group/stop.hpp"
+#include "kernels/linalg/merit_history.hpp"
 #include "kernels/residual/judge.hpp"
 #include "kernels/solver/newton/direction.hpp"
 #include "kernels/solver/newton/drawn_states.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
-
-/// The reference of the line search is the largest of the last eight merits. With one (monotone) it
-/// stalls at kinks; with four it loses 15 % of the robots' hard problems. In memory, because a GPU
-/// has few registers and cannot index them.
-struct MeritHistory {
-  static constexpr int kLength = 8;
-  double last[kLength] = {};  ///< merits are >= 0: unused places have no effect
-  int count = 0;
-
-  SS_HD void push(double merit) { last[count++ % kLength] = merit; }
-  SS_HD double reference() const {
-    double largest = 0.0;
-    for (int i = 0; i < kLength; ++i) largest = max(largest, last[i]);
-    return largest;
-  }
-};
 
 template <class Real, class Factor>
 struct Newton {

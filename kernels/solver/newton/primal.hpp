@@ -7,6 +7,7 @@
 #pragma once
 #include "kernels/group/stop.hpp"
 #include "kernels/linalg/cholesky.hpp"
+#include "kernels/linalg/list_rows.hpp"
 #include "kernels/residual/judge.hpp"
 #include "kernels/solver/newton/line_search.hpp"
 #include "kernels/solver/newton/penalty.hpp"
@@ -36,21 +37,6 @@ struct Primal {
         active(arena.take<int>(max_rows)),
         place(arena.take<int>(max_rows)) {}
 };
-
-template <class Real, class G>
-SS_HD int collect_curved(const G& g, const Scaled<Real>& s, const Primal<Real>& w) {
-  int count = 0;
-  for (int i = 0; i < s.n; ++i) count += w.penalty.state[i] != Penalty<Real>::constant ? 1 : 0;
-  g.once([&] {
-    int next = 0;
-    for (int i = 0; i < s.n; ++i) {
-      if (w.penalty.state[i] == Penalty<Real>::constant) continue;
-      w.active[next] = i;
-      w.place[i] = next++;
-    }
-  });
-  return count;
-}
 
 /// K = I + S D W D S on the active rows, D = diag(1 / sqrt R), S the roots of the curved blocks.
 template <class Real, class G>
@@ -97,7 +83,8 @@ SS_HD bool primal_direction(const G& g, const Scaled<Real>& s, const Primal<Real
     w.g[i] = i < s.n ? w.penalty.r[i] - w.lambda[i] : Real(0);
     w.d[i] = w.g[i];
   });
-  const int count = collect_curved(g, s, w);
+  const auto curves = [&](int i) { return w.penalty.state[i] != Penalty<Real>::constant; };
+  const int count = list_rows(g, s.n, curves, w.active, w.place);
   if (count == 0) return true;
   matvec(g, s.n, s.W, s.ld, w.g, s.zero, w.w);
   assemble_hessian(g, s, w, count);

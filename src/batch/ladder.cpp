@@ -1,0 +1,272 @@
+// The ladders, law by law (docs/mathematics.md §11, with the problems that each rung solves).
+#include "kernels/launch/ladder.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <stdexcept>
+
+#include "kernels/law/dispatch.hpp"
+
+namespace stickslip::kernels {
+
+namespace {
+
+constexpr double kSoftAnswer = 1e-2;  // compliance of the answer if there is no solution
+constexpr int kFarkasPasses = 100;    // each a fraction of a Newton step
+constexpr int kDrawnStarts = 1000;
+constexpr int kFloatStarts = 100;  // in float most of the remaining problems are rounding
+
+/// Budgets of Newton's method. `few` is at least one: the first stage of rung 1 begins at rest, as
+/// the stages after it require.
+struct Steps {
+  int usual, few, many;
+
+  explicit Steps(int max_newton)
+      : usual(std::min(max_newton, kMostSteps)),
+        few(std::max(std::min(1, usual), 2 * usual / 3)),
+        many(10 * usual / 3) {}
+};
+
+void add(Ladder& ladder, const Stage& stage) {
+  if (ladder.count == Ladder::kCapacity) throw std::logic_error("a ladder has too many stages");
+  ladder.stages[ladder.count++] = stage;
+}
+
+Stage sweeps(int rung, int budget) {
+  return {.method = Method::pgs, .rung = rung, .budget = budget};
+}
+
+Stage newton(int rung, int steps) {
+  return {.method = Method::newton, .rung = rung, .budget = steps};
+}
+
+/// Newton for contacts that are nearly identical or steep.
+Stage weak_newton(int rung, int steps) {
+  Stage stage = newton(rung, steps);
+  stage.epsilon = kWeakEpsilon;
+  stage.steep = true;
+  return stage;
+}
+
+/// The same with 10 rho: velocities identify the states better than impulses.
+Stage by_velocities(int rung, int steps) {
+  Stage stage = weak_newton(rung, steps);
+  stage.factor = 0.1;
+  return stage;
+}
+
+/// `stage` with its start scaled by hashed numbers.
+Stage shaken(Stage stage, int seed) {
+  stage.shake = seed;
+  return stage;
+}
+
+/// The proof that there is no solution.
+void add_proof(Ladder& ladder) {
+  add(ladder, {.method = Method::farkas, .rung = 1, .budget = kFarkasPasses});
+}
+
+/// Coarse sweeps, judged by the stage that follows.
+void add_coarse_sweeps(Ladder& ladder) {
+  Stage stage = sweeps(0, 3);
+  stage.first = true;
+  add(ladder, stage);
+}
+
+/// Rung 0 after its sweeps: Newton, and for few rows from two other starts.
+void add_newton(Ladder& ladder, const Steps& steps) {
+  Stage first = newton(0, steps.usual), large_rho = newton(0, steps.few), resumed = sweeps(0, 20),
+        again = newton(0, steps.few);
+  first.first = true;
+  large_rho.factor = 0.1;
+  large_rho.most_rows = resumed.most_rows = again.most_rows = kRetryRows;
+  for (const Stage& stage : {first, large_rho, resumed, again}) add(ladder, stage);
+}
+
+/// Rung 1 of environments with many rows: the interior point from the best impulse so far.
+void add_interior(Ladder& ladder, const Steps& steps, int least_rows) {
+  add(ladder, {.method = Method::interior,
+               .rung = 1,
+               .budget = 4 * steps.usual,
+               .factor = 1e-2,
+               .start = Start::best,
+               .least_rows = least_rows,
+               .distance = 0.1});
+}
+
+/// After the homotopy, the continuation from the best impulse, and from rest with twice the budget
+/// (Siconos' RockPile, 1,389 rows, needs some 1,000 factorisations); then Newton with many steps.
+/// Newton at the end of a path has 1 / factor times rho, because there velocities identify the
+/// states better than impulses (kernels/solver/interior/README.md).
+void add_continuation(Ladder& ladder, const Steps& steps, int least_rows) {
+  Stage path{.method = Method::continuation,
+             .rung = 1,
+             .budget = 22 * steps.usual,
+             .factor = 1e-5,
+             .start = Start::best,
+             .least_rows = least_rows,
+             .distance = 0.1};
+  add(ladder, path);
+  path.budget *= 2;
+  path.start = Start::rest;
+  path.distance = 1.0;
+  add(ladder, path);
+  Stage resumed = sweeps(1, 3), again = newton(1, 10 * steps.usual);
+  resumed.start = Start::rest;
+  resumed.least_rows = again.least_rows = least_rows;
+  add(ladder, resumed);
+  add(ladder, again);
+}
+
+/// Rung 1, from rest: contacts so soft that Newton cannot fail, then harder in each stage. If there
+/// is no solution, impulses grow like 1 / soften.
+void add_homotopy(Ladder& ladder, const Steps& steps) {
+  Stage softest = newton(1, steps.few), soft = softest, hard = softest, hardest = softest;
+  softest.start = Start::rest;
+  softest.soften = 1e-1;
+  soft.grow = 10.0;
+  soft.soften = kSoftAnswer;
+  soft.softened = Softened::step;
+  hard.soften = 1e-3;
+  hard.softened = Softened::growth;
+  hardest.soften = 1e-5;
+  for (const Stage& stage : {softest, soft, hard, hardest}) add(ladder, stage);
+}
+
+/// De Saxce's fixed point, and Newton from its result.
+void add_fixed_point(Ladder& ladder, int rung, int steps, int seed = 0) {
+  Stage stage = newton(rung, steps);
+  stage.rounds = 40;
+  add(ladder, shaken(stage, seed));
+}
+
+/// Rungs 3 and 4: other basins, from starts changed by sweeps and hashed numbers; Newton after
+/// each.
+void add_shaken_starts(Ladder& ladder, const Steps& steps) {
+  const Stage usual = weak_newton(3, steps.usual);
+  Stage large_rho = weak_newton(3, steps.many), from_rest = sweeps(3, 100);
+  large_rho.factor = 0.01;
+  from_rest.start = Start::rest;
+  // By turns many sweeps, and few sweeps before Newton with a large rho.
+  for (const int seed : {0, 6, 8}) {
+    add(ladder, seed == 0 ? from_rest : shaken(sweeps(3, 100), seed));
+    add(ladder, usual);
+    add(ladder, shaken(sweeps(3, 20), seed == 0 ? 5 : seed + 1));
+    add(ladder, large_rho);
+  }
+  add(ladder, sweeps(3, 500));
+  add(ladder, usual);
+  // By turns the fixed point and few sweeps.
+  const Stage again = weak_newton(4, steps.usual);
+  for (int round = 0; round < 7; ++round) {
+    add_fixed_point(ladder, 4, steps.many, round == 0 ? 0 : 24 + round);
+    add(ladder, again);
+    if (round == 6) break;
+    add(ladder, shaken(sweeps(4, 5), 5 + round));
+    add(ladder, again);
+  }
+}
+
+/// Rung 5: other basins, from random states and impulses, with few steps and with many.
+void add_drawn_starts(Ladder& ladder, const Steps& steps) {
+  int seed = 0;
+  for (const Start start : {Start::states, Start::drawn}) {
+    for (const int budget : {steps.few, steps.many}) {
+      Stage stage = weak_newton(5, budget);
+      stage.start = start;
+      add(ladder, shaken(stage, ++seed));
+    }
+  }
+  const bool coarse = ladder.options.precision == Precision::fp32;
+  ladder.turns = (coarse ? kFloatStarts : kDrawnStarts) / Ladder::kCycle;
+}
+
+/// The stages for problems where sweeps and Newton fail.
+void add_later_rungs(Ladder& ladder, const Steps& steps, bool has_central_path) {
+  const int least_rows = has_central_path ? kInteriorRows : kNever;
+  add_proof(ladder);
+  add_interior(ladder, steps, least_rows);
+  add_homotopy(ladder, steps);
+  add_continuation(ladder, steps, least_rows);
+  add(ladder, by_velocities(1, steps.many));
+  add_fixed_point(ladder, 2, steps.many);
+  add(ladder, by_velocities(2, steps.many));
+  add_shaken_starts(ladder, steps);
+  add_drawn_starts(ladder, steps);
+}
+
+/// Lemke's method, in `mixed` precision first with a float tableau. If it fails, the proof that
+/// there is no solution: with a proof, once more with softer contacts; without one, covering
+/// vectors of another kind.
+void add_lemke(Ladder& ladder) {
+  const SolveOptions& o = ladder.options;
+  Stage stage{.method = Method::lemke, .budget = o.max_pivots, .exact = o.exact_pivots};
+  stage.first = true;
+  add(ladder, stage);
+  stage.first = false;
+  if (o.precision == Precision::mixed) add(ladder, stage);
+  if (o.exact_pivots) return;
+  add_proof(ladder);
+  stage.rung = 1;
+  Stage steep = stage, softened = stage;
+  steep.attempts = {kLemkeAttempts, kWideAttempts, kSteepAttempts};
+  softened.soften = kSoftAnswer;
+  softened.softened = Softened::answer;
+  add(ladder, steep);
+  add(ladder, softened);
+}
+
+/// Sweeps; Newton from their result, and further stages if that fails.
+void add_box(Ladder& ladder, const Steps& steps, bool has_central_path) {
+  add(ladder, sweeps(0, ladder.options.max_sweeps));
+  Stage stage = newton(1, steps.usual);
+  stage.start = Start::best;
+  add(ladder, stage);
+  add_later_rungs(ladder, steps, has_central_path);
+}
+
+void add_stages(Ladder& ladder) {
+  const SolveOptions& o = ladder.options;
+  const LawFacts law = facts_of(o.law);
+  const Steps steps(o.max_newton);
+  if (o.solver == Solver::pgs) {
+    Stage stage = sweeps(0, o.max_sweeps);
+    stage.exact = o.exact_sweeps;
+    return add(ladder, stage);
+  }
+  if (law.ladder == LadderKind::pivots) return add_lemke(ladder);
+  if (law.ladder != LadderKind::primal && o.solver == Solver::newton) {
+    Stage stage = newton(0, steps.usual);
+    stage.first = true;
+    return add(ladder, stage);
+  }
+  if (law.ladder == LadderKind::sweeps) return add_box(ladder, steps, law.has_central_path);
+  if (o.solver != Solver::newton) add_coarse_sweeps(ladder);
+  if (law.ladder == LadderKind::primal) {
+    add(ladder, {.method = Method::primal, .budget = 2 * steps.usual});
+  }
+  add_newton(ladder, steps);
+  add_later_rungs(ladder, steps, law.has_central_path);
+}
+
+Program program_of(const Ladder& ladder) {
+  if (ladder.stages[0].method == Method::lemke) return Program::pivoting;
+  const Stage second = ladder.stage(1);
+  const bool alone = second.method == Method::none || second.rung > 0;
+  return alone && ladder.stages[0].method == Method::pgs ? Program::sweeping : Program::first;
+}
+
+}  // namespace
+
+Ladder::Ladder(const SolveOptions& solve_options) : options(solve_options) {
+  add_stages(*this);
+  program = program_of(*this);
+  const auto* later = std::find_if(stages, stages + count, [](const Stage& s) { return s.rung > 0; });
+  has_later_rungs = later != stages + count && later->rung <= options.max_rung;
+  softened_answer = newton(1, 20);
+  softened_answer.start = Start::rest;
+  softened_answer.soften = kSoftAnswer;
+  softened_answer.softened = Softened::answer;
+}
+
+}  // namespace stickslip::kernels
