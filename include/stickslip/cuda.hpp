@@ -13,6 +13,10 @@
 
 struct CUstream_st;  // cudaStream_t is CUstream_st*: no CUDA header needed here
 
+namespace stickslip {
+struct ImplAccess;
+}
+
 namespace stickslip::cuda {
 
 using Stream = CUstream_st*;
@@ -73,9 +77,9 @@ class Workspace {
   bool holds(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
              std::int32_t directions = 0) const;
   struct Impl;
-  Impl& impl() const { return *impl_; }
 
  private:
+  friend struct stickslip::ImplAccess;
   std::unique_ptr<Impl> impl_;
 };
 
@@ -145,9 +149,9 @@ class LcpWorkspace {
   LcpWorkspace(LcpWorkspace&&) noexcept;
   LcpWorkspace& operator=(LcpWorkspace&&) noexcept;
   struct Impl;
-  Impl& impl() const { return *impl_; }
 
  private:
+  friend struct stickslip::ImplAccess;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -48,8 +48,8 @@ struct LcpResult {
   LcpMethod* method = nullptr;         ///< the algorithm that produced z
 };
 
-/// How to solve. Zero or negative numbers in `atol`, `rtol` mean the default of the precision
-/// (1e-9 for fp64, 1e-5 for fp32).
+/// How to solve. Negative `atol`, `rtol` mean the default of the precision (1e-9 for fp64, 1e-5 for
+/// fp32).
 struct LcpOptions {
   LcpMethod method = LcpMethod::automatic;
   Precision precision = Precision::fp64;  ///< fp64 or fp32; the residual is always in double
@@ -78,9 +78,9 @@ class LcpWorkspace {
   int threads() const;
   void watch(std::function<bool()> go_on);  ///< as Workspace::watch
   struct Impl;
-  Impl& impl() const { return *impl_; }
 
  private:
+  friend struct ImplAccess;
   std::unique_ptr<Impl> impl_;
 };
 

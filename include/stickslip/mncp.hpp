@@ -47,7 +47,7 @@ struct MncpResult {
   std::int32_t* iterations = nullptr;  ///< Newton steps
 };
 
-/// Zero or negative tolerances mean 1e-9. An environment is solved if residual <= atol + rtol s; s
+/// Negative tolerances mean 1e-9. An environment is solved if residual <= atol + rtol s; s
 /// is the largest |y|, |z| at its start.
 struct MncpOptions {
   double atol = -1.0, rtol = -1.0;
@@ -68,9 +68,9 @@ class MncpWorkspace {
 
   std::int32_t max_unknowns() const;
   struct Impl;
-  Impl& impl() const { return *impl_; }
 
  private:
+  friend struct ImplAccess;
   std::unique_ptr<Impl> impl_;
 };
 

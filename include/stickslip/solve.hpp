@@ -38,9 +38,9 @@ class Workspace {
   std::int32_t max_contacts() const;
 
   struct Impl;
-  Impl& impl() const { return *impl_; }
 
  private:
+  friend struct ImplAccess;
   std::unique_ptr<Impl> impl_;
 };
 

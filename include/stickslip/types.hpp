@@ -35,8 +35,8 @@ enum class EnvStatus : std::int32_t {
   no_solution_found = infeasible  ///< the old name, for one release
 };
 
-/// How to solve a batch. Zero or negative numbers in `atol`, `rtol` mean the default of the
-/// precision (1e-9 for fp64 and mixed, 1e-5 for fp32).
+/// How to solve a batch. Negative `atol`, `rtol` mean the default of the precision (1e-9 for fp64
+/// and mixed, 1e-5 for fp32).
 struct SolveOptions {
   Law law = Law::coulomb;
   Solver solver = Solver::automatic;

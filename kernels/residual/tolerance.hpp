@@ -5,12 +5,12 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// atol + rtol * size, size being max|b| (max|q| for an LCP). Zero or negative tolerances mean the
-/// default of the precision.
+/// atol + rtol * size, size being max|b| (max|q| for an LCP). Negative tolerances mean the default
+/// of the precision.
 template <class Number>
 SS_HD Number tolerance_of(double atol, double rtol, Precision precision, Number size) {
   const double standard = precision == Precision::fp32 ? 1e-5 : 1e-9;
-  return fma(Number(rtol > 0.0 ? rtol : standard), size, Number(atol > 0.0 ? atol : standard));
+  return fma(Number(rtol < 0.0 ? standard : rtol), size, Number(atol < 0.0 ? standard : atol));
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

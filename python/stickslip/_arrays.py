@@ -177,13 +177,16 @@ def tolerances(tol: float | None, options: Any) -> dict[str, float]:
         return {key: _tolerance(f"options.{key}", getattr(options, key)) for key in _TOLERANCES}
     if any(getattr(options, key) is not None for key in _TOLERANCES):
         raise ValueError("tol: expected None because options has tolerances, got a number")
-    return dict.fromkeys(_TOLERANCES, _tolerance("tol", tol))
+    both = number("tol", tol)
+    if not 0 < both < math.inf:
+        raise ValueError(f"tol: expected a number > 0, got {tol}")
+    return dict.fromkeys(_TOLERANCES, both)
 
 
 def _tolerance(name: str, value: float | None) -> float:
     if value is None:
         return -1.0
     tolerance = number(name, value)
-    if not 0 < tolerance < math.inf:
-        raise ValueError(f"{name}: expected a number > 0, got {value}")
+    if not 0 <= tolerance < math.inf:  # with one of them 0, the other decides
+        raise ValueError(f"{name}: expected a number >= 0, got {value}")
     return tolerance

@@ -23,7 +23,7 @@ class SolveOptions:
     """Tolerances and budgets. solved means residual <= atol + rtol * max|b|.
 
     Args:
-        atol, rtol: m/s, and 1; None: 1e-9, or 1e-5 with precision "float".
+        atol, rtol: m/s, and 1; None: 1e-9, or 1e-5 with precision "float"; 0 is 0.
         max_sweeps: budget of solver "pgs".
         max_newton: budget of the first Newton stage; later ones have 2/3 to 10/3 of it.
         max_rung: last rung of the ladder of solver "auto" that may run, 0 to 5.

@@ -14,7 +14,7 @@ void for_mechanisms(const MechanismBatch<In>& m, std::int32_t* ok, Workspace& wo
   check_mechanism(m);
   require(ok != nullptr || m.num_envs == 0, "ok", "an array", "none");
   const auto& kernels = kernels::typed<In>(kernels::kernel_table());
-  Workspace::Impl& memory = workspace.impl();
+  Workspace::Impl& memory = impl_of(workspace);
   const auto turn = memory.caller.enter();
   memory.reserve(kernels.delassus_bytes(m.nv, m.max_rows));
   memory.for_chunks(m.num_envs, memory.work_of(std::max(m.nv, m.max_rows)),
@@ -40,7 +40,7 @@ void delassus(const SparseMechanism& m, double* W, std::int32_t ld_W, Workspace&
   require(m.rows >= 0, "mechanism.rows", "a number >= 0", m.rows);
   require(ld_W >= m.rows, "ld_W", "at least mechanism.rows", ld_W);
   const auto& kernels = kernels::kernel_table();
-  Workspace::Impl& memory = workspace.impl();
+  Workspace::Impl& memory = impl_of(workspace);
   const auto turn = memory.caller.enter();
   memory.reserve(kernels.sparse_delassus_bytes(m.tree.n, std::max(m.rows, workspace.max_rows())));
   kernels.sparse_delassus(m, W, ld_W, memory.scratch(0));
@@ -53,7 +53,7 @@ void solve_convex(const ProblemBatch<double>& problem, const SparseMechanism& m,
   require(options.law == Law::convex, "options.law", "convex", int(options.law));
   require(start != nullptr || m.tree.n == 0, "start", "an array", "none");
   const auto& kernels = kernels::kernel_table();
-  Workspace::Impl& memory = workspace.impl();
+  Workspace::Impl& memory = impl_of(workspace);
   const auto turn = memory.caller.enter();
   memory.reserve(kernels.solve_convex_bytes(m.tree.n, problem.max_rows, problem.max_contacts));
   kernels.solve_convex(problem, m, start, result, options, memory.scratch(0));

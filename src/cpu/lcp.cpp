@@ -51,7 +51,7 @@ void solve_lcp(const LcpBatch<In>& problem, const LcpResult<In>& result, const L
   require(workspace.boxed() || problem.lo.data == nullptr, "workspace.boxed",
           "true, because the problem has bounds", "false");
   const auto run = kernels::typed<In>(kernels::kernel_table()).solve_lcp[int(options.precision)];
-  auto& memory = workspace.impl();
+  auto& memory = impl_of(workspace);
   const auto turn = memory.caller.enter();
   memory.for_chunks(problem.num_envs, memory.work_of(problem.max_rows),
                     [&](std::int64_t begin, std::int64_t end, void* scratch) {

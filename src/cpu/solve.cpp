@@ -1,6 +1,7 @@
 #include "stickslip/solve.hpp"
 
 #include "kernels/delassus/delassus.hpp"
+#include "kernels/law/dispatch.hpp"
 #include "kernels/residual/tolerance.hpp"
 #include "src/batch/check.hpp"
 #include "src/cpu/workspace.hpp"
@@ -83,27 +84,27 @@ void solve_checked(const ProblemBatch<In>& problem, const ResultBatch<In>& resul
                    Workspace& workspace) {
   check_workspace(problem, workspace);
   check_bounds(problem);
-  const auto turn = workspace.impl().caller.enter();
+  const auto turn = impl_of(workspace).caller.enter();
   const int nv = kernels::dofs_of(step);
   const int directions = kernels::lcp_directions(options);
   if (directions > 0 || nv >= 0) {  // grows the workspace once
-    workspace.impl().reserve(
+    impl_of(workspace).reserve(
         kernels_of<In>().solve_bytes(problem.max_rows, problem.max_contacts, directions, nv));
   }
   const auto run = kernels_of<In>().solve[int(options.precision)];
   const kernels::Ladder ladder(options);
   const bool climbs = ladder.has_later_rungs;
   if (nv < 0 && ladder.program == kernels::Program::sweeping) {
-    solve_in_packs(problem, result, ladder, workspace.impl());
-    if (climbs) solve_later_rungs(problem, result, ladder, step, workspace.impl(), run);
+    solve_in_packs(problem, result, ladder, impl_of(workspace));
+    if (climbs) solve_later_rungs(problem, result, ladder, step, impl_of(workspace), run);
     return;
   }
   if (climbs && workspace.threads() > 1 && problem.num_envs > 1) {
-    solve_rung_0(problem, result, ladder, step, workspace.impl(), run);
-    solve_later_rungs(problem, result, ladder, step, workspace.impl(), run);
+    solve_rung_0(problem, result, ladder, step, impl_of(workspace), run);
+    solve_later_rungs(problem, result, ladder, step, impl_of(workspace), run);
     return;
   }
-  workspace.impl().for_chunks(problem.num_envs, Workspace::Impl::work_of(problem.max_rows),
+  impl_of(workspace).for_chunks(problem.num_envs, Workspace::Impl::work_of(problem.max_rows),
                               [&](std::int64_t begin, std::int64_t end, void* scratch) {
                                 run(problem, result, ladder, step, begin, end, scratch,
                                     kernels::Part::whole);
@@ -147,8 +148,8 @@ void measure(const ProblemBatch<In>& problem, EnvArray<const In> impulse, Law la
     if (problem.max_rows > 0) require_array(impulse, "impulse");
     require(measures != nullptr, "measures", "an array", "none");
   }
-  const auto turn = workspace.impl().caller.enter();
-  workspace.impl().for_chunks(problem.num_envs, Workspace::Impl::work_of(problem.max_rows),
+  const auto turn = impl_of(workspace).caller.enter();
+  impl_of(workspace).for_chunks(problem.num_envs, Workspace::Impl::work_of(problem.max_rows),
                               [&](std::int64_t begin, std::int64_t end, void* scratch) {
                                 kernels_of<In>().measure(problem, impulse, law, measures,
                                                          directions, begin, end, scratch);
@@ -165,8 +166,8 @@ void check_certificates(const ProblemBatch<In>& problem, EnvArray<const double> 
     if (problem.max_rows > 0) require_array(certificate, "certificate");
     require(holds != nullptr, "holds", "an array", "none");
   }
-  const auto turn = workspace.impl().caller.enter();
-  workspace.impl().for_chunks(problem.num_envs, Workspace::Impl::work_of(problem.max_rows),
+  const auto turn = impl_of(workspace).caller.enter();
+  impl_of(workspace).for_chunks(problem.num_envs, Workspace::Impl::work_of(problem.max_rows),
                               [&](std::int64_t begin, std::int64_t end, void* scratch) {
                                 kernels_of<In>().certify(problem, certificate, options, holds,
                                                          begin, end, scratch);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "src/batch/impl.hpp"
 #include "src/batch/one_caller.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "src/cpu/team.hpp"

@@ -49,7 +49,7 @@ template <class In>
 void solve_lcp(const LcpBatch<In>& problem, const LcpResult<In>& result, const LcpOptions& options,
                LcpWorkspace& workspace, Stream stream) {
   check_lcp(problem, result, options);
-  const LcpWorkspace::Impl& w = workspace.impl();
+  const LcpWorkspace::Impl& w = impl_of(workspace);
   require(w.num_envs >= problem.num_envs, "workspace.num_envs", "at least the batch's num_envs",
           w.num_envs);
   require(w.max_rows >= problem.max_rows, "workspace.max_rows", "at least problem.max_rows",

@@ -85,7 +85,7 @@ template <class In>
 void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
            const SolveOptions& options, Workspace& workspace, Stream stream) {
   check_solve(problem, result, options);
-  const Workspace::Impl& w = workspace.impl();
+  const Workspace::Impl& w = impl_of(workspace);
   check_directions(options, w);
   check_workspace(problem.num_envs, problem.max_rows, problem.max_contacts, w);
   if (problem.num_envs == 0) return;
@@ -97,7 +97,7 @@ void solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& prob
                      const ResultBatch<In>& result, const SolveOptions& options,
                      Workspace& workspace, Stream stream) {
   check_solve_mechanism(step, problem, result, options);
-  const Workspace::Impl& w = workspace.impl();
+  const Workspace::Impl& w = impl_of(workspace);
   check_directions(options, w);
   check_workspace(problem.num_envs, problem.max_rows, problem.max_contacts, w);
   check_workspace(step.mechanism, w);
@@ -112,7 +112,7 @@ void delassus(const MechanismBatch<In>& m, EnvArray<In> W, std::int32_t ld_W, st
   if (m.num_envs > 0 && m.max_rows > 0) require_array(W, "W");
   require(ld_W >= m.max_rows, "ld_W", "at least mechanism.max_rows", ld_W);
   require(ok != nullptr || m.num_envs == 0, "ok", "an array", "none");
-  const Workspace::Impl& w = workspace.impl();
+  const Workspace::Impl& w = impl_of(workspace);
   check_workspace(m, w);
   if (m.num_envs == 0) return;
   const LaunchPlan& plan = w.mechanism_plans<In>().delassus;
@@ -131,7 +131,7 @@ void apply_impulse(const MechanismBatch<In>& m, EnvArray<const In> impulse,
     require_array(v_next, "v_next");
   }
   require(ok != nullptr || m.num_envs == 0, "ok", "an array", "none");
-  const Workspace::Impl& w = workspace.impl();
+  const Workspace::Impl& w = impl_of(workspace);
   check_workspace(m, w);
   if (m.num_envs == 0) return;
   const LaunchPlan& plan = w.mechanism_plans<In>().apply;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "src/batch/impl.hpp"
 #include "src/cuda/plan.hpp"
 #include "stickslip/cuda.hpp"
 

@@ -87,9 +87,9 @@ void solve_mncp(const MncpBatch& problem, const MncpResult& result, const MncpOp
           "at least problem.max_x + problem.max_w", workspace.max_unknowns());
   const GuardedMap map(problem.map);
   const auto run = kernels::kernel_table().solve_mncp;
-  const auto turn = workspace.impl().caller.enter();
+  const auto turn = impl_of(workspace).caller.enter();
   constexpr double kUnknown = 1e6;  // cost of the caller's map, unknown
-  workspace.impl().for_chunks(problem.num_envs, kUnknown,
+  impl_of(workspace).for_chunks(problem.num_envs, kUnknown,
                               [&](std::int64_t begin, std::int64_t end, void* scratch) {
                                 run(problem, map.callback(), result, options, begin, end, scratch);
                               });

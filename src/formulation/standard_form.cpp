@@ -75,11 +75,11 @@ StandardForm::StandardForm(const LcpBatch<double>& mixed, int threads, std::func
   const auto& table = kernels::kernel_table();
   Workspace workspace(0, 0, threads);
   workspace.watch(std::move(go_on));
-  workspace.impl().reserve(table.f64.lcp_bytes(mixed.max_rows, false));
+  impl_of(workspace).reserve(table.f64.lcp_bytes(mixed.max_rows, false));
   const auto eliminate = [&](auto begin, auto end, void* scratch) {
     table.eliminate(mixed, out, begin, end, scratch);
   };
-  workspace.impl().for_chunks(mixed.num_envs, Workspace::Impl::work_of(mixed.max_rows), eliminate);
+  impl_of(workspace).for_chunks(mixed.num_envs, Workspace::Impl::work_of(mixed.max_rows), eliminate);
   for (int e = 0; e < mixed.num_envs; ++e) {
     const auto i = std::size_t(e);
     require_eliminated(status[i], rank[i], n_free_[i], e);

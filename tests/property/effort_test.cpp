@@ -11,6 +11,14 @@ namespace {
 using reference::Problem;
 using reference::Vector;
 
+TEST(Tolerance, zero_is_zero_and_a_negative_number_is_the_default) {
+  EXPECT_DOUBLE_EQ(tolerance({}, 3.0), 4e-9);
+  EXPECT_DOUBLE_EQ(tolerance({.precision = Precision::fp32}, 3.0), 4e-5);
+  EXPECT_EQ(tolerance({.atol = 1e-3, .rtol = 0.0}, 1e9), 1e-3);
+  EXPECT_DOUBLE_EQ(tolerance({.atol = 0.0, .rtol = 1e-6}, 2.0), 2e-6);
+  EXPECT_EQ(tolerance({.atol = 0.0, .rtol = 0.0}, 2.0), 0.0);
+}
+
 class Effort : public testing::TestWithParam<support::Case> {
  protected:
   std::vector<Problem> problems_ =

@@ -13,7 +13,7 @@ import torch
 
 from stickslip.rl.agent import RunningScale
 from stickslip.rl.play import load, play
-from stickslip.rl.ppo import Processes, Rollout, Settings, Trainer
+from stickslip.rl.ppo import RENAMED, Processes, Rollout, Settings, Trainer
 
 torch.set_num_threads(1)
 
@@ -34,7 +34,7 @@ def test_running_scale_is_that_of_all_rows() -> None:
 def test_advantages_are_the_discounted_errors() -> None:
     """Schulman et al. 2015, (11)-(16), as sums, with ends of both kinds."""
     steps, envs = 9, 5
-    s = Settings("", num_envs=envs, rollout=steps, discount=0.9, gae_decay=0.7)
+    s = Settings("", num_envs=envs, rollout=steps, discount=0.9, gae_lambda=0.7)
     rng = np.random.default_rng(1)
     rewards, values, after = rng.normal(size=(3, steps, envs))
     last, ended = rng.normal(size=envs), rng.random((steps, envs)) < 0.3
@@ -53,6 +53,15 @@ def test_advantages_are_the_discounted_errors() -> None:
                 if ended[k, e]:
                     break
             assert found[t, e] == pytest.approx(expected, abs=1e-5)
+
+
+def test_old_names_of_settings_work_with_a_warning() -> None:
+    for old, new in RENAMED.items():
+        with pytest.warns(DeprecationWarning, match=f"'{old}' is now '{new}'"):
+            settings = Settings("", **{old: 0.25})
+        assert getattr(settings, new) == 0.25
+        with pytest.raises(TypeError, match=f"'{old}' is the old name of '{new}'"):
+            Settings("", **{old: 0.25, new: 0.5})
 
 
 def test_half_cheetah_learns_to_run(tmp_path: Path) -> None:

@@ -11,9 +11,11 @@ over the processes, so that all hold the same agent.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import os
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,34 @@ import stickslip.envs  # noqa: F401  (registers them)
 from stickslip.rl.agent import Agent
 
 
+#: Old names of settings, which work for one release.
+RENAMED = {
+    "gae_decay": "gae_lambda",
+    "most_divergence": "target_kl",
+    "most_gradient": "max_grad_norm",
+}
+
+
+def accept_old_names(settings: type) -> type:
+    """Lets the constructor take the old names of settings, with a warning."""
+    init = settings.__init__
+
+    @functools.wraps(init)
+    def accept(self, *args, **kwargs) -> None:
+        for old, new in RENAMED.items():
+            if old not in kwargs:
+                continue
+            if new in kwargs:
+                raise TypeError(f"'{old}' is the old name of '{new}': expected one of them")
+            warnings.warn(f"'{old}' is now '{new}'", DeprecationWarning, stacklevel=2)
+            kwargs[new] = kwargs.pop(old)
+        init(self, *args, **kwargs)
+
+    settings.__init__ = accept
+    return settings
+
+
+@accept_old_names
 @dataclasses.dataclass
 class Settings:
     """Settings of a run. Steps and batches count environment steps."""
@@ -46,12 +76,12 @@ class Settings:
     batch: int = 512  #: steps of each process in one step of the optimizer
     learning_rate: float = 3e-4  #: at first; decreases to zero
     discount: float = 0.99
-    gae_decay: float = 0.95  #: λ of generalized advantage estimation
+    gae_lambda: float = 0.95  #: λ of generalized advantage estimation
     clip: float = 0.2  #: largest difference of the ratio of probabilities from 1
-    most_divergence: float = 0.03  #: KL at which an update ends early
+    target_kl: float = 0.03  #: KL at which an update ends early
     entropy_weight: float = 0.0
     value_weight: float = 0.5
-    most_gradient: float = 0.5  #: norm to which gradients are cut
+    max_grad_norm: float = 0.5  #: norm to which gradients are cut
     hidden: tuple[int, ...] = (64, 64)
     device: str = "cpu"
 
@@ -116,7 +146,7 @@ class Rollout:
         for t in reversed(range(len(rewards))):
             follow = torch.where(self.ended[t], self.after_end[t], following)
             error = rewards[t] + s.discount * follow - self.values[t]
-            gained = error + s.discount * s.gae_decay * gained * ~self.ended[t]
+            gained = error + s.discount * s.gae_lambda * gained * ~self.ended[t]
             result[t], following = gained, self.values[t]
         return result
 
@@ -237,7 +267,7 @@ class Trainer:
                 numbers = self.improve(
                     seen[part], actions[part], old[part], advantages[part], targets[part]
                 )
-            if numbers["divergence"] > s.most_divergence:
+            if numbers["divergence"] > s.target_kl:
                 break
         self.processes.add(self.agent.scale, r.observations.flatten(0, 1))
         return numbers
@@ -260,7 +290,7 @@ class Trainer:
         loss.backward()
         divergence = (ratio - 1 - change).mean().detach()  # Schulman's estimate of KL
         self.processes.average([p.grad for p in self.agent.parameters()] + [divergence])
-        torch.nn.utils.clip_grad_norm_(self.agent.parameters(), s.most_gradient)
+        torch.nn.utils.clip_grad_norm_(self.agent.parameters(), s.max_grad_norm)
         self.optimizer.step()
         return {
             "policy_loss": float(policy_loss.detach()),
