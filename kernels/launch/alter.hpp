@@ -22,8 +22,7 @@ SS_HD Real given_bias(const EnvProblem<In>& p, const Scaled<Real>& s, int i) {
 /// solution; on the tangents, so that the distribution of the load over sticking contacts is
 /// unique.
 template <class Real, class G, class In>
-SS_HD void soften_contacts(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
-                           Real soften) {
+SS_HD void soften_contacts(const G& g, const EnvProblem<In>& p, Scaled<Real>& s, Real soften) {
   g.for_each(s.n_contacts, [&](int k) {
     const int a = s.block[k];
     const Real compliance = contact_compliance(p, s, k, soften);
@@ -37,7 +36,7 @@ SS_HD void soften_contacts(const G& g, const EnvProblem<In>& p, const Scaled<Rea
 /// point of z (Rockafellar 1976). Its residual in the problem as given is soften W_nn times its
 /// distance from z.
 template <class Real, class G, class In>
-SS_HD void attract_to(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, Real soften,
+SS_HD void attract_to(const G& g, const EnvProblem<In>& p, Scaled<Real>& s, Real soften,
                       const Real* z) {
   g.for_each(s.n_contacts, [&](int k) {
     const Real compliance = contact_compliance(p, s, k, soften);
@@ -49,7 +48,7 @@ SS_HD void attract_to(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s
 
 /// Replaces b_n by b_n + mu |u_t|, with the scaled velocity u. Returns the largest change.
 template <class Real, class G, class In>
-SS_HD double shift_gaps(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, const Real* u) {
+SS_HD double shift_gaps(const G& g, const EnvProblem<In>& p, Scaled<Real>& s, const Real* u) {
   const auto shifted = [&](int k) {
     const int a = s.block[k];
     Real square = Real(0);
@@ -64,7 +63,7 @@ SS_HD double shift_gaps(const G& g, const EnvProblem<In>& p, const Scaled<Real>&
 
 /// Restores s to its state before any of the above.
 template <class Real, class G, class In>
-SS_HD void restore_problem(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s) {
+SS_HD void restore_problem(const G& g, const EnvProblem<In>& p, Scaled<Real>& s) {
   set_compliance(g, s, true);
   g.for_each(s.n - s.scalars, [&](int i) { s.b[s.scalars + i] = given_bias(p, s, s.scalars + i); });
 }

@@ -24,8 +24,8 @@ struct InteriorScratch {
 /// point before: in piles W is singular, and without that term the states of contacts with hardly
 /// any velocity toggle.
 template <class Real, class G, class In>
-SS_HD int finish_path(const G& g, const EnvProblem<In>& p, const Stage& stage,
-                      const Scaled<Real>& s, const Newton<Real, Real>& newton, Judge<In>& judge) {
+SS_HD int finish_path(const G& g, const EnvProblem<In>& p, const Stage& stage, Scaled<Real>& s,
+                      Newton<Real, Real>& newton, Judge<In>& judge) {
   constexpr int kSteps = 16;
   constexpr Real kProximal = Real(1e-8);
   int steps = 0;
@@ -43,7 +43,7 @@ SS_HD int finish_path(const G& g, const EnvProblem<In>& p, const Stage& stage,
 /// in float, which cannot resolve points near the end of the path.
 template <class Real, class G, class In>
 SS_PART int run_interior_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
-                               const Scaled<Real>& s, Arena arena, Judge<In>& judge) {
+                               Scaled<Real>& s, Arena arena, Judge<In>& judge) {
   if constexpr (sizeof(Real) == sizeof(double)) {
     InteriorScratch<Real>& w = *arena.take<InteriorScratch<Real>>(1);  // many pointers: in memory
     g.once([&] {

@@ -51,7 +51,7 @@ struct EnvScratch {
         stage(arena) {}
 
   /// The scaled problem that the stages use.
-  SS_HD const Scaled<Real>& as_scaled() const {
+  SS_HD Scaled<Real>& as_scaled() {
     if constexpr (kProgram == Program::later) return *kept;
     return scaled;
   }
@@ -166,8 +166,8 @@ SS_PART int run_general_pyramid(const G& g, const EnvProblem<In>& p, const Stage
 /// with the u_t of the last round (De Saxce & Feng 1998). `kAlters`: whether stages may have rounds
 /// or soft contacts.
 template <class Real, class Factor, bool kAlters, class G, class In>
-SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
-                           const Scaled<Real>& s, Arena arena, Judge<In>& judge) {
+SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& stage, Scaled<Real>& s,
+                           Arena arena, Judge<In>& judge) {
   Newton<Real, Factor> newton(arena, p.n);
   newton.at.factor = Real(stage.factor);
   newton.at.inverse = Real(1.0 / stage.factor);
@@ -195,10 +195,10 @@ template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD int run_first_rung(const G& g, const EnvProblem<In>& p, const Stage& stage,
                          EnvScratch<Real, Factor, In, kProgram>& scratch) {
   Arena arena = scratch.stage;
-  const Scaled<Real>& s = scratch.as_scaled();
+  Scaled<Real>& s = scratch.as_scaled();
   Judge<In>& judge = scratch.judge;
   if (stage.method == Method::primal) {
-    const Primal<Real> primal(arena, p.n);
+    Primal<Real> primal(arena, p.n);
     return run_primal(g, p, s, primal, stage.budget, judge);
   }
   constexpr bool alters = kProgram == Program::all;
@@ -209,7 +209,7 @@ template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
                         EnvScratch<Real, Factor, In, kProgram>& scratch) {
   Arena arena = scratch.stage;
-  const Scaled<Real>& s = scratch.as_scaled();
+  Scaled<Real>& s = scratch.as_scaled();
   Judge<In>& judge = scratch.judge;
   if (stage.method == Method::pgs) {
     Pgs<Real> pgs(arena, p.n);

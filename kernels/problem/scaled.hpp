@@ -7,6 +7,7 @@
 // 1, mu_j / mu_1 the circular coordinates (docs/mathematics.md §1); d of a scalar row is a power of
 // two. q is a power of two with max|b_hat| in [1, 2). Rows without friction (mu_j = 0, or the law
 // `frictionless`) have d = 0: they become z = 0 rows decoupled from the rest.
+// Functions that alter the problem take it as `Scaled&`, the others as `const Scaled&`.
 #pragma once
 #include "kernels/law/dispatch.hpp"
 #include "kernels/linalg/matvec.hpp"
@@ -87,7 +88,7 @@ SS_HD Real tangential_inverse_rho(const Scaled<Real>& s, int k) {
 
 /// 1/rho of block k. Laws that project a block as a whole need one number for all its rows.
 template <class Real>
-SS_HD void set_inverse_rho(const Scaled<Real>& s, int k) {
+SS_HD void set_inverse_rho(Scaled<Real>& s, int k) {
   const int a = s.block[k];
   Real normal = max(s.at(a, a), Real(1e-12));
   Real tangential = max(tangential_inverse_rho(s, k), Real(1e-8) * normal);
@@ -98,7 +99,7 @@ SS_HD void set_inverse_rho(const Scaled<Real>& s, int k) {
 
 /// Copies W_hat column by column; padding and decoupled rows are written too.
 template <class G, class In, class Real>
-SS_HD void scale_matrix(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s) {
+SS_HD void scale_matrix(const G& g, const EnvProblem<In>& p, Scaled<Real>& s) {
   if constexpr (sizeof(In) < sizeof(Wide<In>)) {
     g.for_each(s.n, [&](int i) { s.rho[i] = Real(s.d[i]); });  // computed later: unused until then
     fill_delassus(g, p, s.W, s.ld, [&](int i) { return s.rho[i]; });
@@ -117,7 +118,7 @@ SS_HD void scale_matrix(const G& g, const EnvProblem<In>& p, const Scaled<Real>&
 
 /// The diagonal of W_hat: with the problem's compliance R or without.
 template <class G, class Real>
-SS_HD void set_compliance(const G& g, const Scaled<Real>& s, bool with_R) {
+SS_HD void set_compliance(const G& g, Scaled<Real>& s, bool with_R) {
   g.for_each(s.n, [&](int i) {
     s.W[std::int64_t(i) * s.ld + i] = with_R ? s.W_diag[i] + s.R[i] : s.W_diag[i];
   });

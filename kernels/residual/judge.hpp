@@ -65,7 +65,7 @@ SS_HD void make_feasible(const G& g, const EnvProblem<In>& p, Law law, In* r) {
 /// solution.
 template <class G, class In, class Velocity>
 SS_HD Wide<In> judged_residual(const G& g, const EnvProblem<In>& p, const Velocity& velocity,
-                               const Judge<In>& judge, const In* r, Guess guess) {
+                               Judge<In>& judge, const In* r, Guess guess) {
   const JudgeMemory<In>& at = *judge.at;
   bool bounds = guess == Guess::solution;
   for (;; bounds = true) {  // a loop, so that the map is compiled in once
@@ -91,9 +91,8 @@ SS_HD void keep_candidate(const G& g, const EnvProblem<In>& p, Mask<Wide<In>> be
   judge.best_residual = select(better, value, judge.best_residual);
   In* best = judge.at->best;
   const In* candidate = judge.at->candidate;
-  g.for_each(p.n, [&](int i) {
-    best[i] = In(select(better, Wide<In>(candidate[i]), Wide<In>(best[i])));
-  });
+  g.for_each(
+      p.n, [&](int i) { best[i] = In(select(better, Wide<In>(candidate[i]), Wide<In>(best[i]))); });
 }
 
 /// Judges the candidate; keeps it if it is the best so far and the environment is still `running`.
@@ -164,7 +163,7 @@ SS_HD void keep_certificate(const G& g, const EnvProblem<In>& p, const double* y
 /// iterate depends on operations that a group skips as they change no value.
 template <class G, class In, class Real>
 SS_HD void take_candidate(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, const Real* z,
-                          const Judge<In>& judge) {
+                          Judge<In>& judge) {
   g.for_each(p.n,
              [&](int i) { judge.at->candidate[i] = In(Wide<In>(z[i]) * s.d[i] / s.q) + In(0); });
 }

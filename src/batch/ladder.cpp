@@ -261,7 +261,8 @@ Program program_of(const Ladder& ladder) {
 Ladder::Ladder(const SolveOptions& solve_options) : options(solve_options) {
   add_stages(*this);
   program = program_of(*this);
-  const auto* later = std::find_if(stages, stages + count, [](const Stage& s) { return s.rung > 0; });
+  const auto* later =
+      std::find_if(stages, stages + count, [](const Stage& s) { return s.rung > 0; });
   has_later_rungs = later != stages + count && later->rung <= options.max_rung;
   softened_answer = newton(1, 20);
   softened_answer.start = Start::rest;

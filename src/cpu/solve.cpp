@@ -105,10 +105,10 @@ void solve_checked(const ProblemBatch<In>& problem, const ResultBatch<In>& resul
     return;
   }
   impl_of(workspace).for_chunks(problem.num_envs, Workspace::Impl::work_of(problem.max_rows),
-                              [&](std::int64_t begin, std::int64_t end, void* scratch) {
-                                run(problem, result, ladder, step, begin, end, scratch,
-                                    kernels::Part::whole);
-                              });
+                                [&](std::int64_t begin, std::int64_t end, void* scratch) {
+                                  run(problem, result, ladder, step, begin, end, scratch,
+                                      kernels::Part::whole);
+                                });
 }
 
 }  // namespace
@@ -150,10 +150,10 @@ void measure(const ProblemBatch<In>& problem, EnvArray<const In> impulse, Law la
   }
   const auto turn = impl_of(workspace).caller.enter();
   impl_of(workspace).for_chunks(problem.num_envs, Workspace::Impl::work_of(problem.max_rows),
-                              [&](std::int64_t begin, std::int64_t end, void* scratch) {
-                                kernels_of<In>().measure(problem, impulse, law, measures,
-                                                         directions, begin, end, scratch);
-                              });
+                                [&](std::int64_t begin, std::int64_t end, void* scratch) {
+                                  kernels_of<In>().measure(problem, impulse, law, measures,
+                                                           directions, begin, end, scratch);
+                                });
 }
 
 template <class In>
@@ -168,10 +168,10 @@ void check_certificates(const ProblemBatch<In>& problem, EnvArray<const double> 
   }
   const auto turn = impl_of(workspace).caller.enter();
   impl_of(workspace).for_chunks(problem.num_envs, Workspace::Impl::work_of(problem.max_rows),
-                              [&](std::int64_t begin, std::int64_t end, void* scratch) {
-                                kernels_of<In>().certify(problem, certificate, options, holds,
-                                                         begin, end, scratch);
-                              });
+                                [&](std::int64_t begin, std::int64_t end, void* scratch) {
+                                  kernels_of<In>().certify(problem, certificate, options, holds,
+                                                           begin, end, scratch);
+                                });
 }
 
 double tolerance(const SolveOptions& options, double max_abs_b) {

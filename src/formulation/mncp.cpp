@@ -89,10 +89,10 @@ void solve_mncp(const MncpBatch& problem, const MncpResult& result, const MncpOp
   const auto run = kernels::kernel_table().solve_mncp;
   const auto turn = impl_of(workspace).caller.enter();
   constexpr double kUnknown = 1e6;  // cost of the caller's map, unknown
-  impl_of(workspace).for_chunks(problem.num_envs, kUnknown,
-                              [&](std::int64_t begin, std::int64_t end, void* scratch) {
-                                run(problem, map.callback(), result, options, begin, end, scratch);
-                              });
+  impl_of(workspace).for_chunks(
+      problem.num_envs, kUnknown, [&](std::int64_t begin, std::int64_t end, void* scratch) {
+        run(problem, map.callback(), result, options, begin, end, scratch);
+      });
   map.rethrow();
 }
 

@@ -79,7 +79,8 @@ StandardForm::StandardForm(const LcpBatch<double>& mixed, int threads, std::func
   const auto eliminate = [&](auto begin, auto end, void* scratch) {
     table.eliminate(mixed, out, begin, end, scratch);
   };
-  impl_of(workspace).for_chunks(mixed.num_envs, Workspace::Impl::work_of(mixed.max_rows), eliminate);
+  impl_of(workspace).for_chunks(mixed.num_envs, Workspace::Impl::work_of(mixed.max_rows),
+                                eliminate);
   for (int e = 0; e < mixed.num_envs; ++e) {
     const auto i = std::size_t(e);
     require_eliminated(status[i], rank[i], n_free_[i], e);

@@ -32,7 +32,7 @@ std::vector<double> run_path_alone(const G& g, const ProblemBatch<double>& batch
     const LinearSystem<double> system(arena, p.n);
     const Continuation<double> w(arena, p.n, p.n_contacts, system);
     const auto nothing = [] { return 0; };
-    const Scaled<double>& s = scratch.scaled;
+    Scaled<double>& s = scratch.scaled;
     if (method == Method::continuation) {
       run_continuation(g, p, s, w, stage.budget, stage.distance, scratch.judge, nothing);
     } else {

@@ -10,7 +10,7 @@ namespace stickslip::kernels::inline SS_ISA {
 /// One step along the path from w.path.at, shorter until the corrector converges. False if there is
 /// no step.
 template <class Real, class G>
-SS_HD bool continue_path(const G& g, const Scaled<Real>& s, const Continuation<Real>& w) {
+SS_HD bool continue_path(const G& g, Scaled<Real>& s, const Continuation<Real>& w) {
   constexpr int kCorrections = 5;
   constexpr Real kClose = Real(0.1), kLeastReach = Real(1e-4), kMostReach = Real(2);
   ContinuationProgress<Real>& at = *w.progress;
@@ -42,7 +42,7 @@ SS_HD bool continue_path(const G& g, const Scaled<Real>& s, const Continuation<R
 /// Follows the path from the end of the last stage, moved `distance` inside, with up to about
 /// `budget` factorisations; returns their number. finish() as in `run_interior`.
 template <class Real, class G, class In, class Finish>
-SS_HD int run_continuation(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
+SS_HD int run_continuation(const G& g, const EnvProblem<In>& p, Scaled<Real>& s,
                            const Continuation<Real>& w, int budget, double distance,
                            Judge<In>& judge, Finish&& finish) {
   constexpr Real kFar = Real(3);  // a path that comes back from there leads to no solution

@@ -122,7 +122,7 @@ SS_HD Real path_error(const G& g, const Scaled<Real>& s, const Continuation<Real
 
 /// Gives contacts the compliance `kEase` t.
 template <class Real, class G>
-SS_HD void ease_contacts(const G& g, const Scaled<Real>& s, Real t) {
+SS_HD void ease_contacts(const G& g, Scaled<Real>& s, Real t) {
   set_compliance(g, s, true);
   g.for_each(s.n, [&](int i) {
     if (i >= s.scalars) s.W[std::int64_t(i) * s.ld + i] += kEase<Real> * t;
@@ -132,7 +132,7 @@ SS_HD void ease_contacts(const G& g, const Scaled<Real>& s, Real t) {
 /// w.path.at = from + length d, with its velocities, and t after a change of log t by `change`, to
 /// first order: `exp` has other bits on other machines.
 template <class Real, class G>
-SS_HD void move_path(const G& g, const Scaled<Real>& s, const Continuation<Real>& w,
+SS_HD void move_path(const G& g, Scaled<Real>& s, const Continuation<Real>& w,
                      const PathPoint<Real>& from, const PathPoint<Real>& d, Real length,
                      Real before, Real change) {
   const PathPoint<Real>& at = w.path.at;
@@ -222,7 +222,7 @@ SS_HD void orient_tangent(const G& g, const Scaled<Real>& s, const Continuation<
 /// the linearised equations, the one orthogonal to the tangent at w.path.at (Allgower & Georg 1990,
 /// §3.4). False if it is too short.
 template <class Real, class G>
-SS_HD bool correct_point(const G& g, const Scaled<Real>& s, const Continuation<Real>& w) {
+SS_HD bool correct_point(const G& g, Scaled<Real>& s, const Continuation<Real>& w) {
   const PathPoint<Real>&d = w.path.step, &other = w.other;
   ContinuationProgress<Real>& at = *w.progress;
   const Real t = at.trial;

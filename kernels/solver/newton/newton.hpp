@@ -37,8 +37,8 @@ inline constexpr double kNearSolution = 1e-14;  ///< merit at which one more ste
 /// Line search from z0 = z along dz. Returns the number of halvings, or kHalvings + 1 on failure
 /// (z, u, and the linearisation are then those of the start).
 template <class Real, class Factor, class G>
-SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
-                      double reference, double& merit) {
+SS_HD int line_search(const G& g, const Scaled<Real>& s, Newton<Real, Factor>& w, double reference,
+                      double& merit) {
   for_chunks(g, s.n, [&](int i) {
     w.z0[i] = w.z[i];
     w.z[i] += w.dz[i];
@@ -68,8 +68,8 @@ SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Fact
 /// Returns the steps done.
 template <class Real, class Factor, class G, class In>
 SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
-                     const Newton<Real, Factor>& w, int budget, const double& least_epsilon,
-                     bool altered, Judge<In>& judge) {
+                     Newton<Real, Factor>& w, int budget, const double& least_epsilon, bool altered,
+                     Judge<In>& judge) {
   const auto floor = [&] { return sizeof(Factor) == 4 ? kFloatEpsilon : least_epsilon; };
   const auto near = [&] { return max(kNearSolution, 100.0 * judge.at->near); };
   const bool coarse = sizeof(Real) == 4;  // float: the merit is at its floor early, judge each step

@@ -40,7 +40,7 @@ struct Primal {
 
 /// K = I + S D W D S on the active rows, D = diag(1 / sqrt R), S the roots of the curved blocks.
 template <class Real, class G>
-SS_HD void assemble_hessian(const G& g, const Scaled<Real>& s, const Primal<Real>& w, int count) {
+SS_HD void assemble_hessian(const G& g, const Scaled<Real>& s, Primal<Real>& w, int count) {
   const Penalty<Real>& penalty = w.penalty;
   g.for_each_2d(count, count, [&](int i, int j) {
     const int row = w.active[i], column = w.active[j];
@@ -78,7 +78,7 @@ SS_HD void apply_roots(const G& g, const Scaled<Real>& s, const Primal<Real>& w,
 
 /// d = g - L K^-1 L^T W g. False if K is not positive definite (not finite).
 template <class Real, class G>
-SS_HD bool primal_direction(const G& g, const Scaled<Real>& s, const Primal<Real>& w) {
+SS_HD bool primal_direction(const G& g, const Scaled<Real>& s, Primal<Real>& w) {
   g.for_each(s.ld, [&](int i) {
     w.g[i] = i < s.n ? w.penalty.r[i] - w.lambda[i] : Real(0);
     w.d[i] = w.g[i];
@@ -100,7 +100,7 @@ SS_HD bool primal_direction(const G& g, const Scaled<Real>& s, const Primal<Real
 
 /// Step length along d: root of the derivative of the objective.
 template <class Real, class G>
-SS_HD double exact_line_search(const G& g, const Scaled<Real>& s, const Primal<Real>& w) {
+SS_HD double exact_line_search(const G& g, const Scaled<Real>& s, Primal<Real>& w) {
   matvec(g, s.n, s.W, s.ld, w.d, s.zero, w.w);
   const double slope = g.sum(
       s.n, [&](int i) { return double(w.w[i]) * (double(w.lambda[i]) - double(w.penalty.r[i])); });
@@ -124,8 +124,8 @@ SS_HD double exact_line_search(const G& g, const Scaled<Real>& s, const Primal<R
 /// Up to `budget` steps from the end of the last stage; returns the steps done, 0 if the problem
 /// has rows without compliance.
 template <class Real, class G, class In>
-SS_HD int run_primal(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
-                     const Primal<Real>& w, int budget, Judge<In>& judge) {
+SS_HD int run_primal(const G& g, const EnvProblem<In>& p, Scaled<Real>& s, Primal<Real>& w,
+                     int budget, Judge<In>& judge) {
   if (!prepare_penalty(g, s, w.penalty)) return 0;
   scale_impulse(g, s, judge.at->start, w.lambda);
   set_compliance(g, s, false);
