@@ -61,6 +61,12 @@ SS_HD void open_judge(const G& g, const EnvProblem<In>& p, const SolveOptions& o
   });
 }
 
+template <class In>
+SS_HD EnvStatus verdict_of(const Judge<In>& judge) {
+  if (judge.solved()) return EnvStatus::solved;
+  return judge.infeasible ? EnvStatus::infeasible : EnvStatus::not_converged;
+}
+
 /// Writes the results that every verdict has.
 template <class G, class In>
 SS_HD void report(const G& g, const ResultBatch<In>& result, std::int64_t env, EnvStatus status,
@@ -206,9 +212,7 @@ SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const Proble
   // The later rungs continue with a residual that is not yet the bound.
   if (part != Part::first || !ladder.has_later_rungs)
     close_judge(g, p, MatrixVelocity<In>{p}, judge);
-  status = judge.solved()     ? EnvStatus::solved
-           : judge.infeasible ? EnvStatus::infeasible
-                              : EnvStatus::not_converged;
+  status = verdict_of(judge);
   report(g, result, at.env, status, judge.best_residual, at.iterations, at.solver, at.rung, p.n);
 }
 

@@ -13,7 +13,8 @@ import torch
 
 from stickslip.rl.agent import RunningScale
 from stickslip.rl.play import load, play
-from stickslip.rl.ppo import RENAMED, Processes, Rollout, Settings, Trainer
+from stickslip.rl.ppo import Processes, Rollout, Settings, Trainer
+from stickslip.rl.settings import RENAMED
 
 torch.set_num_threads(1)
 

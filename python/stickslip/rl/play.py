@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode
 from stickslip._core import Status
 from stickslip.envs.base import BatchEnv
 from stickslip.rl.agent import Agent
-from stickslip.rl.ppo import Settings
+from stickslip.rl.settings import Settings
 
 
 @dataclass

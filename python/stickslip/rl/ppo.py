@@ -11,11 +11,9 @@ over the processes, so that all hold the same agent.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import json
 import os
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,58 +30,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 import stickslip.envs  # noqa: F401  (registers them)
 from stickslip.rl.agent import Agent
-
-
-#: Old names of settings, which work for one release.
-RENAMED = {
-    "gae_decay": "gae_lambda",
-    "most_divergence": "target_kl",
-    "most_gradient": "max_grad_norm",
-}
-
-
-def accept_old_names(settings: type) -> type:
-    """Lets the constructor take the old names of settings, with a warning."""
-    init = settings.__init__
-
-    @functools.wraps(init)
-    def accept(self, *args, **kwargs) -> None:
-        for old, new in RENAMED.items():
-            if old not in kwargs:
-                continue
-            if new in kwargs:
-                raise TypeError(f"'{old}' is the old name of '{new}': expected one of them")
-            warnings.warn(f"'{old}' is now '{new}'", DeprecationWarning, stacklevel=2)
-            kwargs[new] = kwargs.pop(old)
-        init(self, *args, **kwargs)
-
-    settings.__init__ = accept
-    return settings
-
-
-@accept_old_names
-@dataclasses.dataclass
-class Settings:
-    """Settings of a run. Steps and batches count environment steps."""
-
-    env: str  #: id of an environment
-    steps: int = 5_000_000  #: of all processes
-    num_envs: int = 64  #: of each process
-    seed: int = 0
-    options: dict[str, Any] = dataclasses.field(default_factory=dict)  #: of the environment
-    rollout: int = 64  #: steps of each environment between updates
-    epochs: int = 10  #: passes over the collected steps
-    batch: int = 512  #: steps of each process in one step of the optimizer
-    learning_rate: float = 3e-4  #: at first; decreases to zero
-    discount: float = 0.99
-    gae_lambda: float = 0.95  #: λ of generalized advantage estimation
-    clip: float = 0.2  #: largest difference of the ratio of probabilities from 1
-    target_kl: float = 0.03  #: KL at which an update ends early
-    entropy_weight: float = 0.0
-    value_weight: float = 0.5
-    max_grad_norm: float = 0.5  #: norm to which gradients are cut
-    hidden: tuple[int, ...] = (64, 64)
-    device: str = "cpu"
+from stickslip.rl.settings import Settings
 
 
 class Processes:
