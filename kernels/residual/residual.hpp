@@ -37,8 +37,8 @@ struct MatrixVelocity {
   SS_HD void operator()(const G& g, const In* r, Number* u) const {
     matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, r, rest(r), u);
   }
-  /// The same, and a bound of the rounding error of u: n + 2 roundings of a sum of these magnitudes,
-  /// and the second-order terms (Higham 2002, Accuracy and Stability, section 3.1).
+  /// The same, and a bound of the rounding error of u: n + 2 roundings of a sum of these
+  /// magnitudes, and the second-order terms (Higham 2002, Accuracy and Stability, section 3.1).
   template <class G>
   SS_HD void operator()(const G& g, const In* r, Number* u, Number* e) const {
     const auto sizes = [&](int i) {
