@@ -42,7 +42,7 @@ test: setup .venv/test-dependencies
 	cmake $(BUILD) >/dev/null # the linters are installed now
 	cmake --build $(BUILD) --parallel $(JOBS)
 	ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
-	python -m pytest tests/python
+	python -m pytest --numprocesses $(JOBS) --dist loadgroup tests/python
 
 # The GPU code on a CUDA runtime that interprets it, if available: EMULATE=quick for a part.
 gpu-emulate: setup .venv/test-dependencies

@@ -19,7 +19,8 @@ struct Ladder {
   Program program = Program::first;  ///< with which a solve begins
   bool has_later_rungs = false;      ///< stages after rung 0
   int count = 0;                     ///< of stages
-  int turns = 1;                     ///< of the last kCycle stages, each with the next seeds
+  int cycle = 0;                     ///< index of the last kCycle stages, which are repeated
+  int turns = 1;                     ///< how often they run, each time with the next seeds
   Stage softened_answer;             ///< runs after all others if there probably is no solution
   Stage stages[kCapacity];
 
@@ -31,7 +32,7 @@ struct Ladder {
     if (index < count) return stages[index];
     const int beyond = index - count, turn = 1 + beyond / kCycle;
     if (turn >= turns) return {};
-    Stage stage = stages[count - kCycle + beyond % kCycle];
+    Stage stage = stages[cycle + beyond % kCycle];
     stage.shake += kCycle * turn;
     return stage;
   }

@@ -178,6 +178,7 @@ void add_drawn_starts(Ladder& ladder, const Steps& steps) {
     }
   }
   const bool coarse = ladder.options.precision == Precision::fp32;
+  ladder.cycle = ladder.count - Ladder::kCycle;
   ladder.turns = (coarse ? kFloatStarts : kDrawnStarts) / Ladder::kCycle;
 }
 

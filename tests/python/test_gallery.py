@@ -25,7 +25,12 @@ RELATIVE = 1e-3  # as docs/gallery/README.md says
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 NAN = float("nan")
 
-each_entry = pytest.mark.parametrize("entry", all_entries(), ids=lambda entry: entry.name)
+# The tests of an entry share its results, so one process runs them.
+each_entry = pytest.mark.parametrize(
+    "entry",
+    [pytest.param(e, marks=pytest.mark.xdist_group(e.name)) for e in all_entries()],
+    ids=lambda entry: entry.name,
+)
 
 
 def call(*arguments):
