@@ -33,6 +33,10 @@ if(STICKSLIP_CUDA STREQUAL "ON" OR (STICKSLIP_CUDA STREQUAL "AUTO" AND capabilit
     endif()
     set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
     enable_language(CUDA)
+    if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.1)
+      message(FATAL_ERROR "stickslip: nvcc ${CMAKE_CUDA_COMPILER_VERSION}, but 12.1 or more is needed: "
+        "a kernel takes its ladder of 7 kB as a parameter")
+    endif()
     # CMake <= 3.25 does not know -std=c++20 for nvcc >= 12.
     if(CMAKE_VERSION VERSION_LESS 3.26 AND CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA" AND
        CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.0 AND

@@ -30,13 +30,17 @@ fi
 "$emulator/build.sh" "$build/runtime"
 # The CPU kernels of `make setup` are the same.
 cpu_kernels=$root/build/release
-[ -e "$cpu_kernels/src/CMakeFiles/stickslip_cpu_v4.dir/cpu/kernels.cpp.o" ] || cpu_kernels=
+if [ -e "$cpu_kernels/build.ninja" ]; then
+  cmake --build "$cpu_kernels" --parallel "$jobs" --target stickslip_cpu_v3 stickslip_cpu_v4
+else
+  cpu_kernels=
+fi
 # Only PTX: ptxas, which takes most of the time, is not run. Line numbers are for messages.
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTICKSLIP_CUDA=ON \
   -DSTICKSLIP_CUDA_ARCHITECTURES=80-virtual -DCMAKE_CUDA_FLAGS=-lineinfo -DSTICKSLIP_BENCH=OFF \
   -DSTICKSLIP_PYTHON=ON -DSTICKSLIP_CPU_KERNELS="$cpu_kernels" \
   -DCUDA_cudart_static_LIBRARY="$build/runtime/libcudart_static.a" \
-  >"$build/configure.log" || { tail -30 "$build/configure.log"; exit 1; }
+  >"$build/configure.log" 2>&1 || { tail -30 "$build/configure.log"; exit 1; }
 cmake --build "$build" --parallel "$jobs" --target test_gpu python_package
 
 # Families of problems, including hard ones, take most of the time: each mode has one of them.

@@ -62,6 +62,8 @@ struct SolveOptions {
   bool exact_pivots = false;
   /// Directions of law `pyramid` in the sliding plane: 4 (a diamond), 8, 16, 32 or 64.
   std::int32_t directions = 4;
+
+  bool operator==(const SolveOptions&) const = default;
 };
 
 /// Number of rows of each kind in one environment, in the order of the rows.

@@ -4,11 +4,12 @@
 //   for_each(n, f)            f(i) for i in [0, n), in any order, lanes in parallel
 //   for_each_2d(rows, cols, f) f(i, j), columns contiguous
 //   once(f)                   f() by one lane
-// |  sum(n, f)                 32 strided partials (i mod 32) added in halves, for any lane count
-// |  max(n, f)                 largest f(i), at least 0; NaN is not propagated: use `any` for it
+//   sum(n, f)                 32 strided partials (i mod 32) added in halves, for any lane count
+//   max(n, f)                 largest f(i), at least 0; NaN is not propagated: use `any` for it;
+//                             calls f once for each i, so f may write what belongs to i
 //   any(n, f)                 whether f(i) holds for some i
 //   argmax(n, f)              index of the largest f(i) >= 0, n > 0, ties to the lowest index
-// |  kChunk                    consecutive rows of one lane in a matrix-vector product
+//   kChunk                    consecutive rows of one lane in a matrix-vector product
 // Every lane runs the code between those calls: it may read shared scratch and must not write it.
 #pragma once
 #include "kernels/group/stop.hpp"

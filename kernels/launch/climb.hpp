@@ -14,7 +14,7 @@ SS_HD double work_of(const Stage& stage, int n) {
 }
 
 /// Work of the stages after rung 0, unless the options set it. `thorough`: enough for the whole
-/// ladder for 25 rows, and for both continuations of `many_rows` for any n. If not: less, because
+/// ladder for 25 rows, and for both continuations for any n. If not: less, because
 /// in a simulation a failure costs only one step of one environment.
 SS_HD double work_after_rung_0(int n, bool thorough) {
   const double cube = double(n) * n * n;
@@ -46,6 +46,12 @@ struct Climb {
     const bool limited = o.max_work > 0.0;
     work_left[0] = limited ? 0.5 * o.max_work : Limits<double>::infinity;
     work_left[1] = limited ? 0.5 * o.max_work : work_after_rung_0(n, o.thorough);
+  }
+
+  /// The best is the start again: no stage has found it.
+  SS_HD void forget(const Ladder& ladder) {
+    rung = 0;
+    solver = solver_of(ladder.stages[0].method);
   }
 
   /// Begins the next stage, with the budget allowed by the work left.

@@ -52,12 +52,17 @@ struct SparseVelocity {
                [&](int i, double sum) { u[i] = sum + fma(p.compliance(i), r[i], p.b[i]); });
   }
 
-  /// The same, and a bound of the errors of u. With y = J^T r - M x, the error of J_i x is J_i
-  /// M^-1 y, at most sqrt(W_ii) sum_k |y_k| sqrt((M^-1)_kk). Running error of sums: at most half an
-  /// ulp of every partial sum (Higham 2002, section 3.3).
   template <class G>
   SS_HD void operator()(const G& g, const double* r, double* u, double* e) const {
     (*this)(g, r, u);
+    error(g, r, e);
+  }
+
+  /// Bound of the errors of u; x must belong to u. With y = J^T r - M x, the error of J_i x is J_i
+  /// M^-1 y, at most sqrt(W_ii) sum_k |y_k| sqrt((M^-1)_kk). Running error of sums: at most half an
+  /// ulp of every partial sum (Higham 2002, section 3.3).
+  template <class G>
+  SS_HD void error(const G& g, const double* r, double* e) const {
     double off = 0.0;
     left_over(g, r);
     for (int k = 0; k < m.tree.n; ++k) {
@@ -162,7 +167,7 @@ SS_HD void solve_convex(const G& g, const ProblemBatch<double>& batch, const Spa
   const int steps = run_velocity_newton(g, p, m, s, scratch.newton,
                                         2 * min(o.max_newton, kMostSteps), velocity, judge);
   close_judge(g, p, velocity, judge);
-  status = judge.solved() ? EnvStatus::solved : EnvStatus::not_converged;
+  status = verdict_of(judge);
   report(g, result, env, status, judge.best_residual, steps, Solver::newton, 0, p.n);
 }
 

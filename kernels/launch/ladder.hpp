@@ -24,8 +24,8 @@ struct Ladder {
   Stage softened_answer;             ///< runs after all others if there probably is no solution
   Stage stages[kCapacity];
 
-  /// The ladder of the options; they must be valid (check_options).
-  Ladder(const SolveOptions& options);  // implicit: options stand for their ladder
+  /// The ladder of valid options (check_solve). Implicit, so that callers may pass options.
+  Ladder(const SolveOptions& options);
 
   /// Stage `index`; Method::none after the last.
   SS_HD Stage stage(int index) const {

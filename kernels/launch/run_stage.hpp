@@ -21,6 +21,7 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class Real, class Factor, class In, Program kProgram = Program::all>
 struct EnvScratch {
   static constexpr Contents kHas = contents_of(kProgram);
+  static constexpr bool kIterates = kHas.iterates();
   In* W;  ///< [max_rows][max_rows] of a mechanism; null if the caller has formed it
   int ld_W;
   ViewScratch<In> view;
@@ -45,7 +46,7 @@ struct EnvScratch {
         judge(arena),
         judge_memory(arena, max_rows),
         delassus(arena, max(nv, 0), nv < 0 ? 0 : max_rows),
-        scaled(arena, kHas.iterates() ? max_rows : 0, kHas.iterates() ? max_contacts : 0),
+        scaled(arena, kIterates ? max_rows : 0, kIterates ? max_contacts : 0),
         kept(arena.take<Scaled<Real>>(kProgram == Program::later ? 1 : 0)),
         directions(lcp_directions),
         stage(arena) {}
@@ -71,7 +72,7 @@ struct EnvScratch {
       Lemke<Real>(lemke, max_rows);
       most = max(most, lemke.used());
     }
-    if constexpr (kHas.iterates()) {
+    if constexpr (kIterates) {
       Arena pgs = fixed.stage, newton = fixed.stage, primal = fixed.stage, fallback = fixed.stage;
       Pgs<Real>(pgs, max_rows);
       if constexpr (kHas.newton) {
@@ -259,7 +260,7 @@ SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
       return run_pivoting<Factor>(g, p, stage, scratch.stage, scratch.judge);
     }
   }
-  if constexpr (Scratch::kHas.iterates()) {
+  if constexpr (Scratch::kIterates) {
     if constexpr (Scratch::kHas.altered) {
       if (stage.soften > 0.0) soften_contacts(g, p, scratch.as_scaled(), Real(stage.soften));
     }

@@ -7,11 +7,9 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Whether the start is zero impulses, which are surely no solution: impulses of residual t leave
-/// u_n >= -(1 + mu) t at contacts, u >= -t on nonneg rows and |u| <= t on free rows (four times
-/// this, as in certificate.hpp).
+/// Whether the start is zero impulses and some gap or joint shows that they are no solution.
 template <class G, class In>
-SS_HD bool cannot_rest(const G& g, const EnvProblem<In>& p, const Judge<In>& judge) {
+SS_HD bool start_is_refuted(const G& g, const EnvProblem<In>& p, const Judge<In>& judge) {
   const int gaps = p.n_free + p.n_nonneg;
   const In* start = p.warm_start;
   if (start != nullptr && g.any(p.n, [&](int i) { return start[i] != In(0); })) return false;
@@ -20,14 +18,14 @@ SS_HD bool cannot_rest(const G& g, const EnvProblem<In>& p, const Judge<In>& jud
   }
   return g.any(gaps + p.n_contacts, [&](int item) {
     const int k = item - gaps, row = k < 0 ? item : p.block[k];
-    const double allowed = 4.0 * judge.at->tolerance * (k < 0 ? 1.0 : 1.0 + p.slope[k]);
+    const double allowed = allowed_gap(judge.at->tolerance, k < 0 ? 0.0 : p.slope[k]);
     return p.b[row] < -allowed || (row < p.n_free && p.b[row] > allowed);
   });
 }
 
-/// Writes the impulse from which the stages start, the warm start or zero, and judges it, unless it
-/// is surely no solution: then judge_rest follows if the first candidate is none either. Returns
-/// whether it was judged.
+/// Writes the start, the warm start or zero, and judges it. Zero impulses that are surely no
+/// solution are not judged here: `climb` judges them after the first candidate, unless that is a
+/// solution. Returns whether the start was judged.
 template <class G, class In>
 SS_HD bool judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
   g.for_each(p.n, [&](int i) {
@@ -35,7 +33,7 @@ SS_HD bool judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
     judge.at->candidate[i] = p.warm_start == nullptr ? In(0) : p.warm_start[i];
   });
   bool judged = true;
-  if constexpr (kIsPlain<In>) judged = !cannot_rest(g, p, judge);
+  if constexpr (kIsPlain<In>) judged = !start_is_refuted(g, p, judge);
   if (judged) judge_candidate(g, p, judge, Guess::solution);
   continue_from_candidate(g, p, judge);
   return judged;
@@ -105,9 +103,12 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
   Judge<In>& judge = scratch.judge;
   Climb& at = *scratch.climb;
   while (!stopped(g)) {
-    if (!judged && judge.best_residual < Limits<double>::infinity) {
-      judge_rest(g, p, judge);
-      judged = true;
+    if constexpr (part_of(kProgram) != Part::later) {
+      const bool found = judge.best_residual < Limits<double>::infinity;
+      if (!judged && (found || ladder.stage(at.next).rung > 0)) {
+        if (judge_rest(g, p, judge)) g.once([&] { at.forget(ladder); });
+        judged = true;
+      }
     }
     g.once([&] { at.enter(ladder, p.n, judge.best_residual, judge.infeasible); });
     if (at.stage.method == Method::none) break;
@@ -203,7 +204,7 @@ SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const Proble
     judged = judge_start(g, p, judge);
   }
   if (p.n > 0 && (!judge.solved() || o.exact_sweeps || o.exact_pivots)) {
-    if constexpr (EnvScratch<Real, Factor, In, kProgram>::kHas.iterates()) {
+    if constexpr (EnvScratch<Real, Factor, In, kProgram>::kIterates) {
       if (ladder.program != Program::pivoting) scale_problem(g, p, o.law, scratch.scaled);
       if constexpr (kProgram == Program::later) g.once([&] { *scratch.kept = scratch.scaled; });
     }

@@ -1,4 +1,4 @@
-// The rows of a system that is a part of another.
+// Lists the rows that a smaller system takes from a larger one.
 #pragma once
 #include "kernels/group/defs.hpp"
 

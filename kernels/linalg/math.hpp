@@ -13,11 +13,15 @@ SS_HD double fma(double a, double b, double c) { return ::fma(a, b, c); }
 SS_HD float fma(float a, float b, float c) { return ::fmaf(a, b, c); }
 SS_HD double sqrt(double a) { return ::sqrt(a); }
 SS_HD float sqrt(float a) { return ::sqrtf(a); }
+SS_HD double abs(double a) { return ::fabs(a); }
+SS_HD float abs(float a) { return ::fabsf(a); }
 #else
 SS_HD double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 SS_HD float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 SS_HD double sqrt(double a) { return __builtin_sqrt(a); }
 SS_HD float sqrt(float a) { return __builtin_sqrtf(a); }
+SS_HD double abs(double a) { return __builtin_fabs(a); }
+SS_HD float abs(float a) { return __builtin_fabsf(a); }
 #endif
 
 /// An index known to the compiler.
@@ -57,8 +61,6 @@ inline constexpr bool kIsPlain = sizeof(T) == sizeof(float) || sizeof(T) == size
 template <class T>
 using Mask = decltype(T() < T());
 
-SS_HD double abs(double a) { return __builtin_fabs(a); }
-SS_HD float abs(float a) { return __builtin_fabsf(a); }
 template <class T>
 SS_HD constexpr T min(T a, T b) {
   return b < a ? b : a;

@@ -1,7 +1,5 @@
 // Matrix-vector products with a fixed order of summation.
 #pragma once
-#include <type_traits>
-
 #include "kernels/linalg/lanes.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
@@ -28,57 +26,65 @@ SS_HD void for_range(const G& g, int begin, int end, bool backwards, F&& f) {
   }
 }
 
-/// No sums of magnitudes are wanted.
-struct NoSizes {};
+/// A sum for each row: where it begins, and where it is stored.
+template <class Number, class F>
+struct RowSum {
+  static constexpr bool kWanted = true;
+  Number* to;
+  F start;
+};
+template <class Number, class F>
+SS_HD RowSum<Number, F> sum_into(Number* to, F start) {
+  return {to, start};
+}
+struct NoSum {
+  static constexpr bool kWanted = false;
+};
 
-/// y_i = start(i) + sum_j W_ij x_j for rows [i0, i0 + C): one fma chain per row, in column order;
-/// with `sizes`, also m_i = sizes(i) + sum_j |W_ij| |x_j|. `step` separates the columns of W: a
-/// symmetric W is read along its rows, which are columns too.
-template <int C, class A, class X, class F, class S>
-SS_HD void chain_rows(int n, const A* W, std::int64_t step, int i0, const X* x, F&& start,
-                      Wide<X>* y, S&& sizes, Wide<X>* m) {
-  constexpr bool kSizes = !std::is_same_v<std::decay_t<S>, NoSizes>;
+/// y_i = start(i) + sum_j W_ij x_j for rows [i0, i0 + C), and m_i = start(i) + sum_j |W_ij| |x_j|,
+/// each if it is wanted: one fma chain per row, in column order. `step` separates the columns of W:
+/// a symmetric W is read along its rows, which are columns too.
+template <int C, class A, class X, class Sums, class Sizes>
+SS_HD void chain_rows(int n, const A* W, std::int64_t step, int i0, const X* x, const Sums& y,
+                      const Sizes& m) {
   using Row = Lanes<Wide<X>, C>;
-  for (int l = 0; l < C; ++l) y[i0 + l] = start(i0 + l);
-  Row sum = Row::load(y + i0);
-  [[maybe_unused]] Row size;
-  if constexpr (kSizes) {
-    for (int l = 0; l < C; ++l) m[i0 + l] = sizes(i0 + l);
-    size = Row::load(m + i0);
-  }
+  const auto begin = [&](const auto& sum) {
+    for (int l = 0; l < C; ++l) sum.to[i0 + l] = sum.start(i0 + l);
+    return Row::load(sum.to + i0);
+  };
+  [[maybe_unused]] Row sum, size;
+  if constexpr (Sums::kWanted) sum = begin(y);
+  if constexpr (Sizes::kWanted) size = begin(m);
   for (int j = 0; j < n; ++j) {
     if (all(x[j] == X(0))) continue;  // open contacts: most of the columns in many problems
     const Row column = Row::load(W + j * step + i0);
     const Wide<X> factor(x[j]);
-    sum.add(column, factor);
-    if constexpr (kSizes) size.add(column.magnitude(), abs(factor));
+    if constexpr (Sums::kWanted) sum.add(column, factor);
+    if constexpr (Sizes::kWanted) size.add(column.magnitude(), abs(factor));
   }
-  sum.store(y + i0);
-  if constexpr (kSizes) size.store(m + i0);
+  if constexpr (Sums::kWanted) sum.store(y.to + i0);
+  if constexpr (Sizes::kWanted) size.store(m.to + i0);
 }
 
-/// y_i = start(i) + sum_j W_ij x_j in double, for a caller's matrix W: row-major, not padded; with
-/// `sizes`, also m_i = sizes(i) + sum_j |W_ij| |x_j|.
-template <class G, class A, class X, class F, class S = NoSizes>
+/// The same for all rows, in double, for a caller's matrix W: row-major, not padded.
+template <class G, class A, class X, class Sums, class Sizes = NoSum>
 SS_HD void matvec_given(const G& g, int n, const A* W, int ld, bool symmetric, const X* x,
-                        F&& start, Wide<X>* y, S&& sizes = {}, Wide<X>* m = nullptr) {
+                        const Sums& y, const Sizes& m = {}) {
   constexpr int C = G::kChunk;
   if (!symmetric) {
-    g.for_each(n, [&](int i) {
-      chain_rows<1>(n, W + std::int64_t(i) * (ld - 1), 1, i, x, start, y, sizes, m);
-    });
+    g.for_each(n, [&](int i) { chain_rows<1>(n, W + std::int64_t(i) * (ld - 1), 1, i, x, y, m); });
     return;
   }
   g.for_each((n + C - 1) / C, [&](int chunk) {
     int i = chunk * C;
     if (i + C <= n) {
-      chain_rows<C>(n, W, ld, i, x, start, y, sizes, m);
+      chain_rows<C>(n, W, ld, i, x, y, m);
       return;
     }
     if constexpr (C > 1) {  // the last rows, in smaller and smaller runs
-      for (; i + 8 <= n; i += 8) chain_rows<8>(n, W, ld, i, x, start, y, sizes, m);
-      for (; i + 4 <= n; i += 4) chain_rows<4>(n, W, ld, i, x, start, y, sizes, m);
-      for (; i < n; ++i) chain_rows<1>(n, W, ld, i, x, start, y, sizes, m);
+      for (; i + 8 <= n; i += 8) chain_rows<8>(n, W, ld, i, x, y, m);
+      for (; i + 4 <= n; i += 4) chain_rows<4>(n, W, ld, i, x, y, m);
+      for (; i < n; ++i) chain_rows<1>(n, W, ld, i, x, y, m);
     }
   });
 }

@@ -13,6 +13,7 @@ struct MeritHistory {
   int count = 0;
 
   SS_HD void push(double merit) { last[count++ % kLength] = merit; }
+  SS_HD void skip() { ++count; }  ///< a step that failed
   SS_HD double newest() const { return last[(count - 1) % kLength]; }
   SS_HD double reference() const {
     double largest = 0.0;

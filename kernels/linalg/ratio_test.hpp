@@ -26,7 +26,7 @@ struct RatioTest {
   }
   /// Whether the covering variable z0 may leave: as soon as possible, because at exactly degenerate
   /// rows rounding could otherwise hide the end of the path.
-  SS_HD bool may_end(Real slope, Real room, Real inverse_step) const {
+  SS_HD bool may_release_z0(Real slope, Real room, Real inverse_step) const {
     return blocks(slope) && (room - slack) * inverse_step <= slope;
   }
 };

@@ -60,6 +60,11 @@ SS_HD double steepest_friction(const EnvProblem<In>& p) {
   return steepest;
 }
 
+/// Velocities of a contact's normal below minus this prove a residual above `tolerance`, under
+/// every law: an impulse of residual t has u_n >= -(1 + mu) t, and u >= -t on rows without
+/// friction, if t is a length. The residual is the largest component; the factor 4 covers that.
+SS_HD double allowed_gap(double tolerance, double mu) { return 4.0 * tolerance * (1.0 + mu); }
+
 /// Whether y[n] proves that no impulses have a residual of `tolerance` or less.
 template <class G, class In>
 SS_HD bool certificate_holds(const G& g, const EnvProblem<In>& p, double tolerance,
@@ -72,10 +77,9 @@ SS_HD bool certificate_holds(const G& g, const EnvProblem<In>& p, double toleran
   if (wrong_sign) return false;
   const double length = g.sum(p.n, [&](int i) { return sqrt(p.diagonal(i)) * abs(y[i]); });
   if (g.any(p.n, [&](int i) { return !is_column_of_null_space(p, y, length, i); })) return false;
-  // An impulse of residual t has u_n >= -(1 + mu) t: four times this, plus the rounding of y . b.
   const double power = g.sum(p.n, [&](int i) { return y[i] * double(p.b[i]); });
   const double size = g.sum(p.n, [&](int i) { return abs(y[i] * double(p.b[i])); });
-  const double slack = 4.0 * tolerance * (1.0 + steepest_friction(p));
+  const double slack = allowed_gap(tolerance, steepest_friction(p));  // plus the rounding of y . b
   const double allowed = g.sum(p.n, [&](int i) { return slack * abs(y[i]); });
   return power < -fma(double(p.n + 4) * 2.0 * kRoundoff, size, allowed);
 }

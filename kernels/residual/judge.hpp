@@ -61,26 +61,21 @@ SS_HD void make_feasible(const G& g, const EnvProblem<In>& p, Law law, In* r) {
 
 /// The residual of r. If r would be a solution, its bound for all errors of the velocities: a
 /// solution must be one for all of them. `velocity(g, r, u)` computes the velocities of impulses,
-/// `velocity(g, r, u, e)` bounds their errors too. The bound comes first if r is probably a
-/// solution.
+/// `velocity.error(g, r, e)` then bounds their errors, `velocity(g, r, u, e)` does both at once.
 template <class G, class In, class Velocity>
 SS_HD Wide<In> judged_residual(const G& g, const EnvProblem<In>& p, const Velocity& velocity,
                                Judge<In>& judge, const In* r, Guess guess) {
   const JudgeMemory<In>& at = *judge.at;
-  bool bounds = guess == Guess::solution;
-  for (;; bounds = true) {  // a loop, so that the map is compiled in once
-    if (bounds) {
-      velocity(g, r, at.u, at.e);
-    } else {
-      velocity(g, r, at.u);
-    }
-    const Wide<In> value = natural_map(g, p, judge.law, r, at.u, bounds ? at.e : nullptr);
-    const auto close = value <= at.tolerance;
-    if (bounds ? all(close) : !any(close)) return value;
-    if (!bounds) continue;
-    const Wide<In> plain = plain_map(g, p, at.e);
-    return select(plain <= at.tolerance, value, plain);
+  if (guess == Guess::solution) {
+    velocity(g, r, at.u, at.e);
+  } else {
+    velocity(g, r, at.u);
   }
+  const Wide<In> value = natural_map(g, p, judge.law, r, at.u);
+  const auto close = value <= at.tolerance;
+  if (!any(close)) return value;
+  if (guess != Guess::solution) velocity.error(g, r, at.e);
+  return select(close, bound_of_map(g, p, at.u, at.e), value);
 }
 
 /// Makes the candidate the best where it is `better`; `value`: its residual.
@@ -109,13 +104,16 @@ SS_HD Mask<Wide<In>> judge_candidate(const G& g, const EnvProblem<In>& p, const 
 }
 
 /// Judges zero impulses after other candidates as if before them: they are kept if none is better.
+/// Returns whether they are.
 template <class G, class In>
-SS_HD void judge_rest(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
+SS_HD bool judge_rest(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
   In* candidate = judge.at->candidate;
   g.for_each(p.n, [&](int i) { candidate[i] = In(0); });
   const Wide<In> value =
       judged_residual(g, p, MatrixVelocity<In>{p}, judge, candidate, Guess::unknown);
-  keep_candidate(g, p, value <= judge.best_residual, value, judge);
+  const bool kept = value <= judge.best_residual;
+  keep_candidate(g, p, kept, value, judge);
+  return kept;
 }
 
 template <class G, class In>
@@ -137,8 +135,7 @@ SS_HD void close_judge(const G& g, const EnvProblem<In>& p, const Velocity& velo
   const auto solved = judge.solved();
   if (all(solved)) return;
   const JudgeMemory<In>& at = *judge.at;
-  velocity(g, at.best, at.u, at.e);
-  const Wide<In> bound = natural_map(g, p, judge.law, at.best, at.u, at.e);
+  const Wide<In> bound = residual(g, p, judge.law, velocity, at.best, at.u, at.e);
   judge.best_residual = select(solved, judge.best_residual, bound);
 }
 

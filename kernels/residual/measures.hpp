@@ -21,14 +21,16 @@ template <class G, class In>
 SS_HD Measures measure_impulse(const G& g, const EnvProblem<In>& p, Law law, const In* r, double* u,
                                double* e) {
   Measures m;
-  m.residual = residual(g, p, law, r, u, e);
+  const MatrixVelocity<In> velocity{p};
+  m.residual = residual(g, p, law, velocity, r, u, e);
   if (!is_finite(m.residual)) return m;
+  velocity(g, r, u);
   const int scalars = p.first_contact_row(), items = scalars + p.n_contacts;
   const auto view = [&](int item) { return block_view(p, r, u, item - scalars); };
   const auto is_unilateral = [&](int item) {
     return item >= scalars || (item >= p.n_free && item < p.n_free + p.n_nonneg);
   };
-  const auto row = [&](int item) { return item < scalars ? item : p.block[item - scalars]; };
+  const auto row = [&](int item) { return first_row(p, item); };
   m.penetration = g.max(items, [&](int i) { return is_unilateral(i) ? -u[row(i)] : 0.0; });
   m.complementarity = g.max(
       items, [&](int i) { return is_unilateral(i) ? abs(double(r[row(i)]) * u[row(i)]) : 0.0; });

@@ -35,23 +35,35 @@ struct MatrixVelocity {
   const EnvProblem<In>& p;
   template <class G>
   SS_HD void operator()(const G& g, const In* r, Number* u) const {
-    matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, r, rest(r), u);
+    matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, r, terms(r, u), NoSum{});
   }
-  /// The same, and a bound of the rounding error of u: n + 2 roundings of a sum of these
-  /// magnitudes, and the second-order terms (Higham 2002, Accuracy and Stability, section 3.1).
   template <class G>
   SS_HD void operator()(const G& g, const In* r, Number* u, Number* e) const {
-    const auto sizes = [&](int i) {
-      return fma(p.compliance(i), abs(Number(r[i])), abs(Number(p.b[i])));
-    };
-    matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, r, rest(r), u, sizes, e);
-    const double roundings = kRoundoff * double(p.n + 4);
-    g.for_each(p.n, [&](int i) { e[i] *= roundings; });
+    matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, r, terms(r, u), sizes(r, e));
+    round_sizes(g, e);
+  }
+  template <class G>
+  SS_HD void error(const G& g, const In* r, Number* e) const {
+    matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, r, NoSum{}, sizes(r, e));
+    round_sizes(g, e);
   }
 
  private:
-  SS_HD auto rest(const In* r) const {
-    return [this, r](int i) { return fma(p.compliance(i), Number(r[i]), Number(p.b[i])); };
+  SS_HD auto terms(const In* r, Number* u) const {
+    return sum_into(
+        u, [this, r](int i) { return fma(p.compliance(i), Number(r[i]), Number(p.b[i])); });
+  }
+  SS_HD auto sizes(const In* r, Number* e) const {
+    return sum_into(e, [this, r](int i) {
+      return fma(p.compliance(i), abs(Number(r[i])), abs(Number(p.b[i])));
+    });
+  }
+  /// Bound of the rounding error of u: n + 2 roundings of a sum of these magnitudes, and the
+  /// second-order terms (Higham 2002, Accuracy and Stability, section 3.1).
+  template <class G>
+  SS_HD void round_sizes(const G& g, Number* e) const {
+    const double roundings = kRoundoff * double(p.n + 4);
+    g.for_each(p.n, [&](int i) { e[i] *= roundings; });
   }
 };
 
@@ -62,13 +74,16 @@ SS_HD int first_row(const EnvProblem<In>& p, int item) {
   return item < scalars ? item : p.block[item - scalars];
 }
 
-/// Residual of impulses r (m/s) and their velocities u_R. If `e` bounds the errors of u, it is
-/// never less than the natural map of the exact velocities; if `e` is null, never less than that of
-/// u. Infinite for NaN, and where squares of velocities or impulses overflow. Leaves the residual
-/// without the errors in the first row of e of every row or block, for plain_map.
+template <class Number>
+SS_HD Number or_infinite(Mask<Number> valid, Number value) {
+  return select(valid & is_finite(value), value, Number(Limits<double>::infinity));
+}
+
+/// Residual of impulses r (m/s) and their velocities u_R: never less than the natural map of u.
+/// Infinite for NaN, and where squares of velocities or impulses overflow. Replaces u in the first
+/// row of every scalar row and block by its share, for bound_of_map.
 template <class G, class In>
-SS_HD Wide<In> natural_map(const G& g, const EnvProblem<In>& p, Law law, const In* r,
-                           const Wide<In>* u, Wide<In>* e = nullptr) {
+SS_HD Wide<In> natural_map(const G& g, const EnvProblem<In>& p, Law law, const In* r, Wide<In>* u) {
   using Number = Wide<In>;
   const int scalars = p.first_contact_row();
   return g.max(scalars + p.n_contacts, [&](int item) {
@@ -76,32 +91,31 @@ SS_HD Wide<In> natural_map(const G& g, const EnvProblem<In>& p, Law law, const I
     const int end = item < scalars ? item + 1 : p.block[item - scalars + 1];
     Mask<Number> finite = true;
     for (int i = begin; i < end; ++i) finite = finite & is_finite(u[i]);
-    const auto or_infinite = [&](Number value) {
-      return select(finite & is_finite(value), value, Number(Limits<double>::infinity));
-    };
     Number value(Limits<double>::infinity);
-    if (any(finite)) value = or_infinite(item_residual(p, law, r, u, item));
-    if (e == nullptr) return value;
-    const Number bound = or_infinite(value + velocity_error(p, e, item));
-    e[begin] = value;
-    return bound;
+    if (any(finite)) value = or_infinite(finite, item_residual(p, law, r, u, item));
+    u[begin] = value;
+    return value;
   });
 }
 
-/// The residual without the errors `e`, after natural_map.
+/// After natural_map: a residual that is never less than the natural map of the exact velocities,
+/// if `e` bounds the errors of u.
 template <class G, class In>
-SS_HD Wide<In> plain_map(const G& g, const EnvProblem<In>& p, const Wide<In>* e) {
-  return g.max(p.first_contact_row() + p.n_contacts, [&](int i) { return e[first_row(p, i)]; });
+SS_HD Wide<In> bound_of_map(const G& g, const EnvProblem<In>& p, const Wide<In>* map,
+                            const Wide<In>* e) {
+  return g.max(p.first_contact_row() + p.n_contacts, [&](int item) {
+    const Wide<In> share = map[first_row(p, item)];
+    return or_infinite(Mask<Wide<In>>(true), Wide<In>(share + velocity_error(p, e, item)));
+  });
 }
 
-/// Residual of impulses r (m/s), an upper bound; u, e: scratch of n doubles each, which receive u_R
-/// and the bound of its errors. Infinite for NaN.
-template <class G, class In>
-SS_HD Wide<In> residual(const G& g, const EnvProblem<In>& p, Law law, const In* r, Wide<In>* u,
-                        Wide<In>* e) {
-  const MatrixVelocity<In> velocity{p};
+/// Residual of impulses r (m/s), an upper bound; u, e: scratch of n doubles each. Infinite for NaN.
+template <class G, class In, class Velocity>
+SS_HD Wide<In> residual(const G& g, const EnvProblem<In>& p, Law law, const Velocity& velocity,
+                        const In* r, Wide<In>* u, Wide<In>* e) {
   velocity(g, r, u, e);
-  return natural_map(g, p, law, r, u, e);
+  natural_map(g, p, law, r, u);
+  return bound_of_map(g, p, u, e);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

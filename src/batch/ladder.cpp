@@ -41,7 +41,7 @@ Stage newton(int rung, int steps) {
 }
 
 /// Newton for contacts that are nearly identical or steep.
-Stage weak_newton(int rung, int steps) {
+Stage lightly_regularised(int rung, int steps) {
   Stage stage = newton(rung, steps);
   stage.epsilon = kWeakEpsilon;
   stage.steep = true;
@@ -50,7 +50,7 @@ Stage weak_newton(int rung, int steps) {
 
 /// The same with 10 rho: velocities identify the states better than impulses.
 Stage by_velocities(int rung, int steps) {
-  Stage stage = weak_newton(rung, steps);
+  Stage stage = lightly_regularised(rung, steps);
   stage.factor = 0.1;
   return stage;
 }
@@ -143,8 +143,8 @@ void add_fixed_point(Ladder& ladder, int rung, int steps, int seed = 0) {
 /// Rungs 3 and 4: other basins, from starts changed by sweeps and hashed numbers; Newton after
 /// each.
 void add_shaken_starts(Ladder& ladder, const Steps& steps) {
-  const Stage usual = weak_newton(3, steps.usual);
-  Stage large_rho = weak_newton(3, steps.many), from_rest = sweeps(3, 100);
+  const Stage usual = lightly_regularised(3, steps.usual);
+  Stage large_rho = lightly_regularised(3, steps.many), from_rest = sweeps(3, 100);
   large_rho.factor = 0.01;
   from_rest.start = Start::rest;
   // By turns many sweeps, and few sweeps before Newton with a large rho.
@@ -157,7 +157,7 @@ void add_shaken_starts(Ladder& ladder, const Steps& steps) {
   add(ladder, sweeps(3, 500));
   add(ladder, usual);
   // By turns the fixed point and few sweeps.
-  const Stage again = weak_newton(4, steps.usual);
+  const Stage again = lightly_regularised(4, steps.usual);
   for (int round = 0; round < 7; ++round) {
     add_fixed_point(ladder, 4, steps.many, round == 0 ? 0 : 24 + round);
     add(ladder, again);
@@ -172,7 +172,7 @@ void add_drawn_starts(Ladder& ladder, const Steps& steps) {
   int seed = 0;
   for (const Start start : {Start::states, Start::drawn}) {
     for (const int budget : {steps.few, steps.many}) {
-      Stage stage = weak_newton(5, budget);
+      Stage stage = lightly_regularised(5, budget);
       stage.start = start;
       add(ladder, shaken(stage, ++seed));
     }

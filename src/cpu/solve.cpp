@@ -92,7 +92,7 @@ void solve_checked(const ProblemBatch<In>& problem, const ResultBatch<In>& resul
         kernels_of<In>().solve_bytes(problem.max_rows, problem.max_contacts, directions, nv));
   }
   const auto run = kernels_of<In>().solve[int(options.precision)];
-  const kernels::Ladder ladder(options);
+  const kernels::Ladder& ladder = impl_of(workspace).ladder_of(options);
   const bool climbs = ladder.has_later_rungs;
   if (nv < 0 && ladder.program == kernels::Program::sweeping) {
     solve_in_packs(problem, result, ladder, impl_of(workspace));

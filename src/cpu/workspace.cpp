@@ -31,6 +31,11 @@ void Workspace::Impl::reserve(std::size_t bytes) {
   bytes_ = bytes;
 }
 
+const kernels::Ladder& Workspace::Impl::ladder_of(const SolveOptions& options) {
+  if (ladder_.options != options) ladder_ = options;
+  return ladder_;
+}
+
 Workspace::Workspace(std::int32_t max_rows, std::int32_t max_contacts, int threads) {
   require(max_rows >= 0, "max_rows", "a number >= 0", max_rows);
   require(max_contacts >= 0, "max_contacts", "a number >= 0", max_contacts);

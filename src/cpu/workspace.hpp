@@ -30,6 +30,9 @@ struct Workspace::Impl {
   void reserve(std::size_t bytes);
   std::size_t bytes() const { return bytes_ * scratch_.size(); }
 
+  /// The ladder of the options; built again only if they have changed since the last call.
+  const kernels::Ladder& ladder_of(const SolveOptions& options);
+
   /// Memory of one thread.
   void* scratch(int thread) const { return scratch_[std::size_t(thread)].get(); }
 
@@ -60,6 +63,7 @@ struct Workspace::Impl {
   };
   std::vector<std::unique_ptr<unsigned char, AlignedDelete>> scratch_;
   std::size_t bytes_ = 0;
+  kernels::Ladder ladder_{SolveOptions{}};
 };
 
 }  // namespace stickslip

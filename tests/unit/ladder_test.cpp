@@ -115,5 +115,26 @@ TEST(Ladder, stops_at_max_rung_and_records_where_it_was) {
   EXPECT_GE(highest, 2);
 }
 
+// A workspace keeps the ladder of its last call.
+TEST(Ladder, is_that_of_the_options_of_each_call) {
+  const auto batch = support::to_batch<double>(make_problems(support::Family::cage, 4, 50));
+  Workspace workspace(batch.max_rows(), batch.max_contacts(), 1);
+  const SolveOptions several[] = {{.max_rung = 0},
+                                  {.law = Law::box, .max_sweeps = 20},
+                                  {.solver = Solver::pgs, .max_sweeps = 20},
+                                  {.max_newton = 3, .max_rung = 2}};
+  for (int i = 0; i < 8; ++i) {
+    const SolveOptions& options = several[i % 4];
+    HostResults<double> results(batch.num_envs(), batch.max_rows());
+    solve(batch.view(), results.view(), options, workspace);
+    const auto expected = support::solve_batch(batch, options);
+    for (int env = 0; env < batch.num_envs(); ++env) {
+      EXPECT_EQ(results.residual(env), expected.residual(env)) << i;
+      EXPECT_EQ(results.iterations(env), expected.iterations(env)) << i;
+      EXPECT_EQ(results.rung(env), expected.rung(env)) << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace stickslip

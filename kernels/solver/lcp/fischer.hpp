@@ -165,6 +165,7 @@ SS_PART int run_fischer(const G& g, const Map& map, FischerScratch<Real>& f, int
     linearise_fischer(g, map, f, true);
     const bool found = fischer_direction(g, s, f, epsilon) && search_fischer(g, map, f);
     if (!found) {
+      g.once([&] { f.history->skip(); });
       if (epsilon >= 1.0) return step;
       epsilon = epsilon > 0.0 ? 100.0 * epsilon : 1e-10;
       evaluate_fischer(g, map, f, f.y);  // the search left its last trial in w and F

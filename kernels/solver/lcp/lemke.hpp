@@ -15,7 +15,7 @@ template <class Real>
 struct LemkeOptions {
   int attempt;  ///< seed of the covering vector
   int max_pivots;
-  RatioTest<Real> test;
+  RatioTest<Real> test;  ///< its slack is also that of z0's entry and of the rank of free rows
 };
 
 template <class Real>
@@ -57,7 +57,7 @@ SS_HD int blocking_row(const G& g, const Dictionary<Real>& d, int c, const Lemke
       d.m, [&](int i) { return blocks(i) ? o.test.inverse_step(-column[i], room(i)) : Real(0); });
   if (!(inverse_step > Real(0))) return -1;
   const int r0 = d.place[d.artificial()];
-  if (o.test.may_end(-column[r0], room(r0), inverse_step)) return r0;
+  if (o.test.may_release_z0(-column[r0], room(r0), inverse_step)) return r0;
   return g.argmax(d.m, [&](int i) {
     return blocks(i) ? o.test.pivot(-column[i], room(i), inverse_step) : Real(0);
   });

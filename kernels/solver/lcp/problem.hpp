@@ -53,7 +53,7 @@ SS_HD double lcp_residual(const G& g, const LcpProblem<In>& p, const In* z, doub
   const auto start = [&](int i) {
     return fma(p.cfm * double(p.M[std::int64_t(i) * p.ld_M + i]), double(z[i]), double(p.q[i]));
   };
-  matvec_given(g, p.n, p.M, p.ld_M, false, z, start, w);
+  matvec_given(g, p.n, p.M, p.ld_M, false, z, sum_into(w, start));
   const bool broken = g.any(p.n, [&](int i) { return !is_finite(w[i]) || !is_finite(z[i]); });
   if (broken) return Limits<double>::infinity;
   return g.max(p.n, [&](int i) {

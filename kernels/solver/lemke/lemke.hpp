@@ -70,7 +70,7 @@ SS_HD void evaluate(const G& g, const EnvProblem<In>& p, const Lemke<Real>& s) {
   const auto& t = s.tableau;
   g.for_each(t.n, [&](int i) { s.y[i] = s.x[i] * (t.scale[i] * t.sign[i]); });
   const auto start = [&](int i) { return fma(p.compliance(i), s.y[i], double(p.b[i]) * t.q); };
-  matvec_given(g, t.n, p.W, p.ld_W, p.symmetric, s.y, start, s.w);
+  matvec_given(g, t.n, p.W, p.ld_W, p.symmetric, s.y, sum_into(s.w, start));
   g.for_each(t.p, [&](int k) {
     const int a = 3 * k;
     const double lambda = s.x[t.n + k];

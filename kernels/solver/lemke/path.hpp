@@ -49,7 +49,7 @@ SS_PART int find_leaving(const G& g, const PyramidTableau<Real>& t, const RatioT
   const Real nearest = g.max(items, [&](int i) { return t.key[i]; });
   if (!(nearest > Real(0))) return -1;
   const int z0_row = t.place[t.z0()];
-  if (test.may_end(t.slope[z0_row], t.room[z0_row], nearest)) return z0_row;
+  if (test.may_release_z0(t.slope[z0_row], t.room[z0_row], nearest)) return z0_row;
   return g.argmax(items, [&](int i) {
     return t.key[i] > Real(0) ? test.pivot(t.slope[i], t.room[i], nearest) : Real(0);
   });

@@ -53,7 +53,7 @@ def _proof(p: dict[str, Any], sim: BatchSim) -> np.ndarray | None:
         return None
     keys = ("W", "b", "mu", "dims", "n_free", "n_nonneg", "lo", "hi", "R")
     given = {key: getattr(sim._options, key) for key in ("atol", "rtol")}
-    options = SolveOptions(**{key: tol if tol > 0 else None for key, tol in given.items()})
+    options = SolveOptions(**{key: tol if tol >= 0 else None for key, tol in given.items()})
     arguments = {key: p[key] for key in keys}
     told = solve(**arguments, law=sim.law, options=options, certificates=True)
     return told.certificate if told.status == Status.infeasible else None
