@@ -68,6 +68,26 @@ TEST_P(Effort, an_answer_without_work_is_at_least_as_good_as_rest) {
   }
 }
 
+// One thread runs the whole ladder at once, several run rung 0 of all environments first.
+TEST_P(Effort, with_little_work_one_pass_and_two_give_the_same_answer) {
+  std::vector<SolveOptions> several(4, GetParam().options());
+  several[0].max_work = 5000.0;
+  several[1].max_newton = 0;
+  several[2].max_sweeps = 0;
+  several[3].max_pivots = 1;
+  for (const SolveOptions& options : several) {
+    const auto whole = support::solve_batch(batch_, options, 1);
+    const auto parts = support::solve_batch(batch_, options, 2);
+    for (int env = 0; env < batch_.num_envs(); ++env) {
+      SCOPED_TRACE(testing::Message() << "environment " << env);
+      const int rows = reference::rows(problems_[std::size_t(env)]);
+      EXPECT_EQ(whole.residual(env), parts.residual(env));
+      EXPECT_EQ(whole.rung(env), parts.rung(env));
+      EXPECT_EQ(support::impulse_of(whole, env, rows), support::impulse_of(parts, env, rows));
+    }
+  }
+}
+
 TEST_P(Effort, impulses_stay_in_their_sets) {
   const auto results = support::solve_batch(batch_, GetParam().options());
   for (int env = 0; env < batch_.num_envs(); ++env) {

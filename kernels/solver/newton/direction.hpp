@@ -133,7 +133,8 @@ SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>
     with_dim(s.dim(k), [&](auto dim) {
       const Tangent<dim(), Factor> tangent(s, l, k);
       const auto apply = [&](auto friction) {
-        tangent.template apply_to_rows<friction()>(g, count, top, d.system.ld, right + d.place[a]);
+        tangent.template apply_to_rows<decltype(friction)::value>(g, count, top, d.system.ld,
+                                                                  right + d.place[a]);
       };
       with_friction(l.friction, apply);
       g.for_each_2d(dim(), dim(), [&](int i, int j) {
