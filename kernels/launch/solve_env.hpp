@@ -96,6 +96,14 @@ SS_HD bool takes_softened(const G& g, const EnvProblem<In>& p, const SolveOption
   return false;
 }
 
+/// Whether zero impulses that were not judged at the start are judged now: after the first
+/// candidate, at the latest before `next` leaves rung 0 or the ladder.
+template <class In>
+SS_HD bool rest_is_due(const Stage& next, const Judge<In>& judge) {
+  return judge.best_residual < Limits<double>::infinity || next.rung > 0 ||
+         next.method == Method::none;
+}
+
 /// Runs the stages of the part until one of them solves. `judged`: whether the start was judged.
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
@@ -104,8 +112,7 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
   Climb& at = *scratch.climb;
   while (!stopped(g)) {
     if constexpr (part_of(kProgram) != Part::later) {
-      const bool found = judge.best_residual < Limits<double>::infinity;
-      if (!judged && (found || ladder.stage(at.next).rung > 0)) {
+      if (!judged && rest_is_due(ladder.stage(at.next), judge)) {
         if (judge_rest(g, p, judge)) g.once([&] { at.forget(ladder); });
         judged = true;
       }

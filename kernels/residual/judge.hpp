@@ -109,6 +109,7 @@ template <class G, class In>
 SS_HD bool judge_rest(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
   In* candidate = judge.at->candidate;
   g.for_each(p.n, [&](int i) { candidate[i] = In(0); });
+  make_feasible(g, p, judge.law, candidate);  // a bound of -0 makes it -0
   const Wide<In> value =
       judged_residual(g, p, MatrixVelocity<In>{p}, judge, candidate, Guess::unknown);
   const bool kept = value <= judge.best_residual;
