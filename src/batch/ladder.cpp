@@ -83,7 +83,7 @@ void add_newton(Ladder& ladder, const Steps& steps) {
   for (const Stage& stage : {first, large_rho, resumed, again}) add(ladder, stage);
 }
 
-/// Rung 1 of environments with many rows: the interior point from the best impulse so far.
+/// The interior point, from the best impulse so far.
 void add_interior(Ladder& ladder, const Steps& steps, int least_rows) {
   add(ladder, {.method = Method::interior,
                .rung = 1,
@@ -186,8 +186,8 @@ void add_drawn_starts(Ladder& ladder, const Steps& steps) {
 void add_later_rungs(Ladder& ladder, const Steps& steps, bool has_central_path) {
   const int least_rows = has_central_path ? kInteriorRows : kNever;
   add_proof(ladder);
+  add_homotopy(ladder, steps);  // before the interior point, because it recognises jams
   add_interior(ladder, steps, least_rows);
-  add_homotopy(ladder, steps);
   add_continuation(ladder, steps, least_rows);
   add(ladder, by_velocities(1, steps.many));
   add_fixed_point(ladder, 2, steps.many);

@@ -1,4 +1,7 @@
 // What the ladder reports besides the impulse: rungs, jams, and the limit on rungs.
+#include <algorithm>
+
+#include "kernels/launch/ladder.hpp"
 #include "tests/support/families.hpp"
 #include "tests/support/judging.hpp"
 
@@ -91,6 +94,18 @@ TEST(Ladder, solves_a_soft_vice) {
   const auto results = support::solve_batch(batch, SolveOptions{});
   EXPECT_TRUE(support::expect_honest(batch, results, 0, SolveOptions{}));
   EXPECT_NEAR(results.impulse(0)[0], 200.0, 1e-5);
+}
+
+// The interior point takes some 30 factorisations on a jam of 80 rows, the soft contacts a few.
+TEST(Ladder, looks_for_jams_before_the_interior_point) {
+  const kernels::Ladder ladder{SolveOptions{}};
+  const auto first = [&](auto test) {
+    return std::find_if(ladder.stages, ladder.stages + ladder.count, test);
+  };
+  const auto* growth = first([](const auto& s) { return s.softened == kernels::Softened::growth; });
+  const auto* interior = first([](const auto& s) { return s.method == kernels::Method::interior; });
+  EXPECT_LT(growth, interior);
+  EXPECT_LT(interior, ladder.stages + ladder.count);
 }
 
 TEST(Ladder, stops_at_max_rung_and_records_where_it_was) {
