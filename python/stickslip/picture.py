@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from stickslip._core import Status
-from stickslip.run import Account
+from stickslip.run import RunRecord
 
 STATUS_COLOURS = {
     Status.solved: "#3ca050",
@@ -29,7 +29,7 @@ def choose_opengl() -> None:
 
 
 def draw(
-    path: Path, model: Any, account: Account, *, title: str, tolerance: float, unit: str
+    path: Path, model: Any, record: RunRecord, *, title: str, tolerance: float, unit: str
 ) -> bool:
     """Writes the PNG; returns whether it shows rendered frames. `model` is a mujoco.MjModel,
     `unit` that of the residual."""
@@ -38,7 +38,7 @@ def draw(
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    frames = _frames(model, account.filmed)
+    frames = _frames(model, record.filmed)
     rows = 3 if frames else 1
     heights = [1.0] * (rows - 1) + [1.2]
     figure = plt.figure(figsize=(12, 2.4 * rows + 1.4), layout="constrained")
@@ -48,8 +48,8 @@ def draw(
         axes.imshow(image)
         axes.set_title(caption, fontsize=9)
         axes.axis("off")
-    _draw_bases(figure.add_subplot(grid[-1, :2]), model, account.filmed)
-    _draw_residuals(figure.add_subplot(grid[-1, 2:]), account, tolerance, unit)
+    _draw_bases(figure.add_subplot(grid[-1, :2]), model, record.filmed)
+    _draw_residuals(figure.add_subplot(grid[-1, 2:]), record, tolerance, unit)
     figure.suptitle(title, parse_math=False)
     figure.savefig(path, dpi=110)
     plt.close(figure)
@@ -106,8 +106,8 @@ def _draw_bases(axes: Any, model: Any, film: list[np.ndarray]) -> None:
     axes.set_aspect("equal", adjustable="datalim")
 
 
-def _draw_residuals(axes: Any, account: Account, tolerance: float, unit: str) -> None:
-    histogram = account.residuals
+def _draw_residuals(axes: Any, record: RunRecord, tolerance: float, unit: str) -> None:
+    histogram = record.residuals
     axes.stairs(histogram.counts[1:-1], histogram.edges, fill=True, alpha=0.6)
     axes.axvline(tolerance, color="k", linestyle="--", linewidth=1, label="absolute tolerance")
     below = int(histogram.counts[0])

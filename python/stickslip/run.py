@@ -76,7 +76,7 @@ class ResidualHistogram:
 
 
 @dataclass
-class Account:
+class RunRecord:
     """The record of a run."""
 
     num_envs: int
@@ -148,7 +148,7 @@ class WorstProblems:
         """The worst first; none with the law mujoco."""
         return sorted(self._found.values(), key=lambda p: -p.stored.residual)
 
-    def __call__(self, account: Account) -> None:
+    def __call__(self, record: RunRecord) -> None:
         if self.sim.law == "mujoco":
             return
         env = int(np.argmax(self.sim.residual))
@@ -159,7 +159,7 @@ class WorstProblems:
             beaten = self.problems[-1].stored.residual if len(found) == self.most else -1.0
         if residual <= beaten:
             return
-        found[env] = from_simulation(self.sim, env, f"env{env}_step{account.steps}")
+        found[env] = from_simulation(self.sim, env, f"env{env}_step{record.steps}")
         if len(found) > self.most:
             del found[min(found, key=lambda e: found[e].stored.residual)]
 
@@ -168,23 +168,23 @@ def simulate(
     sim: BatchSim,
     controller: Controller,
     steps: int,
-    on_step: Callable[[Account], None] = lambda account: None,
-) -> Account:
+    on_step: Callable[[RunRecord], None] = lambda record: None,
+) -> RunRecord:
     """Steps the batch; calls `on_step` after every step."""
-    account = Account(sim.num_envs)
+    record = RunRecord(sim.num_envs)
     before = sim.timings()
     every = max(1, steps // _MAX_FRAMES)
     for step in range(steps):
         ctrl = controller(step, step * sim.timestep)
         start = time.perf_counter()
         sim.step(ctrl)
-        account.seconds += time.perf_counter() - start
-        account.add(sim, film=step % every == 0 or step == steps - 1)
-        on_step(account)
+        record.seconds += time.perf_counter() - start
+        record.add(sim, film=step % every == 0 or step == steps - 1)
+        on_step(record)
     after = sim.timings()
-    account.stages = {stage: after[stage] - before[stage] for stage in STAGES}
-    account.stages["other"] = max(0.0, account.seconds - sum(account.stages.values()))
-    return account
+    record.stages = {stage: after[stage] - before[stage] for stage in STAGES}
+    record.stages["other"] = max(0.0, record.seconds - sum(record.stages.values()))
+    return record
 
 
 def _summary(by_step: list[tuple[float, int]]) -> dict[str, float]:

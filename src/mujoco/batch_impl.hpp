@@ -51,9 +51,9 @@ struct alignas(64) Passage {
 /// Adds the time since the last mark to a stage. Trivially destructible, because MuJoCo's errors
 /// jump over it. Reading the processor's counter takes a third of the time of reading a clock, and
 /// only shares are needed.
-class Lap {
+class PhaseTimer {
  public:
-  explicit Lap(Passage& p) : p_(p), last_(__builtin_ia32_rdtsc()) {}
+  explicit PhaseTimer(Passage& p) : p_(p), last_(__builtin_ia32_rdtsc()) {}
   void mark(Stage stage) {
     const std::int64_t now = __builtin_ia32_rdtsc();
     p_.ticks[stage] += now - last_;

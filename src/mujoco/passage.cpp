@@ -18,7 +18,7 @@ using Impl = BatchSim::Impl;
 // From the state before the solver to the solution of its problem, if the buffers have room. On the
 // GPU the solve follows later, for all at once except those that are solved without W.
 void gather_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
-  Lap lap(p);
+  PhaseTimer timer(p);
   const int contacts = shape_of(d).n_contacts;
   p.misfit = !sim.buffers->fits(d->nefc, contacts);
   if (p.misfit) {
@@ -39,14 +39,14 @@ void gather_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   pose_problem(sim, m, d, p);
   const int rows = sim.buffers->rows(p.slot);
   p.warm = sim.impulses.recall(m, d, slot, rows, sim.buffers->problems().warm_start(p.slot));
-  lap.mark(kGather);
+  timer.mark(kGather);
   if (rows == 0) return;
   sim.buffers->form_delassus(p.slot);
-  lap.mark(kDelassus);
+  timer.mark(kDelassus);
   if (sim.gpu() && !sim.buffers->in_velocities(p.slot)) return;
   sim.buffers->solve(p.slot);
   if (!sim.gpu()) take_solution(sim, p);
-  lap.mark(kSolve);
+  timer.mark(kSolve);
 }
 
 int memory_warnings(const mjData* d) {
@@ -62,14 +62,14 @@ void note_left_out(const Impl& sim, const mjData* d, int warnings_before, Passag
 }
 
 void forward_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p, bool sensors) {
-  Lap lap(p);
+  PhaseTimer timer(p);
   p.failed = bad_state(m, d) || bad_controls(m, d);
   if (p.failed) return;
   const int warnings = memory_warnings(d);
   forward_to_solver(sim, m, d, p, sensors);
   note_left_out(sim, d, warnings, p);
   p.misfit = p.short_of_memory && !sim.gpu();
-  lap.mark(kMujoco);
+  timer.mark(kMujoco);
   if (p.misfit) return;
   gather_and_solve(sim, m, d, p);
 }
@@ -94,16 +94,16 @@ void conclude(Impl& sim, Passage& p) {
 }
 
 void write_solution(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
-  Lap lap(p);
+  PhaseTimer timer(p);
   const EnvSlot slot = sim.buffers->slot(p.slot);
   const int rows = sim.buffers->rows(p.slot);
   const double* impulse = sim.buffers->results().impulse(p.slot);
   conclude(sim, p);
   scatter(m, d, sim.formulation.level, slot.efc_of, rows, impulse);
   sim.impulses.keep(m, d, slot, rows, impulse);
-  lap.mark(kScatter);
+  timer.mark(kScatter);
   apply_forces(m, d);
-  lap.mark(kApply);
+  timer.mark(kApply);
   p.verdict.num_contacts = sim.rigid() ? p.contacts.count(Use::solved) : d->ncon;
   p.verdict.culled = d->ncon - p.verdict.num_contacts - p.verdict.ghosts;
   p.failed = bad_acceleration(m, d);
@@ -181,9 +181,9 @@ void last_part(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   if (!p.failed && sim.rigid()) keep_gaps(sim, m, d, p);
   if (!p.failed) write_solution(sim, m, d, p);
   if (p.failed) return fail(sim, m, d, p);
-  Lap lap(p);
+  PhaseTimer timer(p);
   sim.rk4 ? finish_rk4(sim, m, d, p) : finish_one_solve(sim, m, d, p);
-  lap.mark(kMujoco);
+  timer.mark(kMujoco);
 }
 
 constexpr int kBadNumbers[] = {mjWARN_BADQPOS, mjWARN_BADQVEL, mjWARN_BADQACC};
@@ -197,7 +197,7 @@ bool mujoco_failed(const mjModel* m, const mjData* d) {
 }
 
 void step_by_mujoco(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
-  Lap lap(p);
+  PhaseTimer timer(p);
   const int memory = memory_warnings(d);
   for (const int w : kBadNumbers) d->warning[w].number = 0;
   p.failed = bad_controls(m, d);
@@ -214,7 +214,7 @@ void step_by_mujoco(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   keep_sensors(sim, m, d, p);
   if (p.failed) refuse(p.verdict);
   if (bad_state(m, d)) recover(sim, m, d, p);
-  lap.mark(kMujoco);
+  timer.mark(kMujoco);
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ void correct_biases(const Impl& sim, const mjModel* m, const Passage& p, const S
 }
 
 // Rounds until the gaps are satisfied; leaves the best round in p.
-void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, Lap& lap) {
+void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, PhaseTimer& timer) {
   const auto& results = sim.buffers->results();
   const int most = s.measured ? sim.options.position_iterations : 1;
   double best = std::numeric_limits<double>::infinity();
@@ -126,7 +126,7 @@ void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, Lap& l
   for (int round = 0; !p.failed; ++round) {
     const double penetration = go_to_end(sim, m, d, p, s);
     const double short_by = shortfall(s);
-    lap.mark(kMujoco);
+    timer.mark(kMujoco);
     if (round == 0) s.missing = short_by;
     if (short_by < best) {
       best = short_by;
@@ -143,7 +143,7 @@ void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, Lap& l
       break;
     correct_biases(sim, m, p, s);
     solve_from(sim, p, results.impulse(p.slot));
-    lap.mark(kSolve);
+    timer.mark(kSolve);
   }
 }
 
@@ -231,12 +231,12 @@ bool may_fall_short(const Impl& sim, const Passage& p) {
 void keep_gaps(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   if (sim.buffers->rows(p.slot) == 0 || sim.options.contact.compliance > 0) return;
   if (!may_fall_short(sim, p)) return;
-  Lap lap(p);
+  PhaseTimer timer(p);
   mj_markStack(d);
   Step s = enter_step(sim, m, d, p);
   if (s.num_contacts > 0) {
     p.saved.keep_solution(*sim.buffers, p.slot);
-    iterate(sim, m, d, p, s, lap);
+    iterate(sim, m, d, p, s, timer);
     p.saved.restore_solution(*sim.buffers, p.slot);
     p.failed = false;  // of these solves: the step can continue without them
     if (s.measured) leave_step(m, d, s);

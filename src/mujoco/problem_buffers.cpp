@@ -47,15 +47,15 @@ void widen(std::vector<T>& slots, std::size_t num_envs, std::size_t from, std::s
 
 }  // namespace
 
-class ProblemBuffers::Lease {
+class ProblemBuffers::BorrowedWorkspace {
  public:
-  explicit Lease(ProblemBuffers& b) : b_(b) {
-    while (b_.leased_[index_].exchange(true, std::memory_order_acquire))
-      index_ = (index_ + 1) % b_.leased_.size();
+  explicit BorrowedWorkspace(ProblemBuffers& b) : b_(b) {
+    while (b_.borrowed_[index_].exchange(true, std::memory_order_acquire))
+      index_ = (index_ + 1) % b_.borrowed_.size();
   }
-  ~Lease() { b_.leased_[index_].store(false, std::memory_order_release); }
-  Lease(const Lease&) = delete;
-  Lease& operator=(const Lease&) = delete;
+  ~BorrowedWorkspace() { b_.borrowed_[index_].store(false, std::memory_order_release); }
+  BorrowedWorkspace(const BorrowedWorkspace&) = delete;
+  BorrowedWorkspace& operator=(const BorrowedWorkspace&) = delete;
   Workspace& workspace() const { return b_.workspaces_[index_]; }
 
  private:
@@ -71,7 +71,7 @@ ProblemBuffers::ProblemBuffers(const mjModel* m, int num_envs, int threads,
       nv_(int(m->nv)),
       nonzeros_of_M_(int(m->nC)),
       options_(options),
-      leased_(threads) {
+      borrowed_(threads) {
   const std::size_t envs = num_envs;
   M_.resize(envs * nonzeros_of_M_);
   a_free_.resize(envs * nv_);
@@ -129,7 +129,7 @@ void ProblemBuffers::reserve(int rows, int contacts) {
   max_rows_ = max_rows;
   max_contacts_ = max_contacts;
   workspaces_.clear();
-  for (std::size_t t = 0; t < leased_.size(); ++t)
+  for (std::size_t t = 0; t < borrowed_.size(); ++t)
     workspaces_.emplace_back(max_rows_, max_contacts_, 1);
 }
 
@@ -178,7 +178,8 @@ bool ProblemBuffers::in_velocities(int env) const {
 }
 
 void ProblemBuffers::form_delassus(int env) {
-  if (rows_[env] > 0 && !in_velocities(env)) form_delassus(env, Lease(*this).workspace());
+  if (rows_[env] > 0 && !in_velocities(env))
+    form_delassus(env, BorrowedWorkspace(*this).workspace());
 }
 
 void ProblemBuffers::form_delassus(int env, Workspace& workspace) {
@@ -186,17 +187,17 @@ void ProblemBuffers::form_delassus(int env, Workspace& workspace) {
 }
 
 void ProblemBuffers::solve(int env) {
-  const Lease lease(*this);
+  const BorrowedWorkspace borrowed(*this);
   const Watch::Scope asks(watch_);
   const auto problem = only(problems_->view(), env);
   const auto result = only(results_->view(), env);
   if (in_velocities(env)) {
-    solve_convex(problem, mechanism(env), slot(env).start, result, options_, lease.workspace());
+    solve_convex(problem, mechanism(env), slot(env).start, result, options_, borrowed.workspace());
     std::copy_n(results_->impulse(env), rows_[env], problems_->warm_start(env));
     if (results_->status(env) != EnvStatus::not_converged) return;
-    form_delassus(env, lease.workspace());
+    form_delassus(env, borrowed.workspace());
   }
-  stickslip::solve(problem, result, options_, lease.workspace());
+  stickslip::solve(problem, result, options_, borrowed.workspace());
 }
 
 // Environments that are solved in velocities have no rows there.
@@ -223,17 +224,17 @@ double ProblemBuffers::gpu_busy_seconds() const {
 }
 
 void ProblemBuffers::measure(int env) {
-  const Lease lease(*this);
+  const BorrowedWorkspace borrowed(*this);
   Measures measures;
   const auto result = only(results_->view(), env);
   stickslip::measure(only(problems_->view(), env),
                      EnvArray<const double>{result.impulse.data, result.impulse.stride},
-                     options_.law, &measures, lease.workspace(), options_.directions);
+                     options_.law, &measures, borrowed.workspace(), options_.directions);
   *result.residual = measures.residual;
 }
 
 void ProblemBuffers::form_missing_delassus(int env) {
-  if (in_velocities(env)) form_delassus(env, Lease(*this).workspace());
+  if (in_velocities(env)) form_delassus(env, BorrowedWorkspace(*this).workspace());
 }
 
 }  // namespace stickslip::mujoco

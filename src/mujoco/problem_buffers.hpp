@@ -60,7 +60,7 @@ class ProblemBuffers {
   HostResults<double>& results() { return *results_; }
 
  private:
-  class Lease;  // of one of the workspaces
+  class BorrowedWorkspace;  // of one of the workspaces
   void copy_slot(int env, HostProblems<double>& to);
   void copy_result(int env, HostResults<double>& to);
   void form_delassus(int env, Workspace& workspace);
@@ -73,7 +73,7 @@ class ProblemBuffers {
   std::unique_ptr<HostResults<double>> results_;
   std::vector<EnvShape> gpu_shape_;
   std::vector<Workspace> workspaces_;
-  std::vector<std::atomic<bool>> leased_;
+  std::vector<std::atomic<bool>> borrowed_;
   std::vector<double> J_, M_, a_free_, start_, free_velocity_;
   std::vector<MassFactor> factor_;
   std::vector<std::int32_t> rows_, efc_of_, J_row_, J_col_;

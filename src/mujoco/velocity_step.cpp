@@ -26,20 +26,20 @@ void find_end_velocity(const Impl& sim, const mjModel* m, const mjData* d, Passa
 
 // The problem of the contacts that are marked now, solved from the last solution.
 void solve_marked(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
-  Lap lap(p);
+  PhaseTimer timer(p);
   p.saved.keep_solution(*sim.buffers, p.slot);
   pose_problem(sim, m, d, p);
   const int rows = sim.buffers->rows(p.slot);
   p.saved.start(sim.buffers->slot(p.slot), rows, sim.buffers->problems().warm_start(p.slot));
   p.warm = true;
-  lap.mark(kGather);
+  timer.mark(kGather);
   ++p.verdict.second_solves;
   if (sim.buffers->rows(p.slot) == 0) return;
   sim.buffers->form_delassus(p.slot);
-  lap.mark(kDelassus);
+  timer.mark(kDelassus);
   sim.buffers->solve(p.slot);
   take_solution(sim, p);
-  lap.mark(kSolve);
+  timer.mark(kSolve);
 }
 
 // Repeats until the solution is that of all contacts except ghosts.

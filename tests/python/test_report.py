@@ -50,8 +50,8 @@ def test_worst_problems_are_those_of_the_largest_residuals():
     sim.qvel[:, 0] = np.linspace(0.1, 0.8, 8)
     worst, largest = WorstProblems(sim, most=3), np.zeros(8)
 
-    def on_step(account):
-        worst(account)
+    def on_step(record):
+        worst(record)
         env = int(np.argmax(sim.residual))
         largest[env] = max(largest[env], sim.residual[env])
 

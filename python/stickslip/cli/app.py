@@ -25,7 +25,7 @@ from stickslip.cli.training import play, train
 from stickslip.cli.view import view
 from stickslip.contact import SolveOptions, make_options
 from stickslip.files import ContactProblem, FileError, from_simulation, write
-from stickslip.run import Account, Controller, WorstProblems, simulate
+from stickslip.run import Controller, RunRecord, WorstProblems, simulate
 from stickslip.sim import BatchSim
 from stickslip.timeline import Timeline
 
@@ -108,13 +108,13 @@ def run_model(
         fail(f"--out: {error}")
     timeline = Timeline(envs, steps)
     controller = Controller(plain, envs, str(control), seed)
-    account, worst = _step(sim, controller, steps, name, timeline)
+    record, worst = _step(sim, controller, steps, name, timeline)
     settings = {"model": name, "file": str(file), **settings}
     settings |= {"control": str(control), "seed": seed, "integrator": sim.integrator}
     settings |= {"threads": sim.threads, "timestep": sim.timestep, "tol": tol}
     settings["residual_unit"] = "m/s²" if settings["law"] == "convex" else "m/s"
-    _report(console, account, settings)
-    _write(console, out, plain, account, settings, write_json)
+    _report(console, record, settings)
+    _write(console, out, plain, record, settings, write_json)
     timeline.save(out / "timeline.npz")
     if worst:
         write(out / "worst.h5", worst)
@@ -180,15 +180,15 @@ def _start(console: Console, model: str, envs: int, **options: Any) -> tuple[Pat
 
 def _step(
     sim: BatchSim, controller: Controller, steps: int, name: str, timeline: Timeline
-) -> tuple[Account, list[ContactProblem]]:
+) -> tuple[RunRecord, list[ContactProblem]]:
     """Steps the batch; returns the record and the worst problems."""
     worst = WorstProblems(sim)
     with _progress() as progress:
         task = progress.add_task(printable(f"{name}, {sim.num_envs} environments"), total=steps)
 
-        def on_step(account: Account) -> None:
-            worst(account)
-            timeline.add(account.steps - 1, sim.status, sim.residual)
+        def on_step(record: RunRecord) -> None:
+            worst(record)
+            timeline.add(record.steps - 1, sim.status, sim.residual)
             progress.advance(task)
 
         return simulate(sim, controller, steps, on_step), worst.problems
@@ -208,16 +208,16 @@ def _progress() -> Progress:
     return Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True))
 
 
-def _report(console: Console, account: Account, settings: dict[str, Any]) -> None:
-    data = account.as_dict()
-    env_steps = account.num_envs * account.steps
+def _report(console: Console, record: RunRecord, settings: dict[str, Any]) -> None:
+    data = record.as_dict()
+    env_steps = record.num_envs * record.steps
     title = Text(f"{settings['model']}, law {settings['law']}")
     table = Table("", "", title=title, show_header=False)
-    table.add_row("environments x steps", f"{account.num_envs:,} x {account.steps:,}")
-    table.add_row("env-steps/s", f"{account.env_steps_per_second:,.0f}")
+    table.add_row("environments x steps", f"{record.num_envs:,} x {record.steps:,}")
+    table.add_row("env-steps/s", f"{record.env_steps_per_second:,.0f}")
     table.add_section()
     for stage, seconds in data["stage_seconds"].items():
-        share = 100 * seconds / max(account.seconds, 1e-30)
+        share = 100 * seconds / max(record.seconds, 1e-30)
         micro = 1e6 * seconds / env_steps
         table.add_row(f"time in {stage}", f"{seconds:8.3f} s {share:5.1f} %  {micro:8.2f} µs each")
     table.add_section()
@@ -243,29 +243,29 @@ def _write(
     console: Console,
     out: Path,
     model: Any,
-    account: Account,
+    record: RunRecord,
     settings: dict[str, Any],
     write_json: bool,
 ) -> None:
     image = out / "run.png"
-    title = f"{settings['model']}: {account.num_envs:,} environments, law {settings['law']}"
+    title = f"{settings['model']}: {record.num_envs:,} environments, law {settings['law']}"
     own_law = "convex" if settings["law"] == "mujoco" else settings["law"]
     options = make_options(own_law, "auto", settings["precision"], settings["tol"], None)
     rendered = picture.draw(
         image,
         model,
-        account,
+        record,
         title=title,
         tolerance=_core.tolerance(options, 0.0),
         unit=settings["residual_unit"],
     )
     console.print(cell(f"wrote {image}" + ("" if rendered else " (no OpenGL: without frames)")))
     if write_json:
-        record = {
+        contents = {
             "machine": info.facts(),
             "settings": settings,
-            **account.as_dict(),
+            **record.as_dict(),
             "picture": {"file": str(image), "rendered": rendered},
         }
-        (out / "run.json").write_text(json.dumps(record, indent=2, allow_nan=False) + "\n")
+        (out / "run.json").write_text(json.dumps(contents, indent=2, allow_nan=False) + "\n")
         console.print(cell(f"wrote {out / 'run.json'}"))
