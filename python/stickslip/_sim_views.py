@@ -69,6 +69,16 @@ class SimViews:
         return self._core.xfrc_applied
 
     @_view
+    def mocap_pos(self) -> np.ndarray:
+        """(N, nmocap, 3) m, world frame: positions of the bodies that the caller moves."""
+        return self._core.mocap_pos.reshape(len(self.qpos), -1, 3)
+
+    @_view
+    def mocap_quat(self) -> np.ndarray:
+        """(N, nmocap, 4) their orientations, unit quaternions (w, x, y, z)."""
+        return self._core.mocap_quat.reshape(len(self.qpos), -1, 4)
+
+    @_view
     def time(self) -> np.ndarray:
         """(N,) s"""
         return self._core.time[:, 0]

@@ -13,7 +13,8 @@ import numpy as np
 from stickslip import _arrays as check
 from stickslip import _core
 from stickslip._core import Law, Precision, Solver, Status
-from stickslip._sim_views import SimViews
+from stickslip._model_source import Model, ModelSource
+from stickslip._sim_copies import SimCopies
 from stickslip.contact import Backend, SolveOptions, make_options, use_cuda
 
 SimLaw = Literal["coulomb", "convex", "pyramid", "box", "frictionless", "mujoco"]
@@ -21,7 +22,7 @@ Integrator = Literal["model", "euler", "rk4", "implicit", "implicitfast"]
 Softness = Literal["rigid", "model"]
 
 
-class BatchSim(SimViews):
+class BatchSim(SimCopies):
     """N environments of one model. MuJoCo does what comes before and after the contact solve, on
     its own thread pool; between these, all contact problems are formed and solved as one batch.
 
@@ -40,8 +41,13 @@ class BatchSim(SimViews):
     bits of an environment depend on its state and controls alone, not on `num_envs`, `threads` or
     its neighbours. A call during another thread's call raises RuntimeError.
 
+    `copy.deepcopy` and pickling give a simulation in the same state, which steps to the same bits;
+    its `statistics` and timings begin at zero. The pickle of a model file contains only its path.
+
     Args:
-        model: path of an MJCF or URDF file or a compiled .mjb, or MJCF text (it begins with "<").
+        model: path of an MJCF or URDF file or a compiled .mjb, MJCF text (it begins with "<"), a
+            mujoco.MjModel, or a mujoco.MjSpec. The bits are the same for each. A model or spec is
+            copied: later changes to it have no effect.
         num_envs: number of environments.
         law: see above.
         solver, precision, tol, backend: as in `stickslip.solve`. The tolerance is in m/s, with
@@ -77,7 +83,7 @@ class BatchSim(SimViews):
 
     def __init__(
         self,
-        model: str | os.PathLike[str],
+        model: Model,
         num_envs: int = 1,
         *,
         law: SimLaw = "coulomb",
@@ -99,7 +105,10 @@ class BatchSim(SimViews):
         position_tolerance: float = 1e-6,
         fields: Sequence[str] = (),
     ) -> None:
-        file, text = _source(model)
+        arguments = {name: value for name, value in locals().items() if name != "self"}
+        source = ModelSource.of(model)
+        self._arguments = {**arguments, "model": source}
+        self._varied = {}
         mujoco_law = law == "mujoco"
         if isinstance(law, str):
             check.one_of("law", law, (*Law.__members__, "mujoco"))
@@ -107,8 +116,10 @@ class BatchSim(SimViews):
         budgets = SolveOptions(thorough=False) if options is None else options
         self._options = make_options(own_law, solver, precision, tol, budgets)
         self._core = _core.BatchSim(
-            file,
-            text,
+            source.file,
+            source.text,
+            source.binary,
+            source.fixes_memory,
             num_envs=check.count("num_envs", num_envs, low=1),
             mujoco_law=mujoco_law,
             options=self._options,
@@ -131,6 +142,12 @@ class BatchSim(SimViews):
         self._warned = False  # of failures
         for message in self._core.warnings:
             warnings.warn(message, stacklevel=2)
+
+    def __repr__(self) -> str:
+        name, law = self._arguments["model"].name, self.law
+        law = law if isinstance(law, str) else law.name
+        integrator = ("euler", "rk4", "implicit", "implicitfast")[self._core.integrator]
+        return f"BatchSim({name}, num_envs={self.num_envs}, law={law!r}, integrator={integrator!r})"
 
     def step(self, ctrl: Any = None, substeps: int = 1) -> np.ndarray:
         """Advances all environments by `substeps` time steps; returns `status`.
@@ -196,7 +213,9 @@ class BatchSim(SimViews):
             )
         if not np.isfinite(numbers).all():
             raise ValueError("values: expected finite numbers")
-        self._core.vary(field, numbers.reshape(self.num_envs, -1))
+        numbers = numbers.reshape(self.num_envs, -1)
+        self._core.vary(field, numbers)
+        self._varied[field] = numbers.copy()
 
     def contacts(self, env: int) -> list[dict[str, Any]]:
         """Contacts of the latest solve: position, frame (rows normal, tangents; the normal points
@@ -250,18 +269,6 @@ class BatchSim(SimViews):
         them (a lower bound: where both halves are on the GPU, `gpu_busy` counts twice).
         """
         return self._core.timings()
-
-
-def _source(model: Any) -> tuple[str, str]:
-    """(path, text), one of them empty."""
-    if isinstance(model, str) and model.lstrip().startswith("<"):
-        return "", model
-    try:
-        return os.fsdecode(os.fspath(model)), ""
-    except TypeError:
-        raise TypeError(
-            f"model: expected a path or MJCF text, got {type(model).__name__}"
-        ) from None
 
 
 def _margin(value: Any) -> float:

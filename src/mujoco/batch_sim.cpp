@@ -1,6 +1,7 @@
 #include "src/mujoco/batch_sim.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -71,24 +72,11 @@ void check_position_options(const SimOptions& o, const mjModel& m) {
 }
 
 int component_bit(StateComponent c) {
-  switch (c) {
-    case StateComponent::time:
-      return mjSTATE_TIME;
-    case StateComponent::qpos:
-      return mjSTATE_QPOS;
-    case StateComponent::qvel:
-      return mjSTATE_QVEL;
-    case StateComponent::act:
-      return mjSTATE_ACT;
-    case StateComponent::ctrl:
-      return mjSTATE_CTRL;
-    case StateComponent::qacc:
-      return mjSTATE_WARMSTART;
-    case StateComponent::qfrc_applied:
-      return mjSTATE_QFRC_APPLIED;
-    default:
-      return mjSTATE_XFRC_APPLIED;
-  }
+  static constexpr std::array kBits = {
+      mjSTATE_INTEGRATION,  mjSTATE_TIME,      mjSTATE_QPOS,      mjSTATE_QVEL,
+      mjSTATE_ACT,          mjSTATE_CTRL,      mjSTATE_WARMSTART, mjSTATE_QFRC_APPLIED,
+      mjSTATE_XFRC_APPLIED, mjSTATE_MOCAP_POS, mjSTATE_MOCAP_QUAT};
+  return kBits[std::size_t(c)];
 }
 
 // Memory of the environments alone; a lower bound.

@@ -79,7 +79,9 @@ enum class StateComponent {
   ctrl,
   qacc,  ///< of the latest step, the warm start of MuJoCo
   qfrc_applied,
-  xfrc_applied
+  xfrc_applied,
+  mocap_pos,
+  mocap_quat
 };
 
 /// The problem of one environment in the latest solve (docs/mathematics.md §1) and its verdict; in

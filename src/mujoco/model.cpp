@@ -94,4 +94,16 @@ LoadedModel load_model_text(const std::string& xml) {
   });
 }
 
+LoadedModel load_model_bytes(std::string_view bytes) {
+  return guarded("the given model", [&](char*, int) {
+    return LoadedModel{ModelPtr{mj_loadModelBuffer(bytes.data(), mjtSize(bytes.size()))}};
+  });
+}
+
+std::string bytes_of(const mjModel& m) {
+  std::string bytes(std::size_t(mj_sizeModel(&m)), '\0');
+  mj_saveModel(&m, nullptr, bytes.data(), mjtSize(bytes.size()));
+  return bytes;
+}
+
 }  // namespace stickslip::mujoco

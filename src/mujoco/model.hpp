@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stickslip::mujoco {
@@ -28,6 +29,12 @@ LoadedModel load_model_file(const std::string& path);
 
 /// The same for MJCF or URDF text.
 LoadedModel load_model_text(const std::string& xml);
+
+/// The same for a model in the binary form of mj_saveModel.
+LoadedModel load_model_bytes(std::string_view bytes);
+
+/// The binary form of a model.
+std::string bytes_of(const mjModel& m);
 
 /// Applies `integrator` ("" or "model": the model's own; "euler", "rk4", "implicit",
 /// "implicitfast"). For laws that replace MuJoCo's solver, refuses by name the options that cannot
