@@ -76,14 +76,21 @@ def _frames(model: Any, film: list[np.ndarray]) -> list[tuple[str, np.ndarray]]:
         return []
 
 
+def follow(camera: Any, data: Any) -> None:
+    """Points the free camera at the first body, far enough away to show all bodies."""
+    if len(data.xpos) < 2:
+        return
+    camera.lookat[:] = data.xpos[1]
+    reach = np.linalg.norm(data.xpos[1:] - data.xpos[1], axis=1).max()
+    camera.distance = max(3 * reach, 0.5)
+
+
 def _render(renderer: Any, camera: Any, model: Any, data: Any, qpos: np.ndarray) -> np.ndarray:
     import mujoco
 
     data.qpos[:] = qpos
     mujoco.mj_forward(model, data)
-    camera.lookat[:] = data.xpos[1]
-    reach = np.linalg.norm(data.xpos[1:] - data.xpos[1], axis=1).max()
-    camera.distance = max(3 * reach, 0.5)
+    follow(camera, data)
     renderer.update_scene(data, camera)
     return renderer.render()
 

@@ -4,16 +4,25 @@ friction law, and each step of each environment has a verdict.
 Importing this module registers them, for instance:
 
     gymnasium.make_vec("stickslip/Ant-v5", num_envs=1024)
+    gymnasium.make("stickslip/Ant-v5", render_mode="rgb_array")
 """
 
 from __future__ import annotations
 
+import os
+
 import gymnasium
+
+from stickslip.picture import choose_opengl
+
+if not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
+    choose_opengl()  # before mujoco is imported
 
 from stickslip.envs.base import BatchEnv
 from stickslip.envs.grasp import Grasp
 from stickslip.envs.locomotion import G1, Go1, VelocityTracking
 from stickslip.envs.planar import HalfCheetah, Hopper, Walker2d
+from stickslip.envs.single import SingleEnv, single
 from stickslip.envs.spatial import Ant, Humanoid
 
 __all__ = [
@@ -25,6 +34,7 @@ __all__ = [
     "HalfCheetah",
     "Hopper",
     "Humanoid",
+    "SingleEnv",
     "VelocityTracking",
     "Walker2d",
 ]
@@ -41,4 +51,9 @@ REGISTERED: dict[str, tuple[type[BatchEnv], int]] = {
     "stickslip/Grasp-v0": (Grasp, 250),
 }
 for _name, (_family, _steps) in REGISTERED.items():
-    gymnasium.register(_name, vector_entry_point=_family, max_episode_steps=_steps)
+    gymnasium.register(
+        _name,
+        entry_point=single(_family),
+        vector_entry_point=_family,
+        max_episode_steps=_steps,
+    )

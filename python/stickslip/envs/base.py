@@ -17,7 +17,9 @@ from gymnasium.vector.utils import batch_space
 from stickslip import _arrays as check
 from stickslip import models
 from stickslip._core import Status
+from stickslip.envs._arguments import check_arguments
 from stickslip.envs._infos import add_final, add_infos
+from stickslip.envs._pictures import RENDER_MODES, Pictures
 from stickslip.envs.randomization import Randomization
 from stickslip.sim import BatchSim
 
@@ -48,6 +50,10 @@ class BatchEnv(VectorEnv):
         autoreset_mode: of `gymnasium.vector.AutoresetMode`.
         randomize: ranges of factors, by name: see `Randomization`. Drawn again by each reset of the
             whole batch.
+        render_mode: "rgb_array", or None. `render` then returns one picture per environment, as
+            Gymnasium's RecordVideo and HumanRendering for vector environments expect.
+        width, height, camera: of pictures: pixels, and name or number of one of the model's
+            cameras; default "track" if there is one, else one that follows the first body.
         law, integrator, simulation: of `BatchSim` (solver, precision, backend, threads, ...). The
             default of integrator is the model's; where it is RK4, implicitfast with rigid laws.
     """
@@ -64,8 +70,15 @@ class BatchEnv(VectorEnv):
         randomize: Mapping[str, tuple[float, float]] | None = None,
         law: str = "coulomb",
         integrator: str | None = None,
+        render_mode: str | None = None,
+        width: int = 480,
+        height: int = 480,
+        camera: str | int | None = None,
         **simulation: Any,
     ) -> None:
+        self.render_mode = render_mode
+        self._pictures = Pictures(render_mode, width, height, camera)
+        check_arguments(type(self).__name__, simulation)
         self.model = models.load(model)
         if integrator is None:
             rk4 = self.model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4
@@ -78,7 +91,11 @@ class BatchEnv(VectorEnv):
         self.frame_skip = check.count("frame_skip", frame_skip, low=1)
         self.max_episode_steps = max_episode_steps
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.metadata = {"autoreset_mode": self.autoreset_mode, "render_modes": []}
+        self.metadata = {
+            "autoreset_mode": self.autoreset_mode,
+            "render_modes": RENDER_MODES,
+            "render_fps": round(1.0 / self.dt),
+        }
         self.initial_qpos = self.model.qpos0.copy()
         self.randomization = Randomization(self.model, randomize or {})
         self.failures = np.zeros(self.num_envs, np.int64)
@@ -216,6 +233,14 @@ class BatchEnv(VectorEnv):
         add_infos(infos, values, good)
         add_infos(infos, self.reset_info() if resetting.any() else {}, resetting)
         return self._observations.copy(), rewards, terminated, truncated, infos
+
+    def render(self) -> tuple[np.ndarray, ...] | None:
+        """(height, width, 3) uint8 of each environment, in its present state."""
+        return self._pictures.draw(self.sim)
+
+    def close_extras(self, **_: Any) -> None:
+        if hasattr(self, "_pictures"):  # the destructor closes what its constructor refused, too
+            self._pictures.close()
 
     # Private.
 

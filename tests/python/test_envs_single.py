@@ -1,0 +1,101 @@
+"""Environments as Gymnasium's users make them: one at a time, with pictures and videos."""
+
+import os
+import subprocess
+import sys
+from ctypes.util import find_library
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import stickslip.envs
+from stickslip.envs import REGISTERED, Ant, BatchEnv
+
+QUIET = "ignore:.*(obs.*infinity|not within the observation space|precision lowered|spec).*"
+
+
+def made(name: str, **arguments):
+    try:
+        return gymnasium.make(name, **arguments)
+    except ValueError as error:
+        pytest.skip(str(error).splitlines()[0])
+
+
+@pytest.mark.parametrize("name", REGISTERED)
+@pytest.mark.filterwarnings(QUIET)
+def test_check_env(name):
+    check_env(made(name).unwrapped, skip_render_check=True)
+
+
+def test_one_environment_is_the_batch_of_one():
+    env = gymnasium.make("stickslip/Hopper-v5", reset_noise_scale=1e-3)
+    batch = gymnasium.make_vec("stickslip/Hopper-v5", num_envs=1, reset_noise_scale=1e-3)
+    one, info = env.reset(seed=3)
+    many, infos = batch.reset(seed=3)
+    np.testing.assert_array_equal(one, many[0])
+    for _ in range(30):
+        action = env.action_space.sample()
+        *one, info = env.step(action)
+        *many, infos = batch.step(action[None])
+        for a, b in zip(one, many, strict=True):
+            np.testing.assert_array_equal(a, b[0])
+        assert info["status"] == infos["status"][0] == 0
+        assert info["residual"] == infos["residual"][0]
+        if one[2] or one[3]:
+            break
+
+
+def test_time_limit():
+    env = gymnasium.make("stickslip/HalfCheetah-v5", max_episode_steps=5)
+    env.reset(seed=0)
+    truncated = [env.step(env.action_space.sample())[3] for _ in range(5)]
+    assert truncated == [False] * 4 + [True]
+
+
+# MuJoCo selects OpenGL when it is imported: another process.
+PICTURES = """
+import numpy as np
+from stickslip.envs import Ant
+env = Ant(2, render_mode="rgb_array", width=160, height=120, integrator="implicitfast")
+env.reset(seed=0)
+env.sim.qpos[1, 2] += 1.0
+frames = env.render()
+assert [frame.shape for frame in frames] == [(120, 160, 3)] * 2
+assert all(frame.dtype == np.uint8 and frame.std() > 10 for frame in frames)
+assert np.abs(frames[0].astype(float) - frames[1]).mean() > 1
+env.close()
+one = gymnasium.make("stickslip/Hopper-v5", render_mode="rgb_array")
+one.reset(seed=0)
+assert one.render().shape == (480, 480, 3)
+env = Ant(1, render_mode="rgb_array", camera="trak", integrator="implicitfast")
+env.reset(seed=0)
+try:
+    env.render()
+except ValueError as error:
+    assert "camera: expected one of ['track'], got 'trak'" in str(error)
+    print("done")
+"""
+
+
+@pytest.mark.skipif(find_library("EGL") is None, reason="no EGL: MuJoCo cannot draw")
+def test_pictures_show_the_robot_and_differ_by_environment():
+    surroundings = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "MUJOCO_GL")}
+    script = "import gymnasium" + PICTURES
+    result = subprocess.run(
+        [sys.executable, "-c", script],
+        env=surroundings,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.stdout == "done\n", result.stderr
+
+
+def test_wrong_use_is_named():
+    with pytest.raises(TypeError, match="Ant: unexpected argument 'solvr'; did you mean solver"):
+        Ant(2, solvr="pgs")
+    with pytest.raises(ValueError, match="render_mode: expected rgb_array or None, got 'movie'"):
+        Ant(2, render_mode="movie")
+    assert issubclass(stickslip.envs.Ant, BatchEnv)
