@@ -3,8 +3,11 @@ table."""
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -82,6 +85,7 @@ class RunRecord:
     num_envs: int
     steps: int = 0
     seconds: float = 0.0  #: wall time in BatchSim.step
+    interrupted: bool = False  #: by Ctrl-C, after `steps`
     stages: dict[str, float] = field(default_factory=dict)  #: seconds
     status: np.ndarray = field(default_factory=lambda: np.zeros(len(Status), np.int64))
     solver: np.ndarray = field(default_factory=lambda: np.zeros(len(Solver), np.int64))
@@ -121,6 +125,7 @@ class RunRecord:
         return {
             "environments": self.num_envs,
             "steps": self.steps,
+            "interrupted": self.interrupted,
             "seconds": self.seconds,
             "env_steps_per_second": self.env_steps_per_second,
             "stage_seconds": self.stages,
@@ -170,21 +175,46 @@ def simulate(
     steps: int,
     on_step: Callable[[RunRecord], None] = lambda record: None,
 ) -> RunRecord:
-    """Steps the batch; calls `on_step` after every step."""
+    """Steps the batch; calls `on_step` after every step. Ctrl-C ends it after the step in progress,
+    a second one at once, with KeyboardInterrupt."""
     record = RunRecord(sim.num_envs)
     before = sim.timings()
     every = max(1, steps // _MAX_FRAMES)
-    for step in range(steps):
-        ctrl = controller(step, step * sim.timestep)
-        start = time.perf_counter()
-        sim.step(ctrl)
-        record.seconds += time.perf_counter() - start
-        record.add(sim, film=step % every == 0 or step == steps - 1)
-        on_step(record)
+    with _ctrl_c() as pressed:
+        for step in range(steps):
+            ctrl = controller(step, step * sim.timestep)
+            start = time.perf_counter()
+            sim.step(ctrl)
+            record.seconds += time.perf_counter() - start
+            record.add(sim, film=step % every == 0 or step == steps - 1)
+            on_step(record)
+            if pressed:
+                record.interrupted = True
+                break
     after = sim.timings()
     record.stages = {stage: after[stage] - before[stage] for stage in STAGES}
     record.stages["other"] = max(0.0, record.seconds - sum(record.stages.values()))
     return record
+
+
+@contextmanager
+def _ctrl_c() -> Iterator[list[int]]:
+    """A list that is no longer empty once Ctrl-C was pressed. Only the main thread can do this."""
+    pressed: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield pressed
+        return
+    previous = signal.getsignal(signal.SIGINT)
+
+    def note(number: int, _: Any) -> None:
+        pressed.append(number)
+        signal.signal(signal.SIGINT, previous)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, previous)
 
 
 def _summary(by_step: list[tuple[float, int]]) -> dict[str, float]:

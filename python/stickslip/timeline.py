@@ -38,6 +38,15 @@ class Timeline:
             quantiles = np.quantile(finite, QUANTILES)
             np.maximum(self.residual[column], quantiles, out=self.residual[column])
 
+    def end(self, steps: int) -> None:
+        """Leaves out the steps from `steps` on, which were not made."""
+        columns = -(-steps * self.status.shape[1] // self.steps)
+        self.steps, self.status, self.residual = (
+            steps,
+            self.status[:, :columns],
+            self.residual[:columns],
+        )
+
     def save(self, file: Path) -> None:
         """Writes it as an .npz file."""
         size = {"num_envs": self.num_envs, "steps": self.steps}

@@ -109,6 +109,7 @@ def _worst(file: Path, unit: str) -> str:
     problems = sorted(judged, key=lambda p: -p.stored.residual)
     if not problems:
         return f"<p>{file.name} has no problem with a verdict.</p>\n"
+    drawable = [p for p in problems if p.rows > 0]
     link = "data:application/x-hdf5;base64," + base64.b64encode(file.read_bytes()).decode()
     rows = [f"<tr><th>problem</th><th>status</th><th>residual, {unit}</th><th>rows</th></tr>"]
     for p in problems:
@@ -120,7 +121,7 @@ def _worst(file: Path, unit: str) -> str:
         "<table>\n" + "\n".join(rows) + "\n</table>\n"
         f'<p>Their problems: <a id="problems" download="worst.h5" href="{link}">worst.h5</a> '
         "(<code>stickslip solve worst.h5</code> solves them again).</p>\n"
-        + _figure(_draw_problems, problems)
+        + (_figure(_draw_problems, drawable) if drawable else "")
     )
 
 

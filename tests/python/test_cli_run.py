@@ -1,0 +1,75 @@
+"""`stickslip run` without a picture and ended by Ctrl-C; `stickslip --version`."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+from sim_models import FALLING
+from typer.testing import CliRunner
+
+import stickslip
+from stickslip.cli import app
+from stickslip.timeline import Timeline
+
+RUN = [sys.executable, "-m", "stickslip.cli", "run"]
+
+
+def test_version():
+    result = CliRunner().invoke(app, ["--version"])
+    assert (result.exit_code, result.stdout) == (0, f"stickslip {stickslip.__version__}\n")
+
+
+def test_a_run_without_a_picture(tmp_path):
+    model = tmp_path / "box.xml"
+    model.write_text(FALLING)
+    arguments = ["run", str(model), "--envs", "2", "--steps", "3", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, [*arguments, "--no-picture"])
+    assert result.exit_code == 0, result.output
+    assert not (tmp_path / "out/run.png").exists()
+    numbers = json.loads((tmp_path / "out/run.json").read_text())
+    assert numbers["picture"] is None
+    assert not numbers["interrupted"]
+    assert CliRunner().invoke(app, ["report", str(tmp_path / "out")]).exit_code == 0
+
+
+def test_ctrl_c_writes_the_steps_that_were_made(tmp_path):
+    model, out = tmp_path / "box.xml", tmp_path / "out"
+    model.write_text(FALLING)
+    arguments = [str(model), "--envs", "4", "--steps", "100000000", "--out", str(out)]
+    process = subprocess.Popen(
+        [*RUN, *arguments, "--no-picture"],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    while not out.exists():  # made before the first step
+        assert process.poll() is None, process.communicate()[1]
+        time.sleep(0.05)
+    time.sleep(1.0)
+    start = time.monotonic()
+    os.kill(process.pid, signal.SIGINT)
+    _, messages = process.communicate(timeout=20)
+    assert time.monotonic() - start < 10
+    assert process.returncode == 130, messages
+    numbers = json.loads((out / "run.json").read_text())
+    assert numbers["interrupted"]
+    assert 0 < numbers["steps"] < 100000000
+    assert sum(numbers["status"].values()) == 4 * numbers["steps"]
+    assert f"interrupted after {numbers['steps']} of 100000000 steps" in messages
+    timeline = Timeline.load(out / "timeline.npz")
+    assert timeline.steps == numbers["steps"]
+
+
+def test_a_timeline_that_ends_early_has_only_its_steps():
+    timeline = Timeline(3, 2000)
+    for step in range(501):
+        timeline.add(step, np.array([0, 1, 0]), np.array([1e-9, 1.0, np.inf]))
+    timeline.end(501)
+    assert timeline.steps == 501
+    assert timeline.status.shape == (3, 251)
+    assert (timeline.status[1] == 1).all()
+    assert (timeline.residual[:, 2] == 1.0).all()
