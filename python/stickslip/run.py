@@ -3,11 +3,8 @@ table."""
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -15,6 +12,7 @@ import numpy as np
 
 from stickslip import _json
 from stickslip._core import Solver, Status
+from stickslip._interrupt import ctrl_c
 from stickslip.files import ContactProblem, from_simulation
 from stickslip.sim import BatchSim
 
@@ -180,7 +178,7 @@ def simulate(
     record = RunRecord(sim.num_envs)
     before = sim.timings()
     every = max(1, steps // _MAX_FRAMES)
-    with _ctrl_c() as pressed:
+    with ctrl_c() as pressed:
         for step in range(steps):
             ctrl = controller(step, step * sim.timestep)
             start = time.perf_counter()
@@ -195,26 +193,6 @@ def simulate(
     record.stages = {stage: after[stage] - before[stage] for stage in STAGES}
     record.stages["other"] = max(0.0, record.seconds - sum(record.stages.values()))
     return record
-
-
-@contextmanager
-def _ctrl_c() -> Iterator[list[int]]:
-    """A list that is no longer empty once Ctrl-C was pressed. Only the main thread can do this."""
-    pressed: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield pressed
-        return
-    previous = signal.getsignal(signal.SIGINT)
-
-    def note(number: int, _: Any) -> None:
-        pressed.append(number)
-        signal.signal(signal.SIGINT, previous)
-
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield pressed
-    finally:
-        signal.signal(signal.SIGINT, previous)
 
 
 def _summary(by_step: list[tuple[float, int]]) -> dict[str, float]:

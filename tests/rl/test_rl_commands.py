@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import imageio.v3 as imageio
@@ -21,6 +23,7 @@ def hopper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("rl") / "hopper"
     ran = run("train", "Hopper-v5", "--out", out, "--steps", "8192", "--envs", "32")
     assert ran.returncode == 0, ran.stderr
+    (out / "printed.txt").write_text(ran.stdout)
     return out
 
 
@@ -47,10 +50,44 @@ def test_numbers_are_logged(hopper: Path) -> None:
     assert 0 < lines[-1]["largest_residual"] < 1e-6
 
 
+def test_the_last_lines_name_the_run_and_how_to_see_it(hopper: Path) -> None:
+    last = (hopper / "printed.txt").read_text().strip().splitlines()[-2:]
+    assert last[0].startswith(f"{hopper}: 8,192 steps, return ")
+    assert last[1] == f"see it with: stickslip play {hopper} --video {hopper}.mp4"
+
+
+def test_a_run_is_saved_by_ctrl_c_and_resumed(tmp_path: Path) -> None:
+    out = tmp_path / "hopper"
+    train = ("train", "Hopper-v5", "--out", out, "--envs", "32")
+    command = [sys.executable, "-m", "stickslip.cli", *map(str, train)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not (out / "progress.jsonl").exists():
+        assert process.poll() is None, process.communicate()[1]
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    told, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert f"stickslip train Hopper-v5 --out {out} --resume" in told
+
+    def steps() -> list[int]:
+        lines = (out / "progress.jsonl").read_text().splitlines()
+        return [json.loads(line)["steps"] for line in lines]
+
+    before = steps()
+    assert before[-1] < 5_000_000
+    ran = run(*train, "--resume", "--steps", str(before[-1] + 2048))
+    assert ran.returncode == 0, ran.stderr
+    assert steps() == [*before, before[-1] + 2048]
+    ran = run("train", "Ant-v5", "--out", out, "--resume")
+    assert ran.returncode == 2
+    assert "is a run of stickslip/Hopper-v5, not of stickslip/Ant-v5" in ran.stderr
+
+
 def test_misuse_is_told(hopper: Path, tmp_path: Path) -> None:
     for arguments, message in (
         (("train", "Hopper-v5", "--out", hopper), "has a run already"),
         (("train", "Hoper-v5", "--out", tmp_path), "Hoper"),
+        (("train", "Hopper-v5", "--out", tmp_path, "--resume"), "has no checkpoint.pt"),
         (("play", tmp_path), "no policy.pt there"),
     ):
         ran = run(*arguments)

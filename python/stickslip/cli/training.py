@@ -21,23 +21,33 @@ Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder that `stickslip
 
 def train(
     env: Annotated[str, typer.Argument(metavar="ENV", help="Ant-v5, HalfCheetah-v5, Go1-v0, ...")],
-    out: Annotated[Path, typer.Option(help="Folder of the run; must not have one.")],
-    steps: Annotated[int, typer.Option(min=1, help="Environment steps, in all.")] = 5_000_000,
+    out: Annotated[Path, typer.Option(help="Folder of the run; without --resume, a new one.")],
+    steps: Annotated[
+        int | None,
+        typer.Option(min=1, help="Environment steps, in all; default 5,000,000, or the run's."),
+    ] = None,
     envs: choice.Envs = 64,
     law: choice.SimLaw = SimLawName.coulomb,
     seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
     threads: choice.Threads = None,
     device: Annotated[str, typer.Option(help="Of the networks: cpu, cuda.")] = "cpu",
+    resume: Annotated[
+        bool,
+        typer.Option(help="Continue the run in --out from its checkpoint."),
+    ] = False,
 ) -> None:
-    """Train a policy by proximal policy optimization, on one process or under torchrun."""
+    """Train a policy by proximal policy optimization, on one process or under torchrun. Ctrl-C
+    saves and ends; --resume continues."""
     ppo = _import("ppo")
-    if (out / "policy.pt").exists() or (out / "progress.jsonl").exists():
-        fail(f"--out: {out} has a run already")
+    if not resume and ((out / "policy.pt").exists() or (out / "progress.jsonl").exists()):
+        fail(f"--out: {out} has a run already (--resume continues it)")
+    if resume and not (out / "checkpoint.pt").exists():
+        fail(f"--resume: {out} has no checkpoint.pt")
     options = {"law": str(law), "threads": threads}
     first = os.getenv("RANK", "0") == "0"
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(), disable=not first) as progress:
-        task = progress.add_task(env, total=steps)
+        task = progress.add_task(env)
 
         def report(numbers: dict[str, float]) -> None:
             earned = f"return {numbers['return']:.0f}" if "return" in numbers else env
@@ -45,13 +55,34 @@ def train(
 
         import gymnasium
 
-        settings = ppo.Settings(full_id(env), steps, envs, seed, options, device=device)
+        if resume:
+            settings = ppo.Settings(**_import("checkpoint").load(out)["settings"])
+            settings.steps = steps or settings.steps
+            if settings.env != full_id(env):
+                fail(f"--resume: {out} is a run of {settings.env}, not of {full_id(env)}")
+        else:
+            arguments = (full_id(env), steps or ppo.Settings.steps, envs, seed, options)
+            settings = ppo.Settings(*arguments, device=device)
+        progress.update(task, total=settings.steps)
         try:
-            trainer = ppo.Trainer(settings, out)
+            trainer = ppo.Trainer(settings, out, resume)
         except (gymnasium.error.Error, FileNotFoundError, RuntimeError, ValueError) as error:
             fail(str(error))
         trainer.train(report)
         trainer.processes.close()
+    if first:
+        _conclude(trainer, out, env)
+
+
+def _conclude(trainer: Any, out: Path, env: str) -> None:
+    """The last lines of a training."""
+    earned = (
+        f", return {sum(trainer.returns) / len(trainer.returns):.0f}" if trainer.returns else ""
+    )
+    print(f"{out}: {trainer.done_steps:,} steps{earned}")
+    if trainer.interrupted:
+        print(f"interrupted; continue with: stickslip train {env} --out {out} --resume")
+    print(f"see it with: stickslip play {out} --video {out}.mp4")
 
 
 def play(

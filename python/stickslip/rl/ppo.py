@@ -10,7 +10,6 @@ over the processes, so that all hold the same agent.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import time
@@ -29,6 +28,8 @@ from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 
 import stickslip.envs  # noqa: F401  (registers them)
+from stickslip._interrupt import ctrl_c
+from stickslip.rl import checkpoint
 from stickslip.rl.agent import Agent
 from stickslip.rl.settings import Settings
 
@@ -63,6 +64,12 @@ class Processes:
         flat /= self.count
         for tensor, values in zip(tensors, flat.split([t.numel() for t in tensors]), strict=True):
             tensor.copy_(values.view_as(tensor))
+
+    def any(self, value: bool) -> bool:
+        """Whether it is true in one of the processes: all have the same answer."""
+        share = torch.tensor([float(value)], device=self.device)
+        self.average([share])
+        return bool(share > 0)
 
     def add(self, scale: Any, rows: Tensor) -> None:
         """Adds rows (N, size), the same number from each process, to a RunningScale."""
@@ -103,10 +110,13 @@ class Trainer:
 
     Args:
         settings: of the run.
-        run: folder for TensorBoard's log, `progress.jsonl` and `policy.pt`; made if absent.
+        run: folder for TensorBoard's log, `progress.jsonl`, `policy.pt` and `checkpoint.pt`; made
+            if absent.
+        resume: continue from the checkpoint in `run`, with its agent, optimizer and counts. The
+            environments begin new episodes.
     """
 
-    def __init__(self, settings: Settings, run: Path) -> None:
+    def __init__(self, settings: Settings, run: Path, resume: bool = False) -> None:
         self.settings, self.run = settings, run
         self.processes = Processes(settings.device)
         self.device = self.processes.device
@@ -133,27 +143,37 @@ class Trainer:
         self.discounted = torch.zeros(settings.num_envs, dtype=torch.float64, device=self.device)
         self.returns: list[float] = []
         self.lengths: list[float] = []
-        self.done_steps = 0
+        self.done_steps, self.seconds, self.interrupted = 0, 0.0, False
+        if resume:
+            checkpoint.restore(self)
 
     def train(self, report: Callable[[dict[str, float]], None] = lambda _: None) -> Agent:
-        """Runs to the end, and calls `report` after each update."""
-        s, start = self.settings, time.perf_counter()
+        """Runs to the end, and calls `report` after each update. Ctrl-C ends it after the update
+        in progress (`interrupted`); it can be resumed."""
+        s, start = self.settings, time.perf_counter() - self.seconds
         each = s.rollout * s.num_envs * self.processes.count
         writer = SummaryWriter(str(self.run)) if self.processes.rank == 0 else None
         self.run.mkdir(parents=True, exist_ok=True)
-        for update in range(max(1, s.steps // each)):
-            for group in self.optimizer.param_groups:
-                group["lr"] = s.learning_rate * (1.0 - update * each / s.steps)
-            collected = self.collect()
-            numbers = collected | self.update()
-            self.done_steps += each
-            numbers |= {"steps": self.done_steps, "seconds": time.perf_counter() - start}
-            if writer is not None:
-                self.log(writer, numbers)
-                report(numbers)
+        with ctrl_c() as pressed:
+            for update in range(self.done_steps // each, max(1, s.steps // each)):
+                for group in self.optimizer.param_groups:
+                    group["lr"] = s.learning_rate * (1.0 - update * each / s.steps)
+                collected = self.collect()
+                numbers = collected | self.update()
+                self.done_steps += each
+                self.seconds = time.perf_counter() - start
+                numbers |= {"steps": self.done_steps, "seconds": self.seconds}
+                if writer is not None:
+                    self.log(writer, numbers)
+                    report(numbers)
+                    if (update + 1) % s.checkpoint_every == 0:
+                        checkpoint.save(self)
+                if self.processes.any(bool(pressed)):
+                    self.interrupted = True
+                    break
         if writer is not None:
             writer.close()
-            self.save()
+            checkpoint.save(self)
         self.envs.close()
         return self.agent
 
@@ -255,9 +275,3 @@ class Trainer:
             writer.add_scalar(f"train/{name}", value, int(numbers["steps"]))
         with open(self.run / "progress.jsonl", "a") as file:
             file.write(json.dumps(numbers) + "\n")
-
-    def save(self) -> None:
-        torch.save(
-            {"settings": dataclasses.asdict(self.settings), "agent": self.agent.state_dict()},
-            self.run / "policy.pt",
-        )

@@ -56,4 +56,5 @@ class Settings:
     value_weight: float = 0.5
     max_grad_norm: float = 0.5  #: norm to which gradients are cut
     hidden: tuple[int, ...] = (64, 64)
+    checkpoint_every: int = 20  #: updates between two checkpoints
     device: str = "cpu"
