@@ -12,6 +12,7 @@ namespace stickslip::kernels {
 namespace {
 
 constexpr double kSoftAnswer = 1e-2;  // compliance of the answer if there is no solution
+constexpr int kJamRows = 128;         // most rows of a robot's jam; with more, most are piles
 constexpr int kFarkasPasses = 100;    // each a fraction of a Newton step
 constexpr int kDrawnStarts = 1000;
 constexpr int kFloatStarts = 100;  // in float most of the remaining problems are rounding
@@ -84,13 +85,14 @@ void add_newton(Ladder& ladder, const Steps& steps) {
 }
 
 /// The interior point, from the best impulse so far.
-void add_interior(Ladder& ladder, const Steps& steps, int least_rows) {
+void add_interior(Ladder& ladder, const Steps& steps, int least_rows, int most_rows) {
   add(ladder, {.method = Method::interior,
                .rung = 1,
                .budget = 4 * steps.usual,
                .factor = 1e-2,
                .start = Start::best,
                .least_rows = least_rows,
+               .most_rows = most_rows,
                .distance = 0.1});
 }
 
@@ -186,8 +188,10 @@ void add_drawn_starts(Ladder& ladder, const Steps& steps) {
 void add_later_rungs(Ladder& ladder, const Steps& steps, bool has_central_path) {
   const int least_rows = has_central_path ? kInteriorRows : kNever;
   add_proof(ladder);
-  add_homotopy(ladder, steps);  // before the interior point, because it recognises jams
-  add_interior(ladder, steps, least_rows);
+  // The homotopy finds jams with fewer factorisations; piles are solved by the interior point.
+  add_interior(ladder, steps, std::max(least_rows, kJamRows + 1), kNever);
+  add_homotopy(ladder, steps);
+  add_interior(ladder, steps, least_rows, kJamRows);
   add_continuation(ladder, steps, least_rows);
   add(ladder, by_velocities(1, steps.many));
   add_fixed_point(ladder, 2, steps.many);

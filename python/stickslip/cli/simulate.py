@@ -138,6 +138,8 @@ def _start(console: Console, model: str, envs: int, **options: Any) -> tuple[Pat
         fail(str(error))
     for note in notes:
         console.print(cell(f"note: {note.message}"))
+    if plain.nu == 0 and envs > 1:
+        console.print("note: the model has no actuators, so all environments are identical")
     if plain.nkey:
         sim.reset(key=0)
     return file, plain, sim

@@ -26,6 +26,9 @@ def view(
     seed: choice.Seed = 0,
     threads: choice.Threads = None,
     port: Annotated[int, typer.Option(min=1, help="Where to serve the page.")] = 8080,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0: other machines may look, too.")
+    ] = "127.0.0.1",
     browser: Annotated[bool, typer.Option(help="Open the page.")] = True,
 ) -> None:
     """Show a batch in the browser: robots, contact forces, friction cones, colour by status."""
@@ -41,7 +44,7 @@ def view(
     except (ValueError, TypeError, RuntimeError) as error:
         fail(str(error))
     show = Show(sim, plain, Controller(plain, envs, str(control), seed))
-    server = viser.ViserServer(port=port, label=f"stickslip: {file.stem}")
+    server = viser.ViserServer(host=host, port=port, label=f"stickslip: {file.stem}")
     viewer = mjviser.Viewer(
         plain,
         show.data,
@@ -53,7 +56,7 @@ def view(
     )
     show.add_controls(server)
     if browser:
-        webbrowser.open(f"http://localhost:{port}")
+        webbrowser.open(f"http://{'localhost' if host == '0.0.0.0' else host}:{port}")
     viewer.run()
 
 
