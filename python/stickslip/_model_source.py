@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stickslip import _core
+
 if TYPE_CHECKING:
     import mujoco
 
@@ -19,44 +21,42 @@ else:
 
 @dataclass(frozen=True)
 class ModelSource:
-    """A path, MJCF text, or a compiled model in binary form; the others are empty."""
+    """A compiled model in MuJoCo's binary form."""
 
     name: str  #: in messages
-    file: str = ""
-    text: str = ""
-    binary: bytes = b""
-    fixes_memory: bool = False  #: of `binary`: whether the model contains <size memory=...>
+    binary: bytes
+    fixes_memory: bool = False  #: whether it contains <size memory=...>
 
     @classmethod
     def of(cls, model: Any) -> ModelSource:
-        """Copies the model. Raises TypeError for other types, ValueError for a spec that does not
+        """Copies the model. Raises TypeError for other types, ValueError for what does not
         compile."""
         if isinstance(model, cls):
             return model
-        if isinstance(model, str) and model.lstrip().startswith("<"):
-            return cls("text", text=model)
+        if isinstance(model, str) and model.lstrip("\ufeff \t\r\n").startswith("<"):
+            return cls("text", *_core.compile_model("", model.lstrip("\ufeff")))
         try:
             path = os.fsdecode(os.fspath(model))
-            return cls(Path(path).name, file=path)
         except TypeError:
-            pass
+            return cls._of_mujoco(model)
+        return cls(Path(path).name, *_core.compile_model(path, ""))
+
+    @classmethod
+    def _of_mujoco(cls, model: Any) -> ModelSource:
         import mujoco
 
         if isinstance(model, mujoco.MjSpec):
-            return cls(model.modelname, binary=_compiled(model), fixes_memory=model.memory >= 0)
+            try:
+                compiled = model.compile()
+            except ValueError as error:
+                raise ValueError(f"model: cannot compile the MjSpec: {error}") from None
+            return cls(model.modelname, _binary(compiled), model.memory >= 0)
         if isinstance(model, mujoco.MjModel):
-            return cls("MjModel", binary=_binary(model))
+            return cls("MjModel", _binary(model))
         raise TypeError(
             "model: expected a path, MJCF text, mujoco.MjModel or mujoco.MjSpec, "
             f"got {type(model).__name__}"
         )
-
-
-def _compiled(spec: mujoco.MjSpec) -> bytes:
-    try:
-        return _binary(spec.compile())
-    except ValueError as error:
-        raise ValueError(f"model: cannot compile the MjSpec: {error}") from None
 
 
 def _binary(model: mujoco.MjModel) -> bytes:

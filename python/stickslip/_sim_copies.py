@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import warnings
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,17 +18,23 @@ if TYPE_CHECKING:
 class SimCopies(SimViews):
     _arguments: dict[str, Any]  #: of the constructor, with a ModelSource
     _varied: dict[str, np.ndarray]  #: values given by `vary`, (N, size)
+    _models: dict[str, mujoco.MjModel]  #: copies, made when they are first needed
+    _own: frozenset[str]  #: names of the attributes that the constructor makes
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (type(self), self._arguments, self.state.copy(), self._varied)
+        attributes = {name: value for name, value in vars(self).items() if name not in self._own}
+        arguments = (type(self), self._arguments, self.state.copy(), self._varied)
+        return _restored, arguments, attributes
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> SimCopies:
-        return _restored(type(self), self._arguments, self.state, self._varied)
-
-    @cached_property
+    @property
     def model(self) -> mujoco.MjModel:
         """The model as it is stepped, a copy: with the integrator and the law's options, and the
-        solver's memory in nuserdata. `vary` and changes to it do not affect each other."""
+        solver's memory in nuserdata. Changes to it have no effect; it has no values of `vary`."""
+        if "model" not in self._models:
+            self._models["model"] = self._load()
+        return self._models["model"]
+
+    def _load(self) -> mujoco.MjModel:
         import mujoco
 
         return mujoco.MjModel.from_binary_path("sim.mjb", {"sim.mjb": self._core.model_bytes})
@@ -43,7 +48,11 @@ class SimCopies(SimViews):
         number = check.count("env", env)
         if number >= self.num_envs:
             raise IndexError(f"env: expected 0 ... {self.num_envs - 1}, got {number}")
-        model = copy.copy(self.model) if self._varied else self.model
+        if "data" not in self._models:  # not `model`, which its users may change
+            self._models["data"] = self._load()
+        model = self._models["data"]
+        if self._varied:
+            model = copy.copy(model)
         for field, values in self._varied.items():
             getattr(model, field).flat[:] = values[number]
         data = mujoco.MjData(model)
@@ -60,12 +69,13 @@ def _restored(
     kind: type, arguments: dict[str, Any], state: np.ndarray, varied: dict[str, np.ndarray]
 ) -> Any:
     """A simulation of the same arguments in this state."""
+    from stickslip.sim import BatchSim
+
+    sim = kind.__new__(kind)  # a subclass may have other arguments
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the first one has had them
-        sim = kind(**arguments)
+        BatchSim.__init__(sim, **arguments)
     for field, values in varied.items():
         sim.vary(field, values)
-    if sim.state.shape != state.shape:
-        raise ValueError(f"model: {arguments['model'].name} has changed since the copy was made")
     sim.state[...] = state
     return sim

@@ -41,8 +41,9 @@ class BatchSim(SimCopies):
     bits of an environment depend on its state and controls alone, not on `num_envs`, `threads` or
     its neighbours. A call during another thread's call raises RuntimeError.
 
-    `copy.deepcopy` and pickling give a simulation in the same state, which steps to the same bits;
-    its `statistics` and timings begin at zero. The pickle of a model file contains only its path.
+    `copy.deepcopy` and pickling give a simulation in the same state, which steps to the same bits.
+    Results of steps (`status`, `contacts`, `field`, `statistics`, ...) are not copied: until its
+    first step, those of the copy are as in a new simulation.
 
     Args:
         model: path of an MJCF or URDF file or a compiled .mjb, MJCF text (it begins with "<"), a
@@ -108,7 +109,7 @@ class BatchSim(SimCopies):
         arguments = {name: value for name, value in locals().items() if name != "self"}
         source = ModelSource.of(model)
         self._arguments = {**arguments, "model": source}
-        self._varied = {}
+        self._varied, self._models = {}, {}
         mujoco_law = law == "mujoco"
         if isinstance(law, str):
             check.one_of("law", law, (*Law.__members__, "mujoco"))
@@ -116,8 +117,6 @@ class BatchSim(SimCopies):
         budgets = SolveOptions(thorough=False) if options is None else options
         self._options = make_options(own_law, solver, precision, tol, budgets)
         self._core = _core.BatchSim(
-            source.file,
-            source.text,
             source.binary,
             source.fixes_memory,
             num_envs=check.count("num_envs", num_envs, low=1),
@@ -140,6 +139,7 @@ class BatchSim(SimCopies):
         self.law = law
         self._views = {}
         self._warned = False  # of failures
+        self._own = frozenset((*vars(self), "_own"))
         for message in self._core.warnings:
             warnings.warn(message, stacklevel=2)
 

@@ -57,27 +57,22 @@ int checked_env(const BatchSim& sim, int env) {
   return env;
 }
 
-/// The model of a file, of MJCF text or of the bytes of a compiled model: two of them are empty.
-mujoco::LoadedModel load(const std::string& file, const std::string& text, const nb::bytes& bytes,
-                         bool fixes_memory) {
-  if (!text.empty()) return mujoco::load_model_text(text);
-  if (bytes.size() == 0) return mujoco::load_model_file(file);
-  mujoco::LoadedModel loaded =
-      mujoco::load_model_bytes({static_cast<const char*>(bytes.data()), bytes.size()});
-  loaded.fixes_memory = fixes_memory;
-  return loaded;
-}
-
-nb::bytes model_bytes(const BatchSim& sim) {
-  const std::string bytes = mujoco::bytes_of(sim.model());
+nb::bytes as_bytes(const mjModel& m) {
+  const std::string bytes = mujoco::bytes_of(m);
   return nb::bytes(bytes.data(), bytes.size());
 }
 
-void create(BatchSim* self, const std::string& file, const std::string& text,
-            const nb::bytes& bytes, bool fixes_memory, int num_envs, bool mujoco_law,
-            const SolveOptions& options, int threads, bool cuda, const std::string& integrator,
-            double restitution, double v_rest, double v_max, double compliance,
-            double contact_margin, bool warm_start, int position_iterations,
+/// The model of a file or of MJCF text, and whether it contains <size memory=...>.
+nb::tuple compile_model(const std::string& file, const std::string& text) {
+  const mujoco::LoadedModel loaded =
+      text.empty() ? mujoco::load_model_file(file) : mujoco::load_model_text(text);
+  return nb::make_tuple(as_bytes(*loaded.model), loaded.fixes_memory);
+}
+
+void create(BatchSim* self, const nb::bytes& model, bool fixes_memory, int num_envs,
+            bool mujoco_law, const SolveOptions& options, int threads, bool cuda,
+            const std::string& integrator, double restitution, double v_rest, double v_max,
+            double compliance, double contact_margin, bool warm_start, int position_iterations,
             double position_tolerance, bool model_softness,
             const std::vector<std::string>& fields) {
   const mujoco::SimOptions sim_options{
@@ -97,7 +92,10 @@ void create(BatchSim* self, const std::string& file, const std::string& text,
       .position_iterations = position_iterations,
       .position_tolerance = position_tolerance,
       .fields = fields};
-  new (self) BatchSim(load(file, text, bytes, fixes_memory), sim_options);
+  mujoco::LoadedModel loaded =
+      mujoco::load_model_bytes({static_cast<const char*>(model.data()), model.size()});
+  loaded.fixes_memory = fixes_memory;
+  new (self) BatchSim(std::move(loaded), sim_options);
   self->watch(handle_signals);
 }
 
@@ -240,12 +238,12 @@ void bind_batch_sim(nb::module_& m) {
   using C = StateComponent;
   m.def("mujoco_version", &mj_versionString, "Version of the loaded libmujoco.");
   m.def("check_mujoco_version", &mujoco::check_mujoco_version);
+  m.def("compile_model", &compile_model, "file"_a, "text"_a);
   nb::class_<BatchSim>(m, "BatchSim")
-      .def("__init__", &create, "file"_a, "text"_a, "bytes"_a, "fixes_memory"_a, nb::kw_only(),
-           "num_envs"_a, "mujoco_law"_a, "options"_a, "threads"_a, "cuda"_a, "integrator"_a,
-           "restitution"_a, "v_rest"_a, "v_max"_a, "compliance"_a, "contact_margin"_a,
-           "warm_start"_a, "position_iterations"_a, "position_tolerance"_a, "model_softness"_a,
-           "fields"_a)
+      .def("__init__", &create, "model"_a, "fixes_memory"_a, nb::kw_only(), "num_envs"_a,
+           "mujoco_law"_a, "options"_a, "threads"_a, "cuda"_a, "integrator"_a, "restitution"_a,
+           "v_rest"_a, "v_max"_a, "compliance"_a, "contact_margin"_a, "warm_start"_a,
+           "position_iterations"_a, "position_tolerance"_a, "model_softness"_a, "fields"_a)
       .def("step", &BatchSim::step, "substeps"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("require_idle", &BatchSim::require_idle)
       .def("reset", &reset, "mask"_a, "key"_a)
@@ -267,7 +265,7 @@ void bind_batch_sim(nb::module_& m) {
       .def_prop_ro("xfrc_applied", &component<C::xfrc_applied>)
       .def_prop_ro("mocap_pos", &component<C::mocap_pos>)
       .def_prop_ro("mocap_quat", &component<C::mocap_quat>)
-      .def_prop_ro("model_bytes", &model_bytes)
+      .def_prop_ro("model_bytes", [](const BatchSim& s) { return as_bytes(s.model()); })
       .def_prop_ro(
           "sensordata",
           [](nb::handle self) { return view(nb::cast<const BatchSim&>(self).sensordata(), self); })

@@ -63,7 +63,7 @@ void note_left_out(const Impl& sim, const mjData* d, int warnings_before, Passag
 
 void forward_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p, bool sensors) {
   PhaseTimer timer(p);
-  p.failed = bad_state(m, d) || bad_controls(m, d);
+  p.failed = bad_state(m, d) || bad_inputs(m, d);
   if (p.failed) return;
   const int warnings = memory_warnings(d);
   forward_to_solver(sim, m, d, p, sensors);
@@ -200,7 +200,7 @@ void step_by_mujoco(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   PhaseTimer timer(p);
   const int memory = memory_warnings(d);
   for (const int w : kBadNumbers) d->warning[w].number = 0;
-  p.failed = bad_controls(m, d);
+  p.failed = bad_inputs(m, d);
   if (p.failed) return fail(sim, m, d, p);
   mj_step(m, d);
   p.failed = mujoco_failed(m, d);

@@ -57,7 +57,10 @@ bool bad_state(const mjModel* m, const mjData* d) {
   return any_bad(d->qpos, m->nq) || any_bad(d->qvel, m->nv) || any_bad(d->act, m->na);
 }
 
-bool bad_controls(const mjModel* m, const mjData* d) { return any_bad(d->ctrl, m->nu); }
+bool bad_inputs(const mjModel* m, const mjData* d) {
+  return any_bad(d->ctrl, m->nu) || any_bad(d->mocap_pos, 3 * m->nmocap) ||
+         any_bad(d->mocap_quat, 4 * m->nmocap) || mju_isBad(d->time);
+}
 
 bool bad_acceleration(const mjModel* m, const mjData* d) { return any_bad(d->qacc, m->nv); }
 

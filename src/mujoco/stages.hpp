@@ -24,8 +24,9 @@ void after_solver(const mjModel* m, mjData* d);
 /// Whether qpos, qvel, act (or, `accelerations`, qacc) hold a NaN or a number beyond MuJoCo's
 /// limit of 1e10.
 bool bad_state(const mjModel* m, const mjData* d);
-/// The same for ctrl: for a bad number, MuJoCo sets all controls of the environment to zero.
-bool bad_controls(const mjModel* m, const mjData* d);
+/// The same for what the caller sets: ctrl (for a bad number, MuJoCo sets all controls of the
+/// environment to zero), poses of mocap bodies, and time.
+bool bad_inputs(const mjModel* m, const mjData* d);
 bool bad_acceleration(const mjModel* m, const mjData* d);
 
 }  // namespace stickslip::mujoco

@@ -47,6 +47,12 @@ def test_one_environment_is_the_batch_of_one():
             break
 
 
+def test_a_window_is_gymnasiums_affair():
+    pytest.importorskip("pygame")
+    env = gymnasium.make("stickslip/Hopper-v5", render_mode="human")
+    assert env.render_mode == "human"
+
+
 def test_time_limit():
     env = gymnasium.make("stickslip/HalfCheetah-v5", max_episode_steps=5)
     env.reset(seed=0)
@@ -56,19 +62,26 @@ def test_time_limit():
 
 # MuJoCo selects OpenGL when it is imported: another process.
 PICTURES = """
+import copy
 import numpy as np
 from stickslip.envs import Ant
 env = Ant(2, render_mode="rgb_array", width=160, height=120, integrator="implicitfast")
 env.reset(seed=0)
 env.sim.qpos[1, 2] += 1.0
-frames = env.render()
+frames = copy.deepcopy(env).render()
+for a, b in zip(frames, env.render(), strict=True):
+    assert (a == b).all()
 assert [frame.shape for frame in frames] == [(120, 160, 3)] * 2
 assert all(frame.dtype == np.uint8 and frame.std() > 10 for frame in frames)
 assert np.abs(frames[0].astype(float) - frames[1]).mean() > 1
 env.close()
-one = gymnasium.make("stickslip/Hopper-v5", render_mode="rgb_array")
+one = gymnasium.make("stickslip/Hopper-v5", render_mode="rgb_array", width=1280, height=720)
 one.reset(seed=0)
-assert one.render().shape == (480, 480, 3)
+assert one.render().shape == (720, 1280, 3)
+one = gymnasium.make("stickslip/Hopper-v5", render_mode="rgb_array_list")
+one.reset(seed=0)
+one.step(one.action_space.sample())
+assert len(one.render()) == 2
 env = Ant(1, render_mode="rgb_array", camera="trak", integrator="implicitfast")
 env.reset(seed=0)
 try:
@@ -98,4 +111,8 @@ def test_wrong_use_is_named():
         Ant(2, solvr="pgs")
     with pytest.raises(ValueError, match="render_mode: expected rgb_array or None, got 'movie'"):
         Ant(2, render_mode="movie")
+    with pytest.raises(ValueError, match="width: expected an integer >= 1"):
+        Ant(2, render_mode="rgb_array", width=-1)
+    with pytest.raises(TypeError, match="Ant: num_envs is an argument of"):
+        gymnasium.make("stickslip/Ant-v5", num_envs=3)
     assert issubclass(stickslip.envs.Ant, BatchEnv)

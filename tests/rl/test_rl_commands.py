@@ -78,9 +78,18 @@ def test_a_run_is_saved_by_ctrl_c_and_resumed(tmp_path: Path) -> None:
     ran = run(*train, "--resume", "--steps", str(before[-1] + 2048))
     assert ran.returncode == 0, ran.stderr
     assert steps() == [*before, before[-1] + 2048]
-    ran = run("train", "Ant-v5", "--out", out, "--resume")
+    for arguments, message in (
+        (("Ant-v5",), "is a run of stickslip/Hopper-v5, not of stickslip/Ant-v5"),
+        (("Hopper-v5", "--law", "convex"), "--law: the run in --out has this setting"),
+        (("Hopper-v5", "--steps", "100"), f"--steps: the run has {steps()[-1]:,} already"),
+    ):
+        ran = run("train", *arguments, "--out", out, "--resume")
+        assert ran.returncode == 2
+        assert message in ran.stderr
+    (out / "checkpoint.pt").write_text("junk")
+    ran = run("train", "Hopper-v5", "--out", out, "--resume")
     assert ran.returncode == 2
-    assert "is a run of stickslip/Hopper-v5, not of stickslip/Ant-v5" in ran.stderr
+    assert "is no checkpoint" in ran.stderr
 
 
 def test_misuse_is_told(hopper: Path, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder that `stickslip
 
 
 def train(
+    context: typer.Context,
     env: Annotated[str, typer.Argument(metavar="ENV", help="Ant-v5, HalfCheetah-v5, Go1-v0, ...")],
     out: Annotated[Path, typer.Option(help="Folder of the run; without --resume, a new one.")],
     steps: Annotated[
@@ -41,8 +42,9 @@ def train(
     ppo = _import("ppo")
     if not resume and ((out / "policy.pt").exists() or (out / "progress.jsonl").exists()):
         fail(f"--out: {out} has a run already (--resume continues it)")
-    if resume and not (out / "checkpoint.pt").exists():
-        fail(f"--resume: {out} has no checkpoint.pt")
+    if out.exists() and not out.is_dir():
+        fail(f"--out: {out} is not a folder")
+    saved = _checkpoint(out, full_id(env), context) if resume else None
     options = {"law": str(law), "threads": threads}
     first = os.getenv("RANK", "0") == "0"
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())
@@ -55,11 +57,11 @@ def train(
 
         import gymnasium
 
-        if resume:
-            settings = ppo.Settings(**_import("checkpoint").load(out)["settings"])
+        if saved:
+            settings = ppo.Settings(**saved["settings"])
             settings.steps = steps or settings.steps
-            if settings.env != full_id(env):
-                fail(f"--resume: {out} is a run of {settings.env}, not of {full_id(env)}")
+            if saved["done_steps"] >= settings.steps:
+                fail(f"--steps: the run has {saved['done_steps']:,} already, expected more")
         else:
             arguments = (full_id(env), steps or ppo.Settings.steps, envs, seed, options)
             settings = ppo.Settings(*arguments, device=device)
@@ -72,6 +74,25 @@ def train(
         trainer.processes.close()
     if first:
         _conclude(trainer, out, env)
+
+
+def _checkpoint(out: Path, env: str, context: typer.Context) -> dict[str, Any]:
+    """The checkpoint of a run of `env`, whose settings no option may contradict."""
+    file = out / "checkpoint.pt"
+    if not file.exists():
+        fail(f"--resume: {out} has no checkpoint.pt")
+    try:
+        saved = _import("checkpoint").load(out)
+        trained = saved["settings"]["env"]
+    except Exception as error:  # of pickle, zip and torch, many kinds
+        fail(f"--resume: {file} is no checkpoint: {type(error).__name__}: {error}")
+    if trained != env:
+        fail(f"--resume: {out} is a run of {trained}, not of {env}")
+    for name in ("envs", "law", "seed", "threads", "device"):
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            fail(f"--{name}: the run in --out has this setting: leave it out with --resume")
+    return saved
 
 
 def _conclude(trainer: Any, out: Path, env: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import webbrowser
 from typing import Annotated, Any
 
@@ -25,7 +26,7 @@ def view(
     control: choice.Control = choice.ControlName.random,
     seed: choice.Seed = 0,
     threads: choice.Threads = None,
-    port: Annotated[int, typer.Option(min=1, help="Where to serve the page.")] = 8080,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Where to serve the page.")] = 8080,
     host: Annotated[
         str, typer.Option(help="Address to listen on; 0.0.0.0: other machines may look, too.")
     ] = "127.0.0.1",
@@ -43,6 +44,7 @@ def view(
         plain = models.load(file)
     except (ValueError, TypeError, RuntimeError) as error:
         fail(str(error))
+    _check_address(host, port)
     show = Show(sim, plain, Controller(plain, envs, str(control), seed))
     server = viser.ViserServer(host=host, port=port, label=f"stickslip: {file.stem}")
     viewer = mjviser.Viewer(
@@ -58,6 +60,15 @@ def view(
     if browser:
         webbrowser.open(f"http://{'localhost' if host == '0.0.0.0' else host}:{port}")
     viewer.run()
+
+
+def _check_address(host: str, port: int) -> None:
+    """viser does not report an address on which it cannot listen."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        fail(f"--host, --port: cannot listen on {host}, port {port}: {error}")
 
 
 class Show:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import gymnasium
 import mujoco
 import numpy as np
 
+from stickslip import _arrays as check
 from stickslip.picture import follow
 from stickslip.sim import BatchSim
 
@@ -26,16 +28,21 @@ class Pictures:
         if mode is not None and mode not in RENDER_MODES:
             raise ValueError(
                 f"render_mode: expected rgb_array or None, got {mode!r} "
-                "(gymnasium.wrappers.vector.HumanRendering shows rgb_array in a window)"
+                "(Gymnasium's wrapper HumanRendering shows rgb_array in a window)"
             )
-        self._mode, self._size, self._camera = mode, (height, width), camera
-        self._free = mujoco.MjvCamera()
+        self._mode, self._camera = mode, camera
+        self._width = check.count("width", width, low=1)
+        self._height = check.count("height", height, low=1)
         self._renderer: mujoco.Renderer | None = None
         self._data: mujoco.MjData | None = None
+        self._free: mujoco.MjvCamera | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Pictures, (self._mode, self._width, self._height, self._camera)
 
     def draw(self, sim: BatchSim) -> tuple[np.ndarray, ...] | None:
         """(height, width, 3) uint8 of each environment. Raises RuntimeError without OpenGL,
-        ValueError for unknown cameras and for more pixels than the model's offscreen buffer has."""
+        ValueError for unknown cameras."""
         if self._mode is None:
             gymnasium.logger.warn("render: the environment was made without render_mode")
             return None
@@ -55,16 +62,18 @@ class Pictures:
         known = self._camera is None or self._camera in (*names, *range(model.ncam))
         if not known:
             raise ValueError(f"camera: expected one of {names}, got {self._camera!r}")
+        model = copy.copy(model)
+        screen = model.vis.global_
+        screen.offwidth = max(screen.offwidth, self._width)
+        screen.offheight = max(screen.offheight, self._height)
         try:
-            self._renderer = mujoco.Renderer(model, *self._size)
-        except ValueError:
-            raise
+            self._renderer = mujoco.Renderer(model, self._height, self._width)
         except Exception as error:  # the exception depends on the driver
             raise RuntimeError(
                 "render: MuJoCo cannot draw here. Without a display, set the environment variable "
                 f"MUJOCO_GL=egl (or osmesa) before Python starts. The reason: {error}"
             ) from error
-        self._data = mujoco.MjData(model)
+        self._data, self._free = mujoco.MjData(model), mujoco.MjvCamera()
         mujoco.mjv_defaultFreeCamera(model, self._free)
 
     def _draw(self, sim: BatchSim, env: int) -> np.ndarray:
@@ -72,7 +81,7 @@ class Pictures:
         data.qpos[:] = sim.qpos[env]
         data.mocap_pos[:] = sim.mocap_pos[env]
         data.mocap_quat[:] = sim.mocap_quat[env]
-        mujoco.mj_fwdPosition(sim.model, data)
+        mujoco.mj_fwdPosition(data.model, data)
         if self._camera is None:
             follow(self._free, data)
         renderer.update_scene(data, self._free if self._camera is None else self._camera)

@@ -9,12 +9,13 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from stickslip.envs._pictures import RENDER_MODES
 from stickslip.envs.base import BatchEnv
 
 
 class SingleEnv(gymnasium.Env[np.ndarray, np.ndarray]):
     """A `BatchEnv` of one environment: the same observations, rewards and infos, without the axis
-    of the batch. An environment that failed (see `BatchEnv`) is truncated."""
+    of the batch, which is `batch`. An environment that failed (see `BatchEnv`) is truncated."""
 
     def __init__(self, batch: BatchEnv) -> None:
         self.batch = batch
@@ -54,9 +55,15 @@ def single(family: type[BatchEnv]) -> Callable[..., SingleEnv]:
     """The entry point of `gymnasium.make` for a family of environments."""
 
     def make(**arguments: Any) -> SingleEnv:
+        for name in ("num_envs", "autoreset_mode"):
+            if name in arguments:
+                raise TypeError(
+                    f"{family.__name__}: {name} is an argument of gymnasium.make_vec, not of make"
+                )
         return SingleEnv(family(1, autoreset_mode=AutoresetMode.DISABLED, **arguments))
 
     make.__name__ = family.__name__
+    make.metadata = {"render_modes": RENDER_MODES}  # Gymnasium builds its other modes from them
     return make
 
 
