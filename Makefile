@@ -8,6 +8,7 @@ export CMAKE_ARGS += $(PYTHON_DEV:%=-DPython_INCLUDE_DIR=%)
 export CPLUS_INCLUDE_PATH = $(PYTHON_DEV:%=%/..)
 BUILD := build/release
 JOBS := $(shell nproc)
+PYTEST := python -m pytest --numprocesses $(JOBS) --dist loadgroup
 CXX_FILES = $(shell find include kernels src tests bench examples -name '*.[hc]pp' -o -name '*.cu*')
 SOURCES := $(shell find CMakeLists.txt cmake include kernels src bench/compare examples -type f)
 # The editable installation lists the Python files: a folder changes when one is added or removed.
@@ -42,7 +43,7 @@ test: setup .venv/test-dependencies
 	cmake $(BUILD) >/dev/null # the linters are installed now
 	cmake --build $(BUILD) --parallel $(JOBS)
 	ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
-	python -m pytest --numprocesses $(JOBS) --dist loadgroup tests/python
+	$(PYTEST) -m "not pages" tests/python
 
 # The GPU code on a CUDA runtime that interprets it, if available: EMULATE=quick for a part.
 gpu-emulate: setup .venv/test-dependencies
@@ -57,6 +58,7 @@ test-rl: setup .venv/rl-dependencies
 	python -m pytest tests/rl
 
 test-all: test test-rl
+	$(PYTEST) -m pages tests/python
 	cmake --preset cuda
 	cmake --build --preset cuda --parallel $(JOBS)
 	ctest --preset cuda --parallel $(JOBS)

@@ -152,6 +152,7 @@ def agree(page: str, value: float) -> bool:
     return bool(np.isclose(float(page), value, rtol=RELATIVE, atol=0))
 
 
+@pytest.mark.pages
 @each_entry
 def test_the_page_has_the_numbers_of_a_fresh_run(entry):
     variations, rows = table_of((PAGES / f"{entry.name}.md").read_text())
@@ -245,6 +246,7 @@ def written(tmp_path_factory):
     return out / "index.html"
 
 
+@pytest.mark.xdist_group("html")
 def test_html_is_well_formed_and_complete(written):
     page = ElementTree.fromstring(written.read_text())
     sections = {section.get("id"): section for section in page.iter("section")}
@@ -257,6 +259,7 @@ def test_html_is_well_formed_and_complete(written):
         assert list(section.iter(f"{MATHML}math"))
 
 
+@pytest.mark.xdist_group("html")
 def test_html_needs_nothing_but_itself(written):
     page = ElementTree.fromstring(written.read_text())
     tags = {element.tag for element in page.iter()}
@@ -269,6 +272,7 @@ def test_html_needs_nothing_but_itself(written):
         assert link is None or link.startswith("https://") or link[1:] in ids
 
 
+@pytest.mark.xdist_group("html")
 def test_html_has_no_equation_left_as_text(written):
     page = ElementTree.fromstring(written.read_text())
     for code in [*page.iter("code"), *page.iter("style")]:
@@ -279,6 +283,7 @@ def test_html_has_no_equation_left_as_text(written):
     assert not list(page.iter(f"{MATHML}merror"))
 
 
+@pytest.mark.xdist_group("html")
 def test_html_in_a_browser(written, tmp_path):
     names = ("chromium", "chromium-browser", "google-chrome")
     browser = next((found for name in names if (found := shutil.which(name))), None)
