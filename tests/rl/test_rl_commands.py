@@ -75,7 +75,8 @@ def test_a_run_is_saved_by_ctrl_c_and_resumed(tmp_path: Path) -> None:
 
     before = steps()
     assert before[-1] < 5_000_000
-    ran = run(*train, "--resume", "--steps", str(before[-1] + 2048))
+    more = ("--steps", str(before[-1] + 2048))
+    ran = run("train", "Hopper-v5", "--out", out, "--resume", *more)
     assert ran.returncode == 0, ran.stderr
     assert steps() == [*before, before[-1] + 2048]
     for arguments, message in (
