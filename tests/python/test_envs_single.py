@@ -11,6 +11,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import stickslip.envs
+from stickslip import models
 from stickslip.envs import REGISTERED, Ant, BatchEnv
 
 QUIET = "ignore:.*(obs.*infinity|not within the observation space|precision lowered|spec).*"
@@ -19,7 +20,7 @@ QUIET = "ignore:.*(obs.*infinity|not within the observation space|precision lowe
 def made(name: str, **arguments):
     try:
         return gymnasium.make(name, **arguments)
-    except ValueError as error:
+    except models.ModelNotFoundError as error:
         pytest.skip(str(error).splitlines()[0])
 
 

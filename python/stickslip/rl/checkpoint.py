@@ -29,17 +29,13 @@ def load(run: Path) -> dict[str, Any]:
 
 
 def restore(trainer: Trainer) -> None:
-    """Gives a new trainer the agent, the optimizer and the counts of the checkpoint in its folder;
-    its environments begin new episodes."""
+    """Gives a new trainer the agent, the optimizer and the counts of the checkpoint in its
+    folder."""
     saved = load(trainer.run)
     trainer.agent.load_state_dict(saved["agent"])
     trainer.optimizer.load_state_dict(saved["optimizer"])
     for name in _COUNTS:
         setattr(trainer, name, saved[name])
-    # Other actions and episodes than those at the start.
-    first = trainer.settings.seed + trainer.processes.rank * trainer.settings.num_envs
-    torch.manual_seed(first + 1 + trainer.done_steps)
-    trainer.observations, _ = trainer.envs.reset(seed=first + trainer.done_steps)
     if len(saved["discounted"]) == len(trainer.discounted):
         trainer.discounted = saved["discounted"].to(trainer.device)
 

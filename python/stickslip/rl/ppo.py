@@ -137,15 +137,16 @@ class Trainer:
         )
         self.rollout = Rollout(settings, *sizes, self.device)
         self.low, self.high = (torch.as_tensor(b).to(self.device) for b in (space.low, space.high))
-        torch.manual_seed(settings.seed + 1 + self.processes.rank)  # but different actions
-        first = settings.seed + self.processes.rank * settings.num_envs
-        self.observations, _ = self.envs.reset(seed=first)
         self.discounted = torch.zeros(settings.num_envs, dtype=torch.float64, device=self.device)
         self.returns: list[float] = []
         self.lengths: list[float] = []
         self.done_steps, self.seconds, self.interrupted = 0, 0.0, False
         if resume:
             checkpoint.restore(self)
+        # Different actions in each process; after `resume`, others than at the start.
+        torch.manual_seed(settings.seed + 1 + self.processes.rank + self.done_steps)
+        first = settings.seed + self.processes.rank * settings.num_envs + self.done_steps
+        self.observations, _ = self.envs.reset(seed=first)
 
     def train(self, report: Callable[[dict[str, float]], None] = lambda _: None) -> Agent:
         """Runs to the end, and calls `report` after each update. Ctrl-C ends it after the update
