@@ -1,13 +1,20 @@
-"""Random contact problems, and residuals of impulses by the oracle."""
+"""Random contact problems, files of large ones, and residuals of impulses by the oracle."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from robots import EXTRA
 
 from stickslip import Law, _core
 from stickslip._problem import assemble
+
+# Files of 3D Coulomb problems of up to 369 rows; in addition, where it is, one of others' problems.
+PILES = {"ours": Path(__file__).parent / "data" / "piles.h5"}
+if (_fc3d := EXTRA / "problems" / "fc3d.h5").exists():
+    PILES["extra"] = _fc3d
 
 
 def random_batch(seed: int, num_envs: int = 8, contacts: int = 3, **fixed: int) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 import h5py
 import numpy as np
 import pytest
-import robots
 from fclib_files import write_global, write_local
+from problems import PILES
 
 from stickslip import files
 from stickslip.files import answer, judge
@@ -149,12 +149,10 @@ def test_refusals_of_global_problems(tmp_path):
         files.read(tmp_path / "rolling.hdf5")
 
 
-def test_the_same_numbers_as_the_collection_of_problems(tmp_path):
-    """fc3d.h5 has problems that others condensed from FCLIB files; rewritten, they are the same."""
-    path = robots.FOLDER.parent / "problems" / "fc3d.h5"
-    if not path.exists():
-        pytest.skip("fc3d: no problems of others in $STICKSLIP_DATA")
-    for problem in files.read(path).problems[:6]:
+@pytest.mark.parametrize("which", PILES)
+def test_the_same_numbers_as_the_collection_of_problems(which, tmp_path):
+    """Others' problems were condensed from FCLIB files; rewritten, all are the same."""
+    for problem in files.read(PILES[which]).problems[:6]:
         target = tmp_path / f"{problem.name}.hdf5"
         write_local(target, problem.W, problem.b, problem.mu[::2])
         (back,) = files.read(target).problems

@@ -4,6 +4,7 @@ import collections
 import dataclasses
 
 import h5py
+import lcp_families
 import numpy as np
 import problems
 import pytest
@@ -183,16 +184,13 @@ def test_residual_of_complementarity_problems():
 
 @pytest.mark.parametrize("robot", robots.NAMES)
 def test_robots_files(robot):
-    path = robots.FOLDER / f"{robot}.h5"
-    if not path.exists():
-        pytest.skip(f"{robot}: no robots' problems in $STICKSLIP_DATA")
-    file = files.read(path)
+    file = files.read(robots.path_of(robot))
     assert not any(c.wrong for c in judge.check(file))
     answers = answer.solve(file.problems)
-    assert len(answers) == len(file.problems) == 200
     solved = judged(answers)
     named = collections.Counter(a.solution.law for a in answers)
-    assert named == {"coulomb": 100, "convex": 100}
+    extra = {"coulomb": 100, "convex": 100}
+    assert named == (extra if robot.startswith("extra_") else {"coulomb": 11, "convex": 4})
     for told, good in zip(answers, solved, strict=True):
         assert good or told.solution.law == "coulomb"
 
@@ -211,36 +209,28 @@ def judged(answers):
     return solved
 
 
-def test_problems_of_others():
-    path = robots.FOLDER.parent / "problems" / "fc3d.h5"
-    if not path.exists():
-        pytest.skip("fc3d: no problems of others in $STICKSLIP_DATA")
-    file = files.read(path)
-    assert not any(c.wrong for c in judge.check(file))
-    assert all(c.solved for c in judge.check(file))  # the published solutions
+@pytest.mark.parametrize("which", problems.PILES)
+def test_problems_of_piles(which):
+    rows, least = {"ours": (369, 16), "extra": (858, 21)}[which]
+    file = files.read(problems.PILES[which])
+    assert all(c.solved for c in judge.check(file))  # the solutions published by others
     answers = answer.solve(file.problems)
     solved = judged(answers)
-    assert max(a.problem.rows for a in answers) == 858
-    assert sum(solved) >= 21
+    assert max(a.problem.rows for a in answers) == rows
+    assert sum(solved) >= least
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["boxed_lcp", "classic_formula_lcp", "dart_lcp", "mlcp", "num4lcp_formula", "textbook_lcp"],
-)
-def test_complementarity_problems_of_others(name):
-    path = robots.FOLDER.parent / "problems" / f"{name}.h5"
-    if not path.exists():
-        pytest.skip(f"{name}: no problems of others in $STICKSLIP_DATA")
-    file = files.read(path)
-    if hasattr(stickslip, "solve_lcp"):
-        answers = answer.solve(file.problems)
-        solutions = {a.problem.name: a.solution for a in answers}
-        checks = judge.check(files.ProblemFile("", file.problems, solutions))
-        assert not any(c.wrong for c in checks)
-        for told in answers:  # if none is stored, there is none
-            solvable = told.problem.stored is not None
-            assert (told.solution.status == "solved") == solvable, told.problem.name
+@pytest.mark.parametrize("collection", lcp_families.COLLECTIONS)
+def test_complementarity_problems_of_others(collection, tmp_path):
+    files.write(tmp_path / "all.h5", lcp_families.load(collection))
+    file = files.read(tmp_path / "all.h5")
+    answers = answer.solve(file.problems)
+    solutions = {a.problem.name: a.solution for a in answers}
+    checks = judge.check(files.ProblemFile("", file.problems, solutions))
+    assert not any(c.wrong for c in checks)
+    for told in answers:  # if none is stored, there is none
+        solvable = told.problem.stored is not None
+        assert (told.solution.status == "solved") == solvable, told.problem.name
     for problem in file.problems:
         if problem.stored is not None:
             z = problem.stored.values
