@@ -48,11 +48,12 @@ struct SolveOptions {
   std::int32_t max_rung = 99;      ///< last rung of the ladder of solver `automatic` that may run
   /// Work on one environment, in multiplications (a Newton step of n rows counts n^3): half for
   /// rung 0, half for the other rungs. When the work is used up, the best impulse is the answer. 0:
-  /// all of rung 0, then max(1e9, 2400 n^3) if `thorough`.
+  /// all of rung 0, then as `thorough` says.
   double max_work = 0.0;
-  /// Whether to spend much work on problems that the first stages did not solve. If false, a
-  /// problem whose impulses grow as if it had no solution is given up at once, and the work on
-  /// others after rung 0 is max(1e7, 100 n^3) up to 64 rows, and 1300 n^3 beyond.
+  /// Whether to spend much work on problems that the first stages did not solve: after rung 0
+  /// max(1e9, 2400 n^3), but less where impulses grow as if there were no solution
+  /// (docs/mathematics.md, section 11), unless `max_work` is set. If false: max(1e7, 100 n^3) up to
+  /// 64 rows, and 1300 n^3 beyond.
   bool thorough = true;
   /// Run exactly `max_sweeps` sweeps (solver `pgs` only): no early exit, the verdict is the same.
   bool exact_sweeps = false;

@@ -5,6 +5,7 @@
 // zeros of L and are skipped. With Y = L^-1 J^T: W = Y^T Y.
 #pragma once
 #include "kernels/group/arena.hpp"
+#include "kernels/group/is_group.hpp"
 #include "kernels/linalg/cholesky.hpp"
 #include "kernels/linalg/matvec.hpp"
 #include "kernels/problem/env_problem.hpp"
@@ -136,7 +137,7 @@ SS_HD bool apply_rows(const G& g, int nv, int n, const In* M, const In* J, const
   return good;
 }
 
-template <class In, class G>
+template <class In, IsGroup G>
 SS_HD void form_delassus(const G& g, const MechanismBatch<In>& batch, EnvArray<In> W, int ld_W,
                          std::int32_t* ok, std::int64_t env, const DelassusScratch<In>& scratch) {
   const bool good = form_matrix(g, batch.nv, rows_in_use(batch, env), slot(batch.M, env),
@@ -144,7 +145,7 @@ SS_HD void form_delassus(const G& g, const MechanismBatch<In>& batch, EnvArray<I
   g.once([&] { ok[env] = good ? 1 : 0; });
 }
 
-template <class In, class G>
+template <class In, IsGroup G>
 SS_HD void apply_env_impulse(const G& g, const MechanismBatch<In>& batch,
                              EnvArray<const In> impulse, EnvArray<const In> v_free,
                              EnvArray<In> v_next, std::int32_t* ok, std::int64_t env,

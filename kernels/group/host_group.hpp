@@ -1,16 +1,5 @@
 // One thread runs all lanes of an environment, one after the other: the CPU backend.
-//
-// Concept of a group (a body uses nothing else; each call begins and ends with a barrier):
-//   for_each(n, f)            f(i) for i in [0, n), in any order, lanes in parallel
-//   for_each_2d(rows, cols, f) f(i, j), columns contiguous
-//   once(f)                   f() by one lane
-//   sum(n, f)                 32 strided partials (i mod 32) added in halves, for any lane count
-//   max(n, f)                 largest f(i), at least 0; NaN is not propagated: use `any` for it;
-//                             calls f once for each i, so f may write what belongs to i
-//   any(n, f)                 whether f(i) holds for some i
-//   argmax(n, f)              index of the largest f(i) >= 0, n > 0, ties to the lowest index
-//   kChunk                    consecutive rows of one lane in a matrix-vector product
-// Every lane runs the code between those calls: it may read shared scratch and must not write it.
+// is_group.hpp says what a group is.
 #pragma once
 #include "kernels/group/stop.hpp"
 #include "kernels/linalg/math.hpp"

@@ -22,9 +22,15 @@ SS_HD double work_after_rung_0(int n, bool thorough) {
   return n > kRetryRows ? 1300.0 * cube : max(1e7, 100.0 * cube);
 }
 
-/// The same for problems that seem to have no solution.
-SS_HD double work_if_unsolvable(int n, bool thorough) {
-  return thorough ? max(1e8, 30.0 * n * n * double(n)) : 0.0;
+/// The same for problems that seem to have no solution. `clearly`: impulses grow no less than 1 /
+/// soften; the others are often towers of bodies whose masses differ much. Of the clear ones few
+/// have a solution that random starts find: with many rows almost none, but some where friction is
+/// `steep` (some mu > 1).
+SS_HD double work_if_unsolvable(int n, bool clearly, bool steep, bool thorough) {
+  constexpr int kFewRows = 48;
+  if (!thorough) return clearly ? 0.0 : work_after_rung_0(n, thorough);
+  if (!clearly || steep) return max(1e8, 30.0 * n * n * double(n));
+  return n <= kFewRows ? 5e6 : 0.0;
 }
 
 struct Climb {
@@ -75,13 +81,15 @@ struct Climb {
 
   /// Records max|r| after a softened stage. If there is no solution, it grows like 1 / soften; only
   /// stages that end before their budget show that.
-  SS_HD void learn(const SolveOptions& o, double size, bool converged, int n) {
-    constexpr double kGrowth = 0.5;
+  SS_HD void learn(const SolveOptions& o, double size, bool converged, int n, bool steep) {
+    constexpr double kGrowth = 0.5, kClear = 0.99;
     const double before = softened_size;
     softened_size = converged ? size * stage.soften : 0.0;
     if (stage.softened != Softened::growth || !(before > 0.0)) return;
     seems_unsolvable = softened_size > kGrowth * before;
-    if (seems_unsolvable) work_left[1] = min(work_left[1], work_if_unsolvable(n, o.thorough));
+    if (!seems_unsolvable || (o.thorough && o.max_work > 0.0)) return;
+    const bool clearly = softened_size > kClear * before;
+    work_left[1] = min(work_left[1], work_if_unsolvable(n, clearly, steep, o.thorough));
   }
 
   /// Ends the stage after `done` iterations.

@@ -144,7 +144,7 @@ SS_HD EnvStatus open_without_W(const G& g, const ProblemBatch<double>& batch, st
 
 /// Solves environment `env` of the batch without reading its W. Starts from the scaled velocities
 /// given by `start`[nv], which are relative to the free velocity.
-template <class G>
+template <IsGroup G>
 SS_HD void solve_convex(const G& g, const ProblemBatch<double>& batch, const SparseMechanism& m,
                         const double* start, const ResultBatch<double>& result,
                         const SolveOptions& o, std::int64_t env, ConvexScratch& scratch) {

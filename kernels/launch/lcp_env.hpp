@@ -1,6 +1,7 @@
 // One linear complementarity problem, from its slot in the batch to its verdict.
 #pragma once
 #include "kernels/group/host_group.hpp"
+#include "kernels/group/is_group.hpp"
 #include "kernels/problem/env_problem.hpp"
 #include "kernels/residual/tolerance.hpp"
 #include "kernels/solver/lcp/reduce.hpp"
@@ -43,7 +44,7 @@ SS_HD void report_lcp(const G& g, const LcpResult<In>& result, std::int64_t env,
 }
 
 /// Solves environment `env` of the batch.
-template <class Real, class G, class In>
+template <class Real, IsGroup G, class In>
 SS_HD void solve_lcp_env(const G& g, const LcpBatch<In>& batch, const LcpResult<In>& result,
                          const LcpOptions& o, std::int64_t env, LcpScratch<Real, In> scratch) {
   In* z = slot(result.z, env);

@@ -1,5 +1,6 @@
 // One environment from its slot in the batch to its verdict: check, scale, run the ladder, judge.
 #pragma once
+#include "kernels/group/is_group.hpp"
 #include "kernels/group/stop.hpp"
 #include "kernels/launch/run_stage.hpp"
 #include "kernels/residual/tolerance.hpp"
@@ -92,7 +93,7 @@ SS_HD bool takes_softened(const G& g, const EnvProblem<In>& p, const SolveOption
     return true;
   }
   const double size = g.max(p.n, [&](int i) { return abs(double(judge.at->candidate[i])); });
-  g.once([&] { at.learn(o, size, done < at.stage.budget, p.n); });
+  g.once([&] { at.learn(o, size, done<at.stage.budget, p.n, steepest_friction(p)> 1.0); });
   return false;
 }
 
@@ -225,7 +226,7 @@ SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const Proble
 }
 
 /// The same from the matrix of the caller or of the mechanism to the new velocities.
-template <class Real, class Factor, class G, class In, Program kProgram>
+template <class Real, class Factor, IsGroup G, class In, Program kProgram>
 SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatch<In>& result,
                      const Ladder& ladder, std::int64_t env,
                      EnvScratch<Real, Factor, In, kProgram> scratch, Part part = Part::whole,

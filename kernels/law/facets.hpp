@@ -7,10 +7,10 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// ||F_k||_inf / rho_k of a contact block and its rounding, for a `diamond` (or polygon) or a
+/// ||F_k||_inf / rho_k of a contact block and its rounding, for a `polygon` (the diamond too) or a
 /// square: the set scales with max(r_n, 0). F_n = min(r_n, rho u_n) contains no difference.
 template <class In>
-SS_HD Wide<In> faceted_block_residual(const BlockView<In>& v, bool diamond) {
+SS_HD Wide<In> faceted_block_residual(const BlockView<In>& v, bool polygon) {
   using Number = Wide<In>;
   const Rounding<Number> rounding = block_rounding(v.p, v.r, v.u, v.k);
   const Number inverse_rho = v.inverse_rho(), rho = 1.0 / inverse_rho;
@@ -34,7 +34,7 @@ SS_HD Wide<In> faceted_block_residual(const BlockView<In>& v, bool diamond) {
     return widened(worst) + rounding.velocity + select(deep, Number(0.0), rounding.impulse);
   };
   if constexpr (kIsPlain<In>) {
-    if (diamond) {
+    if (polygon) {
       const bool polygon = v.p.has_polygon(v.k);
       double tau = 0.0;
       PlanePoint plane{y(0), y(1)};

@@ -102,9 +102,9 @@ template <class G, class In, class Real>
 SS_HD void scale_matrix(const G& g, const EnvProblem<In>& p, Scaled<Real>& s) {
   if constexpr (sizeof(In) < sizeof(Wide<In>)) {
     g.for_each(s.n, [&](int i) { s.rho[i] = Real(s.d[i]); });  // computed later: unused until then
-    fill_delassus(g, p, s.W, s.ld, [&](int i) { return s.rho[i]; });
+    copy_scaled_delassus(g, p, s.W, s.ld, [&](int i) { return s.rho[i]; });
   } else {
-    fill_delassus(g, p, s.W, s.ld, [&](int i) { return s.d[i]; });
+    copy_scaled_delassus(g, p, s.W, s.ld, [&](int i) { return s.d[i]; });
   }
   g.for_each_2d(s.n, s.ld - s.n,
                 [&](int j, int i) { s.W[std::int64_t(j) * s.ld + s.n + i] = Real(0); });

@@ -117,7 +117,7 @@ template <class G, class In, class Real>
 SS_HD void fill_scaled(const G& g, const EnvProblem<In>& p, double soften,
                        const PyramidTableau<Real>& t) {
   const auto signed_scale = [&](int i) { return t.scale[i] * t.sign[i]; };
-  fill_delassus(g, p, t.T, t.ld, signed_scale);
+  copy_scaled_delassus(g, p, t.T, t.ld, signed_scale);
   if (p.R == nullptr && soften == 0.0) return;
   g.for_each(t.n, [&](int i) {
     const double softer = i % 3 == 0 ? soften * normal_diagonal(p, i / 3) : 0.0;

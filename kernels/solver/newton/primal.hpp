@@ -9,7 +9,7 @@
 #include "kernels/linalg/cholesky.hpp"
 #include "kernels/linalg/list_rows.hpp"
 #include "kernels/residual/judge.hpp"
-#include "kernels/solver/newton/line_search.hpp"
+#include "kernels/solver/newton/exact_step.hpp"
 #include "kernels/solver/newton/penalty.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {

@@ -8,7 +8,7 @@
 #pragma once
 #include "kernels/delassus/products.hpp"
 #include "kernels/residual/judge.hpp"
-#include "kernels/solver/newton/line_search.hpp"
+#include "kernels/solver/newton/exact_step.hpp"
 #include "kernels/solver/newton/velocity_hessian.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {

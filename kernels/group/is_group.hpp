@@ -1,0 +1,36 @@
+// What a body requires of a group: the lanes that work on one environment. A body uses nothing else.
+#pragma once
+#include <concepts>
+
+namespace stickslip::kernels {
+
+/// A function of an item, and of a row and a column.
+struct ItemFunction {
+  double operator()(int i) const;
+  void operator()(int i, int j) const;
+};
+
+/// Each call begins and ends with a barrier. Every lane runs the code between the calls: it may
+/// read shared scratch and must not write it.
+///   for_each(n, f)             f(i) for i in [0, n), in any order, lanes in parallel
+///   for_each_2d(rows, cols, f) f(i, j), columns contiguous
+///   once(f)                    f() by one lane
+///   sum(n, f)                  32 strided partials (i mod 32) added in halves, for any lane count
+///   max(n, f)                  largest f(i), at least 0; NaN is not propagated: use `any` for it;
+///                              calls f once for each i, so f may write what belongs to i
+///   any(n, f)                  whether f(i) holds for some i
+///   argmax(n, f)               index of the largest f(i) >= 0, n > 0, ties to the lowest index
+///   kChunk                     consecutive rows of one lane in a matrix-vector product
+template <class G>
+concept IsGroup = requires(const G& g, int n, ItemFunction f, void (*once)(), bool (*holds)(int)) {
+  g.for_each(n, f);
+  g.for_each_2d(n, n, f);
+  g.once(once);
+  { g.sum(n, f) } -> std::same_as<double>;
+  { g.max(n, f) } -> std::same_as<double>;
+  { g.any(n, holds) } -> std::same_as<bool>;
+  { g.argmax(n, f) } -> std::same_as<int>;
+  { G::kChunk } -> std::convertible_to<int>;
+};
+
+}  // namespace stickslip::kernels

@@ -1,5 +1,0 @@
-#include "kernels/launch/gpu_batch.cuh"
-
-namespace stickslip::kernels {
-template SolveKernels solve_kernels<float, float, float, Program::pivoting>();
-}  // namespace stickslip::kernels
