@@ -287,7 +287,8 @@ void bind_batch_sim(nb::module_& m) {
       .def_prop_ro("timestep", [](const BatchSim& s) { return s.model().opt.timestep; })
       .def_prop_ro("integrator", [](const BatchSim& s) { return s.model().opt.integrator; })
       .def_prop_ro("threads", &BatchSim::threads)
-      .def_prop_ro("warnings", &BatchSim::warnings);
+      .def_prop_ro("warnings", &BatchSim::warnings)
+      .def_prop_ro("ignored_fields", &BatchSim::ignored_fields);
 }
 
 }  // namespace stickslip::bindings

@@ -103,7 +103,7 @@ struct BatchSim::Impl {
   OneCaller caller{"BatchSim"};
   std::function<bool()> go_on;  // see BatchSim::watch
   Watch watch;                  // of the step in progress
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings, ignored_fields;
   Formulation formulation;
   Pool batch;
   const mjModel* model;

@@ -8,6 +8,7 @@
 
 #include "src/batch/check.hpp"
 #include "src/mujoco/batch_impl.hpp"
+#include "src/mujoco/ignored_fields.hpp"
 #include "stickslip/info.hpp"
 
 namespace stickslip::mujoco {
@@ -101,7 +102,10 @@ BatchSim::Impl::Impl(LoadedModel given, const SimOptions& o) : options(o) {
   } else {
     prepare_model(m, options.integrator, velocities, warnings);
     if (velocities && options.warm_start) impulses = ImpulseStore(m);
-    if (rigid()) look_ahead = LookAhead(&m, options.contact_margin);
+    if (rigid()) {
+      look_ahead = LookAhead(&m, options.contact_margin);
+      ignored_fields = ignored_contact_fields(m);
+    }
   }
   memory = StepMemory(m, given.fixes_memory);
   require_memory(bytes_of(options, &m), "num_envs");
@@ -233,6 +237,7 @@ int BatchSim::threads() const { return mjb_nthread(impl_->batch.get()); }
 const Timings& BatchSim::timings() const { return impl_->timings; }
 const Statistics& BatchSim::statistics() const { return impl_->statistics; }
 const std::vector<std::string>& BatchSim::warnings() const { return impl_->warnings; }
+const std::vector<std::string>& BatchSim::ignored_fields() const { return impl_->ignored_fields; }
 
 std::vector<ContactRecord> BatchSim::contacts(int env) const {
   const auto turn = impl_->caller.enter();

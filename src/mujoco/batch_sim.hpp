@@ -177,6 +177,8 @@ class BatchSim {
   const Timings& timings() const;
   const Statistics& statistics() const;
   const std::vector<std::string>& warnings() const;
+  /// Fields of contacts that the model sets and rigid contacts do not use: solref, solimp.
+  const std::vector<std::string>& ignored_fields() const;
 
   struct Impl;
 

@@ -1,5 +1,5 @@
 // Functions that libmujoco exports but its headers do not declare (engine_derivative.h,
-// engine_forward.h, engine_core_util.h of MuJoCo 4.0). The package is pinned to 4.0.x, and the
+// engine_forward.h, engine_core_util.h of MuJoCo 4.0). The package is pinned to 4.0.0, and the
 // library is checked against it when this one is loaded (model.cpp).
 #pragma once
 #include <mujoco/mujoco.h>

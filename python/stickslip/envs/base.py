@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
-import mujoco
 import numpy as np
 from gymnasium.spaces import Box
 from gymnasium.utils import seeding
@@ -17,11 +16,11 @@ from gymnasium.vector.utils import batch_space
 from stickslip import _arrays as check
 from stickslip import models
 from stickslip._core import Status
-from stickslip.envs._arguments import check_arguments
+from stickslip._types import Integrator, SimLawName
+from stickslip.envs._arguments import check_arguments, make_sim
 from stickslip.envs._infos import add_final, add_infos
 from stickslip.envs._pictures import RENDER_MODES, Pictures
 from stickslip.envs.randomization import Randomization
-from stickslip.sim import BatchSim
 
 Rows = slice | np.ndarray  #: which environments: all, or those of a mask
 ALL = slice(None)
@@ -68,8 +67,8 @@ class BatchEnv(VectorEnv):
         max_episode_steps: int | None = None,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         randomize: Mapping[str, tuple[float, float]] | None = None,
-        law: str = "coulomb",
-        integrator: str | None = None,
+        law: SimLawName = "coulomb",
+        integrator: Integrator | None = None,
         render_mode: str | None = None,
         width: int = 480,
         height: int = 480,
@@ -80,12 +79,8 @@ class BatchEnv(VectorEnv):
         self._pictures = Pictures(render_mode, width, height, camera)
         check_arguments(type(self).__name__, simulation)
         self.model = models.load(model)
-        if integrator is None:
-            rk4 = self.model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4
-            integrator = "model" if law in ("mujoco", "convex") or not rk4 else "implicitfast"
-        self.sim = BatchSim(
-            model, num_envs, law=law, integrator=integrator, fields=fields, **simulation
-        )
+        simulation |= {"law": law, "fields": fields}
+        self.sim = make_sim(type(self), self.model, model, num_envs, integrator, **simulation)
         self.num_envs = self.sim.num_envs
         self._posed = law == "mujoco" or len(fields) > 0  # these need `forward`
         self.frame_skip = check.count("frame_skip", frame_skip, low=1)
