@@ -1,5 +1,10 @@
 """Batches of small frictional-contact problems, solved together, each with its own verdict."""
 
+from stickslip import _interrupt
+
+if _interrupt.in_command():
+    _interrupt.print_no_traceback()
+
 try:
     from stickslip._core import Law, LcpMethod, Precision, Solver, Status
     from stickslip._core import version as _version
@@ -8,10 +13,10 @@ except ImportError as error:
         raise
     raise ImportError(
         f"stickslip needs the MuJoCo it was built for, installed in the same environment: "
-        f'pip install "mujoco>=4.0.0,<4.1" ({error})'
+        f"pip install mujoco==4.0.0 ({error})"
     ) from error
 from stickslip.bound import BoundResult, BoundSolver
-from stickslip.contact import SolveOptions, certificate_holds, residual, solve
+from stickslip.contact import SolveOptions, solve
 from stickslip.formulation import (
     ContactLcp,
     StandardForm,
@@ -21,9 +26,10 @@ from stickslip.formulation import (
     stewart_trinkle,
 )
 from stickslip.lcp import LcpOptions, LcpSolution, solve_lcp
+from stickslip.measuring import certificate_holds, residual
 from stickslip.mechanism import apply_impulse, delassus
 from stickslip.mncp import MncpOptions, MncpSolution, solve_mncp
-from stickslip.sim import BatchSim
+from stickslip.sim import BatchSim, IgnoredFieldWarning
 from stickslip.solution import Measures, Solution
 
 __version__ = _version()
@@ -32,6 +38,7 @@ __all__ = [
     "BoundResult",
     "BoundSolver",
     "ContactLcp",
+    "IgnoredFieldWarning",
     "Law",
     "LcpMethod",
     "LcpOptions",

@@ -7,13 +7,25 @@ import operator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stickslip import _core
+from stickslip._types import Float64, Numbers
 
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+_PROMOTED = "?bBhHiIlLqQe"  # bool, integers and float16, as numpy abbreviates them
 _DLPACK_HOST = (1, 3)  # kDLCPU, kDLCUDAHost
 _MAX_THREADS = 1024
 _TOLERANCES = ("atol", "rtol")
+
+
+def refuse_gradient(name: str, value: Any) -> None:
+    """Raises TypeError where `value` is a tensor whose gradient is wanted."""
+    if getattr(value, "requires_grad", False) is True:
+        raise TypeError(
+            f"{name}: expected an array without a gradient, got a {type(value).__name__} that "
+            "requires grad: no gradients are computed here, call .detach() on it"
+        )
 
 
 def refuse_device_array(name: str, value: Any) -> None:
@@ -32,49 +44,74 @@ def refuse_device_array(name: str, value: Any) -> None:
         )
 
 
-def floats(name: str, value: Any, dtype: np.dtype | None = None, owner: str = "W") -> np.ndarray:
+def floats(name: str, value: Any, dtype: np.dtype[Any] | None = None, owner: str = "W") -> Numbers:
     """`value` as an array of float32 or float64, or of the `dtype` that the argument `owner` has.
 
-    Arrays keep their memory and must have the right type already; Python numbers and lists of
-    numbers are converted.
+    Arrays of these types keep their memory. Those of integers, bool and float16, Python numbers and
+    lists of numbers are converted. Between float32 and float64 nothing is.
     """
-    refuse_device_array(name, value)
     if isinstance(value, list | tuple | float | int) and not isinstance(value, bool):
         try:
             return np.asarray(value, dtype=dtype or np.float64)
-        except (TypeError, ValueError, OverflowError) as error:
+        except (TypeError, ValueError, OverflowError, RuntimeError) as error:
             raise TypeError(f"{name}: expected an array of numbers, got {value!r:.60}") from error
-    array = _as_array(name, value)
-    expected = str(dtype) if dtype else "float32 or float64"
-    if array.dtype not in ((dtype,) if dtype else _FLOATS):
-        note = f", as {owner} has" if dtype else ""
-        raise TypeError(f"{name}: expected {expected}{note}, got {array.dtype}")
-    return array
+    refuse_device_array(name, value)
+    array = as_array(name, value)
+    if array.dtype in ((dtype,) if dtype else _FLOATS):
+        return array
+    if array.dtype.char in _PROMOTED and not isinstance(value, bool):
+        return _promoted(name, array, dtype or np.dtype(np.float64))
+    expected = f"{dtype}, as {owner} has" if dtype else "float32 or float64"
+    raise TypeError(f"{name}: expected {expected}, got {array.dtype}")
 
 
-def integers(name: str, value: Any) -> np.ndarray:
+def _promoted(name: str, array: Numbers, dtype: np.dtype[Any]) -> Numbers:
+    """`array` in the type `dtype`; refuses integers that it may not hold exactly."""
+    _core.require_memory(float(dtype.itemsize * array.size), name)
+    largest = 2 ** (np.finfo(dtype).nmant + 1)
+    if array.dtype.kind in "iu":
+        beyond = array[(array > largest) | (array < -largest)]
+        if beyond.size:
+            power = f"2**{np.finfo(dtype).nmant + 1}"
+            raise ValueError(
+                f"{name}: expected integers from -{power} to {power}, which {dtype} holds exactly, "
+                f"got {beyond[0]}"
+            )
+    return array.astype(dtype)
+
+
+def float64(name: str, value: Any) -> Float64:
+    """`value`, of any numbers, as an array of float64."""
+    refuse_device_array(name, value)
+    array = as_array(name, value)
+    return array.astype(np.float64) if array.dtype in _FLOATS else floats(name, array)
+
+
+def integers(name: str, value: Any) -> NDArray[np.int64]:
     """`value` as an array of int64."""
     refuse_device_array(name, value)
-    array = _as_array(name, value)
+    array = as_array(name, value)
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"{name}: expected integers, got {array.dtype}")
     return array.astype(np.int64)
 
 
-def _as_array(name: str, value: Any) -> np.ndarray:
+def as_array(name: str, value: Any) -> Numbers:
+    """`value` as an array of whatever type it has."""
+    refuse_gradient(name, value)
     try:
         return np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
         raise TypeError(f"{name}: expected an array, got {type(value).__name__}") from error
 
 
-def require_shape(name: str, array: np.ndarray, *allowed: tuple[int, ...]) -> None:
+def require_shape(name: str, array: Numbers, *allowed: tuple[int, ...]) -> None:
     if array.shape not in allowed:
         expected = " or ".join(map(str, allowed))
         raise ValueError(f"{name}: expected shape {expected}, got {array.shape}")
 
 
-def matrices(name: str, value: Any) -> tuple[np.ndarray, bool]:
+def matrices(name: str, value: Any) -> tuple[Numbers, bool]:
     """`value` as slots (E, n, n) of floats, and whether it has the environment axis already."""
     array = floats(name, value)
     if array.ndim not in (2, 3) or array.shape[-1] != array.shape[-2]:
@@ -92,18 +129,14 @@ def require_memory(name: str, rows: int, itemsize: int) -> None:
     _core.require_memory(float(numbers * itemsize * rows), name)
 
 
-def per_environment(
-    name: str, array: np.ndarray | None, num_envs: int, size: int, batched: bool
-) -> np.ndarray | None:
-    """`array` as (E, size); (size,) is shared by all environments. None if missing."""
-    if array is None:
-        return None
+def per_environment(name: str, array: Numbers, num_envs: int, size: int, batched: bool) -> Numbers:
+    """`array` as (E, size); (size,) is shared by all environments."""
     allowed = ((num_envs, size), (size,)) if batched else ((size,),)
     require_shape(name, array, *allowed)
     return np.broadcast_to(slots(array), (num_envs, size))
 
 
-def slots(array: np.ndarray) -> np.ndarray:
+def slots(array: Numbers) -> Numbers:
     """`array` itself where each environment's values are contiguous (rows of matrices may lie
     apart, environments may lie anywhere), else a contiguous copy."""
     item = array.itemsize

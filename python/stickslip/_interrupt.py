@@ -1,12 +1,38 @@
-"""Ctrl-C for loops that end between two steps."""
+"""Ctrl-C: in the command `stickslip`, and for loops that end between two steps."""
 
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+
+INTERRUPTED = 130  #: exit code after Ctrl-C, as shells have it
+MESSAGE = "stickslip: interrupted"
+
+
+def in_command() -> bool:
+    """Whether this process is the command `stickslip`."""
+    program = sys.orig_argv[1:3]
+    return program == ["-m", "stickslip.cli"] or [Path(p).name for p in program[:1]] == [
+        "stickslip"
+    ]
+
+
+def print_no_traceback() -> None:
+    """From now on Ctrl-C prints one line; imports take the first moments of a command."""
+    shown = sys.excepthook
+
+    def show(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            print(MESSAGE, file=sys.stderr)
+        else:
+            shown(kind, error, trace)
+
+    sys.excepthook = show
 
 
 @contextmanager

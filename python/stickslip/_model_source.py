@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from stickslip import _core
 if TYPE_CHECKING:
     import mujoco
 
-    Model = str | os.PathLike[str] | mujoco.MjModel | mujoco.MjSpec
+    Model: TypeAlias = str | os.PathLike[str] | mujoco.MjModel | mujoco.MjSpec
 else:
     Model = Any
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from stickslip import _arrays as check
+from stickslip._types import Int32, Numbers
 
 _FAR_TOO_MANY = 2**27  # rows of a kind; any more would overflow sums of 32-bit numbers
 
@@ -16,21 +17,22 @@ _FAR_TOO_MANY = 2**27  # rows of a kind; any more would overflow sums of 32-bit 
 class Problem:
     """Arrays with a leading environment axis; `shape` is (n_free, n_nonneg, n_box, n_contacts)."""
 
-    shape: np.ndarray
-    dims: np.ndarray
-    W: np.ndarray
-    b: np.ndarray
-    mu: np.ndarray
-    R: np.ndarray | None
-    lo: np.ndarray | None
-    hi: np.ndarray | None
+    shape: Int32
+    dims: Int32
+    W: Numbers
+    b: Numbers
+    mu: Numbers
+    R: Numbers | None
+    lo: Numbers | None
+    hi: Numbers | None
     batched: bool
 
     @property
-    def arrays(self) -> tuple[np.ndarray | None, ...]:
+    def arrays(self) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:
+        """Arguments of the C++ library."""
         return self.shape, self.dims, self.W, self.b, self.mu, self.R, self.lo, self.hi
 
-    def rows(self, name: str, value: Any) -> np.ndarray:
+    def rows(self, name: str, value: Any) -> Numbers:
         """`value` (E, n) of this batch."""
         array = check.floats(name, value, self.W.dtype)
         return check.per_environment(name, array, self.W.shape[0], self.W.shape[1], self.batched)
@@ -92,7 +94,7 @@ def assemble(
     )
 
 
-def _bounds(name: str, value: Any, W: np.ndarray, batched: bool) -> np.ndarray | None:
+def _bounds(name: str, value: Any, W: Numbers, batched: bool) -> Numbers | None:
     if value is None:
         return None
     array = check.floats(name, value, W.dtype)
@@ -101,7 +103,7 @@ def _bounds(name: str, value: Any, W: np.ndarray, batched: bool) -> np.ndarray |
     return check.per_environment(name, array, W.shape[0], array.shape[-1], batched)
 
 
-def _counts(counts: Any, num_envs: int, batched: bool) -> np.ndarray | None:
+def _counts(counts: Any, num_envs: int, batched: bool) -> Numbers | None:
     """`counts` (E,) or (E, 4), all >= 0."""
     if counts is None:
         return None
@@ -117,8 +119,8 @@ def _counts(counts: Any, num_envs: int, batched: bool) -> np.ndarray | None:
 
 
 def _dims(
-    dims: np.ndarray | None, num_envs: int, room: int, counts: np.ndarray | None, batched: bool
-) -> np.ndarray:
+    dims: Numbers | None, num_envs: int, room: int, counts: Numbers | None, batched: bool
+) -> Numbers:
     """Dimensions of the contact slots, (E, p) or (1, p)."""
     if dims is None:
         if counts is not None and counts.ndim == 2:
@@ -143,8 +145,8 @@ def _dims(
 
 
 def _shape(
-    counts: np.ndarray | None, num_envs: int, fixed: tuple[int, int, int], contacts: int
-) -> np.ndarray:
+    counts: Numbers | None, num_envs: int, fixed: tuple[int, int, int], contacts: int
+) -> Numbers:
     """Rows of each kind, (E, 4) int32."""
     if counts is None:
         return np.broadcast_to(np.array([*fixed, contacts], np.int32), (num_envs, 4))
@@ -156,7 +158,7 @@ def _shape(
     return np.minimum(shape, _FAR_TOO_MANY).astype(np.int32)
 
 
-def _require_bounds(shape: np.ndarray, used: np.ndarray, n: int, n_box: int) -> None:
+def _require_bounds(shape: Numbers, used: Numbers, n: int, n_box: int) -> None:
     """Environments that fit their slot have a bound for each box row; others are over_capacity."""
     rows = shape[:, :3].sum(axis=1, dtype=np.int64) + used.sum(axis=1)
     fits = (rows <= n) & (shape[:, 3] <= used.shape[1])
@@ -169,7 +171,7 @@ def _require_bounds(shape: np.ndarray, used: np.ndarray, n: int, n_box: int) -> 
         )
 
 
-def _used_dims(shape: np.ndarray, dims: np.ndarray) -> np.ndarray:
+def _used_dims(shape: Numbers, dims: Numbers) -> Numbers:
     """`dims` with 0 in the slots that an environment does not use; refuses other than 3, 4, 6."""
     slot = np.arange(dims.shape[1])
     in_use = slot < shape[:, 3:]
@@ -184,7 +186,7 @@ def _used_dims(shape: np.ndarray, dims: np.ndarray) -> np.ndarray:
     return np.where(in_use, dims, 0)
 
 
-def _friction(mu: Any, W: np.ndarray, used: np.ndarray, ragged: bool, batched: bool) -> np.ndarray:
+def _friction(mu: Any, W: Numbers, used: Numbers, ragged: bool, batched: bool) -> Numbers:
     """Coefficients (E, rows), one per tangential row. Ragged slots may be wider than needed."""
     num_envs, p = used.shape
     mu = check.floats("mu", mu, W.dtype)
@@ -194,7 +196,7 @@ def _friction(mu: Any, W: np.ndarray, used: np.ndarray, ragged: bool, batched: b
     width = int(tangential.sum(axis=1).max(initial=0))
     if (ragged or not num_envs) and mu.ndim and mu.shape[-1] not in (p, width):
         width = max(width, mu.shape[-1])
-    allowed = [(p,), (width,)]
+    allowed: list[tuple[int, ...]] = [(p,), (width,)]
     if batched:
         allowed = [(num_envs, p), (num_envs, width), *allowed]
     check.require_shape("mu", mu, *dict.fromkeys(allowed))

@@ -6,10 +6,9 @@ import copy
 import warnings
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from stickslip import _arrays as check
 from stickslip._sim_views import SimViews
+from stickslip._types import Float64
 
 if TYPE_CHECKING:
     import mujoco
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 class SimCopies(SimViews):
     _arguments: dict[str, Any]  #: of the constructor, with a ModelSource
-    _varied: dict[str, np.ndarray]  #: values given by `vary`, (N, size)
+    _varied: dict[str, Float64]  #: values given by `vary`, (N, size)
     _models: dict[str, mujoco.MjModel]  #: copies, made when they are first needed
     _own: frozenset[str]  #: names of the attributes that the constructor makes
 
@@ -66,12 +65,12 @@ class SimCopies(SimViews):
 
 
 def _restored(
-    kind: type, arguments: dict[str, Any], state: np.ndarray, varied: dict[str, np.ndarray]
+    kind: type[Any], arguments: dict[str, Any], state: Float64, varied: dict[str, Float64]
 ) -> Any:
     """A simulation of the same arguments in this state."""
     from stickslip.sim import BatchSim
 
-    sim = kind.__new__(kind)  # a subclass may have other arguments
+    sim: BatchSim = object.__new__(kind)  # a subclass may have other arguments
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the first one has had them
         BatchSim.__init__(sim, **arguments)

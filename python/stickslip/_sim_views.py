@@ -2,95 +2,111 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from typing import Any, TypeVar
 
-import numpy as np
+from stickslip._types import Float64, Int32
 
-from stickslip import _core
+_Sim = TypeVar("_Sim", bound="SimViews")
+_Array = TypeVar("_Array")
 
 
-def _view(read: Callable[[SimViews], np.ndarray]) -> property:
-    """A property that makes its view of the simulation's memory once, at the first access."""
+def _once(read: Callable[[_Sim], _Array]) -> Callable[[_Sim], _Array]:
+    """Makes a view of the simulation's memory at the first access only."""
     name = read.__name__
 
-    def get(self: SimViews) -> np.ndarray:
+    @functools.wraps(read)
+    def get(self: _Sim) -> _Array:
         if name not in self._views:
             self._views[name] = read(self)
         return self._views[name]
 
-    return property(get, doc=read.__doc__)
+    return get
 
 
 class SimViews:
-    _core: _core.BatchSim
-    _views: dict[str, np.ndarray]
+    _core: Any  #: a _core.BatchSim
+    _views: dict[str, Any]
 
     # Live views, (N, ...): written values take effect in the next step; copy to keep.
 
-    @_view
-    def state(self) -> np.ndarray:
+    @property
+    @_once
+    def state(self) -> Float64:
         """(N, nstate) everything a restart needs, bit for bit: MuJoCo's mjSTATE_INTEGRATION, with
         the impulses that the next solve starts from in userdata."""
         return self._core.state
 
-    @_view
-    def qpos(self) -> np.ndarray:
+    @property
+    @_once
+    def qpos(self) -> Float64:
         """(N, nq)"""
         return self._core.qpos
 
-    @_view
-    def qvel(self) -> np.ndarray:
+    @property
+    @_once
+    def qvel(self) -> Float64:
         """(N, nv)"""
         return self._core.qvel
 
-    @_view
-    def act(self) -> np.ndarray:
+    @property
+    @_once
+    def act(self) -> Float64:
         """(N, na) activations of actuators."""
         return self._core.act
 
-    @_view
-    def ctrl(self) -> np.ndarray:
+    @property
+    @_once
+    def ctrl(self) -> Float64:
         """(N, nu)"""
         return self._core.ctrl
 
-    @_view
-    def qacc(self) -> np.ndarray:
+    @property
+    @_once
+    def qacc(self) -> Float64:
         """(N, nv) accelerations of the latest step (its last stage with RK4)."""
         return self._core.qacc
 
-    @_view
-    def qfrc_applied(self) -> np.ndarray:
+    @property
+    @_once
+    def qfrc_applied(self) -> Float64:
         """(N, nv) generalised forces from outside."""
         return self._core.qfrc_applied
 
-    @_view
-    def xfrc_applied(self) -> np.ndarray:
+    @property
+    @_once
+    def xfrc_applied(self) -> Float64:
         """(N, 6 nbody) forces and torques on bodies from outside."""
         return self._core.xfrc_applied
 
-    @_view
-    def mocap_pos(self) -> np.ndarray:
+    @property
+    @_once
+    def mocap_pos(self) -> Float64:
         """(N, nmocap, 3) m, world frame: positions of the bodies that the caller moves."""
         return self._core.mocap_pos.reshape(len(self.qpos), -1, 3)
 
-    @_view
-    def mocap_quat(self) -> np.ndarray:
+    @property
+    @_once
+    def mocap_quat(self) -> Float64:
         """(N, nmocap, 4) their orientations, unit quaternions (w, x, y, z)."""
         return self._core.mocap_quat.reshape(len(self.qpos), -1, 4)
 
-    @_view
-    def time(self) -> np.ndarray:
+    @property
+    @_once
+    def time(self) -> Float64:
         """(N,) s"""
         return self._core.time[:, 0]
 
     # Results of the latest step; read-only by convention.
 
-    @_view
-    def sensordata(self) -> np.ndarray:
+    @property
+    @_once
+    def sensordata(self) -> Float64:
         """(N, nsensordata) as MuJoCo has it: at the state in which the step began."""
         return self._core.sensordata
 
-    def field(self, name: str) -> np.ndarray:
+    def field(self, name: str) -> Float64:
         """(N, size) a field of mjData that was named in `fields`, as mj_step leaves it: positions
         and what depends on them ("xipos", "cinert", "cvel") belong to the state in which the latest
         step began (with RK4 to its last stage), forces ("qfrc_actuator") to that step; "cacc",
@@ -99,49 +115,58 @@ class SimViews:
             self._views[name] = self._core.field(name)
         return self._views[name]
 
-    @_view
-    def status(self) -> np.ndarray:
+    @property
+    @_once
+    def status(self) -> Int32:
         """(N,) int32, values of `Status`; of an RK4 step the worst of its solves."""
         return self._core.status
 
-    @_view
-    def residual(self) -> np.ndarray:
+    @property
+    @_once
+    def residual(self) -> Float64:
         """(N,) m/s ("convex": m/s²); infinite for `bad_input`, NaN with law "mujoco"."""
         return self._core.residual
 
-    @_view
-    def iterations(self) -> np.ndarray:
+    @property
+    @_once
+    def iterations(self) -> Int32:
         """(N,) of the solver in this step."""
         return self._core.iterations
 
-    @_view
-    def solver(self) -> np.ndarray:
+    @property
+    @_once
+    def solver(self) -> Int32:
         """(N,) int32, values of `Solver`: which one produced the impulses."""
         return self._core.solver
 
-    @_view
-    def num_contacts(self) -> np.ndarray:
+    @property
+    @_once
+    def num_contacts(self) -> Int32:
         """(N,) contacts in the latest solve."""
         return self._core.num_contacts
 
-    @_view
-    def num_rows(self) -> np.ndarray:
+    @property
+    @_once
+    def num_rows(self) -> Int32:
         """(N,) constraint rows in the latest solve."""
         return self._core.num_rows
 
-    @_view
-    def position_rounds(self) -> np.ndarray:
+    @property
+    @_once
+    def position_rounds(self) -> Int32:
         """(N,) solves of the latest step after the first, that kept the gaps at its end."""
         return self._core.position_rounds
 
-    @_view
-    def penetration(self) -> np.ndarray:
+    @property
+    @_once
+    def penetration(self) -> Float64:
         """(N,) deepest penetration at the end of the latest step, m; NaN without
         `position_iterations`."""
         return self._core.penetration
 
-    @_view
-    def failures(self) -> np.ndarray:
+    @property
+    @_once
+    def failures(self) -> Int32:
         """(N,) steps with `bad_input` so far."""
         return self._core.failures
 
@@ -162,3 +187,21 @@ class SimViews:
     @property
     def threads(self) -> int:
         return self._core.threads
+
+    @property
+    def statistics(self) -> dict[str, Any]:
+        """Counts since the start, over all environments: steps by status ("solved", ...), solved
+        steps by the ladder's rung ("rungs"), solves after the first of a step ("second_solves"),
+        steps whose positions recovered penetration ("repositioned"), contacts that were left
+        out because they could not close ("culled"), culled contacts that closed after all
+        ("taken_in"), and contacts that acted across a gap on geoms that never touch ("ghosts")."""
+        return self._core.statistics
+
+    def timings(self) -> dict[str, float]:
+        """Seconds of wall time by stage so far, and the number of steps.
+
+        With backend "cuda" also `gpu_busy`, seconds of copies and solves, added up over the two
+        halves of the batch that alternate, and `gpu_idle_share`, the part of the steps without
+        them (a lower bound: where both halves are on the GPU, `gpu_busy` counts twice).
+        """
+        return self._core.timings()

@@ -7,16 +7,18 @@ other on one core, and the oracle computes the residuals.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from stickslip import _core
+from stickslip._child import items_of
 from stickslip._core import Law, Solver
 from stickslip._problem import assemble
+from stickslip._types import Flags, Float64, LawName
 from stickslip.contact import make_options
 from stickslip.files import ContactProblem, read
 from stickslip.files.problems import Problem
@@ -33,15 +35,15 @@ class Entry:
     name: str
     about: str
     ours: bool
-    able: np.ndarray  #: (P,) bool; the other arrays count only where this is true
-    claimed: np.ndarray  #: (P,) bool, the solver's own verdict
-    solved: np.ndarray  #: (P,) bool, the oracle's
-    finite: np.ndarray  #: (P,) bool, no NaN or infinity
-    residual: np.ndarray  #: (P,) m/s, the oracle's
-    us: np.ndarray  #: (P, rounds) microseconds
+    able: Flags  #: (P,) bool; the other arrays count only where this is true
+    claimed: Flags  #: (P,) bool, the solver's own verdict
+    solved: Flags  #: (P,) bool, the oracle's
+    finite: Flags  #: (P,) bool, no NaN or infinity
+    residual: Float64  #: (P,) m/s, the oracle's
+    us: Float64  #: (P, rounds) microseconds
 
     @property
-    def median_us(self) -> np.ndarray:
+    def median_us(self) -> Float64:
         """(P,) median over the rounds."""
         return np.median(self.us, axis=1)
 
@@ -66,7 +68,7 @@ class Comparison:
 
     def __init__(
         self,
-        law: str = "coulomb",
+        law: LawName = "coulomb",
         tol: float = 1e-9,
         peer_tol: float | None = None,
         solvers: Iterable[str] | None = None,
@@ -81,8 +83,8 @@ class Comparison:
         chosen = [s for s in OURS if _supported(s, self.law)] if solvers is None else list(solvers)
         for name in chosen:
             solver, _, precision = name.partition(":")
-            options = make_options(law, solver, precision or "double", tol, None)
-            self._contest.enter_ours(name, options)
+            words: dict[str, Any] = {"solver": solver, "precision": precision or "double"}
+            self._contest.enter_ours(name, make_options(law, **words, tol=tol, options=None))
         self._ours = set(chosen)
         if modules is None:
             modules, self.missing = find_modules()
@@ -118,8 +120,35 @@ class Comparison:
 
     def run(self, rounds: int = 11) -> list[Entry]:
         """One entry per solver, ours first."""
-        entries = [_entry(o, o.name in self._ours, rounds) for o in self._contest.run(rounds)]
-        return [e for e in entries if e.ours or e.able.any()]
+        return able(self._entries(self._contest.run(rounds), rounds))
+
+    def run_each(self, rounds: int = 11) -> Generator[list[Entry], None, None]:
+        """One problem after the other, in another process: solvers of others may take long, and
+        Ctrl-C does not wait for them. `joined` makes one list of these."""
+        numbers = range(len(self.names))
+        return items_of(
+            lambda: (self._entries(self._contest.run_one(i, rounds), rounds) for i in numbers)
+        )
+
+    def _entries(self, outcomes: Iterable[Any], rounds: int) -> list[Entry]:
+        return [_entry(outcome, outcome.name in self._ours, rounds) for outcome in outcomes]
+
+
+def able(entries: list[Entry]) -> list[Entry]:
+    """Ours, and those that can take one of the problems."""
+    return [e for e in entries if e.ours or e.able.any()]
+
+
+def joined(parts: list[list[Entry]]) -> list[Entry]:
+    """The entries of all problems, from those of each."""
+    entries = []
+    for of_one in zip(*parts, strict=True):
+        arrays = [
+            f.name for f in fields(Entry) if isinstance(getattr(of_one[0], f.name), np.ndarray)
+        ]
+        whole = {name: np.concatenate([getattr(e, name) for e in of_one]) for name in arrays}
+        entries.append(replace(of_one[0], **whole))
+    return able(entries)
 
 
 def _supported(name: str, law: Law) -> bool:
@@ -164,6 +193,6 @@ def summary(entry: Entry, first: Entry) -> dict[str, Any]:
 _QUANTILES = {"median": 0.5, "p95": 0.95, "p99.9": 0.999, "max": 1.0}
 
 
-def _quantile(values: np.ndarray, q: float) -> float | None:
+def _quantile(values: Float64, q: float) -> float | None:
     """The value that a share q of the values does not exceed."""
     return float(np.quantile(values, q, method="inverted_cdf")) if values.size else None

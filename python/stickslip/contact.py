@@ -1,44 +1,57 @@
-"""Solving batches of contact problems, and measuring given impulses."""
+"""Solving batches of contact problems."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Unpack, get_args, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stickslip import _arrays as check
 from stickslip import _core
 from stickslip._core import Law, Precision, Solver
 from stickslip._problem import assemble
-from stickslip.solution import Measures, Solution
+from stickslip._types import (
+    Backend,
+    Directions,
+    Float64,
+    LawName,
+    PrecisionName,
+    SolveKeywords,
+    SolverName,
+)
+from stickslip.solution import Solution
 
-Backend = Literal["auto", "cpu", "cuda"]
-
-DIRECTIONS = (4, 8, 16, 32, 64)  # of law "pyramid" in the sliding plane
+DIRECTIONS: tuple[int, ...] = get_args(Directions)
+_INTEGERS = ("status", "iterations", "solver", "rows_needed", "rung")  # fields of Solution
 
 
 @dataclass(frozen=True)
 class SolveOptions:
-    """Tolerances and budgets. solved means residual <= atol + rtol * max|b|.
+    """Tolerances and budgets of a solve (docs/tuning.md: when to change which).
+
+    An environment is solved if residual <= atol + rtol * max|b|, the largest entry of its b.
 
     Args:
-        atol, rtol: m/s, and 1; None: 1e-9, or 1e-5 with precision "float"; 0 is 0.
-        max_sweeps: budget of solver "pgs".
-        max_newton: budget of the first Newton stage; later ones have 2/3 to 10/3 of it.
-        max_rung: last rung of the ladder of solver "auto" that may run, 0 to 5.
-        exact_sweeps: exactly `max_sweeps` sweeps of "pgs", without an early exit.
-        max_pivots: budget of solver "lemke".
-        exact_pivots: exactly `max_pivots` pivots of "lemke", without an early exit; with contacts
-            of dimension 3 alone and 4 directions.
-        directions: of law "pyramid" in the sliding plane: 4, 8, 16, 32 or 64.
+        atol: absolute tolerance, m/s. None: 1e-9, or 1e-5 with precision "float". 0 is 0.
+        rtol: relative tolerance, of max|b|. None: the same numbers. 0 is 0.
+        max_sweeps: budget of solver "pgs", in sweeps; also of the first stage of law "box".
+        max_newton: Newton steps of the first Newton stage of the ladder, and of solver "newton";
+            later stages have 2/3 to 10/3 of it.
+        max_rung: last rung of the ladder of solver "auto" that may run: 0 to 5, or more for all.
+        exact_sweeps: run exactly `max_sweeps` sweeps of solver "pgs", without an early exit.
+        max_pivots: budget of Lemke's method (solver "lemke", law "pyramid"), in pivots.
+        exact_pivots: run exactly `max_pivots` pivots of solver "lemke", without an early exit; with
+            contacts of dimension 3 alone and 4 directions.
+        directions: corners of law "pyramid"'s polygon in the sliding plane: 4, 8, 16, 32 or 64.
         max_work: multiplications for one environment in one solve (a Newton step of n rows counts
             n**3), half of them for rung 0. Then the best impulse is the answer, and it may be far
-            from a solution. 0: all of rung 0, then max(1e9, 2400 n**3).
-        thorough: whether to spend much work on problems that the first stages did not solve. If
-            False, a problem whose impulses grow as if it had no solution is given up at once;
-            others of up to 64 rows get max(1e7, 100 n**3) multiplications after rung 0, those of
-            more rows 1300 n**3. The default of `BatchSim` is False.
+            from a solution. 0: all of rung 0, then as `thorough` says.
+        thorough: whether to spend much work on problems that the first stages did not solve: after
+            rung 0 max(1e9, 2400 n**3) multiplications, but less where impulses grow as if there
+            were no solution (docs/mathematics.md, section 11), unless `max_work` is set. If False:
+            max(1e7, 100 n**3) up to 64 rows and 1300 n**3 beyond. `BatchSim`'s default is False.
     """
 
     atol: float | None = None
@@ -49,39 +62,67 @@ class SolveOptions:
     exact_sweeps: bool = False
     max_pivots: int = 20_000
     exact_pivots: bool = False
-    directions: int = 4
+    directions: Directions = 4
     max_work: float = 0.0
     thorough: bool = True
 
 
+@overload
 def solve(
-    W: Any,
-    b: Any,
-    mu: Any,
+    W: ArrayLike,
+    b: ArrayLike,
+    mu: ArrayLike,
     *,
-    law: str | Law = "coulomb",
-    solver: str | Solver = "auto",
-    precision: str | Precision = "double",
+    certificates: Literal[False] = False,
+    **others: Unpack[SolveKeywords],
+) -> Solution[None]: ...
+@overload
+def solve(
+    W: ArrayLike,
+    b: ArrayLike,
+    mu: ArrayLike,
+    *,
+    certificates: Literal[True],
+    **others: Unpack[SolveKeywords],
+) -> Solution[Float64]: ...
+@overload
+def solve(
+    W: ArrayLike,
+    b: ArrayLike,
+    mu: ArrayLike,
+    *,
+    certificates: bool,
+    **others: Unpack[SolveKeywords],
+) -> Solution[Float64 | None]: ...
+def solve(
+    W: ArrayLike,
+    b: ArrayLike,
+    mu: ArrayLike,
+    *,
+    law: LawName | Law = "coulomb",
+    solver: SolverName | Solver = "auto",
+    precision: PrecisionName | Precision = "double",
     tol: float | None = None,
-    dims: Any = None,
+    dims: ArrayLike | None = None,
     n_free: int = 0,
     n_nonneg: int = 0,
-    lo: Any = None,
-    hi: Any = None,
-    R: Any = None,
-    counts: Any = None,
-    warm_start: Any = None,
+    lo: ArrayLike | None = None,
+    hi: ArrayLike | None = None,
+    R: ArrayLike | None = None,
+    counts: ArrayLike | None = None,
+    warm_start: ArrayLike | None = None,
     options: SolveOptions | None = None,
     certificates: bool = False,
     backend: Backend = "auto",
     threads: int | None = None,
-) -> Solution:
+) -> Solution[Any]:
     """Solves E problems u = (W + diag R) r + b under a friction law, each with a verdict.
 
     Rows: free, nonneg, box, then contacts (normal, two tangents[, torsion, two rolling rows]).
     Arrays are float32 or float64, all of one type, and read in place (copied only where the values
-    of one environment are not contiguous). One problem: omit the environment axis. In a batch,
-    arrays other than W, b and counts may omit it; all environments then share them.
+    of one environment are not contiguous). Integers, bool and float16 are converted.
+    One problem: omit the environment axis. In a batch, arrays other than W, b and counts may omit
+    it; all environments then share them.
 
     Args:
         W, b: (E, n, n) Delassus matrices J M^-1 J^T, 1/kg; (E, n) free velocities, m/s.
@@ -111,96 +152,25 @@ def solve(
         raise TypeError(f"W: expected float64 because precision is {name!r}, got float32")
     on_cuda = use_cuda(backend)
     num_envs, n = problem.b.shape
-    numbers = [np.zeros(num_envs, np.int32) for _ in range(5)]
-    result = (np.zeros((num_envs, n), problem.W.dtype), np.zeros(num_envs), *numbers)
-    proofs = np.zeros((num_envs, n)) if check.flag("certificates", certificates) else None
+    results: dict[str, Any] = {
+        "impulse": np.zeros((num_envs, n), problem.W.dtype),
+        "residual": np.zeros(num_envs),
+        **{name: np.zeros(num_envs, np.int32) for name in _INTEGERS},
+        "certificate": np.zeros((num_envs, n))
+        if check.flag("certificates", certificates)
+        else None,
+    }
     pool = check.thread_count(threads)
     if num_envs:
-        _core.solve(*problem.arrays, warm, core_options, *result, proofs, on_cuda, pool)
-    solution = Solution(*result, proofs)
+        _core.solve(*problem.arrays, warm, core_options, **results, on_cuda=on_cuda, threads=pool)
+    solution: Solution[Any] = Solution(**results)
     return solution if problem.batched else solution.one()
 
 
-def residual(
-    W: Any,
-    b: Any,
-    mu: Any,
-    r: Any,
-    *,
-    law: str | Law = "coulomb",
-    dims: Any = None,
-    n_free: int = 0,
-    n_nonneg: int = 0,
-    lo: Any = None,
-    hi: Any = None,
-    R: Any = None,
-    counts: Any = None,
-    directions: int = 4,
-    details: bool = False,
-    threads: int | None = None,
-) -> np.ndarray | Measures:
-    """The residual that `solve` reports, of any impulses r (E, n).
-
-    Returns the residual (E,) in m/s, infinite for bad input and NaN; with `details` a `Measures`,
-    which also has the violation of each condition. `directions` are those of law
-    "pyramid". The other arguments are as in `solve`.
-    """
-    problem = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
-    r = problem.rows("r", r)
-    measures = np.zeros((len(r), 5))
-    which = check.member("law", law, Law)
-    pool = check.thread_count(threads)
-    corners = _directions("directions", directions)
-    if len(r):
-        _core.measure(*problem.arrays, r, which, measures, pool, corners)
-    columns = measures.T if problem.batched else measures[0]
-    return Measures(*columns) if details else columns[0]
-
-
-def certificate_holds(
-    W: Any,
-    b: Any,
-    mu: Any,
-    certificate: Any,
-    *,
-    law: str | Law = "coulomb",
-    tol: float | None = None,
-    dims: Any = None,
-    n_free: int = 0,
-    n_nonneg: int = 0,
-    lo: Any = None,
-    hi: Any = None,
-    R: Any = None,
-    counts: Any = None,
-    precision: str | Precision = "double",
-    threads: int | None = None,
-) -> np.ndarray:
-    """Whether certificates (E, n), of any scale, prove that there is no solution: (E,) bool.
-
-    The check uses only the problem as given and no solver (docs/mathematics.md §5): it holds if no
-    impulse has a residual of tol * (1 + max|b|) or less. Bad input proves nothing. The other
-    arguments are as in `solve`.
-    """
-    problem = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
-    if certificate is None:
-        raise TypeError("certificate: expected an array, got None (solve with certificates=True)")
-    y = np.ascontiguousarray(certificate, np.float64)
-    check.require_shape(
-        "certificate", y, problem.b.shape if problem.batched else problem.b[0].shape
-    )
-    y = y.reshape(problem.b.shape)
-    holds = np.zeros(len(y), np.uint8)
-    options = make_options(law, "auto", precision, tol, None)
-    pool = check.thread_count(threads)
-    if len(y):
-        _core.check_certificates(*problem.arrays, y, options, holds, pool)
-    return holds.astype(bool) if problem.batched else bool(holds[0])
-
-
 def make_options(
-    law: str | Law,
-    solver: str | Solver,
-    precision: str | Precision,
+    law: LawName | Law,
+    solver: SolverName | Solver,
+    precision: PrecisionName | Precision,
     tol: float | None,
     options: SolveOptions | None,
 ) -> _core.SolveOptions:
@@ -228,13 +198,13 @@ def make_options(
         exact_sweeps=options.exact_sweeps,
         max_pivots=check.count("options.max_pivots", options.max_pivots),
         exact_pivots=options.exact_pivots,
-        directions=_directions("options.directions", options.directions),
+        directions=directions_of("options.directions", options.directions),
         max_work=check.number("options.max_work", options.max_work),
         thorough=options.thorough,
     )
 
 
-def _directions(name: str, value: Any) -> int:
+def directions_of(name: str, value: Any) -> int:
     number = check.count(name, value)
     if number not in DIRECTIONS:
         raise ValueError(f"{name}: expected 4, 8, 16, 32 or 64, got {number}")

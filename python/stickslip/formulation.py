@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stickslip import _arrays as check
 from stickslip import _core
+from stickslip._types import Float64, Int32
 from stickslip.lcp import rows_in_use
 
 
@@ -21,15 +23,15 @@ class StandardForm:
     For one problem instead of a batch the environment axis is missing.
     """
 
-    A: np.ndarray  #: (E, m, m), F - B D^-1 C; m is the largest number of rows that are left
-    q: np.ndarray  #: (E, m), a - B D^-1 r
-    T: np.ndarray  #: (E, f, m), -D^-1 C; f is the largest number of free rows
-    t: np.ndarray  #: (E, f), -D^-1 r
-    counts: np.ndarray  #: (E,) rows in use, for `solve_lcp`
-    n_free: np.ndarray  #: (E,) free variables of the mixed problems
+    A: Float64  #: (E, m, m), F - B D^-1 C; m is the largest number of rows that are left
+    q: Float64  #: (E, m), a - B D^-1 r
+    T: Float64  #: (E, f, m), -D^-1 C; f is the largest number of free rows
+    t: Float64  #: (E, f), -D^-1 r
+    counts: Int32  #: (E,) rows in use, for `solve_lcp`
+    n_free: Int32  #: (E,) free variables of the mixed problems
     _core: Any = field(repr=False)
 
-    def restore(self, x: Any) -> np.ndarray:
+    def restore(self, x: ArrayLike) -> Float64:
         """z = (T x + t, x) of the mixed problems, (E, f + m), from solutions x (E, m)."""
         x = check.floats("x", x, np.dtype(np.float64), "M")
         check.require_shape("x", x, self.q.shape)
@@ -45,7 +47,12 @@ class StandardForm:
 
 
 def standard_form(
-    M: Any, q: Any, *, n_free: Any, counts: Any = None, threads: int | None = None
+    M: ArrayLike,
+    q: ArrayLike,
+    *,
+    n_free: ArrayLike,
+    counts: ArrayLike | None = None,
+    threads: int | None = None,
 ) -> StandardForm:
     """Standard LCPs from mixed ones w = M z + q, by eliminating their free variables.
 
@@ -82,14 +89,14 @@ def standard_form(
 class ContactLcp:
     """Mixed LCPs in z = (qdot+, f_n, f_d, lambda), for `solve_lcp` or `standard_form`."""
 
-    M: np.ndarray  #: (E, n, n), the matrix of eq. 12
-    q: np.ndarray  #: (E, n), (-tau*, 0, 0, 0)
+    M: Float64  #: (E, n, n), the matrix of eq. 12
+    q: Float64  #: (E, n), (-tau*, 0, 0, 0)
     n_free: int  #: degrees of freedom
-    counts: np.ndarray  #: (E,) rows in use
-    contacts: np.ndarray  #: (E,) contacts in use
+    counts: Int32  #: (E,) rows in use
+    contacts: Int32  #: (E,) contacts in use
     directions: int  #: d
 
-    def split(self, z: np.ndarray, env: int = 0) -> dict[str, np.ndarray]:
+    def split(self, z: Float64, env: int = 0) -> dict[str, Float64]:
         """qdot, f_n (p,), f_d (p, d) and lambda (p,) in the solution z (n,) of one environment."""
         p, d, nv = int(self.contacts[env]), self.directions, self.n_free
         qdot, f_n, f_d, slip = np.split(z[: self.counts[env]], np.cumsum([nv, p, p * d]))
@@ -97,16 +104,16 @@ class ContactLcp:
 
 
 def stewart_trinkle(
-    M: Any,
-    tau: Any,
-    N: Any,
-    B: Any,
-    mu: Any,
+    M: ArrayLike,
+    tau: ArrayLike,
+    N: ArrayLike,
+    B: ArrayLike,
+    mu: ArrayLike,
     *,
     dt: float,
     directions: int = 4,
     scaled: bool = False,
-    counts: Any = None,
+    counts: ArrayLike | None = None,
 ) -> ContactLcp:
     """One time step M qdot+ = tau* + dt (N f_n + B f_d) with contacts, as mixed LCPs.
 
@@ -142,17 +149,17 @@ def stewart_trinkle(
     coefficients = _float64("mu", mu)
     check.require_shape("mu", coefficients, (num_envs, contacts), (contacts,), ())
     coefficients = np.array(np.broadcast_to(coefficients, (num_envs, contacts)))
-    used = np.full(num_envs, contacts) if counts is None else check.integers("counts", counts)
-    check.require_shape("counts", used, (num_envs,))
-    used = np.clip(used, -1, 2**31 - 1).astype(np.int32)
-    blocks = [np.ascontiguousarray(arrays[name]) for name in ("M", "tau", "N", "B")]
+    given = np.full(num_envs, contacts) if counts is None else check.integers("counts", counts)
+    check.require_shape("counts", given, (num_envs,))
+    used = np.clip(given, -1, 2**31 - 1).astype(np.int32)
+    M, tau, N, B = (np.ascontiguousarray(arrays[name]) for name in ("M", "tau", "N", "B"))
     core = _core.stewart_trinkle(
-        *blocks, coefficients, used, d, check.number("dt", dt), bool(scaled)
+        M, tau, N, B, coefficients, used, d, check.number("dt", dt), bool(scaled)
     )
     return ContactLcp(core.M, core.q, nv, nv + used * (d + 2), used, d)
 
 
-def contact_columns(J: Any, directions: int = 4) -> tuple[np.ndarray, np.ndarray]:
+def contact_columns(J: ArrayLike, directions: int = 4) -> tuple[Float64, Float64]:
     """N (E, nv, p) and B (E, nv, p d) from Jacobians J (E, 3 p, nv) with rows (n, t1, t2).
 
     d directions lie at 2 pi k / d from t1 towards t2; d = 2 are t1 and -t1.
@@ -163,7 +170,9 @@ def contact_columns(J: Any, directions: int = 4) -> tuple[np.ndarray, np.ndarray
     return _core.contact_columns(J, check.count("directions", directions, low=2))
 
 
-def stack(systems: Sequence[tuple[Any, Any, Any]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def stack(
+    systems: Sequence[tuple[ArrayLike, ArrayLike, ArrayLike]],
+) -> tuple[Float64, Float64, Float64]:
     """Several articulated systems in one problem (Tan, Siu & Liu, eq. 7).
 
     Args:
@@ -188,7 +197,7 @@ def stack(systems: Sequence[tuple[Any, Any, Any]]) -> tuple[np.ndarray, np.ndarr
     return _core.stack(given, num_envs, rows)
 
 
-def _float64(name: str, value: Any) -> np.ndarray:
+def _float64(name: str, value: Any) -> Float64:
     array = check.floats(name, value)
     if array.dtype != np.float64:
         raise TypeError(f"{name}: expected float64, got {array.dtype}")

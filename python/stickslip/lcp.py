@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stickslip import _arrays as check
 from stickslip import _core
 from stickslip._core import LcpMethod, Precision, Status
-from stickslip.contact import Backend, use_cuda
+from stickslip._types import Backend, Float64, Int32, LcpMethodName, LcpPrecisionName, Numbers
+from stickslip.contact import use_cuda
 from stickslip.solution import Verdicts
 
 
@@ -33,16 +35,16 @@ class LcpSolution(Verdicts):
     For one problem instead of a batch the environment axis is missing.
     """
 
-    z: np.ndarray  #: (E, n); entries beyond an environment's own rows are 0
-    w: np.ndarray  #: (E, n), M z + q
-    residual: np.ndarray  #: (E,), measured in double: max |z - clip(z - w, lo, hi)|
-    status: np.ndarray  #: (E,) int32; compare with members of `Status`
-    iterations: np.ndarray  #: (E,) int32, pivots and Newton steps together
-    method: np.ndarray  #: (E,) int32; the member of `LcpMethod` that produced z
+    z: Numbers  #: (E, n); entries beyond an environment's own rows are 0
+    w: Numbers  #: (E, n), M z + q
+    residual: Float64  #: (E,), measured in double: max |z - clip(z - w, lo, hi)|
+    status: Int32  #: (E,) int32; compare with members of `Status`
+    iterations: Int32  #: (E,) int32, pivots and Newton steps together
+    method: Int32  #: (E,) int32; the member of `LcpMethod` that produced z
 
     def __repr__(self) -> str:
         if np.ndim(self.status) == 0:
-            status, method = Status(self.status).name, LcpMethod(self.method).name
+            status, method = Status(int(self.status)).name, LcpMethod(int(self.method)).name
             return (
                 f"LcpSolution({status}, residual {self.residual:.1e}, "
                 f"{self.iterations} iterations of {method})"
@@ -52,19 +54,19 @@ class LcpSolution(Verdicts):
 
 
 def solve_lcp(
-    M: Any,
-    q: Any,
+    M: ArrayLike,
+    q: ArrayLike,
     *,
-    n_free: Any = 0,
-    lo: Any = None,
-    hi: Any = None,
-    findex: Any = None,
-    method: str | LcpMethod = "auto",
-    precision: str | Precision = "double",
+    n_free: ArrayLike = 0,
+    lo: ArrayLike | None = None,
+    hi: ArrayLike | None = None,
+    findex: ArrayLike | None = None,
+    method: LcpMethodName | LcpMethod = "auto",
+    precision: LcpPrecisionName | Precision = "double",
     tol: float | None = None,
     cfm: float = 0.0,
-    counts: Any = None,
-    start: Any = None,
+    counts: ArrayLike | None = None,
+    start: ArrayLike | None = None,
     options: LcpOptions | None = None,
     backend: Backend = "auto",
     threads: int | None = None,
@@ -110,27 +112,29 @@ def solve_lcp(
     elif (arrays["lo"] is None) != (arrays["hi"] is None):
         missing, value = ("lo", 0.0) if arrays["lo"] is None else ("hi", math.inf)
         arrays[missing] = np.full(n, value, M.dtype)
-    lo, hi, start, findex = (
-        check.per_environment(name, arrays.get(name), num_envs, n, batched)
-        for name in ("lo", "hi", "start", "findex")
-    )
+    vectors: dict[str, Any] = dict.fromkeys(("lo", "hi", "findex", "start"))
+    for name, array in arrays.items():
+        if array is not None:
+            vectors[name] = check.per_environment(name, array, num_envs, n, batched)
     core_options = _options(method, precision, tol, cfm, options)
     if M.dtype == np.float32 and core_options[1] != Precision.float:
         raise TypeError("M: expected float64 because precision is 'double', got float32")
-    result = (
-        *(np.zeros((num_envs, n), M.dtype) for _ in range(2)),
-        np.zeros(num_envs),
-        *(np.zeros(num_envs, np.int32) for _ in range(3)),
-    )
+    results: dict[str, Any] = {
+        **{name: np.zeros((num_envs, n), M.dtype) for name in ("z", "w")},
+        "residual": np.zeros(num_envs),
+        **{name: np.zeros(num_envs, np.int32) for name in ("status", "iterations", "method")},
+    }
     on_cuda, pool = use_cuda(backend), check.thread_count(threads)
     if num_envs:
-        problem = (rows, M, check.slots(q if batched else q[None]), lo, hi, findex, start)
-        _core.solve_lcp(*problem, core_options[0], *result, on_cuda, pool)
-    solution = LcpSolution(*result)
+        q = check.slots(q if batched else q[None])
+        _core.solve_lcp(
+            rows, M, q, **vectors, options=core_options[0], **results, on_cuda=on_cuda, threads=pool
+        )
+    solution = LcpSolution(**results)
     return solution if batched else solution.one()
 
 
-def rows_in_use(counts: Any, n_free: Any, num_envs: int, n: int, batched: bool) -> np.ndarray:
+def rows_in_use(counts: Any, n_free: Any, num_envs: int, n: int, batched: bool) -> Int32:
     """(E, 2): rows in use and free rows of each environment."""
     rows = np.empty((num_envs, 2), np.int64)
     if counts is not None and not batched:
@@ -172,8 +176,8 @@ def _friction_index(findex: Any, rows: np.ndarray, n: int) -> np.ndarray:
 
 
 def _options(
-    method: str | LcpMethod,
-    precision: str | Precision,
+    method: LcpMethodName | LcpMethod,
+    precision: LcpPrecisionName | Precision,
     tol: float | None,
     cfm: float,
     options: LcpOptions | None,

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stickslip import _arrays as check
 from stickslip import _core
+from stickslip._types import Int32, Numbers
 
 
-def delassus(M: Any, J: Any, *, counts: Any = None, threads: int | None = None) -> np.ndarray:
+def delassus(
+    M: ArrayLike, J: ArrayLike, *, counts: ArrayLike | None = None, threads: int | None = None
+) -> Numbers:
     """W = J M^-1 J^T, (E, n, n), from mass matrices M (E, nv, nv) and Jacobians J (E, n, nv).
 
     `counts` (E,) is the number of rows each environment uses; the rest of J is padding, and the
@@ -28,29 +32,34 @@ def delassus(M: Any, J: Any, *, counts: Any = None, threads: int | None = None) 
 
 
 def apply_impulse(
-    M: Any, J: Any, impulse: Any, v_free: Any, *, counts: Any = None, threads: int | None = None
-) -> np.ndarray:
+    M: ArrayLike,
+    J: ArrayLike,
+    impulse: ArrayLike,
+    v_free: ArrayLike,
+    *,
+    counts: ArrayLike | None = None,
+    threads: int | None = None,
+) -> Numbers:
     """v+ = v_free + M^-1 J^T r, (E, nv), for impulses r (E, n) and velocities v_free (E, nv).
 
     The other arguments, and NaN, are as in `delassus`.
     """
     M, J, rows, batched = _mechanism(M, J, counts)
     num_envs, n, nv = J.shape
-    vectors = []
+    vectors: dict[str, Any] = {}
     for name, value, size in (("impulse", impulse, n), ("v_free", v_free, nv)):
         array = check.floats(name, value, M.dtype, "M")
         check.require_shape(name, array, (num_envs, size) if batched else (size,))
-        vectors.append(check.slots(array if batched else array[None]))
+        vectors[name] = check.slots(array if batched else array[None])
     v_next = np.zeros((num_envs, nv), M.dtype)
     pool = check.thread_count(threads)
     if num_envs:
-        _core.apply_impulse(M, J, rows, *vectors, v_next, np.zeros(num_envs, np.int32), pool)
+        ok = np.zeros(num_envs, np.int32)
+        _core.apply_impulse(M, J, rows, **vectors, v_next=v_next, ok=ok, threads=pool)
     return v_next if batched else v_next[0]
 
 
-def _mechanism(
-    M: Any, J: Any, counts: Any
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, bool]:
+def _mechanism(M: Any, J: Any, counts: Any) -> tuple[Numbers, Numbers, Int32 | None, bool]:
     M = check.floats("M", M)
     J = check.floats("J", J, M.dtype, "M")
     if M.ndim not in (2, 3) or M.shape[-1] != M.shape[-2]:
@@ -77,7 +86,7 @@ def _mechanism(
     return M, J, rows.astype(np.int32), batched
 
 
-def _blocks(array: np.ndarray) -> np.ndarray:
+def _blocks(array: Numbers) -> Numbers:
     """`array` where the matrix of each environment is one block of memory, else a copy."""
     slot = array if array.ndim == 2 else array[:1]
     aligned = array.flags.aligned and array.strides[0] % array.itemsize == 0

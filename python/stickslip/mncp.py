@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stickslip import _arrays as check
 from stickslip import _core
 from stickslip._core import Status
+from stickslip._types import Float64, Int32
 from stickslip.solution import Verdicts
 
 
@@ -31,17 +33,17 @@ class MncpSolution(Verdicts):
     For one problem instead of a batch the environment axis is missing.
     """
 
-    x: np.ndarray  #: (E, m), >= 0
-    w: np.ndarray  #: (E, n)
-    y: np.ndarray  #: (E, m), y(x, w)
-    residual: np.ndarray  #: (E,), max of |min(x, y)| and |z|
-    status: np.ndarray  #: (E,) int32; compare with members of `Status`
-    iterations: np.ndarray  #: (E,) int32, Newton steps
+    x: Float64  #: (E, m), >= 0
+    w: Float64  #: (E, n)
+    y: Float64  #: (E, m), y(x, w)
+    residual: Float64  #: (E,), max of |min(x, y)| and |z|
+    status: Int32  #: (E,) int32; compare with members of `Status`
+    iterations: Int32  #: (E,) int32, Newton steps
 
     def __repr__(self) -> str:
         if np.ndim(self.status) == 0:
             return (
-                f"MncpSolution({Status(self.status).name}, residual {self.residual:.1e}, "
+                f"MncpSolution({Status(int(self.status)).name}, residual {self.residual:.1e}, "
                 f"{self.iterations} iterations)"
             )
         counts = ", ".join(f"{number} {name}" for name, number in self.counts.items())
@@ -49,10 +51,10 @@ class MncpSolution(Verdicts):
 
 
 def solve_mncp(
-    values: Callable[[np.ndarray, np.ndarray, int], tuple[Any, Any]],
-    jacobian: Callable[[np.ndarray, np.ndarray, int], Any],
-    x: Any = (),
-    w: Any = (),
+    values: Callable[[Float64, Float64, int], tuple[Any, Any]],
+    jacobian: Callable[[Float64, Float64, int], Any],
+    x: ArrayLike = (),
+    w: ArrayLike = (),
     *,
     tol: float | None = None,
     options: MncpOptions | None = None,
@@ -92,34 +94,37 @@ def solve_mncp(
     (num_envs, m), n = start_x.shape, start_w.shape[1]
     out = (np.zeros((num_envs, m)), np.zeros((num_envs, n)), np.zeros((num_envs, m)))
     verdict = (np.zeros(num_envs), np.zeros(num_envs, np.int32), np.zeros(num_envs, np.int32))
+    arguments: dict[str, Any] = {
+        **check.tolerances(tol, options),
+        **dict(zip(("x", "w", "y"), out, strict=True)),
+        **dict(zip(("residual", "status", "iterations"), verdict, strict=True)),
+    }
     _core.solve_mncp(
         _map(values, jacobian, m, n),
         check.slots(start_x),
         check.slots(start_w),
-        **check.tolerances(tol, options),
         max_newton=check.count("options.max_newton", options.max_newton),
         restarts=check.count("options.restarts", options.restarts),
-        **dict(zip(("x", "w", "y"), out, strict=True)),
-        **dict(zip(("residual", "status", "iterations"), verdict, strict=True)),
+        **arguments,
     )
     solution = MncpSolution(*out, *verdict)
     return solution if batched else solution.one()
 
 
-def _map(values: Callable, jacobian: Callable, m: int, n: int) -> Callable:
+def _map(
+    values: Callable[..., Any], jacobian: Callable[..., Any], m: int, n: int
+) -> Callable[..., None]:
     """The callback of the library: it fills y, z and, if given, J."""
 
-    def fill(name: str, to: np.ndarray, value: Any, env: int) -> None:
-        array = np.asarray(value, np.float64)
+    def fill(name: str, to: Float64, value: Any, env: int) -> None:
+        array = check.float64(name, value)
         if array.shape != to.shape and array.size + to.size:
             raise ValueError(
                 f"{name}: expected shape {to.shape}, got {array.shape} in environment {env}"
             )
         to[...] = array.reshape(to.shape)
 
-    def call(
-        env: int, x: np.ndarray, w: np.ndarray, y: np.ndarray, z: np.ndarray, J: np.ndarray | None
-    ) -> None:
+    def call(env: int, x: Float64, w: Float64, y: Float64, z: Float64, J: Float64 | None) -> None:
         x, w = x.copy(), w.copy()  # the solver's memory, valid during this call only
         given = values(x, w, env)
         if not isinstance(given, tuple) or len(given) != 2:

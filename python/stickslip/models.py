@@ -95,4 +95,5 @@ def _installed() -> Iterator[tuple[str, Path]]:
 
 def _folder(package: str) -> Path | None:
     spec = find_spec(package)
-    return Path(spec.submodule_search_locations[0]) if spec else None
+    places = spec.submodule_search_locations if spec else None
+    return Path(places[0]) if places else None

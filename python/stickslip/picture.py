@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stickslip._core import Status
+from stickslip._types import Float64
 from stickslip.run import RunRecord
 
 STATUS_COLOURS = {
@@ -29,21 +31,28 @@ def choose_opengl() -> None:
 
 
 def draw(
-    path: Path, model: Any, record: RunRecord, *, title: str, tolerance: float, unit: str
+    path: Path,
+    model: Any,
+    record: RunRecord,
+    *,
+    title: str,
+    tolerance: float,
+    unit: str,
+    frames: int = 4,
 ) -> bool:
-    """Writes the PNG; returns whether it shows rendered frames. `model` is a mujoco.MjModel,
-    `unit` that of the residual."""
+    """Writes the PNG; returns whether it shows rendered images, of which it has at most `frames`.
+    `model` is a mujoco.MjModel, `unit` that of the residual."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    frames = _frames(model, record.filmed)
-    rows = 3 if frames else 1
+    shots = _frames(model, record.filmed, frames)
+    rows = 1 + -(-len(shots) // _COLUMNS)
     heights = [1.0] * (rows - 1) + [1.2]
     figure = plt.figure(figsize=(12, 2.4 * rows + 1.4), layout="constrained")
     grid = figure.add_gridspec(rows, _COLUMNS, height_ratios=heights)
-    for i, (caption, image) in enumerate(frames):
+    for i, (caption, image) in enumerate(shots):
         axes = figure.add_subplot(grid[i // _COLUMNS, i % _COLUMNS])
         axes.imshow(image)
         axes.set_title(caption, fontsize=9)
@@ -53,25 +62,35 @@ def draw(
     figure.suptitle(title, parse_math=False)
     figure.savefig(path, dpi=110)
     plt.close(figure)
-    return bool(frames)
+    return bool(shots)
 
 
-def _frames(model: Any, film: list[np.ndarray]) -> list[tuple[str, np.ndarray]]:
-    """Environment 0 at four instants, then four environments at the end; empty without OpenGL."""
+def shots_of(film: list[Float64], most: int) -> dict[str, Float64]:
+    """Captions and qpos: environment 0 at some instants, then others at the end."""
+    if not film or most == 0:
+        return {}
+    last, envs = len(film) - 1, len(film[0])
+    instants = np.linspace(0, last, most - most // 2).astype(int)
+    others = np.linspace(0, envs - 1, most // 2 + 1).astype(int)[1:]
+    shots = {f"environment 0, {100 * t // max(1, last)} %": film[t][0] for t in instants}
+    return shots | {f"environment {e}, at the end": film[last][e] for e in others if e > 0}
+
+
+def _frames(model: Any, film: list[Float64], most: int) -> list[tuple[str, NDArray[np.uint8]]]:
+    """At most so many images and their captions; none without OpenGL."""
     import mujoco
 
-    if not film or model.nbody < 2:
+    shots = shots_of(film, most)
+    if not shots or model.nbody < 2:
         return []
     data = mujoco.MjData(model)
     camera = mujoco.MjvCamera()
     mujoco.mjv_defaultFreeCamera(model, camera)
-    instants = np.linspace(0, len(film) - 1, _COLUMNS).astype(int)
-    envs = np.linspace(0, len(film[0]) - 1, _COLUMNS).astype(int)
-    shots = [(f"environment 0, {100 * t // max(1, len(film) - 1)} %", film[t][0]) for t in instants]
-    shots += [(f"environment {e}, at the end", film[-1][e]) for e in envs]
     try:
         with mujoco.Renderer(model, _HEIGHT, _WIDTH) as renderer:
-            return [(caption, _render(renderer, camera, model, data, q)) for caption, q in shots]
+            # Without a graphics card shadows take three quarters of the time.
+            renderer.scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = False
+            return [(c, _render(renderer, camera, model, data, q)) for c, q in shots.items()]
     except Exception:  # the exception depends on the driver; the plots remain
         return []
 
@@ -85,7 +104,7 @@ def follow(camera: Any, data: Any) -> None:
     camera.distance = max(3 * reach, 0.5)
 
 
-def _render(renderer: Any, camera: Any, model: Any, data: Any, qpos: np.ndarray) -> np.ndarray:
+def _render(renderer: Any, camera: Any, model: Any, data: Any, qpos: Float64) -> NDArray[np.uint8]:
     import mujoco
 
     data.qpos[:] = qpos
@@ -95,7 +114,7 @@ def _render(renderer: Any, camera: Any, model: Any, data: Any, qpos: np.ndarray)
     return renderer.render()
 
 
-def _draw_bases(axes: Any, model: Any, film: list[np.ndarray]) -> None:
+def _draw_bases(axes: Any, model: Any, film: list[Float64]) -> None:
     """Paths of the first body of each filmed environment, seen from above."""
     import mujoco
 

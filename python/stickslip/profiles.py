@@ -3,16 +3,19 @@ multiple of the time of the fastest solver."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from stickslip._types import Flags, Float64
 
 if TYPE_CHECKING:
     from stickslip.compare import Entry
 
 
-def performance_ratios(times: np.ndarray) -> np.ndarray:
+def performance_ratios(times: Float64) -> Float64:
     """(S, P) time over the least time of the problem. A time is infinite where the solver fails;
     so is its ratio, even where all fail."""
     best = times.min(axis=0)
@@ -22,18 +25,18 @@ def performance_ratios(times: np.ndarray) -> np.ndarray:
     return ratios
 
 
-def performance_profile(times: np.ndarray, tau: np.ndarray) -> np.ndarray:
+def performance_profile(times: Float64, tau: Float64) -> Float64:
     """(S, T) share of the P problems that solver s solves within tau times the least time."""
     ratios = performance_ratios(times)
     return (ratios[:, :, None] <= tau).mean(axis=1)
 
 
-def times_of(entries: list[Entry]) -> np.ndarray:
+def times_of(entries: list[Entry]) -> Float64:
     """(S, P) microseconds, infinite where the oracle does not call the problem solved."""
     return np.array([np.where(e.able & e.solved, e.median_us, np.inf) for e in entries])
 
 
-def ratios_per_round(us: np.ndarray, first: np.ndarray) -> np.ndarray:
+def ratios_per_round(us: Float64, first: Float64) -> Float64:
     """(rounds,) ratio of the medians over the problems, of (P, rounds) microseconds."""
     return np.median(us, axis=0) / np.median(first, axis=0) if len(us) else np.empty(0)
 
@@ -66,9 +69,9 @@ def draw(path: Path, entries: list[Entry], title: str) -> None:
     plt.close(figure)
 
 
-def _draw_verdicts(axes: object, entries: list[Entry]) -> None:
+def _draw_verdicts(axes: Any, entries: list[Entry]) -> None:
     """Share of each verdict, and whether it is correct."""
-    kinds = {
+    kinds: dict[str, tuple[str, Callable[[Entry], Flags]]] = {
         "solved, and says so": ("#4c9f70", lambda e: e.solved & e.claimed),
         "solved, denies it": ("#a8d5ba", lambda e: e.solved & ~e.claimed),
         "not solved, claims it": ("#c8553d", lambda e: ~e.solved & e.claimed),

@@ -6,17 +6,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from stickslip import _json
 from stickslip._core import Solver, Status
 from stickslip._interrupt import ctrl_c
+from stickslip._types import Control, Float64
 from stickslip.files import ContactProblem, from_simulation
+from stickslip.files.problems import stored_residual
 from stickslip.sim import BatchSim
 
-Control = Literal["zero", "random", "sine"]
 STAGES = ("mujoco", "gather", "delassus", "solve", "apply", "scatter")
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
 _HOLD = 10  # steps for which random controls are held
@@ -38,7 +39,7 @@ class Controller:
         self.phase = self.rng.uniform(0, 2 * np.pi, (num_envs, model.nu))
         self.values = np.tile(self.centre, (num_envs, 1))
 
-    def __call__(self, step: int, seconds: float) -> np.ndarray:
+    def __call__(self, step: int, seconds: float) -> Float64:
         if self.kind == "zero":
             return self.values
         if self.kind == "sine":
@@ -61,7 +62,7 @@ class ResidualHistogram:
         self.counts = np.zeros(len(self.edges) + 1, np.int64)  # below, the bins, above
         self.infinite = 0
 
-    def add(self, residual: np.ndarray) -> None:
+    def add(self, residual: Float64) -> None:
         finite = residual[np.isfinite(residual)]
         self.infinite += int(np.isinf(residual).sum())
         bins = np.searchsorted(self.edges, finite, side="right")
@@ -85,13 +86,13 @@ class RunRecord:
     seconds: float = 0.0  #: wall time in BatchSim.step
     interrupted: bool = False  #: by Ctrl-C, after `steps`
     stages: dict[str, float] = field(default_factory=dict)  #: seconds
-    status: np.ndarray = field(default_factory=lambda: np.zeros(len(Status), np.int64))
-    solver: np.ndarray = field(default_factory=lambda: np.zeros(len(Solver), np.int64))
+    status: Float64 = field(default_factory=lambda: np.zeros(len(Status), np.int64))
+    solver: Float64 = field(default_factory=lambda: np.zeros(len(Solver), np.int64))
     contacts: list[tuple[float, int]] = field(default_factory=list)  #: (mean, max) by step
     rows: list[tuple[float, int]] = field(default_factory=list)
     residuals: ResidualHistogram = field(default_factory=ResidualHistogram)
     worst: dict[str, Any] = field(default_factory=dict)
-    filmed: list[np.ndarray] = field(default_factory=list)  #: qpos of the first environments
+    filmed: list[Float64] = field(default_factory=list)  #: qpos of the first environments
 
     @property
     def env_steps_per_second(self) -> float:
@@ -149,7 +150,7 @@ class WorstProblems:
     @property
     def problems(self) -> list[ContactProblem]:
         """The worst first; none with the law mujoco."""
-        return sorted(self._found.values(), key=lambda p: -p.stored.residual)
+        return sorted(self._found.values(), key=stored_residual, reverse=True)
 
     def __call__(self, record: RunRecord) -> None:
         if self.sim.law == "mujoco":
@@ -157,14 +158,14 @@ class WorstProblems:
         env = int(np.argmax(self.sim.residual))
         residual, found = self.sim.residual[env], self._found
         if env in found:
-            beaten = found[env].stored.residual
+            beaten = stored_residual(found[env])
         else:
-            beaten = self.problems[-1].stored.residual if len(found) == self.most else -1.0
+            beaten = stored_residual(self.problems[-1]) if len(found) == self.most else -1.0
         if residual <= beaten:
             return
         found[env] = from_simulation(self.sim, env, f"env{env}_step{record.steps}")
         if len(found) > self.most:
-            del found[min(found, key=lambda e: found[e].stored.residual)]
+            del found[min(found, key=lambda e: stored_residual(found[e]))]
 
 
 def simulate(

@@ -6,20 +6,33 @@ import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from stickslip import _arrays as check
 from stickslip import _core
 from stickslip._core import Law, Precision, Solver, Status
 from stickslip._model_source import Model, ModelSource
 from stickslip._sim_copies import SimCopies
-from stickslip.contact import Backend, SolveOptions, make_options, use_cuda
+from stickslip._types import (
+    Backend,
+    Int32,
+    Integrator,
+    LawName,
+    PrecisionName,
+    SimLawName,
+    Softness,
+    SolverName,
+)
+from stickslip.contact import SolveOptions, make_options, use_cuda
 
-SimLaw = Literal["coulomb", "convex", "pyramid", "box", "frictionless", "mujoco"]
-Integrator = Literal["model", "euler", "rk4", "implicit", "implicitfast"]
-Softness = Literal["rigid", "model"]
+_NAMES: dict[Law, LawName] = {Law[name]: name for name in get_args(LawName)}
+
+
+class IgnoredFieldWarning(UserWarning):
+    """The model sets fields of contacts that rigid contacts do not use."""
 
 
 class BatchSim(SimCopies):
@@ -87,9 +100,9 @@ class BatchSim(SimCopies):
         model: Model,
         num_envs: int = 1,
         *,
-        law: SimLaw = "coulomb",
-        solver: str | Solver = "auto",
-        precision: str | Precision = "double",
+        law: SimLawName | Law = "coulomb",
+        solver: SolverName | Solver = "auto",
+        precision: PrecisionName | Precision = "double",
         tol: float | None = None,
         options: SolveOptions | None = None,
         backend: Backend = "auto",
@@ -113,7 +126,7 @@ class BatchSim(SimCopies):
         mujoco_law = law == "mujoco"
         if isinstance(law, str):
             check.one_of("law", law, (*Law.__members__, "mujoco"))
-        own_law = "convex" if mujoco_law else law
+        own_law: LawName | Law = "convex" if law == "mujoco" else law
         budgets = SolveOptions(thorough=False) if options is None else options
         self._options = make_options(own_law, solver, precision, tol, budgets)
         self._core = _core.BatchSim(
@@ -136,20 +149,30 @@ class BatchSim(SimCopies):
             model_softness=check.one_of("softness", softness, ("rigid", "model")) == "model",
             fields=list(fields),
         )
-        self.law = law
+        self.law: SimLawName = law if isinstance(law, str) else _NAMES[law]
         self._views = {}
         self._warned = False  # of failures
         self._own = frozenset((*vars(self), "_own"))
+        self._warn_of_model()
+
+    def _warn_of_model(self) -> None:
         for message in self._core.warnings:
-            warnings.warn(message, stacklevel=2)
+            warnings.warn(message, stacklevel=3)
+        if self.ignored_fields:
+            warnings.warn(
+                f"the rigid contacts of law {self.law!r} do not use what the model sets: "
+                f"{', '.join(self.ignored_fields)}. See 'Which fields of a model are used' in "
+                "docs/mathematics.md; softness='model' uses solref and solimp",
+                IgnoredFieldWarning,
+                stacklevel=3,
+            )
 
     def __repr__(self) -> str:
         name, law = self._arguments["model"].name, self.law
-        law = law if isinstance(law, str) else law.name
         integrator = ("euler", "rk4", "implicit", "implicitfast")[self._core.integrator]
         return f"BatchSim({name}, num_envs={self.num_envs}, law={law!r}, integrator={integrator!r})"
 
-    def step(self, ctrl: Any = None, substeps: int = 1) -> np.ndarray:
+    def step(self, ctrl: ArrayLike | None = None, substeps: int = 1) -> Int32:
         """Advances all environments by `substeps` time steps; returns `status`.
 
         ctrl: (N, nu) controls, or (nu,) for all; None keeps those of the last step. Several steps
@@ -159,8 +182,8 @@ class BatchSim(SimCopies):
         """
         if ctrl is not None:
             target = self._core.ctrl
-            values = np.asarray(ctrl)
-            if values.dtype.kind not in "fiu":
+            values = check.as_array("ctrl", ctrl)
+            if values.dtype.kind not in "biuf":
                 raise TypeError(f"ctrl: expected an array of numbers, got {values.dtype}")
             check.require_shape("ctrl", values, target.shape, target.shape[1:])
             self._core.require_idle()
@@ -183,30 +206,30 @@ class BatchSim(SimCopies):
             stacklevel=3,
         )
 
-    def reset(self, mask: Any = None, *, key: int | None = None) -> None:
+    def reset(self, mask: ArrayLike | None = None, *, key: int | None = None) -> None:
         """Resets the environments where mask (N,) is true (None: all) to the model's initial state,
         or to its keyframe `key`."""
         number = -1 if key is None else check.count("key", key)
         self._core.reset(self._mask(mask), number)
 
-    def forward(self, mask: Any = None) -> None:
+    def forward(self, mask: ArrayLike | None = None) -> None:
         """Updates `field` to the environments' present state, without a step (mask: as in
         `reset`). With the law "mujoco" this is mj_forward, warm start included."""
         self._core.forward(self._mask(mask))
 
-    def _mask(self, mask: Any) -> np.ndarray:
-        mask = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
+    def _mask(self, mask: ArrayLike | None) -> NDArray[np.uint8]:
+        mask = np.ones(self.num_envs, bool) if mask is None else check.as_array("mask", mask)
         if mask.dtype != bool:
             raise TypeError(f"mask: expected an array of bool, got {mask.dtype}")
         check.require_shape("mask", mask, (self.num_envs,))
         return np.ascontiguousarray(mask).view(np.uint8)
 
-    def vary(self, field: str, values: Any) -> None:
+    def vary(self, field: str, values: ArrayLike) -> None:
         """Gives each environment its own values of a field of MuJoCo's model: values (N, ...), as
         many for each as the field has, in its order: (N, ngeom, 3) for "geom_friction", (N, nbody)
         for "body_mass". Constants that MuJoCo derives from the field are updated.
         """
-        numbers = np.ascontiguousarray(values, dtype=np.float64)
+        numbers = np.ascontiguousarray(check.float64("values", values))
         if numbers.ndim == 0 or len(numbers) != self.num_envs:
             raise ValueError(
                 f"values: expected shape ({self.num_envs}, ...), got {np.shape(values)}"
@@ -253,22 +276,10 @@ class BatchSim(SimCopies):
         return target
 
     @property
-    def statistics(self) -> dict[str, Any]:
-        """Counts since the start, over all environments: steps by status ("solved", ...), solved
-        steps by the ladder's rung ("rungs"), solves after the first of a step ("second_solves"),
-        steps whose positions recovered penetration ("repositioned"), contacts that were left
-        out because they could not close ("culled"), culled contacts that closed after all
-        ("taken_in"), and contacts that acted across a gap on geoms that never touch ("ghosts")."""
-        return self._core.statistics
-
-    def timings(self) -> dict[str, float]:
-        """Seconds of wall time by stage so far, and the number of steps.
-
-        With backend "cuda" also `gpu_busy`, seconds of copies and solves, added up over the two
-        halves of the batch that alternate, and `gpu_idle_share`, the part of the steps without
-        them (a lower bound: where both halves are on the GPU, `gpu_busy` counts twice).
-        """
-        return self._core.timings()
+    def ignored_fields(self) -> tuple[str, ...]:
+        """Fields of contacts that the model sets and that rigid contacts do not use (`solref`,
+        `solimp`), each with the number of elements and the first of them."""
+        return tuple(self._core.ignored_fields)
 
 
 def _margin(value: Any) -> float:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Self
+from enum import IntEnum
+from typing import Any, ClassVar, Generic, Self
 
 import numpy as np
 
 from stickslip._core import LcpMethod, Solver, Status
+from stickslip._types import Flags, Float64, Int32, Numbers, Proof
 
 _ENUMS = {"status": Status, "solver": Solver, "method": LcpMethod}  # of fields of results
 
@@ -15,10 +17,11 @@ _ENUMS = {"status": Status, "solver": Solver, "method": LcpMethod}  # of fields 
 class Verdicts:
     """Common base of all results. Their fields have the environment axis first."""
 
-    status: np.ndarray
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    status: Int32
 
     @property
-    def ok(self) -> np.ndarray:
+    def ok(self) -> Flags:
         """(E,) bool: solved."""
         return self.status == Status.solved
 
@@ -30,28 +33,30 @@ class Verdicts:
     def one(self) -> Self:
         """The only environment's results without the environment axis."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        first = {name: None if value is None else value[0] for name, value in values.items()}
+        first: dict[str, Any] = {
+            name: None if value is None else value[0] for name, value in values.items()
+        }
         members = {name: enum(first[name]) for name, enum in _ENUMS.items() if name in first}
         return type(self)(**{**first, **members})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution(Verdicts):
+class Solution(Verdicts, Generic[Proof]):
     """Impulses of a batch, and a verdict on each environment.
 
     For one problem instead of a batch the environment axis is missing: `impulse` is (n,), the
     others are scalars.
     """
 
-    impulse: np.ndarray  #: (E, n), N s; rows beyond an environment's own are 0
-    residual: np.ndarray  #: (E,), m/s, measured in double, in every precision
-    status: np.ndarray  #: (E,) int32; compare with members of `Status`
-    iterations: np.ndarray  #: (E,) int32, sweeps and Newton steps together
-    solver: np.ndarray  #: (E,) int32; the member of `Solver` that produced the impulse
-    rows_needed: np.ndarray  #: (E,) int32; more than n where the status is over_capacity
-    rung: np.ndarray  #: (E,) int32; of the ladder, from 0: which produced the impulse
+    impulse: Numbers  #: (E, n), N s; rows beyond an environment's own are 0
+    residual: Float64  #: (E,), m/s, measured in double, in every precision
+    status: Int32  #: (E,) int32; compare with members of `Status`
+    iterations: Int32  #: (E,) int32, sweeps and Newton steps together
+    solver: Int32  #: (E,) int32; the member of `Solver` that produced the impulse
+    rows_needed: Int32  #: (E,) int32; more than n where the status is over_capacity
+    rung: Int32  #: (E,) int32; of the ladder, from 0: which produced the impulse
     #: (E, n) proofs of what is `infeasible`, 0 elsewhere; None unless `certificates` asks for them
-    certificate: np.ndarray | None = None
+    certificate: Proof = None  # type: ignore[assignment]
 
     @property
     def worst(self) -> int:
@@ -61,7 +66,7 @@ class Solution(Verdicts):
 
     def __repr__(self) -> str:
         if np.ndim(self.status) == 0:
-            status, solver = Status(self.status).name, Solver(self.solver).name
+            status, solver = Status(int(self.status)).name, Solver(int(self.solver)).name
             return (
                 f"Solution({status}, residual {self.residual:.1e} m/s, "
                 f"{self.iterations} iterations of {solver})"
@@ -74,7 +79,7 @@ class Solution(Verdicts):
         return f"Solution({total} environments: {counts}; {worst})"
 
 
-def count_names(values: np.ndarray, enum: type) -> dict[str, int]:
+def count_names(values: Int32, enum: type[IntEnum]) -> dict[str, int]:
     """How often each member of an integer enum occurs in `values`, by name, zeros left out."""
     numbers = np.bincount(np.ravel(values), minlength=len(enum.__members__))
     return {member.name: int(numbers[member]) for member in enum if numbers[member]}
@@ -84,8 +89,8 @@ def count_names(values: np.ndarray, enum: type) -> dict[str, int]:
 class Measures:
     """Violation of each condition separately; arrays (E,), or scalars for one problem."""
 
-    residual: np.ndarray  #: m/s, the natural map, which determines the status
-    penetration: np.ndarray  #: m/s, max(0, -u_n) over contacts and nonneg rows
-    cone_violation: np.ndarray  #: N s, excess |r_t| - mu r_n, or of a bound
-    complementarity: np.ndarray  #: W, max |r_n u_n|
-    misalignment: np.ndarray  #: W, |r_t||u_t| + r_t . u_t; 0 where friction opposes sliding
+    residual: Float64  #: m/s, the natural map, which determines the status
+    penetration: Float64  #: m/s, max(0, -u_n) over contacts and nonneg rows
+    cone_violation: Float64  #: N s, excess |r_t| - mu r_n, or of a bound
+    complementarity: Float64  #: W, max |r_n u_n|
+    misalignment: Float64  #: W, |r_t||u_t| + r_t . u_t; 0 where friction opposes sliding

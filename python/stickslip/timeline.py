@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from stickslip._types import Float64, Int32
+
 _MOST_ROWS, _MOST_COLUMNS = 256, 1000
 QUANTILES = (0.5, 0.99, 1.0)
 
@@ -28,7 +30,7 @@ class Timeline:
         self.status = np.zeros((rows, columns), np.uint8)  #: of `Status`
         self.residual = np.zeros((columns, len(QUANTILES)))  #: of those that are finite
 
-    def add(self, step: int, status: np.ndarray, residual: np.ndarray) -> None:
+    def add(self, step: int, status: Int32, residual: Float64) -> None:
         """Adds a step's status and residual, both (N,)."""
         column = step * self.status.shape[1] // self.steps
         worst = np.maximum.reduceat(status.astype(np.uint8), self._first_env)
@@ -49,8 +51,13 @@ class Timeline:
 
     def save(self, file: Path) -> None:
         """Writes it as an .npz file."""
-        size = {"num_envs": self.num_envs, "steps": self.steps}
-        np.savez_compressed(file, status=self.status, residual=self.residual, **size)
+        np.savez_compressed(
+            file,
+            status=self.status,
+            residual=self.residual,
+            num_envs=self.num_envs,
+            steps=self.steps,
+        )
 
     @classmethod
     def load(cls, file: Path) -> Timeline:

@@ -54,7 +54,14 @@ void bind_contest(nb::module_& m) {
             const nb::gil_scoped_release other_threads_may_run;
             return self.run(rounds, handle_signals);
           },
-          "rounds"_a);
+          "rounds"_a)
+      .def(
+          "run_one",
+          [](Contest& self, std::size_t problem, int rounds) {
+            const nb::gil_scoped_release other_threads_may_run;
+            return self.run_one(problem, rounds, handle_signals);
+          },
+          "problem"_a, "rounds"_a);
 }
 
 }  // namespace stickslip::bindings

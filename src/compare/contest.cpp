@@ -103,11 +103,12 @@ struct Match {
 
 void Contest::add(reference::Problem problem) { problems_.push_back(std::move(problem)); }
 
-std::vector<Outcome> Contest::run(int rounds, const std::function<bool()>& go_on) {
+std::vector<Outcome> Contest::run_on(std::span<const reference::Problem> problems, int rounds,
+                                     const std::function<bool()>& go_on) const {
   const Pinned pinned;
   const Silent silent;
   std::vector<Match> matches;
-  for (const auto& problem : problems_)
+  for (const auto& problem : problems)
     matches.emplace_back(peers_, problem, law_, tolerance_, peer_tolerance_);
   std::vector<std::size_t> order(peers_.size());
   std::iota(order.begin(), order.end(), 0);

@@ -1,6 +1,7 @@
 // Comparison of solvers on the same problems, judged by the oracle.
 #pragma once
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,9 +48,19 @@ class Contest {
   /// one solve runs that is not timed: reloading data that other solvers evicted from the caches
   /// would take longer than the solve. The impulse of the last round is judged. `go_on`: see
   /// Workspace::watch.
-  std::vector<Outcome> run(int rounds, const std::function<bool()>& go_on = {});
+  std::vector<Outcome> run(int rounds, const std::function<bool()>& go_on = {}) {
+    return run_on(problems_, rounds, go_on);
+  }
+  /// The same with one of the problems, by its number.
+  std::vector<Outcome> run_one(std::size_t problem, int rounds,
+                               const std::function<bool()>& go_on = {}) {
+    return run_on({&problems_.at(problem), 1}, rounds, go_on);
+  }
 
  private:
+  std::vector<Outcome> run_on(std::span<const reference::Problem> problems, int rounds,
+                              const std::function<bool()>& go_on) const;
+
   Law law_;
   double tolerance_, peer_tolerance_;
   Peers peers_;

@@ -42,7 +42,7 @@ def test_device_arrays(name, by_dlpack):
 
 
 @pytest.mark.parametrize("name", ["W", "b", "mu", "R", "lo", "hi", "warm_start"])
-@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.complex128, object, ">f8", "U3"])
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128, object, ">f8", "U3"])
 def test_types(name, dtype):
     value = np.zeros((5, N)) if name in ("R", "warm_start") else GOOD[name]
     if name == "W" and dtype == np.float32:  # then the others differ from W

@@ -6,16 +6,23 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
+import pytest
 from sim_models import FALLING
 from typer.testing import CliRunner
 
 import stickslip
 from stickslip.cli import app
+from stickslip.picture import shots_of
 from stickslip.timeline import Timeline
 
-RUN = [sys.executable, "-m", "stickslip.cli", "run"]
+PROGRAMS = {
+    "script": [str(Path(sys.executable).with_name("stickslip"))],
+    "module": [sys.executable, "-m", "stickslip.cli"],
+}
+RUN = [*PROGRAMS["module"], "run"]
 
 
 def test_version():
@@ -73,3 +80,65 @@ def test_a_timeline_that_ends_early_has_only_its_steps():
     assert timeline.status.shape == (3, 251)
     assert (timeline.status[1] == 1).all()
     assert (timeline.residual[:, 2] == 1.0).all()
+
+
+def test_a_picture_shows_four_images_and_none_twice():
+    film = [np.full((8, 7), float(step)) for step in range(200)]
+    shots = shots_of(film, 4)
+    assert list(shots) == [
+        "environment 0, 0 %",
+        "environment 0, 100 %",
+        "environment 3, at the end",
+        "environment 7, at the end",
+    ]
+    assert [qpos[0] for qpos in shots.values()] == [0, 199, 199, 199]
+    assert len(shots_of(film, 8)) == 8
+    assert list(shots_of([qpos[:1] for qpos in film[:1]], 8)) == ["environment 0, 0 %"]
+    assert shots_of(film, 0) == shots_of([], 4) == {}
+
+
+def test_a_picture_without_images(tmp_path):
+    model = tmp_path / "box.xml"
+    model.write_text(FALLING)
+    arguments = ["run", str(model), "--envs", "2", "--steps", "3", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, [*arguments, "--frames", "0"])
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "out/run.png").exists()
+    assert not json.loads((tmp_path / "out/run.json").read_text())["picture"]["rendered"]
+
+
+INTERRUPTS = """
+import os, signal, sys
+
+class Finder:
+    def find_spec(name, path=None, target=None):
+        if name == os.environ["INTERRUPT_AT"]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder)
+"""
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_ctrl_c_while_a_command_starts_prints_one_line(program, tmp_path):
+    """From the package's first import on, with SIGINT when a module is imported."""
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTS)
+    places = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(tmp_path)]))
+    for name in ("stickslip._core", "numpy", "stickslip.bound", "typer", "stickslip.cli.compare"):
+        process = subprocess.run(
+            [*PROGRAMS[program], "info"],
+            capture_output=True,
+            text=True,
+            env=os.environ | {"PYTHONPATH": places, "INTERRUPT_AT": name},
+        )
+        assert process.stderr == "stickslip: interrupted\n", (name, process.stderr)
+        assert process.returncode in (130, -signal.SIGINT)
+
+
+def test_ctrl_c_in_a_command_prints_one_line(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("stickslip.info.facts", interrupted)
+    result = CliRunner().invoke(app, ["info"])
+    assert (result.exit_code, result.stderr) == (130, "stickslip: interrupted\n")

@@ -1,56 +1,27 @@
 """`stickslip compare`: profiles, verdicts, the command line, and the compiled adapters."""
 
 import json
-import shutil
-import subprocess
-from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
+from comparisons import PROBLEMS, compiled, sticking
 from typer.testing import CliRunner
 
 from stickslip import Law, Solver, _core
 from stickslip.cli import app
-from stickslip.compare import OURS, PEERS, Comparison, find_modules, summary
+from stickslip.compare import OURS, PEERS, Comparison, find_modules, joined, summary
 from stickslip.profiles import performance_profile, performance_ratios, ratios_per_round
-
-ROOT = Path(__file__).resolve().parents[2]
-PROBLEMS = 6
 
 
 @pytest.fixture
 def file(tmp_path):
-    """Boxes of 1 kg that hit the floor and stick: r = -b. Two are defined for one law each."""
-    path = tmp_path / "sticking.h5"
-    rng = np.random.default_rng(0)
-    with h5py.File(path, "w") as out:
-        for i in range(PROBLEMS):
-            group = out.create_group(f"problems/{i}")
-            b = np.concatenate([[-1.0], rng.uniform(-0.2, 0.2, 2)])
-            group["W"], group["mu"] = np.eye(3), np.full(1 if i % 2 else 2, 0.5)
-            group["q" if i % 2 else "b"] = b
-            group.attrs["kind"] = "fc3d" if i % 2 else "contact"
-        out["problems/0"].attrs["law"] = "coulomb"
-        other = out.create_group("problems/of_another_law")
-        other["W"], other["b"], other["mu"] = np.eye(3), -np.ones(3), np.ones(2)
-        other.attrs.update(kind="contact", law="convex")
-        kind = out.create_group("problems/of_another_kind")
-        kind["M"], kind["q"] = np.eye(2), -np.ones(2)
-        kind.attrs["kind"] = "lcp"
-    return path
+    return sticking(tmp_path)
 
 
 @pytest.fixture(scope="module")
 def deceivers(tmp_path_factory):
-    """A peer module, compiled as a user would compile one for another solver."""
-    if not shutil.which("g++"):
-        pytest.skip("g++ is not installed")
-    module = tmp_path_factory.mktemp("peers") / "stickslip_peer_deceivers.so"
-    source = Path(__file__).with_name("lying_peer.cpp")
-    flags = ["-std=c++20", "-shared", "-fPIC", f"-I{ROOT}", f"-I{ROOT / 'include'}"]
-    subprocess.run(["g++", *flags, str(source), "-o", str(module)], check=True)
-    return module
+    return compiled("lying", tmp_path_factory.mktemp("peers"))
 
 
 def call(*arguments):
@@ -163,6 +134,20 @@ def test_deceivers_in_the_report(file, deceivers, tmp_path, monkeypatch):
     garbler = next(row for row in report["results"] if row["solver"] == "garbler")
     assert garbler["worst_claimed"] == "inf"
     assert set(report["not_installed"]) == set(PEERS)
+
+
+def test_problems_one_by_one_give_the_same_verdicts(file, deceivers):
+    contest = Comparison(modules=[deceivers])
+    contest.add_file(file)
+    parts = list(contest.run_each(rounds=2))
+    assert [len(part[0].able) for part in parts] == [1] * PROBLEMS
+    together = {entry.name: entry for entry in contest.run(rounds=2)}
+    for entry in joined(parts):
+        other = together.pop(entry.name)
+        for name in ("able", "claimed", "solved", "finite", "residual"):
+            assert (getattr(entry, name) == getattr(other, name)).all()
+        assert entry.us.shape == other.us.shape
+    assert not together
 
 
 def test_module_that_cannot_be_loaded(tmp_path):

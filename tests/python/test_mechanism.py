@@ -73,7 +73,7 @@ def test_indefinite_mass_is_nan_there_and_bad_input_later():
             "J: expected float64, as M has",
             {"J": np.ones((6, 5, 7), np.float32)},
         ),
-        (TypeError, "M: expected float32 or float64", {"M": np.ones((6, 7, 7), int)}),
+        (TypeError, "M: expected float32 or float64", {"M": np.ones((6, 7, 7), "U1")}),
         (ValueError, "counts: expected numbers from 0 to 5, got 6", {"counts": [6] * 6}),
         (ValueError, "counts: expected shape (6,)", {"counts": [1, 2]}),
         (ValueError, "threads: expected", {"threads": -1}),

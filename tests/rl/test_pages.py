@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import base64
-import io
 import shutil
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import imageio.v3 as imageio
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
@@ -101,52 +97,3 @@ def test_report_of_mujocos_own_law_has_no_problems(tmp_path: Path) -> None:
     out = reported(tmp_path, "1M", "mujoco")
     with opened((out / "report.html").as_uri()) as page:
         assert "no problems" in page.locator("#worst").inner_text()
-
-
-def test_view_shows_robots_and_their_contacts() -> None:
-    port = 8093
-    arguments = (
-        "view",
-        "ant",
-        "--envs",
-        "4",
-        "--port",
-        str(port),
-        "--no-browser",
-        "--threads",
-        "1",
-    )
-    server = subprocess.Popen(
-        [sys.executable, "-m", "stickslip.cli", *arguments],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        wait_for(port, server)
-        with opened(f"http://localhost:{port}") as page:
-            verdict = page.get_by_text("contacts").last
-            verdict.wait_for(timeout=60_000)
-            page.get_by_text("0 of 4 not solved").wait_for(timeout=60_000)
-            assert page.get_by_text("environment 0:").count() == 1
-            assert page.get_by_text("Friction cones").count() == 1
-            select = page.locator("input[type=text]").filter(visible=True).first
-            select.fill("3")
-            select.press("Enter")
-            page.get_by_text("environment 3:").wait_for(timeout=60_000)
-            assert page.locator("canvas").first.bounding_box() is not None
-            pixels = imageio.imread(io.BytesIO(page.screenshot()))
-            assert pixels[..., :3].std() > 5  # the picture is not uniform
-    finally:
-        server.terminate()
-        server.communicate(timeout=60)
-
-
-def wait_for(port: int, server: subprocess.Popen[str]) -> None:
-    for _ in range(600):
-        assert server.poll() is None, server.stderr.read() if server.stderr else ""
-        with socket.socket() as probe:
-            if probe.connect_ex(("localhost", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise AssertionError("the page is not served")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from typing import Annotated, Any
 
 import typer
+import typer.core
 from rich.console import Console
 from rich.table import Table
 
 from stickslip import info
+from stickslip._interrupt import INTERRUPTED, MESSAGE
 from stickslip.cli.compare import compare
 from stickslip.cli.files import check_file, solve_file
 from stickslip.cli.gallery import gallery
@@ -17,7 +20,20 @@ from stickslip.cli.simulate import dump_problem, run_model
 from stickslip.cli.training import play, train
 from stickslip.cli.view import view
 
+
+class Commands(typer.core.TyperGroup):
+    """The commands; Ctrl-C ends each with one line."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            print(MESSAGE, file=sys.stderr)
+            raise typer.Exit(INTERRUPTED) from None
+
+
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

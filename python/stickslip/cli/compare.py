@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
+import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
@@ -15,12 +17,18 @@ from rich.console import Console
 from rich.table import Table
 
 from stickslip import _core, _json, info, profiles
+from stickslip._interrupt import INTERRUPTED
 from stickslip._text import cell
-from stickslip.cli.options import LawName, fail
-from stickslip.compare import Comparison, Entry, summary
+from stickslip.cli import options as choice
+from stickslip.cli.options import fail, word
+from stickslip.cli.progress import progress_bar
+from stickslip.compare import Comparison, Entry, joined, summary
 from stickslip.files.isolated import read_isolated
 
-FamilyName = StrEnum("FamilyName", list(_core.families()))
+if TYPE_CHECKING:
+    FamilyName = str
+else:
+    FamilyName = StrEnum("FamilyName", list(_core.families()))
 _WIDTH = 96  # of the tables
 _FILES = "HDF5 files of contact problems."
 
@@ -34,7 +42,7 @@ def compare(
     ] = None,
     contacts: Annotated[int, typer.Option(min=1, help="Contacts of each random problem.")] = 8,
     count: Annotated[int, typer.Option(min=1, help="Random problems of each family.")] = 100,
-    law: Annotated[LawName, typer.Option(help="Friction law.")] = LawName.coulomb,
+    law: choice.Law = "coulomb",
     solvers: Annotated[
         str | None, typer.Option(help="Ours, as auto,auto:mixed,newton; default all of the law.")
     ] = None,
@@ -55,13 +63,13 @@ def compare(
 
     Prints one line per solver: share solved (by the independent oracle, not by its own claim),
     times over the problems, and the number of its own verdicts that were wrong. compare.png shows
-    performance profiles.
+    performance profiles. Ctrl-C ends it with the problems that all solvers have done.
     """
     if not files and not family:
         fail("expected a FILE or --family")
     try:
         chosen = solvers.split(",") if solvers else None
-        contest = Comparison(str(law), tol, peer_tol, chosen, None if peers else [])
+        contest = Comparison(word(law), tol, peer_tol, chosen, None if peers else [])
         for file in files or []:
             contest.add_problems(file.stem, read_isolated(file).problems)
         for each in family or []:
@@ -70,32 +78,54 @@ def compare(
         fail(str(error))
     if not contest.names:
         fail(f"no contact problems of law {law} in {', '.join(str(f) for f in files or [])}")
-    entries = contest.run(rounds)
+    parts = _measure(contest, rounds)
+    names, entries = contest.names[: len(parts)], joined(parts)
     if not entries:
         fail(f"no solver takes these problems under law {law}")
     console = Console()
     console.width = max(console.width, _WIDTH)
-    rows = [summary(entry, entries[0]) for entry in entries]
-    console.print(_times(rows, contest), _verdicts(rows))
+    rows, title = [summary(entry, entries[0]) for entry in entries], _title(contest, len(names))
+    console.print(_times(rows, contest, title), _verdicts(rows))
     _notes(console, contest)
     out.mkdir(parents=True, exist_ok=True)
-    profiles.draw(out / "compare.png", entries, _title(contest))
+    profiles.draw(out / "compare.png", entries, title)
     console.print(cell(f"wrote {out / 'compare.png'}"))
     if write_json:
-        settings = {"law": str(law), "tol": tol, "peer_tol": contest.peer_tol, "rounds": rounds,
+        settings = {"law": word(law), "tol": tol, "peer_tol": contest.peer_tol, "rounds": rounds,
                     "files": [str(f) for f in files or []], "families": list(family or []),
                     "contacts": contacts, "count": count}  # fmt: skip
-        (out / "compare.json").write_text(_report(rows, entries, contest, settings))
+        (out / "compare.json").write_text(_report(rows, entries, contest, names, settings))
         console.print(cell(f"wrote {out / 'compare.json'}"))
+    if len(names) < len(contest.names):
+        raise typer.Exit(INTERRUPTED)
 
 
-def _title(contest: Comparison) -> str:
-    return f"{len(contest.names):,} problems, law {contest.law.name}, tolerance {contest.tol:g}"
+def _measure(contest: Comparison, rounds: int) -> list[list[Entry]]:
+    """The entries of each problem; after Ctrl-C of those that were done."""
+    total, parts = len(contest.names), []
+    measured = contest.run_each(rounds)
+    try:
+        with progress_bar() as progress, contextlib.closing(measured):
+            task = progress.add_task("problems", total=total)
+            for part in measured:
+                parts.append(part)
+                progress.advance(task)
+    except KeyboardInterrupt:
+        if not parts:
+            fail("interrupted before the first problem was done: nothing is written", INTERRUPTED)
+        print(f"stickslip: interrupted after {len(parts)} of {total} problems", file=sys.stderr)
+    except RuntimeError as error:
+        fail(f"{contest.names[len(parts)]}: {error}", code=1)
+    return parts
 
 
-def _times(rows: list[dict[str, Any]], contest: Comparison) -> Table:
+def _title(contest: Comparison, problems: int) -> str:
+    return f"{problems:,} problems, law {contest.law.name}, tolerance {contest.tol:g}"
+
+
+def _times(rows: list[dict[str, Any]], contest: Comparison, title: str) -> Table:
     table = _columns("solver", "solved", "median", "95 %", "99.9 %", "max", "ratio (least)",
-                     title=_title(contest))  # fmt: skip
+                     title=title)  # fmt: skip
     for row in rows:
         times = (_time(row[f"us_{key}"]) for key in ("median", "p95", "p99.9", "max"))
         ratio = f"{row['ratio_median']:.2f} ({row['ratio_min']:.2f})"
@@ -141,7 +171,11 @@ def _notes(console: Console, contest: Comparison) -> None:
 
 
 def _report(
-    rows: list[dict[str, Any]], entries: list[Entry], contest: Comparison, settings: dict[str, Any]
+    rows: list[dict[str, Any]],
+    entries: list[Entry],
+    contest: Comparison,
+    names: list[str],
+    settings: dict[str, Any],
 ) -> str:
     """Everything: settings, the table, and each problem's times and residuals."""
     each = {
@@ -154,5 +188,6 @@ def _report(
     machine = info.facts() | {"compiler": _core.compiler(), "load": os.getloadavg()[0]}
     table = [{key: _json.number(value) for key, value in row.items()} for row in rows]
     report = {"machine": machine, "settings": settings, "not_installed": contest.missing,
-              "results": table, "problems": contest.names, "each": each}  # fmt: skip
+              "results": table, "problems": names, "each": each,
+              "interrupted": len(names) < len(contest.names)}  # fmt: skip
     return json.dumps(report, allow_nan=False) + "\n"

@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich import box
@@ -21,7 +21,7 @@ from rich.table import Table
 from stickslip import _json
 from stickslip._text import cell
 from stickslip.cli import options as choice
-from stickslip.cli.options import fail
+from stickslip.cli.options import fail, word
 from stickslip.files import FileError, ProblemFile, answer, judge, write
 from stickslip.files.isolated import isolated, read_isolated
 
@@ -36,13 +36,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a tabl
 
 def solve_file(
     file: File,
-    law: Annotated[
-        choice.LawName | None, typer.Option(help="Friction law; default the problem's, coulomb.")
-    ] = None,
-    solver: choice.Solvers = choice.SolverName.auto,
-    precision: choice.Precisions = choice.PrecisionName.double,
+    law: choice.LawOfProblem = None,
+    solver: choice.Solvers = "auto",
+    precision: choice.Precisions = "double",
     tol: choice.Tolerance = None,
-    backend: choice.Backends = choice.BackendName.auto,
+    backend: choice.Backends = "auto",
     threads: choice.Threads = None,
     out: Annotated[
         Path | None, typer.Option(help="Write problems and solutions there; may be FILE.")
@@ -52,14 +50,15 @@ def solve_file(
     """Solve every problem of a file, with a verdict. Exit code 0: all were processed, solved or
     not; 1: a file cannot be read or written; 2: misuse."""
     problems = _read(file)
-    options = {"solver": str(solver), "precision": str(precision), "backend": str(backend)}
     try:
         answers = answer.solve(
             problems.problems,
-            law=None if law is None else str(law),
+            law=law and word(law),
+            solver=word(solver),
+            precision=word(precision),
             tol=tol,
+            backend=word(backend),
             threads=threads,
-            **options,
         )
     except answer.UnsolvableKindError as error:
         fail(f"{file}: {error}")
@@ -161,7 +160,7 @@ def _console() -> Console:
 def _empty_table(file: Path, *header: str) -> Table:
     table = Table(title=cell(file), box=box.SIMPLE_HEAD)
     for name in header:
-        side = "right" if name in _NUMBERS else "left"
+        side: Literal["right", "left"] = "right" if name in _NUMBERS else "left"
         free = name in ("name", "says")  # untrusted texts: they wrap
         table.add_column(name, justify=side, no_wrap=not free, overflow="fold")
     return table
@@ -182,7 +181,7 @@ def _summary(answers: list[answer.Answer]) -> str:
     counts = collections.Counter(a.solution.status for a in answers)
     told = ", ".join(f"{number} {name}" for name, number in counts.most_common()) or "nothing"
     seconds = sum(a.seconds for a in answers)
-    worst = max((a.solution.residual for a in answers), default=0.0)
+    worst = max((a.solution.residual or 0.0 for a in answers), default=0.0)
     return f"{len(answers)} problems: {told}; worst residual {worst:.1e}; {seconds:.3f} s"
 
 

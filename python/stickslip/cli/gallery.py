@@ -61,7 +61,7 @@ def gallery(
     except (OSError, ValueError) as error:
         fail(str(error))
     except ImportError as error:
-        fail(f"--out: {error}; pip install 'stickslip[gallery]'")
+        fail(f'--out: {error}; pip install ".[gallery]"')
     failing = [entry.name for entry, record, _ in found if not record.holds]
     if failing:
         fail(f"checks fail: {', '.join(failing)}", code=1)
@@ -86,8 +86,8 @@ def _checks(entry: Entry, record: Record, variations: int) -> Table:
         value, bound = pages.shown(check.value), f"{check.bound:.3g}"
         table.add_row(escape(check.name), value, bound, verdict)
     table.add_section()
-    for name, value in record.numbers.items():
-        table.add_row(escape(name), pages.shown(value), "", "")
+    for name, number in record.numbers.items():
+        table.add_row(escape(name), pages.shown(number), "", "")
     return table
 
 

@@ -19,7 +19,7 @@ from stickslip._text import cell, printable
 from stickslip.cli.options import fail
 from stickslip.files import ContactProblem
 from stickslip.files.isolated import read_isolated
-from stickslip.files.problems import Problem
+from stickslip.files.problems import Problem, stored_residual
 from stickslip.timeline import QUANTILES, Timeline
 
 _STYLE = """
@@ -106,7 +106,7 @@ def _worst(file: Path, unit: str) -> str:
     if not file.is_file():
         return "<p>The law mujoco is MuJoCo's own solver: there are no problems to show.</p>\n"
     judged = filter(_has_verdict, read_isolated(file).problems)
-    problems = sorted(judged, key=lambda p: -p.stored.residual)
+    problems = sorted(judged, key=stored_residual, reverse=True)
     if not problems:
         return f"<p>{file.name} has no problem with a verdict.</p>\n"
     drawable = [p for p in problems if p.rows > 0]
@@ -114,8 +114,8 @@ def _worst(file: Path, unit: str) -> str:
     rows = [f"<tr><th>problem</th><th>status</th><th>residual, {unit}</th><th>rows</th></tr>"]
     for p in problems:
         rows.append(
-            f"<tr><td>{escape(p.name)}</td><td>{escape(str(p.stored.status))}</td>"
-            f'<td class="number">{p.stored.residual:.1e}</td><td class="number">{p.rows}</td></tr>'
+            f"<tr><td>{escape(p.name)}</td><td>{escape(str(p.stored and p.stored.status))}</td>"
+            f'<td class="number">{stored_residual(p):.1e}</td><td class="number">{p.rows}</td></tr>'
         )
     return (
         "<table>\n" + "\n".join(rows) + "\n</table>\n"

@@ -9,42 +9,45 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from stickslip import _core, info, models
+from stickslip._interrupt import INTERRUPTED
 from stickslip._text import cell, printable
 from stickslip.cli import options as choice
-from stickslip.cli.options import fail
+from stickslip.cli.options import fail, word
+from stickslip.cli.progress import progress_bar
 from stickslip.contact import SolveOptions, make_options
 from stickslip.files import ContactProblem, FileError, from_simulation, write
+from stickslip.files.problems import stored_residual
 from stickslip.picture import choose_opengl, draw
 from stickslip.run import Controller, RunRecord, WorstProblems, simulate
 from stickslip.sim import BatchSim
 from stickslip.timeline import Timeline
-
-INTERRUPTED = 130  #: exit code after Ctrl-C, as shells have it
 
 
 def run_model(
     model: choice.Model,
     envs: choice.Envs = 256,
     steps: choice.Steps = 200,
-    law: choice.SimLaw = choice.SimLawName.coulomb,
-    solver: choice.Solvers = choice.SolverName.auto,
-    precision: choice.Precisions = choice.PrecisionName.double,
+    law: choice.SimLaw = "coulomb",
+    solver: choice.Solvers = "auto",
+    precision: choice.Precisions = "double",
     tol: choice.Tolerance = None,
-    backend: choice.Backends = choice.BackendName.auto,
+    backend: choice.Backends = "auto",
     threads: choice.Threads = None,
-    control: choice.Control = choice.ControlName.random,
+    control: choice.Controls = "random",
     seed: choice.Seed = 0,
     out: Annotated[
         Path | None, typer.Option(help="Folder for run.png and run.json; default out/MODEL.")
     ] = None,
     picture: Annotated[
-        bool, typer.Option("--picture/--no-picture", help="Draw run.png, which takes seconds.")
+        bool, typer.Option("--picture/--no-picture", help="Draw run.png, which takes a second.")
     ] = True,
+    frames: Annotated[
+        int, typer.Option(min=0, max=8, help="Images of environments in run.png, at most.")
+    ] = 4,
     write_json: Annotated[
         bool, typer.Option("--json/--no-json", help="Write run.json, with everything.")
     ] = True,
@@ -53,8 +56,7 @@ def run_model(
     ] = None,
 ) -> None:
     """Step many environments of a robot model, with a verdict for each at every step."""
-    settings = {"law": law, "solver": solver, "precision": precision, "backend": backend}
-    settings = {key: str(value) for key, value in settings.items()}
+    settings = _settings(law=law, solver=solver, precision=precision, backend=backend)
     console = Console()
     file, plain, sim = _start(console, model, envs, **settings, tol=tol, threads=threads)
     if dump is not None and sim.law == "mujoco":
@@ -66,16 +68,16 @@ def run_model(
     except OSError as error:
         fail(f"--out: {error}")
     timeline = Timeline(envs, steps)
-    controller = Controller(plain, envs, str(control), seed)
+    controller = Controller(plain, envs, word(control), seed)
     record, worst = _step(sim, controller, steps, name, timeline)
     if record.interrupted:
         _end_early(record, timeline)
     settings = {"model": name, "file": str(file), **settings}
-    settings |= {"control": str(control), "seed": seed, "integrator": sim.integrator}
+    settings |= {"control": word(control), "seed": seed, "integrator": sim.integrator}
     settings |= {"threads": sim.threads, "timestep": sim.timestep, "tol": tol}
     settings["residual_unit"] = "m/s²" if settings["law"] == "convex" else "m/s"
     _report(console, record, settings)
-    drawn = _draw(console, out, plain, record, settings) if picture else None
+    drawn = _draw(console, out, plain, record, settings, frames) if picture else None
     if write_json:
         _write(console, out, record, settings, drawn)
     timeline.save(out / "timeline.npz")
@@ -96,32 +98,36 @@ def dump_problem(
         int | None,
         typer.Option(min=0, help="Environment, after the last step; default the run's worst."),
     ] = None,
-    law: choice.SimLaw = choice.SimLawName.coulomb,
-    solver: choice.Solvers = choice.SolverName.auto,
-    precision: choice.Precisions = choice.PrecisionName.double,
+    law: choice.SimLaw = "coulomb",
+    solver: choice.Solvers = "auto",
+    precision: choice.Precisions = "double",
     tol: choice.Tolerance = None,
-    backend: choice.Backends = choice.BackendName.auto,
+    backend: choice.Backends = "auto",
     threads: choice.Threads = None,
-    control: choice.Control = choice.ControlName.random,
+    control: choice.Controls = "random",
     seed: choice.Seed = 0,
     out: Annotated[
         Path, typer.Option(help="Problem file; keeps what other problems it has.")
     ] = Path("problems.h5"),
 ) -> None:
     """Step a model as `run` does and write the contact problem of one environment to a file."""
-    settings = {"law": law, "solver": solver, "precision": precision, "backend": backend}
-    settings = {key: str(value) for key, value in settings.items()}
-    if law == choice.SimLawName.mujoco:
+    settings = _settings(law=law, solver=solver, precision=precision, backend=backend)
+    if law == "mujoco":
         fail("--law: expected one whose problems are solved here, got mujoco")
     if env is not None and env >= envs:
         fail(f"--env: expected at most {envs - 1}, got {env}")
     console = Console()
     _, plain, sim = _start(console, model, envs, **settings, tol=tol, threads=threads)
-    controller = Controller(plain, envs, str(control), seed)
+    controller = Controller(plain, envs, word(control), seed)
     record, worst = _step(sim, controller, steps, Path(model).stem, Timeline(envs, steps))
     if record.interrupted:
         raise KeyboardInterrupt
     _write_problem(console, out, worst[0] if env is None else from_simulation(sim, env))
+
+
+def _settings(**words: str) -> dict[str, Any]:
+    """The choices as plain text."""
+    return {key: word(value) for key, value in words.items()}
 
 
 def _start(console: Console, model: str, envs: int, **options: Any) -> tuple[Path, Any, BatchSim]:
@@ -150,7 +156,7 @@ def _step(
 ) -> tuple[RunRecord, list[ContactProblem]]:
     """Steps the batch; returns the record and the worst problems."""
     worst = WorstProblems(sim)
-    with _progress() as progress:
+    with progress_bar() as progress:
         task = progress.add_task(printable(f"{name}, {sim.num_envs} environments"), total=steps)
 
         def on_step(record: RunRecord) -> None:
@@ -176,13 +182,9 @@ def _write_problem(console: Console, file: Path, problem: ContactProblem) -> Non
         write(file, [problem], append=True)
     except FileError as error:
         fail(str(error))
-    verdict = f"{problem.rows} rows, {problem.stored.status}, {problem.stored.residual:.1e}"
+    status = problem.stored.status if problem.stored else None
+    verdict = f"{problem.rows} rows, {status}, {stored_residual(problem):.1e}"
     console.print(cell(f"wrote {file}: problem {problem.name} ({verdict})"))
-
-
-def _progress() -> Progress:
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    return Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True))
 
 
 def _report(console: Console, record: RunRecord, settings: dict[str, Any]) -> None:
@@ -217,16 +219,24 @@ def _report(console: Console, record: RunRecord, settings: dict[str, Any]) -> No
 
 
 def _draw(
-    console: Console, out: Path, model: Any, record: RunRecord, settings: dict[str, Any]
+    console: Console,
+    out: Path,
+    model: Any,
+    record: RunRecord,
+    settings: dict[str, Any],
+    frames: int,
 ) -> dict[str, Any]:
     """Draws run.png; returns what run.json says about it."""
     image = out / "run.png"
     title = f"{settings['model']}: {record.num_envs:,} environments, law {settings['law']}"
-    own_law = "convex" if settings["law"] == "mujoco" else settings["law"]
+    own_law: Any = "convex" if settings["law"] == "mujoco" else settings["law"]
     options = make_options(own_law, "auto", settings["precision"], settings["tol"], None)
     tolerance, unit = _core.tolerance(options, 0.0), settings["residual_unit"]
-    rendered = draw(image, model, record, title=title, tolerance=tolerance, unit=unit)
-    console.print(cell(f"wrote {image}" + ("" if rendered else " (no OpenGL: without frames)")))
+    rendered = draw(
+        image, model, record, title=title, tolerance=tolerance, unit=unit, frames=frames
+    )
+    note = "" if rendered or not frames else " (no OpenGL: without frames)"
+    console.print(cell(f"wrote {image}{note}"))
     return {"file": str(image), "rendered": rendered}
 
 

@@ -13,8 +13,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from stickslip import picture
+from stickslip._types import SimLawName
 from stickslip.cli import options as choice
-from stickslip.cli.options import SimLawName, fail
+from stickslip.cli.options import fail, word
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder that `stickslip train` wrote.")]
 
@@ -28,7 +29,7 @@ def train(
         typer.Option(min=1, help="Environment steps, in all; default 5,000,000, or the run's."),
     ] = None,
     envs: choice.Envs = 64,
-    law: choice.SimLaw = SimLawName.coulomb,
+    law: choice.SimLaw = "coulomb",
     seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
     threads: choice.Threads = None,
     device: Annotated[str, typer.Option(help="Of the networks: cpu, cuda.")] = "cpu",
@@ -45,7 +46,7 @@ def train(
     if out.exists() and not out.is_dir():
         fail(f"--out: {out} is not a folder")
     saved = _checkpoint(out, full_id(env), context) if resume else None
-    options = {"law": str(law), "threads": threads}
+    options = {"law": word(law), "threads": threads}
     first = os.getenv("RANK", "0") == "0"
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(), disable=not first) as progress:
@@ -109,9 +110,7 @@ def _conclude(trainer: Any, out: Path, env: str) -> None:
 def play(
     run: Run,
     envs: choice.Envs = 32,
-    law: Annotated[
-        list[SimLawName] | None, typer.Option(help="Friction law, several if repeated.")
-    ] = None,
+    law: choice.Laws = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first environment.")] = 1_000_000,
     threads: choice.Threads = None,
     video: Annotated[Path | None, typer.Option(help="Film of the first: .mp4 or .gif.")] = None,
@@ -122,8 +121,9 @@ def play(
     if not (run / "policy.pt").exists():
         fail(f"{run}: no policy.pt there")
     table = Table("law", "return", "length", "failed")
-    for each in law or [None]:
-        options: dict[str, Any] = {"threads": threads} | ({"law": str(each)} if each else {})
+    laws: list[SimLawName | None] = [*law] if law else [None]
+    for each in laws:
+        options: dict[str, Any] = {"threads": threads} | ({"law": word(each)} if each else {})
         file = video.with_stem(f"{video.stem}-{each}") if video and law and law[1:] else video
         try:
             with module.Film(file) if file else contextlib.nullcontext() as film:
@@ -149,4 +149,4 @@ def _import(name: str) -> Any:
     try:
         return __import__(f"stickslip.rl.{name}", fromlist=[name])
     except ModuleNotFoundError as error:
-        fail(f'{error.name} is not installed: pip install "stickslip[rl]"')
+        fail(f'{error.name} is not installed: pip install ".[rl]"')

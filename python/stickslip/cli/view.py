@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import webbrowser
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -11,19 +12,21 @@ import typer
 
 from stickslip import models, picture
 from stickslip._core import Status
+from stickslip.cli import cones
 from stickslip.cli import options as choice
-from stickslip.cli.options import SimLawName, fail
+from stickslip.cli.options import fail, word
 from stickslip.run import Controller
 from stickslip.sim import BatchSim
 
-_SIDES = 24  # of a friction cone
+_FROM = np.array([0.47, -0.81, 0.34])  # where mjviser's camera stands, seen from the model
+_DISTANCE = 2.0  # of the camera, in radii of the model: fills its field of view of 60 degrees
 
 
 def view(
     model: choice.Model,
     envs: choice.Envs = 16,
-    law: choice.SimLaw = SimLawName.coulomb,
-    control: choice.Control = choice.ControlName.random,
+    law: choice.SimLaw = "coulomb",
+    control: choice.Controls = "random",
     seed: choice.Seed = 0,
     threads: choice.Threads = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Where to serve the page.")] = 8080,
@@ -37,15 +40,15 @@ def view(
         import mjviser
         import viser
     except ModuleNotFoundError as error:
-        fail(f'{error.name} is not installed: pip install "stickslip[view]"')
+        fail(f'{error.name} is not installed: pip install ".[view]"')
     try:
         file = models.find(model)
-        sim = BatchSim(file, envs, law=str(law), threads=threads)
+        sim = BatchSim(file, envs, law=word(law), threads=threads)
         plain = models.load(file)
     except (ValueError, TypeError, RuntimeError) as error:
         fail(str(error))
     _check_address(host, port)
-    show = Show(sim, plain, Controller(plain, envs, str(control), seed))
+    show = Show(sim, plain, Controller(plain, envs, word(control), seed))
     server = viser.ViserServer(host=host, port=port, label=f"stickslip: {file.stem}")
     viewer = mjviser.Viewer(
         plain,
@@ -56,7 +59,7 @@ def view(
         num_envs=envs,
         server=server,
     )
-    show.add_controls(server)
+    show.enter(viewer.scene)
     if browser:
         webbrowser.open(f"http://{'localhost' if host == '0.0.0.0' else host}:{port}")
     viewer.run()
@@ -85,89 +88,98 @@ class Show:
 
         self.sim, self.model, self.controller = sim, model, controller
         self.data = mujoco.MjData(model)
-        self.steps = 0
-        weight = -model.opt.gravity[2] * model.body_mass.sum()
-        self._length = 0.3 * model.stat.extent / max(float(weight), 1e-9)  # m per N
-        self._verdict: Any = None
+        self.fixed = (model.body_weldid == 0) & (model.body_mocapid[model.body_rootid] < 0)
+        self._scene: Any = None
         self.reset()
+        self.place(0)
+        self.radius = self._reach()
+        weight = np.linalg.norm(model.opt.gravity) * model.body_mass.sum()
+        self._highest = 0.35 * self.radius
+        self._scale = 0.5 * self.radius / max(float(weight), 1e-9)  # m per N
 
     def reset(self) -> None:
-        """All environments back to the first keyframe or the initial state."""
+        """All environments back to the first keyframe or the initial state, and the cameras."""
         self.sim.reset(key=0 if self.model.nkey else None)
+        self.steps = 0
+        if self._scene is not None:
+            self._aim()
 
     def step(self) -> None:
         """One time step of all environments."""
         self.sim.step(self.controller(self.steps, self.steps * self.sim.timestep))
         self.steps += 1
 
-    def add_controls(self, server: Any) -> None:
-        """Adds the panel with the verdict."""
+    def place(self, env: int) -> None:
+        """Puts the bodies of `data` where those of an environment are."""
+        import mujoco
+
+        self.data.qpos[:] = self.sim.qpos[env]
+        self.data.mocap_pos[:] = self.sim.mocap_pos[env]
+        self.data.mocap_quat[:] = self.sim.mocap_quat[env]
+        mujoco.mj_kinematics(self.model, self.data)
+
+    def _centre(self) -> Any:
+        """Position of the body that mjviser's camera follows, the first that moves; m."""
+        return self.data.xpos[np.argmin(self.fixed)] if not self.fixed.all() else np.zeros(3)
+
+    def _reach(self) -> float:
+        """Radius around the centre that holds all that moves, m."""
+        moves = ~self.fixed[self.model.geom_bodyid]
+        if not moves.any():
+            return float(self.model.stat.extent)
+        away = np.linalg.norm(self.data.geom_xpos[moves] - self._centre(), axis=1)
+        return float((away + self.model.geom_rbound[moves]).max())
+
+    def enter(self, scene: Any) -> None:
+        """Adds the panel, the contacts and the camera to mjviser's scene."""
+        server, away = scene.server, _DISTANCE * self.radius
+        server.initial_camera.position, server.initial_camera.look_at = away * _FROM, np.zeros(3)
+        scene.create_scene_gui = partial(scene.create_scene_gui, camera_distance=away)
+        # Where the camera follows a robot, the world moves instead: contacts go with the floor.
+        world = scene.fixed_bodies_frame.name
+        pyramidal = self.model.opt.cone == 0
+        order = cones.limited(self.sim.law, pyramidal)
+        self._drawing = cones.Drawing(server.scene, world, self.radius, order)
+        self._order, self._scene = order, scene
         with server.gui.add_folder("Contacts"):
             self._verdict = server.gui.add_html("")
-            self._cones = server.gui.add_checkbox("Friction cones", initial_value=True)
+            box = server.gui.add_checkbox("Friction cones", initial_value=True)
+            box.on_update(lambda _: self._drawing.show_cones(box.value))
+
+    def _aim(self) -> None:
+        """Points all cameras at the model."""
+        self.place(self._scene.env_idx)
+        target = np.zeros(3) if self._scene.camera_tracking_enabled else self._centre()
+        for client in self._scene.server.get_clients().values():
+            client.camera.position = target + _DISTANCE * self.radius * _FROM
+            client.camera.look_at = target
 
     def render(self, scene: Any) -> None:
         """The environments as they are, and the contacts of the selected one."""
-        import mujoco
-
         sim, bodies = self.sim, self.model.nbody
         positions = np.empty((sim.num_envs, bodies, 3))
         rotations = np.empty((sim.num_envs, bodies, 3, 3))
         for env in range(sim.num_envs):
-            self.data.qpos[:] = sim.qpos[env]
-            mujoco.mj_kinematics(self.model, self.data)
+            self.place(env)
             positions[env] = self.data.xpos
             rotations[env] = self.data.xmat.reshape(-1, 3, 3)
-        scene.update_from_arrays(positions, rotations, env_idx=scene.env_idx)
-        self._draw_contacts(scene, scene.env_idx)
+        mocap = sim.mocap_pos, sim.mocap_quat
+        scene.update_from_arrays(positions, rotations, *mocap, env_idx=scene.env_idx)
+        self._draw_contacts(scene.env_idx)
 
-    def _draw_contacts(self, scene: Any, env: int) -> None:
+    def _draw_contacts(self, env: int) -> None:
         contacts = self.sim.contacts(env) if self.steps else []
+        fixed = self.fixed[self.model.geom_bodyid]
+        shown = cones.cones(contacts, self._scale, self._highest, self._order, fixed)
         status = Status(self.sim.status[env])
         colour = picture.STATUS_COLOURS[status]
-        cones = bool(contacts) and self._cones.value
-        points = [arrow(c, self._length) for c in contacts]
-        # Where the camera follows a robot, the world moves instead: contacts go with the floor.
-        world = scene.fixed_bodies_frame.name
-        scene.server.scene.add_arrows(
-            f"{world}/contacts/forces",
-            np.array(points, np.float32).reshape(-1, 2, 3),
-            tuple(bytes.fromhex(colour[1:])),
-            shaft_radius=0.004 * self.model.stat.extent,
-            head_radius=0.01 * self.model.stat.extent,
-            head_length=0.02 * self.model.stat.extent,
-            visible=bool(contacts),
-        )
-        lines = [cone(c, self._length) for c in contacts] if cones else []
-        scene.server.scene.add_line_segments(
-            f"{world}/contacts/cones",
-            np.concatenate(lines).astype(np.float32) if lines else np.zeros((1, 2, 3), np.float32),
-            (90, 90, 90),
-            visible=cones,
-        )
+        self._drawing.update(shown, tuple(bytes.fromhex(colour[1:])))
         unsolved = int(np.count_nonzero(self.sim.status))
+        slide, press = int(shown.slides.sum()), len(shown.slides)
         self._verdict.content = (
             f'<p>environment {env}: <b style="color: {colour}">{status.name}</b>, '
-            f"residual {self.sim.residual[env]:.1e}, {len(contacts)} contacts<br/>"
+            f"residual {self.sim.residual[env]:.1e}, {len(contacts)} contacts: "
+            f'<b style="color: rgb{cones.STICKS}">{press - slide} stick</b>, '
+            f'<b style="color: rgb{cones.SLIDES}">{slide} slide</b><br/>'
             f"{unsolved} of {self.sim.num_envs} not solved</p>"
         )
-
-
-def arrow(contact: dict[str, Any], length: float) -> np.ndarray:
-    """(2, 3) m: from the contact along its force, `length` metres per newton."""
-    force = contact["force"][:3] @ contact["frame"]
-    return np.stack([contact["position"], contact["position"] + length * force])
-
-
-def cone(contact: dict[str, Any], length: float) -> np.ndarray:
-    """(K, 2, 3) m: edges and rim of the friction cone at the height of the normal force, so that
-    the force of a sliding contact ends on the rim and that of a sticking one within it."""
-    normal, first, second = contact["frame"]
-    mu = np.resize(contact["friction"], 2) if len(contact["friction"]) else np.zeros(2)
-    angles = np.linspace(0, 2 * np.pi, _SIDES, endpoint=False)
-    tangents = np.outer(mu[0] * np.cos(angles), first) + np.outer(mu[1] * np.sin(angles), second)
-    rim = normal + tangents
-    rim = contact["position"] + length * contact["force"][0] * rim
-    tip = np.broadcast_to(contact["position"], rim.shape)
-    edges = np.stack([tip, rim], axis=1)[:: _SIDES // 8]
-    return np.concatenate([np.stack([rim, np.roll(rim, -1, axis=0)], axis=1), edges])

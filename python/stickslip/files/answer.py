@@ -13,6 +13,7 @@ import numpy as np
 import stickslip
 from stickslip import _core
 from stickslip._core import Solver, Status
+from stickslip._types import Backend, LawName, PrecisionName, SolverName
 from stickslip.contact import SolveOptions, make_options
 from stickslip.files.problems import (
     DEFAULT_LAW,
@@ -42,11 +43,11 @@ class Answer:
 def solve(
     problems: Iterable[Problem],
     *,
-    law: str | None = None,
-    solver: str = "auto",
-    precision: str = "double",
+    law: LawName | None = None,
+    solver: SolverName = "auto",
+    precision: PrecisionName = "double",
     tol: float | None = None,
-    backend: str = "auto",
+    backend: Backend = "auto",
     threads: int | None = None,
 ) -> list[Answer]:
     """Answers of all problems, in their order. `law` None: each problem's own, else coulomb.
@@ -61,7 +62,7 @@ def solve(
         if isinstance(problem, ComplementarityProblem):
             answers[place] = _solve_complementarity(problem, tol)
         else:
-            which = law or problem.law or DEFAULT_LAW
+            which: Any = law or problem.law or DEFAULT_LAW
             key = which, problem.directions, problem.rows.bit_length()
             batches[key].append((place, problem))
     for (which, directions, bits), members in batches.items():

@@ -125,8 +125,8 @@ def _matrix(place: Place, shape: tuple[int, int]) -> Any:
     nz = place.scalar("nz", -2, _MAX_SPARSE)
     if nz >= 0:  # triplets. Published files have rows in i, columns in p (fclib.h: the reverse)
         rows, columns = (_indices(place, key, nz, end) for key, end in (("i", m), ("p", n)))
-        entries = (_values(place, nz), (rows, columns))
-        return sparse.coo_matrix(entries, shape=shape).tocsc()
+        triplets = (_values(place, nz), (rows, columns))
+        return sparse.coo_matrix(triplets, shape=shape).tocsc()
     across, along = (n, m) if nz == -1 else (m, n)
     starts = place.integers("p", across + 1)
     if starts[0] != 0 or (np.diff(starts) < 0).any():

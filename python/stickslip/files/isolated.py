@@ -3,16 +3,15 @@ never returns or takes all memory, which ends the process."""
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
 import os
 import resource
-import signal
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeVar
 
+from stickslip._child import end_with
 from stickslip.files import layout, room
 from stickslip.files.hdf5 import FileError, size_of
 from stickslip.files.problems import ProblemFile
@@ -20,7 +19,6 @@ from stickslip.files.problems import ProblemFile
 _T = TypeVar("_T")
 _SECONDS, _BYTES_PER_SECOND = 10, 100_000  # of CPU time; sound files need a tenth
 _WAIT = 10  # factor of the time limit, for a reader that sleeps
-_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def read_isolated(path: str | os.PathLike[str]) -> ProblemFile:
@@ -73,10 +71,7 @@ def _work(
 
 def _limit(parent: int, seconds: int, memory: int) -> None:
     """Ends with its parent; takes at most this memory in addition to Python and libraries."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before
-        os._exit(1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles it
+    end_with(parent)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     _lower(resource.RLIMIT_AS, pages * resource.getpagesize() + memory)
     _lower(resource.RLIMIT_CPU, seconds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -87,10 +88,12 @@ def check(file: ProblemFile, tol: float | None = None) -> list[Check]:
 
 
 def _judge(problem: Problem, solution: StoredSolution, where: str, tol: float | None) -> Check:
+    law: Any
+    measured: Any
     if isinstance(problem, ContactProblem):
         law = solution.law or problem.law or DEFAULT_LAW
-        given = {**problem.arguments, "directions": problem.directions}
-        measured = stickslip.residual(**given, r=solution.values, law=law)
+        given = {**problem.arguments, "directions": problem.directions, "law": law}
+        measured = stickslip.residual(**given, r=solution.values)
     else:
         law, measured = problem.kind, complementarity_residual(problem, solution.values)
     told = solution.status, solution.residual, solution.tolerance
@@ -106,7 +109,8 @@ def _certificate(problem: Problem, y: np.ndarray | None, law: str, limit: float)
     if y is None:
         return "missing"
     tol = limit / (1 + problem.scale)
-    holds = stickslip.certificate_holds(**problem.arguments, certificate=y, law=law, tol=tol)
+    given = {**problem.arguments, "law": law}
+    holds = stickslip.certificate_holds(**given, certificate=y, tol=tol)
     return "proves" if holds else "proves nothing"
 
 

@@ -65,11 +65,11 @@ def _contact(place: Place, name: str, kind: str) -> ContactProblem:
     right = "q" if kind == "fc3d" else "b"
     n = place.length(right)
     keys = ("n_free", "n_nonneg", "n_box")
-    fixed = [0, 0, 0] if kind == "fc3d" else [place.count(key, 0) for key in keys]
+    fixed = [0, 0, 0] if kind == "fc3d" else [place.count(key, 0) or 0 for key in keys]
     dims = _dims(place, n, fixed)
     mu = _friction(place, dims, kind)
     empty = np.zeros(0)
-    bounds = {
+    bounds: dict[str, Any] = {
         key: place.floats(key, fixed[2], infinite=True) if fixed[2] else empty
         for key in ("lo", "hi")
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,6 +101,12 @@ class ComplementarityProblem:
 
 
 Problem = ContactProblem | ComplementarityProblem
+
+
+def stored_residual(problem: Problem) -> float:
+    """The residual that is stored with a problem; NaN without one."""
+    stored = problem.stored
+    return math.nan if stored is None or stored.residual is None else stored.residual
 
 
 @dataclass(frozen=True, eq=False)

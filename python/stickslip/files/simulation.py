@@ -52,8 +52,7 @@ def _proof(p: dict[str, Any], sim: BatchSim) -> np.ndarray | None:
     if p["status"] != Status.infeasible:
         return None
     keys = ("W", "b", "mu", "dims", "n_free", "n_nonneg", "lo", "hi", "R")
-    given = {key: getattr(sim._options, key) for key in ("atol", "rtol")}
-    options = SolveOptions(**{key: tol if tol >= 0 else None for key, tol in given.items()})
-    arguments = {key: p[key] for key in keys}
-    told = solve(**arguments, law=sim.law, options=options, certificates=True)
+    atol, rtol = (tol if tol >= 0 else None for tol in (sim._options.atol, sim._options.rtol))
+    arguments: dict[str, Any] = {"law": sim.law, **{key: p[key] for key in keys}}
+    told = solve(**arguments, options=SolveOptions(atol, rtol), certificates=True)
     return told.certificate if told.status == Status.infeasible else None

@@ -59,12 +59,13 @@ def _fresh(root: Place, parent: str, name: str) -> h5py.Group:
 
 
 def _is_complementarity(root: Place, name: str) -> bool:
-    problems = root.inside("problems") if "problems" in root else ()
-    return name in problems and "M" in problems.inside(name)
+    if "problems" not in root or name not in (problems := root.inside("problems")):
+        return False
+    return "M" in problems.inside(name)
 
 
 def _write_problem(group: h5py.Group, problem: Problem) -> None:
-    contact = isinstance(problem, ContactProblem)
+    contact = problem if isinstance(problem, ContactProblem) else None
     keys = ("W", "b", "mu", "dims", "lo", "hi", "R", "warm_start") if contact else ()
     for key in keys or ("M", "q", "lo", "hi", "findex"):
         value = getattr(problem, key)
@@ -76,10 +77,10 @@ def _write_problem(group: h5py.Group, problem: Problem) -> None:
     for key in numbers:
         group.attrs[key] = getattr(problem, key)
     if contact:
-        group.attrs["n_box"] = len(problem.lo)
-        if problem.directions != 4:
-            group.attrs["directions"] = problem.directions
-        texts = {"law": problem.law, "level": problem.level, **problem.notes}
+        group.attrs["n_box"] = len(contact.lo)
+        if contact.directions != 4:
+            group.attrs["directions"] = contact.directions
+        texts = {"law": contact.law, "level": contact.level, **contact.notes}
         group.attrs.update({key: value for key, value in texts.items() if value is not None})
     if problem.stored is not None:
         group.create_dataset("r" if contact else "z", data=problem.stored.values)

@@ -27,7 +27,7 @@ math { font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", math; 
 def render(found: Sequence[tuple[Entry, Record, int]]) -> str:
     """The HTML page of some (entry, record, variations), well-formed as XML too.
 
-    Raises ImportError where the extra stickslip[gallery] is not installed.
+    Raises ImportError where the extra [gallery] is not installed.
     """
     sections = "\n".join(_section(*each) for each in found)
     return (

@@ -20,8 +20,6 @@ from stickslip.gallery.linkages import (
 from stickslip.gallery.record import Check
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from stickslip.gallery import Record
 
 TITLE = "Four-bar linkage: a loop with redundant joints"
@@ -36,7 +34,7 @@ RUNS = {
     "velocity, 5 ms": "C1",
     "velocity, 2.5 ms": "C3",
 }
-MUJOCO = {  # step in s, integrator and loop, colour
+MUJOCO: dict[str, tuple[Any, ...]] = {  # step in s, integrator and loop, colour
     "MuJoCo, default": (2e-3, "Euler", 'solref="0.02 1" solimp="0.9 0.95 0.001"', "0.7"),
     "MuJoCo, stiff": (5e-4, "RK4", 'solref="0.001 1" solimp="0.9999 0.9999 0.001"', "k"),
 }
@@ -73,14 +71,14 @@ class Reduced:
     def __init__(self, parameters: np.ndarray) -> None:
         self.a, self.b, self.c, self.d, self.theta, self.rate, *self.m = parameters
 
-    def angles(self, theta: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    def angles(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Of coupler and rocker."""
         line = -1j * self.d - self.a * np.exp(1j * theta)
         length, b, c = np.abs(line), self.b, self.c
         beta = np.angle(line) - np.arccos((length**2 + b**2 - c**2) / (2 * length * b))
         return beta, np.angle(b * np.exp(1j * beta) - line)
 
-    def rates(self, theta: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    def rates(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """dβ/dθ and dψ/dθ."""
         beta, psi = self.angles(theta)
         a_s = -self.a / np.sin(beta - psi)

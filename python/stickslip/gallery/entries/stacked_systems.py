@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 import stickslip
+from stickslip._types import Directions
 from stickslip.gallery import stacked
 from stickslip.gallery.record import Check, Record
 from stickslip.gallery.stacked import DT, Family
@@ -17,7 +18,7 @@ from stickslip.gallery.stacked import DT, Family
 TITLE = "Stacked articulated systems"
 DOCUMENT = "000"
 
-D = 8  # directions, as in the document's figure 1(a)
+D: Directions = 8  # directions, as in the document's figure 1(a)
 TOLERANCE, BOUND = 1e-10, 4e-9  # of solves, of checks
 EPSILONS = (1e-2, 1e-3, 1e-4, 1e-5)  # CFM
 POLYGONS = (4, 8, 16, 32)  # directions

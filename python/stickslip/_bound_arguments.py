@@ -1,0 +1,119 @@
+"""Checks of the arguments of `BoundSolver`, arrays of any framework and in any memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from stickslip import _arrays as check
+from stickslip import _core
+from stickslip._core import Precision
+from stickslip._types import Int32
+
+_IN_PLACE = (
+    "a BoundSolver reads the given array at each call, so convert it before, as with astype, and "
+    "write to the new array"
+)
+
+
+def require_backend(backend: Any, own: str) -> None:
+    """Refuses a backend other than that of the arrays' memory."""
+    check.one_of("backend", backend, ("auto", "cpu", "cuda"))
+    if backend not in ("auto", own):
+        where = "host memory" if own == "cpu" else "the memory of a GPU"
+        raise ValueError(
+            f"backend: expected 'auto' or {own!r} because the arrays are in {where}, where a "
+            f"BoundSolver solves them, got {backend!r}"
+        )
+
+
+def leader_of(W: Any, M: Any, J: Any, v_free: Any) -> str:
+    """Name of the argument that determines the sizes."""
+    if W is not None:
+        for name, value in (("M", M), ("J", J), ("v_free", v_free)):
+            if value is not None:
+                raise ValueError(f"{name}: expected None because W is given")
+        return "W"
+    for name, value in (("M", M), ("J", J)):
+        if value is None:
+            raise ValueError(f"{name}: expected an array because W is None, got None")
+    return "J"
+
+
+def describe(name: str, value: Any) -> tuple[int, tuple[int, ...], str]:
+    """Of an array: its GPU (-1: in host memory), its shape, the type of its numbers."""
+    check.refuse_gradient(name, value)
+    return _core.describe(name, value)
+
+
+def require_type(name: str, value: Any, dtype: str, leader: str) -> None:
+    """Refuses arrays of another type: a converted copy would miss what is written to them."""
+    found = dtype if value is None else describe(name, value)[2]
+    if found != dtype:
+        note = "" if dtype == "int32" else f", as {leader} has"
+        raise TypeError(f"{name}: expected {dtype}{note}, got {found}: {_IN_PLACE}")
+
+
+def sizes_of(
+    name: str, shape: tuple[int, ...], dtype: str, precision: Precision
+) -> tuple[int, int, np.dtype[Any]]:
+    """Environments, rows, and the type of all numbers."""
+    if len(shape) != 3:
+        expected = "(E, n, n)" if name == "W" else "(E, n, nv)"
+        raise ValueError(f"{name}: expected shape {expected}, got {shape}")
+    if dtype not in ("float32", "float64"):
+        raise TypeError(f"{name}: expected float32 or float64, got {dtype}: {_IN_PLACE}")
+    if dtype == "float32" and precision != Precision.float:
+        raise TypeError(
+            f"{name}: expected float64 because precision is {precision.name!r}, got float32"
+        )
+    return shape[0], shape[1], np.dtype(dtype)
+
+
+class Kinds:
+    """The number of rows of each kind, or its maximum."""
+
+    dims: Any = None  #: None: all 3
+    shape: Int32 | None = None  #: (4,), where all environments are alike
+
+    def __init__(
+        self, n: int, dims: Any, n_free: Any, n_nonneg: Any, lo: Any, hi: Any, counts: Any
+    ) -> None:
+        if (lo is None) != (hi is None):
+            missing, present = ("lo", "hi") if lo is None else ("hi", "lo")
+            raise ValueError(f"{missing}: expected an array because {present} is given, got None")
+        self.box = 0 if lo is None else (0, *describe("lo", lo)[1])[-1]
+        fixed = [check.count("n_free", n_free), check.count("n_nonneg", n_nonneg), self.box]
+        if dims is None:
+            self.contacts = n // 3 if counts is not None else max(n - sum(fixed), 0) // 3
+            self.mu = 2 * self.contacts
+            rows = 3 * self.contacts
+        elif isinstance(dims, list | tuple):
+            self.dims = _dimensions(dims)
+            self.contacts, rows = len(dims), int(self.dims.sum())
+            self.mu = rows - self.contacts
+        elif counts is None:
+            raise TypeError(
+                "dims: expected a list of numbers because counts is None, "
+                f"got {type(dims).__name__}"
+            )
+        else:
+            self.dims, self.contacts = dims, (0, *describe("dims", dims)[1])[-1]
+            self.mu = min(5 * self.contacts, 5 * n // 6)  # of contacts of dimension 6
+        if counts is not None:
+            if any(fixed[:2]):
+                raise ValueError("n_free, n_nonneg: expected 0 because counts has them")
+            self.box = n if lo is not None else 0
+        elif sum(fixed) + rows != n:
+            kinds = f"n_free {fixed[0]}, n_nonneg {fixed[1]}, n_box {self.box}, contacts {rows}"
+            raise ValueError(f"rows: expected {sum(fixed) + rows} ({kinds}), got {n}")
+        else:
+            self.shape = np.array([*fixed, self.contacts], np.int32)
+
+
+def _dimensions(dims: list[int] | tuple[int, ...]) -> Int32:
+    for dim in dims:
+        if dim not in (3, 4, 6):
+            raise ValueError(f"dims: expected 3, 4 or 6, got {dim!r}")
+    return np.array(dims, np.int32)

@@ -1,0 +1,147 @@
+"""Contacts in the scene of `stickslip view`: each force as an arrow in its friction cone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stickslip._types import Float64
+
+STICKS, SLIDES = (30, 130, 220), (235, 95, 0)  # colours of cones
+_OPACITY = 0.5
+_ON_CONE = 1 - 1e-6  # part of the limit of friction from which a contact slides
+_SECTIONS = 32  # of a cone; a multiple of 8, so that pyramids and boxes have their corners
+
+
+@dataclass(frozen=True)
+class Cones:
+    """The C contacts of an environment that press."""
+
+    tip: Float64  #: (C, 3) m: the contact
+    axes: Float64  #: (C, 3, 3): columns tangent, tangent, normal
+    size: Float64  #: (C, 3) m along these axes: half widths at the rim, height
+    force: Float64  #: (C, 3) m: the arrow from the tip
+    slides: NDArray[np.bool_]  #: (C,)
+
+
+def cones(
+    contacts: list[dict[str, Any]],
+    scale: float,
+    highest: float = np.inf,
+    order: float = 2,
+    fixed: NDArray[np.bool_] | None = None,
+) -> Cones:
+    """Cones as high as the normal force, so that the force of a sliding contact ends on the rim
+    and that of a sticking one inside it.
+
+    Args:
+        contacts: those of `BatchSim.contacts`.
+        scale: m per N.
+        highest: m; higher cones are drawn smaller, and their forces with them.
+        order: of the norm that friction limits.
+        fixed: by geom; forces are drawn on the second geom, or on the first if only it can move.
+    """
+    contacts = [c for c in contacts if c["force"][0] > 0]
+    force = np.array([c["force"][:3] for c in contacts]).reshape(-1, 3)
+    frame = np.array([c["frame"] for c in contacts]).reshape(-1, 3, 3)
+    side = np.array([_side(c["geoms"], fixed) for c in contacts]).reshape(-1, 1, 1)
+    mu = np.array([_friction(c) for c in contacts]).reshape(-1, 2)
+    height = np.minimum(scale * force[:, :1], highest)
+    friction = force[:, 1:] / np.maximum(mu * force[:, :1], 1e-300)
+    return Cones(
+        tip=np.array([c["position"] for c in contacts]).reshape(-1, 3),
+        axes=np.swapaxes(frame[:, [1, 2, 0]] * np.concatenate([side**2, side, side], axis=1), 1, 2),
+        size=np.concatenate([mu * height, height], axis=1),
+        force=(side * height[:, None] / force[:, None, :1] * force[:, None] @ frame)[:, 0],
+        slides=np.linalg.norm(friction, order, axis=1) >= _ON_CONE,
+    )
+
+
+def _side(geoms: tuple[int, int], fixed: NDArray[np.bool_] | None) -> float:
+    """-1 if the force is drawn on the first geom."""
+    return -1.0 if fixed is not None and fixed[geoms[1]] and not fixed[geoms[0]] else 1.0
+
+
+def _friction(contact: dict[str, Any]) -> Float64:
+    """(2,): both tangents' coefficients; zeros of a contact without friction."""
+    return np.resize(contact["friction"], 2) if contact["dim"] > 1 else np.zeros(2)
+
+
+def limited(law: str, pyramidal: bool) -> float:
+    """Order of the norm that a law's friction limits. `pyramidal`: what MuJoCo's own law does."""
+    if law == "box":
+        return np.inf
+    return 1 if law == "pyramid" or (law == "mujoco" and pyramidal) else 2
+
+
+class Drawing:
+    """Forces and cones in a scene of viser: two batches, whatever the number of contacts.
+
+    Args:
+        scene: that of viser.
+        parent: name of the node in whose coordinates the contacts are.
+        size: m, that of the model.
+        order: of the norm that friction limits.
+    """
+
+    def __init__(self, scene: Any, parent: str, size: float, order: float) -> None:
+        import trimesh
+
+        self._scene, self._cones_are_shown, self._pressing = scene, True, False
+        unit = trimesh.creation.revolve([[0, 0], [1, 1]], sections=_SECTIONS)
+        around = unit.vertices[:, :2]
+        norm = np.linalg.norm(around, order, axis=1, keepdims=True)
+        rim = np.divide(around, norm, where=norm > 0, out=np.zeros_like(around))
+        self._forces = scene.add_arrows(
+            f"{parent}/contacts/forces",
+            np.zeros((1, 2, 3)),
+            (0, 0, 0),
+            shaft_radius=0.012 * size,
+            head_radius=0.03 * size,
+            head_length=0.06 * size,
+            visible=False,
+        )
+        self._cones = scene.add_batched_meshes_simple(
+            f"{parent}/contacts/cones",
+            np.column_stack([rim, unit.vertices[:, 2]]),
+            unit.faces,
+            np.array([[1.0, 0, 0, 0]]),
+            np.zeros((1, 3)),
+            batched_scales=np.ones((1, 3)),
+            batched_colors=np.array([STICKS]),
+            lod="off",
+            opacity=_OPACITY,
+            side="double",
+            cast_shadow=False,
+            receive_shadow=False,
+            visible=False,
+        )
+
+    def show_cones(self, shown: bool) -> None:
+        """Shows or hides the cones, now and in later frames."""
+        self._cones_are_shown = shown
+        self._cones.visible = shown and self._pressing
+
+    def update(self, at: Cones, colour: tuple[int, ...]) -> None:
+        """These contacts, with forces of this colour."""
+        from viser.transforms import SO3
+
+        self._pressing = bool(len(at.tip))
+        self._forces.visible = self._pressing
+        self.show_cones(self._cones_are_shown)
+        if not self._pressing:
+            return
+        self._forces.points = np.stack([at.tip, at.tip + at.force], axis=1).astype(np.float32)
+        self._forces.colors = _linear(np.array(colour))
+        self._cones.batched_positions = at.tip.astype(np.float32)
+        self._cones.batched_wxyzs = SO3.from_matrix(at.axes).wxyz.astype(np.float32)
+        self._cones.batched_scales = np.maximum(at.size, 1e-9).astype(np.float32)
+        self._cones.batched_colors = _linear(np.where(at.slides[:, None], SLIDES, STICKS))
+
+
+def _linear(colour: NDArray[np.int_]) -> NDArray[np.uint8]:
+    """viser takes the colours of batches as linear light."""
+    return np.round(255 * (colour / 255) ** 2.2).astype(np.uint8)

@@ -1,0 +1,176 @@
+"""`stickslip view` in headless Chromium, by its pixels. `python tests/rl/test_view_page.py FILE`
+takes the picture of docs/python.md."""
+
+from __future__ import annotations
+
+import io
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import imageio.v3 as imageio
+import numpy as np
+from playwright.sync_api import Page
+from test_pages import opened
+
+Picture = np.ndarray  # (H, W, 3) of int, without the panel
+SIZE = {"width": 1000, "height": 450}  # of the window, pixels: small, because nothing here is fast
+PANEL, COMPASS = 340, 90  # their sizes, pixels
+
+
+@contextmanager
+def viewing(*arguments: str) -> Iterator[Page]:
+    """The page of `stickslip view ant`, paused."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    call = [sys.executable, "-m", "stickslip.cli", "view", "ant", "--port", str(port)]
+    server = subprocess.Popen(
+        [*call, "--no-browser", "--threads", "1", *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        wait_for(port, server)
+        with opened(f"http://localhost:{port}") as page:
+            page.set_viewport_size(SIZE)
+            page.get_by_text("not solved").wait_for(timeout=60_000)
+            page.get_by_role("button", name="Pause").click()
+            page.get_by_role("button", name="Play").wait_for()
+            notice = page.locator(".mantine-Notification-closeButton")
+            if notice.count():  # that there is no GPU
+                notice.first.click()
+            yield page
+    finally:
+        server.terminate()
+        server.communicate(timeout=60)
+
+
+def wait_for(port: int, server: subprocess.Popen[str]) -> None:
+    for _ in range(600):
+        assert server.poll() is None, server.stderr.read() if server.stderr else ""
+        with socket.socket() as probe:
+            if probe.connect_ex(("localhost", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise AssertionError("the page is not served")
+
+
+def picture(page: Page) -> Picture:
+    pixels = imageio.imread(io.BytesIO(page.screenshot()))[:, :-PANEL, :3].astype(int)
+    pixels[-COMPASS:, :COMPASS] = 255
+    return pixels
+
+
+def settled(page: Page, holds: Callable[[Picture], bool]) -> Picture:
+    """The first picture of which this holds; the page fades in and draws late."""
+    for _ in range(60):
+        seen = picture(page)
+        if holds(seen):
+            return seen
+        page.wait_for_timeout(500)
+    raise AssertionError("the picture stays as it is")
+
+
+def reset(page: Page) -> None:
+    page.get_by_role("button", name="Reset", exact=True).click()
+    page.get_by_text("0 contacts").wait_for()
+
+
+def step_until(page: Page, told: str) -> None:
+    for _ in range(100):
+        if told in page.get_by_text("environment 0:").inner_text():
+            return
+        page.get_by_role("button", name="Step").click()
+        page.wait_for_timeout(100)
+    raise AssertionError(f"the page does not tell: {told}")
+
+
+def tan(seen: Picture) -> np.ndarray:
+    """Where the ant is."""
+    red, green, blue = np.moveaxis(seen, -1, 0)
+    return (red > green + 12) & (green > blue + 12) & (red < 245)
+
+
+def bluish(seen: Picture) -> np.ndarray:
+    return seen[..., 2] - seen[..., 0] > 50
+
+
+def reddish(seen: Picture) -> np.ndarray:
+    return seen[..., 0] - seen[..., 2] > 80
+
+
+def is_framed(seen: Picture) -> bool:
+    """The ant is large, near the centre, and does not touch an edge."""
+    high, wide = seen.shape[0], seen.shape[1] + PANEL
+    y, x = np.nonzero(tan(seen))
+    if len(x) < 0.02 * high * wide:
+        return False
+    near = abs(np.mean(x) - wide / 2) < 0.1 * wide and abs(np.mean(y) - high / 2) < 0.15 * high
+    inside = min(x.min(), y.min()) > 0 and y.max() < high - 1
+    return bool(near and inside and np.ptp(x) > 0.25 * wide)
+
+
+def test_view_shows_robots_and_their_contacts() -> None:
+    with viewing("--envs", "4") as page:
+        page.get_by_text("0 of 4 not solved").wait_for()
+        assert page.get_by_text("environment 0:").count() == 1
+        select = page.locator("input[type=text]").filter(visible=True).first
+        select.fill("3")
+        select.press("Enter")
+        page.get_by_text("environment 3:").wait_for(timeout=60_000)
+
+
+def test_the_camera_frames_the_model_at_start_and_after_a_reset() -> None:
+    with viewing("--envs", "2", "--control", "zero") as page:
+        settled(page, is_framed)
+        page.mouse.move(400, 400)
+        for _ in range(10):
+            page.mouse.wheel(0, 600)
+        settled(page, lambda seen: not is_framed(seen))
+        reset(page)
+        settled(page, is_framed)
+        page.get_by_label("Track camera").uncheck()
+        reset(page)
+        settled(page, is_framed)
+
+
+def test_cones_are_surfaces_coloured_by_sticking_and_sliding() -> None:
+    """Without control, the ant lands on its four feet, which slide outwards and come to rest."""
+    with viewing("--envs", "1", "--control", "zero") as page:
+        cones = page.get_by_label("Friction cones")
+        reset(page)
+        settled(page, is_framed)
+        for told, colour in (("0 stick, 4 slide", reddish), ("4 stick, 0 slide", bluish)):
+            step_until(page, told)
+            cones.uncheck()
+            none = settled(page, lambda seen: not bluish(seen).any())
+            cones.check()
+
+            def is_drawn(seen: Picture, none: Picture = none, colour=colour) -> bool:
+                changed = np.abs(seen - none).max(axis=-1) > 30
+                return int((changed & colour(seen)).sum()) > 1_000
+
+            drawn = settled(page, is_drawn)
+            through = tan(none) & (np.abs(drawn - none).max(axis=-1) > 10) & ~colour(none)
+            assert through.sum() > 50  # of the legs, which one sees through the cones
+
+
+def take(path: Path) -> None:
+    """The ant with one foot that sticks and two that slide."""
+    with viewing("--envs", "1", "--control", "sine") as page:
+        page.set_viewport_size({"width": 1120, "height": 600})
+        reset(page)
+        step_until(page, "1 stick, 2 slide")
+        settled(page, lambda seen: bluish(seen).sum() > 500)
+        page.mouse.move(500, 20)
+        page.wait_for_timeout(1000)
+        page.screenshot(path=path)
+
+
+if __name__ == "__main__":
+    take(Path(sys.argv[1]))
