@@ -48,10 +48,27 @@ def test_one_environment_is_the_batch_of_one():
             break
 
 
-def test_a_window_is_gymnasiums_affair():
-    pytest.importorskip("pygame")
-    env = gymnasium.make("stickslip/Hopper-v5", render_mode="human")
-    assert env.render_mode == "human"
+WINDOW = """
+import gymnasium
+import pygame
+import stickslip.envs
+env = gymnasium.make("stickslip/Hopper-v5", render_mode="human")
+assert env.render_mode == "human"
+env.reset(seed=0)
+for _ in range(2):
+    env.step(env.action_space.sample())
+pixels = pygame.surfarray.array3d(pygame.display.get_surface())
+assert pixels.shape == (480, 480, 3), pixels.shape
+assert pixels.std() > 10, "the window is empty"
+env.close()
+"""
+
+
+def test_a_window_shows_the_robot():
+    environment = os.environ | {"MUJOCO_GL": "egl", "SDL_VIDEODRIVER": "dummy"}
+    command = [sys.executable, "-c", WINDOW]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_time_limit():

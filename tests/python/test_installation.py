@@ -77,6 +77,13 @@ def test_the_source_distribution_is_what_git_has(tmp_path, monkeypatch):
     assert packed - {"PKG-INFO"} == wanted
 
 
+def test_the_project_in_the_readme_is_the_one_that_is_tested():
+    project = (ROOT / "tests/consumer/CMakeLists.txt").read_text()
+    (lines,) = re.findall(r"```cmake\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert len(lines.splitlines()) == 3
+    assert lines.rstrip(")\n") in project  # which also links stickslip::rigid
+
+
 def configure(tmp_path, *options):
     command = ["cmake", "-S", ROOT, "-B", tmp_path, "-DSTICKSLIP_CUDA=OFF", *options]
     return subprocess.run(command, capture_output=True, text=True)

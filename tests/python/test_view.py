@@ -60,18 +60,24 @@ def test_a_cone_beyond_the_highest_shrinks_with_its_force():
     np.testing.assert_allclose(low.force, by * full.force)
 
 
-@pytest.mark.parametrize("law", ["pyramid", "box", "frictionless"])
-def test_what_slides_under_other_laws(law):
-    """Down a slope that is turned by 0.3 rad against the contact's tangents."""
-    sim = BatchSim(slope(0.7, mu=0.5), 1, law=law)
-    sim.qvel[:, 1] = 0.2
-    for _ in range(50):
-        sim.step()
-    drawn, _ = shown(sim, order=limited(law, pyramidal=False))
-    if law == "frictionless":
-        assert not drawn.force[:, 0].any()
-    else:
-        assert drawn.slides.all()
+@pytest.mark.parametrize(
+    ("law", "limit"), [("coulomb", [0.3, 0.4]), ("pyramid", [0.25, 0.25]), ("box", [0.5, 0.1])]
+)
+def test_friction_slides_at_the_limit_of_its_law(law, limit):
+    order = limited(law, pyramidal=False)
+    contact = {"position": np.zeros(3), "frame": np.eye(3), "geoms": (0, 1), "dim": 3}
+    contact |= {"friction": np.array([0.5, 0.5])}
+    for part, slides in ((0.999, False), (1.0, True)):
+        force = np.array([1.0, part * limit[0], part * limit[1], 0, 0, 0])
+        assert cones([contact | {"force": force}], 1.0, order=order).slides == [slides]
+
+
+def test_without_friction_all_slides():
+    sim = BatchSim(slope(0.2, mu=0.5), 1, law="frictionless")
+    sim.step(substeps=20)
+    drawn, _ = shown(sim, order=limited("frictionless", pyramidal=False))
+    assert drawn.slides.all()
+    assert not drawn.size[:, :2].any()
 
 
 FLOOR = """<mujoco><worldbody><geom type="box" size="2 2 .1" pos="0 0 -.1"/>

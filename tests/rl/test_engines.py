@@ -84,3 +84,39 @@ def test_rsl_rl_example(tmp_path: Path) -> None:
 def test_rllib_example_with_two_runners() -> None:
     shown = example("rllib_ppo.py", "--runners", "2", "--envs", "8", "--updates", "2")
     assert "update 1: 2048 steps" in shown
+
+
+def test_stable_baselines3_sees_the_environments_of_gymnasium() -> None:
+    from stickslip.rl.sb3 import Sb3VecEnv
+
+    envs = Sb3VecEnv("stickslip/Hopper-v5", 6, max_episode_steps=12)
+    plain = gymnasium.make_vec(
+        "stickslip/Hopper-v5", 6, autoreset_mode=AutoresetMode.SAME_STEP, max_episode_steps=12
+    )
+    envs.seed(3)
+    expected, _ = plain.reset(seed=3)
+    np.testing.assert_array_equal(envs.reset(), expected)
+    rng = np.random.default_rng(0)
+    ended = cut_off = 0
+    for _ in range(150):
+        actions = rng.uniform(-1, 1, (6, 3)).astype(np.float32)
+        observations, rewards, dones, infos = envs.step(actions)
+        expected, reward, terminated, truncated, details = plain.step(actions)
+        np.testing.assert_array_equal(observations, expected)
+        np.testing.assert_array_equal(rewards, reward.astype(np.float32))
+        np.testing.assert_array_equal(dones, terminated | truncated)
+        assert [info["status"] for info in infos] == details["status"].tolist()
+        for i in np.flatnonzero(dones):
+            np.testing.assert_array_equal(infos[i]["terminal_observation"], details["final_obs"][i])
+            assert infos[i]["TimeLimit.truncated"] == (truncated[i] and not terminated[i])
+        ended, cut_off = ended + int(terminated.sum()), cut_off + int(truncated.sum())
+    assert ended > 0
+    assert cut_off > 0
+    assert envs.get_attr("num_envs", [0, 2]) == [6, 6]
+    with pytest.raises(ValueError, match="indices=None"):
+        envs.env_method("reset", indices=[1])
+
+
+def test_stable_baselines3_example() -> None:
+    shown = example("sb3_ppo.py", "--envs", "8", "--steps", "2048")
+    assert "ep_rew_mean" in shown

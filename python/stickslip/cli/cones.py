@@ -41,14 +41,14 @@ def cones(
         contacts: those of `BatchSim.contacts`.
         scale: m per N.
         highest: m; higher cones are drawn smaller, and their forces with them.
-        order: of the norm that friction limits.
+        order: of the norm that friction limits; 0 if there is no friction.
         fixed: by geom; forces are drawn on the second geom, or on the first if only it can move.
     """
     contacts = [c for c in contacts if c["force"][0] > 0]
     force = np.array([c["force"][:3] for c in contacts]).reshape(-1, 3)
     frame = np.array([c["frame"] for c in contacts]).reshape(-1, 3, 3)
     side = np.array([_side(c["geoms"], fixed) for c in contacts]).reshape(-1, 1, 1)
-    mu = np.array([_friction(c) for c in contacts]).reshape(-1, 2)
+    mu = (order > 0) * np.array([_friction(c) for c in contacts]).reshape(-1, 2)
     height = np.minimum(scale * force[:, :1], highest)
     friction = force[:, 1:] / np.maximum(mu * force[:, :1], 1e-300)
     return Cones(
@@ -56,7 +56,7 @@ def cones(
         axes=np.swapaxes(frame[:, [1, 2, 0]] * np.concatenate([side**2, side, side], axis=1), 1, 2),
         size=np.concatenate([mu * height, height], axis=1),
         force=(side * height[:, None] / force[:, None, :1] * force[:, None] @ frame)[:, 0],
-        slides=np.linalg.norm(friction, order, axis=1) >= _ON_CONE,
+        slides=(np.linalg.norm(friction, order, axis=1) >= _ON_CONE) | (mu == 0).all(axis=1),
     )
 
 
@@ -71,9 +71,10 @@ def _friction(contact: dict[str, Any]) -> Float64:
 
 
 def limited(law: str, pyramidal: bool) -> float:
-    """Order of the norm that a law's friction limits. `pyramidal`: what MuJoCo's own law does."""
-    if law == "box":
-        return np.inf
+    """Order of the norm that a law's friction limits; 0 if it has none. `pyramidal`: what MuJoCo's
+    own law does."""
+    if law in ("box", "frictionless"):
+        return np.inf if law == "box" else 0
     return 1 if law == "pyramid" or (law == "mujoco" and pyramidal) else 2
 
 
@@ -84,7 +85,7 @@ class Drawing:
         scene: that of viser.
         parent: name of the node in whose coordinates the contacts are.
         size: m, that of the model.
-        order: of the norm that friction limits.
+        order: as for `cones`.
     """
 
     def __init__(self, scene: Any, parent: str, size: float, order: float) -> None:

@@ -38,7 +38,7 @@ LawOfProblem = Annotated[
 ]
 Laws = Annotated[list[SimLawName] | None, typer.Option(help="Friction law, several if repeated.")]
 SimLaw = Annotated[SimLawName, typer.Option(help="Friction law.")]
-Solvers = Annotated[SolverName, typer.Option(help="Solver.")]
+Solvers = Annotated[SolverName, typer.Option(help="Solver; lemke: with the law pyramid only.")]
 Precisions = Annotated[PrecisionName, typer.Option(help="Arithmetic.")]
 Tolerance = Annotated[float | None, typer.Option(help="Tolerance; default by precision.")]
 Backends = Annotated[Backend, typer.Option(help="Where to solve.")]
