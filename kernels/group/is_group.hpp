@@ -1,4 +1,4 @@
-// What a body requires of a group: the lanes that work on one environment. A body uses nothing else.
+// What a body requires of a group, the lanes that work on one environment; it uses nothing else.
 #pragma once
 #include <concepts>
 

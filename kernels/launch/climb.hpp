@@ -28,7 +28,7 @@ SS_HD double work_after_rung_0(int n, bool thorough) {
 /// `steep` (some mu > 1).
 SS_HD double work_if_unsolvable(int n, bool clearly, bool steep, bool thorough) {
   constexpr int kFewRows = 48;
-  if (!thorough) return clearly ? 0.0 : work_after_rung_0(n, thorough);
+  if (!thorough) return 0.0;
   if (!clearly || steep) return max(1e8, 30.0 * n * n * double(n));
   return n <= kFewRows ? 5e6 : 0.0;
 }
