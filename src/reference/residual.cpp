@@ -55,7 +55,9 @@ VectorOf<Real> contact_map(const CircularBlock<Real>& x, Real mu1, Real rho, Law
   VectorOf<Real> shifted = x.u;
   if (law == Law::coulomb) shifted[0] += mu1 * x.u.tail(x.u.size() - 1).norm();  // De Saxce
   const VectorOf<Real> y = x.r - rho * shifted;
-  return x.r - project_contact(y, Real(x.r[0]), mu1, law, directions) + x.excluded;
+  const VectorOf<Real> nearest = project_contact(y, Real(x.r[0]), mu1, law, directions);
+  if (nearest == y) return rho * shifted + x.excluded;  // r - y would be the rounding of a large r
+  return x.r - nearest + x.excluded;
 }
 
 /// Directions in a contact's sliding plane: a row without friction leaves only the axes.
