@@ -9,12 +9,12 @@ export CPLUS_INCLUDE_PATH = $(PYTHON_DEV:%=%/..)
 BUILD := build/release
 JOBS := $(shell nproc)
 PYTEST := python -m pytest --numprocesses $(JOBS) --dist loadgroup
-CXX_FILES = $(shell find include kernels src tests bench examples -name '*.[hc]pp' -o -name '*.cu*')
+CXX_FILES = $(shell find include kernels src tests bench examples -name '*.[hc]pp' -o -name '*.cu' -o -name '*.cuh')
 SOURCES := $(shell find CMakeLists.txt cmake include kernels src bench/compare examples -type f)
 # The editable installation lists the Python files: a folder changes when one is added or removed.
 FOLDERS := $(shell find python -type d -not -name __pycache__)
 
-.PHONY: setup demo test test-rl test-all bench gpu-bundle gpu-emulate gpu-check format clean
+.PHONY: setup demo test test-rl test-all docs wheel bench gpu-bundle gpu-emulate gpu-check format clean
 
 setup: .venv/built
 
@@ -62,6 +62,23 @@ test-all: test test-rl
 	cmake --preset cuda
 	cmake --build --preset cuda --parallel $(JOBS)
 	ctest --preset cuda --parallel $(JOBS)
+
+.venv/docs-dependencies: .venv/dependencies pyproject.toml scripts/setup.sh
+	scripts/setup.sh docs
+	touch $@
+
+# Once the packages are installed, no network. Warnings of Sphinx are errors.
+docs: setup .venv/docs-dependencies
+	sphinx-build -q -W --keep-going -c docs/sphinx . build/docs/html
+	@echo "build/docs/html/README.html: pages and Python reference"
+	@if command -v doxygen >/dev/null; then doxygen -q docs/sphinx/Doxyfile && \
+	  echo "build/docs/cpp/index.html: reference of the C++ headers"; \
+	else echo "no reference of the C++ headers: doxygen is not installed (apt install doxygen)"; fi
+
+# PYTHONS="<path of CPython 3.11> <of 3.12> <of 3.13>" if they are not on PATH as python3.11, ...
+wheel: setup
+	scripts/wheel.sh build
+	scripts/wheel.sh test
 
 bench: setup
 	cmake $(BUILD) -DSTICKSLIP_PROTOTYPES="$(STICKSLIP_PROTOTYPES)"

@@ -55,4 +55,3 @@ if(STICKSLIP_CUDA STREQUAL "ON" OR (STICKSLIP_CUDA STREQUAL "AUTO" AND capabilit
     message(WARNING "stickslip: a GPU is here, but no nvcc: building without CUDA")
   endif()
 endif()
-message(STATUS "stickslip: CUDA ${STICKSLIP_WITH_CUDA} ${CMAKE_CUDA_ARCHITECTURES}")

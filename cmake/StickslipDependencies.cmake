@@ -14,16 +14,18 @@ if(STICKSLIP_REFERENCE)
   find_package(Eigen3 3.4 QUIET NO_MODULE)
   if(NOT TARGET Eigen3::Eigen)
     stickslip_archive(archive "eigen*.tar.*")
-    if(NOT archive)
-      message(FATAL_ERROR "Eigen 3.4 not found. Debian: apt install libeigen3-dev; else: pip "
-        "install cmeel-eigen and pass its prefix in CMAKE_PREFIX_PATH (`make setup` does this)")
+    if(archive)
+      # Headers only: Eigen's own CMake files would configure its whole test suite.
+      FetchContent_Declare(eigen URL "${archive}" SOURCE_SUBDIR headers-only
+        DOWNLOAD_EXTRACT_TIMESTAMP ON)
+      FetchContent_MakeAvailable(eigen)
+      add_library(Eigen3::Eigen INTERFACE IMPORTED)
+      target_include_directories(Eigen3::Eigen INTERFACE "${eigen_SOURCE_DIR}")
+    elseif(STICKSLIP_PYTHON OR STICKSLIP_TESTS)
+      message(FATAL_ERROR "Eigen 3.4 not found; the Python package and the tests need it. Debian: "
+        "apt install libeigen3-dev; else: pip install cmeel-eigen and pass its prefix in "
+        "CMAKE_PREFIX_PATH (`make setup` does this). The C++ library alone: -DSTICKSLIP_TESTS=OFF")
     endif()
-    # Headers only: Eigen's own CMake files would configure its whole test suite.
-    FetchContent_Declare(eigen URL "${archive}" SOURCE_SUBDIR headers-only
-      DOWNLOAD_EXTRACT_TIMESTAMP ON)
-    FetchContent_MakeAvailable(eigen)
-    add_library(Eigen3::Eigen INTERFACE IMPORTED)
-    target_include_directories(Eigen3::Eigen INTERFACE "${eigen_SOURCE_DIR}")
   endif()
 endif()
 
@@ -60,6 +62,9 @@ if(STICKSLIP_PYTHON OR STICKSLIP_MUJOCO)
 endif()
 if(STICKSLIP_MUJOCO AND Python_EXECUTABLE)
   find_package(MuJoCo)
+endif()
+if(STICKSLIP_PYTHON AND NOT MuJoCo_FOUND)
+  message(FATAL_ERROR "The Python package needs MuJoCo: pip install mujoco==${MuJoCo_VERSION}")
 endif()
 if(STICKSLIP_PYTHON)
   execute_process(COMMAND "${Python_EXECUTABLE}" -m nanobind --cmake_dir

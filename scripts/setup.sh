@@ -2,6 +2,7 @@
 # Installs the missing build requirements of stickslip; prints what it installs, and where.
 #   scripts/setup.sh build    compiler tools, Eigen, Python packages of the library
 #   scripts/setup.sh test     in addition for the tests: pytest, linters, robot models
+#   scripts/setup.sh docs     in addition for `make docs`: Sphinx
 #   scripts/setup.sh rl       in addition for training and pages: torch, rsl_rl, Ray, Chromium
 # As root, system packages come from apt; otherwise equivalents come from PyPI into .venv, and
 # GoogleTest and Google Benchmark are built from third_party/.
@@ -104,10 +105,17 @@ test_tools() {
   pip_install --no-deps -r tests/models.txt
 }
 
+docs_tools() {
+  .venv/bin/python scripts/requirements.py docs >.venv/docs-requirements.txt
+  say "packages of pyproject.toml: $(tr '\n' ' ' <.venv/docs-requirements.txt)"
+  pip_install -r .venv/docs-requirements.txt
+}
+
 rl_tools() {
   .venv/bin/python scripts/requirements.py rl view >.venv/rl-requirements.txt
   say "packages of pyproject.toml: $(tr '\n' ' ' <.venv/rl-requirements.txt)"
-  pip_install -r .venv/rl-requirements.txt "ray[rllib]>=2.50" "playwright>=1.45"
+  pip_install -r .venv/rl-requirements.txt "ray[rllib]>=2.50" "stable-baselines3>=2.7" \
+    "playwright>=1.45"
   command -v chromium >/dev/null || command -v google-chrome >/dev/null || install_packages chromium
 }
 
@@ -117,6 +125,7 @@ command -v "${CXX:-g++}" >/dev/null || { say "a C++20 compiler is needed: instal
 case $what in
   build) install_system_packages; make_venv; python_headers; PATH=$PWD/.venv/bin:$PATH build_tools ;;
   test) test_tools ;;
+  docs) docs_tools ;;
   rl) rl_tools ;;
-  *) say "unknown argument '$what': build, test or rl"; exit 2 ;;
+  *) say "unknown argument '$what': build, test, docs or rl"; exit 2 ;;
 esac

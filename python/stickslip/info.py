@@ -36,7 +36,7 @@ def support_table() -> tuple[list[str], list[list[str]]]:
 
 
 def support_markdown() -> str:
-    """The table as Markdown; README.md shows it."""
+    """The table as Markdown; docs/laws.md shows it."""
     header, rows = support_table()
     lines = [header, ["---"] * len(header), *([f"`{row[0]}`", *row[1:]] for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)

