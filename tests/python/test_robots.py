@@ -88,6 +88,20 @@ def test_jams_are_given_up_at_once_if_not_thorough(robot):
     assert (full.iterations >= quick.iterations).all()
 
 
+# Their impulses grow like 1 / compliance, and random starts find nothing with so many rows.
+@pytest.mark.parametrize("robot", ["leap", *(r for r in robots.NAMES if r == "extra_g1")])
+def test_clear_jams_of_many_rows_take_little_work_unless_max_work_is_set(robot):
+    batch = robots.load(robot, "coulomb")
+    usual, more = (
+        stickslip.solve(**batch.solve, options=stickslip.SolveOptions(max_work=work)).iterations
+        for work in (0.0, 1e9)
+    )
+    jams = ~batch.solvable
+    assert jams.any()
+    assert (usual[jams] <= 125).all()
+    assert (more[jams] >= 1000).all()
+
+
 @robot
 def test_convex(robot):
     batch = robots.load(robot, "convex")
