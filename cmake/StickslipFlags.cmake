@@ -23,6 +23,19 @@ foreach(isa IN ITEMS v3 v4)
   target_compile_options(stickslip_kernels_${isa} INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-${isa};$<IF:$<CONFIG:Debug>,-O1,-O3>>)
 endforeach()
+# The instruction sets for which the library has kernels.
+set(STICKSLIP_ISAS v3 v4)
+if(STICKSLIP_CPU STREQUAL "native")
+  include(CheckCXXSourceRuns)
+  check_cxx_source_runs("int main() { return __builtin_cpu_supports(\"x86-64-v4\") ? 0 : 1; }"
+    STICKSLIP_HOST_HAS_V4)
+  set(STICKSLIP_ISAS v3)
+  if(STICKSLIP_HOST_HAS_V4)
+    set(STICKSLIP_ISAS v4)
+  endif()
+elseif(NOT STICKSLIP_CPU STREQUAL "portable")
+  message(FATAL_ERROR "STICKSLIP_CPU: expected portable or native, got ${STICKSLIP_CPU}")
+endif()
 target_compile_options(stickslip_kernels_v4 INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-mprefer-vector-width=512>)
 

@@ -32,6 +32,7 @@ fi
 # The CPU kernels of `make setup` are the same.
 cpu_kernels=$root/build/release
 if [ -e "$cpu_kernels/build.ninja" ]; then
+  cmake "$cpu_kernels" -DSTICKSLIP_CPU=portable >/dev/null
   cmake --build "$cpu_kernels" --parallel "$jobs" --target stickslip_cpu_v3 stickslip_cpu_v4
 else
   cpu_kernels=

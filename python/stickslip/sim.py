@@ -31,6 +31,9 @@ from stickslip.contact import SolveOptions, make_options, use_cuda
 _NAMES: dict[Law, LawName] = {Law[name]: name for name in get_args(LawName)}
 
 
+_INTEGRATORS = ("euler", "rk4", "implicit", "implicitfast", "discrete")  # as MuJoCo numbers them
+
+
 class IgnoredFieldWarning(UserWarning):
     """The model sets fields of contacts that rigid contacts do not use."""
 
@@ -169,7 +172,7 @@ class BatchSim(SimCopies):
 
     def __repr__(self) -> str:
         name, law = self._arguments["model"].name, self.law
-        integrator = ("euler", "rk4", "implicit", "implicitfast")[self._core.integrator]
+        integrator = _INTEGRATORS[self._core.integrator]
         return f"BatchSim({name}, num_envs={self.num_envs}, law={law!r}, integrator={integrator!r})"
 
     def step(self, ctrl: ArrayLike | None = None, substeps: int = 1) -> Int32:

@@ -13,12 +13,17 @@ const KernelTable& table();
 }
 
 const KernelTable* kernel_table(const char* isa) {
-  if (std::strcmp(isa, "x86-64-v4") == 0) {
-    return __builtin_cpu_supports("x86-64-v4") ? &v4::table() : nullptr;
+  // CMake defines the instruction sets of this build (STICKSLIP_CPU).
+#if defined(STICKSLIP_HAS_v4)
+  if (std::strcmp(isa, "x86-64-v4") == 0 && __builtin_cpu_supports("x86-64-v4")) {
+    return &v4::table();
   }
-  if (std::strcmp(isa, "x86-64-v3") == 0) {
-    return __builtin_cpu_supports("x86-64-v3") ? &v3::table() : nullptr;
+#endif
+#if defined(STICKSLIP_HAS_v3)
+  if (std::strcmp(isa, "x86-64-v3") == 0 && __builtin_cpu_supports("x86-64-v3")) {
+    return &v3::table();
   }
+#endif
   return nullptr;
 }
 
@@ -29,8 +34,8 @@ const KernelTable& kernel_table() {
   }();
   if (chosen == nullptr) {
     throw std::runtime_error(
-        "stickslip needs a processor with AVX2 and FMA (x86-64-v3); this one has neither or lacks "
-        "one of them");
+        "stickslip needs a processor with AVX2 and FMA (x86-64-v3), or, built with "
+        "STICKSLIP_CPU=native, one like that of the build; this one lacks an instruction set");
   }
   return *chosen;
 }

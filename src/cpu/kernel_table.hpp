@@ -86,8 +86,8 @@ struct KernelTable {
 /// The table for this processor. Throws std::runtime_error below x86-64-v3.
 const KernelTable& kernel_table();
 
-/// The table of a named instruction set ("x86-64-v3", "x86-64-v4"); null if the processor does not
-/// have it. For tests that compare their bits.
+/// The table of a named instruction set ("x86-64-v3", "x86-64-v4"); null if the processor or
+/// the build does not have it. For tests that compare their bits.
 const KernelTable* kernel_table(const char* isa);
 
 template <class In>

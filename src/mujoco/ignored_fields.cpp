@@ -58,9 +58,11 @@ class List {
 
 std::vector<std::string> ignored_contact_fields(const mjModel& m) {
   List list(m);
-  if (m.opt.enableflags & mjENBL_OVERRIDE) {
+  if (m.opt.disableflags & (mjDSBL_CONSTRAINT | mjDSBL_CONTACT)) return {};
+  if (m.opt.enableflags & mjENBL_OVERRIDE) {  // in place of the geoms' and pairs' own
     if (list.sets_solref(m.opt.o_solref)) list.add("option o_solref");
     if (list.sets_solimp(m.opt.o_solimp)) list.add("option o_solimp");
+    return list.take();
   }
   list.add_softness(mjOBJ_GEOM, m.ngeom, m.geom_solref, m.geom_solimp,
                     [&](int i) { return (m.geom_contype[i] | m.geom_conaffinity[i]) != 0; });

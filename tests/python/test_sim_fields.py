@@ -158,7 +158,7 @@ def test_a_field_is_used_as_the_table_says(start, law, number):
     cells = next(cells for first, cells in table().items() if first.startswith(start))
     cell = cells[("coulomb", "convex", "mujoco").index(law)]
     edit = ROWS[start][number]
-    what = cell.partition(":")[0].partition(";")[0]
+    what = cell.partition(":")[0].partition(";")[0].partition(" (")[0]
     if what == "refused":
         with pytest.raises(ValueError, match=r"expected|integrator|flag"):
             simulate(law, edit)
@@ -202,6 +202,30 @@ def test_geoms_that_cannot_collide_do_not_count():
         geom.solref = [0.04, 0.7]
 
     assert simulate("coulomb", edit)[2] == ()
+
+
+def test_with_the_override_or_without_contacts_the_fields_of_geoms_do_not_count():
+    soft = geoms("solref", [0.04, 0.7])
+
+    def overridden(spec: mujoco.MjSpec) -> None:
+        soft(spec)
+        spec.option.enableflags |= mujoco.mjtEnableBit.mjENBL_OVERRIDE
+
+    def without_contacts(spec: mujoco.MjSpec) -> None:
+        soft(spec)
+        spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+
+    assert simulate("coulomb", overridden)[2] == ()
+    assert simulate("coulomb", without_contacts)[2] == ()
+
+
+@pytest.mark.parametrize("integrator", ["model", "euler", "rk4", "implicit", "implicitfast"])
+def test_repr_names_the_integrator(integrator):
+    discrete = option(integrator=INTEGRATORS.mjINT_DISCRETE)
+    spec = mujoco.MjSpec.from_string(MODEL)
+    discrete(spec)
+    name = "discrete" if integrator == "model" else integrator
+    assert f"integrator='{name}'" in repr(BatchSim(spec, law="mujoco", integrator=integrator))
 
 
 def test_environments_of_the_package_do_not_warn_of_models_that_the_user_has_not_chosen():

@@ -217,3 +217,11 @@ def test_overloads_have_the_keywords_of_the_function(function, keywords, others)
 
 def test_a_result_with_a_parameter_is_the_same_class():
     assert isinstance(stickslip.solve([[1.0]], [-1.0], [], dims=[], n_nonneg=1), Solution)
+
+
+def test_the_installed_package_has_its_types(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(HEADER + 'stickslip.solve(W, b, 0.5, law="cuolomb")\n')
+    command = [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"), str(program)]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "No overload variant" in ran.stdout, ran.stdout + ran.stderr

@@ -88,14 +88,14 @@ def compare(
     console.print(_times(rows, contest, title), _verdicts(rows))
     _notes(console, contest)
     out.mkdir(parents=True, exist_ok=True)
-    profiles.draw(out / "compare.png", entries, title)
-    console.print(cell(f"wrote {out / 'compare.png'}"))
     if write_json:
         settings = {"law": word(law), "tol": tol, "peer_tol": contest.peer_tol, "rounds": rounds,
                     "files": [str(f) for f in files or []], "families": list(family or []),
                     "contacts": contacts, "count": count}  # fmt: skip
         (out / "compare.json").write_text(_report(rows, entries, contest, names, settings))
         console.print(cell(f"wrote {out / 'compare.json'}"))
+    profiles.draw(out / "compare.png", entries, title)  # last: Ctrl-C loses the picture alone
+    console.print(cell(f"wrote {out / 'compare.png'}"))
     if len(names) < len(contest.names):
         raise typer.Exit(INTERRUPTED)
 
