@@ -18,6 +18,7 @@ cmake_is_new() {
     [ "$(printf '3.25\n%s\n' "$(cmake --version | sed -n '1s/.* //p')" | sort -V | head -1)" = 3.25 ]
 }
 has_header() { [ -e "/usr/include/$1" ] || [ -e "/usr/local/include/$1" ]; }
+has_library() { ldconfig -p 2>/dev/null | grep "$1" >/dev/null; }
 has_python_headers() {
   "$python" -c 'import os, sys, sysconfig
 sys.exit(not os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h")))'
@@ -32,8 +33,9 @@ missing_packages() {
   has_header benchmark/benchmark.h || echo libbenchmark-dev
   "$python" -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
   has_python_headers || echo python3-dev
-  # MuJoCo renders without a display through EGL.
-  ldconfig -p 2>/dev/null | grep -q libEGL.so.1 || printf 'libegl1\nlibgl1-mesa-dri\n'
+  # MuJoCo renders without a display through EGL, and PyOpenGL's functions are in libOpenGL.
+  has_library libEGL.so.1 || printf 'libegl1\nlibgl1-mesa-dri\n'
+  has_library libOpenGL.so.0 || has_library libGL.so.1 || echo libopengl0
 }
 
 install_system_packages() {

@@ -26,8 +26,9 @@ _COLUMNS, _WIDTH, _HEIGHT = 4, 320, 240
 
 def choose_opengl() -> None:
     """Makes MuJoCo draw without a display. Call it before mujoco is imported: the import
-    fails if the environment selects an EGL that is not installed."""
-    os.environ.setdefault("MUJOCO_GL", "egl" if find_library("EGL") else "disable")
+    fails if the environment selects an EGL, or OpenGL's functions, that are not installed."""
+    complete = find_library("EGL") and (find_library("OpenGL") or find_library("GL"))
+    os.environ.setdefault("MUJOCO_GL", "egl" if complete else "disable")
 
 
 def draw(

@@ -14,6 +14,7 @@ from sim_models import FALLING
 from typer.testing import CliRunner
 
 import stickslip
+from stickslip import picture
 from stickslip.cli import app
 from stickslip.picture import shots_of
 from stickslip.timeline import Timeline
@@ -142,3 +143,15 @@ def test_ctrl_c_in_a_command_prints_one_line(monkeypatch):
     monkeypatch.setattr("stickslip.info.facts", interrupted)
     result = CliRunner().invoke(app, ["info"])
     assert (result.exit_code, result.stderr) == (130, "stickslip: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("installed", "chosen"),
+    [("EGL", "disable"), ("GL", "disable"), ("EGL OpenGL", "egl"), ("EGL GL", "egl")],
+)
+def test_pictures_need_egl_and_the_functions_of_opengl(monkeypatch, installed, chosen):
+    environment: dict[str, str] = {}
+    monkeypatch.setattr(os, "environ", environment)
+    monkeypatch.setattr(picture, "find_library", {n: n for n in installed.split()}.get)
+    picture.choose_opengl()
+    assert environment == {"MUJOCO_GL": chosen}
