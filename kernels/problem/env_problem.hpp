@@ -167,7 +167,8 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<In>& batch, std::int
 /// The Delassus matrix in the form that a solver needs: M_ij = scale(i) W_ij scale(j), without the
 /// compliance, in the arithmetic of W; column j at M + j ld.
 template <class G, class In, class Real, class Scale>
-SS_HD void copy_scaled_delassus(const G& g, const EnvProblem<In>& p, Real* M, int ld, const Scale& scale) {
+SS_HD void copy_scaled_delassus(const G& g, const EnvProblem<In>& p, Real* M, int ld,
+                                const Scale& scale) {
   if (p.symmetric) {  // column j is row j: contiguous reads
     g.for_each_2d(p.n, p.n, [&](int j, int i) {
       M[std::int64_t(j) * ld + i] =
