@@ -118,5 +118,5 @@ def test_stable_baselines3_sees_the_environments_of_gymnasium() -> None:
 
 
 def test_stable_baselines3_example() -> None:
-    shown = example("sb3_ppo.py", "--envs", "8", "--steps", "2048")
+    shown = example("sb3_ppo.py", "--env", "stickslip/Hopper-v5", "--envs", "8", "--steps", "4096")
     assert "ep_rew_mean" in shown
