@@ -68,7 +68,7 @@ def picture(page: Page) -> Picture:
 
 def settled(page: Page, holds: Callable[[Picture], bool]) -> Picture:
     """The first picture of which this holds; the page fades in and draws late."""
-    for _ in range(60):
+    for _ in range(120):
         seen = picture(page)
         if holds(seen):
             return seen
@@ -148,6 +148,7 @@ def test_cones_are_surfaces_coloured_by_sticking_and_sliding() -> None:
         for told, colour in (("0 stick, 4 slide", reddish), ("4 stick, 0 slide", bluish)):
             step_until(page, told)
             cones.uncheck()
+            page.wait_for_timeout(3000)  # a picture that still has them would hide the change
             none = settled(page, lambda seen: not bluish(seen).any())
             cones.check()
 
