@@ -25,17 +25,12 @@ def check_arguments(kind: str, names: Iterable[str]) -> None:
 
 
 def make_sim(
-    env: type,
-    model: mujoco.MjModel,
-    source: Any,
-    num_envs: int,
-    integrator: str | None,
-    **rest: Any,
+    env: type, plain: mujoco.MjModel, model: Any, num_envs: int, integrator: str | None, **rest: Any
 ) -> BatchSim:
-    """The simulation of an environment of class `env`. `model`: of `source`. The default of
+    """The simulation of an environment of class `env`; `plain`: `model`, loaded. The default of
     `integrator` is the model's; where that is RK4, implicitfast for the rigid laws."""
     if integrator is None:
-        rk4 = model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4
+        rk4 = plain.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4
         soft = rest["law"] in ("mujoco", "convex")
         integrator = "model" if soft or not rk4 else "implicitfast"
     with warnings.catch_warnings():
