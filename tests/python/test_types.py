@@ -29,7 +29,7 @@ cache_dir = {folder}/cache
 [mypy-stickslip._core,stickslip._gallery,stickslip.envs.*,stickslip.rl.*]
 ignore_errors = True
 [mypy-h5py.*,latex2mathml.*,mdit_py_plugins.*,mjviser.*,mujoco.*,rsl_rl.*,scipy.*,tensordict.*,\
-torch.*,viser.*]
+torch.*,trimesh.*,viser.*]
 ignore_missing_imports = True
 """
 HEADER = """
