@@ -39,6 +39,7 @@ struct Climb {
   int next = 0;                   ///< the next stage of the ladder
   double residual_before = 0.0;   ///< the best before the stage
   double work_left[2] = {};       ///< of rung 0, of the other rungs
+  double work_for_answer = 0.0;   ///< of max_work: no longer for a search, but for the last stage
   double softened_size = 0.0;     ///< max|r| soften of the last softened stage
   bool seems_unsolvable = false;  ///< a guess, for the work spent and the answer, not the status
   bool answered = false;          ///< the softened answer was requested
@@ -74,8 +75,9 @@ struct Climb {
       stage.budget = 0;  // with a proof, only the answer remains to be found
     }
     if (stage.attempts.first > 0) stage.budget = max(0, stage.budget - iterations);  // go on
-    const double work = work_of(stage, n), left = work_left[stage.rung > 0 ? 1 : 0];
     if (over && !(o.max_work > 0.0)) return;
+    const double work = work_of(stage, n);
+    const double left = work_left[stage.rung > 0 ? 1 : 0] + (over ? work_for_answer : 0.0);
     if (work * stage.budget > left) stage.budget = int(max(left, 0.0) / work);
   }
 
@@ -89,7 +91,9 @@ struct Climb {
     seems_unsolvable = softened_size > kGrowth * before;
     if (!seems_unsolvable || (o.thorough && o.max_work > 0.0)) return;
     const bool clearly = softened_size > kClear * before;
-    work_left[1] = min(work_left[1], work_if_unsolvable(n, clearly, steep, o.thorough));
+    const double reduced = min(work_left[1], work_if_unsolvable(n, clearly, steep, o.thorough));
+    work_for_answer += work_left[1] - reduced;
+    work_left[1] = reduced;
   }
 
   /// Ends the stage after `done` iterations.

@@ -6,6 +6,7 @@
 #include "src/cpu/lcp_kernels.hpp"
 #include "src/cpu/mechanism_kernels.hpp"
 #include "src/cpu/pack_kernels.hpp"
+#include "src/cpu/solve_kernels.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -21,10 +22,10 @@ template <class In>
 TypedKernels<In> make_table() {
   TypedKernels<In> t{};
   if constexpr (sizeof(In) == 8) {
-    t.solve[int(Precision::fp64)] = solve_range<double, double, In>;
-    t.solve[int(Precision::mixed)] = solve_range<double, float, In>;
+    t.solve[int(Precision::fp64)] = solve_kernel<double, double, In>();
+    t.solve[int(Precision::mixed)] = solve_kernel<double, float, In>();
   }
-  t.solve[int(Precision::fp32)] = solve_range<float, float, In>;
+  t.solve[int(Precision::fp32)] = solve_kernel<float, float, In>();
   t.measure = measure_range<In>;
   t.certify = certify_range<In>;
   t.delassus = delassus_range<In>;

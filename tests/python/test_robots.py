@@ -102,6 +102,22 @@ def test_clear_jams_of_many_rows_take_little_work_unless_max_work_is_set(robot):
     assert (more[jams] >= 1000).all()
 
 
+# Otherwise the answer would be the best impulse, which may be arbitrary.
+@pytest.mark.parametrize("robot", ["leap", *(r for r in robots.NAMES if r == "extra_g1")])
+def test_the_softened_answer_of_a_jam_uses_what_is_left_of_max_work(robot):
+    batch = robots.load(robot, "coulomb")
+    free, bounded = (
+        stickslip.solve(
+            **batch.solve, options=stickslip.SolveOptions(thorough=False, max_work=work)
+        )
+        for work in (0.0, 1e8)
+    )
+    jams = ~batch.solvable
+    assert jams.any()
+    np.testing.assert_array_equal(bounded.impulse[jams], free.impulse[jams])
+    assert (bounded.iterations[jams] <= 125).all()
+
+
 @robot
 def test_convex(robot):
     batch = robots.load(robot, "convex")

@@ -1,0 +1,11 @@
+#include "kernels/launch/cpu_batch.hpp"
+#include "src/cpu/solve_kernels.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+template <>
+TypedKernels<double>::Solve solve_kernel<double, double, double>() {
+  return solve_range<double, double, double>;
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

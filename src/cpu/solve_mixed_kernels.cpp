@@ -1,0 +1,11 @@
+#include "kernels/launch/cpu_batch.hpp"
+#include "src/cpu/solve_kernels.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+template <>
+TypedKernels<double>::Solve solve_kernel<double, float, double>() {
+  return solve_range<double, float, double>;
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA
