@@ -13,7 +13,9 @@ def main(groups: list[str]) -> None:
         if group == "build":
             print(*config["build-system"]["requires"], *project["dependencies"], sep="\n")
         else:
-            print(*project["optional-dependencies"][group], sep="\n")
+            items = project["optional-dependencies"][group]
+            # Other extras of this package, which is not on an index.
+            print(*(item for item in items if not item.startswith("stickslip[")), sep="\n")
 
 
 if __name__ == "__main__":

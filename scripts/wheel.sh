@@ -48,7 +48,7 @@ use() {
     [ -n "$wheel" ] || fail "no wheel for $("$python" --version) in dist"
     rm -rf "$clean"
     "$python" -m venv "$clean"
-    PATH=$clean/bin CXX='' "$clean/bin/pip" install --quiet --only-binary :all: "$wheel"
+    PATH=$clean/bin CXX='' "$clean/bin/pip" install --quiet --only-binary :all: "$wheel[mujoco]"
     env -i PATH="$clean/bin" HOME="$clean" CXX='' "$clean/bin/python" -I - <<'EOF'
 import shutil
 from pathlib import Path

@@ -5,16 +5,8 @@ from stickslip import _interrupt
 if _interrupt.in_command():
     _interrupt.print_no_traceback()
 
-try:
-    from stickslip._core import Law, LcpMethod, Precision, Solver, Status
-    from stickslip._core import version as _version
-except ImportError as error:
-    if "libmujoco" not in str(error):
-        raise
-    raise ImportError(
-        f"stickslip needs the MuJoCo it was built for, installed in the same environment: "
-        f"pip install mujoco==4.0.0 ({error})"
-    ) from error
+from stickslip._core import Law, LcpMethod, Precision, Solver, Status
+from stickslip._core import version as _version
 from stickslip.bound import BoundResult, BoundSolver
 from stickslip.contact import SolveOptions, solve
 from stickslip.formulation import (

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-
-from stickslip import _core
 
 if TYPE_CHECKING:
     import mujoco
@@ -17,6 +16,29 @@ if TYPE_CHECKING:
     Model: TypeAlias = str | os.PathLike[str] | mujoco.MjModel | mujoco.MjSpec
 else:
     Model = Any
+
+
+def mujoco_part() -> Any:
+    """The extension that links MuJoCo. Raises ImportError where the MuJoCo that it was built with is
+    not installed; the rest of the package needs none."""
+    try:
+        from stickslip import _mujoco  # type: ignore[attr-defined]
+    except ImportError as error:
+        if "libmujoco" not in str(error):
+            raise
+        raise ImportError(
+            "BatchSim needs the MuJoCo that it was built with, in the same environment: "
+            f"pip install mujoco==4.0.0 (installed: {installed_mujoco() or 'none'}; {error})"
+        ) from error
+    return _mujoco
+
+
+def installed_mujoco() -> str | None:
+    """The version of the package mujoco; None: it is not installed."""
+    try:
+        return metadata.version("mujoco")
+    except metadata.PackageNotFoundError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -33,13 +55,14 @@ class ModelSource:
         compile."""
         if isinstance(model, cls):
             return model
+        compile_model = mujoco_part().compile_model
         if isinstance(model, str) and model.lstrip("\ufeff \t\r\n").startswith("<"):
-            return cls("text", *_core.compile_model("", model.lstrip("\ufeff")))
+            return cls("text", *compile_model("", model.lstrip("\ufeff")))
         try:
             path = os.fsdecode(os.fspath(model))
         except TypeError:
             return cls._of_mujoco(model)
-        return cls(Path(path).name, *_core.compile_model(path, ""))
+        return cls(Path(path).name, *compile_model(path, ""))
 
     @classmethod
     def _of_mujoco(cls, model: Any) -> ModelSource:

@@ -26,7 +26,7 @@ def _once(read: Callable[[_Sim], _Array]) -> Callable[[_Sim], _Array]:
 
 
 class SimViews:
-    _core: Any  #: a _core.BatchSim
+    _core: Any  #: a _mujoco.BatchSim
     _views: dict[str, Any]
 
     # Live views, (N, ...): written values take effect in the next step; copy to keep.

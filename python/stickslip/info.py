@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 from stickslip import _core
 from stickslip._core import Law, Solver
+from stickslip._model_source import mujoco_part
 
 _BACKENDS = "CPU, CUDA"  # the same kernels are compiled for both
 _NONE = "–"
@@ -19,10 +20,17 @@ def facts() -> dict[str, str]:
         "stickslip": _core.version(),
         "Python": platform.python_version(),
         "numpy": version("numpy"),
-        "MuJoCo": _core.mujoco_version(),
+        "MuJoCo": _mujoco_version(),
         "CPU": f"{os.cpu_count()} threads, kernels for {_core.cpu_isa()}",
         "CUDA": _core.cuda_device_name() or f"not available: {_core.cuda_why_not()}",
     }
+
+
+def _mujoco_version() -> str:
+    try:
+        return str(mujoco_part().mujoco_version())
+    except ImportError as error:
+        return f"not available: {error}"
 
 
 def support_table() -> tuple[list[str], list[list[str]]]:

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stickslip import _arrays as check
-from stickslip import _core
 from stickslip._core import Law, Precision, Solver, Status
-from stickslip._model_source import Model, ModelSource
+from stickslip._model_source import Model, ModelSource, mujoco_part
 from stickslip._sim_copies import SimCopies
 from stickslip._types import (
     Backend,
@@ -132,7 +131,7 @@ class BatchSim(SimCopies):
         own_law: LawName | Law = "convex" if law == "mujoco" else law
         budgets = SolveOptions(thorough=False) if options is None else options
         self._options = make_options(own_law, solver, precision, tol, budgets)
-        self._core = _core.BatchSim(
+        self._core = mujoco_part().BatchSim(
             source.binary,
             source.fixes_memory,
             num_envs=check.count("num_envs", num_envs, low=1),

@@ -5,7 +5,7 @@
 
 #include "src/bindings/arrays.hpp"
 #include "src/bindings/bindings.hpp"
-#include "src/bindings/workspaces.hpp"
+#include "src/bindings/signals.hpp"
 
 namespace stickslip::bindings {
 

@@ -14,7 +14,6 @@ NB_MODULE(_core, m) {
   bind_mncp(m);
   bind_mechanism(m);
   bind_reference(m);
-  bind_batch_sim(m);
   bind_contest(m);
   bind_families(m);
 }

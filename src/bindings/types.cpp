@@ -7,6 +7,7 @@
 
 #include "src/batch/check.hpp"
 #include "src/bindings/bindings.hpp"
+#include "src/bindings/signals.hpp"
 #include "stickslip/cuda.hpp"
 #include "stickslip/info.hpp"
 #include "stickslip/solve.hpp"
@@ -70,12 +71,7 @@ void set_options(SolveOptions* self, Law law, Solver solver, Precision precision
 
 void bind_types(nb::module_& m) {
   bind_enums(m);
-  nb::register_exception_translator([](const std::exception_ptr& exception, void*) {
-    try {
-      std::rethrow_exception(exception);
-    } catch (const Interrupted&) {  // a signal handler raised; Python's exception is already set
-    }
-  });
+  translate_interrupted();
   const SolveOptions defaults;
   nb::class_<SolveOptions>(m, "SolveOptions",
                            "How to solve a batch; see include/stickslip/types.hpp.")

@@ -1,10 +1,8 @@
 #include "src/bindings/workspaces.hpp"
 
-#include <nanobind/nanobind.h>
-#include <unistd.h>
-
 #include <vector>
 
+#include "src/bindings/signals.hpp"
 #include "src/cpu/team.hpp"
 
 namespace stickslip::bindings {
@@ -62,12 +60,6 @@ std::shared_ptr<LcpWorkspace> take_lcp_workspace(std::int32_t max_rows, bool box
       threads,
       [&](const LcpWorkspace& w) { return w.max_rows() >= max_rows && w.boxed() >= boxed; },
       [&](int count) { return LcpWorkspace(max_rows, boxed, count); });
-}
-
-bool handle_signals() {
-  if (gettid() != getpid()) return true;  // Python handles them only on its first thread
-  const nanobind::gil_scoped_acquire hold;
-  return PyErr_CheckSignals() == 0;
 }
 
 }  // namespace stickslip::bindings

@@ -15,8 +15,4 @@ std::shared_ptr<Workspace> take_workspace(std::int32_t max_rows, std::int32_t ma
                                           int threads);
 std::shared_ptr<LcpWorkspace> take_lcp_workspace(std::int32_t max_rows, bool boxed, int threads);
 
-/// Lets Python handle its signals; false if a handler has raised. The exception is then Python's
-/// current one, and Interrupted is translated to it.
-bool handle_signals();
-
 }  // namespace stickslip::bindings

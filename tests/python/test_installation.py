@@ -1,6 +1,8 @@
 """What pip and CMake are told: extras, the version of MuJoCo, source distribution, summary."""
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -11,6 +13,7 @@ import mujoco
 import pytest
 from typer.testing import CliRunner
 
+import stickslip
 from stickslip.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,8 +24,9 @@ TEXTS = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "python").
 def test_the_extras_that_texts_name_exist():
     texts = "\n".join(path.read_text() for path in TEXTS)
     named = set(re.findall(r"pip install \S*\[([\w,]+)\]", texts))
-    assert named == set(re.findall(r'pip install "\.\[(\w+)\]"', texts))
-    assert {"view", "rl", "gallery"} <= named <= set(PYPROJECT["project"]["optional-dependencies"])
+    quoted = re.findall(r'pip install "(?:\.|dist/FILE\.whl)\[(\w+)\]"', texts)
+    assert named == set(quoted)
+    assert {"mujoco", "view", "rl", "gallery"} <= named <= set(PYPROJECT["project"]["optional-dependencies"])
 
 
 @pytest.mark.parametrize(
@@ -46,9 +50,10 @@ def test_a_missing_package_is_named_with_its_extra(command, module, extra, monke
 
 def test_one_version_of_mujoco():
     """Built with, required, asked for in messages, and installed here."""
-    required = [*PYPROJECT["build-system"]["requires"], *PYPROJECT["project"]["dependencies"]]
+    extra = PYPROJECT["project"]["optional-dependencies"]["mujoco"]
+    required = [*PYPROJECT["build-system"]["requires"], *extra]
     pins = [text for text in required if text.startswith("mujoco")]
-    for name in ("python/stickslip/__init__.py", "src/mujoco/model.cpp", "scripts/gpu_wheels.txt"):
+    for name in ("python/stickslip/_model_source.py", "src/mujoco/model.cpp", "scripts/gpu_wheels.txt"):
         found = re.findall(r"mujoco(?:-core|-studio)?==[\d.]+", (ROOT / name).read_text())
         assert found, name
         pins += found
@@ -110,3 +115,46 @@ def test_tests_without_eigen_are_refused(tmp_path):
     shown = configure(tmp_path, *without)
     assert shown.returncode != 0
     assert "-DSTICKSLIP_TESTS=OFF" in shown.stderr
+
+
+WITHOUT = """
+import sys
+from importlib import metadata
+
+for name in ("mujoco", "gymnasium"):
+    sys.modules[name] = None
+import numpy as np
+import stickslip, stickslip.cli, stickslip.compare, stickslip.files
+
+assert stickslip.__file__.startswith(sys.argv[1]), stickslip.__file__
+W, b = np.eye(3), np.array([-1.0, 0.2, 0.0])
+np.testing.assert_allclose(stickslip.solve(W, b, 0.5).impulse, [1, -0.2, 0], atol=1e-8)
+bound = stickslip.BoundSolver(W=W[None], b=b, mu=0.5)
+np.testing.assert_allclose(bound().impulse, [[1, -0.2, 0]], atol=1e-8)
+from stickslip import info
+print(info.facts()["MuJoCo"])
+try:
+    stickslip.BatchSim("<mujoco/>")
+except ImportError as error:
+    print(error)
+"""
+
+
+def test_what_needs_no_mujoco_works_without_it(tmp_path):
+    """The files of a wheel, in a folder without libmujoco beside it."""
+    shutil.copytree(ROOT / "python/stickslip", tmp_path / "stickslip")
+    for module in Path(stickslip._core.__file__).parent.glob("*.so"):
+        shutil.copy(module, tmp_path / "stickslip")
+    # The finder of the editable installation would come first.
+    start = "import sys; sys.meta_path[:] = [f for f in sys.meta_path if 'editable' not in repr(f)]"
+    done = subprocess.run(
+        [sys.executable, "-c", start + WITHOUT, tmp_path],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    assert done.returncode == 0, done.stderr
+    info, error = done.stdout.splitlines()
+    assert info.startswith("not available: BatchSim needs the MuJoCo that it was built with")
+    assert error.startswith("BatchSim needs the MuJoCo that it was built with")
+    assert "pip install mujoco==4.0.0 (installed: " in error

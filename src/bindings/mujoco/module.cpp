@@ -1,4 +1,6 @@
-// BatchSim: simulations of one MuJoCo model in step. python/stickslip/sim.py is the public API.
+// The Python module stickslip._mujoco: BatchSim, simulations of one MuJoCo model in step. A module of
+// its own because it needs the MuJoCo it was built with, and the rest of the library needs none.
+// python/stickslip/sim.py is the public API.
 #include "src/mujoco/batch_sim.hpp"
 
 #include <nanobind/nanobind.h>
@@ -10,8 +12,7 @@
 
 #include <algorithm>
 
-#include "src/bindings/bindings.hpp"
-#include "src/bindings/workspaces.hpp"
+#include "src/bindings/signals.hpp"
 #include "stickslip/info.hpp"
 
 namespace stickslip::bindings {
@@ -232,12 +233,10 @@ nb::object per_env(nb::handle self) {
     return view(values, {n}, self);
 }
 
-}  // namespace
-
 void bind_batch_sim(nb::module_& m) {
   using C = StateComponent;
+  translate_interrupted();
   m.def("mujoco_version", &mj_versionString, "Version of the loaded libmujoco.");
-  m.def("check_mujoco_version", &mujoco::check_mujoco_version);
   m.def("compile_model", &compile_model, "file"_a, "text"_a);
   nb::class_<BatchSim>(m, "BatchSim")
       .def("__init__", &create, "model"_a, "fixes_memory"_a, nb::kw_only(), "num_envs"_a,
@@ -291,4 +290,11 @@ void bind_batch_sim(nb::module_& m) {
       .def_prop_ro("ignored_fields", &BatchSim::ignored_fields);
 }
 
+}  // namespace
+
 }  // namespace stickslip::bindings
+
+NB_MODULE(_mujoco, m) {
+  m.doc() = "Simulations of MuJoCo models; use stickslip.BatchSim instead.";
+  stickslip::bindings::bind_batch_sim(m);
+}
