@@ -48,7 +48,7 @@ struct ResultBatch {
   double* residual = nullptr;  ///< m/s, docs/mathematics.md §4; infinite for bad input, overflow
   EnvStatus* status = nullptr;
   std::int32_t* iterations = nullptr;   ///< sweeps and Newton steps together
-  Solver* solver = nullptr;             ///< the algorithm that produced the impulse
+  Solver* solver = nullptr;             ///< optional: the algorithm that produced the impulse
   std::int32_t* rows_needed = nullptr;  ///< optional: rows of the shape (see over_capacity)
   /// Optional: the rung of the ladder (docs/mathematics.md §11) that produced the impulse; the
   /// first is 0.

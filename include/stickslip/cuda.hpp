@@ -9,6 +9,7 @@
 
 #include "stickslip/batch.hpp"
 #include "stickslip/delassus.hpp"
+#include "stickslip/engine_mechanism.hpp"
 #include "stickslip/lcp.hpp"
 
 struct CUstream_st;  // cudaStream_t is CUstream_st*: no CUDA header needed here
@@ -66,16 +67,17 @@ class Workspace {
   /// For batches of up to these sizes on the current device; `nv` of mechanisms, -1: none.
   /// `directions`: the largest number for the law `pyramid` solved as an LCP in global memory. That
   /// LCP is needed for other numbers than 4 and for rows other than contacts of dimension 3. 0: no
-  /// memory for it; such environments are `over_capacity`. Throws std::invalid_argument for
-  /// negative sizes and impossible directions.
+  /// memory for it; such environments are `over_capacity`. `float_storage`: also for solves in
+  /// double or mixed precision of arrays in float. Throws std::invalid_argument for negative sizes
+  /// and impossible directions.
   Workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
-            std::int32_t nv = -1, std::int32_t directions = 0);
+            std::int32_t nv = -1, std::int32_t directions = 0, bool float_storage = false);
   ~Workspace();
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
   /// Whether batches of these sizes fit.
   bool holds(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
-             std::int32_t directions = 0) const;
+             std::int32_t directions = 0, bool float_storage = false) const;
   struct Impl;
 
  private:
@@ -95,6 +97,11 @@ void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
 template <class In>
 void solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
                      const ResultBatch<In>& result, const SolveOptions& options,
+                     Workspace& workspace, Stream stream);
+
+/// The same for matrices that an engine stores in float.
+void solve_mechanism(const EngineStep& step, const ProblemBatch<double>& problem,
+                     const ResultBatch<double>& result, const SolveOptions& options,
                      Workspace& workspace, Stream stream);
 
 /// Solves batches of host memory, one after the other, with its own memory and stream, which grow

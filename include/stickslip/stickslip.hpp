@@ -4,6 +4,7 @@
 #include "stickslip/contact_model.hpp"
 #include "stickslip/cuda.hpp"
 #include "stickslip/delassus.hpp"
+#include "stickslip/engine_mechanism.hpp"
 #include "stickslip/formulation.hpp"
 #include "stickslip/host_batch.hpp"
 #include "stickslip/host_lcp.hpp"

@@ -4,6 +4,7 @@
 // root, and elimination from the leaves creates no fill-in (Featherstone 2005), so zeros of M stay
 // zeros of L and are skipped. With Y = L^-1 J^T: W = Y^T Y.
 #pragma once
+#include "kernels/delassus/mechanism_view.hpp"
 #include "kernels/group/arena.hpp"
 #include "kernels/group/is_group.hpp"
 #include "kernels/linalg/cholesky.hpp"
@@ -12,13 +13,6 @@
 #include "stickslip/delassus.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
-
-inline constexpr int kGivenMatrix = -1;  ///< degrees of freedom if the caller has formed W
-
-template <class In>
-SS_HD int dofs_of(const MechanismStep<In>& step) {
-  return step.mechanism.num_envs > 0 ? step.mechanism.nv : kGivenMatrix;
-}
 
 template <class In>
 struct DelassusScratch {
@@ -42,21 +36,18 @@ struct DelassusScratch {
 
 /// Factor of the reversed mass matrix. False unless M is finite and positive definite.
 template <class In, class G>
-SS_HD bool factor_mass(const G& g, int nv, const In* M, In* L) {
-  g.for_each_2d(nv, nv, [&](int i, int j) {
-    L[std::int64_t(i) * nv + j] = M[std::int64_t(nv - 1 - i) * nv + (nv - 1 - j)];
-  });
+SS_HD bool factor_mass(const G& g, const MechanismView<In>& m, In* L) {
+  const int nv = m.nv;
+  load_mass(g, m, L);
   if (g.any(nv * nv, [&](int i) { return !is_finite(L[i]); })) return false;
   return cholesky(g, nv, L, nv);
 }
 
 /// Y = L^-1 J^T, all columns together.
 template <class In, class G>
-SS_HD void half_solve(const G& g, int nv, int n, const In* L, const In* J, In* Y) {
-  const int ld = padded(n);
-  g.for_each_2d(nv, ld, [&](int k, int i) {
-    Y[std::int64_t(k) * ld + i] = i < n ? J[std::int64_t(i) * nv + (nv - 1 - k)] : In(0);
-  });
+SS_HD void half_solve(const G& g, const MechanismView<In>& m, int n, const In* L, In* Y) {
+  const int ld = padded(n), nv = m.nv;
+  load_rows(g, m, n, ld, Y);
   for (int k = 0; k < nv; ++k) {
     const In* column = L + std::int64_t(k) * nv;
     In* row = Y + std::int64_t(k) * ld;
@@ -105,11 +96,11 @@ SS_HD int rows_in_use(const MechanismBatch<In>& batch, std::int64_t env) {
 /// W = J M^-1 J^T of the first n rows of J. False, and W NaN, unless M is finite and positive
 /// definite.
 template <class In, class G>
-SS_HD bool form_matrix(const G& g, int nv, int n, const In* M, const In* J,
+SS_HD bool form_matrix(const G& g, const MechanismView<In>& m, int n,
                        const DelassusScratch<In>& scratch, In* W, int ld_W) {
-  if (factor_mass(g, nv, M, scratch.L)) {
-    half_solve(g, nv, n, scratch.L, J, scratch.Y);
-    gram_matrix(g, nv, n, scratch.Y, W, ld_W);
+  if (factor_mass(g, m, scratch.L)) {
+    half_solve(g, m, n, scratch.L, scratch.Y);
+    gram_matrix(g, m.nv, n, scratch.Y, W, ld_W);
     return true;
   }
   const In nan = Limits<In>::infinity - Limits<In>::infinity;
@@ -117,31 +108,34 @@ SS_HD bool form_matrix(const G& g, int nv, int n, const In* M, const In* J,
   return false;
 }
 
-/// v_next = v_free + M^-1 J^T r of the first n rows; false, and NaN, as above.
+/// x = M^-1 J^T r of the first n rows, in the scratch and in reverse order; false as above.
 template <class In, class G>
-SS_HD bool apply_rows(const G& g, int nv, int n, const In* M, const In* J, const In* r,
-                      const In* v_free, const DelassusScratch<In>& scratch, In* v_next) {
-  const bool good = factor_mass(g, nv, M, scratch.L);
+SS_HD bool change_velocity(const G& g, const MechanismView<In>& m, int n, const In* r,
+                           const DelassusScratch<In>& scratch) {
+  const int nv = m.nv;
+  const bool good = factor_mass(g, m, scratch.L);
   g.for_each(nv, [&](int k) { scratch.x[k] = In(0); });
   for (int i = 0; i < n; ++i) {
     if (r[i] == In(0)) continue;
-    const In* row = J + std::int64_t(i) * nv;
-    g.for_each(nv, [&](int k) { scratch.x[k] = fma(row[nv - 1 - k], r[i], scratch.x[k]); });
+    add_row(g, m, i, r[i], scratch.x);
   }
   if (good) {
     forward_substitute(g, nv, scratch.L, nv, scratch.x);
     back_substitute(g, nv, scratch.L, nv, scratch.x);
   }
-  const In nan = Limits<In>::infinity - Limits<In>::infinity;
-  g.for_each(nv, [&](int k) { v_next[k] = good ? v_free[k] + scratch.x[nv - 1 - k] : nan; });
   return good;
+}
+
+template <class In>
+SS_HD MechanismView<In> view_of(const MechanismBatch<In>& batch, std::int64_t env) {
+  return {batch.nv, slot(batch.M, env), slot(batch.J, env), false, {}};
 }
 
 template <class In, IsGroup G>
 SS_HD void form_delassus(const G& g, const MechanismBatch<In>& batch, EnvArray<In> W, int ld_W,
                          std::int32_t* ok, std::int64_t env, const DelassusScratch<In>& scratch) {
-  const bool good = form_matrix(g, batch.nv, rows_in_use(batch, env), slot(batch.M, env),
-                                slot(batch.J, env), scratch, slot(W, env), ld_W);
+  const bool good = form_matrix(g, view_of(batch, env), rows_in_use(batch, env), scratch,
+                                slot(W, env), ld_W);
   g.once([&] { ok[env] = good ? 1 : 0; });
 }
 
@@ -150,9 +144,12 @@ SS_HD void apply_env_impulse(const G& g, const MechanismBatch<In>& batch,
                              EnvArray<const In> impulse, EnvArray<const In> v_free,
                              EnvArray<In> v_next, std::int32_t* ok, std::int64_t env,
                              const DelassusScratch<In>& scratch) {
-  const bool good =
-      apply_rows(g, batch.nv, rows_in_use(batch, env), slot(batch.M, env), slot(batch.J, env),
-                 slot(impulse, env), slot(v_free, env), scratch, slot(v_next, env));
+  const bool good = change_velocity(g, view_of(batch, env), rows_in_use(batch, env),
+                                    static_cast<const In*>(slot(impulse, env)), scratch);
+  const In nan = Limits<In>::infinity - Limits<In>::infinity, *start = slot(v_free, env);
+  In* v = slot(v_next, env);
+  g.for_each(batch.nv,
+             [&](int k) { v[k] = good ? start[k] + scratch.x[batch.nv - 1 - k] : nan; });
   g.once([&] { ok[env] = good ? 1 : 0; });
 }
 

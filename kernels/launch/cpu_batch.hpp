@@ -1,6 +1,7 @@
 // The CPU batch loops: environments [begin, end) of a batch on one thread.
 #pragma once
 #include "kernels/delassus/delassus.hpp"
+#include "kernels/delassus/matrix_source.hpp"
 #include "kernels/group/host_group.hpp"
 #include "kernels/launch/solve_env.hpp"
 #include "kernels/residual/measures.hpp"
@@ -9,13 +10,13 @@ namespace stickslip::kernels::inline SS_ISA {
 
 template <class Real, class Factor, class In>
 void solve_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result, const Ladder& ladder,
-                 const MechanismStep<In>& step, std::int64_t begin, std::int64_t end, void* memory,
+                 const MatrixSource<In>& source, std::int64_t begin, std::int64_t end, void* memory,
                  Part part) {
   const int directions = lcp_directions(ladder.options);
   const EnvScratch<Real, Factor, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts,
-                                             directions, dofs_of(step));
+                                             directions, dofs_of(source));
   for (std::int64_t env = begin; env < end; ++env) {
-    solve_env<Real, Factor>(HostGroup{}, batch, result, ladder, env, scratch, part, step);
+    solve_env<Real, Factor>(HostGroup{}, batch, result, ladder, env, scratch, part, source);
   }
 }
 

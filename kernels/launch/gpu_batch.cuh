@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(kThreads<Group>, (kResident<Real, kProgram, Gr
     solve_kernel(const __grid_constant__ ProblemBatch<In> batch,
                  const __grid_constant__ ResultBatch<In> result,
                  const __grid_constant__ Ladder ladder,
-                 const __grid_constant__ MechanismStep<In> step,
+                 const __grid_constant__ MatrixSource<In> source,
                  const __grid_constant__ GroupScratch scratch,
                  const __grid_constant__ WorkList work) {
   const Group g;
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kThreads<Group>, (kResident<Real, kProgram, Gr
     const EnvScratch<Real, Factor, In, kProgram> place(Arena(group_memory<Group, kShared>(scratch)),
                                                        scratch.max_rows, scratch.max_contacts,
                                                        scratch.directions, scratch.nv);
-    solve_env<Real, Factor>(g, batch, result, ladder, env, place, part_of(kProgram), step);
+    solve_env<Real, Factor>(g, batch, result, ladder, env, place, part_of(kProgram), source);
   }
 }
 

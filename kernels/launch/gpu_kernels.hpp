@@ -35,7 +35,7 @@ struct GroupScratch {
 };
 
 /// Parameters of a solve kernel: (ProblemBatch<In>, ResultBatch<In>, Ladder,
-/// MechanismStep<In>, GroupScratch, WorkList).
+/// MatrixSource<In>, GroupScratch, WorkList).
 struct SolveKernels {
   static constexpr int kNarrowLanes = 8;
   static constexpr int kBlockLanes = 128;  ///< one group per block

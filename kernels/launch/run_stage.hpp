@@ -3,6 +3,8 @@
 #include <cassert>
 
 #include "kernels/delassus/delassus.hpp"
+#include "kernels/delassus/matrix_source.hpp"
+#include "kernels/delassus/widen.hpp"
 #include "kernels/launch/alter.hpp"
 #include "kernels/launch/climb.hpp"
 #include "kernels/launch/interior_stage.hpp"
@@ -22,8 +24,9 @@ template <class Real, class Factor, class In, Program kProgram = Program::all>
 struct EnvScratch {
   static constexpr Contents kHas = contents_of(kProgram);
   static constexpr bool kIterates = kHas.iterates();
-  In* W;  ///< [max_rows][max_rows] of a mechanism; null if the caller has formed it
+  In* W;  ///< [max_rows][max_rows] of a mechanism or widened; null if the caller has formed it
   int ld_W;
+  In* vectors;  ///< [kVectors][max_rows] widened; null like W
   ViewScratch<In> view;
   EnvProblem<In>* problem;  ///< the view in memory: its pointers would use too many GPU registers
   Climb* climb;
@@ -40,6 +43,8 @@ struct EnvScratch {
                    int nv = kGivenMatrix)
       : W(nv < 0 ? nullptr : arena.take<In>(std::size_t(max_rows) * max_rows)),
         ld_W(max_rows),
+        vectors(nv < 0 || sizeof(In) < 8 ? nullptr
+                                         : arena.take<In>(std::size_t(kVectors) * max_rows)),
         view(arena, max_rows, max_contacts),
         problem(arena.take<EnvProblem<In>>(1)),
         climb(arena.take<Climb>(1)),

@@ -74,7 +74,7 @@ SS_HD void report(const G& g, const ResultBatch<In>& result, std::int64_t env, E
     result.status[env] = status;
     result.residual[env] = residual;
     result.iterations[env] = iterations;
-    result.solver[env] = solver;
+    if (result.solver != nullptr) result.solver[env] = solver;
     if (result.rows_needed != nullptr) result.rows_needed[env] = rows_needed;
     if (result.rung != nullptr) result.rung[env] = rung;
   });
@@ -132,39 +132,82 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
   }
 }
 
-/// Forms W if the problem comes from a mechanism. False if its mass matrix is not valid.
-template <class Scratch, class G, class In>
-SS_HD bool form_own_matrix(const G& g, const MechanismStep<In>& step, std::int64_t env,
-                           const Scratch& scratch, EnvProblem<In>& p) {
-  if (scratch.W == nullptr) return true;
-  const MechanismBatch<In>& m = step.mechanism;
-  p.W = scratch.W;
-  p.ld_W = scratch.ld_W;
-  return form_matrix(g, m.nv, p.n, slot(m.M, env), slot(m.J, env), scratch.delassus, scratch.W,
-                     p.ld_W);
+template <class In>
+SS_HD MechanismView<In> view_of(const MatrixSource<In>& source, std::int64_t env) {
+  if (source.engine.num_envs == 0) return view_of(source.step.mechanism, env);
+  return {source.engine.nv, nullptr, nullptr, true, view_of(source.engine, env)};
 }
 
-/// Applies the impulse to the velocities, if they are requested.
+/// Opens the problem of the batch, or of a caller's arrays in float.
 template <class Scratch, class G, class In>
-SS_HD void advance(const G& g, const MechanismStep<In>& step, const ResultBatch<In>& result,
-                   std::int64_t env, const Scratch& scratch) {
-  const MechanismBatch<In>& m = step.mechanism;
-  const In* v_free = slot(step.v_free, env);
-  In* v_next = slot(step.v_next, env);
-  if (v_next == nullptr) return;
-  const EnvStatus status = result.status[env];
-  if (status == EnvStatus::bad_input || status == EnvStatus::over_capacity) {
-    g.for_each(m.nv, [&](int k) { v_next[k] = v_free[k]; });
-    return;
+SS_HD EnvStatus open_source(const G& g, const MatrixSource<In>& source,
+                            const ProblemBatch<In>& batch, std::int64_t env,
+                            const Scratch& scratch, EnvProblem<In>& p, int& rows_needed) {
+  if constexpr (sizeof(In) == 8) {
+    const ProblemBatch<float>& floats = source.floats.problem;
+    if (floats.num_envs > 0) {
+      const EnvStatus status = open_problem(g, floats, env, scratch.view, p, rows_needed);
+      if (status == EnvStatus::solved) widen_vectors(g, floats, env, scratch.vectors, p);
+      return status;
+    }
   }
-  apply_rows(g, m.nv, scratch.problem->n, slot(m.M, env), slot(m.J, env),
-             static_cast<const In*>(slot(result.impulse, env)), v_free, scratch.delassus, v_next);
+  return open_problem(g, batch, env, scratch.view, p, rows_needed);
+}
+
+/// Forms W in the scratch if the batch does not have it. False if the mechanism is not valid.
+template <class Scratch, class G, class In>
+SS_HD bool form_own_matrix(const G& g, const MatrixSource<In>& source, std::int64_t env,
+                           const Scratch& scratch, EnvProblem<In>& p) {
+  if (scratch.W == nullptr) return true;
+  p.W = scratch.W;
+  p.ld_W = scratch.ld_W;
+  if constexpr (sizeof(In) == 8) {
+    if (source.floats.problem.W.data != nullptr) {
+      widen_matrix(g, source.floats.problem, env, p.n, scratch.W, p.ld_W);
+      return true;
+    }
+    if (source.engine.num_envs > 0) {
+      const EngineView engine = view_of(source.engine, env);
+      if (!indices_are_valid(g, engine, source.engine.nv, p.n)) return false;
+    }
+  }
+  return form_matrix(g, view_of(source, env), p.n, scratch.delassus, scratch.W, p.ld_W);
+}
+
+/// Writes v_next = v_free + x, if it is requested; x in reverse order, null: 0.
+template <class G, class In, class Data>
+SS_HD void write_velocity(const G& g, int nv, const In* x, const Data* v_free, Data* v_next) {
+  if (v_next == nullptr) return;
+  g.for_each(nv, [&](int k) {
+    v_next[k] = x == nullptr ? v_free[k] : Data(In(v_free[k]) + x[nv - 1 - k]);
+  });
+}
+
+/// Applies the impulse to the velocities and writes results in float, if they are requested.
+template <class Scratch, class G, class In>
+SS_HD void advance(const G& g, const MatrixSource<In>& source, const ProblemBatch<In>& batch,
+                   const ResultBatch<In>& result, std::int64_t env, const Scratch& scratch) {
+  const FloatStorage& floats = source.floats;
+  const In* impulse = slot(result.impulse, env);
+  if (floats.impulse.data != nullptr) {
+    float* narrow = slot(floats.impulse, env);
+    g.for_each(batch.max_rows, [&](int i) { narrow[i] = float(impulse[i]); });
+  }
+  if (source.step.v_next.data == nullptr && floats.v_next.data == nullptr) return;
+  const EnvStatus status = result.status[env];
+  const bool moves = status != EnvStatus::bad_input && status != EnvStatus::over_capacity;
+  const MechanismView<In> mechanism = view_of(source, env);
+  if (moves) change_velocity(g, mechanism, scratch.problem->n, impulse, scratch.delassus);
+  const In* x = moves ? scratch.delassus.x : nullptr;
+  const int nv = mechanism.nv;
+  write_velocity(g, nv, x, slot(source.step.v_free, env), slot(source.step.v_next, env));
+  write_velocity(g, nv, x, slot(floats.v_free, env), slot(floats.v_next, env));
 }
 
 /// Solves environment `env` of the batch. In `Part::later`, rung 0 has run before and `result`
 /// contains its result: the later rungs need only this, and rung 1 starts at rest.
 template <class Real, class Factor, class G, class In, Program kProgram>
-SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const ProblemBatch<In>& batch,
+SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const ProblemBatch<In>& batch,
                          const ResultBatch<In>& result, const Ladder& ladder, std::int64_t env,
                          EnvScratch<Real, Factor, In, kProgram>& scratch, Part part) {
   const SolveOptions& o = ladder.options;
@@ -179,9 +222,9 @@ SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const Proble
   const LawFacts law = facts_of(o.law);
   EnvProblem<In> view{};
   int rows_needed = 0;
-  EnvStatus status = open_problem(g, batch, env, scratch.view, view, rows_needed);
+  EnvStatus status = open_source(g, source, batch, env, scratch, view, rows_needed);
   view.directions = o.directions;
-  if (status == EnvStatus::solved && !(form_own_matrix(g, step, env, scratch, view) &&
+  if (status == EnvStatus::solved && !(form_own_matrix(g, source, env, scratch, view) &&
                                        check_values(g, view, law.needs_symmetric_W))) {
     status = EnvStatus::bad_input;
   }
@@ -206,7 +249,7 @@ SS_HD void solve_problem(const G& g, const MechanismStep<In>& step, const Proble
     judge.best_residual = result.residual[env];
     g.once([&] {
       at.iterations = result.iterations[env];
-      at.solver = result.solver[env];
+      if (result.solver != nullptr) at.solver = result.solver[env];
     });
   } else {
     judged = judge_start(g, p, judge);
@@ -230,14 +273,14 @@ template <class Real, class Factor, IsGroup G, class In, Program kProgram>
 SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatch<In>& result,
                      const Ladder& ladder, std::int64_t env,
                      EnvScratch<Real, Factor, In, kProgram> scratch, Part part = Part::whole,
-                     const MechanismStep<In>& step = MechanismStep<In>{}) {
+                     const MatrixSource<In>& source = MatrixSource<In>{}) {
   if constexpr (kProgram == Program::general) {  // continues where `pivoting` ended
     const EnvShape s = *slot(batch.shape, env);
     const std::int32_t rows = rows_of(s, slot(batch.dims, env), batch.max_contacts);
     if (fits_pyramid_tableau(rows, s.n_contacts, ladder.options.directions)) return;
   }
-  solve_problem<Real, Factor>(g, step, batch, result, ladder, env, scratch, part);
-  advance(g, step, result, env, scratch);
+  solve_problem<Real, Factor>(g, source, batch, result, ladder, env, scratch, part);
+  advance(g, source, batch, result, env, scratch);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -117,10 +117,10 @@ struct ViewScratch {
   }
 };
 
-/// Fills the view of environment `env`.
+/// Fills the view of environment `env`; the vectors and W of a batch in another type stay null.
 /// Returns solved if the shape is usable, else bad_input or over_capacity.
-template <class G, class In>
-SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<In>& batch, std::int64_t env,
+template <class G, class Data, class In>
+SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<Data>& batch, std::int64_t env,
                              const ViewScratch<In>& scratch, EnvProblem<In>& p, int& rows_needed) {
   const EnvShape s = *slot(batch.shape, env);
   p.dims = slot(batch.dims, env);
@@ -142,14 +142,16 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<In>& batch, std::int
   p.n_box = s.n_box;
   p.n_contacts = s.n_contacts;
   p.directions = 4;
-  p.ld_W = batch.ld_W > 0 ? batch.ld_W : batch.max_rows;
-  p.W = slot(batch.W, env);
-  p.b = slot(batch.b, env);
-  p.mu = slot(batch.mu, env);
-  p.R = slot(batch.R, env);
-  p.lo = slot(batch.lo, env);
-  p.hi = slot(batch.hi, env);
-  p.warm_start = slot(batch.warm_start, env);
+  if constexpr (sizeof(Data) == sizeof(In)) {
+    p.ld_W = batch.ld_W > 0 ? batch.ld_W : batch.max_rows;
+    p.W = slot(batch.W, env);
+    p.b = slot(batch.b, env);
+    p.mu = slot(batch.mu, env);
+    p.R = slot(batch.R, env);
+    p.lo = slot(batch.lo, env);
+    p.hi = slot(batch.hi, env);
+    p.warm_start = slot(batch.warm_start, env);
+  }
   scratch.place(p);
   int* block = scratch.block;
   const std::int32_t* dims = p.dims;

@@ -9,6 +9,7 @@ from stickslip._core import Law, LcpMethod, Precision, Solver, Status
 from stickslip._core import version as _version
 from stickslip.bound import BoundResult, BoundSolver
 from stickslip.contact import SolveOptions, solve
+from stickslip.engine import EngineMechanism
 from stickslip.formulation import (
     ContactLcp,
     StandardForm,
@@ -30,6 +31,7 @@ __all__ = [
     "BoundResult",
     "BoundSolver",
     "ContactLcp",
+    "EngineMechanism",
     "IgnoredFieldWarning",
     "Law",
     "LcpMethod",

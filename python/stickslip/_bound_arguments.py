@@ -8,8 +8,8 @@ import numpy as np
 
 from stickslip import _arrays as check
 from stickslip import _core
-from stickslip._core import Precision
 from stickslip._types import Int32
+from stickslip.engine import EngineMechanism
 
 _IN_PLACE = (
     "a BoundSolver reads the given array at each call, so convert it before, as with astype, and "
@@ -28,8 +28,22 @@ def require_backend(backend: Any, own: str) -> None:
         )
 
 
-def leader_of(W: Any, M: Any, J: Any, v_free: Any) -> str:
+def leader_of(W: Any, M: Any, J: Any, engine: Any, v_free: Any) -> str:
     """Name of the argument that determines the sizes."""
+    if engine is not None:
+        if not isinstance(engine, EngineMechanism):
+            raise TypeError(f"engine: expected EngineMechanism, got {type(engine).__name__}")
+        for name, value in (("W", W), ("M", M), ("J", J)):
+            if value is not None:
+                raise ValueError(f"{name}: expected None because engine is given")
+        for group in (("M_rownnz", "M_rowadr", "M_colind"), ("J_rownnz", "J_rowadr", "J_colind")):
+            absent = [name for name in group if getattr(engine, name) is None]
+            if absent and len(absent) < len(group):
+                raise ValueError(
+                    f"engine.{absent[0]}: expected an array because others of {', '.join(group)} "
+                    "are given, got None"
+                )
+        return "engine.J"
     if W is not None:
         for name, value in (("M", M), ("J", J), ("v_free", v_free)):
             if value is not None:
@@ -56,18 +70,18 @@ def require_type(name: str, value: Any, dtype: str, leader: str) -> None:
 
 
 def sizes_of(
-    name: str, shape: tuple[int, ...], dtype: str, precision: Precision
+    name: str, shape: tuple[int, ...], dtype: str, b: Any
 ) -> tuple[int, int, np.dtype[Any]]:
-    """Environments, rows, and the type of all numbers."""
+    """Environments, rows, and the type of all numbers but an engine's."""
+    if name == "engine.J":
+        if dtype != "float32" or len(shape) < 2:
+            raise TypeError(f"engine.J: expected (E, ...) float32, got {shape} {dtype}")
+        return shape[0], (0, *describe("b", b)[1])[-1], np.dtype(np.float64)
     if len(shape) != 3:
         expected = "(E, n, n)" if name == "W" else "(E, n, nv)"
         raise ValueError(f"{name}: expected shape {expected}, got {shape}")
     if dtype not in ("float32", "float64"):
         raise TypeError(f"{name}: expected float32 or float64, got {dtype}: {_IN_PLACE}")
-    if dtype == "float32" and precision != Precision.float:
-        raise TypeError(
-            f"{name}: expected float64 because precision is {precision.name!r}, got float32"
-        )
     return shape[0], shape[1], np.dtype(dtype)
 
 

@@ -28,6 +28,7 @@ from stickslip._types import (
     SolverName,
 )
 from stickslip.contact import SolveOptions, make_options
+from stickslip.engine import EngineMechanism
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,7 @@ class BoundSolver(Generic[Array]):
         M, J: (E, nv, nv) mass matrices and (E, n, nv) Jacobians: W = J M^-1 J^T is formed where it
             is used. With `v_free` (E, nv) the velocities v_free + M^-1 J^T r go to `out.v_next`
             (where the status is bad_input or over_capacity: v_free).
+        engine: M and J in the arrays of a simulator, in float32; the other arrays are float64.
         b, mu: (E, n) free velocities, m/s; (E, k) coefficients, one per tangential row, or a
             number.
         dims, n_free, n_nonneg, lo, hi, R, warm_start: as in `solve`. `dims` is a list of numbers,
@@ -102,6 +104,7 @@ class BoundSolver(Generic[Array]):
         W: Any = None,
         M: Any = None,
         J: Any = None,
+        engine: EngineMechanism | None = None,
         **others: Unpack[BoundKeywords],
     ) -> None: ...
     def __init__(
@@ -110,6 +113,7 @@ class BoundSolver(Generic[Array]):
         W: Any = None,
         M: Any = None,
         J: Any = None,
+        engine: EngineMechanism | None = None,
         b: Any,
         mu: Any,
         dims: Any = None,
@@ -132,12 +136,13 @@ class BoundSolver(Generic[Array]):
         backend: Backend = "auto",
         threads: int | None = None,
     ) -> None:
-        name = leader_of(W, M, J, v_free)
-        self._gpu, shape, given = describe(name, W if name == "W" else J)
+        name = leader_of(W, M, J, engine, v_free)
+        leader = engine.J if engine is not None else W if name == "W" else J
+        self._gpu, shape, given = describe(name, leader)
         require_backend(backend, "cpu" if self._gpu < 0 else "cuda")
         self._stream = self._handle(stream)
         core_options = make_options(law, solver, precision, tol, options)
-        num_envs, n, dtype = sizes_of(name, shape, given, core_options.precision)
+        num_envs, n, dtype = sizes_of(name, shape, given, b)
         check.require_memory(name, num_envs * n, dtype.itemsize)
         kinds = Kinds(n, dims, n_free, n_nonneg, lo, hi, counts)
         arrays = {
@@ -151,14 +156,16 @@ class BoundSolver(Generic[Array]):
             require_type(key, value, "int32" if key in ("dims", "counts") else str(dtype), name)
         own = {"impulse": ((n,), dtype), "residual": ((), np.dtype(float))}
         if v_free is not None:
-            own["v_next"] = ((shape[-1],), dtype)
+            own["v_next"] = ((shape[-1] if engine is None else engine.nv,), dtype)
         if check.flag("certificates", certificates):
             own["certificate"] = ((n,), np.dtype(float))
         self.out = self._results(out, num_envs, own)
+        arrays["engine"] = None if engine is None else vars(engine)
         results = {field.name: getattr(self.out, field.name) for field in fields(BoundResult)}
         self._bound = _core.BoundSolve(
             arrays, results, contacts=kinds.contacts, box=kinds.box, mu=kinds.mu,
             ragged=counts is not None, options=core_options, threads=check.thread_count(threads),
+            rows=n,
         )  # fmt: skip
 
     def __call__(self, stream: Any = None) -> BoundResult[Array]:

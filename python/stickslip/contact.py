@@ -129,7 +129,8 @@ def solve(
         mu: (E, p) per contact, (E, sum(dims - 1)) per tangential row (torsion, rolling: m; ragged
             batches may have more columns, but not p), or one number.
         law, solver: as `stickslip info` lists them.
-        precision: "double", "mixed", or "float", which float32 arrays require.
+        precision: "double", "mixed" or "float", of the arithmetic. float32 arrays are converted where
+            they are used; the verdict is that of the impulse before it is rounded to float32.
         tol: solved means residual <= tol * (1 + max|b|); `options` has separate tolerances and
             budgets.
         dims, n_free, n_nonneg: (p,) or (E, p) contact dimensions 3, 4, 6 (default 3); row numbers.
@@ -147,9 +148,6 @@ def solve(
     problem = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
     warm = None if warm_start is None else problem.rows("warm_start", warm_start)
     core_options = make_options(law, solver, precision, tol, options)
-    if problem.W.dtype == np.float32 and core_options.precision != Precision.float:
-        name = core_options.precision.name
-        raise TypeError(f"W: expected float64 because precision is {name!r}, got float32")
     on_cuda = use_cuda(backend)
     num_envs, n = problem.b.shape
     results: dict[str, Any] = {

@@ -47,7 +47,6 @@ void check_solve(const ProblemBatch<In>& p, const ResultBatch<In>& r, const Solv
     require(r.residual != nullptr, "result.residual", "an array", "none");
     require(r.status != nullptr, "result.status", "an array", "none");
     require(r.iterations != nullptr, "result.iterations", "an array", "none");
-    require(r.solver != nullptr, "result.solver", "an array", "none");
   }
   require(name(o.solver) != std::string("unknown"), "options.solver", "auto, pgs, newton or lemke",
           std::int32_t(o.solver));
@@ -70,8 +69,6 @@ void check_solve(const ProblemBatch<In>& p, const ResultBatch<In>& r, const Solv
           "solver lemke, the only one that counts pivots", name(o.solver));
   check_directions(o.directions, "options.directions");
   check_tolerances(o.atol, o.rtol);
-  require(sizeof(In) == 8 || o.precision == Precision::fp32, "options.precision",
-          "float for problems given in float", name(o.precision));
 }
 
 void check_tolerances(double atol, double rtol) {
@@ -120,6 +117,29 @@ void check_solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>
   require(m.max_rows == p.max_rows, "mechanism.max_rows", "that of the problem", m.max_rows);
   if (m.num_envs == 0 || m.nv == 0 || step.v_next.data == nullptr) return;
   require_array(step.v_free, "v_free");
+}
+
+void check_engine_step(const EngineStep& step, const ProblemBatch<double>& p,
+                       const ResultBatch<double>& r, const SolveOptions& o) {
+  const EngineMechanism& m = step.mechanism;
+  check_solve(p, r, o, MatrixOf::mechanism);
+  require(p.W.data == nullptr, "problem.W", "none, because the mechanism has it", "an array");
+  require(m.num_envs == p.num_envs, "mechanism.num_envs", "that of the problem", m.num_envs);
+  require(m.nv >= 0, "mechanism.nv", "a number >= 0", m.nv);
+  if (m.num_envs == 0 || m.nv == 0) return;
+  require_array(m.M, "mechanism.M");
+  require(m.tree.n == 0 || m.tree.n == m.nv, "mechanism.tree.n", "0 or nv", m.tree.n);
+  const TreeSparsity& tree = m.tree;
+  require(tree.n == 0 || (tree.row_nnz && tree.row_adr && tree.col), "mechanism.tree", "arrays",
+          "none");
+  if (step.v_next.data != nullptr) require_array(step.v_free, "v_free");
+  if (p.max_rows == 0) return;
+  require_array(m.J, "mechanism.J");
+  require(m.ld_J == 0 || m.ld_J >= m.nv, "mechanism.ld_J", "0 or at least nv", m.ld_J);
+  require(m.row_of.data != nullptr || m.J_rows >= p.max_rows, "mechanism.J_rows",
+          "at least problem.max_rows, because row_of is absent", m.J_rows);
+  const int given = (m.J_nnz.data != nullptr) + (m.J_adr.data != nullptr) + (m.J_col.data != nullptr);
+  require(given == 0 || given == 3, "mechanism.J_nnz, J_adr, J_col", "all or none of them", given);
 }
 
 template void check_problem(const ProblemBatch<double>&, MatrixOf);

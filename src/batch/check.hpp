@@ -6,6 +6,7 @@
 
 #include "stickslip/batch.hpp"
 #include "stickslip/delassus.hpp"
+#include "stickslip/engine_mechanism.hpp"
 #include "stickslip/lcp.hpp"
 
 namespace stickslip {
@@ -41,6 +42,8 @@ void check_solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
 template <class In>
 void check_solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
                            const ResultBatch<In>& result, const SolveOptions& options);
+void check_engine_step(const EngineStep& step, const ProblemBatch<double>& problem,
+                       const ResultBatch<double>& result, const SolveOptions& options);
 /// lo and hi may be absent only if no environment has box rows. The shapes tell this, so they must
 /// be in host memory.
 template <class In>

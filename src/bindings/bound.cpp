@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 
+#include "kernels/delassus/matrix_source.hpp"
 #include "kernels/law/dispatch.hpp"
 #include "src/batch/one_caller.hpp"
 #include "src/bindings/bindings.hpp"
@@ -13,6 +14,7 @@
 #include "src/bindings/workspaces.hpp"
 #include "stickslip/cuda.hpp"
 #include "stickslip/delassus.hpp"
+#include "stickslip/engine_mechanism.hpp"
 
 namespace stickslip::bindings {
 
@@ -22,28 +24,95 @@ namespace {
 
 /// The sizes that the caller has derived from its arguments.
 struct Sizes {
+  std::int32_t rows = 0;      ///< of a slot
   std::int64_t contacts = 0;  ///< slots for contacts
   std::int64_t box = 0;       ///< columns of lo and hi
   std::int64_t mu = 0;        ///< columns of mu, at least if `ragged`
   bool ragged = false;
 };
 
+/// Where the matrices come from.
+enum class From { W, mechanism, engine };
+
 /// All data that a call needs.
 template <class In>
 struct Task {
+  From from = From::W;
   MechanismStep<In> step;
+  EngineStep engine;
   ProblemBatch<In> problem;
   ResultBatch<In> result;
-  bool has_mechanism = false;
+
+  int dofs() const {
+    if (from == From::W) return kernels::kGivenMatrix;
+    return from == From::engine ? engine.mechanism.nv : step.mechanism.nv;
+  }
+  template <class Workspace, class... Stream>
+  void run(const SolveOptions& options, Workspace& workspace, Stream... stream) const {
+    if constexpr (sizeof(In) == 8) {
+      if (from == From::engine) {
+        return solve_mechanism(engine, problem, result, options, workspace, stream...);
+      }
+    }
+    from == From::W ? solve(problem, result, options, workspace, stream...)
+                    : solve_mechanism(step, problem, result, options, workspace, stream...);
+  }
 };
+
+/// One array of all environments.
+const std::int32_t* shared_input(BoundArrays& arrays, const char* name, nb::handle value,
+                                 std::int64_t size) {
+  const auto array = arrays.input<std::int32_t>(name, value, {size});
+  if (array.stride != 0) throw nb::value_error((std::string(name) + ": expected one axis").c_str());
+  return array.data;
+}
+
+/// Sizes of an array without its first axis, the environments.
+std::vector<std::int64_t> sizes_of(const char* name, nb::handle value) {
+  const AnyArray a = take_array(name, value, false);
+  if (a.ndim() < 2) throw nb::value_error((a.name + ": expected an axis of environments").c_str());
+  return {a.shape.begin() + 1, a.shape.end()};
+}
+
+void bind_engine(BoundArrays& arrays, const nb::dict& in, Task<double>& task) {
+  EngineMechanism& m = task.engine.mechanism;
+  const nb::dict e = nb::cast<nb::dict>(in["engine"]);
+  const auto M = sizes_of("engine.M", e["M"]), J = sizes_of("engine.J", e["J"]);
+  m.num_envs = task.problem.num_envs;
+  m.nv = nb::cast<std::int32_t>(e["nv"]);
+  m.M = arrays.input<float>("engine.M", e["M"], M);
+  m.J = arrays.input<float>("engine.J", e["J"], J);
+  if (!e["M_rownnz"].is_none()) {
+    m.M_size = std::int32_t(M[0]);
+    m.tree = {m.nv, shared_input(arrays, "engine.M_rownnz", e["M_rownnz"], m.nv),
+              shared_input(arrays, "engine.M_rowadr", e["M_rowadr"], m.nv),
+              shared_input(arrays, "engine.M_colind", e["M_colind"], M[0])};
+  }
+  if (e["J_rownnz"].is_none()) {
+    m.J_rows = std::int32_t(J[0]);
+    m.ld_J = std::int32_t(J[1]);
+  } else {
+    const auto rows = sizes_of("engine.J_rownnz", e["J_rownnz"]);
+    m.J_rows = std::int32_t(rows[0]);
+    m.J_size = std::int32_t(J.back());
+    m.J_nnz = arrays.input<std::int32_t>("engine.J_rownnz", e["J_rownnz"], rows);
+    m.J_adr = arrays.input<std::int32_t>("engine.J_rowadr", e["J_rowadr"], rows);
+    m.J_col = arrays.input<std::int32_t>("engine.J_colind", e["J_colind"], J);
+  }
+  m.row_of = arrays.input<std::int32_t>("engine.row_of", e["row_of"], {task.problem.max_rows});
+  task.engine.v_free = arrays.input<double>("v_free", in["v_free"], {m.nv});
+}
 
 template <class In>
 void bind_matrices(BoundArrays& arrays, const nb::dict& in, Task<In>& task) {
   ProblemBatch<In>& p = task.problem;
   const std::int64_t n = p.max_rows;
-  if (!task.has_mechanism) {
+  if (task.from == From::W) {
     p.W = arrays.input<In>("W", in["W"], {n, n}, &p.ld_W);
     return;
+  }
+  if constexpr (sizeof(In) == 8) {
+    if (task.from == From::engine) return bind_engine(arrays, in, task);
   }
   MechanismBatch<In>& m = task.step.mechanism;
   const std::int64_t nv = m.nv;
@@ -87,6 +156,9 @@ void bind_results(BoundArrays& arrays, const nb::dict& out, Task<In>& task) {
   if (task.step.v_free.data != nullptr) {
     task.step.v_next = arrays.output<In>("v_next", out, {task.step.mechanism.nv});
   }
+  if (task.engine.v_free.data != nullptr) {
+    task.engine.v_next = arrays.output<double>("v_next", out, {task.engine.mechanism.nv});
+  }
   r.certificate = arrays.output<double>("certificate", out, {task.problem.max_rows});
 }
 
@@ -95,10 +167,7 @@ template <class In>
 std::function<void(cuda::Stream)> on_cpu(const Task<In>& task, const SolveOptions& options,
                                          int threads) {
   const auto workspace = take_workspace(task.problem.max_rows, task.problem.max_contacts, threads);
-  return [=](cuda::Stream) {
-    task.has_mechanism ? solve_mechanism(task.step, task.problem, task.result, options, *workspace)
-                       : solve(task.problem, task.result, options, *workspace);
-  };
+  return [=](cuda::Stream) { task.run(options, *workspace); };
 }
 
 template <class In>
@@ -106,14 +175,13 @@ std::function<void(cuda::Stream)> on_gpu(const Task<In>& task, const SolveOption
                                          int gpu) {
   const cuda::DeviceScope device(gpu);
   const ProblemBatch<In>& p = task.problem;
-  const auto workspace = std::make_shared<cuda::Workspace>(
-      p.num_envs, p.max_rows, p.max_contacts, task.has_mechanism ? task.step.mechanism.nv : -1,
-      kernels::lcp_directions(options));
+  const bool widens = sizeof(In) == 4 && options.precision != Precision::fp32;
+  const auto workspace =
+      std::make_shared<cuda::Workspace>(p.num_envs, p.max_rows, p.max_contacts, task.dofs(),
+                                        kernels::lcp_directions(options), widens);
   return [=](cuda::Stream stream) {
     const cuda::DeviceScope current(gpu);
-    task.has_mechanism
-        ? cuda::solve_mechanism(task.step, task.problem, task.result, options, *workspace, stream)
-        : cuda::solve(task.problem, task.result, options, *workspace, stream);
+    task.run(options, *workspace, stream);
   };
 }
 
@@ -121,8 +189,8 @@ class BoundSolve {
  public:
   BoundSolve(const nb::dict& in, const nb::dict& out, const Sizes& sizes,
              const SolveOptions& options, int threads)
-      : arrays_(in["W"].is_none() ? "J" : "W", in["W"].is_none() ? in["J"] : in["W"]) {
-    if (arrays_.leader().dtype == nb::dtype<double>()) {
+      : from_(from_of(in)), arrays_(leader_of(in, from_)) {
+    if (from_ == From::engine || arrays_.leader().dtype == nb::dtype<double>()) {
       bind<double>(in, out, sizes, options, threads);
     } else {
       bind<float>(in, out, sizes, options, threads);
@@ -134,14 +202,24 @@ class BoundSolve {
   }
 
  private:
+  static From from_of(const nb::dict& in) {
+    if (!in["engine"].is_none()) return From::engine;
+    return in["W"].is_none() ? From::mechanism : From::W;
+  }
+  static BoundArrays leader_of(const nb::dict& in, From from) {
+    if (from == From::engine) return {"engine.J", in["engine"]["J"]};
+    const char* name = from == From::W ? "W" : "J";
+    return {name, in[name]};
+  }
+
   template <class In>
   void bind(const nb::dict& in, const nb::dict& out, const Sizes& sizes,
             const SolveOptions& options, int threads) {
     Task<In> task;
-    task.has_mechanism = in["W"].is_none();
+    task.from = from_;
     task.problem.num_envs = std::int32_t(arrays_.num_envs());
-    task.problem.max_rows = std::int32_t(arrays_.leader().shape[1]);
-    task.step.mechanism.nv = task.has_mechanism ? std::int32_t(arrays_.leader().shape[2]) : 0;
+    task.problem.max_rows = sizes.rows;
+    if (from_ == From::mechanism) task.step.mechanism.nv = std::int32_t(arrays_.leader().shape[2]);
     bind_matrices(arrays_, in, task);
     bind_problem(arrays_, in, sizes, task.problem);
     bind_results(arrays_, out, task);
@@ -150,6 +228,7 @@ class BoundSolve {
     run_ = place.on_host() ? on_cpu(task, options, threads) : on_gpu(task, options, place.gpu);
   }
 
+  From from_;
   BoundArrays arrays_;
   OneCaller caller_{"BoundSolver"};
   std::function<void(cuda::Stream)> run_;
@@ -181,11 +260,11 @@ void bind_bound(nb::module_& m) {
           "__init__",
           [](BoundSolve* self, const nb::dict& in, const nb::dict& out, std::int64_t contacts,
              std::int64_t box, std::int64_t mu, bool ragged, const SolveOptions& options,
-             int threads) {
-            new (self) BoundSolve(in, out, {contacts, box, mu, ragged}, options, threads);
+             int threads, std::int32_t rows) {
+            new (self) BoundSolve(in, out, {rows, contacts, box, mu, ragged}, options, threads);
           },
           "arrays"_a, "out"_a, nb::kw_only(), "contacts"_a, "box"_a, "mu"_a, "ragged"_a,
-          "options"_a, "threads"_a)
+          "options"_a, "threads"_a, "rows"_a)
       .def("run", &BoundSolve::run, "stream"_a, nb::call_guard<nb::gil_scoped_release>(),
            "Enqueues the solve on a CUDA stream, or solves in host memory.");
   m.def("to_device", &to_device, "array"_a, "gpu"_a, "A copy in the memory of a GPU.");

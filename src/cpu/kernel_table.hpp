@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/delassus/matrix_source.hpp"
 #include "kernels/group/stop.hpp"
 #include "kernels/launch/ladder.hpp"
 #include "stickslip/batch.hpp"
@@ -17,7 +18,7 @@ namespace stickslip::kernels {
 template <class In>
 struct TypedKernels {
   using Solve = void (*)(const ProblemBatch<In>&, const ResultBatch<In>&, const Ladder&,
-                         const MechanismStep<In>&, std::int64_t begin, std::int64_t end,
+                         const MatrixSource<In>&, std::int64_t begin, std::int64_t end,
                          void* scratch, Part part);
   Solve solve[3];  ///< by Precision; null if the data type is too coarse for it
   /// The same if the ladder consists of sweeps only (kernels/launch/solve_pack.hpp): environments

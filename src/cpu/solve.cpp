@@ -4,6 +4,7 @@
 #include "kernels/law/dispatch.hpp"
 #include "kernels/residual/tolerance.hpp"
 #include "src/batch/check.hpp"
+#include "src/batch/matrix_sources.hpp"
 #include "src/cpu/workspace.hpp"
 #include "stickslip/info.hpp"
 
@@ -29,10 +30,10 @@ constexpr double kHardness = 50.0;  ///< work of the later rungs relative to run
 /// Rung 0 for all environments, one after the other.
 template <class In, class Run>
 void solve_rung_0(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
-                  const kernels::Ladder& ladder, const MechanismStep<In>& step,
+                  const kernels::Ladder& ladder, const kernels::MatrixSource<In>& source,
                   Workspace::Impl& workspace, Run run) {
   const auto first = [&](std::int64_t begin, std::int64_t end, void* scratch) {
-    run(problem, result, ladder, step, begin, end, scratch, kernels::Part::first);
+    run(problem, result, ladder, source, begin, end, scratch, kernels::Part::first);
   };
   workspace.for_chunks(problem.num_envs, workspace.work_of(problem.max_rows), first);
 }
@@ -41,7 +42,7 @@ void solve_rung_0(const ProblemBatch<In>& problem, const ResultBatch<In>& result
 /// environments that are adjacent in the batch do not all go to one thread.
 template <class In, class Run>
 void solve_later_rungs(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
-                       const kernels::Ladder& ladder, const MechanismStep<In>& step,
+                       const kernels::Ladder& ladder, const kernels::MatrixSource<In>& source,
                        Workspace::Impl& workspace, Run run) {
   auto& queue = workspace.queue;
   queue.clear();
@@ -53,7 +54,7 @@ void solve_later_rungs(const ProblemBatch<In>& problem, const ResultBatch<In>& r
   const auto climb = [&](std::int64_t begin, std::int64_t end, void* scratch) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t env = queue[std::size_t(i)];
-      run(problem, result, ladder, step, env, env + 1, scratch, kernels::Part::later);
+      run(problem, result, ladder, source, env, env + 1, scratch, kernels::Part::later);
     }
   };
   const double work = workspace.work_of(problem.max_rows);
@@ -77,15 +78,12 @@ void solve_in_packs(const ProblemBatch<In>& problem, const ResultBatch<In>& resu
       256);
 }
 
-/// A solve of given matrices, or of those of a mechanism.
+/// A solve of given matrices, or of those of a mechanism; the workspace is the caller's.
 template <class In>
 void solve_checked(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
-                   const SolveOptions& options, const MechanismStep<In>& step,
+                   const SolveOptions& options, const kernels::MatrixSource<In>& source,
                    Workspace& workspace) {
-  check_workspace(problem, workspace);
-  check_bounds(problem);
-  const auto turn = impl_of(workspace).caller.enter();
-  const int nv = kernels::dofs_of(step);
+  const int nv = kernels::dofs_of(source);
   const int directions = kernels::lcp_directions(options);
   if (directions > 0 || nv >= 0) {  // grows the workspace once
     impl_of(workspace).reserve(
@@ -96,19 +94,39 @@ void solve_checked(const ProblemBatch<In>& problem, const ResultBatch<In>& resul
   const bool climbs = ladder.has_later_rungs;
   if (nv < 0 && ladder.program == kernels::Program::sweeping) {
     solve_in_packs(problem, result, ladder, impl_of(workspace));
-    if (climbs) solve_later_rungs(problem, result, ladder, step, impl_of(workspace), run);
+    if (climbs) solve_later_rungs(problem, result, ladder, source, impl_of(workspace), run);
     return;
   }
   if (climbs && workspace.threads() > 1 && problem.num_envs > 1) {
-    solve_rung_0(problem, result, ladder, step, impl_of(workspace), run);
-    solve_later_rungs(problem, result, ladder, step, impl_of(workspace), run);
+    solve_rung_0(problem, result, ladder, source, impl_of(workspace), run);
+    solve_later_rungs(problem, result, ladder, source, impl_of(workspace), run);
     return;
   }
   impl_of(workspace).for_chunks(problem.num_envs, Workspace::Impl::work_of(problem.max_rows),
                                 [&](std::int64_t begin, std::int64_t end, void* scratch) {
-                                  run(problem, result, ladder, step, begin, end, scratch,
+                                  run(problem, result, ladder, source, begin, end, scratch,
                                       kernels::Part::whole);
                                 });
+}
+
+/// The same for the caller's problem, in double or widened.
+template <class In>
+void solve_given(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+                 const SolveOptions& options, const MechanismStep<In>& step,
+                 Workspace& workspace) {
+  check_workspace(problem, workspace);
+  check_bounds(problem);
+  const auto turn = impl_of(workspace).caller.enter();
+  if constexpr (sizeof(In) == 4) {
+    if (options.precision != Precision::fp32) {
+      auto& impulses = impl_of(workspace).impulses;
+      impulses.resize(std::size_t(problem.num_envs) * std::size_t(problem.max_rows));
+      solve_checked(shape_of(problem), widened(result, problem, impulses.data()), options,
+                    source_of(problem, result, step), workspace);
+      return;
+    }
+  }
+  solve_checked(problem, result, options, source_of(step), workspace);
 }
 
 }  // namespace
@@ -117,7 +135,7 @@ template <class In>
 void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
            const SolveOptions& options, Workspace& workspace) {
   check_solve(problem, result, options);
-  solve_checked(problem, result, options, {}, workspace);
+  solve_given(problem, result, options, {}, workspace);
 }
 
 template <class In>
@@ -125,7 +143,17 @@ void solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& prob
                      const ResultBatch<In>& result, const SolveOptions& options,
                      Workspace& workspace) {
   check_solve_mechanism(step, problem, result, options);
-  solve_checked(problem, result, options, step, workspace);
+  solve_given(problem, result, options, step, workspace);
+}
+
+void solve_mechanism(const EngineStep& step, const ProblemBatch<double>& problem,
+                     const ResultBatch<double>& result, const SolveOptions& options,
+                     Workspace& workspace) {
+  check_engine_step(step, problem, result, options);
+  check_workspace(problem, workspace);
+  check_bounds(problem);
+  const auto turn = impl_of(workspace).caller.enter();
+  solve_checked(problem, result, options, source_of(step), workspace);
 }
 
 template <class In>

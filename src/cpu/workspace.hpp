@@ -18,6 +18,7 @@ namespace stickslip {
 struct Workspace::Impl {
   std::int32_t max_rows, max_contacts;
   int threads;
+  std::vector<double> impulses;     ///< of solves in double of arrays in float
   std::vector<std::int64_t> queue;  ///< what rung 0 left unsolved; grows to the largest batch
   OneCaller caller{"Workspace"};
   std::function<bool()> go_on;  ///< see Workspace::watch

@@ -26,14 +26,14 @@ Buffer::Buffer(Buffer&&) noexcept = default;
 Buffer& Buffer::operator=(Buffer&&) noexcept = default;
 void Buffer::upload(const void*, std::size_t, Stream) { refuse(); }
 void Buffer::download(void*, std::size_t, Stream) const { refuse(); }
-Workspace::Workspace(std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::int32_t) {
+Workspace::Workspace(std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::int32_t, bool) {
   refuse();
 }
 Workspace::~Workspace() = default;
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 
-bool Workspace::holds(std::int32_t, std::int32_t, std::int32_t, std::int32_t) const {
+bool Workspace::holds(std::int32_t, std::int32_t, std::int32_t, std::int32_t, bool) const {
   return false;
 }
 
@@ -71,6 +71,10 @@ void solve(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,
 }
 template <class In>
 void solve_mechanism(const MechanismStep<In>&, const ProblemBatch<In>&, const ResultBatch<In>&,
+                     const SolveOptions&, Workspace&, Stream) {
+  refuse();
+}
+void solve_mechanism(const EngineStep&, const ProblemBatch<double>&, const ResultBatch<double>&,
                      const SolveOptions&, Workspace&, Stream) {
   refuse();
 }

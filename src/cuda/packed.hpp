@@ -144,7 +144,7 @@ struct PackedResults {
     r.residual[e] = view.residual[e];
     r.status[e] = view.status[e];
     r.iterations[e] = view.iterations[e];
-    r.solver[e] = view.solver[e];
+    if (r.solver != nullptr) r.solver[e] = view.solver[e];
     if (r.rows_needed != nullptr) r.rows_needed[e] = view.rows_needed[e];
     if (r.rung != nullptr) r.rung[e] = view.rung[e];
   }

@@ -1,6 +1,7 @@
 // Enqueues solves. Nothing here allocates, waits, or reads results of the device.
 #include "kernels/law/dispatch.hpp"
 #include "src/batch/check.hpp"
+#include "src/batch/matrix_sources.hpp"
 #include "src/cuda/launch.hpp"
 #include "src/cuda/workspace.hpp"
 
@@ -57,7 +58,7 @@ class WorkLists {
 };
 
 template <class In>
-void enqueue(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
+void enqueue(const kernels::MatrixSource<In>& source, const ProblemBatch<In>& problem,
              const ResultBatch<In>& result, const kernels::Ladder& ladder, const Plans& plans,
              const Workspace::Impl& w, Stream stream) {
   SS_CUDA(cudaMemsetAsync(w.counters.data(), 0, w.counters.bytes(), stream));
@@ -69,7 +70,7 @@ void enqueue(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
     for (const LaunchPlan& plan :
          plans.of(passes.programs[pass], types_of<In>(ladder.options.precision)))
       launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, stream, problem, result,
-             ladder, step, scratch_of(plan, w), lists[c++]);
+             ladder, source, scratch_of(plan, w), lists[c++]);
   }
 }
 
@@ -79,17 +80,35 @@ void check_directions(const SolveOptions& options, const Workspace::Impl& w) {
           w.directions);
 }
 
+/// A solve of the caller's arrays, in double or in float.
+template <class In>
+void enqueue_given(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
+                   const ResultBatch<In>& result, const SolveOptions& options,
+                   const Workspace::Impl& w, Stream stream) {
+  check_directions(options, w);
+  check_workspace(problem.num_envs, problem.max_rows, problem.max_contacts, w);
+  if (problem.num_envs == 0) return;
+  if constexpr (sizeof(In) == 4) {
+    if (options.precision != Precision::fp32) {
+      require(w.float_storage, "workspace.float_storage",
+              "true, because arrays in float are solved in double", "false");
+      const auto results = widened(result, problem, static_cast<double*>(w.impulses.data()));
+      enqueue(source_of(problem, result, step), shape_of(problem), results, options, w.fused, w,
+              stream);
+      return;
+    }
+  }
+  enqueue(source_of(step), problem, result, options,
+          step.mechanism.num_envs > 0 ? w.fused : w.given, w, stream);
+}
+
 }  // namespace
 
 template <class In>
 void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
            const SolveOptions& options, Workspace& workspace, Stream stream) {
   check_solve(problem, result, options);
-  const Workspace::Impl& w = impl_of(workspace);
-  check_directions(options, w);
-  check_workspace(problem.num_envs, problem.max_rows, problem.max_contacts, w);
-  if (problem.num_envs == 0) return;
-  enqueue({}, problem, result, options, w.given, w, stream);
+  enqueue_given({}, problem, result, options, impl_of(workspace), stream);
 }
 
 template <class In>
@@ -97,12 +116,20 @@ void solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& prob
                      const ResultBatch<In>& result, const SolveOptions& options,
                      Workspace& workspace, Stream stream) {
   check_solve_mechanism(step, problem, result, options);
+  check_workspace(step.mechanism, impl_of(workspace));
+  enqueue_given(step, problem, result, options, impl_of(workspace), stream);
+}
+
+void solve_mechanism(const EngineStep& step, const ProblemBatch<double>& problem,
+                     const ResultBatch<double>& result, const SolveOptions& options,
+                     Workspace& workspace, Stream stream) {
+  check_engine_step(step, problem, result, options);
   const Workspace::Impl& w = impl_of(workspace);
   check_directions(options, w);
   check_workspace(problem.num_envs, problem.max_rows, problem.max_contacts, w);
-  check_workspace(step.mechanism, w);
+  require(w.nv >= step.mechanism.nv, "workspace.nv", "at least the mechanism's nv", w.nv);
   if (problem.num_envs == 0) return;
-  enqueue(step, problem, result, options, w.fused, w, stream);
+  enqueue(source_of(step), problem, result, options, w.fused, w, stream);
 }
 
 template <class In>

@@ -91,14 +91,18 @@ struct HostSolver<In>::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  void reserve(const ProblemBatch<In>& p, std::size_t in, std::size_t out, int directions) {
+  void reserve(const ProblemBatch<In>& p, std::size_t in, std::size_t out, const SolveOptions& o) {
+    const int directions = kernels::lcp_directions(o);
+    const bool widens = sizeof(In) == 4 && o.precision != Precision::fp32;
     host_in.reserve(in);
     host_out.reserve(out);
     grow(device_in, in);
     grow(device_out, out);
-    if (workspace != nullptr && workspace->holds(p.num_envs, rows, p.max_contacts, directions))
+    if (workspace != nullptr &&
+        workspace->holds(p.num_envs, rows, p.max_contacts, directions, widens))
       return;
-    workspace = std::make_unique<Workspace>(p.num_envs, p.max_rows, p.max_contacts, -1, directions);
+    workspace = std::make_unique<Workspace>(p.num_envs, p.max_rows, p.max_contacts, -1, directions,
+                                            widens);
   }
 };
 
@@ -129,7 +133,7 @@ void HostSolver<In>::start(const ProblemBatch<In>& p, const SolveOptions& option
   using kernels::Arena;
   i.reserve(p, PackedProblem<In>(Arena(nullptr), p, i.rows).bytes(),
             PackedResults<In>(Arena(nullptr), p.num_envs, i.rows, certificates).bytes,
-            kernels::lcp_directions(options));
+            options);
   const PackedProblem<In> host(Arena(i.host_in.data()), p, i.rows);
   const PackedProblem<In> device(Arena(i.device_in.data()), p, i.rows);
   const PackedResults<In> out(Arena(i.device_out.data()), p.num_envs, i.rows, certificates);

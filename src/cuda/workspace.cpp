@@ -106,20 +106,22 @@ MechanismPlans Workspace::Impl::plan_mechanism() {
 }
 
 Workspace::Impl::Impl(std::int32_t envs_, std::int32_t rows, std::int32_t contacts,
-                      std::int32_t dofs, std::int32_t directions_)
+                      std::int32_t dofs, std::int32_t directions_, bool float_storage_)
     : num_envs(envs_),
       max_rows(rows),
       max_contacts(contacts),
       nv(dofs),
       directions(directions_),
+      float_storage(float_storage_),
       limits(device_limits()),
       classes(size_classes(rows)),
       given(plan_solves(kernels::kGivenMatrix)),
       envs(sizeof(std::int32_t) * std::size_t(envs_) * std::size_t(classes.count)),
+      impulses(float_storage_ ? sizeof(double) * std::size_t(envs_) * std::size_t(rows) : 0),
       counters(sizeof(std::int32_t) * 4 * std::size_t(classes.count)),
       scratch(0) {
+  if (nv >= 0 || float_storage) fused = plan_solves(std::max(nv, 0));
   if (nv >= 0) {
-    fused = plan_solves(nv);
     mechanism_double = plan_mechanism<double>();
     mechanism_float = plan_mechanism<float>();
   }
@@ -127,19 +129,21 @@ Workspace::Impl::Impl(std::int32_t envs_, std::int32_t rows, std::int32_t contac
 }
 
 Workspace::Workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
-                     std::int32_t nv, std::int32_t directions) {
+                     std::int32_t nv, std::int32_t directions, bool float_storage) {
   require(num_envs >= 0, "num_envs", "a number >= 0", num_envs);
   require(max_rows >= 0, "max_rows", "a number >= 0", max_rows);
   require(max_contacts >= 0, "max_contacts", "a number >= 0", max_contacts);
   require(nv >= -1, "nv", "a number >= 0, or -1 for none", nv);
   if (directions != 0) check_directions(directions, "directions");
-  impl_ = std::make_unique<Impl>(num_envs, max_rows, max_contacts, nv, directions);
+  impl_ = std::make_unique<Impl>(num_envs, max_rows, max_contacts, nv, directions,
+                                 float_storage);
 }
 
 bool Workspace::holds(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
-                      std::int32_t directions) const {
+                      std::int32_t directions, bool float_storage) const {
   return impl_->num_envs >= num_envs && impl_->max_rows >= max_rows &&
-         impl_->max_contacts >= max_contacts && impl_->directions >= directions;
+         impl_->max_contacts >= max_contacts && impl_->directions >= directions &&
+         impl_->float_storage >= float_storage;
 }
 
 Workspace::~Workspace() = default;

@@ -43,7 +43,7 @@ struct MechanismPlans {
 
 struct Workspace::Impl {
   Impl(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts, std::int32_t nv,
-       std::int32_t directions);
+       std::int32_t directions, bool float_storage);
 
   template <class In>
   const MechanismPlans& mechanism_plans() const {
@@ -52,13 +52,15 @@ struct Workspace::Impl {
   unsigned char* scratch_memory() const { return static_cast<unsigned char*>(scratch.data()); }
 
   std::int32_t num_envs, max_rows, max_contacts, nv, directions;
+  bool float_storage;
   DeviceLimits limits;
   kernels::SizeClasses classes;
   /// The most global scratch of any launch. Declared before the plans, which set it.
   std::size_t most_scratch = 0;
-  Plans given, fused;  ///< fused: where nv >= 0
+  Plans given, fused;  ///< fused: where W is formed in the scratch
   MechanismPlans mechanism_double, mechanism_float;
   Buffer envs;      ///< int32 [classes][num_envs]
+  Buffer impulses;  ///< double [num_envs][max_rows] if `float_storage`
   Buffer counters;  ///< int32 [passes][2][classes]: count, next
   Buffer scratch;   ///< of the launches that use global memory
 

@@ -66,7 +66,7 @@ class GroupMemory {
 template <class Real, class Factor, class In, kernels::Program kProgram>
 void solve_list(const LaunchShape& shape, const ProblemBatch<In>& batch,
                 const ResultBatch<In>& result, const kernels::Ladder& ladder,
-                const MechanismStep<In>& step, const kernels::GroupScratch& scratch,
+                const kernels::MatrixSource<In>& source, const kernels::GroupScratch& scratch,
                 const kernels::WorkList& work) {
   GroupMemory memory(scratch, shape.shared_bytes);
   const kernels::EnvScratch<Real, Factor, In, kProgram> place(
@@ -74,7 +74,7 @@ void solve_list(const LaunchShape& shape, const ProblemBatch<In>& batch,
   solved_by_launch().push_back(*work.count);
   for (int ticket = *work.next; ticket < *work.count; ticket = ++*work.next) {
     kernels::solve_env<Real, Factor>(HostGroup{}, batch, result, ladder, work.envs[ticket], place,
-                                     kernels::part_of(kProgram), step);
+                                     kernels::part_of(kProgram), source);
   }
 }
 

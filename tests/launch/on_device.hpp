@@ -65,6 +65,18 @@ class DeviceMemory {
     step.v_next = copy(step.v_next, m.num_envs);
     return step;
   }
+  EngineStep copy(EngineStep step) {
+    EngineMechanism& m = step.mechanism;
+    m.M = copy(m.M, m.num_envs);
+    m.J = copy(m.J, m.num_envs);
+    for (auto* array : {&m.J_nnz, &m.J_adr, &m.J_col, &m.row_of}) *array = copy(*array, m.num_envs);
+    m.tree.row_nnz = copy(EnvArray<const std::int32_t>{m.tree.row_nnz, m.nv}, 1).data;
+    m.tree.row_adr = copy(EnvArray<const std::int32_t>{m.tree.row_adr, m.nv}, 1).data;
+    m.tree.col = copy(EnvArray<const std::int32_t>{m.tree.col, m.M_size}, 1).data;
+    step.v_free = copy(step.v_free, m.num_envs);
+    step.v_next = copy(step.v_next, m.num_envs);
+    return step;
+  }
   /// The values of an array of this memory, after all previous work on the stream.
   template <class T>
   std::vector<T> download(const EnvArray<T>& array, std::int64_t num_envs) const {

@@ -31,7 +31,7 @@ REFUSALS = {
     "float": (
         {"W": np.zeros((4, 6, 6), np.float32)},
         TypeError,
-        "W: expected float64 because precision",
+        "b: expected float32, as W has, got float64",
     ),
     "type of b": (
         {"b": np.zeros((4, 6), np.float32)},

@@ -135,13 +135,6 @@ TEST(Solve, of_nothing_is_fine) {
         {.law = Law::coulomb, .precision = Precision::fp32}, workspace);
 }
 
-TEST(Solve, takes_float_data_in_float_only) {
-  HostProblems<float> problems(1, 3, 1);
-  HostResults<float> results(1, 3);
-  EXPECT_EQ(message_of([&] { solve(problems.view(), results.view()); }),
-            "options.precision: expected float for problems given in float, got double");
-}
-
 TEST(WorkspaceRefuses, negative_sizes) {
   EXPECT_EQ(message_of([] { Workspace(-1, 0); }), "max_rows: expected a number >= 0, got -1");
   EXPECT_EQ(message_of([] { Workspace(0, -1); }), "max_contacts: expected a number >= 0, got -1");

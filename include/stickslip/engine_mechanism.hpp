@@ -1,0 +1,44 @@
+// Mechanisms as simulators store them: in float, M along the kinematic tree, rows of J in any order.
+// Read where they lie, converted in the scratch of each environment.
+#pragma once
+#include <cstdint>
+
+#include "stickslip/delassus.hpp"
+#include "stickslip/sparse_mechanism.hpp"
+
+namespace stickslip {
+
+/// Batch of mechanisms in float, such as mujoco_warp's. Indices that point outside the arrays give
+/// the status bad_input.
+struct EngineMechanism {
+  std::int32_t num_envs = 0;
+  std::int32_t nv = 0;  ///< degrees of freedom, the same for all environments
+  EnvArray<const float> M;
+  /// Sparsity of M, the same for all environments (MuJoCo's M_rownnz, M_rowadr, M_colind); n = 0: M
+  /// is dense, [nv][nv].
+  TreeSparsity tree;
+  std::int32_t M_size = 0;  ///< values of M in one environment, if it is sparse
+
+  EnvArray<const float> J;
+  std::int32_t J_rows = 0;  ///< rows of J in one environment
+  std::int32_t ld_J = 0;    ///< dense J: elements between two rows; 0: nv
+  /// Compressed J: number of values of each row, place of its first value, columns. Absent: dense.
+  EnvArray<const std::int32_t> J_nnz, J_adr, J_col;
+  std::int32_t J_size = 0;               ///< values of J in one environment, if it is compressed
+  EnvArray<const std::int32_t> row_of;  ///< [rows] row of J of each row of the problem; absent: equal
+};
+
+/// The mechanism that the matrices of a batch come from, and the velocities that follow.
+struct EngineStep {
+  EngineMechanism mechanism;
+  EnvArray<const double> v_free;  ///< [nv]; required with v_next
+  EnvArray<double> v_next;        ///< [nv]; absent: not computed
+};
+
+/// As solve_mechanism for dense matrices in double, with the bits that it has for the converted
+/// matrices. Throws std::invalid_argument as it does.
+void solve_mechanism(const EngineStep& step, const ProblemBatch<double>& problem,
+                     const ResultBatch<double>& result, const SolveOptions& options,
+                     Workspace& workspace);
+
+}  // namespace stickslip

@@ -1,0 +1,42 @@
+// A problem in float becomes one in double, in the scratch of its environment.
+#pragma once
+#include "kernels/problem/env_problem.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+inline constexpr int kVectors = 6;  ///< of at most max_rows numbers: b, mu, R, lo, hi, warm_start
+
+/// Copies the vectors of environment `env` in double to `memory`, kVectors * max_rows, and points
+/// the problem to them.
+template <class G, class In>
+SS_HD void widen_vectors(const G& g, const ProblemBatch<float>& floats, std::int64_t env,
+                         In* memory, EnvProblem<In>& p) {
+  int used = 0;
+  const auto widen = [&](const EnvArray<const float>& array, int count) -> const In* {
+    const float* from = slot(array, env);
+    if (from == nullptr) return nullptr;
+    In* to = memory + used;
+    used += count;
+    g.for_each(count, [&](int i) { to[i] = In(from[i]); });
+    return to;
+  };
+  p.b = widen(floats.b, p.n);
+  p.mu = widen(floats.mu, p.n - p.first_contact_row() - p.n_contacts);
+  p.R = widen(floats.R, p.n);
+  p.lo = widen(floats.lo, p.n_box);
+  p.hi = widen(floats.hi, p.n_box);
+  p.warm_start = widen(floats.warm_start, p.n);
+}
+
+/// W[i][j] of the first n rows in double.
+template <class G, class In>
+SS_HD void widen_matrix(const G& g, const ProblemBatch<float>& floats, std::int64_t env, int n,
+                        In* W, int ld_W) {
+  const float* from = slot(floats.W, env);
+  const int ld = floats.ld_W > 0 ? floats.ld_W : floats.max_rows;
+  g.for_each_2d(n, n, [&](int i, int j) {
+    W[std::int64_t(i) * ld_W + j] = In(from[std::int64_t(i) * ld + j]);
+  });
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA
