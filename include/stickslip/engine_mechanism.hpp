@@ -1,5 +1,5 @@
-// Mechanisms as simulators store them: in float, M along the kinematic tree, rows of J in any order.
-// Read where they lie, converted in the scratch of each environment.
+// Mechanisms as simulators store them: in float, M along the kinematic tree, rows of J in any
+// order. Read where they lie, converted in the scratch of each environment.
 #pragma once
 #include <cstdint>
 
@@ -24,8 +24,9 @@ struct EngineMechanism {
   std::int32_t ld_J = 0;    ///< dense J: elements between two rows; 0: nv
   /// Compressed J: number of values of each row, place of its first value, columns. Absent: dense.
   EnvArray<const std::int32_t> J_nnz, J_adr, J_col;
-  std::int32_t J_size = 0;               ///< values of J in one environment, if it is compressed
-  EnvArray<const std::int32_t> row_of;  ///< [rows] row of J of each row of the problem; absent: equal
+  std::int32_t J_size = 0;  ///< values of J in one environment, if it is compressed
+  EnvArray<const std::int32_t>
+      row_of;  ///< [rows] row of J of each row of the problem; absent: equal
 };
 
 /// The mechanism that the matrices of a batch come from, and the velocities that follow.

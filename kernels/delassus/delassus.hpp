@@ -134,8 +134,8 @@ SS_HD MechanismView<In> view_of(const MechanismBatch<In>& batch, std::int64_t en
 template <class In, IsGroup G>
 SS_HD void form_delassus(const G& g, const MechanismBatch<In>& batch, EnvArray<In> W, int ld_W,
                          std::int32_t* ok, std::int64_t env, const DelassusScratch<In>& scratch) {
-  const bool good = form_matrix(g, view_of(batch, env), rows_in_use(batch, env), scratch,
-                                slot(W, env), ld_W);
+  const bool good =
+      form_matrix(g, view_of(batch, env), rows_in_use(batch, env), scratch, slot(W, env), ld_W);
   g.once([&] { ok[env] = good ? 1 : 0; });
 }
 
@@ -148,8 +148,7 @@ SS_HD void apply_env_impulse(const G& g, const MechanismBatch<In>& batch,
                                     static_cast<const In*>(slot(impulse, env)), scratch);
   const In nan = Limits<In>::infinity - Limits<In>::infinity, *start = slot(v_free, env);
   In* v = slot(v_next, env);
-  g.for_each(batch.nv,
-             [&](int k) { v[k] = good ? start[k] + scratch.x[batch.nv - 1 - k] : nan; });
+  g.for_each(batch.nv, [&](int k) { v[k] = good ? start[k] + scratch.x[batch.nv - 1 - k] : nan; });
   g.once([&] { ok[env] = good ? 1 : 0; });
 }
 

@@ -141,8 +141,8 @@ SS_HD MechanismView<In> view_of(const MatrixSource<In>& source, std::int64_t env
 /// Opens the problem of the batch, or of a caller's arrays in float.
 template <class Scratch, class G, class In>
 SS_HD EnvStatus open_source(const G& g, const MatrixSource<In>& source,
-                            const ProblemBatch<In>& batch, std::int64_t env,
-                            const Scratch& scratch, EnvProblem<In>& p, int& rows_needed) {
+                            const ProblemBatch<In>& batch, std::int64_t env, const Scratch& scratch,
+                            EnvProblem<In>& p, int& rows_needed) {
   if constexpr (sizeof(In) == 8) {
     const ProblemBatch<float>& floats = source.floats.problem;
     if (floats.num_envs > 0) {

@@ -223,3 +223,16 @@ def _tolerance(name: str, value: float | None) -> float:
     if not 0 <= tolerance < math.inf:  # with one of them 0, the other decides
         raise ValueError(f"{name}: expected a number >= 0, got {value}")
     return tolerance
+
+
+def name_pairs(argument: str, pairs: Any) -> list[tuple[str, str]]:
+    """Pairs of names; None in the second place becomes ""."""
+    names = []
+    for i, pair in enumerate(pairs):
+        good = isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[0], str)
+        if not good or not isinstance(pair[1], str | None):
+            raise TypeError(
+                f"{argument}[{i}]: expected a pair of names, or (name, None), got {pair!r}"
+            )
+        names.append((pair[0], pair[1] or ""))
+    return names

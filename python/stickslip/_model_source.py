@@ -19,8 +19,8 @@ else:
 
 
 def mujoco_part() -> Any:
-    """The extension that links MuJoCo. Raises ImportError where the MuJoCo that it was built with is
-    not installed; the rest of the package needs none."""
+    """The extension that links MuJoCo; the rest of the package needs none. Raises ImportError where
+    the MuJoCo that it was built with is not installed."""
     try:
         from stickslip import _mujoco  # type: ignore[attr-defined]
     except ImportError as error:

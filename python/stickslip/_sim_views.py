@@ -117,6 +117,27 @@ class SimViews:
 
     @property
     @_once
+    def contact_force(self) -> Float64:
+        """(N, S, 3) N, world frame: force of the latest step on the first of each pair of
+        `contact_sensors`, by the second. Zero in environments whose step failed."""
+        return self._core.contact_force
+
+    @property
+    @_once
+    def contact_friction(self) -> Float64:
+        """(N, S, 3) N, world frame: the part of `contact_force` along the surfaces."""
+        return self._core.contact_friction
+
+    @property
+    @_once
+    def contact_slip(self) -> Float64:
+        """(N, S, 3) m/s, world frame: velocity of the first relative to the second along the
+        surfaces, at the end of the latest step; the mean of the contacts that press, weighted by
+        their normal forces."""
+        return self._core.contact_slip
+
+    @property
+    @_once
     def status(self) -> Int32:
         """(N,) int32, values of `Status`; of an RK4 step the worst of its solves."""
         return self._core.status

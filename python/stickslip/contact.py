@@ -129,8 +129,8 @@ def solve(
         mu: (E, p) per contact, (E, sum(dims - 1)) per tangential row (torsion, rolling: m; ragged
             batches may have more columns, but not p), or one number.
         law, solver: as `stickslip info` lists them.
-        precision: "double", "mixed" or "float", of the arithmetic. float32 arrays are converted where
-            they are used; the verdict is that of the impulse before it is rounded to float32.
+        precision: "double", "mixed" or "float", of the arithmetic. float32 arrays are converted
+            where they are used; the verdict is that of the impulse before it is rounded to float32.
         tol: solved means residual <= tol * (1 + max|b|); `options` has separate tolerances and
             budgets.
         dims, n_free, n_nonneg: (p,) or (E, p) contact dimensions 3, 4, 6 (default 3); row numbers.

@@ -91,6 +91,8 @@ class BatchSim(SimCopies):
             `penetration` and `position_rounds`. The tolerance's default is the accuracy of
             MuJoCo's gaps between convex geoms.
         fields: names of arrays of MuJoCo's mjData to keep for all environments: `field` has them.
+        contact_sensors: pairs of names of bodies or geoms ("body:NAME" or "geom:NAME" where a name
+            is both), or (name, None) for contacts with everything else: see `contact_force`.
 
     Raises:
         TypeError, ValueError: for wrong arguments, models that do not load, and models that the law
@@ -120,6 +122,7 @@ class BatchSim(SimCopies):
         position_iterations: int = 0,
         position_tolerance: float = 1e-6,
         fields: Sequence[str] = (),
+        contact_sensors: Sequence[tuple[str, str | None]] = (),
     ) -> None:
         arguments = {name: value for name, value in locals().items() if name != "self"}
         source = ModelSource.of(model)
@@ -150,6 +153,7 @@ class BatchSim(SimCopies):
             position_tolerance=check.number("position_tolerance", position_tolerance),
             model_softness=check.one_of("softness", softness, ("rigid", "model")) == "model",
             fields=list(fields),
+            contact_sensors=check.name_pairs("contact_sensors", contact_sensors),
         )
         self.law: SimLawName = law if isinstance(law, str) else _NAMES[law]
         self._views = {}

@@ -138,7 +138,8 @@ void check_engine_step(const EngineStep& step, const ProblemBatch<double>& p,
   require(m.ld_J == 0 || m.ld_J >= m.nv, "mechanism.ld_J", "0 or at least nv", m.ld_J);
   require(m.row_of.data != nullptr || m.J_rows >= p.max_rows, "mechanism.J_rows",
           "at least problem.max_rows, because row_of is absent", m.J_rows);
-  const int given = (m.J_nnz.data != nullptr) + (m.J_adr.data != nullptr) + (m.J_col.data != nullptr);
+  const int given =
+      (m.J_nnz.data != nullptr) + (m.J_adr.data != nullptr) + (m.J_col.data != nullptr);
   require(given == 0 || given == 3, "mechanism.J_nnz, J_adr, J_col", "all or none of them", given);
 }
 

@@ -15,8 +15,8 @@ inline ProblemBatch<double> shape_of(const ProblemBatch<float>& p) {
   return shapes;
 }
 
-/// Results whose impulses are in double in `impulses`, [num_envs][max_rows]: the rungs of the ladder
-/// that run later continue from them, so they are rounded to float only for the caller.
+/// Results whose impulses are in double in `impulses`, [num_envs][max_rows]: the rungs of the
+/// ladder that run later continue from them, so they are rounded to float only for the caller.
 inline ResultBatch<double> widened(const ResultBatch<float>& r, const ProblemBatch<float>& p,
                                    double* impulses) {
   return {.impulse = {impulses, p.max_rows},

@@ -6,97 +6,22 @@
 #include "src/bindings/bindings.hpp"
 
 #if __has_include("xla/ffi/api/ffi.h")
+#include <algorithm>
 #include <map>
 #include <mutex>
-#include <stdexcept>
-#include <string>
 #include <tuple>
 #include <vector>
 
 #include "kernels/law/dispatch.hpp"
 #include "kernels/problem/env_problem.hpp"
-#include "src/batch/check.hpp"
+#include "src/bindings/jax_arguments.hpp"
 #include "src/bindings/workspaces.hpp"
 #include "stickslip/cuda.hpp"
 #include "stickslip/solve.hpp"
-#include "xla/ffi/api/ffi.h"
 
 namespace stickslip::bindings {
 
-namespace ffi = xla::ffi;
-
 namespace {
-
-/// The arguments of a call. All axes but the own ones of an environment (two of W, one of the
-/// others) are environments. Arrays whose last axis has no elements are absent.
-template <ffi::DataType T>
-struct Operands {
-  ffi::Buffer<T> W, b, mu, R, lo, hi, warm_start;
-  ffi::Buffer<ffi::S32> counts, dims;
-};
-
-template <ffi::DataType T>
-struct Results {
-  ffi::ResultBuffer<T> impulse, residual;
-  ffi::ResultBuffer<ffi::S32> status;
-};
-
-using Sizes = ffi::Span<const std::int64_t>;
-
-/// The product of all sizes but the last `own` ones.
-std::int64_t environments(Sizes sizes, std::size_t own) {
-  std::int64_t count = 1;
-  for (std::size_t i = 0; i + own < sizes.size(); ++i) count *= sizes[i];
-  return count;
-}
-
-std::int32_t width(Sizes sizes) {
-  if (sizes.size() == 0) return 0;
-  require(sizes.back() <= INT32_MAX, "sizes", "numbers of 32 bits", sizes.back());
-  return std::int32_t(sizes.back());
-}
-
-/// The slots of an array; absent if they have no elements.
-template <ffi::DataType T>
-EnvArray<const ffi::NativeType<T>> slots(const char* name, const ffi::Buffer<T>& array,
-                                         std::int64_t num_envs, std::int64_t expected) {
-  const std::int64_t size = width(array.dimensions());
-  if (size == 0) return {};
-  if (expected >= 0) {
-    const std::string columns = std::to_string(expected) + " columns";
-    require(size == expected, name, columns.c_str(), size);
-  }
-  const std::int64_t found = environments(array.dimensions(), 1);
-  require(found == num_envs, name, "as many environments as W has", found);
-  return {array.typed_data(), size};
-}
-
-constexpr std::int64_t kAny = -1;  ///< number of columns
-
-template <ffi::DataType T>
-ProblemBatch<ffi::NativeType<T>> view(const Operands<T>& in) {
-  static_assert(sizeof(EnvShape) == 4 * sizeof(std::int32_t));
-  const Sizes sizes = in.W.dimensions();
-  require(sizes.size() >= 2 && sizes[sizes.size() - 2] == sizes.back(), "W", "shape (..., n, n)",
-          "another");
-  ProblemBatch<ffi::NativeType<T>> p;
-  const std::int64_t num_envs = environments(sizes, 2), n = width(sizes);
-  require(num_envs <= INT32_MAX, "W", "at most 2147483647 environments", num_envs);
-  p.num_envs = std::int32_t(num_envs);
-  p.max_rows = std::int32_t(n);
-  p.max_contacts = width(in.dims.dimensions());
-  const auto shape = slots("counts", in.counts, num_envs, 4);
-  p.shape = {reinterpret_cast<const EnvShape*>(shape.data), shape.stride / 4};
-  p.dims = slots("dims", in.dims, num_envs, kAny);
-  p.W = {in.W.typed_data(), n * n};
-  p.b = slots("b", in.b, num_envs, n);
-  p.mu = slots("mu", in.mu, num_envs, kAny);
-  p.R = slots("R", in.R, num_envs, n);
-  p.lo = slots("lo", in.lo, num_envs, kAny);
-  p.hi = slots("hi", in.hi, num_envs, p.lo.stride);
-  p.warm_start = slots("warm_start", in.warm_start, num_envs, n);
-  return p;
-}
 
 /// mu, lo, hi have all values that the environments which fit their slot will read.
 template <class In>
@@ -116,112 +41,80 @@ void require_room(const ProblemBatch<In>& p) {
   }
 }
 
-/// Reads the attributes of a call; all of them are there, or stickslip.jax is of another version.
-class Attributes {
- public:
-  explicit Attributes(const ffi::Dictionary& all) : all_(all) {}
-  template <class T>
-  T get(const char* name) const {
-    const auto value = all_.get<T>(name);
-    if (!value.has_value()) throw std::invalid_argument(value.error().message());
-    return *value;
-  }
-  SolveOptions options() const {
-    SolveOptions o;
-    o.law = Law(get<std::int32_t>("law"));
-    o.solver = Solver(get<std::int32_t>("solver"));
-    o.precision = Precision(get<std::int32_t>("precision"));
-    o.atol = get<double>("atol");
-    o.rtol = get<double>("rtol");
-    o.max_sweeps = get<std::int32_t>("max_sweeps");
-    o.max_newton = get<std::int32_t>("max_newton");
-    o.max_rung = get<std::int32_t>("max_rung");
-    o.max_work = get<double>("max_work");
-    o.thorough = get<bool>("thorough");
-    o.exact_sweeps = get<bool>("exact_sweeps");
-    o.max_pivots = get<std::int32_t>("max_pivots");
-    o.exact_pivots = get<bool>("exact_pivots");
-    o.directions = get<std::int32_t>("directions");
-    return o;
-  }
-
- private:
-  const ffi::Dictionary& all_;
-};
-
-/// Calls `body`; exceptions become errors of XLA, which Python then raises.
-template <class Body>
-ffi::Error guarded(Body&& body) {
-  try {
-    body();
-    return ffi::Error::Success();
-  } catch (const std::invalid_argument& error) {
-    return ffi::Error::InvalidArgument(error.what());
-  } catch (const std::exception& error) {
-    return ffi::Error::Internal(error.what());
-  }
-}
-
 template <ffi::DataType T>
 void solve_on_cpu(const Operands<T>& in, const Attributes& attributes, Results<T>& out) {
-  using In = ffi::NativeType<T>;
-  const ProblemBatch<In> p = view(in);
+  const auto p = view(in);
   require_room(p);
-  std::vector<std::int32_t> iterations(std::size_t(p.num_envs));
+  auto r = view(out, p.max_rows);
   std::vector<Solver> solver(std::size_t(p.num_envs));
-  std::vector<double> residual(sizeof(In) == 8 ? 0 : std::size_t(p.num_envs));
-  ResultBatch<In> r;
-  r.impulse = {out.impulse->typed_data(), p.max_rows};
-  r.status = reinterpret_cast<EnvStatus*>(out.status->typed_data());
-  r.iterations = iterations.data();
   r.solver = solver.data();
-  if constexpr (sizeof(In) == 8) {
-    r.residual = out.residual->typed_data();
-  } else {
+  std::vector<double> residual;
+  if constexpr (T == ffi::F32) {
+    residual.resize(std::size_t(p.num_envs));
     r.residual = residual.data();
   }
   const auto workspace = take_workspace(p.max_rows, p.max_contacts,
                                         attributes.get<std::int32_t>("threads"), Caller::xla);
   solve(p, r, attributes.options(), *workspace);
-  std::copy(residual.begin(), residual.end(), out.residual->typed_data());
-}
-
-/// The binding of a target: its operands, attributes and results.
-template <ffi::DataType T, class Binding>
-auto with_arrays(Binding&& binding) {
-  using Real = ffi::Buffer<T>;
-  using Int = ffi::Buffer<ffi::S32>;
-  return std::forward<Binding>(binding)
-      .template Arg<Real>()
-      .template Arg<Real>()
-      .template Arg<Real>()
-      .template Arg<Real>()
-      .template Arg<Real>()
-      .template Arg<Real>()
-      .template Arg<Real>()
-      .template Arg<Int>()
-      .template Arg<Int>()
-      .Attrs()
-      .template Ret<Real>()
-      .template Ret<Real>()
-      .template Ret<Int>();
+  for (std::size_t e = 0; e < residual.size(); ++e)
+    out.residual->typed_data()[e] = ffi::NativeType<T>(residual[e]);
 }
 
 template <ffi::DataType T>
 XLA_FFI_Error* on_cpu(XLA_FFI_CallFrame* frame) {
-  using Real = ffi::Buffer<T>;
-  using Int = ffi::Buffer<ffi::S32>;
-  static const auto handler =
-      with_arrays<T>(ffi::Ffi::Bind())
-          .To([](Real W, Real b, Real mu, Real R, Real lo, Real hi, Real warm_start, Int counts,
-                 Int dims, ffi::Dictionary attributes, ffi::Result<Real> impulse,
-                 ffi::Result<Real> residual, ffi::Result<Int> status) {
-            return guarded([&] {
-              Results<T> out{impulse, residual, status};
-              solve_on_cpu<T>({W, b, mu, R, lo, hi, warm_start, counts, dims},
-                              Attributes(attributes), out);
-            });
-          });
+  static const auto handler = make_handler<T>(ffi::Ffi::Bind(), &solve_on_cpu<T>);
+  return handler->Call(frame);
+}
+
+/// Device memory of solves, kept by what determines its size. XLA orders the calls of a stream.
+cuda::Workspace& device_workspace(int device, cuda::Stream stream, const ProblemBatch<double>& p,
+                                  int directions) {
+  using Key = std::tuple<int, cuda::Stream, std::int32_t, std::int32_t, std::int32_t, int>;
+  static std::mutex mutex;
+  static auto& all = *new std::map<Key, cuda::Workspace>;  // never destroyed: CUDA ends before
+  const std::lock_guard lock(mutex);
+  const Key key{device, stream, p.num_envs, p.max_rows, p.max_contacts, directions};
+  const auto found = all.find(key);
+  if (found != all.end()) return found->second;
+  const cuda::DeviceScope current(device);
+  return all.emplace(key, cuda::Workspace(p.num_envs, p.max_rows, p.max_contacts, -1, directions))
+      .first->second;
+}
+
+/// Checks the arguments, and makes the workspace if there is none yet.
+cuda::Workspace& prepare_on_cuda(cuda::Stream stream, std::int32_t device,
+                                 const ProblemBatch<double>& p, const Attributes& attributes) {
+  if (attributes.get<bool>("ragged")) {  // counts and dims are read on the device: all must fit
+    const std::int32_t tangential = std::min(5 * p.max_contacts, 5 * p.max_rows / 6);
+    require(p.mu.stride >= tangential, "mu", "a number for each tangential row that there may be",
+            p.mu.stride);
+    require(p.lo.data == nullptr || p.lo.stride >= p.max_rows, "lo, hi", "as many columns as rows",
+            p.lo.stride);
+  }
+  return device_workspace(device, stream, p, kernels::lcp_directions(attributes.options()));
+}
+
+/// The stage in which XLA lets targets allocate; solves themselves may be captured.
+XLA_FFI_Error* initialize_on_cuda(XLA_FFI_CallFrame* frame) {
+  static const auto handler = make_handler<ffi::F64, cuda::Stream, std::int32_t>(
+      ffi::Ffi::BindInitialize().Ctx<ffi::PlatformStream<cuda::Stream>>().Ctx<ffi::DeviceOrdinal>(),
+      [](cuda::Stream stream, std::int32_t device, const Operands<ffi::F64>& in,
+         const Attributes& attributes,
+         Results<ffi::F64>&) { prepare_on_cuda(stream, device, view(in), attributes); });
+  return handler->Call(frame);
+}
+
+XLA_FFI_Error* on_cuda(XLA_FFI_CallFrame* frame) {
+  static const auto handler = make_handler<ffi::F64, cuda::Stream, std::int32_t>(
+      ffi::Ffi::Bind().Ctx<ffi::PlatformStream<cuda::Stream>>().Ctx<ffi::DeviceOrdinal>(),
+      [](cuda::Stream stream, std::int32_t device, const Operands<ffi::F64>& in,
+         const Attributes& attributes, Results<ffi::F64>& out) {
+        const ProblemBatch<double> p = view(in);
+        cuda::Workspace& workspace = prepare_on_cuda(stream, device, p, attributes);
+        const cuda::DeviceScope current(device);
+        cuda::solve(p, view(out, p.max_rows), attributes.options(), workspace, stream);
+      },
+      {ffi::Traits::kCmdBufferCompatible});
   return handler->Call(frame);
 }
 
@@ -236,12 +129,20 @@ void bind_jax(nanobind::module_& m) {
   m.def(
       "jax_targets",
       [] {
-        nanobind::dict targets;
-        targets["stickslip_solve_f32"] = capsule(&on_cpu<ffi::F32>);
-        targets["stickslip_solve_f64"] = capsule(&on_cpu<ffi::F64>);
+        nanobind::dict cpu, targets;
+        cpu["stickslip_solve_f32"] = capsule(&on_cpu<ffi::F32>);
+        cpu["stickslip_solve_f64"] = capsule(&on_cpu<ffi::F64>);
+        targets["cpu"] = cpu;
+        if (cuda::available()) {
+          nanobind::dict stages, on_gpu;
+          stages["initialize"] = capsule(&initialize_on_cuda);
+          stages["execute"] = capsule(&on_cuda);
+          on_gpu["stickslip_solve_f64"] = stages;
+          targets["CUDA"] = on_gpu;
+        }
         return targets;
       },
-      "Targets of XLA's foreign function interface, by name.");
+      "Targets of XLA's foreign function interface, by platform and name.");
 }
 
 }  // namespace stickslip::bindings

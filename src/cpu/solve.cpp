@@ -112,8 +112,7 @@ void solve_checked(const ProblemBatch<In>& problem, const ResultBatch<In>& resul
 /// The same for the caller's problem, in double or widened.
 template <class In>
 void solve_given(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
-                 const SolveOptions& options, const MechanismStep<In>& step,
-                 Workspace& workspace) {
+                 const SolveOptions& options, const MechanismStep<In>& step, Workspace& workspace) {
   check_workspace(problem, workspace);
   check_bounds(problem);
   const auto turn = impl_of(workspace).caller.enter();

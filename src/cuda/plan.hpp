@@ -21,7 +21,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "kernels/delassus/delassus.hpp"
+#include "kernels/delassus/matrix_source.hpp"
 #include "kernels/launch/gpu_kernels.hpp"
 
 namespace stickslip::cuda {

@@ -101,8 +101,8 @@ struct HostSolver<In>::Impl {
     if (workspace != nullptr &&
         workspace->holds(p.num_envs, rows, p.max_contacts, directions, widens))
       return;
-    workspace = std::make_unique<Workspace>(p.num_envs, p.max_rows, p.max_contacts, -1, directions,
-                                            widens);
+    workspace =
+        std::make_unique<Workspace>(p.num_envs, p.max_rows, p.max_contacts, -1, directions, widens);
   }
 };
 
@@ -132,8 +132,7 @@ void HostSolver<In>::start(const ProblemBatch<In>& p, const SolveOptions& option
   if (p.num_envs == 0) return;
   using kernels::Arena;
   i.reserve(p, PackedProblem<In>(Arena(nullptr), p, i.rows).bytes(),
-            PackedResults<In>(Arena(nullptr), p.num_envs, i.rows, certificates).bytes,
-            options);
+            PackedResults<In>(Arena(nullptr), p.num_envs, i.rows, certificates).bytes, options);
   const PackedProblem<In> host(Arena(i.host_in.data()), p, i.rows);
   const PackedProblem<In> device(Arena(i.device_in.data()), p, i.rows);
   const PackedResults<In> out(Arena(i.device_out.data()), p.num_envs, i.rows, certificates);

@@ -135,8 +135,7 @@ Workspace::Workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t 
   require(max_contacts >= 0, "max_contacts", "a number >= 0", max_contacts);
   require(nv >= -1, "nv", "a number >= 0, or -1 for none", nv);
   if (directions != 0) check_directions(directions, "directions");
-  impl_ = std::make_unique<Impl>(num_envs, max_rows, max_contacts, nv, directions,
-                                 float_storage);
+  impl_ = std::make_unique<Impl>(num_envs, max_rows, max_contacts, nv, directions, float_storage);
 }
 
 bool Workspace::holds(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,

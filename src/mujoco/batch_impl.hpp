@@ -7,6 +7,7 @@
 #include "src/batch/one_caller.hpp"
 #include "src/cpu/team.hpp"
 #include "src/mujoco/batch_sim.hpp"
+#include "src/mujoco/contact_sensors.hpp"
 #include "src/mujoco/fields.hpp"
 #include "src/mujoco/ghosts.hpp"
 #include "src/mujoco/look_ahead.hpp"
@@ -115,6 +116,7 @@ struct BatchSim::Impl {
   std::unique_ptr<ProblemBuffers> buffers;
   std::unique_ptr<Rk4Memory> rk4;
   std::unique_ptr<Fields> fields;
+  std::unique_ptr<ContactSensors> contact_sensors;
   std::vector<mjtNum> begin_states;  // state before the latest step; empty: there was none
 
   std::vector<double> sensordata, residual, penetration;

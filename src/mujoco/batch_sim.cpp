@@ -127,6 +127,8 @@ BatchSim::Impl::Impl(LoadedModel given, const SimOptions& o) : options(o) {
       halves[half].push_back(e);
   if (acceleration_stages) rk4 = std::make_unique<Rk4Memory>(model, slots);
   fields = std::make_unique<Fields>(model, options.num_envs, options.fields);
+  contact_sensors =
+      std::make_unique<ContactSensors>(model, options.num_envs, options.contact_sensors);
   sensordata.resize(n * model->nsensordata);
   residual.resize(n);
   status.resize(n);
@@ -222,6 +224,7 @@ Rows BatchSim::field(const std::string& name) const {
   return {values->data(), size, size};
 }
 
+const ContactSensors& BatchSim::contact_sensors() const { return *impl_->contact_sensors; }
 const EnvStatus* BatchSim::status() const { return impl_->status.data(); }
 const double* BatchSim::residual() const { return impl_->residual.data(); }
 const std::int32_t* BatchSim::iterations() const { return impl_->iterations.data(); }

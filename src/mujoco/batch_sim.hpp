@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "src/mujoco/contact_sensors.hpp"
 #include "src/mujoco/model.hpp"
 #include "src/mujoco/problem_buffers.hpp"
 #include "src/mujoco/statistics.hpp"
@@ -37,6 +38,7 @@ struct SimOptions {
   int position_iterations = 0;  ///< maximum rounds that keep end gaps (position.hpp)
   double position_tolerance = 1e-6;  ///< m; deeper penetration is recovered
   std::vector<std::string> fields;   ///< of mjData, kept for all environments: see `field`
+  ContactSensors::Pairs contact_sensors;
 };
 
 /// Seconds of wall time by stage since construction, over all environments.
@@ -150,6 +152,7 @@ class BatchSim {
   /// forces to that step. cacc, cfrc_int, cfrc_ext are those of mj_rnePostConstraint, and zero
   /// after `forward`. Throws std::invalid_argument for fields that are not kept.
   Rows field(const std::string& name) const;
+  const ContactSensors& contact_sensors() const;  ///< of the latest step
 
   // Verdicts on the latest step, one per environment. In Runge-Kutta steps: the worst status and
   // residual of the stages. With the law mujoco: residual NaN, status solved, bad_input or

@@ -31,6 +31,12 @@ void begin_step(Impl& sim, const mjModel* m, mjData* d, Passage& p, int env) {
   sim.memory.begin(m, d, sim.begin_state(env));
 }
 
+// Keeps what a step leaves in d.
+void keep_results(Impl& sim, const mjModel* m, mjData* d, const Passage& p, int env) {
+  sim.fields->keep_after_step(m, d, env);
+  p.failed ? sim.contact_sensors->clear(env) : sim.contact_sensors->keep(m, d, env);
+}
+
 void clear_verdicts(Impl& sim) {
   std::fill(sim.status.begin(), sim.status.end(), EnvStatus::solved);
   std::fill(sim.residual.begin(), sim.residual.end(),
@@ -78,7 +84,7 @@ void whole_steps(const mjModel* m, mjData* d, int env, void* arg) {
     if (p.misfit) return;  // continues here
     report(sim, env, p.verdict, p.statistics);
   }
-  sim.fields->keep_after_step(m, d, env);
+  keep_results(sim, m, d, p, env);
 }
 
 // One part of the step of all environments; the GPU solves before the next part.
@@ -96,7 +102,7 @@ void gpu_part(const mjModel* m, mjData* d, int env, void* arg) {
   sim.misfit[env] = p.misfit;
   if (part.number < sim.solves()) return;
   report(sim, env, p.verdict, p.statistics);
-  sim.fields->keep_after_step(m, d, env);
+  keep_results(sim, m, d, p, env);
 }
 
 void gpu_part_again(const mjModel* m, mjData* d, int env, void* arg) {
@@ -205,6 +211,7 @@ std::vector<int> Impl::recover_raised() {
     if (raised[e] == Raised::nothing) continue;
     report(*this, e, failure(raised[e]), statistics);
     put_back(e);
+    contact_sensors->clear(e);
     ids.push_back(e);
     if (raised[e] == Raised::error && autoreset()) reset.push_back(e);
   }

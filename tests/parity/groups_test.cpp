@@ -3,6 +3,7 @@
 #include "kernels/group/host_group.hpp"
 #include "kernels/group/permuted_group.hpp"
 #include "kernels/group/thread_group.hpp"
+#include "src/batch/matrix_sources.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/dyadic.hpp"
 #include "tests/support/dyadic_mechanism.hpp"
@@ -97,7 +98,7 @@ class Groups : public testing::TestWithParam<support::Case> {
       return [&](const auto& problem, const auto& result, const auto& step, auto& memory) {
         for (int env = 0; env < kEnvs; ++env) {
           kernels::solve_env<Real, Factor>(group, problem, result, options, env, memory.scratch(),
-                                           kernels::Part::whole, step);
+                                           kernels::Part::whole, source_of(step));
         }
       };
     };

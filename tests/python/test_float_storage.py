@@ -12,7 +12,7 @@ E, N, NV = 6, 9, 8
 
 def as_float32(arguments):
     return {
-        name: value.astype(np.float32) if getattr(value, "dtype", None) == float else value
+        name: value.astype(np.float32) if getattr(value, "dtype", None) == np.float64 else value
         for name, value in arguments.items()
     }
 

@@ -58,8 +58,7 @@ class EngineArrays {
   void fill(const DyadicMechanisms<double>& m, std::size_t e) {
     for (std::size_t i = 0; i < kDofs; ++i) {
       for (std::size_t j = 0; j <= i; ++j) {
-        M[e * col.size() + std::size_t(row_adr[i]) + j] =
-            float(m.M[(e * kDofs + i) * kDofs + j]);
+        M[e * col.size() + std::size_t(row_adr[i]) + j] = float(m.M[(e * kDofs + i) * kDofs + j]);
       }
     }
     int used = 0;

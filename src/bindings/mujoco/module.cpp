@@ -1,10 +1,11 @@
-// The Python module stickslip._mujoco: BatchSim, simulations of one MuJoCo model in step. A module of
-// its own because it needs the MuJoCo it was built with, and the rest of the library needs none.
+// The Python module stickslip._mujoco: BatchSim, simulations of one MuJoCo model in step. A module
+// of its own because it needs the MuJoCo it was built with, and the rest of the library needs none.
 // python/stickslip/sim.py is the public API.
 #include "src/mujoco/batch_sim.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 
+#include "src/bindings/mujoco/records.hpp"
 #include "src/bindings/signals.hpp"
 #include "stickslip/info.hpp"
 
@@ -24,38 +26,16 @@ using mujoco::StateComponent;
 
 namespace {
 
-/// numpy view of memory that `owner` keeps alive; strides are in elements.
-template <class T>
-nb::object view(const T* data, std::initializer_list<std::size_t> shape, nb::handle owner,
-                std::initializer_list<std::int64_t> strides = {}) {
-  static T nothing{};
-  return nb::cast(
-      nb::ndarray<nb::numpy, T>(const_cast<T*>(data ? data : &nothing), shape, owner, strides));
-}
-
-nb::object view(const mujoco::Rows& rows, nb::handle owner) {
+nb::object rows_view(const mujoco::Rows& rows, nb::handle owner) {
   const auto& sim = nb::cast<const BatchSim&>(owner);
   return view(rows.data, {std::size_t(sim.options().num_envs), std::size_t(rows.size)}, owner,
               {rows.stride, 1});
-}
-
-template <class T>
-nb::object copy(const T* data, std::initializer_list<std::size_t> shape) {
-  return view(data, shape, nb::handle()).attr("copy")();
 }
 
 template <class E>
 const std::int32_t* codes(const E* values) {
   static_assert(sizeof(E) == sizeof(std::int32_t));
   return reinterpret_cast<const std::int32_t*>(values);
-}
-
-int checked_env(const BatchSim& sim, int env) {
-  if (env < 0 || env >= sim.options().num_envs)
-    throw nb::index_error(("env: expected 0 ... " + std::to_string(sim.options().num_envs - 1) +
-                           ", got " + std::to_string(env))
-                              .c_str());
-  return env;
 }
 
 nb::bytes as_bytes(const mjModel& m) {
@@ -74,8 +54,8 @@ void create(BatchSim* self, const nb::bytes& model, bool fixes_memory, int num_e
             bool mujoco_law, const SolveOptions& options, int threads, bool cuda,
             const std::string& integrator, double restitution, double v_rest, double v_max,
             double compliance, double contact_margin, bool warm_start, int position_iterations,
-            double position_tolerance, bool model_softness,
-            const std::vector<std::string>& fields) {
+            double position_tolerance, bool model_softness, const std::vector<std::string>& fields,
+            const mujoco::ContactSensors::Pairs& contact_sensors) {
   const mujoco::SimOptions sim_options{
       .num_envs = num_envs,
       .mujoco_law = mujoco_law,
@@ -92,7 +72,8 @@ void create(BatchSim* self, const nb::bytes& model, bool fixes_memory, int num_e
       .warm_start = warm_start,
       .position_iterations = position_iterations,
       .position_tolerance = position_tolerance,
-      .fields = fields};
+      .fields = fields,
+      .contact_sensors = contact_sensors};
   mujoco::LoadedModel loaded =
       mujoco::load_model_bytes({static_cast<const char*>(model.data()), model.size()});
   loaded.fixes_memory = fixes_memory;
@@ -122,104 +103,17 @@ void vary(BatchSim& sim, const std::string& field,
   sim.vary(field, values.data(), std::int64_t(values.shape(1)));
 }
 
-nb::list contacts(const BatchSim& sim, int env) {
-  nb::list records;
-  for (const auto& c : sim.contacts(checked_env(sim, env))) {
-    nb::dict r;
-    r["position"] = copy(c.position.data(), {3});
-    r["frame"] = copy(c.frame.data(), {3, 3});
-    r["force"] = copy(c.force.data(), {6});
-    r["gap"] = c.gap;
-    r["dim"] = c.dim;
-    r["geoms"] = nb::make_tuple(c.geom[0], c.geom[1]);
-    r["friction"] = copy(c.friction.data(), {std::size_t(c.dim - 1)});
-    records.append(r);
-  }
-  return records;
-}
-
-nb::object dense_J(const SparseMechanism& m) {
-  const std::size_t n = m.rows, nv = m.tree.n;
-  std::vector<double> J(n * nv);
-  for (std::size_t i = 0; i < n; ++i)
-    for (int k = m.J_row[i]; k < m.J_row[i + 1]; ++k) J[i * nv + m.J_col[k]] = m.J[k];
-  return copy(J.data(), {n, nv});
-}
-
-nb::object dense_M(const SparseMechanism& m) {
-  const std::size_t nv = m.tree.n;
-  std::vector<double> M(nv * nv);
-  for (std::size_t i = 0; i < nv; ++i)
-    for (int c = 0; c < m.tree.row_nnz[i]; ++c) {
-      const int k = m.tree.row_adr[i] + c, j = m.tree.col[k];
-      M[i * nv + j] = M[j * nv + i] = m.M[k];
-    }
-  return copy(M.data(), {nv, nv});
-}
-
-nb::dict problem(const BatchSim& sim, int env) {
-  const auto p = sim.problem(checked_env(sim, env));
-  const EnvShape s = *p.slot.shape;
-  const std::size_t n = p.rows, nv = p.nv, ld = p.ld_W;
-  std::size_t n_mu = 0;
-  for (int c = 0; c < s.n_contacts; ++c) n_mu += p.slot.dims[c] - 1;
-  nb::dict d;
-  d["n_free"] = s.n_free;
-  d["n_nonneg"] = s.n_nonneg;
-  d["n_box"] = s.n_box;
-  d["W"] = view(p.W, {n, n}, nb::handle(), {std::int64_t(ld), 1}).attr("copy")();
-  d["b"] = copy(p.slot.b, {n});
-  d["R"] = copy(p.slot.R, {n});
-  d["mu"] = copy(p.slot.mu, {n_mu});
-  d["dims"] = copy(p.slot.dims, {std::size_t(s.n_contacts)});
-  d["lo"] = copy(p.slot.lo, {std::size_t(s.n_box)});
-  d["hi"] = copy(p.slot.hi, {std::size_t(s.n_box)});
-  d["warm_start"] = copy(p.warm_start, {n});
-  d["impulse"] = copy(p.impulse, {n});
-  d["status"] = p.status;
-  d["residual"] = p.residual;
-  d["iterations"] = p.iterations;
-  d["solver"] = p.solver;
-  d["J"] = dense_J(p.mechanism);
-  d["M"] = dense_M(p.mechanism);
-  d["a_free"] = copy(p.slot.a_free, {nv});
-  d["efc_of"] = copy(p.slot.efc_of, {n});
-  return d;
-}
-
-nb::dict timings(const BatchSim& sim) {
-  const auto& t = sim.timings();
-  nb::dict d;
-  d["mujoco"] = t.mujoco;
-  d["gather"] = t.gather;
-  d["delassus"] = t.delassus;
-  d["solve"] = t.solve;
-  d["apply"] = t.apply;
-  d["scatter"] = t.scatter;
-  d["steps"] = t.steps;
-  if (sim.options().backend == mujoco::Backend::cuda) {
-    d["gpu_busy"] = t.gpu_busy;
-    d["gpu_idle_share"] = t.gpu_steps > 0 ? std::max(0.0, 1.0 - t.gpu_busy / t.gpu_steps) : 0.0;
-  }
-  return d;
-}
-
-nb::dict statistics(const BatchSim& sim) {
-  const auto& s = sim.statistics();
-  nb::dict d;
-  for (int i = 0; i < int(s.by_status.size()); ++i) d[name(EnvStatus(i))] = s.by_status[i];
-  d["rungs"] = std::vector<std::int64_t>(s.by_rung.begin(), s.by_rung.end());
-  d["second_solves"] = s.second_solves;
-  d["repositioned"] = s.repositioned;
-  d["ghosts"] = s.ghosts;
-  d["culled"] = s.culled;
-  d["taken_in"] = s.taken_in;
-  return d;
-}
-
 template <StateComponent c>
 nb::object component(nb::handle self) {
-  return view(nb::cast<const BatchSim&>(self).component(c), self);
+  return rows_view(nb::cast<const BatchSim&>(self).component(c), self);
+}
+
+template <auto member>
+nb::object contact_sensors(nb::handle self) {
+  const auto& sim = nb::cast<const BatchSim&>(self);
+  const mujoco::ContactSensors& sensors = sim.contact_sensors();
+  return view((sensors.*member).data(),
+              {std::size_t(sim.options().num_envs), std::size_t(sensors.count()), 3}, self);
 }
 
 template <auto method>
@@ -242,7 +136,8 @@ void bind_batch_sim(nb::module_& m) {
       .def("__init__", &create, "model"_a, "fixes_memory"_a, nb::kw_only(), "num_envs"_a,
            "mujoco_law"_a, "options"_a, "threads"_a, "cuda"_a, "integrator"_a, "restitution"_a,
            "v_rest"_a, "v_max"_a, "compliance"_a, "contact_margin"_a, "warm_start"_a,
-           "position_iterations"_a, "position_tolerance"_a, "model_softness"_a, "fields"_a)
+           "position_iterations"_a, "position_tolerance"_a, "model_softness"_a, "fields"_a,
+           "contact_sensors"_a)
       .def("step", &BatchSim::step, "substeps"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("require_idle", &BatchSim::require_idle)
       .def("reset", &reset, "mask"_a, "key"_a)
@@ -265,15 +160,19 @@ void bind_batch_sim(nb::module_& m) {
       .def_prop_ro("mocap_pos", &component<C::mocap_pos>)
       .def_prop_ro("mocap_quat", &component<C::mocap_quat>)
       .def_prop_ro("model_bytes", [](const BatchSim& s) { return as_bytes(s.model()); })
-      .def_prop_ro(
-          "sensordata",
-          [](nb::handle self) { return view(nb::cast<const BatchSim&>(self).sensordata(), self); })
+      .def_prop_ro("sensordata",
+                   [](nb::handle self) {
+                     return rows_view(nb::cast<const BatchSim&>(self).sensordata(), self);
+                   })
       .def(
           "field",
           [](nb::handle self, const std::string& name) {
-            return view(nb::cast<const BatchSim&>(self).field(name), self);
+            return rows_view(nb::cast<const BatchSim&>(self).field(name), self);
           },
           "name"_a)
+      .def_prop_ro("contact_force", &contact_sensors<&mujoco::ContactSensors::force>)
+      .def_prop_ro("contact_friction", &contact_sensors<&mujoco::ContactSensors::friction>)
+      .def_prop_ro("contact_slip", &contact_sensors<&mujoco::ContactSensors::slip>)
       .def_prop_ro("status", &per_env<&BatchSim::status>)
       .def_prop_ro("residual", &per_env<&BatchSim::residual>)
       .def_prop_ro("iterations", &per_env<&BatchSim::iterations>)

@@ -1,0 +1,104 @@
+#include "src/mujoco/contact_sensors.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace stickslip::mujoco {
+
+ContactSensors::Geoms ContactSensors::geoms_of(const mjModel* m, const std::string& name) {
+  const auto refuse = [&](const char* why) {
+    throw std::invalid_argument("contact_sensors: expected the name of a body or geom, got '" +
+                                name + "', " + why);
+  };
+  const auto find = [&](const char* prefix, int type) {
+    const std::string start = prefix;
+    if (name.rfind(start, 0) == 0) return mj_name2id(m, type, name.c_str() + start.size());
+    return name.find(':') == std::string::npos ? mj_name2id(m, type, name.c_str()) : -1;
+  };
+  const int body = find("body:", mjOBJ_BODY), geom = find("geom:", mjOBJ_GEOM);
+  if (body < 0 && geom < 0) refuse("which the model does not have");
+  Geoms geoms(std::size_t(m->ngeom));
+  if (geom >= 0) geoms[std::size_t(geom)] = 1;
+  for (int g = 0; body >= 0 && g < m->ngeom; ++g) {
+    if (m->geom_bodyid[g] != body) continue;
+    if (geom >= 0 && g != geom) refuse("which is both: write 'body:' or 'geom:' before it");
+    geoms[std::size_t(g)] = 1;
+  }
+  if (geom >= 0 && body >= 0 && m->geom_bodyid[geom] != body)
+    refuse("which is both: write 'body:' or 'geom:' before it");
+  return geoms;
+}
+
+ContactSensors::ContactSensors(const mjModel* m, int num_envs, const Pairs& pairs) {
+  for (const auto& [first, second] : pairs) {
+    Sensor s{geoms_of(m, first), {}};
+    if (!second.empty()) {
+      s.second = geoms_of(m, second);
+    } else {
+      s.second.resize(s.first.size());
+      std::transform(s.first.begin(), s.first.end(), s.second.begin(),
+                     [](char of_first) { return char(!of_first); });
+    }
+    sensors_.push_back(std::move(s));
+  }
+  const std::size_t size = std::size_t(num_envs) * sensors_.size();
+  for (auto* values : {&force, &friction, &slip}) values->resize(3 * size);
+  pressure_.resize(size);
+}
+
+void ContactSensors::clear(int env) {
+  const auto n = std::int64_t(sensors_.size());
+  for (auto* values : {&force, &friction, &slip})
+    std::fill_n(values->begin() + 3 * n * env, 3 * n, 0.0);
+  std::fill_n(pressure_.begin() + n * env, n, 0.0);
+}
+
+// Adds a contact; sign: -1 if the first geom of the contact is the sensor's first. MuJoCo's normal
+// points from the contact's first geom to its second, on which the force acts.
+void ContactSensors::add(const mjModel* m, mjData* d, int contact, double sign, std::int64_t to) {
+  const mjContact& c = d->contact[contact];
+  mjtNum local[6], world[3], velocity[3] = {0, 0, 0};
+  mj_contactForce(m, d, contact, local);
+  if (!(local[0] > 0)) return;
+  mju_mulMatTVec(world, c.frame, local, 3, 3);
+  mju_addToScl(force.data() + 3 * to, world, sign, 3);
+  mju_addToScl(world, c.frame, -local[0], 3);
+  mju_addToScl(friction.data() + 3 * to, world, sign, 3);
+
+  // d has the positions in which the step began and the velocities with which it ended, as u = J v
+  // of the solver has.
+  mj_markStack(d);
+  mjtNum* jacobian = mj_stackAllocNum(d, 3 * m->nv);
+  for (const int side : {0, 1}) {
+    mjtNum point[3];
+    mj_jac(m, d, jacobian, nullptr, c.pos, m->geom_bodyid[c.geom[side]]);
+    mju_mulMatVec(point, jacobian, d->qvel, 3, m->nv);
+    mju_addToScl(velocity, point, side == 1 ? sign : -sign, 3);
+  }
+  mj_freeStack(d);
+  mju_addToScl(velocity, c.frame, -mju_dot3(velocity, c.frame), 3);
+  mju_addToScl(slip.data() + 3 * to, velocity, local[0], 3);
+  pressure_[std::size_t(to)] += local[0];
+}
+
+void ContactSensors::keep(const mjModel* m, mjData* d, int env) {
+  if (sensors_.empty()) return;
+  clear(env);
+  const auto n = std::int64_t(sensors_.size());
+  for (int i = 0; i < d->ncon; ++i) {
+    const mjContact& c = d->contact[i];
+    if (c.efc_address < 0 || c.geom[0] < 0 || c.geom[1] < 0) continue;  // no force; a flex
+    const auto a = std::size_t(c.geom[0]), b = std::size_t(c.geom[1]);
+    for (std::int64_t s = 0; s < n; ++s) {
+      const Sensor& sensor = sensors_[std::size_t(s)];
+      if (sensor.first[a] && sensor.second[b]) add(m, d, i, -1.0, n * env + s);
+      if (sensor.first[b] && sensor.second[a]) add(m, d, i, 1.0, n * env + s);
+    }
+  }
+  for (std::int64_t to = n * env; to < n * (env + 1); ++to) {
+    const double pressure = pressure_[std::size_t(to)];
+    if (pressure > 0) mju_scl3(slip.data() + 3 * to, slip.data() + 3 * to, 1 / pressure);
+  }
+}
+
+}  // namespace stickslip::mujoco

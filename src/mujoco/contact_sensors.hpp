@@ -1,0 +1,46 @@
+// Forces and slip between bodies or geoms, kept for all environments.
+#pragma once
+#include <mujoco/mujoco.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stickslip::mujoco {
+
+class ContactSensors {
+ public:
+  /// What each sensor measures: contacts of the first with the second, "" for everything else.
+  /// Names of bodies (their own geoms) or geoms; "body:" or "geom:" before a name says which.
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+  /// Throws std::invalid_argument for names that the model does not have or that are ambiguous.
+  ContactSensors(const mjModel* m, int num_envs, const Pairs& pairs);
+
+  /// Measures after a step: forces of the step, velocities at its end. Zero where there was no
+  /// step.
+  void keep(const mjModel* m, mjData* d, int env);
+  void clear(int env);
+
+  int count() const { return int(sensors_.size()); }
+  // World frame, [num_envs][count][3], on the first of each pair:
+  std::vector<double> force;     ///< N, all of it
+  std::vector<double> friction;  ///< N, its part along the surfaces
+  /// m/s, of the first relative to the second, along the surfaces; the mean of the contacts that
+  /// press, weighted by their normal forces.
+  std::vector<double> slip;
+
+ private:
+  using Geoms = std::vector<char>;  ///< [ngeom] 1: belongs to it
+  struct Sensor {
+    Geoms first, second;
+  };
+
+  void add(const mjModel* m, mjData* d, int contact, double sign, std::int64_t to);
+  static Geoms geoms_of(const mjModel* m, const std::string& name);
+
+  std::vector<Sensor> sensors_;
+  std::vector<double> pressure_;  ///< [num_envs][count] N, sum of the normal forces
+};
+
+}  // namespace stickslip::mujoco
