@@ -36,6 +36,9 @@ def leader_of(W: Any, M: Any, J: Any, engine: Any, v_free: Any) -> str:
         for name, value in (("W", W), ("M", M), ("J", J)):
             if value is not None:
                 raise ValueError(f"{name}: expected None because engine is given")
+        for name, value in (("M", engine.M), ("J", engine.J)):
+            if value is None:
+                raise ValueError(f"engine.{name}: expected an array, got None")
         for group in (("M_rownnz", "M_rowadr", "M_colind"), ("J_rownnz", "J_rowadr", "J_colind")):
             absent = [name for name in group if getattr(engine, name) is None]
             if absent and len(absent) < len(group):

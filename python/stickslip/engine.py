@@ -16,12 +16,13 @@ class EngineMechanism:
     """
 
     nv: int  #: degrees of freedom
-    M: Any  #: (E, nv, nv); or (E, nC) values with the sparsity of the next three
-    J: Any  #: (E, rows, ld), ld >= nv; or (E, 1, nnz) or (E, nnz) values, with the J_... below
-    M_rownnz: Any = None  #: (nv,) number of values of each row of M's lower triangle, diagonal last
+    M: Any  #: (E, nv, nv); or (E, nC) values of its lower triangle, with the next three
+    M_rownnz: Any = None  #: (nv,) number of values of each row, the diagonal last
     M_rowadr: Any = None  #: (nv,) place of its first value
     M_colind: Any = None  #: (nC,) columns
-    J_rownnz: Any = None  #: (E, rows) number of values of each row of J; their columns differ
+    #: (E, rows, ld), ld >= nv; or (E, 1, nnz) or (E, nnz) values, with the next three
+    J: Any = None
+    J_rownnz: Any = None  #: (E, rows) number of values of each row; their columns differ
     J_rowadr: Any = None  #: (E, rows) place of its first value
-    J_colind: Any = None  #: of the shape of J
+    J_colind: Any = None  #: columns, of the shape of J
     row_of: Any = None  #: (E, n) the row of J of each row of the problem; None: the same
