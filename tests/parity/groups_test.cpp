@@ -7,6 +7,7 @@
 #include "tests/support/cases.hpp"
 #include "tests/support/dyadic.hpp"
 #include "tests/support/dyadic_mechanism.hpp"
+#include "tests/support/engine_arrays.hpp"
 #include "tests/support/env_runner.hpp"
 #include "tests/support/results.hpp"
 
@@ -55,13 +56,25 @@ kernels::PermutedGroup<1> permuted(std::uint32_t seed) {
   return group;
 }
 
-/// Solves mechanisms one by one with run(env, scratch, step).
+enum class Stored { dense, by_an_engine, compressed };
+
+/// Where the matrices of the mechanisms are read.
+kernels::MatrixSource<double> source_of(support::DyadicMechanisms<double>& m,
+                                        const support::EngineArrays& arrays, Stored stored) {
+  if (stored == Stored::dense) return stickslip::source_of(m.step());
+  const MechanismStep<double> step = m.step();
+  return stickslip::source_of(
+      EngineStep{arrays.view(stored == Stored::compressed), step.v_free, step.v_next});
+}
+
+/// Solves mechanisms with run(problem, result, source, memory).
 template <class Real, class Factor, class Run>
-std::vector<std::uint64_t> run_mechanisms(const SolveOptions& options, Run run) {
+std::vector<std::uint64_t> run_mechanisms(const SolveOptions& options, Stored stored, Run run) {
   support::DyadicMechanisms<double> m(kEnvs, options.law);
+  const support::EngineArrays arrays(m, kEnvs);
   Results results(kEnvs, m.kMaxRows);
   support::EnvMemory<Real, Factor, double> memory(m.kMaxRows, m.kMaxContacts, m.kDofs);
-  run(m.problem(), results.view(), m.step(), memory);
+  run(m.problem(), results.view(), source_of(m, arrays, stored), memory);
   std::vector<std::uint64_t> out;
   for (int env = 0; env < kEnvs; ++env) {
     out.push_back(results.hash(env, m.rows(env)));
@@ -90,28 +103,33 @@ class Groups : public testing::TestWithParam<support::Case> {
   void expect_same_bits_of_mechanisms() {
     const SolveOptions options = GetParam().options();
     const auto expected = run_mechanisms<Real, Factor>(
-        options, [&](const auto& problem, const auto& result, const auto& step, auto&) {
+        options, Stored::dense,
+        [&](const auto& problem, const auto& result, const auto& source, auto&) {
           Workspace workspace(problem.max_rows, problem.max_contacts, 1);
-          solve_mechanism(step, problem, result, options, workspace);
+          solve_mechanism(source.step, problem, result, options, workspace);
         });
     const auto on = [&](const auto& group) {
-      return [&](const auto& problem, const auto& result, const auto& step, auto& memory) {
+      return [&](const auto& problem, const auto& result, const auto& source, auto& memory) {
         for (int env = 0; env < kEnvs; ++env) {
           kernels::solve_env<Real, Factor>(group, problem, result, options, env, memory.scratch(),
-                                           kernels::Part::whole, source_of(step));
+                                           kernels::Part::whole, source);
         }
       };
     };
-    for (std::uint32_t seed : {1U, 2U, 17U}) {
-      EXPECT_EQ((run_mechanisms<Real, Factor>(options, on(permuted(seed)))), expected) << seed;
-    }
-    const auto threads = run_mechanisms<Real, Factor>(
-        options, [&](const auto& problem, const auto& result, const auto& step, auto& memory) {
-          kernels::run_lanes(3, [&](const kernels::ThreadGroup& group) {
-            on(group)(problem, result, step, memory);
+    for (const Stored stored : {Stored::dense, Stored::by_an_engine, Stored::compressed}) {
+      for (std::uint32_t seed : {1U, 2U, 17U}) {
+        EXPECT_EQ((run_mechanisms<Real, Factor>(options, stored, on(permuted(seed)))), expected)
+            << seed;
+      }
+      const auto threads = run_mechanisms<Real, Factor>(
+          options, stored,
+          [&](const auto& problem, const auto& result, const auto& source, auto& memory) {
+            kernels::run_lanes(3, [&](const kernels::ThreadGroup& group) {
+              on(group)(problem, result, source, memory);
+            });
           });
-        });
-    EXPECT_EQ(threads, expected);
+      EXPECT_EQ(threads, expected);
+    }
   }
 };
 
