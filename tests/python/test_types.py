@@ -26,11 +26,17 @@ strict = True
 warn_return_any = False
 mypy_path = {folder}
 cache_dir = {folder}/cache
-[mypy-stickslip._core,stickslip._gallery,stickslip.envs.*,stickslip.rl.*]
+[mypy-stickslip._core,stickslip._gallery,stickslip.envs.*,stickslip.rl.*,stickslip.newton,\
+stickslip.mjwarp.contact_sensors,stickslip.mjwarp.integrator,stickslip.mjwarp.look_ahead,\
+stickslip.mjwarp.problem_kernels,stickslip.mjwarp.recovery_kernels,stickslip.mjwarp.row_kernels,\
+stickslip.mjwarp.warm_start_kernels]
 ignore_errors = True
-[mypy-h5py.*,latex2mathml.*,mdit_py_plugins.*,mjviser.*,mujoco.*,rsl_rl.*,scipy.*,tensordict.*,\
+[mypy-h5py.*,jax.*,latex2mathml.*,mdit_py_plugins.*,mjviser.*,mujoco.*,rsl_rl.*,scipy.*,tensordict.*,\
 torch.*,trimesh.*,viser.*]
 ignore_missing_imports = True
+[mypy-mujoco_warp.*,newton.*,warp.*]
+ignore_missing_imports = True
+follow_imports = skip
 """
 HEADER = """
 import numpy as np

