@@ -14,7 +14,7 @@ SOURCES := $(shell find CMakeLists.txt cmake include kernels src bench/compare e
 # The editable installation lists the Python files: a folder changes when one is added or removed.
 FOLDERS := $(shell find python -type d -not -name __pycache__)
 
-.PHONY: setup demo test test-rl test-all docs wheel bench gpu-bundle gpu-emulate gpu-check format clean
+.PHONY: setup demo test test-rl test-adapters test-all docs wheel bench gpu-bundle gpu-emulate gpu-check format clean
 
 setup: .venv/built
 
@@ -57,7 +57,19 @@ gpu-emulate: setup .venv/test-dependencies
 test-rl: setup .venv/rl-dependencies
 	python -m pytest tests/rl
 
-test-all: test test-rl
+# The adapters to mujoco_warp, Newton, torch and JAX. The extension has JAX's part only if it is built
+# while JAX is installed.
+.venv/adapter-dependencies: .venv/test-dependencies pyproject.toml scripts/setup.sh
+	scripts/setup.sh adapters
+	rm -f .venv/built
+	$(MAKE) setup
+	touch $@
+
+test-adapters: setup .venv/adapter-dependencies
+	$(PYTEST) tests/adapters
+	scripts/adapter_environments.sh
+
+test-all: test test-rl test-adapters
 	$(PYTEST) -m pages tests/python
 	cmake --preset cuda
 	cmake --build --preset cuda --parallel $(JOBS)

@@ -1,4 +1,4 @@
-"""Prints requirements of pyproject.toml, one per line: `build` or the name of an extra."""
+"""Prints requirements of pyproject.toml, one per line: `build`, `dependencies` or the name of an extra."""
 
 import sys
 import tomllib
@@ -12,6 +12,8 @@ def main(groups: list[str]) -> None:
     for group in groups:
         if group == "build":
             print(*config["build-system"]["requires"], *project["dependencies"], sep="\n")
+        elif group == "dependencies":
+            print(*project["dependencies"], sep="\n")
         else:
             items = project["optional-dependencies"][group]
             # Other extras of this package, which is not on an index.

@@ -3,6 +3,7 @@
 #   scripts/setup.sh build    compiler tools, Eigen, Python packages of the library
 #   scripts/setup.sh test     in addition for the tests: pytest, linters, robot models
 #   scripts/setup.sh docs     in addition for `make docs`: Sphinx
+#   scripts/setup.sh adapters in addition for the adapters: mujoco_warp, Newton, torch, JAX
 #   scripts/setup.sh rl       in addition for training and pages: torch, rsl_rl, Ray, Chromium
 # As root, system packages come from apt; otherwise equivalents come from PyPI into .venv, and
 # GoogleTest and Google Benchmark are built from third_party/.
@@ -113,6 +114,12 @@ docs_tools() {
   pip_install -r .venv/docs-requirements.txt
 }
 
+adapter_tools() {
+  .venv/bin/python scripts/requirements.py mjwarp newton torch jax >.venv/adapter-requirements.txt
+  say "packages of pyproject.toml: $(tr '\n' ' ' <.venv/adapter-requirements.txt)"
+  pip_install -r .venv/adapter-requirements.txt
+}
+
 rl_tools() {
   .venv/bin/python scripts/requirements.py rl view >.venv/rl-requirements.txt
   say "packages of pyproject.toml: $(tr '\n' ' ' <.venv/rl-requirements.txt)"
@@ -129,5 +136,6 @@ case $what in
   test) test_tools ;;
   docs) docs_tools ;;
   rl) rl_tools ;;
-  *) say "unknown argument '$what': build, test, docs or rl"; exit 2 ;;
+  adapters) adapter_tools ;;
+  *) say "unknown argument '$what': build, test, docs, rl or adapters"; exit 2 ;;
 esac

@@ -73,6 +73,7 @@ ProblemBatch<ffi::NativeType<T>> view(const Operands<T>& in) {
   p.num_envs = std::int32_t(num_envs);
   p.max_rows = std::int32_t(n);
   p.max_contacts = width(in.dims.dimensions());
+  require(width(in.counts.dimensions()) == 4, "counts", "4 columns", "another number");
   const auto shape = slots("counts", in.counts, num_envs, 4);
   p.shape = {reinterpret_cast<const EnvShape*>(shape.data), shape.stride / 4};
   p.dims = slots("dims", in.dims, num_envs, kAny);

@@ -24,12 +24,13 @@ from stickslip.mjwarp.results import StepResult
 from stickslip.mjwarp.row_kernels import judge_capacity, take_overflow
 from stickslip.mjwarp.warm_start import WarmStart
 
-_GIVEN = ("M", "J", "b", "mu", "R", "lo", "hi", "v_free")
+_GIVEN = ("b", "mu", "R", "lo", "hi", "v_free")
 _NUMBERS = ("status", "iterations", "rows_needed", "overflow")
 _MODULES = tuple(
     f"stickslip.mjwarp.{name}"
     for name in (
         "row_kernels",
+        "problem_kernels",
         "look_ahead",
         "integrator",
         "warm_start_kernels",
@@ -90,18 +91,18 @@ class ConstraintSolver:
             "law": self.law, "solver": solver, "precision": number, "tol": tol,
             "options": options, "threads": threads,
         }  # fmt: skip
-        self._allocate(m, d, wp.float32 if number == Precision.float else wp.float64)
+        self._allocate(m, d)
         self._compile()
 
-    def _allocate(self, m: Any, d: Any, real: type) -> None:
+    def _allocate(self, m: Any, d: Any) -> None:
         rigid = self.law != Law.convex
-        problem = self._problem = Problem(m, d, real, rigid, self.contact)
+        problem = self._problem = Problem(m, d, rigid, self.contact)
         arrays = problem.arrays
-        self._start = WarmStart(d, real)
+        self._start = WarmStart(d)
         self.look_ahead = LookAhead(m, d, self.contact.contact_margin) if rigid else None
         self._integrator = IntegratorMatrix(m, d) if rigid else None
         with wp.ScopedDevice(self._device):
-            arrays["gap"] = self.look_ahead.gap if self.look_ahead else wp.zeros(1, dtype=float)
+            self._gap = self.look_ahead.gap if self.look_ahead else wp.zeros(1, dtype=float)
             self._before = wp.zeros(d.nworld, dtype=int)
             self.result = StepResult(
                 impulse=arrays["impulse"],
@@ -109,7 +110,6 @@ class ConstraintSolver:
                 residual=wp.zeros(d.nworld, dtype=wp.float64),
                 **{name: wp.zeros(d.nworld, dtype=int) for name in _NUMBERS},
             )
-        arrays["status"] = self.result.status
         self._bound: BoundSolver[Any] | None = None
         self._recovery: Recovery | None = None
         if not d.njmax or not m.nv:
@@ -118,6 +118,7 @@ class ConstraintSolver:
         out = {name: getattr(self.result, name) for name in names} | {"v_next": arrays["v_next"]}
         self._bound = BoundSolver(
             **{name: arrays[name] for name in _GIVEN},
+            engine=problem.engine,
             dims=problem.rows.dims,
             counts=problem.rows.counts,
             warm_start=self._start.start,
@@ -125,13 +126,12 @@ class ConstraintSolver:
             **self._settings,
         )
         if rigid:
-            shared = arrays | {"dims": problem.rows.dims}
-            self._recovery = Recovery(d, real, shared, **self._settings)
+            self._recovery = Recovery(d, problem, **self._settings)
 
     def _compile(self) -> None:
         # Warp compiles at the first launch, which must not happen during a capture.
         block = 256 if self._device.is_cuda else 1
-        for module in (self._problem.kernels.module, *_MODULES):
+        for module in _MODULES:
             wp.load_module(module, device=self._device, block_dim=block)
 
     def require(self, m: Any, d: Any) -> None:
@@ -168,13 +168,13 @@ class ConstraintSolver:
             wp.copy(d.efc.Ma, d.qfrc_smooth)
             d.solver_niter.zero_()
             return
-        rows, arrays, out = self._problem.rows, self._problem.arrays, self.result
+        problem, out = self._problem, self.result
         stream = wp.get_stream(self._device) if self._device.is_cuda else None
         self._gather(m, d)
         self._bound(stream)
-        self._start.remember(d, int(Status.solved), rows, out.impulse, out.status)
+        self._start.remember(d, int(Status.solved), problem.rows, out.impulse, out.status)
         if self._recovery:
-            self._recovery.solve(m, d, rows, arrays, stream)
+            self._recovery.solve(m, d, problem, self._gap, out.status, stream)
         self._scatter(m, d)
 
     def move(self, m: Any, d: Any) -> None:
@@ -195,8 +195,8 @@ class ConstraintSolver:
         problem.rows.map(d)
         enabled = self._warm and not int(m.opt.disableflags) & DisableBit.WARMSTART
         self._start.recall(d, enabled, problem.rows.row_of, problem.rows.contact_of)
-        recovering = self._recovery.b if self._recovery else problem.arrays["Ja"]
-        problem.gather(m, d, M, a_free, problem.arrays["gap"], recovering)
+        recovering = self._recovery.b if self._recovery else problem.arrays["b"]
+        problem.gather(m, d, M, a_free, self._gap, recovering)
 
     def _scatter(self, m: Any, d: Any) -> None:
         self._problem.scatter(m, d)

@@ -7,39 +7,49 @@ from typing import Any
 import numpy as np
 import warp as wp
 
+from stickslip.engine import EngineMechanism
+from stickslip.mjwarp import problem_kernels as kernels
 from stickslip.mjwarp.contact_model import ContactModel
-from stickslip.mjwarp.problem_kernels import problem_kernels
 from stickslip.mjwarp.rows import Rows
 
 
 class Problem:
-    """Problems of (m, d) in numbers of type `real`. `rigid`: at velocity level (N s), or else at
-    acceleration level (N).
+    """Problems of (m, d). `rigid`: at velocity level (N s), or else at acceleration level (N).
 
     `arrays` has those of `BoundSolver`, by the names of its arguments, with n = d.njmax; also
-    Ja (nworld, n), v_next (nworld, nv) and impulse (nworld, n).
+    v_next (nworld, nv) and impulse (nworld, n). `engine`: M, and J where mujoco_warp has it.
     """
 
-    def __init__(self, m: Any, d: Any, real: type, rigid: bool, contact: ContactModel) -> None:
+    def __init__(self, m: Any, d: Any, rigid: bool, contact: ContactModel) -> None:
         worlds, n, nv = d.nworld, d.njmax, m.nv
-        self.kernels, self.rigid, self.rows = problem_kernels(real), rigid, Rows(d)
+        self.rigid, self.rows = rigid, Rows(d)
         p = self.rows.dims.shape[1]
         shapes = {
-            "M": (nv, nv), "J": (n, nv), "b": (n,), "R": (n,), "lo": (n,), "hi": (n,), "Ja": (n,),
-            "mu": (max(min(5 * p, 5 * n // 6), 1),), "v_free": (nv,), "v_next": (nv,),
-            "impulse": (n,),
+            "b": n, "R": n, "lo": n, "hi": n, "mu": max(min(5 * p, 5 * n // 6), 1), "v_free": nv,
+            "v_next": nv, "impulse": n,
         }  # fmt: skip
-        addresses, numbers = m.M_rowadr.numpy(), m.M_rownnz.numpy()
-        columns = [m.M_colind.numpy()[a : a + k] for a, k in zip(addresses, numbers, strict=True)]
-        rows = np.repeat(np.arange(nv), numbers).astype(np.int32)
         model = [contact.restitution, contact.v_rest, contact.v_max, contact.compliance]
         with wp.ScopedDevice(d.qacc.device):
             self.arrays: dict[str, Any] = {
-                name: wp.zeros((worlds, *shape), dtype=real) for name, shape in shapes.items()
+                name: wp.zeros((worlds, size), dtype=wp.float64) for name, size in shapes.items()
             }
-            self._model = wp.array(model, dtype=real)
-            self._i_of = wp.array(rows, dtype=int)
-            self._j_of = wp.array(np.concatenate(columns or [rows]).astype(np.int32), dtype=int)
+            self._model = wp.array(model, dtype=wp.float64)
+            self._M = wp.empty_like(d.M)
+            self._full = [wp.array(values, dtype=int) for values in _full_rows(m)]
+        compressed = (
+            {name: getattr(d.efc, name) for name in ("J_rownnz", "J_rowadr", "J_colind")}
+            if m.is_sparse
+            else {}
+        )
+        self.engine = EngineMechanism(
+            nv, M=self._M, M_rownnz=m.M_rownnz, M_rowadr=m.M_rowadr, M_colind=m.M_colind,
+            J=d.efc.J, **compressed, row_of=self.rows.row_of,
+        )  # fmt: skip
+
+    def jacobian(self, m: Any, d: Any) -> list[Any]:
+        """The arguments of kernels that read J."""
+        efc = d.efc
+        return [int(m.is_sparse), efc.J_rownnz, efc.J_rowadr, efc.J_colind, efc.J]
 
     def gather(self, m: Any, d: Any, M: Any, a_free: Any, gap: Any, recovering: Any) -> None:
         """Fills the arrays. `rows` are mapped already.
@@ -47,25 +57,16 @@ class Problem:
         M, a_free: (nworld, nC), (nworld, nv) of the formulation. gap: (naconmax,), m. recovering:
         (nworld, n) is filled with the free velocities that recover from overlap, m/s.
         """
-        kernels, a, rows, efc, c = self.kernels, self.arrays, self.rows, d.efc, d.contact
-        entries = d.nworld, self._i_of.size
-        wp.launch(kernels.gather_matrix, entries, [self._i_of, self._j_of, M, a["M"]])
-        wp.launch(
-            kernels.gather_jacobian,
-            (d.nworld, d.njmax),
-            [
-                int(m.is_sparse), m.nv, rows.row_of, efc.J_rownnz, efc.J_rowadr, efc.J_colind,
-                efc.J, a_free, a["J"], a["Ja"],
-            ],
-        )  # fmt: skip
+        a, rows, efc, c = self.arrays, self.rows, d.efc, d.contact
+        wp.copy(self._M, M)
         wp.launch(
             kernels.gather_sides,
             (d.nworld, d.njmax),
             [
                 int(self.rigid), m.opt.timestep, rows.counts, rows.row_of, rows.contact_of,
                 efc.type, efc.id, efc.D, efc.vel, efc.aref, efc.frictionloss, c.efc_address,
-                _as_floats(c.friction), gap, self._model, a["Ja"], a["b"], a["R"], a["lo"],
-                a["hi"], a["mu"], recovering,
+                _as_floats(c.friction), gap, self._model, a_free, *self.jacobian(m, d),
+                a["b"], a["R"], a["lo"], a["hi"], a["mu"], recovering,
             ],
         )  # fmt: skip
         wp.launch(
@@ -79,18 +80,35 @@ class Problem:
         a = self.arrays
         d.efc.force.zero_()  # also of rows that were left out
         wp.launch(
-            self.kernels.scatter_rows,
+            kernels.scatter_rows,
             (d.nworld, d.njmax),
             [int(self.rigid), m.opt.timestep, self.rows.row_of, a["impulse"], d.efc.force],
         )
         wp.launch(
-            self.kernels.scatter_dofs,
+            kernels.scatter_dofs,
             (d.nworld, m.nv),
             [
-                int(self.rigid), m.opt.timestep, self.rows.used, a["J"], a["impulse"],
-                a["v_next"], d.qfrc_smooth, d.qfrc_constraint, d.efc.Ma, d.qacc,
+                int(self.rigid), m.opt.timestep, self._M, *self._full, a["v_free"], a["v_next"],
+                d.qfrc_smooth, d.qfrc_constraint, d.efc.Ma, d.qacc,
             ],
         )  # fmt: skip
+
+
+def _full_rows(m: Any) -> tuple[Any, Any, Any, Any]:
+    """Rows of M with both triangles: first entry and number of entries of each row; place in M and
+    column of each entry."""
+    entries: list[list[tuple[int, int]]] = [[] for _ in range(m.nv)]
+    columns = m.M_colind.numpy()
+    for i, (first, count) in enumerate(zip(m.M_rowadr.numpy(), m.M_rownnz.numpy(), strict=True)):
+        for k in range(first, first + count):
+            j = columns[k]
+            entries[i].append((k, j))
+            if j != i:
+                entries[j].append((k, i))
+    counts = np.array([len(row) for row in entries], np.int32)
+    flat = np.array([entry for row in entries for entry in row], np.int32).reshape(-1, 2)
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int32) if m.nv else counts
+    return starts, counts, flat[:, 0].copy(), flat[:, 1].copy()
 
 
 def _as_floats(friction: Any) -> Any:

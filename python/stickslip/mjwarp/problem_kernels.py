@@ -1,201 +1,147 @@
 """From mujoco_warp's arrays to the problem's, and back.
 
-Kernels for one type of numbers are made once and share a module, so that one compilation serves
-them. `rigid` selects the formulation: at velocity level (rigid laws), or at acceleration level
-(law "convex"). docs/mathematics.md §12 has both.
+M and J stay where they are: `BoundSolver` reads them. `rigid` selects the formulation: at velocity
+level (rigid laws), or at acceleration level (law "convex"). docs/mathematics.md §12 has both.
 """
 
-import functools
-from types import SimpleNamespace
+from typing import Any
 
 import warp as wp
 
-from stickslip.mjwarp.row_kernels import CONTACT_FRICTIONLESS
+from stickslip.mjwarp.row_kernels import CONTACT_FRICTIONLESS, real
 
 
-def module_of(real: type) -> str:
-    """Name of the module of Warp that all kernels for this type of numbers share."""
-    return f"stickslip.mjwarp.{real.__name__}"
+@wp.func
+def row_product(
+    w: int, i: int, sparse: int, rownnz: wp.array2d[int], rowadr: wp.array2d[int],
+    colind: wp.array3d[int], J: wp.array3d[float], x: wp.array2d[Any],
+):  # fmt: skip
+    # Row i of mujoco_warp's Jacobian times x.
+    total = real(0.0)
+    if sparse != 0:
+        address = rowadr[w, i]
+        for k in range(rownnz[w, i]):
+            column = colind[w, 0, address + k]
+            total += real(J[w, 0, address + k]) * real(x[w, column])
+    else:
+        for k in range(x.shape[1]):
+            total += real(J[w, i, k]) * real(x[w, k])
+    return total
 
 
-@functools.cache
-def problem_kernels(real: type) -> SimpleNamespace:
-    """The kernels that read and write numbers of type `real`, wp.float32 or wp.float64."""
-    gather = (_gather_jacobian, _gather_sides, _gather_matrix, _gather_free)
-    kernels = {make.__name__[1:]: make(real) for make in (*gather, _scatter_rows, _scatter_dofs)}
-    return SimpleNamespace(**kernels, module=kernels["gather_matrix"].module)
+@wp.func
+def biases(gap: real, before: real, free: real, h: real, rigid_model: wp.array[real]):
+    # What is added to the free normal velocity, of contact_model.hpp: closing_bias in the
+    # velocities, and what recovers in the positions. A compliant contact is a spring, and its
+    # gap is part of the law: contact_bias.
+    restitution, v_rest = rigid_model[0], rigid_model[1]
+    v_max, compliance = rigid_model[2], rigid_model[3]
+    recovering = wp.max(gap / h, -v_max)
+    compliant = compliance > real(0.0)
+    reach = wp.where(compliant, real(0.0), h * wp.min(free, before))
+    if restitution > real(0.0) and before < -v_rest and gap + reach < real(0.0):
+        bounce = restitution * before
+        recovering = wp.where(gap > real(0.0), bounce, wp.min(recovering, bounce))
+        return wp.vec2d(wp.where(compliant, recovering, bounce), recovering)
+    closing = wp.where(gap > real(-1e-10) or compliant, recovering, real(0.0))
+    return wp.vec2d(closing, recovering)
 
 
-def _gather_jacobian(real):
-    @wp.kernel(module=module_of(real), enable_backward=False)
-    def gather_jacobian(
-        sparse: int, nv: int, row_of: wp.array2d[int],
-        rownnz: wp.array2d[int], rowadr: wp.array2d[int], colind: wp.array3d[int],
-        efc_J: wp.array3d[float], a_free: wp.array2d[float],
-        J: wp.array3d[real], Ja: wp.array2d[real],
-    ):  # fmt: skip
-        w, row = wp.tid()
-        i = row_of[w, row]
-        if i < 0:
-            return
-        total = real(0.0)
-        if sparse != 0:
-            for k in range(nv):
-                J[w, row, k] = real(0.0)
-            address = rowadr[w, i]
-            for k in range(rownnz[w, i]):
-                column = colind[w, 0, address + k]
-                x = real(efc_J[w, 0, address + k])
-                J[w, row, column] = x
-                total += x * real(a_free[w, column])
-        else:
-            for k in range(nv):
-                x = real(efc_J[w, i, k])
-                J[w, row, k] = x
-                total += x * real(a_free[w, k])
-        Ja[w, row] = total
-
-    return gather_jacobian
-
-
-def _biases(real):
-    pair = wp.types.vector(2, real)
-
-    @wp.func
-    def biases(gap: real, before: real, free: real, h: real, rigid_model: wp.array[real]):
-        # What is added to the free normal velocity, of contact_model.hpp: closing_bias in the
-        # velocities, and what recovers in the positions. A compliant contact is a spring, and its
-        # gap is part of the law: contact_bias.
-        restitution, v_rest = rigid_model[0], rigid_model[1]
-        v_max, compliance = rigid_model[2], rigid_model[3]
-        recovering = wp.max(gap / h, -v_max)
-        compliant = compliance > real(0.0)
-        reach = wp.where(compliant, real(0.0), h * wp.min(free, before))
-        if restitution > real(0.0) and before < -v_rest and gap + reach < real(0.0):
-            bounce = restitution * before
-            recovering = wp.where(gap > real(0.0), bounce, wp.min(recovering, bounce))
-            return pair(wp.where(compliant, recovering, bounce), recovering)
-        closing = wp.where(gap > real(-1e-10) or compliant, recovering, real(0.0))
-        return pair(closing, recovering)
-
-    return biases
-
-
-def _gather_sides(real):
-    biases = _biases(real)
-
-    @wp.kernel(module=module_of(real), enable_backward=False)
-    def gather_sides(
-        rigid: int, timestep: wp.array[float],
-        counts: wp.array2d[int], row_of: wp.array2d[int], contact_of: wp.array2d[int],
-        efc_type: wp.array2d[int], efc_id: wp.array2d[int], efc_D: wp.array2d[float],
-        efc_vel: wp.array2d[float], efc_aref: wp.array2d[float], frictionloss: wp.array2d[float],
-        efc_address: wp.array2d[int], friction: wp.array2d[float], gap: wp.array[float],
-        rigid_model: wp.array[real], Ja: wp.array2d[real],
-        b: wp.array2d[real], R: wp.array2d[real], lo: wp.array2d[real], hi: wp.array2d[real],
-        mu: wp.array2d[real], recovering: wp.array2d[real],
-    ):  # fmt: skip
-        w, row = wp.tid()
-        i = row_of[w, row]
-        if i < 0:
-            return
-        h = real(timestep[w % timestep.shape[0]])
-        scale = real(1.0)
-        compliance = real(1.0) / real(efc_D[w, i])
-        side = Ja[w, row] - real(efc_aref[w, i])
-        more = real(0.0)
-        if rigid != 0:
-            scale = h
-            side = h * side
-            if efc_type[w, i] >= CONTACT_FRICTIONLESS:
-                before = real(efc_vel[w, i])  # J v and the velocity of moving surfaces
-                side = before + h * Ja[w, row]
-                compliance = real(0.0)
-                c = efc_id[w, i]
-                if i == efc_address[c, 0]:
-                    both = biases(real(gap[c]), before, side, h, rigid_model)
-                    side += both[0]
-                    more = both[1] - both[0]  # 0, or negative where there is overlap
-                    compliance = rigid_model[3]
-        b[w, row] = side
-        recovering[w, row] = side + more
-        R[w, row] = compliance
-        first_box = counts[w, 0] + counts[w, 1]
-        first_contact = first_box + counts[w, 2]
-        if row >= first_contact:
+@wp.kernel(enable_backward=False)
+def gather_sides(
+    rigid: int, timestep: wp.array[float],
+    counts: wp.array2d[int], row_of: wp.array2d[int], contact_of: wp.array2d[int],
+    efc_type: wp.array2d[int], efc_id: wp.array2d[int], efc_D: wp.array2d[float],
+    efc_vel: wp.array2d[float], efc_aref: wp.array2d[float], frictionloss: wp.array2d[float],
+    efc_address: wp.array2d[int], friction: wp.array2d[float], gap: wp.array[float],
+    rigid_model: wp.array[real], a_free: wp.array2d[float], sparse: int,
+    rownnz: wp.array2d[int], rowadr: wp.array2d[int], colind: wp.array3d[int],
+    J: wp.array3d[float],
+    b: wp.array2d[real], R: wp.array2d[real], lo: wp.array2d[real], hi: wp.array2d[real],
+    mu: wp.array2d[real], recovering: wp.array2d[real],
+):  # fmt: skip
+    w, row = wp.tid()
+    i = row_of[w, row]
+    if i < 0:
+        return
+    h = real(timestep[w % timestep.shape[0]])
+    scale = real(1.0)
+    compliance = real(1.0) / real(efc_D[w, i])
+    Ja = row_product(w, i, sparse, rownnz, rowadr, colind, J, a_free)
+    side = Ja - real(efc_aref[w, i])
+    more = real(0.0)
+    if rigid != 0:
+        scale = h
+        side = h * side
+        if efc_type[w, i] >= CONTACT_FRICTIONLESS:
+            before = real(efc_vel[w, i])  # J v and the velocity of moving surfaces
+            side = before + h * Ja
+            compliance = real(0.0)
             c = efc_id[w, i]
-            axis = i - efc_address[c, 0]
-            if axis > 0:
-                mu[w, row - first_contact - contact_of[w, row]] = real(friction[c, axis - 1])
-        elif row >= first_box:
-            hi[w, row - first_box] = scale * real(frictionloss[w, i])
-            lo[w, row - first_box] = -scale * real(frictionloss[w, i])
-
-    return gather_sides
-
-
-def _gather_matrix(real):
-    @wp.kernel(module=module_of(real), enable_backward=False)
-    def gather_matrix(
-        i_of: wp.array[int], j_of: wp.array[int], packed: wp.array2d[float], M: wp.array3d[real]
-    ):
-        w, k = wp.tid()
-        x = real(packed[w, k])
-        M[w, i_of[k], j_of[k]] = x
-        M[w, j_of[k], i_of[k]] = x
-
-    return gather_matrix
+            if i == efc_address[c, 0]:
+                both = biases(real(gap[c]), before, side, h, rigid_model)
+                side += both[0]
+                more = both[1] - both[0]  # 0, or negative where there is overlap
+                compliance = rigid_model[3]
+    b[w, row] = side
+    recovering[w, row] = side + more
+    R[w, row] = compliance
+    first_box = counts[w, 0] + counts[w, 1]
+    first_contact = first_box + counts[w, 2]
+    if row >= first_contact:
+        c = efc_id[w, i]
+        axis = i - efc_address[c, 0]
+        if axis > 0:
+            mu[w, row - first_contact - contact_of[w, row]] = real(friction[c, axis - 1])
+    elif row >= first_box:
+        hi[w, row - first_box] = scale * real(frictionloss[w, i])
+        lo[w, row - first_box] = -scale * real(frictionloss[w, i])
 
 
-def _gather_free(real):
-    @wp.kernel(module=module_of(real), enable_backward=False)
-    def gather_free(
-        rigid: int, timestep: wp.array[float], qvel: wp.array2d[float], a_free: wp.array2d[float],
-        v_free: wp.array2d[real],
-    ):  # fmt: skip
-        w, k = wp.tid()
-        free = real(a_free[w, k])
-        if rigid != 0:
-            free = real(qvel[w, k]) + real(timestep[w % timestep.shape[0]]) * free
-        v_free[w, k] = free
-
-    return gather_free
+@wp.kernel(enable_backward=False)
+def gather_free(
+    rigid: int, timestep: wp.array[float], qvel: wp.array2d[float], a_free: wp.array2d[float],
+    v_free: wp.array2d[real],
+):  # fmt: skip
+    w, k = wp.tid()
+    free = real(a_free[w, k])
+    if rigid != 0:
+        free = real(qvel[w, k]) + real(timestep[w % timestep.shape[0]]) * free
+    v_free[w, k] = free
 
 
-def _scatter_rows(real):
-    @wp.kernel(module=module_of(real), enable_backward=False)
-    def scatter_rows(
-        rigid: int, timestep: wp.array[float], row_of: wp.array2d[int],
-        impulse: wp.array2d[real], force: wp.array2d[float],
-    ):  # fmt: skip
-        w, row = wp.tid()
-        i = row_of[w, row]
-        if i < 0:
-            return
-        x = impulse[w, row]
-        if rigid != 0:
-            x = x / real(timestep[w % timestep.shape[0]])
-        force[w, i] = float(x)
-
-    return scatter_rows
+@wp.kernel(enable_backward=False)
+def scatter_rows(
+    rigid: int, timestep: wp.array[float], row_of: wp.array2d[int],
+    impulse: wp.array2d[real], force: wp.array2d[float],
+):  # fmt: skip
+    w, row = wp.tid()
+    i = row_of[w, row]
+    if i < 0:
+        return
+    x = impulse[w, row]
+    if rigid != 0:
+        x = x / real(timestep[w % timestep.shape[0]])
+    force[w, i] = float(x)
 
 
-def _scatter_dofs(real):
-    @wp.kernel(module=module_of(real), enable_backward=False)
-    def scatter_dofs(
-        rigid: int, timestep: wp.array[float], used: wp.array[int], J: wp.array3d[real],
-        impulse: wp.array2d[real], v_next: wp.array2d[real], qfrc_smooth: wp.array2d[float],
-        qfrc_constraint: wp.array2d[float], Ma: wp.array2d[float], qacc: wp.array2d[float],
-    ):  # fmt: skip
-        w, k = wp.tid()
-        force = real(0.0)
-        for row in range(used[w]):
-            force += J[w, row, k] * impulse[w, row]
-        if rigid != 0:
-            force = force / real(timestep[w % timestep.shape[0]])
-        else:
-            qacc[w, k] = float(v_next[w, k])
-        qfrc_constraint[w, k] = float(force)
-        Ma[w, k] = qfrc_smooth[w, k] + float(force)
-
-    return scatter_dofs
+@wp.kernel(enable_backward=False)
+def scatter_dofs(
+    rigid: int, timestep: wp.array[float], M: wp.array2d[float], address: wp.array[int],
+    count: wp.array[int], entry: wp.array[int], column: wp.array[int], v_free: wp.array2d[real],
+    v_next: wp.array2d[real], qfrc_smooth: wp.array2d[float], qfrc_constraint: wp.array2d[float],
+    Ma: wp.array2d[float], qacc: wp.array2d[float],
+):  # fmt: skip
+    # J^T r = M (v_next - v_free): M has fewer entries than J.
+    w, k = wp.tid()
+    force = real(0.0)
+    for e in range(address[k], address[k] + count[k]):
+        force += real(M[w, entry[e]]) * (v_next[w, column[e]] - v_free[w, column[e]])
+    if not wp.isfinite(force):
+        force = real(0.0)  # bad input, where nothing is solved
+    if rigid != 0:
+        force = force / real(timestep[w % timestep.shape[0]])
+    else:
+        qacc[w, k] = float(v_next[w, k])
+    qfrc_constraint[w, k] = float(force)
+    Ma[w, k] = qfrc_smooth[w, k] + float(force)

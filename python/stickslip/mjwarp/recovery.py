@@ -13,27 +13,30 @@ import warp as wp
 from mujoco_warp._src import forward
 
 from stickslip.bound import BoundSolver
-from stickslip.mjwarp.recovery_kernels import recovery_kernels, select_worlds
+from stickslip.mjwarp import recovery_kernels as kernels
+from stickslip.mjwarp.problem import Problem
 
 TOLERANCE = 1e-6  # m; the accuracy of MuJoCo's gaps between convex geoms
-_SHARED = ("M", "J", "mu", "R", "lo", "hi", "dims", "v_free")
+_SHARED = ("mu", "R", "lo", "hi", "v_free")
 
 
 class Recovery:
     """The second solve of a step. `b` (nworld, njmax), m/s: its free velocities."""
 
-    def __init__(self, d: Any, real: type, arrays: dict[str, Any], **options: Any) -> None:
+    def __init__(self, d: Any, problem: Problem, **options: Any) -> None:
+        arrays = problem.arrays
         worlds, n = arrays["b"].shape
         with wp.ScopedDevice(d.qacc.device):
-            self.b = wp.zeros((worlds, n), dtype=real)
+            self.b = wp.zeros((worlds, n), dtype=wp.float64)
             self._deep = wp.zeros(worlds, dtype=int)
             self._counts = wp.zeros((worlds, 4), dtype=int)
             self._v_next = wp.zeros_like(arrays["v_free"])
             self._status = wp.zeros(worlds, dtype=int)
             self._shift = wp.zeros_like(d.qvel)
-        self._kernels = recovery_kernels(real)
         self._bound = BoundSolver(
             **{name: arrays[name] for name in _SHARED},
+            engine=problem.engine,
+            dims=problem.rows.dims,
             b=self.b,
             counts=self._counts,
             warm_start=arrays["impulse"],
@@ -41,22 +44,24 @@ class Recovery:
             **options,
         )
 
-    def solve(self, m: Any, d: Any, rows: Any, arrays: dict[str, Any], stream: Any) -> None:
-        """After the first solve, whose arrays these are: finds how positions are to move."""
+    def solve(self, m: Any, d: Any, problem: Problem, gap: Any, status: Any, stream: Any) -> None:
+        """After the first solve: finds how positions are to move. gap: (naconmax,), m; status: of
+        that solve."""
+        rows, arrays = problem.rows, problem.arrays
         worlds, n = arrays["b"].shape
         self._deep.zero_()
         wp.launch(
-            self._kernels.mark_deep,
+            kernels.mark_deep,
             (worlds, n),
             [
-                TOLERANCE, m.opt.timestep, rows.row_of, d.efc.id, arrays["gap"], arrays["J"],
+                TOLERANCE, m.opt.timestep, rows.row_of, d.efc.id, gap, *problem.jacobian(m, d),
                 arrays["v_next"], arrays["b"], self.b, self._deep,
             ],
         )  # fmt: skip
-        wp.launch(select_worlds, worlds, [self._deep, arrays["status"], rows.counts, self._counts])
+        wp.launch(kernels.select_worlds, worlds, [self._deep, status, rows.counts, self._counts])
         self._bound(stream)
         wp.launch(
-            self._kernels.limit_shift,
+            kernels.limit_shift,
             worlds,
             [
                 m.opt.timestep, m.jnt_type, m.dof_jntid, rows.used, self._counts, self._status,

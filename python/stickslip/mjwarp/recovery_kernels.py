@@ -2,14 +2,12 @@
 
 # ruff: noqa: RUF046, UP018 - Warp: int(0) declares a variable that changes in loops
 
-import functools
-from types import SimpleNamespace
-
 import warp as wp
 from mujoco_warp._src.types import JointType
 
 from stickslip._core import Status
-from stickslip.mjwarp.problem_kernels import module_of
+from stickslip.mjwarp.problem_kernels import row_product
+from stickslip.mjwarp.row_kernels import real
 
 SOLVED = wp.constant(int(Status.solved))
 SLIDE = wp.constant(int(JointType.SLIDE))
@@ -32,70 +30,57 @@ def select_worlds(
             selected[w, k] = counts[w, k]
 
 
-@functools.cache
-def recovery_kernels(real: type) -> SimpleNamespace:
-    """The kernels for numbers of type `real`, wp.float32 or wp.float64."""
-    return SimpleNamespace(mark_deep=_mark_deep(real), limit_shift=_limit_shift(real))
+@wp.kernel(enable_backward=False)
+def mark_deep(
+    tolerance: float, timestep: wp.array[float], row_of: wp.array2d[int],
+    efc_id: wp.array2d[int], gap: wp.array[float], sparse: int, rownnz: wp.array2d[int],
+    rowadr: wp.array2d[int], colind: wp.array3d[int], J: wp.array3d[float],
+    v_next: wp.array2d[real], b: wp.array2d[real], recovering: wp.array2d[real],
+    deep: wp.array[int],
+):  # fmt: skip
+    # Only normals of overlapping contacts have two biases.
+    w, row = wp.tid()
+    i = row_of[w, row]
+    if i < 0 or b[w, row] == recovering[w, row]:
+        return
+    speed = row_product(w, i, sparse, rownnz, rowadr, colind, J, v_next)
+    end = real(gap[efc_id[w, i]]) + real(timestep[w % timestep.shape[0]]) * speed
+    if end < -real(tolerance):
+        deep[w] = 1  # whichever thread writes it
 
 
-def _mark_deep(real):
-    @wp.kernel(module=module_of(real), enable_backward=False)
-    def mark_deep(
-        tolerance: float, timestep: wp.array[float], row_of: wp.array2d[int],
-        efc_id: wp.array2d[int], gap: wp.array[float], J: wp.array3d[real],
-        v_next: wp.array2d[real], b: wp.array2d[real], recovering: wp.array2d[real],
-        deep: wp.array[int],
-    ):  # fmt: skip
-        # Only normals of overlapping contacts have two biases.
-        w, row = wp.tid()
-        i = row_of[w, row]
-        if i < 0 or b[w, row] == recovering[w, row]:
-            return
-        speed = real(0.0)
-        for k in range(v_next.shape[1]):
-            speed += J[w, row, k] * v_next[w, k]
-        end = real(gap[efc_id[w, i]]) + real(timestep[w % timestep.shape[0]]) * speed
-        if end < -real(tolerance):
-            deep[w] = 1  # whichever thread writes it
-
-    return mark_deep
-
-
-def _limit_shift(real):
-    @wp.kernel(module=module_of(real), enable_backward=False)
-    def limit_shift(
-        timestep: wp.array[float], jnt_type: wp.array[int], dof_jntid: wp.array[int],
-        used: wp.array[int], selected: wp.array2d[int], status: wp.array[int],
-        b: wp.array2d[real], recovering: wp.array2d[real], v_next: wp.array2d[real],
-        v_recovering: wp.array2d[real], shift: wp.array2d[float],
-    ):  # fmt: skip
-        # One thread per world. Where a gap hardly depends on the joints, the linear gap asks for
-        # any motion, so motions are limited.
-        w = wp.tid()
-        rows = selected[w, 0] + selected[w, 1] + selected[w, 2] + selected[w, 3]
-        valid = rows > 0 and status[w] == SOLVED
-        missing = real(0.0)  # m/s
+@wp.kernel(enable_backward=False)
+def limit_shift(
+    timestep: wp.array[float], jnt_type: wp.array[int], dof_jntid: wp.array[int],
+    used: wp.array[int], selected: wp.array2d[int], status: wp.array[int],
+    b: wp.array2d[real], recovering: wp.array2d[real], v_next: wp.array2d[real],
+    v_recovering: wp.array2d[real], shift: wp.array2d[float],
+):  # fmt: skip
+    # One thread per world. Where a gap hardly depends on the joints, the linear gap asks for
+    # any motion, so motions are limited.
+    w = wp.tid()
+    rows = selected[w, 0] + selected[w, 1] + selected[w, 2] + selected[w, 3]
+    valid = rows > 0 and status[w] == SOLVED
+    missing = real(0.0)  # m/s
+    if valid:
+        for row in range(used[w]):
+            missing = wp.max(missing, b[w, row] - recovering[w, row])
+    most_turn = real(MOST_TURN) / real(timestep[w % timestep.shape[0]])
+    most_shift = real(MOST_SHIFT) * missing
+    share = real(1.0)
+    first = int(0)
+    for k in range(shift.shape[1]):
+        joint = dof_jntid[k]
+        if k == 0 or dof_jntid[k - 1] != joint:
+            first = k
+        x = real(0.0)
         if valid:
-            for row in range(used[w]):
-                missing = wp.max(missing, b[w, row] - recovering[w, row])
-        most_turn = real(MOST_TURN) / real(timestep[w % timestep.shape[0]])
-        most_shift = real(MOST_SHIFT) * missing
-        share = real(1.0)
-        first = int(0)
-        for k in range(shift.shape[1]):
-            joint = dof_jntid[k]
-            if k == 0 or dof_jntid[k - 1] != joint:
-                first = k
-            x = real(0.0)
-            if valid:
-                x = v_recovering[w, k] - v_next[w, k]
-            shift[w, k] = float(x)
-            most = most_turn
-            if jnt_type[joint] == SLIDE or (jnt_type[joint] == FREE_JOINT and k - first < 3):
-                most = most_shift
-            if wp.abs(x) > most:
-                share = wp.min(share, most / wp.abs(x))
-        for k in range(shift.shape[1]):
-            shift[w, k] = shift[w, k] * float(share)
-
-    return limit_shift
+            x = v_recovering[w, k] - v_next[w, k]
+        shift[w, k] = float(x)
+        most = most_turn
+        if jnt_type[joint] == SLIDE or (jnt_type[joint] == FREE_JOINT and k - first < 3):
+            most = most_shift
+        if wp.abs(x) > most:
+            share = wp.min(share, most / wp.abs(x))
+    for k in range(shift.shape[1]):
+        shift[w, k] = shift[w, k] * float(share)

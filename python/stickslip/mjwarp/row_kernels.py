@@ -10,6 +10,8 @@ world does not depend on the others.
 import warp as wp
 from mujoco_warp._src.types import ConstraintType
 
+real = wp.float64  # of the problems; mujoco_warp's own numbers are float32
+
 EQUALITY = wp.constant(int(ConstraintType.EQUALITY))
 FRICTION_DOF = wp.constant(int(ConstraintType.FRICTION_DOF))
 FRICTION_TENDON = wp.constant(int(ConstraintType.FRICTION_TENDON))

@@ -11,26 +11,25 @@ from typing import Any
 
 import warp as wp
 
-from stickslip.mjwarp.warm_start_kernels import forget, warm_start_kernels
+from stickslip.mjwarp import warm_start_kernels as kernels
 
 
 class WarmStart:
     """`start` (nworld, njmax), where the next solve starts, in the order of the problem's rows."""
 
-    def __init__(self, d: Any, real: type) -> None:
-        self._kernels = warm_start_kernels(real)
+    def __init__(self, d: Any) -> None:
         shape = (d.nworld, d.njmax)
         with wp.ScopedDevice(d.qacc.device):
-            self.start = wp.zeros(shape, dtype=real)
+            self.start = wp.zeros(shape, dtype=wp.float64)
             self._key, self._kept_key = (wp.zeros(shape, dtype=wp.vec4i) for _ in range(2))
-            self._kept_impulse = wp.zeros(shape, dtype=real)
+            self._kept_impulse = wp.zeros(shape, dtype=wp.float64)
             self._kept = wp.zeros(d.nworld, dtype=int)
             self._kept_time = wp.zeros(d.nworld, dtype=float)
 
     def recall(self, d: Any, enabled: bool, row_of: Any, contact_of: Any) -> None:
         c, efc = d.contact, d.efc
         wp.launch(
-            self._kernels.recall,
+            kernels.recall,
             row_of.shape,
             [
                 int(enabled), d.time, row_of, contact_of, efc.type, efc.id, c.efc_address, c.geom,
@@ -42,7 +41,7 @@ class WarmStart:
     def remember(self, d: Any, solved: int, rows: Any, impulse: Any, status: Any) -> None:
         c = d.contact
         wp.launch(
-            self._kernels.remember,
+            kernels.remember,
             rows.row_of.shape,
             [
                 solved, d.time, status, rows.used, rows.row_of, rows.contact_of, d.efc.id,
@@ -56,4 +55,4 @@ class WarmStart:
         if mask is None:
             self._kept.zero_()
         else:
-            wp.launch(forget, self._kept.shape[0], [mask, self._kept])
+            wp.launch(kernels.forget, self._kept.shape[0], [mask, self._kept])

@@ -2,13 +2,9 @@
 
 # ruff: noqa: RUF046, UP018 - Warp: int(0) declares a variable that changes in loops
 
-import functools
-from types import SimpleNamespace
-
 import warp as wp
 
-from stickslip.mjwarp.problem_kernels import module_of
-from stickslip.mjwarp.row_kernels import CONTACT_FRICTIONLESS
+from stickslip.mjwarp.row_kernels import CONTACT_FRICTIONLESS, real
 
 
 @wp.func
@@ -46,94 +42,78 @@ def forget(mask: wp.array[wp.bool], kept: wp.array[int]):
         kept[w] = 0
 
 
-@functools.cache
-def warm_start_kernels(real: type) -> SimpleNamespace:
-    """The kernels for impulses of type `real`, wp.float32 or wp.float64."""
-    turn = _turn(real)
-    return SimpleNamespace(recall=_recall(real, turn), remember=_remember(real, turn))
-
-
-def _turn(real):
-    @wp.func
-    def turn(
-        w: int, start: int, dim: int, axes: wp.mat33, to_world: bool, row: int,
-        source: wp.array2d[real], target: wp.array2d[real],
-    ):  # fmt: skip
-        # A contact's rows from row `start` of `source`, in its frame or the world's, to `target`.
-        for first in range(0, dim, 3):
-            if first + 3 > dim:  # torsion alone
-                target[w, row + first] = source[w, start + first]
-            else:
-                for k in range(3):
-                    x = real(0.0)
-                    for j in range(3):
-                        a = wp.where(to_world, axes[j, k], axes[k, j])
-                        x += real(a) * source[w, start + first + j]
-                    target[w, row + first + k] = x
-
-    return turn
-
-
-def _recall(real, turn):
-    @wp.kernel(module=module_of(real), enable_backward=False)
-    def recall(
-        enabled: int, time: wp.array[float], row_of: wp.array2d[int], contact_of: wp.array2d[int],
-        efc_type: wp.array2d[int], efc_id: wp.array2d[int], efc_address: wp.array2d[int],
-        geom: wp.array[wp.vec2i], collisionid: wp.array[int], frame: wp.array[wp.mat33],
-        dim: wp.array[int], kept: wp.array[int], kept_time: wp.array[float],
-        kept_key: wp.array2d[wp.vec4i], kept_impulse: wp.array2d[real],
-        key: wp.array2d[wp.vec4i], start: wp.array2d[real],
-    ):  # fmt: skip
-        w, row = wp.tid()
-        i = row_of[w, row]
-        if i < 0:
-            return
-        key[w, row] = key_of(w, i, efc_type, efc_id, efc_address, geom, collisionid)
-        n = kept[w]
-        if enabled == 0 or n == 0 or not time[w] > kept_time[w]:
-            start[w, row] = real(0.0)
-            return
-        c = int(-1)
-        if contact_of[w, row] > 0:
-            c = efc_id[w, i]
-            if i != efc_address[c, 0]:
-                return  # the normal's thread writes the whole block
-        found = find(w, row, n, key[w, row], kept_key)
-        if found < 0:
-            start[w, row] = real(0.0)
-            if c >= 0:
-                for k in range(1, dim[c]):
-                    start[w, row + k] = real(0.0)
-        elif c < 0:
-            start[w, row] = kept_impulse[w, found]
+@wp.func
+def turn(
+    w: int, start: int, dim: int, axes: wp.mat33, to_world: bool, row: int,
+    source: wp.array2d[real], target: wp.array2d[real],
+):  # fmt: skip
+    # A contact's rows from row `start` of `source`, in its frame or the world's, to `target`.
+    for first in range(0, dim, 3):
+        if first + 3 > dim:  # torsion alone
+            target[w, row + first] = source[w, start + first]
         else:
-            turn(w, found, dim[c], frame[c], False, row, kept_impulse, start)
+            for k in range(3):
+                x = real(0.0)
+                for j in range(3):
+                    a = wp.where(to_world, axes[j, k], axes[k, j])
+                    x += real(a) * source[w, start + first + j]
+                target[w, row + first + k] = x
 
-    return recall
 
-
-def _remember(real, turn):
-    @wp.kernel(module=module_of(real), enable_backward=False)
-    def remember(
-        solved: int, time: wp.array[float], status: wp.array[int], used: wp.array[int],
-        row_of: wp.array2d[int], contact_of: wp.array2d[int], efc_id: wp.array2d[int],
-        efc_address: wp.array2d[int], frame: wp.array[wp.mat33], dim: wp.array[int],
-        key: wp.array2d[wp.vec4i], impulse: wp.array2d[real], kept: wp.array[int],
-        kept_time: wp.array[float], kept_key: wp.array2d[wp.vec4i], kept_impulse: wp.array2d[real],
-    ):  # fmt: skip
-        w, row = wp.tid()
-        if row == 0:
-            kept[w] = wp.where(status[w] == solved, used[w], 0)
-            kept_time[w] = time[w]
-        if row >= used[w]:
-            return
-        kept_key[w, row] = key[w, row]
-        if contact_of[w, row] == 0:
-            kept_impulse[w, row] = impulse[w, row]
-            return
-        i = row_of[w, row]
+@wp.kernel(enable_backward=False)
+def recall(
+    enabled: int, time: wp.array[float], row_of: wp.array2d[int], contact_of: wp.array2d[int],
+    efc_type: wp.array2d[int], efc_id: wp.array2d[int], efc_address: wp.array2d[int],
+    geom: wp.array[wp.vec2i], collisionid: wp.array[int], frame: wp.array[wp.mat33],
+    dim: wp.array[int], kept: wp.array[int], kept_time: wp.array[float],
+    kept_key: wp.array2d[wp.vec4i], kept_impulse: wp.array2d[real],
+    key: wp.array2d[wp.vec4i], start: wp.array2d[real],
+):  # fmt: skip
+    w, row = wp.tid()
+    i = row_of[w, row]
+    if i < 0:
+        return
+    key[w, row] = key_of(w, i, efc_type, efc_id, efc_address, geom, collisionid)
+    n = kept[w]
+    if enabled == 0 or n == 0 or not time[w] > kept_time[w]:
+        start[w, row] = real(0.0)
+        return
+    c = int(-1)
+    if contact_of[w, row] > 0:
         c = efc_id[w, i]
-        if i == efc_address[c, 0]:
-            turn(w, row, dim[c], frame[c], True, row, impulse, kept_impulse)
+        if i != efc_address[c, 0]:
+            return  # the normal's thread writes the whole block
+    found = find(w, row, n, key[w, row], kept_key)
+    if found < 0:
+        start[w, row] = real(0.0)
+        if c >= 0:
+            for k in range(1, dim[c]):
+                start[w, row + k] = real(0.0)
+    elif c < 0:
+        start[w, row] = kept_impulse[w, found]
+    else:
+        turn(w, found, dim[c], frame[c], False, row, kept_impulse, start)
 
-    return remember
+
+@wp.kernel(enable_backward=False)
+def remember(
+    solved: int, time: wp.array[float], status: wp.array[int], used: wp.array[int],
+    row_of: wp.array2d[int], contact_of: wp.array2d[int], efc_id: wp.array2d[int],
+    efc_address: wp.array2d[int], frame: wp.array[wp.mat33], dim: wp.array[int],
+    key: wp.array2d[wp.vec4i], impulse: wp.array2d[real], kept: wp.array[int],
+    kept_time: wp.array[float], kept_key: wp.array2d[wp.vec4i], kept_impulse: wp.array2d[real],
+):  # fmt: skip
+    w, row = wp.tid()
+    if row == 0:
+        kept[w] = wp.where(status[w] == solved, used[w], 0)
+        kept_time[w] = time[w]
+    if row >= used[w]:
+        return
+    kept_key[w, row] = key[w, row]
+    if contact_of[w, row] == 0:
+        kept_impulse[w, row] = impulse[w, row]
+        return
+    i = row_of[w, row]
+    c = efc_id[w, i]
+    if i == efc_address[c, 0]:
+        turn(w, row, dim[c], frame[c], True, row, impulse, kept_impulse)

@@ -1,0 +1,198 @@
+"""Checks of the arguments of stickslip.torch, also while torch compiles what calls it."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from stickslip import _arrays as check
+from stickslip import _settings
+from stickslip._settings import MOST_ROWS, Settings, is_per_contact
+from stickslip.contact import SolveOptions
+
+_OPTIONS = tuple(field.name for field in fields(SolveOptions))
+_FLOATS = (torch.float32, torch.float64)
+
+
+def settings_of(*arguments: Any) -> Settings | Constants:
+    """`stickslip._settings.settings_of`, whose result depends on no tensor's contents."""
+    if torch.compiler.is_compiling():
+        return Constants(*_constants(*[_constant(value) for value in arguments]))
+    return _settings.settings_of(*arguments)
+
+
+class Constants(NamedTuple):
+    """What `solve` reads of `Settings`. torch's compiler cannot read an object of that class."""
+
+    text: str
+    kinds: tuple[int, int, int]
+    contacts: int
+    tangential: int
+    ragged: bool
+    contact_of_row: tuple[int, ...]
+
+
+def _read(*arguments: Any) -> tuple[Any, ...]:
+    """`Constants` of the settings, while torch compiles: called then, and not by the graph."""
+    *others, options = arguments
+    options = SolveOptions(*options) if isinstance(options, tuple) else options
+    settings = _settings.settings_of(*others, options)
+    return tuple([getattr(settings, name) for name in Constants._fields])
+
+
+_compiler: Any = torch.compiler
+_constants = _compiler.assume_constant_result(_read)
+
+
+def _constant(value: Any) -> Any:
+    """What may be given to `_constants`. Numbers that have changed since the last call are symbols
+    of the graph unless they are made numbers: then another graph is compiled. Of options that the
+    compiled function creates, torch passes on the fields, but the object with defaults."""
+    if isinstance(value, SolveOptions):
+        return tuple([_constant(getattr(value, name)) for name in _OPTIONS])
+    if type(value) is float:
+        return float.fromhex(value.hex())
+    if type(value) is int:  # not bool, no enum
+        return operator.index(value)
+    return value
+
+
+def _require_tensor(name: str, value: Any) -> None:
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name}: expected a tensor, got {type(value).__name__}")
+    if value.requires_grad and torch.is_grad_enabled():
+        check.refuse_gradient(name, value)
+
+
+def sizes(W: Tensor) -> tuple[tuple[int, ...], int]:
+    """The axis of the environments, if there is one, and the number of rows."""
+    _require_tensor("W", W)
+    shape = tuple(W.shape)
+    if len(shape) not in (2, 3) or shape[-1] != shape[-2]:
+        raise ValueError(f"W: expected shape (E, n, n), or (n, n) for one problem, got {shape}")
+    if W.dtype not in _FLOATS:
+        raise TypeError(f"W: expected float32 or float64, got {_name(W.dtype)}")
+    return shape[:-2], shape[-1]
+
+
+def require(name: str, value: Any, W: Tensor, *allowed: tuple[int, ...]) -> None:
+    """Refuses what is not a tensor like W, of one of the allowed shapes (none: of any)."""
+    if not isinstance(value, Tensor) or value.requires_grad:
+        _require_tensor(name, value)
+    if value.dtype != W.dtype:
+        raise TypeError(f"{name}: expected {_name(W.dtype)}, as W has, got {_name(value.dtype)}")
+    if value.device != W.device:
+        _require_place(name, value, W)
+    if allowed and value.shape not in allowed:
+        expected = " or ".join(map(str, allowed))
+        raise ValueError(f"{name}: expected shape {expected}, got {tuple(value.shape)}")
+
+
+def _require_place(name: str, value: Tensor, W: Tensor) -> None:
+    if value.device != W.device:
+        raise ValueError(f"{name}: expected a tensor on {W.device}, as W is, got {value.device}")
+
+
+def _require_integers(name: str, value: Any, W: Tensor) -> None:
+    _require_tensor(name, value)
+    if value.dtype.is_floating_point or value.dtype.is_complex or value.dtype == torch.bool:
+        raise TypeError(f"{name}: expected integers, got {_name(value.dtype)}")
+    _require_place(name, value, W)
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def bounds(lo: Any, hi: Any, W: Tensor, lead: tuple[int, ...]) -> int:
+    """Columns of lo and hi."""
+    for name, value, other in (("lo", lo, "hi"), ("hi", hi, "lo")):
+        if value is None:
+            raise ValueError(f"{name}: expected a tensor because {other} is given, got None")
+        require(name, value, W)
+    if lo.dim() not in (1, 1 + len(lead)):
+        raise ValueError(
+            f"lo: expected shape {(*lead, 'n_box')} or ('n_box',), got {tuple(lo.shape)}"
+        )
+    n_box: int = lo.shape[-1]
+    require("lo", lo, W, (*lead, n_box), (n_box,))
+    require("hi", hi, W, (*lead, n_box), (n_box,))
+    return n_box
+
+
+def dimensions(
+    dims: Any, W: Tensor, lead: tuple[int, ...]
+) -> tuple[tuple[int, ...] | None, int | None, Tensor | None]:
+    """Dimensions as numbers; or the number of contacts, and a tensor of int32."""
+    if dims is None:
+        return None, None, None
+    if isinstance(dims, (list, tuple)):
+        return tuple(dims), None, None
+    if not isinstance(dims, Tensor):
+        raise TypeError(f"dims: expected a list of numbers or a tensor, got {type(dims).__name__}")
+    _require_integers("dims", dims, W)
+    shape = tuple(dims.shape)
+    if len(shape) not in (1, 1 + len(lead)) or shape[:-1] not in ((), lead):
+        raise ValueError(f"dims: expected shape {(*lead, 'p')} or ('p',), got {shape}")
+    return None, shape[-1], dims.clamp(-1, 7).to(torch.int32)
+
+
+def axes_of(counts: Any, W: Tensor, lead: tuple[int, ...]) -> int | None:
+    """Number of axes of `counts`."""
+    if counts is None:
+        return None
+    if not lead:
+        raise ValueError("counts: expected None because W is one problem, got a tensor")
+    _require_integers("counts", counts, W)
+    if counts.shape not in (lead, (*lead, 4)):
+        raise ValueError(
+            f"counts: expected shape {lead} or {(*lead, 4)}, got {tuple(counts.shape)}"
+        )
+    axes: int = counts.dim()
+    return axes
+
+
+def shapes(counts: Tensor | None, settings: Settings | Constants) -> Tensor | None:
+    """(E, 4) int32 free, nonneg, box rows and contacts; None where the settings have them."""
+    if counts is None:
+        return None
+    numbers = counts.clamp(-1, MOST_ROWS).to(torch.int32)
+    if counts.dim() == 2:
+        return numbers
+    kinds = [torch.full_like(numbers, number) for number in settings.kinds]
+    return torch.stack([*kinds, numbers], dim=1)
+
+
+def friction(
+    mu: Any, dims: Tensor | None, W: Tensor, lead: tuple[int, ...], settings: Settings | Constants
+) -> Tensor:
+    """One number per tangential row."""
+    require("mu", mu, W)
+    shape = tuple(mu.shape)
+    if shape == (*lead, settings.tangential) and settings.tangential != settings.contacts:
+        return mu
+    if not shape:
+        return mu.expand(settings.tangential)
+    if not is_per_contact(shape, lead, settings.contacts, settings.tangential, settings.ragged):
+        return mu
+    if dims is None:
+        indices = _indices if torch.compiler.is_compiling() else _kept_indices
+        return mu.index_select(-1, indices(settings.contact_of_row, mu.device))
+    # A tangential row belongs to the contact after those whose rows end before it.
+    ends = (dims - 1).clamp(min=0).cumsum(-1)
+    row = torch.arange(settings.tangential, device=mu.device)
+    contact = (ends[..., None, :] <= row[:, None]).sum(-1).clamp(max=max(settings.contacts - 1, 0))
+    shape = max(mu.shape[:-1], contact.shape[:-1], key=len)
+    return mu.expand(*shape, -1).gather(-1, contact.expand(*shape, -1))
+
+
+def _indices(numbers: tuple[int, ...], device: torch.device) -> Tensor:
+    return torch.tensor(numbers, dtype=torch.int64, device=device)
+
+
+_kept_indices = functools.lru_cache(maxsize=64)(_indices)  # torch warns of it in compiled functions

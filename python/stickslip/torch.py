@@ -1,0 +1,173 @@
+"""Solving batches of contact problems given as PyTorch tensors, also in compiled functions.
+
+`solve` takes tensors on the CPU or on a GPU; `BoundSolver` solves in place, for CUDA graphs
+(docs/torch.md).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+import stickslip
+from stickslip import _arrays as check
+from stickslip import _torch_op as op
+from stickslip._core import Law, Precision, Solver, Status
+from stickslip._torch_arguments import (
+    axes_of,
+    bounds,
+    dimensions,
+    friction,
+    require,
+    settings_of,
+    shapes,
+    sizes,
+)
+from stickslip._types import LawName, PrecisionName, SolverName
+from stickslip.contact import SolveOptions
+
+__all__ = ["BoundSolver", "Solution", "solve"]
+
+
+class Solution(NamedTuple):
+    """Impulses of a batch, and a verdict on each environment, as tensors on the device of W. For
+    one problem the axis of the environments is missing."""
+
+    impulse: Tensor  #: (E, n), N s; rows beyond an environment's own are 0
+    residual: Tensor  #: (E,) float64, m/s, measured in double, in every precision
+    integers: Tensor  #: (5, E) int32, what the properties return
+
+    @property
+    def status(self) -> Tensor:
+        """(E,) int32; compare with members of `stickslip.Status`."""
+        return self.integers[0]
+
+    @property
+    def iterations(self) -> Tensor:
+        """(E,) int32, sweeps and Newton steps together."""
+        return self.integers[1]
+
+    @property
+    def solver(self) -> Tensor:
+        """(E,) int32, the member of `stickslip.Solver` that produced the impulse."""
+        return self.integers[2]
+
+    @property
+    def rows_needed(self) -> Tensor:
+        """(E,) int32; more than n where the status is over_capacity."""
+        return self.integers[3]
+
+    @property
+    def rung(self) -> Tensor:
+        """(E,) int32, of the ladder, from 0: which produced the impulse."""
+        return self.integers[4]
+
+    @property
+    def ok(self) -> Tensor:
+        """(E,) bool: solved."""
+        return self.status == int(Status.solved)
+
+
+def solve(
+    W: Tensor,
+    b: Tensor,
+    mu: Tensor | float,
+    *,
+    law: LawName | Law = "coulomb",
+    solver: SolverName | Solver = "auto",
+    precision: PrecisionName | Precision = "double",
+    tol: float | None = None,
+    dims: Tensor | list[int] | tuple[int, ...] | None = None,
+    n_free: int = 0,
+    n_nonneg: int = 0,
+    lo: Tensor | None = None,
+    hi: Tensor | None = None,
+    R: Tensor | None = None,
+    counts: Tensor | None = None,
+    warm_start: Tensor | None = None,
+    options: SolveOptions | None = None,
+    threads: int | None = None,
+) -> Solution:
+    """`stickslip.solve` for tensors, with the same bits; `torch.compile` takes it into one graph.
+
+    All tensors are on one device, those of numbers are all float32 or all float64. They are read in
+    place (copied only where the values of one environment are not contiguous). On a GPU the solve
+    is enqueued on torch's current stream.
+
+    Args:
+        W, b: (E, n, n) Delassus matrices, 1/kg; (E, n) free velocities, m/s. One problem: omit the
+            axis of the environments, here and in the other tensors.
+        mu: (E, p) per contact, (E, sum(dims - 1)) per tangential row, or one number.
+        dims: p numbers, or a tensor of integers, (E, p) or (p,).
+        counts: integers, (E,) or (E, 4).
+        lo, hi, R, warm_start, law, solver, precision, tol, n_free, n_nonneg, options, threads:
+            as in `stickslip.solve`. Tensors other than W, b and counts may omit the axis of the
+            environments.
+
+    Raises TypeError and ValueError for a wrong type, shape or value of an argument; TypeError for a
+    tensor that requires grad, except under `torch.no_grad()`: no gradients are computed. What the
+    tensors hold raises nothing: an environment with NaN, negative counts or dimensions other than
+    3, 4 and 6 gets the status `bad_input`.
+    """
+    lead, n = sizes(W)
+    require("b", b, W, (*lead, n))
+    if R is not None:
+        require("R", R, W, (*lead, n), (n,))
+    if warm_start is not None:
+        require("warm_start", warm_start, W, (*lead, n), (n,))
+    n_box = 0 if lo is None and hi is None else bounds(lo, hi, W, lead)
+    list_of_dims, contacts, dims = dimensions(dims, W, lead)
+    settings = settings_of(
+        n, list_of_dims, contacts, n_free, n_nonneg, n_box, axes_of(counts, W, lead),
+        law, solver, precision, tol, options,
+    )  # fmt: skip
+    if isinstance(mu, (int, float)) and not isinstance(mu, bool):
+        mu = torch.full((settings.tangential,), mu, dtype=W.dtype, device=W.device)
+    else:
+        mu = friction(mu, dims, W, lead, settings)
+    results = op.solve(
+        W, b, mu, R, lo, hi, warm_start, shapes(counts, settings), dims, settings.text,
+        0 if threads is None else check.thread_count(threads),
+    )  # fmt: skip
+    return Solution(*results)
+
+
+class BoundSolver:
+    """`stickslip.BoundSolver` for tensors: solves what they hold at each call, in place.
+
+    Takes the arguments of `stickslip.BoundSolver` by keyword, except `out` and `stream`: W, or M
+    and J, are tensors. The results are always the same tensors. On a GPU a call enqueues the solve
+    on torch's current stream, and may be captured in a CUDA graph.
+    """
+
+    out: Solution
+    v_next: Tensor | None  #: (E, nv), m/s; with `v_free` only
+    certificate: Tensor | None  #: (E, n) float64; with `certificates` only
+
+    def __init__(self, *, W: Tensor | None = None, J: Tensor | None = None, **others: Any) -> None:
+        for name in ("out", "stream"):
+            if name in others:
+                raise TypeError(f"{name}: expected none, torch allocates and chooses the stream")
+        leader = J if W is None else W
+        if not isinstance(leader, Tensor) or leader.dim() != 3:
+            name, shape = ("J", "(E, n, nv)") if W is None and J is not None else ("W", "(E, n, n)")
+            raise TypeError(f"{name}: expected a tensor of shape {shape}")
+        num_envs, n, nv = leader.shape
+        found = op.results((num_envs,), leader.new_zeros((num_envs, n)))
+        given = op.as_dict(found)
+        if others.get("v_free") is not None:
+            given["v_next"] = leader.new_zeros((num_envs, nv))
+        if others.get("certificates") is True:
+            given["certificate"] = leader.new_zeros((num_envs, n), dtype=torch.float64)
+        self.out = Solution(*found)
+        self.v_next, self.certificate = given.get("v_next"), given.get("certificate")
+        self._device = leader.device
+        self._solver: Any = stickslip.BoundSolver(W=W, J=J, out=given, **others)
+
+    def __call__(self) -> Solution:
+        """Solves, or, on a GPU, enqueues the solve."""
+        on_gpu = self._device.type == "cuda"
+        self._solver(torch.cuda.current_stream(self._device) if on_gpu else None)
+        return self.out

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# The package in environments with other versions of MuJoCo than BatchSim's: `make test-adapters`.
+#   newton   newton[sim] brings its own MuJoCo and mujoco_warp
+#   none     no MuJoCo at all
+# Uses the extensions that `make setup` has built.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python=$PWD/.venv/bin/python
+work=$PWD/build/adapters
+
+say() { printf 'adapters: %s\n' "$*"; }
+
+# A folder with the files of a wheel.
+make_site() {
+  rm -rf "$work/site"
+  mkdir -p "$work/site"
+  cp -r python/stickslip "$work/site"
+  cp "$("$python" -c 'import os, stickslip; print(os.path.dirname(stickslip._core.__file__))')"/*.so \
+    "$work/site/stickslip"
+}
+
+# Name of the environment, its packages.
+make_environment() {
+  local name=$1
+  shift
+  [ -e "$work/$name/done" ] && return 0
+  say "environment $name: pip install $*"
+  rm -rf "${work:?}/$name"
+  "$python" -m venv "$work/$name"
+  "$work/$name/bin/pip" install --quiet --disable-pip-version-check "$@"
+  touch "$work/$name/done"
+}
+
+run_in() {
+  local name=$1
+  shift
+  say "environment $name: $("$work/$name/bin/pip" list 2>/dev/null | grep -iE '^(mujoco|newton|warp)' |
+    tr -s ' ' | tr '\n' ',')"
+  PYTHONPATH=$work/site "$work/$name/bin/python" "$@"
+}
+
+mkdir -p "$work"
+make_site
+mapfile -t packages < <("$python" scripts/requirements.py dependencies)
+make_environment newton "${packages[@]}" "newton[sim]==1.8.*" "pytest>=8"
+run_in newton -m pytest -q -p no:cacheprovider tests/adapters/test_newton.py tests/adapters/test_mjwarp_law.py
+make_environment none "${packages[@]}" "pytest>=8"
+run_in none - <<'EOF'
+import numpy as np
+import stickslip
+
+solution = stickslip.solve(np.eye(3), np.array([-1.0, 0.2, 0.0]), 0.5)
+np.testing.assert_allclose(solution.impulse, [1, -0.2, 0], atol=1e-8)
+for name, missing in (("mjwarp", "warp"), ("newton", "newton"), ("torch", "torch"), ("jax", "jax")):
+    try:
+        __import__(f"stickslip.{name}")
+    except ImportError as error:
+        assert missing in str(error), error
+    else:
+        raise AssertionError(f"stickslip.{name} was imported without its package")
+try:
+    stickslip.BatchSim("<mujoco/>")
+except ImportError as error:
+    assert "mujoco==4.0.0 (installed: none" in str(error), error
+EOF
+say "both environments work"
