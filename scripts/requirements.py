@@ -1,4 +1,4 @@
-"""Prints requirements of pyproject.toml, one per line: `build`, `dependencies` or the name of an extra."""
+"""Prints requirements of pyproject.toml, one per line: `build`, `dependencies`, or an extra."""
 
 import sys
 import tomllib

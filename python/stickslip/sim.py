@@ -125,8 +125,7 @@ class BatchSim(SimCopies):
         contact_sensors: Sequence[tuple[str, str | None]] = (),
     ) -> None:
         arguments = {name: value for name, value in locals().items() if name != "self"}
-        source = ModelSource.of(model)
-        self._arguments = {**arguments, "model": source}
+        self._arguments = {**arguments, "model": (source := ModelSource.of(model))}
         self._varied, self._models = {}, {}
         mujoco_law = law == "mujoco"
         if isinstance(law, str):

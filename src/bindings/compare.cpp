@@ -4,8 +4,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "src/bindings/bindings.hpp"
-#include "src/bindings/signals.hpp"
 #include "src/bindings/problem_arrays.hpp"
+#include "src/bindings/signals.hpp"
 #include "src/compare/contest.hpp"
 
 namespace stickslip::bindings {

@@ -18,6 +18,7 @@ from stickslip.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+EXTRAS = PYPROJECT["project"]["optional-dependencies"]
 TEXTS = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "python").rglob("*.py")]
 
 
@@ -26,7 +27,7 @@ def test_the_extras_that_texts_name_exist():
     named = set(re.findall(r"pip install \S*\[([\w,]+)\]", texts))
     quoted = re.findall(r'pip install "(?:\.|dist/FILE\.whl)\[(\w+)\]"', texts)
     assert named == set(quoted)
-    assert {"mujoco", "view", "rl", "gallery"} <= named <= set(PYPROJECT["project"]["optional-dependencies"])
+    assert {"mujoco", "view", "rl", "gallery"} <= named <= set(EXTRAS)
 
 
 @pytest.mark.parametrize(
@@ -50,10 +51,10 @@ def test_a_missing_package_is_named_with_its_extra(command, module, extra, monke
 
 def test_one_version_of_mujoco():
     """Built with, required, asked for in messages, and installed here."""
-    extra = PYPROJECT["project"]["optional-dependencies"]["mujoco"]
-    required = [*PYPROJECT["build-system"]["requires"], *extra]
+    required = [*PYPROJECT["build-system"]["requires"], *EXTRAS["mujoco"]]
     pins = [text for text in required if text.startswith("mujoco")]
-    for name in ("python/stickslip/_model_source.py", "src/mujoco/model.cpp", "scripts/gpu_wheels.txt"):
+    message = "python/stickslip/_model_source.py"
+    for name in (message, "src/mujoco/model.cpp", "scripts/gpu_wheels.txt"):
         found = re.findall(r"mujoco(?:-core|-studio)?==[\d.]+", (ROOT / name).read_text())
         assert found, name
         pins += found

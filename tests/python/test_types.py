@@ -214,7 +214,7 @@ def test_other_names_are_those_that_are_accepted():
             _types.ProblemKeywords,
             {"W", "b", "mu", "r", "directions", "details"},
         ),
-        (stickslip.BoundSolver, _types.BoundKeywords, {"W", "M", "J"}),
+        (stickslip.BoundSolver, _types.BoundKeywords, {"W", "M", "J", "engine"}),
     ],
 )
 def test_overloads_have_the_keywords_of_the_function(function, keywords, others):

@@ -34,6 +34,7 @@ def test_of_several(tmp_path):
         "stickslip/Ant-v5", num_envs=4, render_mode="rgb_array", width=160, height=128
     )
     frames = record(RecordVectorVideo(envs, str(tmp_path), video_length=FRAMES), tmp_path)
-    assert frames.shape[0] == FRAMES and frames.shape[3] == 3
-    assert frames.shape[1] >= 128 and frames.shape[2] >= 160
+    count, height, width, colours = frames.shape
+    assert (count, colours) == (FRAMES, 3)
+    assert min(height / 128, width / 160) >= 1
     assert (frames[0] != frames[-1]).any()

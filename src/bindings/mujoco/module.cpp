@@ -127,17 +127,34 @@ nb::object per_env(nb::handle self) {
     return view(values, {n}, self);
 }
 
+/// Arrays with one value per environment or sensor.
+void bind_results(nb::class_<BatchSim>& sim) {
+  sim.def_prop_ro("contact_force", &contact_sensors<&mujoco::ContactSensors::force>)
+      .def_prop_ro("contact_friction", &contact_sensors<&mujoco::ContactSensors::friction>)
+      .def_prop_ro("contact_slip", &contact_sensors<&mujoco::ContactSensors::slip>)
+      .def_prop_ro("status", &per_env<&BatchSim::status>)
+      .def_prop_ro("residual", &per_env<&BatchSim::residual>)
+      .def_prop_ro("iterations", &per_env<&BatchSim::iterations>)
+      .def_prop_ro("solver", &per_env<&BatchSim::solver>)
+      .def_prop_ro("num_contacts", &per_env<&BatchSim::num_contacts>)
+      .def_prop_ro("num_rows", &per_env<&BatchSim::num_rows>)
+      .def_prop_ro("position_rounds", &per_env<&BatchSim::position_rounds>)
+      .def_prop_ro("penetration", &per_env<&BatchSim::penetration>)
+      .def_prop_ro("failures", &per_env<&BatchSim::failures>);
+}
+
 void bind_batch_sim(nb::module_& m) {
   using C = StateComponent;
   translate_interrupted();
   m.def("mujoco_version", &mj_versionString, "Version of the loaded libmujoco.");
   m.def("compile_model", &compile_model, "file"_a, "text"_a);
-  nb::class_<BatchSim>(m, "BatchSim")
-      .def("__init__", &create, "model"_a, "fixes_memory"_a, nb::kw_only(), "num_envs"_a,
-           "mujoco_law"_a, "options"_a, "threads"_a, "cuda"_a, "integrator"_a, "restitution"_a,
-           "v_rest"_a, "v_max"_a, "compliance"_a, "contact_margin"_a, "warm_start"_a,
-           "position_iterations"_a, "position_tolerance"_a, "model_softness"_a, "fields"_a,
-           "contact_sensors"_a)
+  nb::class_<BatchSim> sim(m, "BatchSim");
+  bind_results(sim);
+  sim.def("__init__", &create, "model"_a, "fixes_memory"_a, nb::kw_only(), "num_envs"_a,
+          "mujoco_law"_a, "options"_a, "threads"_a, "cuda"_a, "integrator"_a, "restitution"_a,
+          "v_rest"_a, "v_max"_a, "compliance"_a, "contact_margin"_a, "warm_start"_a,
+          "position_iterations"_a, "position_tolerance"_a, "model_softness"_a, "fields"_a,
+          "contact_sensors"_a)
       .def("step", &BatchSim::step, "substeps"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("require_idle", &BatchSim::require_idle)
       .def("reset", &reset, "mask"_a, "key"_a)
@@ -170,18 +187,6 @@ void bind_batch_sim(nb::module_& m) {
             return rows_view(nb::cast<const BatchSim&>(self).field(name), self);
           },
           "name"_a)
-      .def_prop_ro("contact_force", &contact_sensors<&mujoco::ContactSensors::force>)
-      .def_prop_ro("contact_friction", &contact_sensors<&mujoco::ContactSensors::friction>)
-      .def_prop_ro("contact_slip", &contact_sensors<&mujoco::ContactSensors::slip>)
-      .def_prop_ro("status", &per_env<&BatchSim::status>)
-      .def_prop_ro("residual", &per_env<&BatchSim::residual>)
-      .def_prop_ro("iterations", &per_env<&BatchSim::iterations>)
-      .def_prop_ro("solver", &per_env<&BatchSim::solver>)
-      .def_prop_ro("num_contacts", &per_env<&BatchSim::num_contacts>)
-      .def_prop_ro("num_rows", &per_env<&BatchSim::num_rows>)
-      .def_prop_ro("position_rounds", &per_env<&BatchSim::position_rounds>)
-      .def_prop_ro("penetration", &per_env<&BatchSim::penetration>)
-      .def_prop_ro("failures", &per_env<&BatchSim::failures>)
       .def_prop_ro("timestep", [](const BatchSim& s) { return s.model().opt.timestep; })
       .def_prop_ro("integrator", [](const BatchSim& s) { return s.model().opt.integrator; })
       .def_prop_ro("threads", &BatchSim::threads)
