@@ -157,7 +157,7 @@ def test_solvers_are_made_once_and_end_with_the_data():
 
 def test_what_is_gathered_is_small():
     """Neither M nor J is copied in double: 8,192 worlds of Go2 need less than 60 MB."""
-    model, data = scenes.load("quadruped")
+    model, data = scenes.load(scenes.go2())
     m, d = scenes.put(model, data, nworld=8, njmax=120)
     arrays = mjwarp.ConstraintSolver(m, d)._problem.arrays
     gathered = sum(array.capacity for name, array in arrays.items() if name != "impulse")
