@@ -125,6 +125,8 @@ rl_tools() {
   say "packages of pyproject.toml: $(tr '\n' ' ' <.venv/rl-requirements.txt)"
   pip_install -r .venv/rl-requirements.txt "ray[rllib]>=2.50" "stable-baselines3>=2.7" \
     "playwright>=1.45"
+  # Gymnasium's RecordVideo writes with moviepy, which declares an older pillow than mjviser does.
+  pip_install --no-deps "moviepy>=2.1" proglog decorator python-dotenv
   command -v chromium >/dev/null || command -v google-chrome >/dev/null || install_packages chromium
 }
 
