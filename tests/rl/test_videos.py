@@ -7,14 +7,17 @@ import pytest
 from gymnasium.wrappers import RecordVideo
 from gymnasium.wrappers.vector import RecordVideo as RecordVectorVideo
 
+import stickslip.envs  # noqa: F401 - registers the environments
+
 pytest.importorskip("moviepy")
-FRAMES = 20
+STEPS = 20
+FRAMES = STEPS + 1  # one after the reset
 
 
 def record(env, folder):
     env.reset(seed=1)
     env.action_space.seed(1)
-    for _ in range(FRAMES):
+    for _ in range(STEPS):
         env.step(env.action_space.sample())
     env.close()
     (path,) = folder.glob("*.mp4")
@@ -23,7 +26,7 @@ def record(env, folder):
 
 def test_of_one_environment(tmp_path):
     env = gymnasium.make("stickslip/Ant-v5", render_mode="rgb_array", width=160, height=128)
-    frames = record(RecordVideo(env, str(tmp_path), video_length=FRAMES), tmp_path)
+    frames = record(RecordVideo(env, str(tmp_path / "v"), video_length=STEPS), tmp_path / "v")
     assert frames.shape == (FRAMES, 128, 160, 3)
     assert np.ptp(frames[0]) > 50, "a picture of something"
     assert (frames[0] != frames[-1]).any(), "that moves"
@@ -33,7 +36,9 @@ def test_of_several(tmp_path):
     envs = gymnasium.make_vec(
         "stickslip/Ant-v5", num_envs=4, render_mode="rgb_array", width=160, height=128
     )
-    frames = record(RecordVectorVideo(envs, str(tmp_path), video_length=FRAMES), tmp_path)
+    frames = record(
+        RecordVectorVideo(envs, str(tmp_path / "v"), video_length=STEPS), tmp_path / "v"
+    )
     count, height, width, colours = frames.shape
     assert (count, colours) == (FRAMES, 3)
     assert min(height / 128, width / 160) >= 1
