@@ -10,6 +10,8 @@ from gymnasium.wrappers.vector import RecordVideo as RecordVectorVideo
 import stickslip.envs  # noqa: F401 - registers the environments
 
 pytest.importorskip("moviepy")
+# moviepy and imageio leave the pipes of ffmpeg to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 STEPS = 20
 FRAMES = STEPS + 1  # one after the reset
 
