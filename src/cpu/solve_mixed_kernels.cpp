@@ -1,7 +1,9 @@
-#include "kernels/launch/cpu_batch.hpp"
+#include "src/cpu/shared_parts.hpp"
 #include "src/cpu/solve_kernels.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
+
+SS_SHARED_PARTS(extern)
 
 template <>
 TypedKernels<double>::Solve solve_kernel<double, float, double>() {
