@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -227,10 +228,12 @@ def _tolerance(name: str, value: float | None) -> float:
 
 def name_pairs(argument: str, pairs: Any) -> list[tuple[str, str]]:
     """Pairs of names; None in the second place becomes ""."""
+    if not isinstance(pairs, Sequence) or isinstance(pairs, str):
+        raise TypeError(f"{argument}: expected a list of pairs, got {type(pairs).__name__}")
     names = []
     for i, pair in enumerate(pairs):
         good = isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[0], str)
-        if not good or not isinstance(pair[1], str | None):
+        if not good or not isinstance(pair[1], str | None) or pair[1] == "":
             raise TypeError(
                 f"{argument}[{i}]: expected a pair of names, or (name, None), got {pair!r}"
             )

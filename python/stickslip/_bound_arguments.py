@@ -36,9 +36,7 @@ def leader_of(W: Any, M: Any, J: Any, engine: Any, v_free: Any) -> str:
         for name, value in (("W", W), ("M", M), ("J", J)):
             if value is not None:
                 raise ValueError(f"{name}: expected None because engine is given")
-        for name, value in (("M", engine.M), ("J", engine.J)):
-            if value is None:
-                raise ValueError(f"engine.{name}: expected an array, got None")
+        _require_engine(engine)
         for group in (("M_rownnz", "M_rowadr", "M_colind"), ("J_rownnz", "J_rowadr", "J_colind")):
             absent = [name for name in group if getattr(engine, name) is None]
             if absent and len(absent) < len(group):
@@ -56,6 +54,19 @@ def leader_of(W: Any, M: Any, J: Any, engine: Any, v_free: Any) -> str:
         if value is None:
             raise ValueError(f"{name}: expected an array because W is None, got None")
     return "J"
+
+
+def _require_engine(engine: EngineMechanism) -> None:
+    """Refuses what the C++ library could not name."""
+    check.count("engine.nv", engine.nv)
+    for name, value in vars(engine).items():
+        if value is None and name in ("M", "J"):
+            raise ValueError(f"engine.{name}: expected an array, got None")
+        if value is not None and name != "nv":
+            check.refuse_gradient(f"engine.{name}", value)
+    shape = describe("engine.J", engine.J)[1]
+    if engine.J_rownnz is None and (len(shape) != 3 or shape[2] < engine.nv):
+        raise ValueError(f"engine.J: expected shape (E, rows, ld), ld >= {engine.nv}, got {shape}")
 
 
 def describe(name: str, value: Any) -> tuple[int, tuple[int, ...], str]:

@@ -119,7 +119,7 @@ class SimViews:
     @_once
     def contact_force(self) -> Float64:
         """(N, S, 3) N, world frame: force of the latest step on the first of each pair of
-        `contact_sensors`, by the second. Zero in environments whose step failed."""
+        `contact_sensors`, by the second; of the last of several substeps. Zero where it failed."""
         return self._core.contact_force
 
     @property
@@ -133,7 +133,7 @@ class SimViews:
     def contact_slip(self) -> Float64:
         """(N, S, 3) m/s, world frame: velocity of the first relative to the second along the
         surfaces, at the end of the latest step; the mean of the contacts that press, weighted by
-        their normal forces."""
+        their normal forces, without those of flexes."""
         return self._core.contact_slip
 
     @property

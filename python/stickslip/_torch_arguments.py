@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from stickslip import _arrays as check
 from stickslip import _settings
@@ -67,6 +68,10 @@ def _require_tensor(name: str, value: Any) -> None:
         raise TypeError(f"{name}: expected a tensor, got {type(value).__name__}")
     if value.requires_grad and torch.is_grad_enabled():
         check.refuse_gradient(name, value)
+    if forward_ad._current_level >= 0 and forward_ad.unpack_dual(value).tangent is not None:
+        raise TypeError(
+            f"{name}: expected a tensor without a forward derivative: none are computed"
+        )
 
 
 def sizes(W: Tensor) -> tuple[tuple[int, ...], int]:
@@ -82,7 +87,7 @@ def sizes(W: Tensor) -> tuple[tuple[int, ...], int]:
 
 def require(name: str, value: Any, W: Tensor, *allowed: tuple[int, ...]) -> None:
     """Refuses what is not a tensor like W, of one of the allowed shapes (none: of any)."""
-    if not isinstance(value, Tensor) or value.requires_grad:
+    if not isinstance(value, Tensor) or value.requires_grad or forward_ad._current_level >= 0:
         _require_tensor(name, value)
     if value.dtype != W.dtype:
         raise TypeError(f"{name}: expected {_name(W.dtype)}, as W has, got {_name(value.dtype)}")

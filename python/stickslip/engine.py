@@ -20,7 +20,7 @@ class EngineMechanism:
     M_rownnz: Any = None  #: (nv,) number of values of each row, the diagonal last
     M_rowadr: Any = None  #: (nv,) place of its first value
     M_colind: Any = None  #: (nC,) columns
-    #: (E, rows, ld), ld >= nv; or (E, 1, nnz) or (E, nnz) values, with the next three
+    #: (E, rows, ld), ld >= nv; or (E, 1, nnz) values, with the next three
     J: Any = None
     J_rownnz: Any = None  #: (E, rows) number of values of each row; their columns differ
     J_rowadr: Any = None  #: (E, rows) place of its first value

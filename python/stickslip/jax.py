@@ -149,7 +149,7 @@ def _traced(arrays: Arrays, settings: Settings, per_contact: bool, threads: int)
     absent = jnp.zeros((0,), W.dtype)
     dims = jnp.asarray(settings.dims or (), jnp.int32)
     if arrays.dims is not None:
-        dims = jnp.clip(arrays.dims, -1, 7).astype(jnp.int32)
+        dims = _clipped(arrays.dims, -1, 7)
     operands = (
         _friction(arrays.mu, dims, settings, per_contact, lead),
         *[absent if each is None else each for each in arrays[3:7]],
@@ -224,6 +224,12 @@ def _integers(name: str, value: Any) -> jax.Array:
     return array
 
 
+def _clipped(array: jax.Array, low: int, high: int) -> jax.Array:
+    """As int32, between low and high; these need not be numbers of the array's type."""
+    type_of = jnp.iinfo(array.dtype)
+    return jnp.clip(array, max(low, type_of.min), min(high, type_of.max)).astype(jnp.int32)
+
+
 def _dims(dims: Any, lead: tuple[int, ...]) -> tuple[tuple[int, ...] | None, jax.Array | None]:
     """Dimensions as numbers, or as an array."""
     if dims is None:
@@ -252,7 +258,7 @@ def _shapes(counts: jax.Array | None, lead: tuple[int, ...], settings: Settings)
     """(E, 4) int32 free, nonneg, box rows and contacts."""
     if counts is None:
         return jnp.asarray(settings.shape)
-    numbers = jnp.clip(counts, -1, MOST_ROWS).astype(jnp.int32)
+    numbers = _clipped(counts, -1, MOST_ROWS)
     if counts.shape == (*lead, 4):
         return numbers
     kinds = [jnp.full_like(numbers, number) for number in settings.kinds]

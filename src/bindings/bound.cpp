@@ -80,9 +80,10 @@ void bind_engine(BoundArrays& arrays, const nb::dict& in, Task<double>& task) {
   const auto M = sizes_of("engine.M", e["M"]), J = sizes_of("engine.J", e["J"]);
   m.num_envs = task.problem.num_envs;
   m.nv = nb::cast<std::int32_t>(e["nv"]);
-  m.M = arrays.input<float>("engine.M", e["M"], M);
+  const bool sparse = !e["M_rownnz"].is_none();
+  m.M = arrays.input<float>("engine.M", e["M"], sparse ? M : std::vector<std::int64_t>{m.nv, m.nv});
   m.J = arrays.input<float>("engine.J", e["J"], J);
-  if (!e["M_rownnz"].is_none()) {
+  if (sparse) {
     m.M_size = std::int32_t(M[0]);
     m.tree = {m.nv, shared_input(arrays, "engine.M_rownnz", e["M_rownnz"], m.nv),
               shared_input(arrays, "engine.M_rowadr", e["M_rowadr"], m.nv),

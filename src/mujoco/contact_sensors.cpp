@@ -31,7 +31,7 @@ ContactSensors::Geoms ContactSensors::geoms_of(const mjModel* m, const std::stri
 
 ContactSensors::ContactSensors(const mjModel* m, int num_envs, const Pairs& pairs) {
   for (const auto& [first, second] : pairs) {
-    Sensor s{geoms_of(m, first), {}};
+    Sensor s{geoms_of(m, first), {}, second.empty()};
     if (!second.empty()) {
       s.second = geoms_of(m, second);
     } else {
@@ -65,6 +65,7 @@ void ContactSensors::add(const mjModel* m, mjData* d, int contact, double sign, 
   mju_addToScl(world, c.frame, -local[0], 3);
   mju_addToScl(friction.data() + 3 * to, world, sign, 3);
 
+  if (c.geom[0] < 0 || c.geom[1] < 0) return;  // the velocity of a flex is not measured
   // d has the positions in which the step began and the velocities with which it ended, as u = J v
   // of the solver has.
   mj_markStack(d);
@@ -87,12 +88,12 @@ void ContactSensors::keep(const mjModel* m, mjData* d, int env) {
   const auto n = std::int64_t(sensors_.size());
   for (int i = 0; i < d->ncon; ++i) {
     const mjContact& c = d->contact[i];
-    if (c.efc_address < 0 || c.geom[0] < 0 || c.geom[1] < 0) continue;  // no force; a flex
-    const auto a = std::size_t(c.geom[0]), b = std::size_t(c.geom[1]);
+    if (c.efc_address < 0) continue;  // no force
+    const int a = c.geom[0], b = c.geom[1];
     for (std::int64_t s = 0; s < n; ++s) {
       const Sensor& sensor = sensors_[std::size_t(s)];
-      if (sensor.first[a] && sensor.second[b]) add(m, d, i, -1.0, n * env + s);
-      if (sensor.first[b] && sensor.second[a]) add(m, d, i, 1.0, n * env + s);
+      if (sensor.is_first(a) && sensor.is_second(b)) add(m, d, i, -1.0, n * env + s);
+      if (sensor.is_first(b) && sensor.is_second(a)) add(m, d, i, 1.0, n * env + s);
     }
   }
   for (std::int64_t to = n * env; to < n * (env + 1); ++to) {

@@ -27,13 +27,16 @@ class ContactSensors {
   std::vector<double> force;     ///< N, all of it
   std::vector<double> friction;  ///< N, its part along the surfaces
   /// m/s, of the first relative to the second, along the surfaces; the mean of the contacts that
-  /// press, weighted by their normal forces.
+  /// press, weighted by their normal forces; without those of flexes.
   std::vector<double> slip;
 
  private:
   using Geoms = std::vector<char>;  ///< [ngeom] 1: belongs to it
   struct Sensor {
     Geoms first, second;
+    bool everything;  ///< `second` is everything else, flexes included
+    bool is_second(int geom) const { return geom < 0 ? everything : second[std::size_t(geom)]; }
+    bool is_first(int geom) const { return geom >= 0 && first[std::size_t(geom)]; }
   };
 
   void add(const mjModel* m, mjData* d, int contact, double sign, std::int64_t to);

@@ -265,3 +265,15 @@ def test_the_examples_run(script, tmp_path):
         [sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True
     )
     assert ran.returncode == 0, ran.stderr
+
+
+# Numbers beyond the range of a small type were clipped to nonsense.
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_integers_of_every_type(dtype):
+    W, b = np.tile(np.eye(9), (4, 1, 1)), np.tile([-1.0, 0.3, 0.0] * 3, (4, 1))
+    counts, dims = np.array([1, 2, 3, 0]), np.array([3, 3, 3])
+    for name, value in (("counts", counts), ("dims", dims)):
+        expected = stickslip.solve(W, b, 0.5, **{name: value})
+        got = adapter.solve(W, b, 0.5, **{name: jnp.asarray(value.astype(dtype))})
+        np.testing.assert_array_equal(got.status, expected.status)
+        np.testing.assert_array_equal(got.impulse, expected.impulse)

@@ -142,7 +142,7 @@ def test_a_step_allocates_nothing_of_its_own(monkeypatch, box):
     solver.look_ahead._widen(m, d)
     solver.look_ahead.restore(d)
     solver.move(m, d)
-    solver.end(d)
+    solver.end(m, d)
     # factor_solve_i and solve_m are mujoco_warp's, which allocate in a capture from Warp's pool.
     assert len(made) <= 2
 

@@ -69,3 +69,18 @@ def test_misuse_is_refused_by_name(pairs, error, message):
         mjwarp.ContactSensors(m, d, pairs, mj)
     with pytest.raises(TypeError, match=r"model: expected a mujoco\.MjModel"):
         mjwarp.ContactSensors(m, d, PAIRS, m)
+
+
+def test_other_data_are_refused():
+    mj, m, d = box(0.5, "dense")
+    sensors = mjwarp.ContactSensors(m, d, PAIRS, mj)
+    alone = mjw.put_data(mj, mujoco.MjData(mj), nworld=1, nconmax=32, njmax=64)
+    with pytest.raises(ValueError, match="m, d: expected 2 worlds of 3 geoms, got 1 of 3"):
+        sensors(m, alone)
+
+
+def test_no_room_for_contacts_is_refused():
+    mj, m, _ = box(0.5, "dense")
+    empty = mjw.put_data(mj, mujoco.MjData(mj), nworld=1, nconmax=0, njmax=64)
+    with pytest.raises(ValueError, match=r"d\.naconmax: expected more than 0"):
+        mjwarp.step(m, empty)

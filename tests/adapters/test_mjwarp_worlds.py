@@ -162,3 +162,31 @@ def test_what_is_gathered_is_small():
     arrays = mjwarp.ConstraintSolver(m, d)._problem.arrays
     gathered = sum(array.capacity for name, array in arrays.items() if name != "impulse")
     assert gathered / d.nworld * 8192 < 60e6
+
+
+def test_no_rows_and_no_room_for_any():
+    for text in (
+        '<mujoco><worldbody><geom size=".1"/></worldbody></mujoco>',  # nv = 0
+        scenes.BALL.format(height=9, more=""),
+    ):
+        model, _ = scenes.load(text)
+        m, njmax = mjw.put_model(model), 0 if model.nv else 16
+        d = mjw.make_data(model, nworld=2, nconmax=8, njmax=njmax)
+        result = mjwarp.step(m, d)
+        assert (result.status.numpy() == Status.solved).all()
+    model, _ = scenes.load(scenes.BALL.format(height=0.099, more=""))
+    m, d = mjw.put_model(model), mjw.make_data(model, nworld=2, nconmax=8, njmax=0)
+    m.opt.warn_overflow = 0
+    result = mjwarp.step(m, d)
+    assert (result.status.numpy() == Status.over_capacity).all()
+    assert (result.rows_needed.numpy() > 0).all()
+
+
+@pytest.mark.parametrize("timestep", [0.0, np.nan, -0.002, np.inf])
+def test_a_world_without_a_time_step(timestep):
+    model, data = scenes.load(scenes.BALL.format(height=9, more=""))
+    m, d = scenes.put(model, data, nworld=2)
+    m.opt.timestep = wp.array([0.002, timestep], dtype=float)
+    result = mjwarp.step(m, d)
+    assert result.status.numpy().tolist() == [Status.solved, Status.bad_input]
+    assert np.isfinite(d.qvel.numpy()[0]).all()

@@ -194,6 +194,18 @@ def test_the_path_of_a_gpu_has_the_same_bits(name, monkeypatch):
         adapter.solve(**tensors(batch(name)))
 
 
+@pytest.mark.filterwarnings("ignore:.torch.jit.script:FutureWarning")  # of torch itself
+def test_forward_derivatives_are_refused():
+    W, b = torch.eye(3, dtype=torch.float64), torch.tensor([-1.0, 0.3, 0.0], dtype=torch.float64)
+    with pytest.raises(TypeError, match="b: expected a tensor without a forward derivative"):
+        torch.func.jvp(lambda b: adapter.solve(W, b, 0.5).impulse, (b,), (torch.ones_like(b),))
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(W, torch.ones_like(W))
+        with pytest.raises(TypeError, match="W: expected a tensor without"):
+            adapter.solve(dual, b, 0.5)
+        assert adapter.solve(W, b, 0.5).ok
+
+
 @pytest.mark.parametrize("script", ["docs", "examples/adapters/torch_solve.py"])
 def test_the_examples_run(script, tmp_path):
     program = examples_of("torch.md") if script == "docs" else (ROOT / script).read_text()

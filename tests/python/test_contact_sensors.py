@@ -103,6 +103,26 @@ def test_a_step_that_fails_leaves_zeros_and_the_others_alone():
         np.testing.assert_array_equal(broken[[0, 2]], whole[[0, 2]])
 
 
+def test_contacts_with_a_cloth_count():
+    model = """<mujoco><worldbody><body name="box" pos="0 0 .45"><freejoint/>
+      <geom name="crate" type="box" size=".1 .1 .1" mass="1"/></body>
+      <flexcomp name="cloth" type="grid" count="5 5 1" spacing=".1 .1 .1" pos="0 0 .3" radius=".02"
+        dim="2" mass="1"><edge equality="true"/><contact selfcollide="none"/>
+        <pin id="0 4 20 24"/></flexcomp></worldbody></mujoco>"""
+    sim = BatchSim(model, contact_sensors=[("box", None), ("box", "crate")])
+    crate, largest = sim.model.geom("crate").id, 0.0
+    for _ in range(60):
+        sim.step()
+        total = np.zeros(3)
+        for contact in sim.contacts(0):
+            sign = 1 if contact["geoms"][1] == crate else -1
+            total += sign * contact["frame"].T @ contact["force"][:3]
+        np.testing.assert_allclose(sim.contact_force[0, 0], total, atol=1e-9)
+        largest = max(largest, np.abs(total).max())
+    assert largest > 1
+    assert (sim.contact_force[0, 1] == 0).all()
+
+
 def test_copies_have_the_same_sensors():
     import copy
 
@@ -118,6 +138,8 @@ def test_copies_have_the_same_sensors():
         ([("door", None)], ValueError, "contact_sensors: .* 'door', which the model does not have"),
         ([("box", "geom:box")], ValueError, "'geom:box', which the model does not have"),
         (["box"], TypeError, r"contact_sensors\[0\]: expected a pair of names.*got 'box'"),
+        ([("box", "")], TypeError, r"contact_sensors\[0\]: expected a pair of names"),
+        (None, TypeError, "contact_sensors: expected a list of pairs, got NoneType"),
         ([("box", None), ("box", 3)], TypeError, r"contact_sensors\[1\]: expected a pair"),
     ],
 )

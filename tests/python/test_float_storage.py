@@ -109,7 +109,9 @@ def test_an_engines_matrices_are_read_where_they_lie(law, layout):
         ({"M_colind": np.zeros(3, np.int32)}, ValueError, "engine.M_colind: expected shape"),
         ({"row_of": np.zeros((E, 2), np.int32)}, ValueError, "engine.row_of: expected shape"),
         ({"J": np.zeros((E, 2, NV), np.float32)}, ValueError, "mechanism.J_rows: expected at"),
-        ({"J": np.zeros((E, N, 2), np.float32)}, ValueError, "mechanism.ld_J: expected"),
+        ({"J": np.zeros((E, N, 2), np.float32)}, ValueError, "engine.J: expected shape .* ld >= 8"),
+        ({"J": None}, ValueError, "engine.J: expected an array, got None"),
+        ({"nv": 1.5}, TypeError, "engine.nv: expected"),
     ],
 )
 def test_misuse_is_refused_by_name(change, error, message):
@@ -117,6 +119,28 @@ def test_misuse_is_refused_by_name(change, error, message):
     fields = {**lower_triangle(M), "J": J.astype(np.float32)}
     inside = {k: v for k, v in change.items() if k in EngineMechanism.__dataclass_fields__}
     outside = {k: v for k, v in change.items() if k not in inside}
-    arguments = {"engine": EngineMechanism(NV, **(fields | inside)), "b": b, "mu": 0.5} | outside
+    arguments = {
+        "engine": EngineMechanism(**({"nv": NV} | fields | inside)),
+        "b": b,
+        "mu": 0.5,
+    } | outside
     with pytest.raises(error, match=message):
         BoundSolver(**arguments)()
+
+
+# It was read beyond its end.
+@pytest.mark.parametrize("shape", [(E, NV), (E, 1), (E, 0), (E, NV, 1), (E, NV, NV - 1), (1,)])
+def test_a_dense_mass_matrix_of_another_shape_is_refused(shape):
+    _, J, b, _ = mechanisms(np.random.default_rng(5))
+    engine = EngineMechanism(NV, M=np.ones(shape, np.float32), J=J.astype(np.float32))
+    with pytest.raises(ValueError, match=r"engine\.M: expected"):
+        BoundSolver(engine=engine, b=b, mu=0.5)
+
+
+def test_a_dense_mass_matrix():
+    M, J, b, v_free = mechanisms(np.random.default_rng(6))
+    engine = EngineMechanism(NV, M=M.astype(np.float32), J=J.astype(np.float32))
+    options = {"b": b, "mu": 0.5, "v_free": v_free}
+    expected, got = BoundSolver(M=M, J=J, **options)(), BoundSolver(engine=engine, **options)()
+    np.testing.assert_array_equal(got.impulse, expected.impulse)
+    np.testing.assert_array_equal(got.v_next, expected.v_next)

@@ -19,7 +19,12 @@ from stickslip.mjwarp.integrator import IntegratorMatrix
 from stickslip.mjwarp.look_ahead import LookAhead
 from stickslip.mjwarp.problem import Problem
 from stickslip.mjwarp.recovery import Recovery
-from stickslip.mjwarp.refusals import require_no_capture, require_steppable, require_types
+from stickslip.mjwarp.refusals import (
+    require_no_capture,
+    require_room,
+    require_steppable,
+    require_types,
+)
 from stickslip.mjwarp.results import StepResult
 from stickslip.mjwarp.row_kernels import judge_capacity, take_overflow
 from stickslip.mjwarp.warm_start import WarmStart
@@ -82,6 +87,7 @@ class ConstraintSolver:
         if not isinstance(contact, ContactModel | None):
             raise TypeError(f"contact: expected ContactModel, got {type(contact).__name__}")
         require_steppable(m, self.law)
+        require_room(m, d)
         require_no_capture(d.qacc.device)
         self.contact = ContactModel() if contact is None else contact
         self._of = weakref.ref(m), weakref.ref(d)
@@ -145,14 +151,14 @@ class ConstraintSolver:
         """Before a step: sets aside what `d.overflow` has from earlier steps."""
         wp.launch(take_overflow, d.nworld, [d.overflow, self._before])
 
-    def end(self, d: Any) -> StepResult:
+    def end(self, m: Any, d: Any) -> StepResult:
         """After a step: the verdict on what did not fit."""
         out = self.result
         wp.launch(
             judge_capacity,
             d.nworld,
             [
-                int(Status.bad_input), int(Status.over_capacity), d.nefc,
+                int(Status.bad_input), int(Status.over_capacity), d.njmax, m.opt.timestep, d.nefc,
                 self._problem.rows.complete, self._before, d.overflow, out.status,
                 out.rows_needed, out.overflow,
             ],
@@ -187,6 +193,9 @@ class ConstraintSolver:
 
         mask: Warp array of bool, (nworld,) or longer: the worlds; default all.
         """
+        if mask is not None and mask.shape[0] < self._before.shape[0]:
+            expected = f"at least {self._before.shape[0]} worlds"
+            raise ValueError(f"mask: expected {expected}, got {mask.shape[0]}")
         self._start.reset(mask)
 
     def _gather(self, m: Any, d: Any) -> None:

@@ -55,6 +55,9 @@ class ContactSensors:
         wp.load_module(__name__, device=self.force.device, block_dim=block)
 
     def __call__(self, m: Any, d: Any) -> None:
+        if d.nworld != self.force.shape[0] or m.ngeom != self._first.shape[1]:
+            expected = f"{self.force.shape[0]} worlds of {self._first.shape[1]} geoms"
+            raise ValueError(f"m, d: expected {expected}, got {d.nworld} of {m.ngeom}")
         efc, c = d.efc, d.contact
         wp.launch(
             _measure,

@@ -137,11 +137,11 @@ def scatter_dofs(
     force = real(0.0)
     for e in range(address[k], address[k] + count[k]):
         force += real(M[w, entry[e]]) * (v_next[w, column[e]] - v_free[w, column[e]])
-    if not wp.isfinite(force):
-        force = real(0.0)  # bad input, where nothing is solved
     if rigid != 0:
         force = force / real(timestep[w % timestep.shape[0]])
     else:
         qacc[w, k] = float(v_next[w, k])
+    if not wp.isfinite(force):
+        force = real(0.0)  # bad input, where nothing is solved
     qfrc_constraint[w, k] = float(force)
     Ma[w, k] = qfrc_smooth[w, k] + float(force)

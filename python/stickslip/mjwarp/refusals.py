@@ -58,6 +58,16 @@ def require_steppable(m: Any, law: Law) -> None:
         )
 
 
+def require_room(m: Any, d: Any) -> None:
+    """Refuses data without room for any contact of a model whose geoms may touch: mujoco_warp does
+    not look for contacts then."""
+    contacts = not int(m.opt.disableflags) & int(mjw.DisableBit.CONTACT)
+    if d.naconmax == 0 and contacts and m.nxn_geom_pair_filtered.size:
+        raise ValueError(
+            "d.naconmax: expected more than 0, because geoms of the model may touch, got 0"
+        )
+
+
 def require_no_capture(device: Any) -> None:
     """Refuses to allocate and compile while a CUDA graph is captured: neither can be replayed."""
     if device.is_capturing:

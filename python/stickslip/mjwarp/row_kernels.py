@@ -120,6 +120,8 @@ def take_overflow(overflow: wp.array[int], before: wp.array[int]):
 def judge_capacity(
     bad_input: int,
     over_capacity: int,
+    njmax: int,
+    timestep: wp.array[float],
     nefc: wp.array[int],
     complete: wp.array[int],
     before: wp.array[int],
@@ -132,7 +134,10 @@ def judge_capacity(
     w = wp.tid()
     own[w] = overflow[w]
     overflow[w] = overflow[w] | before[w]
-    fits = complete[w] != 0 and (own[w] & OVERFLOW_BITS) == 0
+    h = timestep[w % timestep.shape[0]]
+    if not (h > 0.0 and h < wp.inf):
+        status[w] = bad_input
+    fits = nefc[w] <= njmax and complete[w] != 0 and (own[w] & OVERFLOW_BITS) == 0
     if not fits and status[w] != bad_input:
         status[w] = over_capacity
     rows_needed[w] = wp.max(rows_needed[w], nefc[w])

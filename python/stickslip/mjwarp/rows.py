@@ -23,7 +23,7 @@ class Rows:
             #: of rows of contacts: how many contacts there are up to this one; else 0
             self.contact_of = wp.zeros((worlds, n), dtype=int)
             self.used = wp.zeros(worlds, dtype=int)  #: number of rows
-            self.complete = wp.zeros(worlds, dtype=int)  #: 0: some did not fit
+            self.complete = wp.ones(worlds, dtype=int)  #: 0: some did not fit
 
     def map(self, d: Any) -> None:
         efc = d.efc

@@ -46,7 +46,7 @@ def step(
     else:
         mjw.implicit(m, d)
     which.move(m, d)
-    return which.end(d)
+    return which.end(m, d)
 
 
 def forward(
@@ -56,7 +56,7 @@ def forward(
     which = solver_of(m, d, solver, **options)
     which.begin(d)
     _forward(m, d, which)
-    return which.end(d)
+    return which.end(m, d)
 
 
 def solver_of(
