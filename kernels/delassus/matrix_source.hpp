@@ -6,7 +6,9 @@
 
 namespace stickslip::kernels {
 
-inline constexpr int kGivenMatrix = -1;  ///< degrees of freedom if the caller has formed W
+/// Degrees of freedom, as scratch is sized by: kGivenMatrix if the caller has formed W, and
+/// kWidened more if its vectors are widened too.
+inline constexpr int kGivenMatrix = -1, kWidened = 1 << 24;
 
 /// A caller's arrays in float, for a solve in double.
 struct FloatStorage {
@@ -25,11 +27,13 @@ struct MatrixSource {
   FloatStorage floats;
 };
 
+/// The size of the scratch for this source.
 template <class In>
 SS_HD int dofs_of(const MatrixSource<In>& source) {
   if (source.step.mechanism.num_envs > 0) return source.step.mechanism.nv;
-  if (source.engine.num_envs > 0) return source.engine.nv;
-  return source.floats.problem.num_envs > 0 ? 0 : kGivenMatrix;
+  const int nv = source.engine.num_envs > 0 ? source.engine.nv : 0;
+  if (source.floats.problem.num_envs > 0) return nv + kWidened;
+  return source.engine.num_envs > 0 ? nv : kGivenMatrix;
 }
 
 }  // namespace stickslip::kernels

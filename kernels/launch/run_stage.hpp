@@ -26,7 +26,7 @@ struct EnvScratch {
   static constexpr bool kIterates = kHas.iterates();
   In* W;  ///< [max_rows][max_rows] of a mechanism or widened; null if the caller has formed it
   int ld_W;
-  In* vectors;  ///< [kVectors][max_rows] widened; null like W
+  In* vectors;  ///< [kVectors][max_rows] widened; null if they are given in double
   ViewScratch<In> view;
   EnvProblem<In>* problem;  ///< the view in memory: its pointers would use too many GPU registers
   Climb* climb;
@@ -43,14 +43,13 @@ struct EnvScratch {
                    int nv = kGivenMatrix)
       : W(nv < 0 ? nullptr : arena.take<In>(std::size_t(max_rows) * max_rows)),
         ld_W(max_rows),
-        vectors(nv < 0 || sizeof(In) < 8 ? nullptr
-                                         : arena.take<In>(std::size_t(kVectors) * max_rows)),
+        vectors(nv < kWidened ? nullptr : arena.take<In>(std::size_t(kVectors) * max_rows)),
         view(arena, max_rows, max_contacts),
         problem(arena.take<EnvProblem<In>>(1)),
         climb(arena.take<Climb>(1)),
         judge(arena),
         judge_memory(arena, max_rows),
-        delassus(arena, max(nv, 0), nv < 0 ? 0 : max_rows),
+        delassus(arena, max(nv, 0) % kWidened, nv < 0 ? 0 : max_rows),
         scaled(arena, kIterates ? max_rows : 0, kIterates ? max_contacts : 0),
         kept(arena.take<Scaled<Real>>(kProgram == Program::later ? 1 : 0)),
         directions(lcp_directions),

@@ -120,7 +120,9 @@ Workspace::Impl::Impl(std::int32_t envs_, std::int32_t rows, std::int32_t contac
       impulses(float_storage_ ? sizeof(double) * std::size_t(envs_) * std::size_t(rows) : 0),
       counters(sizeof(std::int32_t) * 4 * std::size_t(classes.count)),
       scratch(0) {
-  if (nv >= 0 || float_storage) fused = plan_solves(std::max(nv, 0));
+  if (nv >= 0 || float_storage) {
+    fused = plan_solves(std::max(nv, 0) + (float_storage ? kernels::kWidened : 0));
+  }
   if (nv >= 0) {
     mechanism_double = plan_mechanism<double>();
     mechanism_float = plan_mechanism<float>();

@@ -169,10 +169,15 @@ SS_HD void carry_back(const G& g, const EnvProblem<In>& p, const PyramidLcp& s, 
 template <class Real>
 struct PyramidScratch {
   PyramidLcp lcp;
+  // In memory, because a GPU has no registers for them during the pivots:
+  PyramidLcp* kept;  ///< lcp
+  LcpProblem<double>* problem;
   LcpScratch<Real, double> solver;
 
   SS_HD PyramidScratch(Arena arena, int max_rows, int max_contacts, int directions)
       : lcp(arena, pyramid_rows(max_rows, max_contacts, directions), max_contacts),
+        kept(arena.take<PyramidLcp>(1)),
+        problem(arena.take<LcpProblem<double>>(1)),
         solver(arena, pyramid_rows(max_rows, max_contacts, directions),
                pyramid_rows(max_rows, max_contacts, directions) + max_rows) {}
 
@@ -180,6 +185,8 @@ struct PyramidScratch {
     const int n = pyramid_rows(max_rows, max_contacts, directions);
     Arena arena(nullptr);
     PyramidLcp(arena, n, max_contacts);
+    arena.take<PyramidLcp>(1);
+    arena.take<LcpProblem<double>>(1);
     return arena.used() + LcpScratch<Real, double>::bytes(n, n + max_rows);
   }
 };
@@ -190,7 +197,12 @@ struct PyramidScratch {
 template <class Real, class G, class In>
 SS_HD int run_pyramid(const G& g, const EnvProblem<In>& p, Attempts attempts, int budget,
                       double soften, PyramidScratch<Real>& scratch, Judge<In>& judge) {
-  const LcpProblem<double> lcp = pyramid_lcp(g, p, soften, scratch.lcp);
+  const LcpProblem<double> posed = pyramid_lcp(g, p, soften, scratch.lcp);
+  g.once([&] {
+    *scratch.kept = scratch.lcp;
+    *scratch.problem = posed;
+  });
+  const LcpProblem<double>& lcp = *scratch.problem;
   LcpJudge<double>& inner = scratch.solver.judge;
   inner.best = scratch.lcp.z;
   inner.tolerance = 1e-3 * judge.at->tolerance;  // the residuals differ by the diagonal of W
@@ -204,7 +216,7 @@ SS_HD int run_pyramid(const G& g, const EnvProblem<In>& p, Attempts attempts, in
     o.max_pivots = min(100 + 20 * scratch.solver.standard.m, budget - out.iterations);
     const LemkeEnd end = attempt_lemke(g, lcp, o, attempts.first + i, scratch.solver, out);
     if (end != LemkeEnd::solution) continue;
-    carry_back(g, p, scratch.lcp, inner.best, judge.at->candidate);
+    carry_back(g, p, *scratch.kept, inner.best, judge.at->candidate);
     judge_candidate(g, p, judge, Guess::solution);
     if (soften > 0.0) break;
   }
