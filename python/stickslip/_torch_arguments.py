@@ -68,7 +68,9 @@ def _require_tensor(name: str, value: Any) -> None:
         raise TypeError(f"{name}: expected a tensor, got {type(value).__name__}")
     if value.requires_grad and torch.is_grad_enabled():
         check.refuse_gradient(name, value)
-    if forward_ad._current_level >= 0 and forward_ad.unpack_dual(value).tangent is not None:
+    if forward_ad._current_level < 0:
+        return
+    if forward_ad.unpack_dual(value).tangent is not None:  # type: ignore[no-untyped-call]
         raise TypeError(
             f"{name}: expected a tensor without a forward derivative: none are computed"
         )

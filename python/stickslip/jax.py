@@ -226,7 +226,7 @@ def _integers(name: str, value: Any) -> jax.Array:
 
 def _clipped(array: jax.Array, low: int, high: int) -> jax.Array:
     """As int32, between low and high; these need not be numbers of the array's type."""
-    type_of = jnp.iinfo(array.dtype)
+    type_of = np.iinfo(array.dtype)
     return jnp.clip(array, max(low, type_of.min), min(high, type_of.max)).astype(jnp.int32)
 
 
