@@ -70,7 +70,8 @@ def _require_tensor(name: str, value: Any) -> None:
         check.refuse_gradient(name, value)
     if forward_ad._current_level < 0:
         return
-    if forward_ad.unpack_dual(value).tangent is not None:  # type: ignore[no-untyped-call]
+    unpack: Any = forward_ad.unpack_dual
+    if unpack(value).tangent is not None:
         raise TypeError(
             f"{name}: expected a tensor without a forward derivative: none are computed"
         )

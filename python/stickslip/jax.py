@@ -163,7 +163,6 @@ def _traced(arrays: Arrays, settings: Settings, per_contact: bool, threads: int)
     )  # fmt: skip
 
 
-@_traced.defjvp
 def _no_gradient(*_: Any) -> Any:
     raise NotImplementedError(
         "stickslip.jax.solve: expected arguments that are not differentiated, because it computes "
@@ -171,6 +170,7 @@ def _no_gradient(*_: Any) -> Any:
     )
 
 
+_traced.defjvp(_no_gradient)
 # jit keeps what was traced, so that calls outside of compiled functions are fast too.
 _solve = jax.jit(_traced, static_argnums=(1, 2, 3))
 
