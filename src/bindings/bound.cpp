@@ -190,8 +190,8 @@ class BoundSolve {
  public:
   BoundSolve(const nb::dict& in, const nb::dict& out, const Sizes& sizes,
              const SolveOptions& options, int threads)
-      : from_(from_of(in)), arrays_(leader_of(in, from_)) {
-    if (from_ == From::engine || arrays_.leader().dtype == nb::dtype<double>()) {
+      : arrays_(leader_of(in)) {
+    if (from_of(in) == From::engine || arrays_.leader().dtype == nb::dtype<double>()) {
       bind<double>(in, out, sizes, options, threads);
     } else {
       bind<float>(in, out, sizes, options, threads);
@@ -207,7 +207,8 @@ class BoundSolve {
     if (!in["engine"].is_none()) return From::engine;
     return in["W"].is_none() ? From::mechanism : From::W;
   }
-  static BoundArrays leader_of(const nb::dict& in, From from) {
+  static BoundArrays leader_of(const nb::dict& in) {
+    const From from = from_of(in);
     if (from == From::engine) return {"engine.J", in["engine"]["J"]};
     const char* name = from == From::W ? "W" : "J";
     return {name, in[name]};
@@ -217,10 +218,11 @@ class BoundSolve {
   void bind(const nb::dict& in, const nb::dict& out, const Sizes& sizes,
             const SolveOptions& options, int threads) {
     Task<In> task;
-    task.from = from_;
+    task.from = from_of(in);
     task.problem.num_envs = std::int32_t(arrays_.num_envs());
     task.problem.max_rows = sizes.rows;
-    if (from_ == From::mechanism) task.step.mechanism.nv = std::int32_t(arrays_.leader().shape[2]);
+    if (task.from == From::mechanism)
+      task.step.mechanism.nv = std::int32_t(arrays_.leader().shape[2]);
     bind_matrices(arrays_, in, task);
     bind_problem(arrays_, in, sizes, task.problem);
     bind_results(arrays_, out, task);
@@ -229,7 +231,6 @@ class BoundSolve {
     run_ = place.on_host() ? on_cpu(task, options, threads) : on_gpu(task, options, place.gpu);
   }
 
-  From from_;
   BoundArrays arrays_;
   OneCaller caller_{"BoundSolver"};
   std::function<void(cuda::Stream)> run_;

@@ -78,7 +78,8 @@ void solve_in_packs(const ProblemBatch<In>& problem, const ResultBatch<In>& resu
       256);
 }
 
-/// A solve of given matrices, or of those of a mechanism; the workspace is the caller's.
+/// A solve of given matrices, or of those of a mechanism, within the caller's turn of the
+/// workspace.
 template <class In>
 void solve_checked(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
                    const SolveOptions& options, const kernels::MatrixSource<In>& source,

@@ -43,29 +43,27 @@ ContactSensors::ContactSensors(const mjModel* m, int num_envs, const Pairs& pair
   }
   const std::size_t size = std::size_t(num_envs) * sensors_.size();
   for (auto* values : {&force, &friction, &slip}) values->resize(3 * size);
-  pressure_.resize(size);
 }
 
 void ContactSensors::clear(int env) {
   const auto n = std::int64_t(sensors_.size());
   for (auto* values : {&force, &friction, &slip})
     std::fill_n(values->begin() + 3 * n * env, 3 * n, 0.0);
-  std::fill_n(pressure_.begin() + n * env, n, 0.0);
 }
 
 // Adds a contact; sign: -1 if the first geom of the contact is the sensor's first. MuJoCo's normal
 // points from the contact's first geom to its second, on which the force acts.
-void ContactSensors::add(const mjModel* m, mjData* d, int contact, double sign, std::int64_t to) {
+double ContactSensors::add(const mjModel* m, mjData* d, int contact, double sign, std::int64_t to) {
   const mjContact& c = d->contact[contact];
   mjtNum local[6], world[3], velocity[3] = {0, 0, 0};
   mj_contactForce(m, d, contact, local);
-  if (!(local[0] > 0)) return;
+  if (!(local[0] > 0)) return 0;
   mju_mulMatTVec(world, c.frame, local, 3, 3);
   mju_addToScl(force.data() + 3 * to, world, sign, 3);
   mju_addToScl(world, c.frame, -local[0], 3);
   mju_addToScl(friction.data() + 3 * to, world, sign, 3);
 
-  if (c.geom[0] < 0 || c.geom[1] < 0) return;  // the velocity of a flex is not measured
+  if (c.geom[0] < 0 || c.geom[1] < 0) return 0;  // the velocity of a flex is not measured
   // d has the positions in which the step began and the velocities with which it ended, as u = J v
   // of the solver has.
   mj_markStack(d);
@@ -79,26 +77,24 @@ void ContactSensors::add(const mjModel* m, mjData* d, int contact, double sign, 
   mj_freeStack(d);
   mju_addToScl(velocity, c.frame, -mju_dot3(velocity, c.frame), 3);
   mju_addToScl(slip.data() + 3 * to, velocity, local[0], 3);
-  pressure_[std::size_t(to)] += local[0];
+  return local[0];
 }
 
 void ContactSensors::keep(const mjModel* m, mjData* d, int env) {
   if (sensors_.empty()) return;
   clear(env);
-  const auto n = std::int64_t(sensors_.size());
-  for (int i = 0; i < d->ncon; ++i) {
-    const mjContact& c = d->contact[i];
-    if (c.efc_address < 0) continue;  // no force
-    const int a = c.geom[0], b = c.geom[1];
-    for (std::int64_t s = 0; s < n; ++s) {
-      const Sensor& sensor = sensors_[std::size_t(s)];
-      if (sensor.is_first(a) && sensor.is_second(b)) add(m, d, i, -1.0, n * env + s);
-      if (sensor.is_first(b) && sensor.is_second(a)) add(m, d, i, 1.0, n * env + s);
+  std::int64_t to = std::int64_t(sensors_.size()) * env;
+  for (const Sensor& sensor : sensors_) {
+    double pressure = 0;
+    for (int i = 0; i < d->ncon; ++i) {
+      const mjContact& c = d->contact[i];
+      if (c.efc_address < 0) continue;  // no force
+      const int a = c.geom[0], b = c.geom[1];
+      if (sensor.is_first(a) && sensor.is_second(b)) pressure += add(m, d, i, -1.0, to);
+      if (sensor.is_first(b) && sensor.is_second(a)) pressure += add(m, d, i, 1.0, to);
     }
-  }
-  for (std::int64_t to = n * env; to < n * (env + 1); ++to) {
-    const double pressure = pressure_[std::size_t(to)];
     if (pressure > 0) mju_scl3(slip.data() + 3 * to, slip.data() + 3 * to, 1 / pressure);
+    ++to;
   }
 }
 

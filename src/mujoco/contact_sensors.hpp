@@ -39,11 +39,11 @@ class ContactSensors {
     bool is_first(int geom) const { return geom >= 0 && first[std::size_t(geom)]; }
   };
 
-  void add(const mjModel* m, mjData* d, int contact, double sign, std::int64_t to);
+  /// Adds a contact to the values at `to`; returns the weight of its slip, N.
+  double add(const mjModel* m, mjData* d, int contact, double sign, std::int64_t to);
   static Geoms geoms_of(const mjModel* m, const std::string& name);
 
   std::vector<Sensor> sensors_;
-  std::vector<double> pressure_;  ///< [num_envs][count] N, sum of the normal forces
 };
 
 }  // namespace stickslip::mujoco

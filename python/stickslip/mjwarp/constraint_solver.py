@@ -17,6 +17,7 @@ from stickslip.contact import SolveOptions
 from stickslip.mjwarp.contact_model import ContactModel
 from stickslip.mjwarp.integrator import IntegratorMatrix
 from stickslip.mjwarp.look_ahead import LookAhead
+from stickslip.mjwarp.modules import compile_modules
 from stickslip.mjwarp.problem import Problem
 from stickslip.mjwarp.recovery import Recovery
 from stickslip.mjwarp.refusals import (
@@ -98,7 +99,7 @@ class ConstraintSolver:
             "options": options, "threads": threads,
         }  # fmt: skip
         self._allocate(m, d)
-        self._compile()
+        compile_modules(self._device, *_MODULES)
 
     def _allocate(self, m: Any, d: Any) -> None:
         rigid = self.law != Law.convex
@@ -133,12 +134,6 @@ class ConstraintSolver:
         )
         if rigid:
             self._recovery = Recovery(d, problem, **self._settings)
-
-    def _compile(self) -> None:
-        # Warp compiles at the first launch, which must not happen during a capture.
-        block = 256 if self._device.is_cuda else 1
-        for module in _MODULES:
-            wp.load_module(module, device=self._device, block_dim=block)
 
     def require(self, m: Any, d: Any) -> None:
         """Refuses other m and d than those of the constructor, and what `step` cannot do."""

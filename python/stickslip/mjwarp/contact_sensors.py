@@ -10,6 +10,8 @@ import numpy as np
 import warp as wp
 
 from stickslip import _arrays as check
+from stickslip.mjwarp.modules import compile_modules
+from stickslip.mjwarp.problem_kernels import row_product
 from stickslip.mjwarp.row_kernels import CONTACT_ELLIPTIC, CONTACT_FRICTIONLESS
 
 
@@ -50,9 +52,7 @@ class ContactSensors:
             self._first = wp.array(first.astype(np.int8), dtype=wp.int8)
             self._second = wp.array(second.reshape(first.shape).astype(np.int8), dtype=wp.int8)
             self.force, self.friction, self.slip = (wp.zeros(shape, dtype=wp.vec3) for _ in "123")
-        # Compiled here, not at the first call, which may be captured in a graph.
-        block = 256 if self.force.device.is_cuda else 1
-        wp.load_module(__name__, device=self.force.device, block_dim=block)
+        compile_modules(self.force.device, __name__)
 
     def __call__(self, m: Any, d: Any) -> None:
         if d.nworld != self.force.shape[0] or m.ngeom != self._first.shape[1]:
@@ -63,7 +63,7 @@ class ContactSensors:
             _measure,
             self.force.shape,
             [
-                int(m.is_sparse), m.nv, d.njmax, d.nefc, efc.type, efc.id, efc.force, efc.J_rownnz,
+                int(m.is_sparse), d.njmax, d.nefc, efc.type, efc.id, efc.force, efc.J_rownnz,
                 efc.J_rowadr, efc.J_colind, efc.J, d.qvel, c.geom, c.dim, c.frame, c.efc_address,
                 self._first, self._second, self.force, self.friction, self.slip,
             ],
@@ -88,26 +88,9 @@ def _geoms(model: mujoco.MjModel, name: str) -> np.ndarray[Any, np.dtype[np.bool
     return of_body if body >= 0 else of_geom
 
 
-@wp.func
-def _row_velocity(
-    sparse: int, nv: int, w: int, i: int, rownnz: wp.array2d[int], rowadr: wp.array2d[int],
-    colind: wp.array3d[int], J: wp.array3d[float], qvel: wp.array2d[float],
-):  # fmt: skip
-    total = wp.float64(0.0)
-    if sparse != 0:
-        address = rowadr[w, i]
-        for k in range(rownnz[w, i]):
-            column = colind[w, 0, address + k]
-            total += wp.float64(J[w, 0, address + k]) * wp.float64(qvel[w, column])
-    else:
-        for k in range(nv):
-            total += wp.float64(J[w, i, k]) * wp.float64(qvel[w, k])
-    return total
-
-
 @wp.kernel(enable_backward=False)
 def _measure(
-    sparse: int, nv: int, njmax: int, nefc: wp.array[int], efc_type: wp.array2d[int],
+    sparse: int, njmax: int, nefc: wp.array[int], efc_type: wp.array2d[int],
     efc_id: wp.array2d[int], efc_force: wp.array2d[float], rownnz: wp.array2d[int],
     rowadr: wp.array2d[int], colind: wp.array3d[int], J: wp.array3d[float],
     qvel: wp.array2d[float], geom: wp.array[wp.vec2i], dim: wp.array[int],
@@ -145,7 +128,7 @@ def _measure(
         for k in range(1, 3):
             tangent = sign * wp.vec3d(frame[c][k])
             along += wp.float64(efc_force[w, i + k]) * tangent
-            velocity = _row_velocity(sparse, nv, w, i + k, rownnz, rowadr, colind, J, qvel)
+            velocity = row_product(w, i + k, sparse, rownnz, rowadr, colind, J, qvel)
             moving += normal * velocity * tangent
     if pressure > wp.float64(0.0):
         moving = moving / pressure
