@@ -30,28 +30,79 @@ SS_HD double polygon_gauge(int d, double x, double y) {
   return longest / (1.0 + pyramid_direction(1, d).c);
 }
 
-/// (x, y) minus its projection on tau times the polar polygon.
-SS_HD PlanePoint polygon_shrink(int d, double tau, double x, double y) {
-  const PlanePoint v = fold_octant(x, y);
-  Direction normal{1.0, 0.0};
-  double farthest = v.x;
+/// Where the projection of a point on tau times the polar polygon lies: on the side with the
+/// `normal`, direction `k`, at `along` from its middle; in the octant of `fold_octant`.
+struct PolarFoot {
+  int k;
+  Direction normal;
+  double farthest;  ///< distance of the point along the normal
+  double corner;    ///< half a side: tau tan(pi / d)
+  double along;     ///< of the point; the projection clamps it to +-corner
+};
+
+SS_HD PolarFoot polar_foot(int d, double tau, const PlanePoint& v) {
+  PolarFoot foot{0, {1.0, 0.0}, v.x, 0.0, 0.0};
   for (int k = 1; 8 * k <= d; ++k) {
     const Direction a = pyramid_direction(k, d);
     const double distance = fma(a.c, v.x, a.s * v.y);
-    if (distance > farthest) {
-      farthest = distance;
-      normal = a;
+    if (distance > foot.farthest) {
+      foot.farthest = distance;
+      foot.normal = a;
+      foot.k = k;
     }
   }
-  if (!(farthest > tau)) return {0.0, 0.0};
   const Direction first = pyramid_direction(1, d);
-  const double corner = tau * first.s / (1.0 + first.c);  // half a side: tau tan(pi / d)
-  const double along = clamp(fma(normal.c, v.y, -(normal.s * v.x)), -corner, corner);
-  const double a = v.x - fma(tau, normal.c, -(along * normal.s));
-  const double b = v.y - fma(tau, normal.s, along * normal.c);
+  foot.corner = tau * first.s / (1.0 + first.c);
+  foot.along = fma(foot.normal.c, v.y, -(foot.normal.s * v.x));
+  return foot;
+}
+
+/// A point of the octant of `fold_octant` moved to where (x, y) lies.
+SS_HD PlanePoint unfold_octant(const PlanePoint& v, double x, double y) {
   const bool swapped = abs(y) > abs(x);
-  const double out_x = swapped ? b : a, out_y = swapped ? a : b;
+  const double out_x = swapped ? v.y : v.x, out_y = swapped ? v.x : v.y;
   return {x < 0.0 ? -out_x : out_x, y < 0.0 ? -out_y : out_y};
+}
+
+/// (x, y) minus its projection on tau times the polar polygon.
+SS_HD PlanePoint polygon_shrink(int d, double tau, double x, double y) {
+  const PlanePoint v = fold_octant(x, y);
+  const PolarFoot foot = polar_foot(d, tau, v);
+  if (!(foot.farthest > tau)) return {0.0, 0.0};
+  const double along = clamp(foot.along, -foot.corner, foot.corner);
+  const Direction& normal = foot.normal;
+  return unfold_octant(
+      {v.x - fma(tau, normal.c, -(along * normal.s)), v.y - fma(tau, normal.s, along * normal.c)},
+      x, y);
+}
+
+/// The face of the polygon on which `polygon_shrink` of a point lies.
+struct PolygonFace {
+  enum State : std::int32_t { none, corner, side } state;  ///< none: it is 0
+  double normal[2];  ///< of the gauge: the direction of a corner, or the gauge's gradient on a side
+  double slip[2];    ///< normal / |normal|^2
+  double margin;     ///< distance of the point to where the face changes
+};
+
+SS_HD PolygonFace polygon_face(int d, double tau, double x, double y) {
+  const PlanePoint v = fold_octant(x, y);
+  const PolarFoot foot = polar_foot(d, tau, v);
+  const double inside = foot.farthest - tau, beyond = abs(foot.along) - foot.corner;
+  if (inside <= 0.0) return {PolygonFace::none, {0.0, 0.0}, {0.0, 0.0}, -inside};
+  PlanePoint normal{foot.normal.c, foot.normal.s};
+  double square = 1.0;
+  if (beyond > 0.0) {
+    const int next = (foot.k + (foot.along > 0.0 ? 1 : d - 1)) % d;
+    const Direction b = pyramid_direction(next, d);
+    const double share = 1.0 / (1.0 + pyramid_direction(1, d).c);
+    normal = {(normal.x + b.c) * share, (normal.y + b.s) * share};
+    square = fma(normal.x, normal.x, normal.y * normal.y);
+  }
+  normal = unfold_octant(normal, x, y);
+  return {beyond > 0.0 ? PolygonFace::side : PolygonFace::corner,
+          {normal.x, normal.y},
+          {normal.x / square, normal.y / square},
+          min(inside, abs(beyond))};
 }
 
 /// Threshold tau >= 0 of the projection of (x, y, rest(0), ..., rest(n - 1)); by bisection, until

@@ -49,6 +49,26 @@ struct Box {
   SS_HD static void solve_block(Block& block) {
     block.clamp_axes();
   }
+
+  /// Rows of a contact near a solution: du_n = 0; dz_j = +-mu dz_n at a bound, du_j = 0 inside.
+  template <int dim>
+  SS_HD static ContactState differentiate(const BlockRows<dim>& v) {
+    const double y_n = v.y(0), limit = v.mu * y_n;
+    if (y_n <= 0.0) return {Contact::open, -y_n};
+    double margin = y_n;
+    v.b(0, 0) = 1.0;
+    for (int j = 1; j < dim; ++j) {
+      const double y = v.y(j), excess = abs(y) - limit;
+      if (v.is_free(j)) margin = min(margin, abs(excess));
+      if (excess > 0.0) {
+        v.a(j, j) = 1.0;
+        v.a(j, 0) = y > 0.0 ? -v.mu : v.mu;
+      } else {
+        v.b(j, j) = 1.0;
+      }
+    }
+    return {Contact::slide, margin};
+  }
 };
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -1,6 +1,7 @@
 // What the laws with a circular cone share: ||r_t|| <= mu r_n in circular coordinates.
 #pragma once
 #include "kernels/cone/project.hpp"
+#include "kernels/law/block_rows.hpp"
 #include "kernels/law/limits.hpp"
 #include "kernels/residual/rounding.hpp"
 
@@ -76,6 +77,41 @@ SS_HD double circular_violation(const BlockView<In>& v) {
     }
   }
   return max(worst, sqrt(square) - v.mu * max(r_n, 0.0));
+}
+
+/// The rows of a contact near a solution. Sliding, with e = -y_t / |y_t|, P = I - e e^T and kappa =
+/// mu z_n / |y_t|; this form does not divide by the sliding speed:
+///   du_n - nu mu e . du_t = 0,   nu = 0 with De Saxce's `shift` of the gap, else 1
+///   mu e dz_n + (e e^T + (1 - kappa) P) dz_t + kappa rho P du_t = 0
+template <int dim>
+SS_HD ContactState differentiate_cone(const BlockRows<dim>& v, bool shifted) {
+  double length = 0.0, speed = 0.0;
+  for (int j = 1; j < dim; ++j) {
+    length = fma(v.y(j), v.y(j), length);
+    speed = fma(v.u[j], v.u[j], speed);
+  }
+  length = sqrt(length);
+  const double y_n = fma(-v.rho, fma(shifted ? v.mu : 0.0, sqrt(speed), v.u[0]), v.z[0]);
+  if (!(v.mu > 0.0)) return {y_n > 0.0 ? Contact::stick : Contact::open, abs(y_n)};
+  // Signed distances to the cone and to its polar cone, where the projection changes.
+  const double unit = 1.0 / sqrt(fma(v.mu, v.mu, 1.0));
+  const double to_cone = fma(-v.mu, y_n, length) * unit, to_polar = fma(v.mu, length, y_n) * unit;
+  if (to_cone <= 0.0) return {Contact::stick, -to_cone};
+  if (to_polar <= 0.0) return {Contact::open, -to_polar};
+  const double inverse = 1.0 / length;
+  const double kappa = min(v.mu * max(v.z[0], 0.0) * inverse, 1.0);
+  v.b(0, 0) = 1.0;
+  for (int i = 1; i < dim; ++i) {
+    const double e_i = -v.y(i) * inverse;
+    v.a(i, 0) = v.mu * e_i;
+    if (!shifted) v.b(0, i) = -v.mu * e_i;
+    for (int j = 1; j < dim; ++j) {
+      const double along = -e_i * v.y(j) * inverse, across = (i == j ? 1.0 : 0.0) - along;
+      v.a(i, j) = fma(1.0 - kappa, across, along);
+      v.b(i, j) = kappa * v.rho * across;
+    }
+  }
+  return {Contact::slide, min(to_cone, to_polar)};
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -45,6 +45,12 @@ struct Convex {
     const auto slides = !block.stick();
     if (any(slides)) block.project_gradient(slides);
   }
+
+  /// Rows of a contact near a solution.
+  template <int dim>
+  SS_HD static ContactState differentiate(const BlockRows<dim>& v) {
+    return differentiate_cone(v, false);
+  }
 };
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -42,6 +42,12 @@ struct Coulomb {
     block.release_unless(closed);
     if (any(slides)) block.slide(slides);
   }
+
+  /// Rows of a contact near a solution.
+  template <int dim>
+  SS_HD static ContactState differentiate(const BlockRows<dim>& v) {
+    return differentiate_cone(v, true);
+  }
 };
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -28,6 +28,12 @@ SS_HD bool solver_supports(Solver solver, Law law) {
   return with_law(law, [&](auto its) { return its.supports(solver); });
 }
 
+/// Whether the law gives its rows near a solution (block_rows.hpp): without them, no derivatives.
+template <class L>
+inline constexpr bool has_derivative = requires(const BlockRows<3>& rows) {
+  L::differentiate(rows);
+};
+
 /// Directions of the pyramid if the law solves an LCP with them, else 0.
 SS_HD int lcp_directions(const SolveOptions& o) {
   return facts_of(o.law).ladder == LadderKind::pivots ? o.directions : 0;

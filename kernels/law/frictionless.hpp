@@ -42,6 +42,13 @@ struct Frictionless {
   SS_HD static void solve_block(Block& block) {
     block.push_normal();
   }
+
+  /// Rows of a contact near a solution.
+  template <int dim>
+  SS_HD static ContactState differentiate(const BlockRows<dim>& v) {
+    const double y_n = v.y(0);
+    return {y_n > 0.0 ? Contact::stick : Contact::open, abs(y_n)};
+  }
 };
 
 }  // namespace stickslip::kernels::inline SS_ISA

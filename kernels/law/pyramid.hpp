@@ -3,6 +3,7 @@
 // linear complementarity problem, for Lemke's method. Rows beyond the sliding plane join the
 // diamond.
 #pragma once
+#include "kernels/law/block_rows.hpp"
 #include "kernels/law/facets.hpp"
 #include "kernels/law/facts.hpp"
 #include "kernels/law/limits.hpp"
@@ -57,6 +58,70 @@ struct Pyramid {
       }
     }
     return max(worst, used - v.mu * max(r_n, 0.0));
+  }
+
+  /// Rows of a contact near a solution. Sliding friction lies on a face of the polyhedron
+  /// gauge(z_1, z_2) + |z_3| + ... = mu z_n, and the velocity is normal to it. The face has parts:
+  /// the plane of a polygon, and every other coordinate z_j != 0. With the normal n of each:
+  ///   sum n . dz = mu dz_n,   the same n . du / |n|^2 for all parts,   dz_j = 0 elsewhere.
+  template <int dim>
+  SS_HD static ContactState differentiate(const BlockRows<dim>& v) {
+    const double y_n = v.y(0), radius = v.mu * y_n;
+    if (y_n <= 0.0) return {Contact::open, -y_n};
+    if (!(v.mu > 0.0)) return {Contact::stick, y_n};
+    const bool polygon = v.directions > 4;
+    const int first = polygon ? 3 : 1;  // of the coordinates that are parts by themselves
+    double used = polygon ? polygon_gauge(v.directions, v.y(1), v.y(2)) : 0.0;
+    for (int j = first; j < dim; ++j) used += abs(v.y(j));
+    double margin = min(y_n, abs(used - radius));
+    if (used <= radius) return {Contact::stick, margin};
+    const double tau = polygon
+                           ? polygon_threshold(v.directions, radius, v.y(1), v.y(2), dim - 3,
+                                               [&](int i) { return v.y(i + 3); })
+                           : diamond_threshold(radius, dim - 1, [&](int i) { return v.y(i + 1); });
+    v.b(0, 0) = 1.0;
+    PolygonFace plane{};
+    if (polygon) {
+      plane = polygon_face(v.directions, tau, v.y(1), v.y(2));
+      margin = min(margin, plane.margin);
+      plane_rows(v, plane);
+    }
+    int leader = plane.state == PolygonFace::none ? 0 : 1;  // its row has the sum
+    double lead = 1.0;                                      // sign of that row
+    for (int j = first; j < dim; ++j) {
+      if (v.is_free(j)) margin = min(margin, abs(abs(v.y(j)) - tau));
+      const double normal = v.y(j) > 0.0 ? 1.0 : -1.0;
+      if (abs(v.y(j)) <= tau) {
+        v.a(j, j) = 1.0;
+      } else if (leader == 0) {
+        leader = j;
+        lead = normal;
+        v.a(j, j) = 1.0;
+        v.a(j, 0) = -v.mu * lead;
+      } else {
+        v.a(leader, j) = lead * normal;
+        v.b(j, j) = 1.0;
+        if (leader >= first) v.b(j, leader) = -normal * lead;
+        for (int c = 0; c < 2 && leader < first; ++c) v.b(j, 1 + c) = -normal * plane.slip[c];
+      }
+    }
+    return {Contact::slide, margin};
+  }
+
+ private:
+  /// The rows of the plane of a polygon: its part of the sum in the first; in the second, dz keeps
+  /// the direction of a corner, or du is normal to a side.
+  template <int dim>
+  SS_HD static void plane_rows(const BlockRows<dim>& v, const PolygonFace& face) {
+    if (face.state == PolygonFace::none) {
+      v.a(1, 1) = v.a(2, 2) = 1.0;
+      return;
+    }
+    v.a(1, 0) = -v.mu;
+    for (int c = 0; c < 2; ++c) v.a(1, 1 + c) = face.normal[c];
+    double* second = (face.state == PolygonFace::corner ? v.A : v.B) + 2 * dim;
+    second[1] = -face.normal[1];
+    second[2] = face.normal[0];
   }
 };
 

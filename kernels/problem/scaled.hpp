@@ -174,6 +174,20 @@ SS_HD void scale_impulse(const G& g, const Scaled<Real>& s, const In* r, Real* z
   });
 }
 
+/// y = W_hat^T x.
+template <class G, class Real>
+SS_HD void multiply_scaled_transposed(const G& g, const Scaled<Real>& s, const Real* x, Real* y) {
+  if (s.symmetric) {
+    matvec(g, s.n, s.W, s.ld, x, s.zero, y);
+    return;
+  }
+  g.for_each(s.n, [&](int i) {
+    Real sum = Real(0);
+    for (int j = 0; j < s.n; ++j) sum = fma(s.at(j, i), x[j], sum);
+    y[i] = sum;
+  });
+}
+
 /// u_hat = W_hat z + b_hat (compliance included).
 template <class G, class Real>
 SS_HD void scaled_velocity(const G& g, const Scaled<Real>& s, const Real* z, Real* u) {

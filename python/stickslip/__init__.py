@@ -5,7 +5,7 @@ from stickslip import _interrupt
 if _interrupt.in_command():
     _interrupt.print_no_traceback()
 
-from stickslip._core import Law, LcpMethod, Precision, Solver, Status
+from stickslip._core import GradientStatus, Law, LcpMethod, Precision, Solver, Status
 from stickslip._core import version as _version
 from stickslip.bound import BoundResult, BoundSolver
 from stickslip.contact import SolveOptions, solve
@@ -18,6 +18,7 @@ from stickslip.formulation import (
     standard_form,
     stewart_trinkle,
 )
+from stickslip.gradient import Change, Gradient, StepGradient, jvp, step_vjp, vjp
 from stickslip.lcp import LcpOptions, LcpSolution, solve_lcp
 from stickslip.measuring import certificate_holds, residual
 from stickslip.mechanism import apply_impulse, delassus
@@ -30,8 +31,11 @@ __all__ = [
     "BatchSim",
     "BoundResult",
     "BoundSolver",
+    "Change",
     "ContactLcp",
     "EngineMechanism",
+    "Gradient",
+    "GradientStatus",
     "IgnoredFieldWarning",
     "Law",
     "LcpMethod",
@@ -45,16 +49,20 @@ __all__ = [
     "SolveOptions",
     "Solver",
     "StandardForm",
+    "StepGradient",
     "Status",
     "apply_impulse",
     "certificate_holds",
     "contact_columns",
     "delassus",
+    "jvp",
     "residual",
     "solve",
     "solve_lcp",
     "solve_mncp",
     "stack",
     "standard_form",
+    "step_vjp",
     "stewart_trinkle",
+    "vjp",
 ]

@@ -26,6 +26,7 @@ class Problem:
     lo: Numbers | None
     hi: Numbers | None
     batched: bool
+    ragged: bool
 
     @property
     def arrays(self) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:
@@ -36,6 +37,34 @@ class Problem:
         """`value` (E, n) of this batch."""
         array = check.floats(name, value, self.W.dtype)
         return check.per_environment(name, array, self.W.shape[0], self.W.shape[1], self.batched)
+
+    @property
+    def used_dims(self) -> Numbers:
+        """(E, p) dimensions of the contacts, 0 in slots that an environment does not use."""
+        return np.where(np.arange(self.dims.shape[1]) < self.shape[:, 3:], self.dims, 0)
+
+    def friction(self, name: str, value: Any) -> Numbers:
+        """`value`, in any form that `mu` may have, per tangential row: as wide as `mu`."""
+        packed = _friction(value, self.W, self.used_dims, self.ragged, self.batched, name)
+        width = self.mu.shape[1]
+        if packed.shape[1] > width:
+            raise ValueError(f"{name}: expected at most {width} columns, got {packed.shape[1]}")
+        return np.pad(packed, ((0, 0), (0, width - packed.shape[1])))
+
+    def has_one_per_contact(self, mu: Any) -> bool:
+        """Whether the caller's mu has a number per contact, or one for all."""
+        p = self.dims.shape[1]
+        return np.ndim(mu) == 0 or (np.shape(mu)[-1] == p and p != self.mu.shape[1])
+
+    def per_contact(self, rows: Numbers) -> Numbers:
+        """(E, p) sums over the tangential rows of each contact."""
+        tangential = np.maximum(self.used_dims - 1, 0)
+        num_envs, p = tangential.shape
+        filled = np.arange(rows.shape[1]) < tangential.sum(axis=1)[:, None]
+        contact = np.repeat(np.tile(np.arange(p), num_envs), tangential.ravel())
+        sums = np.zeros((num_envs, p), rows.dtype)
+        np.add.at(sums, (np.nonzero(filled)[0], contact), rows[filled])
+        return sums
 
 
 def assemble(
@@ -91,6 +120,7 @@ def assemble(
         lo=lo,
         hi=hi,
         batched=batched,
+        ragged=ragged,
     )
 
 
@@ -186,10 +216,12 @@ def _used_dims(shape: Numbers, dims: Numbers) -> Numbers:
     return np.where(in_use, dims, 0)
 
 
-def _friction(mu: Any, W: Numbers, used: Numbers, ragged: bool, batched: bool) -> Numbers:
+def _friction(
+    mu: Any, W: Numbers, used: Numbers, ragged: bool, batched: bool, name: str = "mu"
+) -> Numbers:
     """Coefficients (E, rows), one per tangential row. Ragged slots may be wider than needed."""
     num_envs, p = used.shape
-    mu = check.floats("mu", mu, W.dtype)
+    mu = check.floats(name, mu, W.dtype)
     if mu.ndim == 0:
         mu = np.full(p, mu, W.dtype)
     tangential = np.maximum(used - 1, 0)
@@ -199,7 +231,7 @@ def _friction(mu: Any, W: Numbers, used: Numbers, ragged: bool, batched: bool) -
     allowed: list[tuple[int, ...]] = [(p,), (width,)]
     if batched:
         allowed = [(num_envs, p), (num_envs, width), *allowed]
-    check.require_shape("mu", mu, *dict.fromkeys(allowed))
+    check.require_shape(name, mu, *dict.fromkeys(allowed))
     if mu.shape[-1] == width and width != p:
         return np.broadcast_to(check.slots(mu), (num_envs, width))
     if not ragged and num_envs:  # the same contacts everywhere

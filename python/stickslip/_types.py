@@ -56,6 +56,14 @@ class ProblemKeywords(TypedDict, total=False):
     threads: int | None
 
 
+class DerivativeKeywords(ProblemKeywords, total=False):
+    """Keyword arguments of `vjp`, `jvp` and `step_vjp`: those that were given to `solve`."""
+
+    precision: PrecisionName | Precision
+    tol: float | None
+    options: SolveOptions | None
+
+
 class SolverKeywords(TypedDict, total=False):
     """Keyword arguments that `solve` and `BoundSolver` share."""
 

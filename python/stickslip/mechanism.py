@@ -22,7 +22,7 @@ def delassus(
     which `solve` returns `bad_input`. M (nv, nv) is shared by all environments; if J has no
     environment axis either, the result has none.
     """
-    M, J, rows, batched = _mechanism(M, J, counts)
+    M, J, rows, batched = mechanism_arrays(M, J, counts)
     num_envs, n = J.shape[:2]
     W = np.zeros((num_envs, n, n), M.dtype)
     pool = check.thread_count(threads)
@@ -44,7 +44,7 @@ def apply_impulse(
 
     The other arguments, and NaN, are as in `delassus`.
     """
-    M, J, rows, batched = _mechanism(M, J, counts)
+    M, J, rows, batched = mechanism_arrays(M, J, counts)
     num_envs, n, nv = J.shape
     vectors: dict[str, Any] = {}
     for name, value, size in (("impulse", impulse, n), ("v_free", v_free, nv)):
@@ -59,7 +59,8 @@ def apply_impulse(
     return v_next if batched else v_next[0]
 
 
-def _mechanism(M: Any, J: Any, counts: Any) -> tuple[Numbers, Numbers, Int32 | None, bool]:
+def mechanism_arrays(M: Any, J: Any, counts: Any) -> tuple[Numbers, Numbers, Int32 | None, bool]:
+    """M (E, nv, nv) and J (E, n, nv), the rows in use, and whether J has the environment axis."""
     M = check.floats("M", M)
     J = check.floats("J", J, M.dtype, "M")
     if M.ndim not in (2, 3) or M.shape[-1] != M.shape[-2]:

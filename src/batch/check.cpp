@@ -48,6 +48,10 @@ void check_solve(const ProblemBatch<In>& p, const ResultBatch<In>& r, const Solv
     require(r.status != nullptr, "result.status", "an array", "none");
     require(r.iterations != nullptr, "result.iterations", "an array", "none");
   }
+  check_options(o);
+}
+
+void check_options(const SolveOptions& o) {
   require(name(o.solver) != std::string("unknown"), "options.solver", "auto, pgs, newton or lemke",
           std::int32_t(o.solver));
   if (!supports(o.solver, o.law)) {
@@ -109,14 +113,19 @@ void check_solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>
                            const ResultBatch<In>& r, const SolveOptions& o) {
   const MechanismBatch<In>& m = step.mechanism;
   check_solve(p, r, o, MatrixOf::mechanism);
+  check_mechanism_of(m, p);
+  if (m.num_envs == 0 || m.nv == 0 || step.v_next.data == nullptr) return;
+  require_array(step.v_free, "v_free");
+}
+
+template <class In>
+void check_mechanism_of(const MechanismBatch<In>& m, const ProblemBatch<In>& p) {
   check_mechanism(m);
   require(p.W.data == nullptr, "problem.W", "none, because the mechanism has it", "an array");
   require(m.rows.data == nullptr, "mechanism.rows", "none, because problem.shape has them",
           "an array");
   require(m.num_envs == p.num_envs, "mechanism.num_envs", "that of the problem", m.num_envs);
   require(m.max_rows == p.max_rows, "mechanism.max_rows", "that of the problem", m.max_rows);
-  if (m.num_envs == 0 || m.nv == 0 || step.v_next.data == nullptr) return;
-  require_array(step.v_free, "v_free");
 }
 
 void check_engine_step(const EngineStep& step, const ProblemBatch<double>& p,
@@ -149,6 +158,8 @@ template void check_solve_mechanism(const MechanismStep<double>&, const ProblemB
                                     const ResultBatch<double>&, const SolveOptions&);
 template void check_solve_mechanism(const MechanismStep<float>&, const ProblemBatch<float>&,
                                     const ResultBatch<float>&, const SolveOptions&);
+template void check_mechanism_of(const MechanismBatch<double>&, const ProblemBatch<double>&);
+template void check_mechanism_of(const MechanismBatch<float>&, const ProblemBatch<float>&);
 template void check_bounds(const ProblemBatch<double>&);
 template void check_bounds(const ProblemBatch<float>&);
 template void check_solve(const ProblemBatch<double>&, const ResultBatch<double>&,

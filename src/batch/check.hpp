@@ -7,6 +7,7 @@
 #include "stickslip/batch.hpp"
 #include "stickslip/delassus.hpp"
 #include "stickslip/engine_mechanism.hpp"
+#include "stickslip/gradient.hpp"
 #include "stickslip/lcp.hpp"
 
 namespace stickslip {
@@ -39,6 +40,7 @@ void check_problem(const ProblemBatch<In>& problem, MatrixOf matrix = MatrixOf::
 template <class In>
 void check_solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
                  const SolveOptions& options, MatrixOf matrix = MatrixOf::problem);
+void check_options(const SolveOptions& options);
 template <class In>
 void check_solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
                            const ResultBatch<In>& result, const SolveOptions& options);
@@ -54,6 +56,22 @@ void check_tolerances(double atol, double rtol);
 void check_directions(std::int32_t directions, const char* argument);
 template <class In>
 void check_mechanism(const MechanismBatch<In>& mechanism);
+/// The same for a mechanism that gives the matrices of a problem.
+template <class In>
+void check_mechanism_of(const MechanismBatch<In>& mechanism, const ProblemBatch<In>& problem);
+/// Arguments of solve_vjp, solve_jvp and step_vjp.
+template <class In>
+void check_gradient(const ProblemBatch<In>& problem, const SolutionBatch<In>& solution,
+                    const GradientBatch<In>& gradient, const SolveOptions& options,
+                    MatrixOf matrix = MatrixOf::problem);
+template <class In>
+void check_change(const ProblemBatch<In>& problem, const SolutionBatch<In>& solution,
+                  const ChangeBatch<In>& change, const SolutionChange<In>& result,
+                  const SolveOptions& options);
+template <class In>
+void check_step_gradient(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
+                         const SolutionBatch<In>& solution, const StepGradient<In>& gradient,
+                         const SolveOptions& options);
 template <class In>
 void check_lcp(const LcpBatch<In>& problem, const LcpResult<In>& result, const LcpOptions& options);
 

@@ -13,6 +13,7 @@ NB_MODULE(_core, m) {
   bind_formulation(m);
   bind_mncp(m);
   bind_mechanism(m);
+  bind_gradient(m);
   bind_jax(m);
   bind_reference(m);
   bind_contest(m);

@@ -6,25 +6,30 @@
 
 namespace stickslip::bindings {
 
-/// Inputs of `solve` and `measure`; `shape` rows are (n_free, n_nonneg, n_box, n_contacts).
+/// Inputs of `solve` and `measure`; `shape` rows are (n_free, n_nonneg, n_box, n_contacts). W may be
+/// absent if a mechanism gives it.
 template <class In>
 struct ProblemArrays {
   Array<const std::int32_t, 2> shape, dims;
   Array<const In, 3> W;
   Array<const In, 2> b, mu, R, lo, hi, warm_start;
 
-  std::size_t num_envs() const { return W.shape(0); }
+  std::size_t num_envs() const { return b.shape(0); }
+  std::size_t rows() const { return b.shape(1); }
 
-  /// The view; throws std::invalid_argument if an array does not have the size that W's implies.
+  /// The view; throws std::invalid_argument if an array does not have the size that b's implies.
   ProblemBatch<In> view() const {
     ProblemBatch<In> p;
-    p.num_envs = size32("W", num_envs());
-    p.max_rows = size32("W", W.shape(1));
+    p.num_envs = size32("b", num_envs());
+    p.max_rows = size32("b", rows());
     p.max_contacts = size32("dims", dims.shape(1));
     p.shape = shape_slots();
     p.dims = slots("dims", dims, num_envs());
-    require_size("W", W, 2, W.shape(1));
-    p.W = matrix_slots("W", W, num_envs(), p.ld_W);
+    if (W.is_valid()) {
+      require_size("W", W, 1, rows());
+      require_size("W", W, 2, rows());
+      p.W = matrix_slots("W", W, num_envs(), p.ld_W);
+    }
     p.b = row_slots("b", b);
     p.mu = slots("mu", mu, num_envs());
     p.R = row_slots("R", R);
@@ -37,13 +42,13 @@ struct ProblemArrays {
 
   /// Whether environment e's shape fits its slot; if not, no other data of it are read.
   bool fits(std::size_t e) const {
-    const std::int64_t rows = std::int64_t(shape(e, 0)) + shape(e, 1) + shape(e, 2) + block_rows(e);
-    return shape(e, 3) <= std::int64_t(dims.shape(1)) && rows <= std::int64_t(W.shape(1));
+    const std::int64_t count = std::int64_t(shape(e, 0)) + shape(e, 1) + shape(e, 2) + block_rows(e);
+    return shape(e, 3) <= std::int64_t(dims.shape(1)) && count <= std::int64_t(rows());
   }
 
  private:
   EnvArray<const In> row_slots(const char* name, const Array<const In, 2>& array) const {
-    if (array.is_valid()) require_size(name, array, 1, W.shape(1));
+    if (array.is_valid()) require_size(name, array, 1, rows());
     return slots(name, array, num_envs());
   }
 
@@ -57,10 +62,10 @@ struct ProblemArrays {
 
   /// Rows of environment e's contact blocks.
   std::int64_t block_rows(std::size_t e) const {
-    std::int64_t rows = 0;
+    std::int64_t count = 0;
     for (std::int64_t c = 0; c < std::min<std::int64_t>(shape(e, 3), dims.shape(1)); ++c)
-      rows += dims(e, c);
-    return rows;
+      count += dims(e, c);
+    return count;
   }
 
   /// Requires mu, lo, hi to have all values that the environments that fit their slot will read.

@@ -90,7 +90,7 @@ void bind_judging_for(nb::module_& m) {
         static_assert(sizeof(Measures) == 5 * sizeof(double));
         const ProblemArrays<In> problem{shape, dims, W, b, mu, R, lo, hi, {}};
         const ProblemBatch<In> p = problem.view();
-        require_size("impulse", impulse, 1, problem.W.shape(1));
+        require_size("impulse", impulse, 1, problem.rows());
         const auto r = slots("impulse", impulse, problem.num_envs());
         require_size("measures", measures, 1, 5);
         const auto out = slots("measures", measures, problem.num_envs());
@@ -112,7 +112,7 @@ void bind_judging_for(nb::module_& m) {
          Array<std::uint8_t, 1> holds, int threads) {
         const ProblemArrays<In> problem{shape, dims, W, b, mu, R, lo, hi, {}};
         const ProblemBatch<In> p = problem.view();
-        require_size("certificate", certificate, 1, problem.W.shape(1));
+        require_size("certificate", certificate, 1, problem.rows());
         const auto y = slots("certificate", certificate, problem.num_envs());
         std::uint8_t* out = values("holds", holds, problem.num_envs());
         const auto workspace = take_workspace(p.max_rows, p.max_contacts, threads);

@@ -9,6 +9,7 @@
 #include "src/bindings/bindings.hpp"
 #include "src/bindings/signals.hpp"
 #include "stickslip/cuda.hpp"
+#include "stickslip/gradient.hpp"
 #include "stickslip/info.hpp"
 #include "stickslip/solve.hpp"
 
@@ -41,6 +42,12 @@ void bind_enums(nb::module_& m) {
       .value("infeasible", EnvStatus::infeasible, "proved: no velocities satisfy the gaps")
       .value("bad_input", EnvStatus::bad_input, "NaN, mu < 0, lo > hi, ...; impulse is zero")
       .value("over_capacity", EnvStatus::over_capacity, "more rows than the slot has");
+  nb::enum_<GradientStatus>(m, "GradientStatus", nb::is_arithmetic(),
+                            "Whether the derivatives of an environment can be trusted.")
+      .value("valid", GradientStatus::valid, "the derivative exists, and this is it")
+      .value("kink", GradientStatus::kink, "a state is about to change: one-sided derivatives")
+      .value("not_unique", GradientStatus::not_unique, "the solution's change is not determined")
+      .value("unsolved", GradientStatus::unsolved, "zeros: no solution, or input not finite");
   // The old name, for one release: as an attribute, and as a key.
   const nb::object status = m.attr("Status"), infeasible = status.attr("infeasible");
   nb::setattr(status, "no_solution_found", infeasible);

@@ -8,6 +8,7 @@
 #include "kernels/launch/ladder.hpp"
 #include "stickslip/batch.hpp"
 #include "stickslip/delassus.hpp"
+#include "stickslip/gradient.hpp"
 #include "stickslip/lcp.hpp"
 #include "stickslip/mncp.hpp"
 #include "stickslip/sparse_mechanism.hpp"
@@ -40,6 +41,14 @@ struct TypedKernels {
   /// mechanisms, negative if W is given.
   std::size_t (*solve_bytes)(int max_rows, int max_contacts, int directions, int nv);
   std::size_t (*delassus_bytes)(int nv, int max_rows);
+  /// kernels/launch/gradient_env.hpp; W comes from the step's mechanism, if it has environments.
+  void (*vjp)(const ProblemBatch<In>&, const MechanismStep<In>&, const SolutionBatch<In>&,
+              const StepLoss<In>&, const StepGradient<In>&, const SolveOptions&,
+              std::int64_t begin, std::int64_t end, void* scratch);
+  void (*jvp)(const ProblemBatch<In>&, const SolutionBatch<In>&, const ChangeBatch<In>&,
+              const SolutionChange<In>&, const SolveOptions&, std::int64_t begin,
+              std::int64_t end, void* scratch);
+  std::size_t (*gradient_bytes)(int max_rows, int max_contacts, int nv);
   using SolveLcp = void (*)(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&,
                             std::int64_t begin, std::int64_t end, void* scratch);
   SolveLcp solve_lcp[2];  ///< by Precision, without mixed; null if the data type is too coarse

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "kernels/launch/cpu_batch.hpp"
+#include "src/cpu/gradient_kernels.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "src/cpu/lcp_kernels.hpp"
 #include "src/cpu/mechanism_kernels.hpp"
@@ -49,6 +50,7 @@ const KernelTable& table() {
     t.f64 = make_table<double>();
     t.f32 = make_table<float>();
     add_mechanism_kernels(t);
+    add_gradient_kernels(t);
     add_formulation_kernels(t);
     t.set_stop = [](const Stop* stop) { return std::exchange(current_stop, stop); };
     return t;

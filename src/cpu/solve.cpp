@@ -13,14 +13,6 @@ namespace stickslip {
 namespace {
 
 template <class In>
-void check_workspace(const ProblemBatch<In>& problem, const Workspace& workspace) {
-  require(workspace.max_rows() >= problem.max_rows, "workspace.max_rows",
-          "at least problem.max_rows", workspace.max_rows());
-  require(workspace.max_contacts() >= problem.max_contacts, "workspace.max_contacts",
-          "at least problem.max_contacts", workspace.max_contacts());
-}
-
-template <class In>
 const kernels::TypedKernels<In>& kernels_of() {
   return kernels::typed<In>(kernels::kernel_table());
 }

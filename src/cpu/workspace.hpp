@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "src/batch/check.hpp"
 #include "src/batch/impl.hpp"
 #include "src/batch/one_caller.hpp"
 #include "src/cpu/kernel_table.hpp"
@@ -66,5 +67,14 @@ struct Workspace::Impl {
   std::size_t bytes_ = 0;
   kernels::Ladder ladder_{SolveOptions{}};
 };
+
+/// Refuses a workspace that is too small.
+template <class In>
+void check_workspace(const ProblemBatch<In>& problem, const Workspace& workspace) {
+  require(workspace.max_rows() >= problem.max_rows, "workspace.max_rows",
+          "at least problem.max_rows", workspace.max_rows());
+  require(workspace.max_contacts() >= problem.max_contacts, "workspace.max_contacts",
+          "at least problem.max_contacts", workspace.max_contacts());
+}
 
 }  // namespace stickslip

@@ -1,0 +1,120 @@
+// Derivatives of a solve: how impulses and velocities change with the problem (docs/gradients.md).
+//
+// At a solution, u = (W + diag R) r + b and every row obeys one equation of its state: open,
+// sticking, sliding, at a bound. The derivatives are those of these equations, by the implicit
+// function theorem. They are exact while no state changes; `GradientStatus` says whether they are.
+#pragma once
+#include <cstdint>
+
+#include "stickslip/batch.hpp"
+#include "stickslip/delassus.hpp"
+#include "stickslip/solve.hpp"
+
+namespace stickslip {
+
+/// Whether the derivatives of an environment can be trusted. None of them is ever NaN.
+enum class GradientStatus : std::int32_t {
+  valid = 0,       ///< the derivative exists, and this is it
+  kink = 1,        ///< a state is about to change: one of the one-sided derivatives
+  not_unique = 2,  ///< the solution moves in a direction that is not determined (R = 0)
+  unsolved = 3     ///< zeros: the problem is not solved, or an input is not finite
+};
+
+/// The solution of every environment, from `solve` with the same problem.
+template <class In>
+struct SolutionBatch {
+  EnvArray<const In> impulse;         ///< [rows]
+  const EnvStatus* status = nullptr;  ///< others than `solved` get GradientStatus::unsolved
+};
+
+/// What every derivative says about itself, one value per environment.
+struct GradientReport {
+  GradientStatus* status = nullptr;
+  /// m/s: how far the velocities are from the next change of a state; 0 if unsolved. `kink` means
+  /// less than 10 tolerances of the options.
+  double* margin = nullptr;
+  /// Share of the right side that does not fit the equations; `not_unique` means more than 1e-6.
+  double* lost = nullptr;
+};
+
+/// A loss L by its derivatives with respect to the solution; absent: 0.
+template <class In>
+struct LossBatch {
+  EnvArray<const In> impulse;   ///< [rows] dL/dr
+  EnvArray<const In> velocity;  ///< [rows] dL/du
+};
+
+/// The derivatives of a loss with respect to the problem. Absent arrays are not computed. Entries
+/// beyond the rows of an environment are not written, except those of `b`, which are 0.
+template <class In>
+struct GradientBatch {
+  EnvArray<In> b;         ///< [rows]; required
+  EnvArray<In> W;         ///< [rows][ld_W], the rank-one matrix b r^T
+  std::int32_t ld_W = 0;  ///< 0: max_rows
+  EnvArray<In> mu, R;     ///< as in ProblemBatch. Where mu is 0, its derivative is given as 0.
+  EnvArray<In> lo, hi;    ///< [n_box]
+  GradientReport report;  ///< required
+};
+
+/// A change of the problem; absent: 0.
+template <class In>
+struct ChangeBatch {
+  EnvArray<const In> b, W;  ///< [rows], [rows][ld_W]
+  std::int32_t ld_W = 0;    ///< 0: max_rows
+  EnvArray<const In> mu, R, lo, hi;
+};
+
+/// The change of the solution that follows.
+template <class In>
+struct SolutionChange {
+  EnvArray<In> impulse, velocity;  ///< [rows]; 0 beyond the rows of an environment
+  GradientReport report;           ///< required
+};
+
+/// The derivatives of a loss of the solution with respect to the problem (vector-Jacobian product):
+/// by one transposed linear system per environment. Throws std::invalid_argument (naming the
+/// argument) as `solve` does, and for laws without derivatives.
+template <class In>
+void solve_vjp(const ProblemBatch<In>& problem, const SolutionBatch<In>& solution,
+               const LossBatch<In>& loss, const GradientBatch<In>& gradient,
+               const SolveOptions& options, Workspace& workspace);
+
+/// The change of the solution with the problem (Jacobian-vector product).
+template <class In>
+void solve_jvp(const ProblemBatch<In>& problem, const SolutionBatch<In>& solution,
+               const ChangeBatch<In>& change, const SolutionChange<In>& result,
+               const SolveOptions& options, Workspace& workspace);
+
+/// `solve` and `solve_vjp` in one call, for a loss whose derivatives are known before the solve:
+/// each environment is differentiated where it was solved. The bits are those of the two calls.
+template <class In>
+void solve_with_vjp(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+                    const LossBatch<In>& loss, const GradientBatch<In>& gradient,
+                    const SolveOptions& options, Workspace& workspace);
+
+/// A loss of the next velocities v = v_free + M^-1 J^T r of a mechanism, and of its contacts.
+template <class In>
+struct StepLoss {
+  EnvArray<const In> v_next;  ///< [nv] dL/dv
+  LossBatch<In> contacts;     ///< optional
+};
+
+/// Its derivatives; absent arrays are not computed.
+template <class In>
+struct StepGradient {
+  GradientBatch<In> contacts;  ///< `b` and the report are required
+  EnvArray<In> adjoint;        ///< [nv] w = M^-1 dL/dv_free, the derivative by M v_free
+  EnvArray<In> v_free;         ///< [nv]
+  EnvArray<In> M;              ///< [nv][nv], symmetric
+  EnvArray<In> J;              ///< [rows][nv]
+};
+
+/// The derivatives of a loss through `solve_mechanism`, with b = J v_free + c (so dL/dc is that of
+/// b, and those of v_free and J contain what b does with them). `step.v_free` is required,
+/// `problem.W` absent.
+template <class In>
+void step_vjp(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
+              const SolutionBatch<In>& solution, const StepLoss<In>& loss,
+              const StepGradient<In>& gradient, const SolveOptions& options, Workspace& workspace);
+
+}  // namespace stickslip

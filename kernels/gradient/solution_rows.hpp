@@ -1,0 +1,120 @@
+// The equations A dz + B du = C of a whole environment near its solution, one block per row or
+// contact, in the scaled coordinates of kernels/problem/scaled.hpp (docs/gradients.md).
+#pragma once
+#include "kernels/law/dispatch.hpp"
+#include "kernels/problem/scaled.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// State of each row. A row of a sliding contact has the first row of its block instead, >= 0.
+inline constexpr int kFixed = -2;    ///< dz is given: 0, or that of a bound
+inline constexpr int kResting = -1;  ///< du = 0
+
+struct SolutionRows {
+  static constexpr int kStride = 6;  ///< most rows of a block
+
+  int* state;      ///< [n]
+  int* active;     ///< [n] rows that are not fixed, in order
+  int* place;      ///< [n] place of each row in `active`
+  int* dim;        ///< [n] of a contact, at its first row
+  double *A, *B;   ///< [n][kStride]: block [dim][dim] at its first row
+  double *z, *u;   ///< [padded(n)] the solution
+  double* margin;  ///< [items] m/s
+
+  SS_HD SolutionRows(Arena& arena, int max_rows)
+      : state(arena.take<int>(max_rows)),
+        active(arena.take<int>(max_rows)),
+        place(arena.take<int>(max_rows)),
+        dim(arena.take<int>(max_rows)),
+        A(arena.take<double>(std::size_t(kStride) * max_rows)),
+        B(arena.take<double>(std::size_t(kStride) * max_rows)),
+        z(arena.take<double>(padded(max_rows))),
+        u(arena.take<double>(padded(max_rows))),
+        margin(arena.take<double>(max_rows)) {}
+};
+
+/// State of the scalar row i; returns its margin, m/s.
+template <class In>
+SS_HD double differentiate_row(const EnvProblem<In>& p, const Scaled<double>& s,
+                               const SolutionRows& rows, int i) {
+  rows.state[i] = kResting;
+  const double lo = s.lo[i], hi = s.hi[i], infinity = Limits<double>::infinity;
+  if (lo == hi) rows.state[i] = kFixed;
+  if (lo == hi || (lo == -infinity && hi == infinity)) return infinity;
+  const double stiffness = p.inverse_rho[i], scaled = stiffness * s.d[i] * s.d[i];
+  const double y = rows.z[i] - rows.u[i] / scaled;
+  if (y <= lo || y >= hi) rows.state[i] = kFixed;
+  return min(abs(y - lo), abs(y - hi)) * stiffness * (s.d[i] / s.q);
+}
+
+/// State and rows of contact k; returns its margin, m/s.
+template <int dim, class In>
+SS_HD double differentiate_contact(const EnvProblem<In>& p, const Scaled<double>& s,
+                                   const SolutionRows& rows, int k) {
+  const int a = s.block[k], at = a * SolutionRows::kStride;
+  const double stiffness = p.inverse_rho[s.scalars + k], unit = s.d[a];
+  rows.dim[a] = dim;
+  for (int c = 0; c < dim * dim; ++c) rows.A[at + c] = rows.B[at + c] = 0.0;
+  const BlockRows<dim> block{rows.z + a,
+                             rows.u + a,
+                             s.d + a,
+                             s.mu[k],
+                             1.0 / (stiffness * unit * unit),
+                             p.has_polygon(k) ? p.directions : 4,
+                             rows.A + at,
+                             rows.B + at};
+  ContactState result{Contact::open, 0.0};
+  with_law(s.law, [&](auto its) {
+    if constexpr (has_derivative<decltype(its)>) result = its.differentiate(block);
+  });
+  for (int j = 0; j < dim; ++j) {
+    const bool fixed = result.state == Contact::open || !block.is_free(j);
+    rows.state[a + j] = fixed ? kFixed : result.state == Contact::slide ? a : kResting;
+  }
+  return result.margin * stiffness * (unit / s.q);
+}
+
+/// Linearises every row at the impulse r. Returns the least margin, m/s; infinite without
+/// inequalities.
+template <class G, class In>
+SS_HD double differentiate_rows(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
+                                const In* r, const SolutionRows& rows) {
+  scale_impulse(g, s, r, rows.z);
+  scaled_velocity(g, s, rows.z, rows.u);
+  const int items = s.scalars + s.n_contacts;
+  g.for_each(items, [&](int item) {
+    if (item < s.scalars) {
+      rows.margin[item] = differentiate_row(p, s, rows, item);
+      return;
+    }
+    const int k = item - s.scalars;
+    with_dim(s.dim(k),
+             [&](auto dim) { rows.margin[item] = differentiate_contact<dim()>(p, s, rows, k); });
+  });
+  double least = Limits<double>::infinity;
+  for (int item = 0; item < items; ++item) least = min(least, rows.margin[item]);
+  return least;
+}
+
+/// y = A x or B x, or with the transposed blocks; 0 on fixed rows.
+enum class BlockMatrix { A, B };
+template <BlockMatrix kMatrix, bool kTransposed, class G>
+SS_HD void multiply_blocks(const G& g, const Scaled<double>& s, const SolutionRows& rows,
+                           const double* x, double* y) {
+  g.for_each(s.n, [&](int i) {
+    const int a = rows.state[i];
+    double sum = a == kResting && kMatrix == BlockMatrix::B ? x[i] : 0.0;
+    if (a >= 0) {
+      const double* block =
+          (kMatrix == BlockMatrix::A ? rows.A : rows.B) + a * SolutionRows::kStride;
+      const int dim = rows.dim[a];
+      for (int j = 0; j < dim; ++j) {
+        const int at = kTransposed ? j * dim + (i - a) : (i - a) * dim + j;
+        sum = fma(block[at], x[a + j], sum);
+      }
+    }
+    y[i] = sum;
+  });
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

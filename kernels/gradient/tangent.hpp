@@ -1,0 +1,81 @@
+// The change of the solution of one environment with the problem: H dz = -B (delta + C's part of u)
+// + A (C's part of z), in the notation of adjoint.hpp.
+#pragma once
+#include "kernels/gradient/adjoint.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// The change of the scalar row i whose bound moves, else 0.
+template <class In>
+SS_HD double bound_change(const EnvProblem<In>& p, const Scaled<double>& s,
+                          const SolutionRows& rows, int i, const In* dlo, const In* dhi) {
+  const int box = i - p.n_free - p.n_nonneg;
+  if (rows.state[i] != kFixed || box < 0 || box >= p.n_box) return 0.0;
+  const double low = dlo == nullptr ? 0.0 : double(dlo[box]);
+  const double high = dhi == nullptr ? 0.0 : double(dhi[box]);
+  if (s.lo[i] == s.hi[i]) return 0.5 * (low + high);
+  return rows.z[i] - s.lo[i] < s.hi[i] - rows.z[i] ? low : high;
+}
+
+/// delta = db + dW r + dR r, into g_u; with the change of every given impulse, into g_r.
+template <class G, class In>
+SS_HD void gather_change(const G& g, const EnvProblem<In>& p, const Scaled<double>& s, const In* r,
+                         const ChangeBatch<In>& change, std::int64_t env, int max_rows,
+                         const GradientScratch& w) {
+  const In *b = slot(change.b, env), *W = slot(change.W, env), *R = slot(change.R, env);
+  const In *dlo = slot(change.lo, env), *dhi = slot(change.hi, env);
+  const int ld = change.ld_W > 0 ? change.ld_W : max_rows;
+  g.for_each(p.n, [&](int i) {
+    double sum = b == nullptr ? 0.0 : double(b[i]);
+    if (R != nullptr) sum = fma(double(R[i]), double(r[i]), sum);
+    if (W != nullptr) {
+      for (int j = 0; j < p.n; ++j)
+        sum = fma(double(W[std::int64_t(i) * ld + j]), double(r[j]), sum);
+    }
+    w.g_u[i] = sum;
+    w.g_r[i] = bound_change(p, s, w.rows, i, dlo, dhi);
+  });
+}
+
+/// What dmu moves in the rows: Ax = z dmu / (q mu), Bx = delta_hat + W_hat dz of given impulses + u
+/// dmu / (q mu).
+template <class G, class In>
+SS_HD void move_rows(const G& g, const EnvProblem<In>& p, const Scaled<double>& s, const In* dmu,
+                     const GradientScratch& w) {
+  g.for_each(s.ld, [&](int i) {
+    w.x[i] = i < s.n && w.g_r[i] != 0.0 ? w.g_r[i] / s.d[i] : 0.0;
+    w.f[i] = w.Ax[i] = 0.0;
+  });
+  matvec(g, s.n, s.W, s.ld, w.x, s.zero, w.Bx);
+  g.for_each(s.n, [&](int i) { w.Bx[i] = fma(s.d[i], w.g_u[i], w.Bx[i]); });
+  if (dmu == nullptr) return;
+  g.for_each(s.n_contacts, [&](int k) {
+    for (int i = s.block[k] + 1; i < s.block[k + 1]; ++i) {
+      if (w.rows.state[i] < 0) continue;
+      const double change = double(dmu[i - s.scalars - k - 1]);
+      const double relative = change / (s.q * p.friction(k, i - s.block[k]));
+      w.Ax[i] = w.rows.z[i] * relative;
+      w.Bx[i] = fma(w.rows.u[i], relative, w.Bx[i]);
+    }
+  });
+}
+
+/// After `move_rows`: dr into beta, du into f. Returns `lost`.
+template <class G, class In>
+SS_HD double solve_tangent(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
+                           const GradientScratch& w) {
+  multiply_blocks<BlockMatrix::A, false>(g, s, w.rows, w.Ax, w.f);
+  multiply_blocks<BlockMatrix::B, false>(g, s, w.rows, w.Bx, w.Ax);
+  g.for_each(s.n, [&](int i) { w.f[i] -= w.Ax[i]; });
+  const double lost = solve_filtered<false>(g, s, w.rows, w.solve, w.f, w.x);
+  g.for_each(s.n,
+             [&](int i) { w.beta[i] = w.rows.state[i] == kFixed ? w.g_r[i] : s.d[i] * w.x[i]; });
+  g.for_each(s.n, [&](int i) {
+    double sum = fma(p.compliance(i), w.beta[i], w.g_u[i]);
+    for (int j = 0; j < p.n; ++j) sum = fma(p.w(i, j), w.beta[j], sum);
+    w.f[i] = sum;
+  });
+  return g.any(s.n, [&](int i) { return !is_finite(w.f[i]); }) ? 1.0 : lost;
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

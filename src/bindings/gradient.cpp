@@ -1,0 +1,211 @@
+// solve_vjp, solve_jvp and step_vjp for float and double.
+#include "stickslip/gradient.hpp"
+
+#include <nanobind/nanobind.h>
+
+#include "src/bindings/bindings.hpp"
+#include "src/bindings/mechanism_arrays.hpp"
+#include "src/bindings/problem_arrays.hpp"
+#include "src/bindings/workspaces.hpp"
+
+namespace stickslip::bindings {
+
+using namespace nb::literals;
+
+namespace {
+
+/// Slots of an optional array with as many columns as the problem has rows.
+template <class A>
+EnvArray<typename A::Scalar> row_slots(const char* name, const A& array, std::size_t num_envs,
+                                       std::size_t rows) {
+  if (array.is_valid()) require_size(name, array, 1, rows);
+  return slots(name, array, num_envs);
+}
+
+/// The solution and the report that all derivatives have.
+template <class In>
+struct Derivative {
+  ProblemArrays<In> arrays;
+  ProblemBatch<In> problem;
+  SolutionBatch<In> solution;
+  GradientReport report;
+
+  Derivative(const ProblemArrays<In>& given, const Array<const In, 2>& impulse,
+             const Array<const std::int32_t, 1>& status, const Array<std::int32_t, 1>& verdict,
+             const Array<double, 1>& margin, const Array<double, 1>& lost)
+      : arrays(given), problem(given.view()) {
+    const std::size_t num_envs = arrays.num_envs();
+    solution.impulse = rows("impulse", impulse);
+    require_size("status", status, 0, num_envs);
+    require_contiguous_slots("status", status);
+    solution.status = reinterpret_cast<const EnvStatus*>(address(status));
+    report.status = reinterpret_cast<GradientStatus*>(values("verdict", verdict, num_envs));
+    report.margin = values("margin", margin, num_envs);
+    report.lost = values("lost", lost, num_envs);
+  }
+
+  template <class A>
+  EnvArray<typename A::Scalar> rows(const char* name, const A& array) const {
+    return row_slots(name, array, arrays.num_envs(), arrays.rows());
+  }
+  template <class A>
+  EnvArray<typename A::Scalar> like(const char* name, const A& array,
+                                    const Array<const In, 2>& of) const {
+    if (array.is_valid() && !of.is_valid()) refuse(name, "the problem has no such array");
+    if (array.is_valid()) require_size(name, array, 1, of.shape(1));
+    return slots(name, array, arrays.num_envs());
+  }
+  template <class A>
+  EnvArray<typename A::Scalar> matrix(const char* name, const A& array, std::int32_t& ld) const {
+    if (!array.is_valid()) return {};
+    require_size(name, array, 1, arrays.rows());
+    require_size(name, array, 2, arrays.rows());
+    return matrix_slots(name, array, arrays.num_envs(), ld);
+  }
+  GradientBatch<In> gradient(const Array<In, 2>& b, const Array<In, 2>& mu, const Array<In, 2>& R,
+                             const Array<In, 2>& lo, const Array<In, 2>& hi) const {
+    GradientBatch<In> out;
+    out.b = rows("gradient of b", b);
+    out.mu = like("gradient of mu", mu, arrays.mu);
+    out.R = rows("gradient of R", R);
+    out.lo = like("gradient of lo", lo, arrays.lo);
+    out.hi = like("gradient of hi", hi, arrays.hi);
+    out.report = report;
+    return out;
+  }
+  auto workspace(int threads) const {
+    return take_workspace(problem.max_rows, problem.max_contacts, threads);
+  }
+};
+
+template <class In>
+void bind_vjp(nb::module_& m) {
+  using Ints = Array<const std::int32_t, 2>;
+  using Matrices = Array<const In, 3>;
+  using Vectors = Array<const In, 2>;
+  using Out = Array<In, 2>;
+  m.def(
+      "solve_vjp",
+      [](Ints shape, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
+         Vectors hi, Vectors impulse, Array<const std::int32_t, 1> status,
+         const SolveOptions& options, Vectors g_impulse, Vectors g_velocity, Out out_b, Out out_mu,
+         Out out_R, Out out_lo, Out out_hi, Array<std::int32_t, 1> verdict, Array<double, 1> margin,
+         Array<double, 1> lost, int threads) {
+        const Derivative<In> d({shape, dims, W, b, mu, R, lo, hi, {}}, impulse, status, verdict,
+                               margin, lost);
+        const LossBatch<In> loss{d.rows("impulse", g_impulse), d.rows("velocity", g_velocity)};
+        const auto out = d.gradient(out_b, out_mu, out_R, out_lo, out_hi);
+        const auto workspace = d.workspace(threads);
+        const nb::gil_scoped_release other_threads_may_run;
+        solve_vjp(d.problem, d.solution, loss, out, options, *workspace);
+      },
+      "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
+      "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
+      "hi"_a.noconvert().none(), "impulse"_a.noconvert(), "status"_a.noconvert(), "options"_a,
+      "g_impulse"_a.noconvert().none(), "g_velocity"_a.noconvert().none(), "out_b"_a.noconvert(),
+      "out_mu"_a.noconvert().none(), "out_R"_a.noconvert().none(), "out_lo"_a.noconvert().none(),
+      "out_hi"_a.noconvert().none(), "verdict"_a.noconvert(), "margin"_a.noconvert(),
+      "lost"_a.noconvert(), "threads"_a,
+      "Derivatives of a loss by the problem; the arrays from `out_b` on are written in place.");
+}
+
+template <class In>
+void bind_jvp(nb::module_& m) {
+  using Ints = Array<const std::int32_t, 2>;
+  using Matrices = Array<const In, 3>;
+  using Vectors = Array<const In, 2>;
+  using Out = Array<In, 2>;
+  m.def(
+      "solve_jvp",
+      [](Ints shape, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
+         Vectors hi, Vectors impulse, Array<const std::int32_t, 1> status,
+         const SolveOptions& options, Vectors db, Matrices dW, Vectors dmu, Vectors dR, Vectors dlo,
+         Vectors dhi, Out out_impulse, Out out_velocity, Array<std::int32_t, 1> verdict,
+         Array<double, 1> margin, Array<double, 1> lost, int threads) {
+        const Derivative<In> d({shape, dims, W, b, mu, R, lo, hi, {}}, impulse, status, verdict,
+                               margin, lost);
+        ChangeBatch<In> change;
+        change.b = d.rows("db", db);
+        change.W = d.matrix("dW", dW, change.ld_W);
+        change.mu = d.like("dmu", dmu, mu);
+        change.R = d.rows("dR", dR);
+        change.lo = d.like("dlo", dlo, lo);
+        change.hi = d.like("dhi", dhi, hi);
+        const SolutionChange<In> out{d.rows("impulse", out_impulse),
+                                     d.rows("velocity", out_velocity), d.report};
+        const auto workspace = d.workspace(threads);
+        const nb::gil_scoped_release other_threads_may_run;
+        solve_jvp(d.problem, d.solution, change, out, options, *workspace);
+      },
+      "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
+      "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
+      "hi"_a.noconvert().none(), "impulse"_a.noconvert(), "status"_a.noconvert(), "options"_a,
+      "db"_a.noconvert().none(), "dW"_a.noconvert().none(), "dmu"_a.noconvert().none(),
+      "dR"_a.noconvert().none(), "dlo"_a.noconvert().none(), "dhi"_a.noconvert().none(),
+      "out_impulse"_a.noconvert(), "out_velocity"_a.noconvert(), "verdict"_a.noconvert(),
+      "margin"_a.noconvert(), "lost"_a.noconvert(), "threads"_a,
+      "Change of the solution; the arrays from `out_impulse` on are written in place.");
+}
+
+template <class In>
+void bind_step_vjp(nb::module_& m) {
+  using Ints = Array<const std::int32_t, 2>;
+  using Matrices = Array<const In, 3>;
+  using Vectors = Array<const In, 2>;
+  using Out = Array<In, 2>;
+  m.def(
+      "step_vjp",
+      [](Matrices M, Matrices J, Vectors v_free, Ints shape, Ints dims, Vectors b, Vectors mu,
+         Vectors R, Vectors lo, Vectors hi, Vectors impulse, Array<const std::int32_t, 1> status,
+         const SolveOptions& options, Vectors g_v_next, Vectors g_impulse, Vectors g_velocity,
+         Out out_b, Out out_mu, Out out_R, Out out_lo, Out out_hi, Out out_adjoint, Out out_v_free,
+         Array<In, 3> out_M, Array<In, 3> out_J, Array<std::int32_t, 1> verdict,
+         Array<double, 1> margin, Array<double, 1> lost, int threads) {
+        const Derivative<In> d({shape, dims, {}, b, mu, R, lo, hi, {}}, impulse, status, verdict,
+                               margin, lost);
+        const std::size_t num_envs = b.shape(0), nv = M.shape(1);
+        require_size("J", J, 1, b.shape(1));
+        MechanismStep<In> step;
+        step.mechanism = mechanism_view<In>(M, J, {});
+        step.v_free = row_slots("v_free", v_free, num_envs, nv);
+        const StepLoss<In> loss{row_slots("v_next", g_v_next, num_envs, nv),
+                                {d.rows("impulse", g_impulse), d.rows("velocity", g_velocity)}};
+        StepGradient<In> out;
+        out.contacts = d.gradient(out_b, out_mu, out_R, out_lo, out_hi);
+        out.adjoint = row_slots("gradient by M v_free", out_adjoint, num_envs, nv);
+        out.v_free = row_slots("gradient of v_free", out_v_free, num_envs, nv);
+        const auto block = [&](const char* name, const Array<In, 3>& array, std::size_t rows) {
+          require_size(name, array, 1, rows);
+          require_size(name, array, 2, nv);
+          return block_slots(name, array, num_envs);
+        };
+        if (out_M.is_valid()) out.M = block("gradient of M", out_M, nv);
+        if (out_J.is_valid()) out.J = block("gradient of J", out_J, b.shape(1));
+        const auto workspace = d.workspace(threads);
+        const nb::gil_scoped_release other_threads_may_run;
+        step_vjp(step, d.problem, d.solution, loss, out, options, *workspace);
+      },
+      "M"_a.noconvert(), "J"_a.noconvert(), "v_free"_a.noconvert(), "shape"_a.noconvert(),
+      "dims"_a.noconvert(), "b"_a.noconvert(), "mu"_a.noconvert(), "R"_a.noconvert().none(),
+      "lo"_a.noconvert().none(), "hi"_a.noconvert().none(), "impulse"_a.noconvert(),
+      "status"_a.noconvert(), "options"_a, "g_v_next"_a.noconvert().none(),
+      "g_impulse"_a.noconvert().none(), "g_velocity"_a.noconvert().none(), "out_b"_a.noconvert(),
+      "out_mu"_a.noconvert().none(), "out_R"_a.noconvert().none(), "out_lo"_a.noconvert().none(),
+      "out_hi"_a.noconvert().none(), "out_adjoint"_a.noconvert().none(),
+      "out_v_free"_a.noconvert().none(), "out_M"_a.noconvert().none(), "out_J"_a.noconvert().none(),
+      "verdict"_a.noconvert(), "margin"_a.noconvert(), "lost"_a.noconvert(), "threads"_a,
+      "Derivatives through a step; the arrays from `out_b` on are written in place.");
+}
+
+}  // namespace
+
+void bind_gradient(nb::module_& m) {
+  bind_vjp<double>(m);
+  bind_vjp<float>(m);
+  bind_jvp<double>(m);
+  bind_jvp<float>(m);
+  bind_step_vjp<double>(m);
+  bind_step_vjp<float>(m);
+}
+
+}  // namespace stickslip::bindings

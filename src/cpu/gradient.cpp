@@ -1,0 +1,79 @@
+#include "stickslip/gradient.hpp"
+
+#include "kernels/delassus/matrix_source.hpp"
+#include "src/batch/check.hpp"
+#include "src/cpu/workspace.hpp"
+
+namespace stickslip {
+
+namespace {
+
+/// Runs f(kernels, begin, end, scratch) over the batch, with scratch for `nv` degrees of freedom.
+template <class In, class F>
+void for_derivatives(const ProblemBatch<In>& problem, int nv, Workspace& workspace, F&& f) {
+  check_workspace(problem, workspace);
+  check_bounds(problem);
+  const auto& kernels = kernels::typed<In>(kernels::kernel_table());
+  Workspace::Impl& memory = impl_of(workspace);
+  const auto turn = memory.caller.enter();
+  memory.reserve(kernels.gradient_bytes(problem.max_rows, problem.max_contacts, nv));
+  memory.for_chunks(problem.num_envs, memory.work_of(problem.max_rows),
+                    [&](std::int64_t begin, std::int64_t end, void* scratch) {
+                      f(kernels, begin, end, scratch);
+                    });
+}
+
+}  // namespace
+
+template <class In>
+void solve_vjp(const ProblemBatch<In>& problem, const SolutionBatch<In>& solution,
+               const LossBatch<In>& loss, const GradientBatch<In>& gradient,
+               const SolveOptions& options, Workspace& workspace) {
+  check_gradient(problem, solution, gradient, options);
+  StepLoss<In> all_loss;
+  all_loss.contacts = loss;
+  StepGradient<In> all;
+  all.contacts = gradient;
+  for_derivatives(problem, kernels::kGivenMatrix, workspace,
+                  [&](const auto& kernels, auto begin, auto end, void* scratch) {
+                    kernels.vjp(problem, {}, solution, all_loss, all, options, begin, end, scratch);
+                  });
+}
+
+template <class In>
+void solve_jvp(const ProblemBatch<In>& problem, const SolutionBatch<In>& solution,
+               const ChangeBatch<In>& change, const SolutionChange<In>& result,
+               const SolveOptions& options, Workspace& workspace) {
+  check_change(problem, solution, change, result, options);
+  for_derivatives(problem, kernels::kGivenMatrix, workspace,
+                  [&](const auto& kernels, auto begin, auto end, void* scratch) {
+                    kernels.jvp(problem, solution, change, result, options, begin, end, scratch);
+                  });
+}
+
+template <class In>
+void step_vjp(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
+              const SolutionBatch<In>& solution, const StepLoss<In>& loss,
+              const StepGradient<In>& gradient, const SolveOptions& options, Workspace& workspace) {
+  check_step_gradient(step, problem, solution, gradient, options);
+  for_derivatives(problem, step.mechanism.nv, workspace,
+                  [&](const auto& kernels, auto begin, auto end, void* scratch) {
+                    kernels.vjp(problem, step, solution, loss, gradient, options, begin, end,
+                                scratch);
+                  });
+}
+
+#define SS_INSTANTIATE(In)                                                                         \
+  template void solve_vjp(const ProblemBatch<In>&, const SolutionBatch<In>&, const LossBatch<In>&, \
+                          const GradientBatch<In>&, const SolveOptions&, Workspace&);              \
+  template void solve_jvp(const ProblemBatch<In>&, const SolutionBatch<In>&,                       \
+                          const ChangeBatch<In>&, const SolutionChange<In>&, const SolveOptions&,  \
+                          Workspace&);                                                             \
+  template void step_vjp(const MechanismStep<In>&, const ProblemBatch<In>&,                        \
+                         const SolutionBatch<In>&, const StepLoss<In>&, const StepGradient<In>&,   \
+                         const SolveOptions&, Workspace&);
+SS_INSTANTIATE(double)
+SS_INSTANTIATE(float)
+#undef SS_INSTANTIATE
+
+}  // namespace stickslip
