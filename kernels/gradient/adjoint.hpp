@@ -39,9 +39,14 @@ struct GradientScratch {
 template <class G, class In>
 SS_HD void multiply_transposed(const G& g, const EnvProblem<In>& p, const double* start,
                                const double* x, double* y) {
+  const auto first = [&](int i) { return fma(p.compliance(i), x[i], start[i]); };
+  if (p.symmetric) {
+    matvec_given(g, p.n, p.W, p.ld_W, true, x, sum_into(y, first));
+    return;
+  }
   g.for_each(p.n, [&](int i) {
-    double sum = fma(p.compliance(i), x[i], start[i]);
-    for (int j = 0; j < p.n; ++j) sum = fma(p.symmetric ? p.w(i, j) : p.w(j, i), x[j], sum);
+    double sum = first(i);
+    for (int j = 0; j < p.n; ++j) sum = fma(p.w(j, i), x[j], sum);
     y[i] = sum;
   });
 }

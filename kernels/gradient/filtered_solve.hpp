@@ -1,13 +1,16 @@
 // H x = f and H^T x = f for H = A + B W_hat, which is singular where contacts are redundant.
 //
-// With H_e = H + e (|H_ii| + 1e-3), e = 1e-8, twice:  x += H_e^-1 H H_e^-1 (f - H x). On what is
-// consistent this is the pseudo-inverse, on the rest it is 0 (docs/gradients.md).
+// With H_e = H + e (|H_ii| + 1e-3), e = 1e-8: first x += H_e^-1 (f - H x), which leaves nothing if
+// H is regular. Otherwise, from 0 and twice, x += H_e^-1 H H_e^-1 (f - H x): on what is consistent
+// this is the pseudo-inverse, on the rest it is 0 (docs/gradients.md).
 #pragma once
 #include "kernels/gradient/solution_rows.hpp"
 #include "kernels/linalg/list_rows.hpp"
 #include "kernels/linalg/lu.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
+
+inline constexpr double kRegular = 1e-13;  ///< share of f that refinement leaves if H is regular
 
 struct FilteredSolve {
   LinearSystem<double> system;
@@ -24,14 +27,16 @@ struct FilteredSolve {
   }
 };
 
-/// Entry (i, j) of H, both rows active.
-SS_HD double system_entry(const Scaled<double>& s, const SolutionRows& rows, int i, int j) {
-  const auto w = [&](int l) { return s.symmetric ? s.at(j, l) : s.at(l, j); };
-  const int a = rows.state[i];
-  if (a < 0) return w(i);
-  const int dim = rows.dim[a], at = a * SolutionRows::kStride + (i - a) * dim;
-  double sum = rows.state[j] == a ? rows.A[at + j - a] : 0.0;
-  for (int l = 0; l < dim; ++l) sum = fma(rows.B[at + l], w(a + l), sum);
+/// W_hat_ij, read along a column if the matrix is symmetric.
+SS_HD double row_entry(const Scaled<double>& s, int i, int j) {
+  return s.symmetric ? s.at(j, i) : s.at(i, j);
+}
+
+/// Entry (i, j) of H, row i of the sliding contact k.
+SS_HD double system_entry(const Scaled<double>& s, const SolutionRows& rows, int k, int i, int j) {
+  const int a = s.block[k], dim = s.dim(k), at = a * SolutionRows::kStride + (i - a) * dim;
+  double sum = j >= a && j < a + dim ? rows.A[at + j - a] : 0.0;
+  for (int l = 0; l < dim; ++l) sum = fma(rows.B[at + l], row_entry(s, a + l, j), sum);
   return sum;
 }
 
@@ -39,17 +44,30 @@ SS_HD double system_entry(const Scaled<double>& s, const SolutionRows& rows, int
 template <bool kTransposed, class G>
 SS_HD bool factor_system(const G& g, const Scaled<double>& s, const SolutionRows& rows, int count,
                          const LinearSystem<double>& m) {
+  const bool all = count == s.n && s.symmetric;
   g.for_each_2d(count, padded(count), [&](int r, int c) {
     double entry = 0.0;
-    if (c < count) {
-      const int i = rows.active[kTransposed ? c : r], j = rows.active[kTransposed ? r : c];
-      entry = system_entry(s, rows, i, j);
+    if (all) {
+      entry = s.W[std::int64_t(r) * s.ld + c];
+    } else if (c < count) {
+      entry = kTransposed ? s.at(rows.active[c], rows.active[r])
+                          : row_entry(s, rows.active[r], rows.active[c]);
     }
-    if (r == c) entry = fma(1e-8, abs(entry) + 1e-3, entry);
     m.a[std::int64_t(r) * m.ld + c] = entry;
   });
+  for (int k = 0; k < s.n_contacts; ++k) {
+    if (!slides(s, rows, k)) continue;
+    const int a = s.block[k], dim = s.dim(k);
+    g.for_each_2d(dim, count, [&](int l, int other) {
+      const int i = a + l;
+      if (rows.state[i] == kFixed) return;
+      const int r = kTransposed ? other : rows.place[i], c = kTransposed ? rows.place[i] : other;
+      m.a[std::int64_t(r) * m.ld + c] = system_entry(s, rows, k, i, rows.active[other]);
+    });
+  }
   g.for_each(count, [&](int r) {
     m.row[r] = m.a + std::int64_t(r) * m.ld;
+    m.row[r][r] = fma(1e-8, abs(m.row[r][r]) + 1e-3, m.row[r][r]);
     m.right()[r] = 0.0;
   });
   return factor_lu(g, m, count);
@@ -91,15 +109,30 @@ SS_HD double solve_filtered(const G& g, const Scaled<double>& s, const SolutionR
     g.for_each(count, [&](int r) { values[rows.active[r]] = w.part[r]; });
     return true;
   };
+  // x += step, left = f - H x; returns max|left| / size.
+  const auto advance = [&](const double* step) {
+    g.for_each(s.n, [&](int i) { x[i] += step[i]; });
+    multiply_system<kTransposed>(g, s, rows, w.product, x, w.left);
+    g.for_each(s.n, [&](int i) { w.left[i] = f[i] - w.left[i]; });
+    return g.max(s.n, [&](int i) { return abs(w.left[i]); }) / size;
+  };
+  double lost = 1.0;
+  for (int pass = 0; pass < 2; ++pass) {  // refinement, which converges if H is regular
+    if (!solve(w.left)) return 1.0;
+    lost = advance(w.left);
+    if (lost < kRegular) return lost;
+  }
+  g.for_each(s.ld, [&](int i) {
+    x[i] = 0.0;
+    w.left[i] = f[i];
+  });
   for (int pass = 0; pass < 2; ++pass) {
     if (!solve(w.left)) return 1.0;
     multiply_system<kTransposed>(g, s, rows, w.product, w.left, w.image);
     if (!solve(w.image)) return 1.0;
-    g.for_each(s.n, [&](int i) { x[i] += w.image[i]; });
-    multiply_system<kTransposed>(g, s, rows, w.product, x, w.left);
-    g.for_each(s.n, [&](int i) { w.left[i] = f[i] - w.left[i]; });
+    lost = advance(w.image);
   }
-  return g.max(s.n, [&](int i) { return abs(w.left[i]); }) / size;
+  return lost;
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

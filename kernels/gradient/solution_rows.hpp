@@ -6,7 +6,7 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// State of each row. A row of a sliding contact has the first row of its block instead, >= 0.
+/// State of a row. A row of a sliding contact has the number of the contact instead, >= 0.
 inline constexpr int kFixed = -2;    ///< dz is given: 0, or that of a bound
 inline constexpr int kResting = -1;  ///< du = 0
 
@@ -16,7 +16,6 @@ struct SolutionRows {
   int* state;      ///< [n]
   int* active;     ///< [n] rows that are not fixed, in order
   int* place;      ///< [n] place of each row in `active`
-  int* dim;        ///< [n] of a contact, at its first row
   double *A, *B;   ///< [n][kStride]: block [dim][dim] at its first row
   double *z, *u;   ///< [padded(n)] the solution
   double* margin;  ///< [items] m/s
@@ -25,13 +24,17 @@ struct SolutionRows {
       : state(arena.take<int>(max_rows)),
         active(arena.take<int>(max_rows)),
         place(arena.take<int>(max_rows)),
-        dim(arena.take<int>(max_rows)),
         A(arena.take<double>(std::size_t(kStride) * max_rows)),
         B(arena.take<double>(std::size_t(kStride) * max_rows)),
         z(arena.take<double>(padded(max_rows))),
         u(arena.take<double>(padded(max_rows))),
         margin(arena.take<double>(max_rows)) {}
 };
+
+/// Whether contact k slides: then its first row, which has no friction coefficient, says so.
+SS_HD bool slides(const Scaled<double>& s, const SolutionRows& rows, int k) {
+  return rows.state[s.block[k]] >= 0;
+}
 
 /// State of the scalar row i; returns its margin, m/s.
 template <class In>
@@ -53,7 +56,6 @@ SS_HD double differentiate_contact(const EnvProblem<In>& p, const Scaled<double>
                                    const SolutionRows& rows, int k) {
   const int a = s.block[k], at = a * SolutionRows::kStride;
   const double stiffness = p.inverse_rho[s.scalars + k], unit = s.d[a];
-  rows.dim[a] = dim;
   for (int c = 0; c < dim * dim; ++c) rows.A[at + c] = rows.B[at + c] = 0.0;
   const BlockRows<dim> block{rows.z + a,
                              rows.u + a,
@@ -69,7 +71,7 @@ SS_HD double differentiate_contact(const EnvProblem<In>& p, const Scaled<double>
   });
   for (int j = 0; j < dim; ++j) {
     const bool fixed = result.state == Contact::open || !block.is_free(j);
-    rows.state[a + j] = fixed ? kFixed : result.state == Contact::slide ? a : kResting;
+    rows.state[a + j] = fixed ? kFixed : result.state == Contact::slide ? k : kResting;
   }
   return result.margin * stiffness * (unit / s.q);
 }
@@ -102,12 +104,12 @@ template <BlockMatrix kMatrix, bool kTransposed, class G>
 SS_HD void multiply_blocks(const G& g, const Scaled<double>& s, const SolutionRows& rows,
                            const double* x, double* y) {
   g.for_each(s.n, [&](int i) {
-    const int a = rows.state[i];
-    double sum = a == kResting && kMatrix == BlockMatrix::B ? x[i] : 0.0;
-    if (a >= 0) {
+    const int k = rows.state[i];
+    double sum = k == kResting && kMatrix == BlockMatrix::B ? x[i] : 0.0;
+    if (k >= 0) {
+      const int a = s.block[k], dim = s.dim(k);
       const double* block =
           (kMatrix == BlockMatrix::A ? rows.A : rows.B) + a * SolutionRows::kStride;
-      const int dim = rows.dim[a];
       for (int j = 0; j < dim; ++j) {
         const int at = kTransposed ? j * dim + (i - a) : (i - a) * dim + j;
         sum = fma(block[at], x[a + j], sum);

@@ -70,11 +70,8 @@ SS_HD double solve_tangent(const G& g, const EnvProblem<In>& p, const Scaled<dou
   const double lost = solve_filtered<false>(g, s, w.rows, w.solve, w.f, w.x);
   g.for_each(s.n,
              [&](int i) { w.beta[i] = w.rows.state[i] == kFixed ? w.g_r[i] : s.d[i] * w.x[i]; });
-  g.for_each(s.n, [&](int i) {
-    double sum = fma(p.compliance(i), w.beta[i], w.g_u[i]);
-    for (int j = 0; j < p.n; ++j) sum = fma(p.w(i, j), w.beta[j], sum);
-    w.f[i] = sum;
-  });
+  const auto first = [&](int i) { return fma(p.compliance(i), w.beta[i], w.g_u[i]); };
+  matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, w.beta, sum_into(w.f, first));
   return g.any(s.n, [&](int i) { return !is_finite(w.f[i]); }) ? 1.0 : lost;
 }
 
