@@ -1,6 +1,7 @@
 // Derivatives of solves beside the solves, on the families of random problems, with and without
-// compliance: one thread. The counters are quantiles over the problems, each timed alone, of
-// vjp / solve, and of (solve with vjp - solve) / solve where both are one call.
+// compliance: one thread. The counters are vjp / solve (`after`), and (solve with vjp - solve) /
+// solve where both are one call (`together`): of the means over the problems, and medians over
+// them.
 #include <benchmark/benchmark.h>
 
 #include "bench/problems.hpp"
@@ -55,37 +56,56 @@ struct Adjoint {
   }
 };
 
+/// Least seconds of each way over some rounds, in turns.
+struct Times {
+  double solve = 1e30, after = 1e30, together = 1e30;
+};
+
 void differentiate_families(benchmark::State& state, const Case& c, const SolveOptions& options,
                             double compliance) {
   const HostProblems<double> problems = problems_of(c, compliance);
   HostResults<double> results(kProblems, problems.max_rows());
   const ProblemBatch<double> view = problems.view();
   const ResultBatch<double> result = results.view();
-  Adjoint adjoint(problems.max_rows());
-  const auto& kernels = kernels::typed<double>(kernels::kernel_table());
-  support::AlignedBytes memory(
-      kernels.gradient_bytes(view.max_rows, view.max_contacts, /*nv=*/-1));
   const SolutionBatch<double> solution{{result.impulse.data, result.impulse.stride}, result.status};
-  SingleSolve<double> solve_one(problems, results, options);
-  const auto adjoint_one = [&](int env) {
-    kernels.vjp(view, {}, solution, adjoint.given(), adjoint.wanted(), options, env, env + 1,
-                memory.data());
+  Adjoint adjoint(problems.max_rows());
+  const StepLoss<double> loss = adjoint.given();
+  const StepGradient<double> out = adjoint.wanted();
+  const kernels::AdjointCall<double> call{loss.contacts, out.contacts};
+  const auto& kernels = kernels::typed<double>(kernels::kernel_table());
+  const std::int32_t n = view.max_rows, p = view.max_contacts;
+  support::AlignedBytes memory(kernels.solve_bytes(n, p, 0, -1) + kernels.gradient_bytes(n, p, -1));
+  const kernels::Ladder ladder(options);
+  const auto solve = [&](int env, const kernels::AdjointCall<double>* with) {
+    kernels.solve[int(options.precision)](view, result, ladder, {}, env, env + 1, memory.data(),
+                                          kernels::Part::whole, with);
   };
-  std::vector<double> ratios;
+  std::vector<Times> times(kProblems);
   for (auto _ : state) {
-    std::vector<double> solving(kProblems, 1e30), after(kProblems, 1e30);
-    for (int round = 0; round < 5; ++round) {
+    for (int round = 0; round < 7; ++round) {
       for (int env = 0; env < kProblems; ++env) {
-        double &s = solving[std::size_t(env)], &a = after[std::size_t(env)];
-        s = std::min(s, seconds([&] { solve_one(env); }));
-        a = std::min(a, seconds([&] { adjoint_one(env); }));
+        Times& t = times[std::size_t(env)];
+        t.solve = std::min(t.solve, seconds([&] { solve(env, nullptr); }));
+        t.after = std::min(t.after, seconds([&] {
+                             kernels.vjp(view, {}, solution, loss, out, options, env, env + 1,
+                                         memory.data());
+                           }));
+        t.together = std::min(t.together, seconds([&] { solve(env, &call); }));
       }
     }
-    ratios.clear();
-    for (std::size_t env = 0; env < kProblems; ++env) ratios.push_back(after[env] / solving[env]);
   }
-  state.counters["ratio_median"] = quantile(ratios, 0.5);
-  state.counters["ratio_p95"] = quantile(ratios, 0.95);
+  Times sum{0.0, 0.0, 0.0};
+  std::vector<double> after, together;
+  for (const Times& t : times) {
+    after.push_back(t.after / t.solve);
+    together.push_back((t.together - t.solve) / t.solve);
+    sum = {sum.solve + t.solve, sum.after + t.after, sum.together + t.together};
+  }
+  state.counters["solve_us"] = 1e6 * sum.solve / kProblems;
+  state.counters["after_of_means"] = sum.after / sum.solve;
+  state.counters["after_median"] = quantile(after, 0.5);
+  state.counters["together_of_means"] = (sum.together - sum.solve) / sum.solve;
+  state.counters["together_median"] = quantile(together, 0.5);
   state.counters["solved"] = solved_share(results, kProblems);
   state.counters["valid"] =
       double(std::count(adjoint.status.begin(), adjoint.status.end(), GradientStatus::valid)) /

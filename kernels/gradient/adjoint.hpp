@@ -51,13 +51,16 @@ SS_HD void multiply_transposed(const G& g, const EnvProblem<In>& p, const double
   });
 }
 
-/// beta, A^T lambda and B^T lambda of the loss g_r, g_u in the scratch. Returns `lost`.
+/// beta, A^T lambda and B^T lambda of the loss g_r, g_u in the scratch; `of_velocity`: g_u is not
+/// 0. Returns `lost`.
 template <class G, class In>
 SS_HD double solve_adjoint(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
-                           const GradientScratch& w) {
-  multiply_transposed(g, p, w.g_r, w.g_u, w.f);
-  g.for_each(s.ld,
-             [&](int i) { w.f[i] = i < s.n && w.rows.state[i] != kFixed ? w.f[i] * s.d[i] : 0.0; });
+                           bool of_velocity, const GradientScratch& w) {
+  if (of_velocity) multiply_transposed(g, p, w.g_r, w.g_u, w.f);
+  const double* g_all = of_velocity ? w.f : w.g_r;
+  g.for_each(s.ld, [&](int i) {
+    w.f[i] = i < s.n && w.rows.state[i] != kFixed ? g_all[i] * s.d[i] : 0.0;
+  });
   const double lost = solve_filtered<true>(g, s, w.rows, w.solve, w.f, w.x);
   multiply_blocks<BlockMatrix::A, true>(g, s, w.rows, w.x, w.Ax);
   multiply_blocks<BlockMatrix::B, true>(g, s, w.rows, w.x, w.Bx);

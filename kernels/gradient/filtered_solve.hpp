@@ -1,8 +1,8 @@
 // H x = f and H^T x = f for H = A + B W_hat, which is singular where contacts are redundant.
 //
-// With H_e = H + e (|H_ii| + 1e-3), e = 1e-8: first x += H_e^-1 (f - H x), which leaves nothing if
-// H is regular. Otherwise, from 0 and twice, x += H_e^-1 H H_e^-1 (f - H x): on what is consistent
-// this is the pseudo-inverse, on the rest it is 0 (docs/gradients.md).
+// A regular system is solved by LU. If a pivot vanishes: with H_e = H + e (|H_ii| + 1e-3), e =
+// 1e-8, from 0 and twice, x += H_e^-1 H H_e^-1 (f - H x). On what is consistent this is the
+// pseudo-inverse, on the rest it is 0 (docs/gradients.md).
 #pragma once
 #include "kernels/gradient/solution_rows.hpp"
 #include "kernels/linalg/list_rows.hpp"
@@ -10,7 +10,9 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-inline constexpr double kRegular = 1e-13;  ///< share of f that refinement leaves if H is regular
+inline constexpr double kShift = 1e-8;         ///< e
+inline constexpr double kLeastPivot = 1e-8;    ///< of a regular system, relative to its row
+inline constexpr double kRegularLost = 1e-10;  ///< most that LU leaves of f in a regular system
 
 struct FilteredSolve {
   LinearSystem<double> system;
@@ -40,10 +42,11 @@ SS_HD double system_entry(const Scaled<double>& s, const SolutionRows& rows, int
   return sum;
 }
 
-/// Factors H_e, or its transpose, of the active rows. False if it is singular.
+/// Factors H + shift (|H_ii| + 1e-3), or its transpose, of the active rows, with the right side f.
+/// False if it is singular.
 template <bool kTransposed, class G>
 SS_HD bool factor_system(const G& g, const Scaled<double>& s, const SolutionRows& rows, int count,
-                         const LinearSystem<double>& m) {
+                         double shift, const double* f, const LinearSystem<double>& m) {
   const bool all = count == s.n && s.symmetric;
   g.for_each_2d(count, padded(count), [&](int r, int c) {
     double entry = 0.0;
@@ -67,8 +70,8 @@ SS_HD bool factor_system(const G& g, const Scaled<double>& s, const SolutionRows
   }
   g.for_each(count, [&](int r) {
     m.row[r] = m.a + std::int64_t(r) * m.ld;
-    m.row[r][r] = fma(1e-8, abs(m.row[r][r]) + 1e-3, m.row[r][r]);
-    m.right()[r] = 0.0;
+    m.row[r][r] = fma(shift, abs(m.row[r][r]) + 1e-3, m.row[r][r]);
+    m.right()[r] = f[rows.active[r]];
   });
   return factor_lu(g, m, count);
 }
@@ -89,48 +92,59 @@ SS_HD void multiply_system(const G& g, const Scaled<double>& s, const SolutionRo
   g.for_each(s.n, [&](int i) { y[i] = rows.state[i] == kFixed ? 0.0 : y[i] + product[i]; });
 }
 
+/// x by LU alone: [padded(n)], 0 at entry and on fixed rows. False if a pivot vanishes.
+template <bool kTransposed, class G>
+SS_HD bool solve_regular(const G& g, const Scaled<double>& s, const SolutionRows& rows,
+                         const FilteredSolve& w, int count, const double* f, double* x) {
+  LinearSystem<double> system = w.system;
+  system.lower = nullptr;  // the factors are needed only once
+  system.least_pivot = kLeastPivot;
+  if (!factor_system<kTransposed>(g, s, rows, count, 0.0, f, system)) return false;
+  if (!substitute_back(g, system, count, w.part)) return false;
+  g.for_each(count, [&](int r) { x[rows.active[r]] = w.part[r]; });
+  return true;
+}
+
 /// The filtered solution x of H x = f, or of H^T x = f: both [padded(n)], 0 on fixed rows. Returns
 /// max|f - H x| / max|f|: the share of f that is not consistent; 1 if the system cannot be solved.
 template <bool kTransposed, class G>
 SS_HD double solve_filtered(const G& g, const Scaled<double>& s, const SolutionRows& rows,
                             const FilteredSolve& w, const double* f, double* x) {
-  g.for_each(s.ld, [&](int i) {
-    x[i] = w.image[i] = 0.0;
-    w.left[i] = f[i];
-  });
+  const auto begin = [&] {
+    g.for_each(s.ld, [&](int i) {
+      x[i] = w.image[i] = 0.0;
+      w.left[i] = f[i];
+    });
+  };
+  // left = f - H x; returns max|left| / max|f|.
   const double size = g.max(s.n, [&](int i) { return abs(f[i]); });
+  const auto leave = [&] {
+    multiply_system<kTransposed>(g, s, rows, w.product, x, w.left);
+    return g.max(s.n, [&](int i) { return abs(w.left[i] = f[i] - w.left[i]); }) / size;
+  };
+  begin();
   const auto wanted = [&](int i) { return rows.state[i] != kFixed; };
   const int count = list_rows(g, s.n, wanted, rows.active, rows.place);
   if (count == 0 || !(size > 0.0)) return 0.0;
-  if (!factor_system<kTransposed>(g, s, rows, count, w.system)) return 1.0;
+  if (solve_regular<kTransposed>(g, s, rows, w, count, f, x)) {
+    const double lost = leave();
+    if (lost < kRegularLost) return lost;
+  }
+  begin();
+  if (!factor_system<kTransposed>(g, s, rows, count, kShift, f, w.system)) return 1.0;
   const auto solve = [&](double* values) {  // values := H_e^-1 values
     g.for_each(count, [&](int r) { w.part[r] = values[rows.active[r]]; });
     if (!solve_again(g, w.system, count, w.part, w.part)) return false;
     g.for_each(count, [&](int r) { values[rows.active[r]] = w.part[r]; });
     return true;
   };
-  // x += step, left = f - H x; returns max|left| / size.
-  const auto advance = [&](const double* step) {
-    g.for_each(s.n, [&](int i) { x[i] += step[i]; });
-    multiply_system<kTransposed>(g, s, rows, w.product, x, w.left);
-    g.for_each(s.n, [&](int i) { w.left[i] = f[i] - w.left[i]; });
-    return g.max(s.n, [&](int i) { return abs(w.left[i]); }) / size;
-  };
   double lost = 1.0;
-  for (int pass = 0; pass < 2; ++pass) {  // refinement, which converges if H is regular
-    if (!solve(w.left)) return 1.0;
-    lost = advance(w.left);
-    if (lost < kRegular) return lost;
-  }
-  g.for_each(s.ld, [&](int i) {
-    x[i] = 0.0;
-    w.left[i] = f[i];
-  });
   for (int pass = 0; pass < 2; ++pass) {
     if (!solve(w.left)) return 1.0;
     multiply_system<kTransposed>(g, s, rows, w.product, w.left, w.image);
     if (!solve(w.image)) return 1.0;
-    lost = advance(w.image);
+    g.for_each(s.n, [&](int i) { x[i] += w.image[i]; });
+    lost = leave();
   }
   return lost;
 }

@@ -3,20 +3,55 @@
 #include "kernels/delassus/delassus.hpp"
 #include "kernels/delassus/matrix_source.hpp"
 #include "kernels/group/host_group.hpp"
+#include "kernels/launch/adjoint_call.hpp"
+#include "kernels/launch/gradient_env.hpp"
 #include "kernels/launch/solve_env.hpp"
 #include "kernels/residual/measures.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
+/// solve_vjp of environment `env` after its solve, whose scratch has the scaled problem unless its
+/// start was the solution.
+template <class Factor>
+SS_PART void vjp_in_scratch(const ProblemBatch<double>& batch, const ResultBatch<double>& result,
+                            const AdjointCall<double>& call, const SolveOptions& o,
+                            std::int64_t env, EnvScratch<double, Factor, double>& scratch) {
+  const HostGroup g;
+  const StepLoss<double> loss{{}, call.loss};
+  StepGradient<double> out;
+  out.contacts = call.gradient;
+  double *b = slot(call.gradient.b, env), *r = slot(result.impulse, env);
+  g.for_each(batch.max_rows, [&](int i) { b[i] = 0.0; });
+  if (result.status[env] == EnvStatus::solved) {
+    const EnvProblem<double>& p = *scratch.problem;
+    if (scratch.scaled.n != p.n) scale_problem(g, p, o.law, scratch.scaled);
+    Arena arena = scratch.stage;
+    const GradientScratch work(arena, batch.max_rows);
+    const StepScratch<double>* no_step = nullptr;
+    differentiate_solved(g, p, scratch.scaled, static_cast<const double*>(r),
+                         MechanismStep<double>{}, loss, out, o, env, batch.max_rows, work, no_step);
+  } else {
+    refuse_gradient(g, batch, 0, out, o, env, scratch.view);
+  }
+}
+
+/// `adjoint`: also differentiates each environment, in the scratch of its solve; null: not.
 template <class Real, class Factor, class In>
 void solve_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result, const Ladder& ladder,
                  const MatrixSource<In>& source, std::int64_t begin, std::int64_t end, void* memory,
-                 Part part) {
+                 Part part, const AdjointCall<In>* adjoint) {
   const int directions = lcp_directions(ladder.options);
   const EnvScratch<Real, Factor, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts,
                                              directions, dofs_of(source));
   for (std::int64_t env = begin; env < end; ++env) {
-    solve_env<Real, Factor>(HostGroup{}, batch, result, ladder, env, scratch, part, source);
+    const auto differentiate = [&](auto& solved) {
+      if constexpr (sizeof(Real) == 8 && sizeof(In) == 8) {
+        if (adjoint != nullptr)
+          vjp_in_scratch(batch, result, *adjoint, ladder.options, env, solved);
+      }
+    };
+    solve_env<Real, Factor>(HostGroup{}, batch, result, ladder, env, scratch, part, source,
+                            differentiate);
   }
 }
 

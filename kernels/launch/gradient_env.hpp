@@ -33,12 +33,11 @@ struct GradientEnv {
   }
 };
 
-/// Opens and scales the environment and linearises its rows; r is its impulse. False if there is
-/// nothing to differentiate. `tolerance` gets that of the solve.
+/// Opens and scales the environment. False if there is nothing to differentiate.
 template <class G, class In>
 SS_HD bool open_solution(const G& g, const ProblemBatch<In>& batch, const MechanismStep<In>& step,
                          const SolutionBatch<In>& solution, const SolveOptions& o, std::int64_t env,
-                         GradientEnv<In>& e, double& tolerance, double& margin) {
+                         GradientEnv<In>& e) {
   EnvProblem<In> view{};
   int rows_needed = 0;
   const LawFacts law = facts_of(o.law);
@@ -63,9 +62,6 @@ SS_HD bool open_solution(const G& g, const ProblemBatch<In>& batch, const Mechan
   const EnvProblem<In>& p = *e.problem;
   enter_circular_coordinates(g, p, law.is_frictionless, e.view);
   scale_problem(g, p, o.law, e.scaled);
-  const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
-  tolerance = tolerance_of(o.atol, o.rtol, o.precision, b_max);
-  margin = differentiate_rows(g, p, e.scaled, r, e.work.rows);
   return true;
 }
 
@@ -73,49 +69,89 @@ SS_HD bool open_solution(const G& g, const ProblemBatch<In>& batch, const Mechan
 template <class G, class In>
 SS_HD bool load(const G& g, int n, const In* given, double* loaded) {
   g.for_each(n, [&](int i) { loaded[i] = given == nullptr ? 0.0 : double(given[i]); });
-  return !g.any(n, [&](int i) { return !is_finite(loaded[i]); });
-}
-
-template <class G>
-SS_HD void report_gradient(const G& g, const GradientReport& out, std::int64_t env,
-                           GradientStatus status, double margin, double lost) {
-  g.once([&] {
-    out.status[env] = status;
-    out.margin[env] = margin;
-    out.lost[env] = lost;
-  });
+  return given == nullptr || !g.any(n, [&](int i) { return !is_finite(loaded[i]); });
 }
 
 inline constexpr double kMostLost = 1e-6;        ///< above, the solution is not unique
 inline constexpr double kKinkTolerances = 10.0;  ///< below, a state is about to change
 
-SS_HD GradientStatus verdict_of(double margin, double tolerance, double lost) {
-  if (!(lost <= kMostLost)) return GradientStatus::not_unique;
-  return margin < kKinkTolerances * tolerance ? GradientStatus::kink : GradientStatus::valid;
+/// The verdict on derivatives; `usable`: whether the problem is solved and all input finite.
+template <class G, class In>
+SS_HD void report_gradient(const G& g, const GradientReport& out, std::int64_t env,
+                           const EnvProblem<In>& p, const SolveOptions& o, bool usable,
+                           double margin, double lost) {
+  GradientStatus status = GradientStatus::unsolved;
+  if (usable) {
+    const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
+    const double near = kKinkTolerances * tolerance_of(o.atol, o.rtol, o.precision, b_max);
+    status = margin < near ? GradientStatus::kink : GradientStatus::valid;
+    if (!(lost <= kMostLost)) status = GradientStatus::not_unique;
+  }
+  g.once([&] {
+    out.status[env] = status;
+    out.margin[env] = usable ? margin : 0.0;
+    out.lost[env] = usable ? lost : 1.0;
+  });
 }
 
-/// Zeros in every array of an environment without derivatives, as far as its shape tells.
+/// Zeros in every array of an environment without derivatives.
 template <class G, class In>
-SS_HD void clear_gradient(const G& g, const ProblemBatch<In>& batch, int nv,
-                          const StepGradient<In>& out, std::int64_t env, GradientEnv<In>& e) {
-  EnvProblem<In> p{};
-  int rows = 0;
-  const bool usable = open_problem(g, batch, env, e.view, p, rows) == EnvStatus::solved;
-  if (e.W != nullptr) clear_step_gradient(g, usable ? p.n : 0, nv, out, env);
-  if (!usable) return;
-  const GradientBatch<In>& to = out.contacts;
-  const auto clear = [&](In* array, int count) {
-    if (array != nullptr) g.for_each(count, [&](int i) { array[i] = In(0); });
+SS_HD void clear_gradient(const G& g, const EnvProblem<In>& p, int nv, int max_rows,
+                          const StepGradient<In>& out, std::int64_t env) {
+  const auto clear = [&](const EnvArray<In>& array, int count) {
+    In* values = slot(array, env);
+    if (values != nullptr) g.for_each(count, [&](int i) { values[i] = In(0); });
   };
-  clear(slot(to.b, env), p.n);
-  clear(slot(to.R, env), p.n);
-  clear(slot(to.mu, env), p.n - p.first_contact_row() - p.n_contacts);
-  clear(slot(to.lo, env), p.n_box);
-  clear(slot(to.hi, env), p.n_box);
+  const GradientBatch<In>& to = out.contacts;
+  clear(to.b, p.n);
+  clear(to.R, p.n);
+  clear(to.mu, p.n - p.first_contact_row() - p.n_contacts);
+  clear(to.lo, p.n_box);
+  clear(to.hi, p.n_box);
+  clear(out.adjoint, nv);
+  clear(out.v_free, nv);
+  clear(out.M, nv * nv);
+  clear(out.J, p.n * nv);
   In* W = slot(to.W, env);
-  const int ld = to.ld_W > 0 ? to.ld_W : batch.max_rows;
+  const int ld = to.ld_W > 0 ? to.ld_W : max_rows;
   if (W == nullptr) return;
   g.for_each_2d(p.n, p.n, [&](int i, int j) { W[std::int64_t(i) * ld + j] = In(0); });
+}
+
+/// Zeros, as far as the shape tells where, for an environment that is not solved.
+template <class G, class In>
+SS_HD void refuse_gradient(const G& g, const ProblemBatch<In>& batch, int nv,
+                           const StepGradient<In>& out, const SolveOptions& o, std::int64_t env,
+                           const ViewScratch<In>& scratch) {
+  EnvProblem<In> p{};
+  int rows = 0;
+  if (open_problem(g, batch, env, scratch, p, rows) == EnvStatus::solved) {
+    clear_gradient(g, p, nv, batch.max_rows, out, env);
+  }
+  report_gradient(g, out.contacts.report, env, p, o, false, 0.0, 1.0);
+}
+
+/// The derivatives of a problem that is opened and scaled; `through`: of a step, or null.
+template <class G, class In>
+SS_HD void differentiate_solved(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
+                                const In* r, const MechanismStep<In>& step,
+                                const StepLoss<In>& loss, const StepGradient<In>& out,
+                                const SolveOptions& o, std::int64_t env, int max_rows,
+                                const GradientScratch& w, const StepScratch<In>* through) {
+  const double margin = differentiate_rows(g, p, s, r, w.rows);
+  const LossBatch<In>& contacts = loss.contacts;
+  const bool usable =
+      load(g, p.n, slot(contacts.impulse, env), w.g_r) &&
+      load(g, p.n, slot(contacts.velocity, env), w.g_u) &&
+      (through == nullptr || add_velocity_loss(g, p.n, step, loss.v_next, env, *through, w.g_r));
+  const double lost = usable ? solve_adjoint(g, p, s, contacts.velocity.data != nullptr, w) : 1.0;
+  if (lost < 1.0) {
+    write_gradient(g, p, s, w, r, out.contacts, env, max_rows);
+    if (through != nullptr) write_step_gradient(g, p.n, step, r, loss, out, env, *through, w.beta);
+  } else {
+    clear_gradient(g, p, step.mechanism.nv, max_rows, out, env);
+  }
+  report_gradient(g, out.contacts.report, env, p, o, usable, margin, lost);
 }
 
 /// solve_vjp and step_vjp of environment `env`.
@@ -124,29 +160,14 @@ SS_HD void vjp_env(const G& g, const ProblemBatch<In>& batch, const MechanismSte
                    const SolutionBatch<In>& solution, const StepLoss<In>& loss,
                    const StepGradient<In>& out, const SolveOptions& o, std::int64_t env,
                    GradientEnv<In>& e) {
-  const GradientScratch& w = e.work;
-  const In* r = slot(solution.impulse, env);
   In* b = slot(out.contacts.b, env);
   g.for_each(batch.max_rows, [&](int i) { b[i] = In(0); });
-  double tolerance = 0.0, margin = 0.0, lost = 1.0;
-  const bool is_step = e.W != nullptr;
-  const bool good =
-      open_solution(g, batch, step, solution, o, env, e, tolerance, margin) &&
-      load(g, e.problem->n, slot(loss.contacts.impulse, env), w.g_r) &&
-      load(g, e.problem->n, slot(loss.contacts.velocity, env), w.g_u) &&
-      (!is_step || add_velocity_loss(g, e.problem->n, step, loss.v_next, env, e.step, w.g_r));
-  if (good) lost = solve_adjoint(g, *e.problem, e.scaled, w);
-  if (lost < 1.0) {
-    write_gradient(g, *e.problem, e.scaled, w, r, out.contacts, env, batch.max_rows);
-    if (is_step) {
-      write_step_gradient(g, e.problem->n, step, r, loss, out, env, e.step, w.beta);
-    }
+  if (open_solution(g, batch, step, solution, o, env, e)) {
+    differentiate_solved(g, *e.problem, e.scaled, slot(solution.impulse, env), step, loss, out, o,
+                         env, batch.max_rows, e.work, e.W == nullptr ? nullptr : &e.step);
   } else {
-    clear_gradient(g, batch, step.mechanism.nv, out, env, e);
+    refuse_gradient(g, batch, step.mechanism.nv, out, o, env, e.view);
   }
-  report_gradient(g, out.contacts.report, env,
-                  good ? verdict_of(margin, tolerance, lost) : GradientStatus::unsolved,
-                  good ? margin : 0.0, lost);
 }
 
 /// solve_jvp of environment `env`.
@@ -155,27 +176,27 @@ SS_HD void jvp_env(const G& g, const ProblemBatch<In>& batch, const SolutionBatc
                    const ChangeBatch<In>& change, const SolutionChange<In>& out,
                    const SolveOptions& o, std::int64_t env, GradientEnv<In>& e) {
   const GradientScratch& w = e.work;
-  double tolerance = 0.0, margin = 0.0, lost = 1.0;
-  bool good = open_solution(g, batch, {}, solution, o, env, e, tolerance, margin);
-  if (good) {
-    const EnvProblem<In>& p = *e.problem;
-    gather_change(g, p, e.scaled, slot(solution.impulse, env), change, env, batch.max_rows, w);
+  const EnvProblem<In>& p = *e.problem;
+  const In* r = slot(solution.impulse, env);
+  double margin = 0.0, lost = 1.0;
+  bool usable = open_solution(g, batch, {}, solution, o, env, e);
+  if (usable) {
+    margin = differentiate_rows(g, p, e.scaled, r, w.rows);
+    gather_change(g, p, e.scaled, r, change, env, batch.max_rows, w);
     move_rows(g, p, e.scaled, slot(change.mu, env), w);
-    good = !g.any(p.n, [&](int i) {
+    usable = !g.any(p.n, [&](int i) {
       return !(is_finite(w.g_r[i]) && is_finite(w.g_u[i]) && is_finite(w.Ax[i]) &&
                is_finite(w.Bx[i]));
     });
-    if (good) lost = solve_tangent(g, p, e.scaled, w);
+    if (usable) lost = solve_tangent(g, p, e.scaled, w);
   }
   In *impulse = slot(out.impulse, env), *velocity = slot(out.velocity, env);
-  const int n = lost < 1.0 ? e.problem->n : 0;
+  const int n = lost < 1.0 ? p.n : 0;
   g.for_each(batch.max_rows, [&](int i) {
     if (impulse != nullptr) impulse[i] = i < n ? In(w.beta[i]) : In(0);
     if (velocity != nullptr) velocity[i] = i < n ? In(w.f[i]) : In(0);
   });
-  report_gradient(g, out.report, env,
-                  good ? verdict_of(margin, tolerance, lost) : GradientStatus::unsolved,
-                  good ? margin : 0.0, lost);
+  report_gradient(g, out.report, env, p, o, usable, margin, lost);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -204,6 +204,11 @@ SS_HD void advance(const G& g, const MatrixSource<In>& source, const ProblemBatc
   write_velocity(g, nv, x, slot(floats.v_free, env), slot(floats.v_next, env));
 }
 
+struct Nothing {
+  template <class Scratch>
+  SS_HD void operator()(Scratch&) const {}
+};
+
 /// Solves environment `env` of the batch. In `Part::later`, rung 0 has run before and `result`
 /// contains its result: the later rungs need only this, and rung 1 starts at rest.
 template <class Real, class Factor, class G, class In, Program kProgram>
@@ -220,6 +225,7 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
     });
   }
   const LawFacts law = facts_of(o.law);
+  scratch.scaled.n = 0;  // not scaled yet
   EnvProblem<In> view{};
   int rows_needed = 0;
   EnvStatus status = open_source(g, source, batch, env, scratch, view, rows_needed);
@@ -268,12 +274,13 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
   report(g, result, at.env, status, judge.best_residual, at.iterations, at.solver, at.rung, p.n);
 }
 
-/// The same from the matrix of the caller or of the mechanism to the new velocities.
-template <class Real, class Factor, IsGroup G, class In, Program kProgram>
+/// The same from the matrix of the caller or of the mechanism to the new velocities. At the end,
+/// `then` may use what the scratch holds of the problem.
+template <class Real, class Factor, IsGroup G, class In, Program kProgram, class Then = Nothing>
 SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatch<In>& result,
                      const Ladder& ladder, std::int64_t env,
                      EnvScratch<Real, Factor, In, kProgram> scratch, Part part = Part::whole,
-                     const MatrixSource<In>& source = MatrixSource<In>{}) {
+                     const MatrixSource<In>& source = MatrixSource<In>{}, Then then = Then{}) {
   if constexpr (kProgram == Program::general) {  // continues where `pivoting` ended
     const EnvShape s = *slot(batch.shape, env);
     const std::int32_t rows = rows_of(s, slot(batch.dims, env), batch.max_contacts);
@@ -281,6 +288,7 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
   }
   solve_problem<Real, Factor>(g, source, batch, result, ladder, env, scratch, part);
   advance(g, source, batch, result, env, scratch);
+  then(scratch);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

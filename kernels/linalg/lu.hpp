@@ -21,6 +21,7 @@ struct LinearSystem {
   Real* scale;   ///< [n] 1 / largest entry of each row
   int* coupled;  ///< [n] whether a row has a multiplier other than 0 in this panel
   Real* panel;   ///< [kColumns][ld] columns below the pivots, then multipliers; right side
+  Real least_pivot = Real(1e-30);  ///< relative to its row; smaller ones count as 0
   // After `keep_factors`, for `solve_again`:
   Real* lower = nullptr;  ///< [n][ld] multipliers, column by column, in the original row order
   int* origin = nullptr;  ///< [n] place of each row in the original order
@@ -49,7 +50,7 @@ template <class Real, class G>
 SS_HD bool bring_pivot(const G& g, const LinearSystem<Real>& m, int n, int k, int q) {
   const Real* column = m.column(q);
   const int pivot = k + g.argmax(n - k, [&](int i) { return abs(column[k + i]) * m.scale[k + i]; });
-  if (!(abs(column[pivot]) * m.scale[pivot] > Real(1e-30))) return false;
+  if (!(abs(column[pivot]) * m.scale[pivot] > m.least_pivot)) return false;
   if (pivot == k) return true;
   g.once([&] {
     Real* const top = m.row[pivot];

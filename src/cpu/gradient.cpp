@@ -1,6 +1,6 @@
 #include "stickslip/gradient.hpp"
 
-#include "kernels/delassus/matrix_source.hpp"
+#include "kernels/law/dispatch.hpp"
 #include "src/batch/check.hpp"
 #include "src/cpu/workspace.hpp"
 
@@ -61,6 +61,36 @@ void step_vjp(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
                     kernels.vjp(problem, step, solution, loss, gradient, options, begin, end,
                                 scratch);
                   });
+}
+
+template <class In>
+void solve_with_vjp(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+                    const LossBatch<In>& loss, const GradientBatch<In>& gradient,
+                    const SolveOptions& options, Workspace& workspace) {
+  const SolutionBatch<In> solution{{result.impulse.data, result.impulse.stride}, result.status};
+  check_solve(problem, result, options);
+  check_gradient(problem, solution, gradient, options);
+  if (sizeof(In) == 4 || options.precision == Precision::fp32) {  // scaled in float
+    solve(problem, result, options, workspace);
+    solve_vjp(problem, solution, loss, gradient, options, workspace);
+    return;
+  }
+  check_workspace(problem, workspace);
+  check_bounds(problem);
+  const auto& kernels = kernels::typed<In>(kernels::kernel_table());
+  Workspace::Impl& memory = impl_of(workspace);
+  const auto turn = memory.caller.enter();
+  const std::int32_t n = problem.max_rows, contacts = problem.max_contacts;
+  constexpr int nv = kernels::kGivenMatrix;
+  memory.reserve(kernels.solve_bytes(n, contacts, kernels::lcp_directions(options), nv) +
+                 kernels.gradient_bytes(n, contacts, nv));
+  const kernels::Ladder& ladder = memory.ladder_of(options);
+  const kernels::AdjointCall<In> call{loss, gradient};
+  memory.for_chunks(problem.num_envs, memory.work_of(n),
+                    [&](std::int64_t begin, std::int64_t end, void* scratch) {
+                      kernels.solve[int(options.precision)](problem, result, ladder, {}, begin, end,
+                                                            scratch, kernels::Part::whole, &call);
+                    });
 }
 
 #define SS_INSTANTIATE(In)                                                                         \

@@ -5,10 +5,10 @@
 
 #include "kernels/delassus/matrix_source.hpp"
 #include "kernels/group/stop.hpp"
+#include "kernels/launch/adjoint_call.hpp"
 #include "kernels/launch/ladder.hpp"
 #include "stickslip/batch.hpp"
 #include "stickslip/delassus.hpp"
-#include "stickslip/gradient.hpp"
 #include "stickslip/lcp.hpp"
 #include "stickslip/mncp.hpp"
 #include "stickslip/sparse_mechanism.hpp"
@@ -20,8 +20,10 @@ template <class In>
 struct TypedKernels {
   using Solve = void (*)(const ProblemBatch<In>&, const ResultBatch<In>&, const Ladder&,
                          const MatrixSource<In>&, std::int64_t begin, std::int64_t end,
-                         void* scratch, Part part);
-  Solve solve[3];  ///< by Precision; null if the data type is too coarse for it
+                         void* scratch, Part part, const AdjointCall<In>*);
+  /// By Precision; null if the data type is too coarse for it. Derivatives only for double data and
+  /// not in float; the scratch is then that of both.
+  Solve solve[3];
   /// The same if the ladder consists of sweeps only (kernels/launch/solve_pack.hpp): environments
   /// of equal layout in packs, with the same bits as `solve`, the others by `single`, a `solve`.
   void (*sweep[3])(const ProblemBatch<In>&, const ResultBatch<In>&, const Ladder&,
@@ -43,11 +45,11 @@ struct TypedKernels {
   std::size_t (*delassus_bytes)(int nv, int max_rows);
   /// kernels/launch/gradient_env.hpp; W comes from the step's mechanism, if it has environments.
   void (*vjp)(const ProblemBatch<In>&, const MechanismStep<In>&, const SolutionBatch<In>&,
-              const StepLoss<In>&, const StepGradient<In>&, const SolveOptions&,
-              std::int64_t begin, std::int64_t end, void* scratch);
-  void (*jvp)(const ProblemBatch<In>&, const SolutionBatch<In>&, const ChangeBatch<In>&,
-              const SolutionChange<In>&, const SolveOptions&, std::int64_t begin,
+              const StepLoss<In>&, const StepGradient<In>&, const SolveOptions&, std::int64_t begin,
               std::int64_t end, void* scratch);
+  void (*jvp)(const ProblemBatch<In>&, const SolutionBatch<In>&, const ChangeBatch<In>&,
+              const SolutionChange<In>&, const SolveOptions&, std::int64_t begin, std::int64_t end,
+              void* scratch);
   std::size_t (*gradient_bytes)(int max_rows, int max_contacts, int nv);
   using SolveLcp = void (*)(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&,
                             std::int64_t begin, std::int64_t end, void* scratch);
