@@ -147,6 +147,53 @@ def test_errors_name_the_argument(message):
         adapter.solve(**given)
 
 
+def operands(**changes):
+    """Arguments of the operator, which anyone may call without the checks of `solve`."""
+    settings = adapter.settings_of(
+        12, None, None, 0, 0, 0, None, "coulomb", "auto", "double", None, None
+    )
+    given = tensors(batch("contacts"))
+    given["mu"] = torch.full((9, 8), 0.5, dtype=torch.float64)
+    names = ("W", "b", "mu", "R", "lo", "hi", "warm_start", "counts", "dims")
+    found = {name: given.get(name) for name in names} | changes
+    return (*[found[name] for name in names], settings.text, 1)
+
+
+MISSIZED = {
+    "b: expected 12 numbers for each environment": {"b": torch.zeros(9, 11, dtype=torch.float64)},
+    "R: expected 12 numbers for each": {"R": torch.zeros(8, 12, dtype=torch.float64)},
+    "warm_start: expected 12 ": {"warm_start": torch.zeros(13, dtype=torch.float64)},
+    "hi: expected 3 ": {
+        "lo": torch.zeros(9, 3, dtype=torch.float64),
+        "hi": torch.zeros(9, 2, dtype=torch.float64),
+    },
+    "counts: expected 4 ": {"counts": torch.zeros(9, 3, dtype=torch.int32)},
+    "mu: expected a number for each tangential row": {"mu": torch.zeros(9, 7, dtype=torch.float64)},
+    "lo, hi: expected a bound for each box row, got 0": {
+        "counts": torch.tensor([[0, 0, 3, 3]] * 9, dtype=torch.int32)
+    },
+    "expected torch.float64, got torch.float32": {"b": torch.zeros(9, 12)},
+    "expected torch.int32, got torch.int64": {"counts": torch.zeros(9, 4, dtype=torch.int64)},
+    "expected float32 or float64, got torch.float16": {
+        "W": torch.zeros(9, 12, 12, dtype=torch.float16)
+    },
+}
+
+
+@pytest.mark.parametrize("message", MISSIZED)
+def test_the_operator_reads_no_memory_that_is_not_there(message):
+    assert (torch.ops.stickslip.solve(*operands())[2][0] == Status.solved).all()
+    with pytest.raises((TypeError, ValueError, RuntimeError), match=message):
+        torch.ops.stickslip.solve(*operands(**MISSIZED[message]))
+
+
+def test_a_tensor_that_is_negated_lazily_is_read_as_its_numbers():
+    given = tensors(batch("contacts"))
+    b = torch.complex(torch.zeros_like(given["b"]), -given["b"]).conj().imag
+    assert b.is_neg()
+    expect_same(adapter.solve(**given | {"b": b}), stickslip.solve(**batch("contacts")))
+
+
 def test_several_threads_may_call_at_once():
     arguments = [batch(name) for name in NAMES] * 8
     with ThreadPoolExecutor(6) as pool:
