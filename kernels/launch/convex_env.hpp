@@ -224,8 +224,9 @@ SS_HD void solve_convex(const G& g, const ProblemBatch<double>& batch,
                         const EngineMechanism& mechanism, EnvArray<const double> start,
                         const ResultBatch<double>& result, const SolveOptions& o, std::int64_t env,
                         EngineConvexScratch& scratch) {
-  const auto widened = [&](int n, SparseMechanism& m) {
-    return widen_mechanism(g, view_of(mechanism, env), mechanism.nv, n, scratch.sparse, m);
+  const auto widened = [&, view = view_of(mechanism, env), nv = mechanism.nv](int n,
+                                                                              SparseMechanism& m) {
+    return widen_mechanism(g, view, nv, n, scratch.sparse, m);
   };
   solve_convex(g, batch, widened, slot(start, env), result, o, env, scratch.convex);
 }
