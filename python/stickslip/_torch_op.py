@@ -79,12 +79,15 @@ def _on_cpu(
 
 
 def _place(tensor: Tensor, dtype: torch.dtype, batched: bool, num_envs: int) -> Place:
-    """Where the values of the environments are, one after the other. All environments share a
-    tensor without their axis."""
+    """Where the values of the environments are; those of one environment are contiguous. All
+    environments share a tensor without their axis."""
     if tensor.dtype is not dtype:
         raise TypeError(f"stickslip::solve: expected {dtype}, got {tensor.dtype}")
     if not tensor.is_contiguous() or tensor.is_neg():
-        tensor = tensor.resolve_neg().contiguous()
+        tensor = tensor.resolve_neg()
+        if batched and tensor.dim() > 1 and len(tensor) == num_envs and tensor[0].is_contiguous():
+            return tensor.data_ptr(), tensor[0].numel(), tensor.stride(0), tensor
+        tensor = tensor.contiguous()
     size = tensor.numel()
     if batched:
         if tensor.dim() == 1:

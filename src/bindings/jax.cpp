@@ -7,13 +7,10 @@
 
 #if __has_include("xla/ffi/api/ffi.h")
 #include <algorithm>
-#include <map>
-#include <mutex>
-#include <tuple>
 #include <vector>
 
-#include "kernels/law/dispatch.hpp"
 #include "src/bindings/jax_arguments.hpp"
+#include "src/bindings/jax_device.hpp"
 #include "src/bindings/room.hpp"
 #include "src/bindings/workspaces.hpp"
 #include "stickslip/cuda.hpp"
@@ -48,40 +45,9 @@ XLA_FFI_Error* on_cpu(XLA_FFI_CallFrame* frame) {
   return handler->Call(frame);
 }
 
-/// Device memory of the calls on one stream: a solve's workspace, and, for results in float, the
-/// residuals in double.
-struct DeviceMemory {
-  cuda::Workspace workspace;
-  cuda::Buffer residual;
-};
-
-/// The memory, kept by what determines its size. XLA orders the calls of a stream.
+/// Checks what jax.py has checked, except what arrays hold.
 template <class In>
-DeviceMemory& device_memory(int device, cuda::Stream stream, const ProblemBatch<In>& p,
-                            const SolveOptions& options) {
-  using Key =
-      std::tuple<int, cuda::Stream, std::int32_t, std::int32_t, std::int32_t, int, bool, bool>;
-  static std::mutex mutex;
-  static auto& all = *new std::map<Key, DeviceMemory>;  // never destroyed: CUDA ends before
-  constexpr bool kFloat = sizeof(In) == 4;
-  const int directions = kernels::lcp_directions(options);
-  const bool widened = kFloat && options.precision != Precision::fp32;
-  const Key key{device,         stream,     p.num_envs, p.max_rows,
-                p.max_contacts, directions, kFloat,     widened};
-  const std::lock_guard lock(mutex);
-  const auto found = all.find(key);
-  if (found != all.end()) return found->second;
-  const cuda::DeviceScope current(device);
-  DeviceMemory made{
-      cuda::Workspace(p.num_envs, p.max_rows, p.max_contacts, -1, directions, widened),
-      cuda::Buffer(kFloat ? sizeof(double) * std::size_t(p.num_envs) : 0)};
-  return all.emplace(key, std::move(made)).first->second;
-}
-
-/// Checks the arguments, and makes the memory if there is none yet.
-template <class In>
-DeviceMemory& prepare_on_cuda(cuda::Stream stream, std::int32_t device, const ProblemBatch<In>& p,
-                              const Attributes& attributes) {
+void check_on_cuda(const ProblemBatch<In>& p, const Attributes& attributes) {
   if (attributes.get<bool>("ragged")) {  // counts and dims are read on the device: all must fit
     const std::int32_t tangential = std::min(5 * p.max_contacts, 5 * p.max_rows / 6);
     require(p.mu.stride >= tangential, "mu", "a number for each tangential row that there may be",
@@ -89,7 +55,6 @@ DeviceMemory& prepare_on_cuda(cuda::Stream stream, std::int32_t device, const Pr
     require(p.lo.data == nullptr || p.lo.stride >= p.max_rows, "lo, hi", "as many columns as rows",
             p.lo.stride);
   }
-  return device_memory(device, stream, p, attributes.options());
 }
 
 /// The stage in which XLA lets targets allocate; solves themselves may be captured.
@@ -98,8 +63,11 @@ XLA_FFI_Error* initialize_on_cuda(XLA_FFI_CallFrame* frame) {
   static const auto handler = make_handler<T, cuda::Stream, std::int32_t>(
       ffi::Ffi::BindInitialize().Ctx<ffi::PlatformStream<cuda::Stream>>().Ctx<ffi::DeviceOrdinal>(),
       [](cuda::Stream stream, std::int32_t device, const Operands<T>& in,
-         const Attributes& attributes,
-         Results<T>&) { prepare_on_cuda(stream, device, view(in), attributes); });
+         const Attributes& attributes, Results<T>&) {
+        const auto p = view(in);
+        check_on_cuda(p, attributes);
+        device_memory(device, stream, p, attributes.options());
+      });
   return handler->Call(frame);
 }
 
@@ -107,13 +75,9 @@ template <ffi::DataType T>
 void solve_on_cuda(cuda::Stream stream, std::int32_t device, const Operands<T>& in,
                    const Attributes& attributes, Results<T>& out) {
   const auto p = view(in);
-  DeviceMemory& memory = prepare_on_cuda(stream, device, p, attributes);
-  const cuda::DeviceScope current(device);
-  auto r = view(out, p.max_rows);
-  if constexpr (T == ffi::F32) r.residual = static_cast<double*>(memory.residual.data());
-  cuda::solve(p, r, attributes.options(), memory.workspace, stream);
-  if constexpr (T == ffi::F32)
-    cuda::round_to_float(r.residual, out.residual->typed_data(), p.num_envs, stream);
+  check_on_cuda(p, attributes);
+  solve_on_device(device, stream, p, view(out, p.max_rows), out.residual->typed_data(),
+                  attributes.options());
 }
 
 template <ffi::DataType T>

@@ -49,6 +49,8 @@ ProblemBatch<In> problem_at(const nb::tuple& arrays, std::int32_t num_envs, std:
   p.max_rows = n;
   const At<const std::int32_t> counts("counts", arrays[7], 4), dims("dims", arrays[8], kAny);
   p.shape = {reinterpret_cast<const EnvShape*>(counts.slots.data), counts.slots.stride / 4};
+  require(counts.slots.stride % 4 == 0, "counts", "a multiple of 4 numbers from one to the next",
+          counts.slots.stride);
   p.dims = dims.slots;
   require(dims.size <= std::numeric_limits<std::int32_t>::max(), "dims", "a number of 32 bits",
           dims.size);

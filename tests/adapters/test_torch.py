@@ -92,6 +92,12 @@ def test_tensors_may_lie_apart_in_memory():
     turned = given["b"].T.contiguous().T
     every = torch.stack([given["mu"], given["mu"]], -1).reshape(9, 8)[:, ::2]
     expect_same(adapter.solve(wide[..., :12], turned, every), expected)
+    apart = torch.zeros(9, 150, dtype=torch.float64)
+    apart[:, :144] = given["W"].reshape(9, 144)
+    expect_same(adapter.solve(apart[:, :144].unflatten(1, (12, 12)), turned, every), expected)
+    same = given["W"][:1].expand(9, 12, 12)  # not copied: one matrix for all environments
+    one = stickslip.solve(same.contiguous().numpy(), arguments["b"], arguments["mu"])
+    expect_same(adapter.solve(same, given["b"], given["mu"]), one)
 
 
 def test_a_gradient_is_refused_unless_none_is_recorded():
@@ -166,6 +172,12 @@ MISSIZED = {
     "hi: expected 3 ": {
         "lo": torch.zeros(9, 3, dtype=torch.float64),
         "hi": torch.zeros(9, 2, dtype=torch.float64),
+    },
+    "b: expected 12 numbers for each environment, got 10": {
+        "b": torch.zeros(12, dtype=torch.float64).expand(8, 12)
+    },
+    "counts: expected a multiple of 4 numbers": {
+        "counts": torch.zeros(9, 5, dtype=torch.int32)[:, :4]
     },
     "counts: expected 4 ": {"counts": torch.zeros(9, 3, dtype=torch.int32)},
     "mu: expected a number for each tangential row": {"mu": torch.zeros(9, 7, dtype=torch.float64)},
