@@ -7,6 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 unset CMAKE_ARGS CPLUS_INCLUDE_PATH # of the Makefile: headers of one Python
+export STICKSLIP_JAX_HEADERS=1      # pyproject.toml: jaxlib, for its headers, while a wheel is built
 read -ra pythons <<<"${PYTHONS:-python3.11 python3.12 python3.13}"
 kernels=${KERNELS:-$PWD/build/release}
 work=$PWD/build/wheel
@@ -60,6 +61,7 @@ from stickslip import models
 assert not any(map(shutil.which, ("c++", "g++", "cc", "gcc", "cmake"))), "a compiler is here"
 folder = Path(stickslip.__file__).parent
 assert not [*folder.parent.glob("stickslip*/**/libmujoco*")], "the wheel contains libmujoco"
+assert "cpu" in stickslip._core.jax_targets(), "the wheel has no targets for JAX"
 solution = stickslip.solve(np.eye(3)[None], np.array([[-1.0, 0.2, 0.0]]), mu=0.5)
 np.testing.assert_allclose(solution.impulse, [[1.0, -0.2, 0.0]], atol=1e-8)
 sim = stickslip.BatchSim(models.find("ant"), num_envs=4, integrator="implicitfast")

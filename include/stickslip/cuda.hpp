@@ -104,6 +104,16 @@ void solve_mechanism(const EngineStep& step, const ProblemBatch<double>& problem
                      const ResultBatch<double>& result, const SolveOptions& options,
                      Workspace& workspace, Stream stream);
 
+/// As stickslip::solve_convex for an engine's mechanisms, for views of device memory, and with the
+/// same bits. The workspace is one for mechanisms.
+void solve_convex(const ProblemBatch<double>& problem, const EngineMechanism& mechanism,
+                  EnvArray<const double> start, const ResultBatch<double>& result,
+                  const SolveOptions& options, Workspace& workspace, Stream stream);
+
+/// Rounds `count` numbers in device memory, such as residuals, to float: for callers that keep
+/// everything in float. Only enqueues. Throws std::invalid_argument for a negative count.
+void round_to_float(const double* from, float* to, std::int32_t count, Stream stream);
+
 /// Solves batches of host memory, one after the other, with its own memory and stream, which grow
 /// to the largest batch so far. Two of these objects overlap: the batch of one is copied and solved
 /// while the caller prepares the batch of the other.

@@ -42,4 +42,16 @@ void solve_mechanism(const EngineStep& step, const ProblemBatch<double>& problem
                      const ResultBatch<double>& result, const SolveOptions& options,
                      Workspace& workspace);
 
+/// Solves every environment under the law `convex` for velocities, without W, as solve_convex does
+/// for a SparseMechanism: with the bits that it has for the same numbers in double, the factor of M
+/// and rows of J sorted by column (dense rows: what is not zero). `start`: [nv] velocities minus
+/// v_free; absent: 0. The status is not_converged where rows have no compliance: solve_mechanism
+/// solves those. It is bad_input if M does not follow the tree (TreeSparsity; rows one behind the
+/// other) or is not positive definite, if a row of J has a column twice, or if an index is not in
+/// range. Throws std::invalid_argument as solve_mechanism does, for another law, without a tree,
+/// and if M_size exceeds nv (nv + 1) / 2.
+void solve_convex(const ProblemBatch<double>& problem, const EngineMechanism& mechanism,
+                  EnvArray<const double> start, const ResultBatch<double>& result,
+                  const SolveOptions& options, Workspace& workspace);
+
 }  // namespace stickslip

@@ -2,6 +2,7 @@
 // residual needs only the diagonal of W and the velocities W r + b = J M^-1 J^T r + b.
 #pragma once
 #include "kernels/delassus/tree.hpp"
+#include "kernels/delassus/widen_mechanism.hpp"
 #include "kernels/launch/solve_env.hpp"
 #include "kernels/solver/newton/velocity.hpp"
 
@@ -21,7 +22,7 @@ struct ConvexScratch {
       : view(arena, max_rows, max_contacts),
         judge(arena),
         judge_memory(arena, max_rows),
-        scaled(arena, max_rows, max_contacts),
+        scaled(arena, max_rows, max_contacts, 0),
         tree(arena, nv, max_rows),
         diagonal(arena.take<double>(padded(max_rows))),
         change(arena.take<double>(nv)),
@@ -126,13 +127,14 @@ struct SparseVelocity {
 };
 
 /// Opens the problem with the diagonal of W in place of W: a matrix whose rows all begin at the
-/// same place, so that only the diagonal may be read.
-template <class G>
+/// same place, so that only the diagonal may be read. `mechanism` as in solve_convex.
+template <class G, class Mechanism>
 SS_HD EnvStatus open_without_W(const G& g, const ProblemBatch<double>& batch, std::int64_t env,
-                               const SparseMechanism& m, const ConvexScratch& scratch,
-                               EnvProblem<double>& p, int& rows_needed) {
+                               const Mechanism& mechanism, const ConvexScratch& scratch,
+                               SparseMechanism& m, EnvProblem<double>& p, int& rows_needed) {
   const EnvStatus status = open_problem(g, batch, env, scratch.view, p, rows_needed);
   if (status != EnvStatus::solved) return status;
+  if (!mechanism(p.n, m)) return EnvStatus::bad_input;
   half_solve(g, m, padded(p.n), scratch.tree);
   gram_diagonal(g, m, padded(p.n), scratch.tree, scratch.diagonal);
   p.W = scratch.diagonal;
@@ -142,33 +144,91 @@ SS_HD EnvStatus open_without_W(const G& g, const ProblemBatch<double>& batch, st
   return broken ? EnvStatus::bad_input : EnvStatus::solved;
 }
 
-/// Solves environment `env` of the batch without reading its W. Starts from the scaled velocities
-/// given by `start`[nv], which are relative to the free velocity.
-template <IsGroup G>
-SS_HD void solve_convex(const G& g, const ProblemBatch<double>& batch, const SparseMechanism& m,
+/// Zero impulses, and no proof.
+template <class G>
+SS_HD void clear_result(const G& g, int max_rows, const ResultBatch<double>& result,
+                        std::int64_t env) {
+  double *impulse = slot(result.impulse, env), *certificate = slot(result.certificate, env);
+  g.for_each(max_rows, [&](int i) {
+    impulse[i] = 0.0;
+    if (certificate != nullptr) certificate[i] = 0.0;
+  });
+}
+
+/// Solves environment `env` of the batch without reading its W. `mechanism(n, m)` makes m that of
+/// its n rows; false if it is not valid. Starts from the scaled velocities given by `start`[nv],
+/// which are relative to the free velocity; null: 0.
+template <IsGroup G, class Mechanism>
+SS_HD void solve_convex(const G& g, const ProblemBatch<double>& batch, const Mechanism& mechanism,
                         const double* start, const ResultBatch<double>& result,
                         const SolveOptions& o, std::int64_t env, ConvexScratch& scratch) {
-  double* impulse = slot(result.impulse, env);
-  g.for_each(batch.max_rows, [&](int i) { impulse[i] = 0.0; });
+  clear_result(g, batch.max_rows, result, env);
+  SparseMechanism m;
   EnvProblem<double> p{};
   int rows_needed = 0;
-  EnvStatus status = open_without_W(g, batch, env, m, scratch, p, rows_needed);
+  EnvStatus status = open_without_W(g, batch, env, mechanism, scratch, m, p, rows_needed);
   if (status != EnvStatus::solved) {
     report(g, result, env, status, Limits<double>::infinity, 0, Solver::automatic, 0, rows_needed);
     return;
   }
   enter_circular_coordinates(g, p, facts_of(o.law).is_frictionless, scratch.view);
   Judge<double>& judge = scratch.judge;
-  open_judge(g, p, o, scratch.judge_memory, impulse, nullptr, judge);
+  open_judge(g, p, o, scratch.judge_memory, slot(result.impulse, env), nullptr, judge);
   Scaled<double>& s = scratch.scaled;
   scale_vectors(g, p, o.law, s);
-  g.for_each(m.tree.n, [&](int k) { scratch.newton.x[k] = s.q * start[k]; });
+  g.for_each(m.tree.n,
+             [&](int k) { scratch.newton.x[k] = start == nullptr ? 0.0 : s.q * start[k]; });
   const SparseVelocity velocity{p, m, scratch.change, scratch.left, scratch.partial, scratch.reach};
   const int steps = run_velocity_newton(g, p, m, s, scratch.newton,
                                         2 * min(o.max_newton, kMostSteps), velocity, judge);
   close_judge(g, p, velocity, judge);
   status = verdict_of(judge);
   report(g, result, env, status, judge.best_residual, steps, Solver::newton, 0, p.n);
+}
+
+/// The same for the mechanism of one environment.
+template <IsGroup G>
+SS_HD void solve_convex(const G& g, const ProblemBatch<double>& batch,
+                        const SparseMechanism& mechanism, const double* start,
+                        const ResultBatch<double>& result, const SolveOptions& o, std::int64_t env,
+                        ConvexScratch& scratch) {
+  const auto given = [&](int, SparseMechanism& m) {
+    m = mechanism;
+    return true;
+  };
+  solve_convex(g, batch, given, start, result, o, env, scratch);
+}
+
+/// Scratch of an environment whose mechanism an engine stores.
+struct EngineConvexScratch {
+  ConvexScratch convex;
+  SparseScratch sparse;
+
+  SS_HD EngineConvexScratch(Arena& arena, int nv, int max_rows, int max_contacts)
+      : convex(arena, nv, max_rows, max_contacts), sparse(arena, nv, max_rows) {}
+  SS_HD static std::size_t bytes(int nv, int max_rows, int max_contacts) {
+    Arena arena(nullptr);
+    EngineConvexScratch(arena, nv, max_rows, max_contacts);
+    return arena.used();
+  }
+};
+
+/// EngineConvexScratch::bytes in the form of the kernels that know pyramids.
+inline std::size_t convex_bytes(int max_rows, int max_contacts, int, int nv) {
+  return EngineConvexScratch::bytes(nv, max_rows, max_contacts);
+}
+
+/// The same for environment `env` of an engine's mechanisms; `scratch` for exactly their nv.
+template <IsGroup G>
+SS_HD void solve_convex(const G& g, const ProblemBatch<double>& batch,
+                        const EngineMechanism& mechanism, EnvArray<const double> start,
+                        const ResultBatch<double>& result, const SolveOptions& o, std::int64_t env,
+                        EngineConvexScratch& scratch) {
+  const auto widened = [&, view = view_of(mechanism, env), nv = mechanism.nv](int n,
+                                                                              SparseMechanism& m) {
+    return widen_mechanism(g, view, nv, n, scratch.sparse, m);
+  };
+  solve_convex(g, batch, widened, slot(start, env), result, o, env, scratch.convex);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

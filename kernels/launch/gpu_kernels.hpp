@@ -55,6 +55,11 @@ constexpr int narrow_rows_of(Program program) { return program == Program::sweep
 template <class Real, class Factor, class In, Program kProgram>
 SolveKernels solve_kernels();
 
+/// Of the law `convex` in velocities; none is narrow. Parameters: (ProblemBatch<double>,
+/// EngineMechanism, EnvArray<const double> start, ResultBatch<double>, SolveOptions, GroupScratch,
+/// WorkList).
+SolveKernels convex_kernels();
+
 /// Parameters: delassus (MechanismBatch<In>, EnvArray<In> W, int ld_W, int32* ok, GroupScratch),
 /// apply (MechanismBatch<In>, EnvArray<const In> impulse, v_free, EnvArray<In> v_next, int32* ok,
 /// GroupScratch). One warp per environment; the second variant of each uses global memory.
@@ -87,5 +92,11 @@ LcpKernels lcp_kernels();
 inline constexpr int kListThreads = 128;
 
 const void* list_kernel();
+
+/// Threads of a block of the rounding kernel, one per number. Parameters: (const double* from,
+/// float* to, int count).
+inline constexpr int kRoundThreads = 128;
+
+const void* round_kernel();
 
 }  // namespace stickslip::kernels

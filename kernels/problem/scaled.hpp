@@ -32,9 +32,10 @@ struct Scaled {
   Wide<Real>* d;  ///< [n]
   Wide<Real> q = 1.0;
 
-  SS_HD Scaled(Arena& arena, int max_rows, int max_contacts)
-      : W(arena.take<Real>(std::size_t(max_rows) * padded_rows<Real>(max_rows))),
-        W_diag(arena.take<Real>(max_rows)),
+  /// `matrix_rows`: 0 where only the vectors are used (scale_vectors).
+  SS_HD Scaled(Arena& arena, int max_rows, int max_contacts, int matrix_rows)
+      : W(arena.take<Real>(std::size_t(matrix_rows) * padded_rows<Real>(matrix_rows))),
+        W_diag(arena.take<Real>(matrix_rows)),
         b(arena.take<Real>(padded_rows<Real>(max_rows))),
         R(arena.take<Real>(padded_rows<Real>(max_rows))),
         zero(arena.take<Real>(padded_rows<Real>(max_rows))),
@@ -44,6 +45,8 @@ struct Scaled {
         rho_inv(arena.take<Real>(max_rows)),
         rho(arena.take<Real>(max_rows)),
         d(arena.take<Wide<Real>>(max_rows)) {}
+  SS_HD Scaled(Arena& arena, int max_rows, int max_contacts)
+      : Scaled(arena, max_rows, max_contacts, max_rows) {}
 
   SS_HD Real at(int i, int j) const { return W[std::int64_t(j) * ld + i]; }
   SS_HD int dim(int k) const { return block[k + 1] - block[k]; }

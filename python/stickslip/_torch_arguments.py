@@ -80,12 +80,14 @@ def _require_tensor(name: str, value: Any) -> None:
 def sizes(W: Tensor) -> tuple[tuple[int, ...], int]:
     """The axis of the environments, if there is one, and the number of rows."""
     _require_tensor("W", W)
-    shape = tuple(W.shape)
+    shape = W.shape
     if len(shape) not in (2, 3) or shape[-1] != shape[-2]:
-        raise ValueError(f"W: expected shape (E, n, n), or (n, n) for one problem, got {shape}")
+        raise ValueError(
+            f"W: expected shape (E, n, n), or (n, n) for one problem, got {tuple(shape)}"
+        )
     if W.dtype not in _FLOATS:
         raise TypeError(f"W: expected float32 or float64, got {_name(W.dtype)}")
-    return shape[:-2], shape[-1]
+    return (shape[0],) if len(shape) == 3 else (), shape[-1]
 
 
 def require(name: str, value: Any, W: Tensor, *allowed: tuple[int, ...]) -> None:
@@ -137,8 +139,6 @@ def dimensions(
     dims: Any, W: Tensor, lead: tuple[int, ...]
 ) -> tuple[tuple[int, ...] | None, int | None, Tensor | None]:
     """Dimensions as numbers; or the number of contacts, and a tensor of int32."""
-    if dims is None:
-        return None, None, None
     if isinstance(dims, (list, tuple)):
         return tuple(dims), None, None
     if not isinstance(dims, Tensor):
@@ -150,10 +150,8 @@ def dimensions(
     return None, shape[-1], dims.clamp(-1, 7).to(torch.int32)
 
 
-def axes_of(counts: Any, W: Tensor, lead: tuple[int, ...]) -> int | None:
+def axes_of(counts: Any, W: Tensor, lead: tuple[int, ...]) -> int:
     """Number of axes of `counts`."""
-    if counts is None:
-        return None
     if not lead:
         raise ValueError("counts: expected None because W is one problem, got a tensor")
     _require_integers("counts", counts, W)
@@ -165,10 +163,8 @@ def axes_of(counts: Any, W: Tensor, lead: tuple[int, ...]) -> int | None:
     return axes
 
 
-def shapes(counts: Tensor | None, settings: Settings | Constants) -> Tensor | None:
-    """(E, 4) int32 free, nonneg, box rows and contacts; None where the settings have them."""
-    if counts is None:
-        return None
+def shapes(counts: Tensor, settings: Settings | Constants) -> Tensor:
+    """(E, 4) int32 free, nonneg, box rows and contacts."""
     numbers = counts.clamp(-1, MOST_ROWS).to(torch.int32)
     if counts.dim() == 2:
         return numbers
@@ -181,19 +177,20 @@ def friction(
 ) -> Tensor:
     """One number per tangential row."""
     require("mu", mu, W)
-    shape = tuple(mu.shape)
-    if shape == (*lead, settings.tangential) and settings.tangential != settings.contacts:
+    tangential = settings.tangential
+    if mu.shape == (*lead, tangential) and tangential != settings.contacts:
         return mu
+    shape = tuple(mu.shape)
     if not shape:
-        return mu.expand(settings.tangential)
-    if not is_per_contact(shape, lead, settings.contacts, settings.tangential, settings.ragged):
+        return mu.expand(tangential)
+    if not is_per_contact(shape, lead, settings.contacts, tangential, settings.ragged):
         return mu
     if dims is None:
         indices = _indices if torch.compiler.is_compiling() else _kept_indices
         return mu.index_select(-1, indices(settings.contact_of_row, mu.device))
     # A tangential row belongs to the contact after those whose rows end before it.
     ends = (dims - 1).clamp(min=0).cumsum(-1)
-    row = torch.arange(settings.tangential, device=mu.device)
+    row = torch.arange(tangential, device=mu.device)
     contact = (ends[..., None, :] <= row[:, None]).sum(-1).clamp(max=max(settings.contacts - 1, 0))
     shape = max(mu.shape[:-1], contact.shape[:-1], key=len)
     return mu.expand(*shape, -1).gather(-1, contact.expand(*shape, -1))

@@ -16,10 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor, from_numpy
 
-from stickslip import _arrays as check
 from stickslip import _core, bound
 from stickslip._settings import Settings
-from stickslip._types import Int32
 
 _SCHEMA = (
     "solve(Tensor W, Tensor b, Tensor mu, Tensor? R, Tensor? lo, Tensor? hi, Tensor? warm_start, "
@@ -29,10 +27,12 @@ _SCHEMA = (
 INTEGERS = ("status", "iterations", "solver", "rows_needed", "rung")  #: rows of `integers`
 # Defined without torch.library.custom_op, whose own checks take longer than a small solve.
 _torch_library: Any = torch.library
-_solve: Any = _core.solve
+_solve_at: Any = _core.solve_at
 _library = _torch_library.Library("stickslip", "DEF")
 _library.define(_SCHEMA, tags=torch.Tag.pt2_compliant_tag)
 Results = tuple[Tensor, Tensor, Tensor]  # impulse, residual, integers
+# Address, elements of a slot, elements between two slots, and what keeps the memory.
+Place = tuple[int, int, int, Any]
 
 
 def _on_cpu(
@@ -49,53 +49,66 @@ def _on_cpu(
     threads: int,
 ) -> Results:
     *lead, n, _ = W.shape
-    num_envs = lead[0] if lead else 1
-    shape, known_dims, options = _constants(settings, num_envs)
-    matrices = _slots(W, num_envs)
-    impulse: Any = np.empty((num_envs, n), matrices.dtype)
-    residual = np.empty(num_envs)
-    integers = np.empty((len(INTEGERS), num_envs), np.int32)
+    num_envs, batched = (lead[0], True) if lead else (1, False)
+    dtype = W.dtype
+    wide = dtype is torch.float64
+    if not wide and dtype is not torch.float32:
+        raise TypeError(f"stickslip::solve: expected float32 or float64, got {dtype}")
+    shape, known_dims, options = _constants(settings)
+    impulse = from_numpy(np.empty((*lead, n), np.float64 if wide else np.float32))
+    residual = from_numpy(np.empty(lead))
+    integers = from_numpy(np.empty((len(INTEGERS), *lead), np.int32))
     if num_envs:
-        _solve(
-            shape if counts is None else _slots(counts, num_envs),
-            known_dims if dims is None else _slots(dims, num_envs),
-            matrices if lead else matrices[None],
-            _slots(b, num_envs),
-            _slots(mu, num_envs),
-            None if R is None else _slots(R, num_envs),
-            None if lo is None else _slots(lo, num_envs),
-            None if hi is None else _slots(hi, num_envs),
-            None if warm_start is None else _slots(warm_start, num_envs),
-            options, impulse, residual, *integers, None, False, threads,
+        _solve_at(
+            wide,
+            (
+                _place(W, dtype, batched, num_envs),
+                _place(b, dtype, batched, num_envs),
+                _place(mu, dtype, batched, num_envs),
+                None if R is None else _place(R, dtype, batched, num_envs),
+                None if lo is None else _place(lo, dtype, batched, num_envs),
+                None if hi is None else _place(hi, dtype, batched, num_envs),
+                None if warm_start is None else _place(warm_start, dtype, batched, num_envs),
+                shape if counts is None else _place(counts, torch.int32, batched, num_envs),
+                known_dims if dims is None else _place(dims, torch.int32, batched, num_envs),
+            ),
+            num_envs, n, impulse.data_ptr(), residual.data_ptr(), integers.data_ptr(), options,
+            threads,
         )  # fmt: skip
-    found = from_numpy(impulse), from_numpy(residual), from_numpy(integers)
-    return found if lead else _one(found)
+    return impulse, residual, integers
+
+
+def _place(tensor: Tensor, dtype: torch.dtype, batched: bool, num_envs: int) -> Place:
+    """Where the values of the environments are; those of one environment are contiguous. All
+    environments share a tensor without their axis."""
+    if tensor.dtype is not dtype:
+        raise TypeError(f"stickslip::solve: expected {dtype}, got {tensor.dtype}")
+    if not tensor.is_contiguous() or tensor.is_neg():
+        tensor = tensor.resolve_neg()
+        if batched and tensor.dim() > 1 and len(tensor) == num_envs and tensor[0].is_contiguous():
+            return tensor.data_ptr(), tensor[0].numel(), tensor.stride(0), tensor
+        tensor = tensor.contiguous()
+    size = tensor.numel()
+    if batched:
+        if tensor.dim() == 1:
+            return tensor.data_ptr(), size, 0, tensor
+        size //= num_envs
+    return tensor.data_ptr(), size, size, tensor
 
 
 @functools.lru_cache(maxsize=1024)
-def _constants(settings: str, num_envs: int) -> tuple[Int32, Int32, _core.SolveOptions]:
-    """Rows of each kind (E, 4), dimensions (E, p), and the options."""
+def _constants(settings: str) -> tuple[Place, Place, _core.SolveOptions]:
+    """Rows of each kind and dimensions, the same for all environments, and the options."""
     known = Settings.of(settings)
-    dims = np.array(known.dims or (), np.int32)
+    shape, dims = known.shape, np.array(known.dims or (), np.int32)
     return (
-        np.broadcast_to(known.shape, (num_envs, 4)),
-        np.broadcast_to(dims, (num_envs, len(dims))),
+        (shape.ctypes.data, shape.size, 0, shape),
+        (dims.ctypes.data, dims.size, 0, dims),
         known.core_options(),
     )
 
 
 atexit.register(_constants.cache_clear)  # before the C++ library looks for objects left behind
-
-
-def _slots(tensor: Tensor, num_envs: int) -> Any:
-    """The tensor's memory as an array, (E, size) or (E, n, n), where the values of an environment
-    are contiguous. All environments share (size,)."""
-    array: Any = (tensor.detach() if tensor.requires_grad else tensor).numpy()
-    if not tensor.is_contiguous():
-        array = check.slots(array)
-    if array.ndim == 1:
-        return np.ndarray((num_envs, array.size), array.dtype, array, 0, (0, array.itemsize))
-    return array
 
 
 def results(lead: tuple[int, ...], impulse: Tensor) -> Results:
@@ -172,6 +185,9 @@ _library.impl("solve", _on_cpu, "CPU")
 _library.impl("solve", _on_cuda, "CUDA")
 _torch_library.register_fake("stickslip::solve", _fake, lib=_library)
 _operator = torch.ops.stickslip.solve.default
+_dispatch_modes = torch._C._len_torch_dispatch_stack
+_transforms = torch._C._functorch.peek_interpreter_stack
+_tracing = torch._C._get_tracing_state
 
 
 def solve(*arguments: Any) -> Results:
@@ -182,8 +198,8 @@ def solve(*arguments: Any) -> Results:
         not torch.compiler.is_compiling()
         and type(W) is type(b) is type(mu) is Tensor
         and W.is_cpu
-        and not torch._C._len_torch_dispatch_stack()
-        and torch._C._functorch.peek_interpreter_stack() is None
-        and torch._C._get_tracing_state() is None
+        and not _dispatch_modes()
+        and _transforms() is None
+        and _tracing() is None
     )
     return _on_cpu(*arguments) if nobody_else else _operator(*arguments)

@@ -118,9 +118,10 @@ def solve(
     if warm_start is not None:
         require("warm_start", warm_start, W, (*lead, n), (n,))
     n_box = 0 if lo is None and hi is None else bounds(lo, hi, W, lead)
-    list_of_dims, contacts, dims = dimensions(dims, W, lead)
+    list_of_dims, contacts, dims = (None, None, None) if dims is None else dimensions(dims, W, lead)
+    axes = None if counts is None else axes_of(counts, W, lead)
     settings = settings_of(
-        n, list_of_dims, contacts, n_free, n_nonneg, n_box, axes_of(counts, W, lead),
+        n, list_of_dims, contacts, n_free, n_nonneg, n_box, axes,
         law, solver, precision, tol, options,
     )  # fmt: skip
     if isinstance(mu, (int, float)) and not isinstance(mu, bool):
@@ -128,7 +129,8 @@ def solve(
     else:
         mu = friction(mu, dims, W, lead, settings)
     results = op.solve(
-        W, b, mu, R, lo, hi, warm_start, shapes(counts, settings), dims, settings.text,
+        W, b, mu, R, lo, hi, warm_start,
+        None if counts is None else shapes(counts, settings), dims, settings.text,
         0 if threads is None else check.thread_count(threads),
     )  # fmt: skip
     return Solution(*results)

@@ -152,6 +152,17 @@ void check_engine_step(const EngineStep& step, const ProblemBatch<double>& p,
   require(given == 0 || given == 3, "mechanism.J_nnz, J_adr, J_col", "all or none of them", given);
 }
 
+void check_engine_convex(const ProblemBatch<double>& p, const EngineMechanism& m,
+                         const ResultBatch<double>& r, const SolveOptions& o) {
+  check_engine_step({m, {}, {}}, p, r, o);
+  require(o.law == Law::convex, "options.law", "convex", name(o.law));
+  if (m.num_envs == 0 || m.nv == 0) return;
+  require(m.tree.n == m.nv, "mechanism.tree.n", "nv, because M is read along the tree", m.tree.n);
+  const std::int64_t most = std::int64_t(m.nv) * (m.nv + 1) / 2;
+  require(m.M_size >= 0 && m.M_size <= most, "mechanism.M_size", "at most nv (nv + 1) / 2",
+          m.M_size);
+}
+
 template void check_problem(const ProblemBatch<double>&, MatrixOf);
 template void check_problem(const ProblemBatch<float>&, MatrixOf);
 template void check_solve_mechanism(const MechanismStep<double>&, const ProblemBatch<double>&,

@@ -46,6 +46,9 @@ void check_solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>
                            const ResultBatch<In>& result, const SolveOptions& options);
 void check_engine_step(const EngineStep& step, const ProblemBatch<double>& problem,
                        const ResultBatch<double>& result, const SolveOptions& options);
+/// Of a solve of the law convex for velocities.
+void check_engine_convex(const ProblemBatch<double>& problem, const EngineMechanism& mechanism,
+                         const ResultBatch<double>& result, const SolveOptions& options);
 /// lo and hi may be absent only if no environment has box rows. The shapes tell this, so they must
 /// be in host memory.
 template <class In>

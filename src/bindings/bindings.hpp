@@ -6,6 +6,7 @@ namespace stickslip::bindings {
 
 void bind_types(nanobind::module_& m);        ///< enums, SolveOptions, facts about the build
 void bind_solve(nanobind::module_& m);        ///< solve, measure
+void bind_solve_at(nanobind::module_& m);     ///< solve, of arrays given by addresses
 void bind_bound(nanobind::module_& m);        ///< BoundSolve: arrays of any framework and device
 void bind_gradient(nanobind::module_& m);     ///< solve_vjp, solve_jvp, step_vjp
 void bind_lcp(nanobind::module_& m);          ///< solve_lcp, its options, its oracle

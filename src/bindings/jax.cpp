@@ -7,14 +7,11 @@
 
 #if __has_include("xla/ffi/api/ffi.h")
 #include <algorithm>
-#include <map>
-#include <mutex>
-#include <tuple>
 #include <vector>
 
-#include "kernels/law/dispatch.hpp"
-#include "kernels/problem/env_problem.hpp"
 #include "src/bindings/jax_arguments.hpp"
+#include "src/bindings/jax_device.hpp"
+#include "src/bindings/room.hpp"
 #include "src/bindings/workspaces.hpp"
 #include "stickslip/cuda.hpp"
 #include "stickslip/solve.hpp"
@@ -23,28 +20,10 @@ namespace stickslip::bindings {
 
 namespace {
 
-/// mu, lo, hi have all values that the environments which fit their slot will read.
-template <class In>
-void require_room(const ProblemBatch<In>& p) {
-  for (std::int64_t e = 0; e < p.num_envs; ++e) {
-    const EnvShape& s = p.shape.data[e * p.shape.stride];
-    const std::int32_t* dims = kernels::slot(p.dims, e);
-    if (!kernels::shape_is_valid<In>(s, nullptr) || s.n_contacts > p.max_contacts ||
-        !kernels::shape_is_valid<In>(s, dims)) {
-      continue;
-    }
-    const std::int32_t rows = kernels::rows_of(s, dims, p.max_contacts);
-    if (rows > p.max_rows) continue;
-    const int tangential = rows - s.n_free - s.n_nonneg - s.n_box - s.n_contacts;
-    require(s.n_box <= p.lo.stride, "lo, hi", "a bound for each box row", p.lo.stride);
-    require(tangential <= p.mu.stride, "mu", "a number for each tangential row", p.mu.stride);
-  }
-}
-
 template <ffi::DataType T>
 void solve_on_cpu(const Operands<T>& in, const Attributes& attributes, Results<T>& out) {
   const auto p = view(in);
-  require_room(p);
+  require_room(p, p.mu.stride, p.lo.stride);
   auto r = view(out, p.max_rows);
   std::vector<Solver> solver(std::size_t(p.num_envs));
   r.solver = solver.data();
@@ -66,24 +45,9 @@ XLA_FFI_Error* on_cpu(XLA_FFI_CallFrame* frame) {
   return handler->Call(frame);
 }
 
-/// Device memory of solves, kept by what determines its size. XLA orders the calls of a stream.
-cuda::Workspace& device_workspace(int device, cuda::Stream stream, const ProblemBatch<double>& p,
-                                  int directions) {
-  using Key = std::tuple<int, cuda::Stream, std::int32_t, std::int32_t, std::int32_t, int>;
-  static std::mutex mutex;
-  static auto& all = *new std::map<Key, cuda::Workspace>;  // never destroyed: CUDA ends before
-  const std::lock_guard lock(mutex);
-  const Key key{device, stream, p.num_envs, p.max_rows, p.max_contacts, directions};
-  const auto found = all.find(key);
-  if (found != all.end()) return found->second;
-  const cuda::DeviceScope current(device);
-  return all.emplace(key, cuda::Workspace(p.num_envs, p.max_rows, p.max_contacts, -1, directions))
-      .first->second;
-}
-
-/// Checks the arguments, and makes the workspace if there is none yet.
-cuda::Workspace& prepare_on_cuda(cuda::Stream stream, std::int32_t device,
-                                 const ProblemBatch<double>& p, const Attributes& attributes) {
+/// Checks what jax.py has checked, except what arrays hold.
+template <class In>
+void check_on_cuda(const ProblemBatch<In>& p, const Attributes& attributes) {
   if (attributes.get<bool>("ragged")) {  // counts and dims are read on the device: all must fit
     const std::int32_t tangential = std::min(5 * p.max_contacts, 5 * p.max_rows / 6);
     require(p.mu.stride >= tangential, "mu", "a number for each tangential row that there may be",
@@ -91,36 +55,50 @@ cuda::Workspace& prepare_on_cuda(cuda::Stream stream, std::int32_t device,
     require(p.lo.data == nullptr || p.lo.stride >= p.max_rows, "lo, hi", "as many columns as rows",
             p.lo.stride);
   }
-  return device_workspace(device, stream, p, kernels::lcp_directions(attributes.options()));
 }
 
 /// The stage in which XLA lets targets allocate; solves themselves may be captured.
+template <ffi::DataType T>
 XLA_FFI_Error* initialize_on_cuda(XLA_FFI_CallFrame* frame) {
-  static const auto handler = make_handler<ffi::F64, cuda::Stream, std::int32_t>(
+  static const auto handler = make_handler<T, cuda::Stream, std::int32_t>(
       ffi::Ffi::BindInitialize().Ctx<ffi::PlatformStream<cuda::Stream>>().Ctx<ffi::DeviceOrdinal>(),
-      [](cuda::Stream stream, std::int32_t device, const Operands<ffi::F64>& in,
-         const Attributes& attributes,
-         Results<ffi::F64>&) { prepare_on_cuda(stream, device, view(in), attributes); });
+      [](cuda::Stream stream, std::int32_t device, const Operands<T>& in,
+         const Attributes& attributes, Results<T>&) {
+        const auto p = view(in);
+        check_on_cuda(p, attributes);
+        device_memory(device, stream, p, attributes.options());
+      });
   return handler->Call(frame);
 }
 
+template <ffi::DataType T>
+void solve_on_cuda(cuda::Stream stream, std::int32_t device, const Operands<T>& in,
+                   const Attributes& attributes, Results<T>& out) {
+  const auto p = view(in);
+  check_on_cuda(p, attributes);
+  solve_on_device(device, stream, p, view(out, p.max_rows), out.residual->typed_data(),
+                  attributes.options());
+}
+
+template <ffi::DataType T>
 XLA_FFI_Error* on_cuda(XLA_FFI_CallFrame* frame) {
-  static const auto handler = make_handler<ffi::F64, cuda::Stream, std::int32_t>(
+  static const auto handler = make_handler<T, cuda::Stream, std::int32_t>(
       ffi::Ffi::Bind().Ctx<ffi::PlatformStream<cuda::Stream>>().Ctx<ffi::DeviceOrdinal>(),
-      [](cuda::Stream stream, std::int32_t device, const Operands<ffi::F64>& in,
-         const Attributes& attributes, Results<ffi::F64>& out) {
-        const ProblemBatch<double> p = view(in);
-        cuda::Workspace& workspace = prepare_on_cuda(stream, device, p, attributes);
-        const cuda::DeviceScope current(device);
-        cuda::solve(p, view(out, p.max_rows), attributes.options(), workspace, stream);
-      },
-      {ffi::Traits::kCmdBufferCompatible});
+      &solve_on_cuda<T>, {ffi::Traits::kCmdBufferCompatible});
   return handler->Call(frame);
 }
 
 template <class F>
 nanobind::capsule capsule(F* target) {
   return nanobind::capsule(reinterpret_cast<void*>(target), "xla._CUSTOM_CALL_TARGET");
+}
+
+template <class F>
+nanobind::dict stages(F* initialize, F* execute) {
+  nanobind::dict both;
+  both["initialize"] = capsule(initialize);
+  both["execute"] = capsule(execute);
+  return both;
 }
 
 }  // namespace
@@ -134,10 +112,9 @@ void bind_jax(nanobind::module_& m) {
         cpu["stickslip_solve_f64"] = capsule(&on_cpu<ffi::F64>);
         targets["cpu"] = cpu;
         if (cuda::available()) {
-          nanobind::dict stages, on_gpu;
-          stages["initialize"] = capsule(&initialize_on_cuda);
-          stages["execute"] = capsule(&on_cuda);
-          on_gpu["stickslip_solve_f64"] = stages;
+          nanobind::dict on_gpu;
+          on_gpu["stickslip_solve_f32"] = stages(&initialize_on_cuda<ffi::F32>, &on_cuda<ffi::F32>);
+          on_gpu["stickslip_solve_f64"] = stages(&initialize_on_cuda<ffi::F64>, &on_cuda<ffi::F64>);
           targets["CUDA"] = on_gpu;
         }
         return targets;

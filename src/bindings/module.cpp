@@ -8,6 +8,7 @@ NB_MODULE(_core, m) {
   m.doc() = "Bindings of the stickslip C++ library; use the package stickslip instead.";
   bind_types(m);
   bind_solve(m);
+  bind_solve_at(m);
   bind_bound(m);
   bind_lcp(m);
   bind_formulation(m);

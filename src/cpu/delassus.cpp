@@ -59,6 +59,22 @@ void solve_convex(const ProblemBatch<double>& problem, const SparseMechanism& m,
   kernels.solve_convex(problem, m, start, result, options, memory.scratch(0));
 }
 
+void solve_convex(const ProblemBatch<double>& problem, const EngineMechanism& m,
+                  EnvArray<const double> start, const ResultBatch<double>& result,
+                  const SolveOptions& options, Workspace& workspace) {
+  check_engine_convex(problem, m, result, options);
+  check_bounds(problem);
+  const auto& kernels = kernels::kernel_table();
+  Workspace::Impl& memory = impl_of(workspace);
+  const auto turn = memory.caller.enter();
+  memory.reserve(kernels.solve_engine_convex_bytes(m.nv, problem.max_rows, problem.max_contacts));
+  memory.for_chunks(problem.num_envs, memory.work_of(std::max(m.nv, problem.max_rows)),
+                    [&](std::int64_t begin, std::int64_t end, void* scratch) {
+                      kernels.solve_engine_convex(problem, m, start, result, options, begin, end,
+                                                  scratch);
+                    });
+}
+
 template <class In>
 void apply_impulse(const MechanismBatch<In>& m, EnvArray<const In> impulse,
                    EnvArray<const In> v_free, EnvArray<In> v_next, std::int32_t* ok,

@@ -82,6 +82,12 @@ struct KernelTable {
   void (*solve_convex)(const ProblemBatch<double>&, const SparseMechanism&, const double* start,
                        const ResultBatch<double>&, const SolveOptions&, void* scratch);
   std::size_t (*solve_convex_bytes)(int nv, int max_rows, int max_contacts);
+  /// The same for mechanisms of an engine.
+  void (*solve_engine_convex)(const ProblemBatch<double>&, const EngineMechanism&,
+                              EnvArray<const double> start, const ResultBatch<double>&,
+                              const SolveOptions&, std::int64_t begin, std::int64_t end,
+                              void* scratch);
+  std::size_t (*solve_engine_convex_bytes)(int nv, int max_rows, int max_contacts);
   // kernels/linalg/ltdl.hpp
   bool (*factor_ltdl)(const TreeSparsity&, double* M, double* diag_inv);
   void (*solve_ltdl)(const TreeSparsity&, const double* L, const double* diag_inv, double* x);

@@ -20,6 +20,16 @@ void add_mechanism_kernels(KernelTable& t) {
     solve_convex(HostGroup{}, batch, m, start, result, options, 0, scratch);
   };
   t.solve_convex_bytes = ConvexScratch::bytes;
+  t.solve_engine_convex = [](const ProblemBatch<double>& batch, const EngineMechanism& m,
+                             EnvArray<const double> start, const ResultBatch<double>& result,
+                             const SolveOptions& options, std::int64_t begin, std::int64_t end,
+                             void* memory) {
+    Arena arena(memory);
+    EngineConvexScratch scratch(arena, m.nv, batch.max_rows, batch.max_contacts);
+    for (std::int64_t env = begin; env < end; ++env)
+      solve_convex(HostGroup{}, batch, m, start, result, options, env, scratch);
+  };
+  t.solve_engine_convex_bytes = EngineConvexScratch::bytes;
   t.factor_ltdl = [](const TreeSparsity& s, double* M, double* diag_inv) {
     return factor_ltdl(HostGroup{}, s, M, diag_inv);
   };

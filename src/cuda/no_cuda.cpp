@@ -78,6 +78,11 @@ void solve_mechanism(const EngineStep&, const ProblemBatch<double>&, const Resul
                      const SolveOptions&, Workspace&, Stream) {
   refuse();
 }
+void solve_convex(const ProblemBatch<double>&, const EngineMechanism&, EnvArray<const double>,
+                  const ResultBatch<double>&, const SolveOptions&, Workspace&, Stream) {
+  refuse();
+}
+void round_to_float(const double*, float*, std::int32_t, Stream) { refuse(); }
 template <class In>
 void solve_host(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&) {
   refuse();

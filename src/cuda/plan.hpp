@@ -10,6 +10,7 @@
 //   sweeps alone, float             3.3 (69)   8.8 (26)  25.2 (9)   49.8 (4)
 //   Lemke, double                   7.3 (31)  29.4 (7)   91.5 (2)  169.5 (1)
 //   mixed, W of a mechanism, nv 35 17.3 (13)  32.4 (7)  113.3 (2)  243.5 (0: global memory)
+//   convex without W, nv 35        50.7 (4)   73.2 (3)  112.1 (2)  151.1 (1)
 // Most of it is two matrices: W_hat, and the system of a Newton step. With 222 to 252 registers per
 // thread, the registers hold 8 warps per multiprocessor (32 narrow groups; 48 of sweeps in float).
 // With one warp per environment, they are full for up to 32 rows; above, shared memory would leave

@@ -132,6 +132,30 @@ void solve_mechanism(const EngineStep& step, const ProblemBatch<double>& problem
   enqueue(source_of(step), problem, result, options, w.fused, w, stream);
 }
 
+void solve_convex(const ProblemBatch<double>& problem, const EngineMechanism& mechanism,
+                  EnvArray<const double> start, const ResultBatch<double>& result,
+                  const SolveOptions& options, Workspace& workspace, Stream stream) {
+  check_engine_convex(problem, mechanism, result, options);
+  const Workspace::Impl& w = impl_of(workspace);
+  check_workspace(problem.num_envs, problem.max_rows, problem.max_contacts, w);
+  require(w.nv >= mechanism.nv, "workspace.nv", "at least the mechanism's nv", w.nv);
+  if (problem.num_envs == 0) return;
+  SS_CUDA(cudaMemsetAsync(w.counters.data(), 0, w.counters.bytes(), stream));
+  const WorkLists lists(w, problem.num_envs, 0);
+  lists.fill(problem, nullptr, stream);
+  int c = 0;
+  for (const LaunchPlan& plan : w.convex)
+    launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, stream, problem, mechanism,
+           start, result, options, scratch_of(plan, w), lists[c++]);
+}
+
+void round_to_float(const double* from, float* to, std::int32_t count, Stream stream) {
+  require(count >= 0, "count", "a number >= 0", count);
+  if (count == 0) return;
+  const int blocks = (count - 1) / kernels::kRoundThreads + 1;
+  launch(kernels::round_kernel(), blocks, kernels::kRoundThreads, 0, stream, from, to, count);
+}
+
 template <class In>
 void delassus(const MechanismBatch<In>& m, EnvArray<In> W, std::int32_t ld_W, std::int32_t* ok,
               Workspace& workspace, Stream stream) {

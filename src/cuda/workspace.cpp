@@ -126,6 +126,7 @@ Workspace::Impl::Impl(std::int32_t envs_, std::int32_t rows, std::int32_t contac
   if (nv >= 0) {
     mechanism_double = plan_mechanism<double>();
     mechanism_float = plan_mechanism<float>();
+    convex = plan_classes(kernels::convex_kernels(), nv);
   }
   scratch = Buffer(most_scratch);
 }

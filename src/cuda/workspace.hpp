@@ -57,7 +57,8 @@ struct Workspace::Impl {
   kernels::SizeClasses classes;
   /// The most global scratch of any launch. Declared before the plans, which set it.
   std::size_t most_scratch = 0;
-  Plans given, fused;  ///< fused: where W is formed in the scratch
+  Plans given, fused;              ///< fused: where W is formed in the scratch
+  std::vector<LaunchPlan> convex;  ///< without W, one per class
   MechanismPlans mechanism_double, mechanism_float;
   Buffer envs;      ///< int32 [classes][num_envs]
   Buffer impulses;  ///< double [num_envs][max_rows] if `float_storage`

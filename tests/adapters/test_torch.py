@@ -92,6 +92,12 @@ def test_tensors_may_lie_apart_in_memory():
     turned = given["b"].T.contiguous().T
     every = torch.stack([given["mu"], given["mu"]], -1).reshape(9, 8)[:, ::2]
     expect_same(adapter.solve(wide[..., :12], turned, every), expected)
+    apart = torch.zeros(9, 150, dtype=torch.float64)
+    apart[:, :144] = given["W"].reshape(9, 144)
+    expect_same(adapter.solve(apart[:, :144].unflatten(1, (12, 12)), turned, every), expected)
+    same = given["W"][:1].expand(9, 12, 12)  # not copied: one matrix for all environments
+    one = stickslip.solve(same.contiguous().numpy(), arguments["b"], arguments["mu"])
+    expect_same(adapter.solve(same, given["b"], given["mu"]), one)
 
 
 def test_a_gradient_is_refused_unless_none_is_recorded():
@@ -145,6 +151,59 @@ def test_errors_name_the_argument(message):
     given = tensors(batch("contacts")) | REFUSED[message]
     with pytest.raises((TypeError, ValueError), match=message):
         adapter.solve(**given)
+
+
+def operands(**changes):
+    """Arguments of the operator, which anyone may call without the checks of `solve`."""
+    settings = adapter.settings_of(
+        12, None, None, 0, 0, 0, None, "coulomb", "auto", "double", None, None
+    )
+    given = tensors(batch("contacts"))
+    given["mu"] = torch.full((9, 8), 0.5, dtype=torch.float64)
+    names = ("W", "b", "mu", "R", "lo", "hi", "warm_start", "counts", "dims")
+    found = {name: given.get(name) for name in names} | changes
+    return (*[found[name] for name in names], settings.text, 1)
+
+
+MISSIZED = {
+    "b: expected 12 numbers for each environment": {"b": torch.zeros(9, 11, dtype=torch.float64)},
+    "R: expected 12 numbers for each": {"R": torch.zeros(8, 12, dtype=torch.float64)},
+    "warm_start: expected 12 ": {"warm_start": torch.zeros(13, dtype=torch.float64)},
+    "hi: expected 3 ": {
+        "lo": torch.zeros(9, 3, dtype=torch.float64),
+        "hi": torch.zeros(9, 2, dtype=torch.float64),
+    },
+    "b: expected 12 numbers for each environment, got 10": {
+        "b": torch.zeros(12, dtype=torch.float64).expand(8, 12)
+    },
+    "counts: expected a multiple of 4 numbers": {
+        "counts": torch.zeros(9, 5, dtype=torch.int32)[:, :4]
+    },
+    "counts: expected 4 ": {"counts": torch.zeros(9, 3, dtype=torch.int32)},
+    "mu: expected a number for each tangential row": {"mu": torch.zeros(9, 7, dtype=torch.float64)},
+    "lo, hi: expected a bound for each box row, got 0": {
+        "counts": torch.tensor([[0, 0, 3, 3]] * 9, dtype=torch.int32)
+    },
+    "expected torch.float64, got torch.float32": {"b": torch.zeros(9, 12)},
+    "expected torch.int32, got torch.int64": {"counts": torch.zeros(9, 4, dtype=torch.int64)},
+    "expected float32 or float64, got torch.float16": {
+        "W": torch.zeros(9, 12, 12, dtype=torch.float16)
+    },
+}
+
+
+@pytest.mark.parametrize("message", MISSIZED)
+def test_the_operator_reads_no_memory_that_is_not_there(message):
+    assert (torch.ops.stickslip.solve(*operands())[2][0] == Status.solved).all()
+    with pytest.raises((TypeError, ValueError, RuntimeError), match=message):
+        torch.ops.stickslip.solve(*operands(**MISSIZED[message]))
+
+
+def test_a_tensor_that_is_negated_lazily_is_read_as_its_numbers():
+    given = tensors(batch("contacts"))
+    b = torch.complex(torch.zeros_like(given["b"]), -given["b"]).conj().imag
+    assert b.is_neg()
+    expect_same(adapter.solve(**given | {"b": b}), stickslip.solve(**batch("contacts")))
 
 
 def test_several_threads_may_call_at_once():

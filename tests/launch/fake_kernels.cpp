@@ -8,6 +8,7 @@
 
 #include "kernels/delassus/delassus.hpp"
 #include "kernels/group/host_group.hpp"
+#include "kernels/launch/convex_env.hpp"
 #include "kernels/launch/gpu_kernels.hpp"
 #include "kernels/launch/lcp_env.hpp"
 #include "kernels/launch/solve_env.hpp"
@@ -90,6 +91,25 @@ void list_environments(const LaunchShape& shape, const EnvArray<const EnvShape>&
     const int c = kernels::size_class(classes, shapes, dims, env, max_rows, max_contacts);
     envs[std::int64_t(c) * num_envs + count[c]++] = env;
   }
+}
+
+void solve_convex(const LaunchShape& shape, const ProblemBatch<double>& batch,
+                  const EngineMechanism& mechanism, const EnvArray<const double>& start,
+                  const ResultBatch<double>& result, const SolveOptions& options,
+                  const kernels::GroupScratch& scratch, const kernels::WorkList& work) {
+  GroupMemory memory(scratch, shape.shared_bytes);
+  Arena arena = memory.arena();
+  kernels::EngineConvexScratch place(arena, mechanism.nv, scratch.max_rows, scratch.max_contacts);
+  if (arena.used() > scratch.bytes) throw std::runtime_error("less scratch than the solve needs");
+  for (int ticket = *work.next; ticket < *work.count; ticket = ++*work.next)
+    kernels::solve_convex(HostGroup{}, batch, mechanism, start, result, options, work.envs[ticket],
+                          place);
+}
+
+void round_numbers(const LaunchShape& shape, const double* const& from, float* const& to,
+                   const int& count) {
+  if (shape.blocks * shape.threads < count) throw std::runtime_error("too few threads");
+  for (int i = 0; i < count; ++i) to[i] = float(from[i]);
 }
 
 template <class In>
@@ -178,6 +198,13 @@ LcpKernels lcp_kernels() {
 template LcpKernels lcp_kernels<double, double>();
 template LcpKernels lcp_kernels<float, double>();
 template LcpKernels lcp_kernels<float, float>();
+
+SolveKernels convex_kernels() {
+  const void* solve = fake::kernel<&fake::solve_convex>();
+  return {nullptr, solve, solve, solve, &convex_bytes, 0};
+}
+
+const void* round_kernel() { return fake::kernel<&fake::round_numbers>(); }
 
 const void* list_kernel() { return fake::kernel<&fake::list_environments>(); }
 

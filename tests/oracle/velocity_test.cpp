@@ -9,6 +9,7 @@
 #include "src/cpu/kernel_table.hpp"
 #include "stickslip/stickslip.hpp"
 #include "tests/support/aligned.hpp"
+#include "tests/support/convex_batch.hpp"
 #include "tests/support/tree.hpp"
 
 namespace stickslip {
@@ -196,6 +197,36 @@ INSTANTIATE_TEST_SUITE_P(shapes, Velocity,
                                          Setup{"equalities", 20, {6, 3, 2, 2}, {6, 4}, 0.01},
                                          Setup{"hard", 12, {0, 2, 2, 6}, {3, 3, 3, 3, 3, 3}, 1e-4}),
                          [](const auto& info) { return info.param.name; });
+
+// An engine's arrays are converted, sorted and factorised in the scratch of an environment.
+TEST(VelocitySpace, of_engines_gives_the_same_bits_on_every_group) {
+  const support::ConvexBatch batch(
+      23, {{{2, 3, 6, 3}, {3, 4, 6}}, {{0, 0, 0, 1}, {3}}, {{0, 2, 9, 2}, {6, 3}}});
+  const auto expected = batch.one_by_one(kConvex);
+  support::AlignedBytes memory(
+      kernels::EngineConvexScratch::bytes(batch.nv, batch.max_rows, batch.max_contacts));
+  support::PlainResults<double> results(batch.envs, batch.max_rows);
+  const auto run = [&](const auto& group, bool compressed) {
+    for (int env = 0; env < batch.envs; ++env) {
+      kernels::Arena arena(memory.data());
+      kernels::EngineConvexScratch scratch(arena, batch.nv, batch.max_rows, batch.max_contacts);
+      kernels::solve_convex(group, batch.view(), batch.engine(compressed), batch.starts(),
+                            results.view(), kConvex, env, scratch);
+    }
+  };
+  for (const bool compressed : {false, true}) {
+    for (const std::uint32_t seed : {1U, 17U, 1000U}) {
+      kernels::PermutedGroup<1> group;
+      group.seed = seed;
+      run(group, compressed);
+      EXPECT_EQ(results.impulse, expected.impulse) << seed;
+    }
+    results.impulse.assign(results.impulse.size(), -1.0);
+    kernels::run_lanes(3, [&](const kernels::ThreadGroup& group) { run(group, compressed); });
+    EXPECT_EQ(results.impulse, expected.impulse);
+    EXPECT_EQ(results.residual, expected.residual);
+  }
+}
 
 TEST(VelocitySpace, leaves_rows_without_compliance_to_others) {
   const Posed p({"rigid", 8, {0, 2, 0, 2}, {3, 3}, 0.0}, 1);

@@ -11,6 +11,7 @@ struct VelocityHessian {
   double* rows;           ///< [n][ld] D J along the path of its item, padded with zeros
   std::int32_t* deepest;  ///< [items] last dof of that path; -1: the item touches nothing
   double* product;        ///< [6][ld] L^T D J of one item
+  double* root;           ///< [6][6] L of one contact, a column after the other
   int ld;
 
   SS_HD VelocityHessian(Arena& arena, int nv, int max_rows)
@@ -18,6 +19,7 @@ struct VelocityHessian {
         rows(arena.take<double>(std::size_t(max_rows) * path_padded(nv))),
         deepest(arena.take<std::int32_t>(max_rows)),
         product(arena.take<double>(std::size_t(6) * path_padded(nv))),
+        root(arena.take<double>(36)),
         ld(path_padded(nv)) {}
 };
 
@@ -66,18 +68,20 @@ template <int dim, class G>
 SS_HD void weigh_block(const G& g, const Scaled<double>& s, const Penalty<double>& penalty, int k,
                        int width, const VelocityHessian& h) {
   const int a = s.block[k];
-  double root[dim][dim] = {};  // column l: S e_l / sqrt(R_l)
-  for (int l = 0; l < dim; ++l) {
-    if (!(penalty.root[a + l] > 0.0)) continue;
-    root[l][l] = 1.0 / penalty.root[a + l];
-    if (penalty.state[a] == Penalty<double>::linear) continue;
-    apply_root(s, penalty, k, [&](int j) -> double& { return root[j][l]; });
-  }
+  g.for_each(dim, [&](int l) {  // S e_l / sqrt(R_l)
+    double* column = h.root + dim * l;
+    for (int j = 0; j < dim; ++j) column[j] = 0.0;
+    if (!(penalty.root[a + l] > 0.0)) return;
+    column[l] = 1.0 / penalty.root[a + l];
+    if (penalty.state[a] == Penalty<double>::linear) return;
+    apply_root(s, penalty, k, [&](int j) -> double& { return column[j]; });
+  });
   const double* rows = h.rows + std::int64_t(a) * h.ld;
   g.for_each(width, [&](int c) {
     for (int j = 0; j < dim; ++j) {
       double sum = 0.0;
-      for (int l = 0; l < dim; ++l) sum = fma(root[j][l], rows[std::int64_t(l) * h.ld + c], sum);
+      for (int l = 0; l < dim; ++l)
+        sum = fma(h.root[dim * l + j], rows[std::int64_t(l) * h.ld + c], sum);
       h.product[std::int64_t(j) * h.ld + c] = sum;
     }
   });

@@ -1,0 +1,42 @@
+// Law `convex` in velocities on a GPU: groups take the environments of one size class.
+#include "kernels/launch/convex_env.hpp"
+#include "kernels/launch/gpu_batch.cuh"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+template <class Group, bool kShared>
+__global__ void __launch_bounds__(kThreads<Group>, 1)
+    convex_kernel(const __grid_constant__ ProblemBatch<double> batch,
+                  const __grid_constant__ EngineMechanism mechanism,
+                  const __grid_constant__ EnvArray<const double> start,
+                  const __grid_constant__ ResultBatch<double> result,
+                  const __grid_constant__ SolveOptions options,
+                  const __grid_constant__ GroupScratch scratch,
+                  const __grid_constant__ WorkList work) {
+  const Group g;
+  for (;;) {
+    const int env = take_env(g, work);
+    if (env < 0) return;
+    Arena arena(group_memory<Group, kShared>(scratch));
+    EngineConvexScratch place(arena, mechanism.nv, scratch.max_rows, scratch.max_contacts);
+    solve_convex(g, batch, mechanism, start, result, options, env, place);
+  }
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA
+
+namespace stickslip::kernels {
+
+SolveKernels convex_kernels() {
+  using Wide = WarpGroup<32>;
+  using Block = BlockGroup<SolveKernels::kBlockLanes>;
+  const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
+  return {nullptr,
+          address(&convex_kernel<Wide, true>),
+          address(&convex_kernel<Block, true>),
+          address(&convex_kernel<Block, false>),
+          &convex_bytes,
+          0};
+}
+
+}  // namespace stickslip::kernels
