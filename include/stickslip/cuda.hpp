@@ -10,6 +10,7 @@
 #include "stickslip/batch.hpp"
 #include "stickslip/delassus.hpp"
 #include "stickslip/engine_mechanism.hpp"
+#include "stickslip/gradient.hpp"
 #include "stickslip/lcp.hpp"
 
 struct CUstream_st;  // cudaStream_t is CUstream_st*: no CUDA header needed here
@@ -68,10 +69,11 @@ class Workspace {
   /// `directions`: the largest number for the law `pyramid` solved as an LCP in global memory. That
   /// LCP is needed for other numbers than 4 and for rows other than contacts of dimension 3. 0: no
   /// memory for it; such environments are `over_capacity`. `float_storage`: also for solves in
-  /// double or mixed precision of arrays in float. Throws std::invalid_argument for negative sizes
-  /// and impossible directions.
+  /// double or mixed precision of arrays in float. `gradients`: also for derivatives. Throws
+  /// std::invalid_argument for negative sizes and impossible directions.
   Workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
-            std::int32_t nv = -1, std::int32_t directions = 0, bool float_storage = false);
+            std::int32_t nv = -1, std::int32_t directions = 0, bool float_storage = false,
+            bool gradients = false);
   ~Workspace();
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
@@ -113,6 +115,22 @@ void solve_convex(const ProblemBatch<double>& problem, const EngineMechanism& me
 /// Rounds `count` numbers in device memory, such as residuals, to float: for callers that keep
 /// everything in float. Only enqueues. Throws std::invalid_argument for a negative count.
 void round_to_float(const double* from, float* to, std::int32_t count, Stream stream);
+
+/// As stickslip::solve_vjp, solve_jvp and step_vjp, for views of device memory, and with the same
+/// bits. The workspace has `gradients`, and for steps nv.
+template <class In>
+void solve_vjp(const ProblemBatch<In>& problem, const SolutionBatch<In>& solution,
+               const LossBatch<In>& loss, const GradientBatch<In>& gradient,
+               const SolveOptions& options, Workspace& workspace, Stream stream);
+template <class In>
+void solve_jvp(const ProblemBatch<In>& problem, const SolutionBatch<In>& solution,
+               const ChangeBatch<In>& change, const SolutionChange<In>& result,
+               const SolveOptions& options, Workspace& workspace, Stream stream);
+template <class In>
+void step_vjp(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
+              const SolutionBatch<In>& solution, const StepLoss<In>& loss,
+              const StepGradient<In>& gradient, const SolveOptions& options, Workspace& workspace,
+              Stream stream);
 
 /// Solves batches of host memory, one after the other, with its own memory and stream, which grow
 /// to the largest batch so far. Two of these objects overlap: the batch of one is copied and solved

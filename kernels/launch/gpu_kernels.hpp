@@ -6,6 +6,7 @@
 
 #include "kernels/launch/ladder.hpp"
 #include "stickslip/batch.hpp"
+#include "stickslip/gradient.hpp"
 #include "stickslip/lcp.hpp"
 
 namespace stickslip::kernels {
@@ -59,6 +60,17 @@ SolveKernels solve_kernels();
 /// EngineMechanism, EnvArray<const double> start, ResultBatch<double>, SolveOptions, GroupScratch,
 /// WorkList).
 SolveKernels convex_kernels();
+
+/// Of derivatives; none is narrow. Parameters: vjp (ProblemBatch<In>, MechanismStep<In>,
+/// SolutionBatch<In>, StepLoss<In>, StepGradient<In>, SolveOptions, GroupScratch, WorkList), jvp
+/// (ProblemBatch<In>, SolutionBatch<In>, ChangeBatch<In>, SolutionChange<In>, SolveOptions,
+/// GroupScratch, WorkList).
+struct GradientKernels {
+  SolveKernels vjp, jvp;
+};
+
+template <class In>
+GradientKernels gradient_kernels();
 
 /// Parameters: delassus (MechanismBatch<In>, EnvArray<In> W, int ld_W, int32* ok, GroupScratch),
 /// apply (MechanismBatch<In>, EnvArray<const In> impulse, v_free, EnvArray<In> v_next, int32* ok,

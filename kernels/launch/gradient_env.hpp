@@ -33,6 +33,12 @@ struct GradientEnv {
   }
 };
 
+/// The same in the form that a launch plan calls.
+template <class In>
+std::size_t gradient_bytes(int max_rows, int max_contacts, int, int nv) {
+  return GradientEnv<In>::bytes(max_rows, max_contacts, nv);
+}
+
 /// Opens and scales the environment. False if there is nothing to differentiate.
 template <class G, class In>
 SS_HD bool open_solution(const G& g, const ProblemBatch<In>& batch, const MechanismStep<In>& step,

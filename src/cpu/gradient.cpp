@@ -99,6 +99,9 @@ void solve_with_vjp(const ProblemBatch<In>& problem, const ResultBatch<In>& resu
   template void solve_jvp(const ProblemBatch<In>&, const SolutionBatch<In>&,                       \
                           const ChangeBatch<In>&, const SolutionChange<In>&, const SolveOptions&,  \
                           Workspace&);                                                             \
+  template void solve_with_vjp(const ProblemBatch<In>&, const ResultBatch<In>&,                    \
+                               const LossBatch<In>&, const GradientBatch<In>&,                     \
+                               const SolveOptions&, Workspace&);                                   \
   template void step_vjp(const MechanismStep<In>&, const ProblemBatch<In>&,                        \
                          const SolutionBatch<In>&, const StepLoss<In>&, const StepGradient<In>&,   \
                          const SolveOptions&, Workspace&);

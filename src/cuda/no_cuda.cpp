@@ -26,7 +26,8 @@ Buffer::Buffer(Buffer&&) noexcept = default;
 Buffer& Buffer::operator=(Buffer&&) noexcept = default;
 void Buffer::upload(const void*, std::size_t, Stream) { refuse(); }
 void Buffer::download(void*, std::size_t, Stream) const { refuse(); }
-Workspace::Workspace(std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::int32_t, bool) {
+Workspace::Workspace(std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::int32_t, bool,
+                     bool) {
   refuse();
 }
 Workspace::~Workspace() = default;
@@ -98,6 +99,23 @@ void apply_impulse(const MechanismBatch<In>&, EnvArray<const In>, EnvArray<const
   refuse();
 }
 
+template <class In>
+void solve_vjp(const ProblemBatch<In>&, const SolutionBatch<In>&, const LossBatch<In>&,
+               const GradientBatch<In>&, const SolveOptions&, Workspace&, Stream) {
+  refuse();
+}
+template <class In>
+void solve_jvp(const ProblemBatch<In>&, const SolutionBatch<In>&, const ChangeBatch<In>&,
+               const SolutionChange<In>&, const SolveOptions&, Workspace&, Stream) {
+  refuse();
+}
+template <class In>
+void step_vjp(const MechanismStep<In>&, const ProblemBatch<In>&, const SolutionBatch<In>&,
+              const StepLoss<In>&, const StepGradient<In>&, const SolveOptions&, Workspace&,
+              Stream) {
+  refuse();
+}
+
 struct LcpWorkspace::Impl {};
 LcpWorkspace::LcpWorkspace(std::int32_t, std::int32_t, bool) { refuse(); }
 LcpWorkspace::~LcpWorkspace() = default;
@@ -124,6 +142,15 @@ void solve_lcp_host(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&
                          Workspace&, Stream);                                                     \
   template void apply_impulse(const MechanismBatch<In>&, EnvArray<const In>, EnvArray<const In>,  \
                               EnvArray<In>, std::int32_t*, Workspace&, Stream);                   \
+  template void solve_vjp(const ProblemBatch<In>&, const SolutionBatch<In>&,                      \
+                          const LossBatch<In>&, const GradientBatch<In>&, const SolveOptions&,    \
+                          Workspace&, Stream);                                                    \
+  template void solve_jvp(const ProblemBatch<In>&, const SolutionBatch<In>&,                      \
+                          const ChangeBatch<In>&, const SolutionChange<In>&, const SolveOptions&, \
+                          Workspace&, Stream);                                                    \
+  template void step_vjp(const MechanismStep<In>&, const ProblemBatch<In>&,                       \
+                         const SolutionBatch<In>&, const StepLoss<In>&, const StepGradient<In>&,  \
+                         const SolveOptions&, Workspace&, Stream);                                \
   template void solve_lcp(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&,           \
                           LcpWorkspace&, Stream);                                                 \
   template void solve_lcp_host(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&);

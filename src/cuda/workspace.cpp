@@ -105,14 +105,25 @@ MechanismPlans Workspace::Impl::plan_mechanism() {
   return {plan(k.delassus), plan(k.apply)};
 }
 
+template <class In>
+GradientPlans Workspace::Impl::plan_gradients() {
+  const kernels::GradientKernels k = kernels::gradient_kernels<In>();
+  GradientPlans plans{
+      plan_classes(k.vjp, kernels::kGivenMatrix), plan_classes(k.jvp, kernels::kGivenMatrix), {}};
+  if (nv >= 0) plans.step = plan_classes(k.vjp, nv);
+  return plans;
+}
+
 Workspace::Impl::Impl(std::int32_t envs_, std::int32_t rows, std::int32_t contacts,
-                      std::int32_t dofs, std::int32_t directions_, bool float_storage_)
+                      std::int32_t dofs, std::int32_t directions_, bool float_storage_,
+                      bool has_gradients_)
     : num_envs(envs_),
       max_rows(rows),
       max_contacts(contacts),
       nv(dofs),
       directions(directions_),
       float_storage(float_storage_),
+      has_gradients(has_gradients_),
       limits(device_limits()),
       classes(size_classes(rows)),
       given(plan_solves(kernels::kGivenMatrix)),
@@ -128,17 +139,22 @@ Workspace::Impl::Impl(std::int32_t envs_, std::int32_t rows, std::int32_t contac
     mechanism_float = plan_mechanism<float>();
     convex = plan_classes(kernels::convex_kernels(), nv);
   }
+  if (has_gradients) {
+    gradients_double = plan_gradients<double>();
+    gradients_float = plan_gradients<float>();
+  }
   scratch = Buffer(most_scratch);
 }
 
 Workspace::Workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
-                     std::int32_t nv, std::int32_t directions, bool float_storage) {
+                     std::int32_t nv, std::int32_t directions, bool float_storage, bool gradients) {
   require(num_envs >= 0, "num_envs", "a number >= 0", num_envs);
   require(max_rows >= 0, "max_rows", "a number >= 0", max_rows);
   require(max_contacts >= 0, "max_contacts", "a number >= 0", max_contacts);
   require(nv >= -1, "nv", "a number >= 0, or -1 for none", nv);
   if (directions != 0) check_directions(directions, "directions");
-  impl_ = std::make_unique<Impl>(num_envs, max_rows, max_contacts, nv, directions, float_storage);
+  impl_ = std::make_unique<Impl>(num_envs, max_rows, max_contacts, nv, directions, float_storage,
+                                 gradients);
 }
 
 bool Workspace::holds(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,

@@ -41,9 +41,14 @@ struct MechanismPlans {
   LaunchPlan delassus, apply;
 };
 
+/// Launches of derivatives for one type of data, one per class.
+struct GradientPlans {
+  std::vector<LaunchPlan> vjp, jvp, step;  ///< step: of mechanisms
+};
+
 struct Workspace::Impl {
   Impl(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts, std::int32_t nv,
-       std::int32_t directions, bool float_storage);
+       std::int32_t directions, bool float_storage, bool has_gradients);
 
   template <class In>
   const MechanismPlans& mechanism_plans() const {
@@ -52,7 +57,7 @@ struct Workspace::Impl {
   unsigned char* scratch_memory() const { return static_cast<unsigned char*>(scratch.data()); }
 
   std::int32_t num_envs, max_rows, max_contacts, nv, directions;
-  bool float_storage;
+  bool float_storage, has_gradients;
   DeviceLimits limits;
   kernels::SizeClasses classes;
   /// The most global scratch of any launch. Declared before the plans, which set it.
@@ -60,6 +65,7 @@ struct Workspace::Impl {
   Plans given, fused;              ///< fused: where W is formed in the scratch
   std::vector<LaunchPlan> convex;  ///< without W, one per class
   MechanismPlans mechanism_double, mechanism_float;
+  GradientPlans gradients_double, gradients_float;
   Buffer envs;      ///< int32 [classes][num_envs]
   Buffer impulses;  ///< double [num_envs][max_rows] if `float_storage`
   Buffer counters;  ///< int32 [passes][2][classes]: count, next
@@ -70,6 +76,8 @@ struct Workspace::Impl {
   std::vector<LaunchPlan> plan_classes(const kernels::SolveKernels& kernels, int dofs);
   template <class In>
   MechanismPlans plan_mechanism();
+  template <class In>
+  GradientPlans plan_gradients();
   void place(LaunchPlan& plan);
 };
 

@@ -10,6 +10,7 @@
 #include "kernels/group/host_group.hpp"
 #include "kernels/launch/convex_env.hpp"
 #include "kernels/launch/gpu_kernels.hpp"
+#include "kernels/launch/gradient_env.hpp"
 #include "kernels/launch/lcp_env.hpp"
 #include "kernels/launch/solve_env.hpp"
 #include "kernels/launch/work_list.hpp"
@@ -104,6 +105,37 @@ void solve_convex(const LaunchShape& shape, const ProblemBatch<double>& batch,
   for (int ticket = *work.next; ticket < *work.count; ticket = ++*work.next)
     kernels::solve_convex(HostGroup{}, batch, mechanism, start, result, options, work.envs[ticket],
                           place);
+}
+
+/// Calls f(env, scratch) for every environment of the list.
+template <class In, class F>
+void for_gradients(const LaunchShape& shape, const kernels::GroupScratch& scratch,
+                   const kernels::WorkList& work, F&& f) {
+  GroupMemory memory(scratch, shape.shared_bytes);
+  kernels::GradientEnv<In> place(memory.arena(), scratch.max_rows, scratch.max_contacts,
+                                 scratch.nv);
+  if (place.step.end() > scratch.bytes) throw std::runtime_error("less scratch than is needed");
+  for (int ticket = *work.next; ticket < *work.count; ticket = ++*work.next)
+    f(work.envs[ticket], place);
+}
+
+template <class In>
+void vjp(const LaunchShape& shape, const ProblemBatch<In>& batch, const MechanismStep<In>& step,
+         const SolutionBatch<In>& solution, const StepLoss<In>& loss, const StepGradient<In>& out,
+         const SolveOptions& options, const kernels::GroupScratch& scratch,
+         const kernels::WorkList& work) {
+  for_gradients<In>(shape, scratch, work, [&](int env, auto& place) {
+    kernels::vjp_env(HostGroup{}, batch, step, solution, loss, out, options, env, place);
+  });
+}
+
+template <class In>
+void jvp(const LaunchShape& shape, const ProblemBatch<In>& batch, const SolutionBatch<In>& solution,
+         const ChangeBatch<In>& change, const SolutionChange<In>& out, const SolveOptions& options,
+         const kernels::GroupScratch& scratch, const kernels::WorkList& work) {
+  for_gradients<In>(shape, scratch, work, [&](int env, auto& place) {
+    kernels::jvp_env(HostGroup{}, batch, solution, change, out, options, env, place);
+  });
 }
 
 void round_numbers(const LaunchShape& shape, const double* const& from, float* const& to,
@@ -203,6 +235,15 @@ SolveKernels convex_kernels() {
   const void* solve = fake::kernel<&fake::solve_convex>();
   return {nullptr, solve, solve, solve, &convex_bytes, 0};
 }
+
+template <class In>
+GradientKernels gradient_kernels() {
+  const void *vjp = fake::kernel<&fake::vjp<In>>(), *jvp = fake::kernel<&fake::jvp<In>>();
+  return {{nullptr, vjp, nullptr, vjp, &gradient_bytes<In>, 0},
+          {nullptr, jvp, nullptr, jvp, &gradient_bytes<In>, 0}};
+}
+template GradientKernels gradient_kernels<double>();
+template GradientKernels gradient_kernels<float>();
 
 const void* round_kernel() { return fake::kernel<&fake::round_numbers>(); }
 
