@@ -1,0 +1,126 @@
+// Derivatives on every group: lanes in any order, and lanes that are real threads, in memory full
+// of NaN. All give the bits of the library's own backend.
+#include "kernels/group/permuted_group.hpp"
+#include "kernels/group/thread_group.hpp"
+#include "kernels/launch/gradient_env.hpp"
+#include "stickslip/stickslip.hpp"
+#include "tests/support/aligned.hpp"
+#include "tests/support/dyadic_mechanism.hpp"
+#include "tests/support/gradient_arrays.hpp"
+#include "tests/support/results.hpp"
+
+namespace stickslip {
+namespace {
+
+constexpr int kEnvs = 5;
+using Mechanisms = support::DyadicMechanisms<double>;
+using support::Written;
+
+/// Mechanisms, their solution and a loss.
+struct Solved {
+  SolveOptions options;
+  Mechanisms mechanisms;
+  support::PlainResults<double> results{kEnvs, Mechanisms::kMaxRows};
+  support::GradientSizes sizes{kEnvs, Mechanisms::kMaxRows, Mechanisms::kDofs};
+  std::vector<double> given = support::random_numbers<double>(sizes.numbers());
+  std::vector<double> W;
+
+  explicit Solved(Law law) : mechanisms(kEnvs, law) {
+    options.law = law;
+    Workspace workspace(Mechanisms::kMaxRows, Mechanisms::kMaxContacts, 1);
+    solve_mechanism(mechanisms.step(), mechanisms.problem(), results.view(), options, workspace);
+    W.resize(std::size_t(kEnvs * Mechanisms::kMaxRows * Mechanisms::kMaxRows));
+    std::vector<std::int32_t> ok(kEnvs);
+    delassus(mechanisms.step().mechanism,
+             EnvArray<double>{W.data(), Mechanisms::kMaxRows * Mechanisms::kMaxRows},
+             Mechanisms::kMaxRows, ok.data(), workspace);
+  }
+  SolutionBatch<double> solution() const {
+    return {{results.impulse.data(), results.max_rows}, results.status.data()};
+  }
+  ProblemBatch<double> with_W() const {
+    ProblemBatch<double> p = mechanisms.problem();
+    p.W = {W.data(), Mechanisms::kMaxRows * Mechanisms::kMaxRows};
+    return p;
+  }
+};
+
+class Scratch {
+ public:
+  Scratch()
+      : bytes_(kernels::GradientEnv<double>::bytes(Mechanisms::kMaxRows, Mechanisms::kMaxContacts,
+                                                   Mechanisms::kDofs)) {
+    bytes_.fill(0xff);
+  }
+  kernels::GradientEnv<double> place(int nv) {
+    return kernels::GradientEnv<double>(kernels::Arena(bytes_.data()), Mechanisms::kMaxRows,
+                                        Mechanisms::kMaxContacts, nv);
+  }
+
+ private:
+  support::AlignedBytes bytes_;
+};
+
+template <class Group>
+void step_on(const Group& g, Solved& s, Written<double>& out, Scratch& memory) {
+  for (int env = 0; env < kEnvs; ++env) {
+    auto place = memory.place(Mechanisms::kDofs);
+    kernels::vjp_env(g, s.mechanisms.problem(), s.mechanisms.step(), s.solution(),
+                     s.sizes.loss(s.given.data()),
+                     s.sizes.gradient(out.numbers.data(), out.reals.data(), out.status.data()),
+                     s.options, env, place);
+  }
+}
+
+template <class Group>
+void tangent_on(const Group& g, Solved& s, Written<double>& out, Scratch& memory) {
+  for (int env = 0; env < kEnvs; ++env) {
+    auto place = memory.place(kernels::kGivenMatrix);
+    kernels::jvp_env(
+        g, s.with_W(), s.solution(), s.sizes.change(s.given.data()),
+        s.sizes.solution_change(out.numbers.data(), out.reals.data(), out.status.data()), s.options,
+        env, place);
+  }
+}
+
+class GradientGroups : public testing::TestWithParam<Law> {};
+
+TEST_P(GradientGroups, give_the_bits_of_the_cpu) {
+  Solved s(GetParam());
+  Workspace workspace(Mechanisms::kMaxRows, Mechanisms::kMaxContacts, 1);
+  Written<double> vjp(s.sizes), jvp(s.sizes);
+  step_vjp(s.mechanisms.step(), s.mechanisms.problem(), s.solution(), s.sizes.loss(s.given.data()),
+           s.sizes.gradient(vjp.numbers.data(), vjp.reals.data(), vjp.status.data()), s.options,
+           workspace);
+  solve_jvp(s.with_W(), s.solution(), s.sizes.change(s.given.data()),
+            s.sizes.solution_change(jvp.numbers.data(), jvp.reals.data(), jvp.status.data()),
+            s.options, workspace);
+  for (const std::uint32_t seed : {1U, 2U, 3U}) {
+    kernels::PermutedGroup<1> group;
+    group.seed = seed;
+    Written<double> backward(s.sizes), forward(s.sizes);
+    Scratch memory;
+    step_on(group, s, backward, memory);
+    tangent_on(group, s, forward, memory);
+    EXPECT_EQ(backward, vjp) << seed;
+    EXPECT_EQ(forward, jvp) << seed;
+  }
+  for (const int lanes : {3, 8}) {
+    Written<double> backward(s.sizes), forward(s.sizes);
+    Scratch memory;
+    kernels::run_lanes(lanes, [&](const kernels::ThreadGroup& group) {
+      step_on(group, s, backward, memory);
+      tangent_on(group, s, forward, memory);
+    });
+    EXPECT_EQ(backward, vjp) << lanes;
+    EXPECT_EQ(forward, jvp) << lanes;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Laws, GradientGroups,
+                         testing::Values(Law::coulomb, Law::convex, Law::box, Law::frictionless,
+                                         Law::pyramid),
+                         [](const auto& info) { return std::string(name(info.param)); });
+
+}  // namespace
+}  // namespace stickslip
