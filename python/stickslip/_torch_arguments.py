@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
+from torch.compiler import is_compiling
 
 from stickslip import _arrays as check
 from stickslip import _settings
@@ -22,7 +23,7 @@ _FLOATS = (torch.float32, torch.float64)
 
 def settings_of(*arguments: Any) -> Settings | Constants:
     """`stickslip._settings.settings_of`, whose result depends on no tensor's contents."""
-    if torch.compiler.is_compiling():
+    if is_compiling():
         return Constants(*_constants(*[_constant(value) for value in arguments]))
     return _settings.settings_of(*arguments)
 
@@ -186,7 +187,7 @@ def friction(
     if not is_per_contact(shape, lead, settings.contacts, tangential, settings.ragged):
         return mu
     if dims is None:
-        indices = _indices if torch.compiler.is_compiling() else _kept_indices
+        indices = _indices if is_compiling() else _kept_indices
         return mu.index_select(-1, indices(settings.contact_of_row, mu.device))
     # A tangential row belongs to the contact after those whose rows end before it.
     ends = (dims - 1).clamp(min=0).cumsum(-1)

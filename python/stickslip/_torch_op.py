@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, from_numpy
+from torch.compiler import is_compiling
 
 from stickslip import _core, bound
 from stickslip._settings import Settings
@@ -48,9 +49,10 @@ def _on_cpu(
     settings: str,
     threads: int,
 ) -> Results:
-    *lead, n, _ = W.shape
-    num_envs, batched = (lead[0], True) if lead else (1, False)
-    dtype = W.dtype
+    size, dtype = W.shape, W.dtype
+    batched, n = len(size) == 3, size[-1]
+    num_envs = size[0] if batched else 1
+    lead = (num_envs,) if batched else ()
     wide = dtype is torch.float64
     if not wide and dtype is not torch.float32:
         raise TypeError(f"stickslip::solve: expected float32 or float64, got {dtype}")
@@ -190,16 +192,15 @@ _transforms = torch._C._functorch.peek_interpreter_stack
 _tracing = torch._C._get_tracing_state
 
 
-def solve(*arguments: Any) -> Results:
+def solve(W: Tensor, b: Tensor, mu: Tensor, *others: Any) -> Results:
     """Calls the operator, or its kernel where nothing else would see the call: torch takes as long
     to call the kernel as the kernel to prepare a solve."""
-    W, b, mu = arguments[:3]
     nobody_else = (
-        not torch.compiler.is_compiling()
+        not is_compiling()
         and type(W) is type(b) is type(mu) is Tensor
         and W.is_cpu
         and not _dispatch_modes()
         and _transforms() is None
         and _tracing() is None
     )
-    return _on_cpu(*arguments) if nobody_else else _operator(*arguments)
+    return (_on_cpu if nobody_else else _operator)(W, b, mu, *others)

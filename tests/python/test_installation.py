@@ -65,6 +65,17 @@ def test_one_version_of_mujoco():
     assert set(versions) == {mujoco.__version__}, pins
 
 
+def test_wheels_are_built_with_headers_of_the_jax_that_they_want():
+    """Only wheels, and only where scripts/wheel.sh asks for it: jaxlib is large."""
+    overrides = PYPROJECT["tool"]["scikit-build"]["overrides"]
+    (found,) = [each for each in overrides if "requires" in each.get("build", {})]
+    variable = "STICKSLIP_JAX_HEADERS"
+    assert found["if"] == {"state": "wheel", "env": {variable: True}}
+    (headers,), (extra,) = found["build"]["requires"], EXTRAS["jax"]
+    assert headers.removeprefix("jaxlib") == extra.removeprefix("jax")
+    assert f"export {variable}=1" in (ROOT / "scripts/wheel.sh").read_text()
+
+
 def test_the_source_distribution_is_what_git_has(tmp_path, monkeypatch):
     build = pytest.importorskip("scikit_build_core.build")
     git = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
