@@ -1,10 +1,10 @@
 """A box at rest is pushed to a target by a constant force that starts inside the friction cone.
 
 There the box sticks, and nothing it does depends on the force: with rigid contacts the exact
-gradient is zero and a descent never begins. Compliance of the normals, R_n = 1e-3 W_nn, lets the box
-tilt by a little under the force: the gradient is small, but it has the right direction, and Adam,
-which divides a gradient by its size, follows it. Beside it: gradients averaged over 16 random forces
-(solved as one batch), and the estimate from their losses alone.
+gradient is zero and a descent never begins. Compliance of the normals, R_n = 1e-3 W_nn, lets the
+box tilt by a little under the force: the gradient is small, but it has the right direction, and
+Adam, which divides a gradient by its size, follows it. Beside it: gradients averaged over 16 random
+forces (solved as one batch), and the estimate from their losses alone.
 
     python examples/gradients/push_box.py [--save push.png]
 """

@@ -159,3 +159,23 @@ def test_environments_that_are_not_solved_get_zeros():
         assert np.any(getattr(back, name)[[0, 5]] != 0)
     assert np.all(ahead.impulse[1:5] == 0)
     assert np.all(ahead.velocity[1:5] == 0)
+
+
+@pytest.mark.parametrize("law", ["coulomb", "frictionless", "box", "pyramid"])
+def test_matrices_need_not_be_symmetric_where_the_law_does_not_ask_it(law):
+    args = problems("dims", 11, envs=25, compliance=0.01)
+    rng = np.random.default_rng(12)
+    skew = 0.03 * rng.normal(size=args["W"].shape)
+    args["W"] = args["W"] + skew - skew.transpose(0, 2, 1)
+    direction = change(args, 13)
+    direction["W"] = 0.03 * rng.normal(size=args["W"].shape)
+    ahead, back, gradient, tangent, solution = both(args, law, 4, direction, 14)
+    sizes = sum(np.abs(getattr(gradient, k) * v).reshape(25, -1).sum(axis=1)
+                for k, v in direction.items())  # fmt: skip
+    assert np.all(np.abs(ahead - back) <= 1e-11 * (1e-3 + sizes))
+    dr, du, good = difference(args, law, direction, solution)
+    use = good & tangent.ok & (tangent.margin > reach(args, dr, du))
+    assert use.mean() >= 0.8
+    error = np.abs(tangent.impulse - dr).max(axis=1) / (1e-2 + np.abs(dr).max(axis=1))
+    assert np.median(error[use]) <= 1e-7
+    assert error[use].max() <= 1e-4
