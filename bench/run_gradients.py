@@ -68,7 +68,11 @@ def study(case: dict, law: str) -> dict:
 
 def summary(gradient: stickslip.Gradient, errors: np.ndarray, clear: np.ndarray, b: np.ndarray,
             solved: np.ndarray) -> dict:  # fmt: skip
-    kinks = clear & (gradient.status == GradientStatus.kink)
+    others = {}  # flagged derivatives: how many of those that can be compared are off
+    for status in (GradientStatus.kink, GradientStatus.not_unique):
+        told = clear & (gradient.status == status)
+        others[f"{status.name}_compared"] = int(told.sum())
+        others[f"{status.name}_wrong"] = int((errors[:, told].max(axis=0) > 1e-3).sum())
     clear = clear & (gradient.margin > 8e-7 * np.abs(b).max(axis=1))
     names = [GradientStatus(value).name for value in gradient.status[solved]]
     compared = gradient.ok & clear
@@ -82,8 +86,7 @@ def summary(gradient: stickslip.Gradient, errors: np.ndarray, clear: np.ndarray,
         "median": float(np.median(errors[:, compared])) if compared.any() else None,
         "largest": float(worst.max()) if compared.any() else None,
         "wrong": int((worst > 1e-3).sum()),
-        "kinks_compared": int(kinks.sum()),
-        "kinks_wrong": int((errors[:, kinks].max(axis=0) > 1e-3).sum()),
+        **others,
     }
 
 

@@ -3,7 +3,7 @@
 from table_text import table
 
 COUNTED = ("problems", "solved", "valid", "kink", "not_unique", "compared", "undecided", "wrong",
-           "kinks_compared", "kinks_wrong")  # fmt: skip
+           "kink_compared", "kink_wrong", "not_unique_compared", "not_unique_wrong")  # fmt: skip
 
 
 def gradients(report: dict, law: str) -> str:
@@ -23,7 +23,9 @@ def gradients(report: dict, law: str) -> str:
         rows.append([f"{compliance}, {family}", solved, *flags,
                      f"{min(medians):.0e} to {max(medians):.0e}", f"{max(largest):.0e}",
                      str(sums["wrong"]), str(sums["undecided"]),
-                     f"{sums['kinks_wrong']} of {sums['kinks_compared']}"])  # fmt: skip
+                     *(f"{sums[f'{key}_wrong']} of {sums[f'{key}_compared']}"
+                       for key in ("kink", "not_unique"))])  # fmt: skip
     header = ["compliance, family", "solved", "valid", "kink", "not unique", "median error",
-              "largest", "wrong", "undecided", "wrong kinks"]  # fmt: skip
+              "largest", "wrong", "undecided", "wrong kinks",
+              "wrong, not unique"]  # fmt: skip
     return table(header, rows)
