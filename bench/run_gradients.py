@@ -26,6 +26,7 @@ COMPLIANCE = {  # R / W_nn of the normals and of the tangents
     "none": (0.0, 0.0),
     "normals": (1e-3, 0.0),
     "all rows": (1e-3, 1e-3),
+    "all rows 1e-6": (1e-6, 1e-6),
 }
 SIZES = {**dict.fromkeys(problems.SINGLE, (1, 2, 4, 8, 16)),
          **dict.fromkeys(problems.TOWERS, (4, 8, 16))}  # fmt: skip
