@@ -16,6 +16,7 @@ LAWS = ("coulomb", "convex", "frictionless", "box", "pyramid")
 KINDS = ("contacts", "rows", "dims")
 TIGHT = SolveOptions(atol=1e-15, rtol=1e-14, max_rung=0)
 STEP = 1e-6  #: of a central difference
+TIME_STEP, GRAVITY = 0.01, 9.81
 GIVEN = ("b", "W", "mu", "R", "lo", "hi")
 
 
@@ -43,6 +44,24 @@ def problems(kind: str, seed: int, envs: int = 20, compliance: float = 0.0) -> d
     if compliance:
         found["R"] = compliance * np.einsum("eii->ei", W) * rng.uniform(1, 2, (envs, n))
     return found
+
+
+def box(mu=0.5, push=(0.0, 0.0), spin=0.0, compliance=0.0, down=GRAVITY):
+    """A box of 1 kg on its four corners, which are redundant: 12 rows, rank 6. Velocities before
+    the step: `push`, m/s, and `spin` about the vertical, 1/s. Returns the problem, J and M^-1."""
+    half = np.array([0.2, 0.15, 0.1])
+    corners = [np.array([x * half[0], y * half[1], -half[2]]) for x in (-1, 1) for y in (-1, 1)]
+    frame = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]])
+    J = np.concatenate([frame @ np.hstack([np.eye(3), -np.cross(np.eye(3), p).T]) for p in corners])
+    square = half**2
+    inverse = np.r_[1, 1, 1, 3 / (square.sum() - square)]
+    W = (J * inverse) @ J.T
+    W = (W + W.T) / 2
+    free = np.array([*push, -TIME_STEP * down, 0, 0, spin])
+    args = {"W": W[None], "b": (J @ free)[None], "mu": np.full((1, 4), float(mu))}
+    if compliance:
+        args["R"] = compliance * np.repeat(np.diag(W)[::3], 3)[None]
+    return args, J, inverse
 
 
 def split(arguments: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:

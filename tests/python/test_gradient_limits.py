@@ -3,30 +3,12 @@ where they are known in closed form."""
 
 import numpy as np
 import pytest
-from gradient_problems import dense_jvp, solved, split, tight, velocity
+from gradient_problems import GRAVITY as G
+from gradient_problems import TIME_STEP as H
+from gradient_problems import box, dense_jvp, solved, split, tight, velocity
 
 import stickslip
 from stickslip import GradientStatus
-
-H, G = 0.01, 9.81
-HALF = np.array([0.2, 0.15, 0.1])
-
-
-def box(mu=0.5, push=(0.0, 0.0), spin=0.0, compliance=0.0, down=G):
-    """A box of 1 kg on its four corners, which are redundant: 12 rows, rank 6. Velocities before
-    the step: `push`, m/s, and `spin` about the vertical, 1/s. Returns the problem, J and M^-1."""
-    corners = [np.array([x * HALF[0], y * HALF[1], -HALF[2]]) for x in (-1, 1) for y in (-1, 1)]
-    frame = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]])
-    J = np.concatenate([frame @ np.hstack([np.eye(3), -np.cross(np.eye(3), p).T]) for p in corners])
-    square = HALF**2
-    inverse = np.r_[1, 1, 1, 3 / (square.sum() - square)]
-    W = (J * inverse) @ J.T
-    W = (W + W.T) / 2
-    free = np.array([*push, -H * down, 0, 0, spin])
-    args = {"W": W[None], "b": (J @ free)[None], "mu": np.full((1, 4), float(mu))}
-    if compliance:
-        args["R"] = compliance * np.repeat(np.diag(W)[::3], 3)[None]
-    return args, J, inverse
 
 
 def gradient(args, law="coulomb", g_r=None, g_u=None):
