@@ -17,7 +17,7 @@ class Box:
         size = np.array(half)
         corners = [np.array([x, y, -1]) * size for x in (-1, 1) for y in (-1, 1)]
         frame = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]])
-        arms = [np.hstack([np.eye(3), np.cross(np.eye(3), p)]) for p in corners]
+        arms = [np.hstack([np.eye(3), np.cross(np.eye(3), p).T]) for p in corners]
         self.J = np.concatenate([frame @ arm for arm in arms])
         square = size**2
         self.M_inverse = np.r_[1, 1, 1, 3 / (square.sum() - square)]

@@ -16,6 +16,17 @@ def example(monkeypatch):
     return importlib.import_module
 
 
+def test_corners_of_the_box_move_with_it(example):
+    box = example("box").Box((0.2, 0.15, 0.1), softness=1e-3, creep=1e-4)
+    velocity, spin = np.array([0.1, 0.2, 0.3]), np.array([1.0, 2.0, 3.0])
+    rows = (box.J @ np.r_[velocity, spin]).reshape(4, 3)
+    corners = [[x, y, -0.1] for x in (-0.2, 0.2) for y in (-0.15, 0.15)]
+    for (up, along, across), corner in zip(rows, corners, strict=True):
+        at_corner = velocity + np.cross(spin, corner)
+        np.testing.assert_allclose([along, across, up], at_corner, atol=1e-15)
+    np.testing.assert_allclose(box.R[:3], box.W[0, 0] * np.array([1e-3, 1e-4, 1e-4]))
+
+
 @pytest.mark.parametrize(("noise", "most"), [(0.0, 1e-7), (0.01, 1e-3)])
 def test_friction_and_mass_of_boxes_are_identified(example, noise, most, tmp_path, capsys):
     figure = tmp_path / "identify.png"
@@ -95,9 +106,7 @@ def test_torques_of_ants_are_found_with_few_solves(example, tmp_path, capsys):
     assert np.median(exact) <= 5
     assert np.median(differences) >= 8 * np.median(exact)
     assert np.median(sampled) >= 50 * np.median(exact)
-    assert (
-        np.median(results["simulated"]) < 1e-6
-    )  # the simulation's step is the one that was solved
+    assert np.median(results["simulated"]) < 1e-6  # BatchSim's step is the one that was solved
     assert figure.stat().st_size > 10_000
 
 
