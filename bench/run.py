@@ -52,7 +52,7 @@ COUNTERS = [
     "us_max",
     *(f"rung{i}" for i in range(5)),
 ]
-SCRIPTS = ["models", "envs", "piles", "budget"]
+SCRIPTS = ["models", "envs", "piles", "budget", "gradients"]
 LONG = ["training"]  # hours: only on request
 
 

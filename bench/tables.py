@@ -9,7 +9,7 @@ In a page, these lines enclose a table:
     <!-- end -->
 
 MACHINE/REPORT is a file of bench/results without .json (MACHINE may be a pattern, for reports of
-future machines), KIND a function of this file, or one of tables_learning.py.
+future machines), KIND a function of this file, or one of tables_learning.py or tables_gradients.py.
 """
 
 import json
@@ -19,6 +19,7 @@ import sys
 from pathlib import Path
 
 from table_text import number, percent, ratio, table, times
+from tables_gradients import gradients
 from tables_learning import environments, gaits, training
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -223,7 +224,7 @@ def peers(report: dict, case: str) -> str:
 
 KINDS = {f.__name__: f for f in (machine, solvers, compare, robots, rungs, piles, plain, scaling,
                                  models, steps, robot_steps, warm, environments, training, gaits,
-                                 peers_by_size, peers)}  # fmt: skip
+                                 peers_by_size, peers, gradients)}  # fmt: skip
 
 
 def block(match: re.Match) -> str:

@@ -26,6 +26,7 @@ EXAMPLES = {  # pages with examples in Python, and how many at least
     "embedding.md": 1,
     "faq.md": 1,
     "tutorial.md": 2,
+    "gradients.md": 3,
 }
 SAVED = re.compile(r"Save as `([^`]+)`:\n\n```\w+\n(.*?)```", re.DOTALL)
 

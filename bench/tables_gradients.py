@@ -1,0 +1,31 @@
+"""Tables of the accuracy of derivatives."""
+
+from table_text import table
+
+COUNTED = ("problems", "solved", "valid", "kink", "not_unique", "compared", "undecided", "wrong",
+           "kink_compared", "kink_wrong", "not_unique_compared", "not_unique_wrong")  # fmt: skip
+
+
+def gradients(report: dict, law: str) -> str:
+    """Statuses and errors by compliance and family; all robots in one row."""
+    groups: dict[tuple[str, str], list[dict]] = {}
+    for r in report["results"]:
+        if r["law"] == law:
+            groups.setdefault((r["compliance"], r["case"].split("/")[0]), []).append(r)
+    rows = []
+    for (compliance, family), cells in groups.items():
+        sums = {key: sum(r[key] for r in cells) for key in COUNTED}
+        medians = [r["median"] for r in cells if r["median"] is not None]
+        largest = [r["largest"] for r in cells if r["largest"] is not None]
+        flags = [f"{100 * sums[key] / sums['solved']:.1f} %"
+                 for key in ("valid", "kink", "not_unique")]  # fmt: skip
+        solved = f"{sums['solved']:,} of {sums['problems']:,}"
+        rows.append([f"{compliance}, {family}", solved, *flags,
+                     f"{min(medians):.0e} to {max(medians):.0e}", f"{max(largest):.0e}",
+                     str(sums["wrong"]), str(sums["undecided"]),
+                     *(f"{sums[f'{key}_wrong']} of {sums[f'{key}_compared']}"
+                       for key in ("kink", "not_unique"))])  # fmt: skip
+    header = ["compliance, family", "solved", "valid", "kink", "not unique", "median error",
+              "largest", "wrong", "undecided", "wrong kinks",
+              "wrong, not unique"]  # fmt: skip
+    return table(header, rows)
