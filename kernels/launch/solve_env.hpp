@@ -225,7 +225,6 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
     });
   }
   const LawFacts law = facts_of(o.law);
-  scratch.scaled.n = 0;  // not scaled yet
   EnvProblem<In> view{};
   int rows_needed = 0;
   EnvStatus status = open_source(g, source, batch, env, scratch, view, rows_needed);
@@ -286,6 +285,7 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
     const std::int32_t rows = rows_of(s, slot(batch.dims, env), batch.max_contacts);
     if (fits_pyramid_tableau(rows, s.n_contacts, ladder.options.directions)) return;
   }
+  scratch.scaled.n = 0;  // not scaled yet
   solve_problem<Real, Factor>(g, source, batch, result, ladder, env, scratch, part);
   advance(g, source, batch, result, env, scratch);
   then(scratch);

@@ -2,87 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, Self, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from stickslip import _arrays as check
 from stickslip import _core
-from stickslip._core import GradientStatus
 from stickslip._problem import Problem, assemble
-from stickslip._types import DerivativeKeywords, Float64, Int32, Numbers
+from stickslip._types import DerivativeKeywords, Int32, Numbers
 from stickslip.contact import make_options
+from stickslip.derivative import Change, Gradient, StepGradient
 from stickslip.mechanism import mechanism_arrays
-from stickslip.solution import Solution, count_names
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Derivative:
-    """Common base: whether the derivatives of each environment can be trusted. None is ever NaN."""
-
-    status: Int32  #: (E,) int32; compare with members of `GradientStatus`
-    #: (E,) m/s: how far the velocities are from the next change between open, sticking and sliding
-    margin: Float64
-    lost: Float64  #: (E,) share of the right side that does not fit the equations
-
-    @property
-    def ok(self) -> Any:
-        """(E,) bool: valid."""
-        return self.status == GradientStatus.valid
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Number of environments by the name of their status, zeros left out."""
-        return count_names(self.status, GradientStatus)
-
-    def one(self) -> Self:
-        """The only environment's results without the environment axis."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return type(self)(**{k: None if v is None else v[0] for k, v in values.items()})
-
-    def __repr__(self) -> str:
-        if np.ndim(self.status) == 0:
-            name = GradientStatus(int(self.status)).name
-            return f"{type(self).__name__}({name}, margin {self.margin:.1e} m/s)"
-        counts = ", ".join(f"{number} {name}" for name, number in self.counts.items())
-        return f"{type(self).__name__}({len(self.status)} environments: {counts})"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Gradient(Derivative):
-    """dL/d(problem), per environment, also for arguments that environments share."""
-
-    b: Numbers  #: (E, n)
-    mu: Numbers  #: (E, p) if `mu` was one number or per contact, else per tangential row
-    R: Numbers  #: (E, n)
-    lo: Numbers | None  #: (E, n_box)
-    hi: Numbers | None
-    impulse: Numbers  #: (E, n) of the solution
-
-    @property
-    def W(self) -> Numbers:
-        """(E, n, n), of rank one: b r^T. The derivative by every entry as if it were independent."""
-        return self.b[..., :, None] * self.impulse[..., None, :]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class StepGradient(Gradient):
-    """The same through a step, v_next = v_free + M^-1 J^T r, with b = J v_free + c."""
-
-    v_free: Numbers  #: (E, nv)
-    adjoint: Numbers  #: (E, nv) M^-1 of it: the derivative by the momentum M v_free
-    M: Numbers  #: (E, nv, nv), symmetric
-    J: Numbers  #: (E, n, nv)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Change(Derivative):
-    """The change of the solution that follows from a change of the problem."""
-
-    impulse: Numbers  #: (E, n), N s
-    velocity: Numbers  #: (E, n), m/s, of the rows
+from stickslip.solution import Solution
 
 
 def vjp(
@@ -108,7 +40,7 @@ def vjp(
     `unsolved`, and its derivatives are zero.
     """
     problem, given, threads = _arguments(W, b, mu, others)
-    num_envs, n = problem.b.shape
+    num_envs = len(problem.b)
     impulses, status = _solved(problem, solution)
     loss = [_optional_rows(problem, name, value) for name, value in
             (("impulse", impulse), ("velocity", velocity))]  # fmt: skip
@@ -234,10 +166,13 @@ def _arguments(
 ) -> tuple[Problem, _core.SolveOptions, int]:
     known: dict[str, Any] = dict(others)
     threads = check.thread_count(known.pop("threads", None))
-    options = [known.pop(name, default) for name, default in
-               (("law", "coulomb"), ("precision", "double"), ("tol", None), ("options", None))]  # fmt: skip
-    law, *rest = options
-    given = make_options(law, "auto", *rest)
+    given = make_options(
+        known.pop("law", "coulomb"),
+        "auto",
+        known.pop("precision", "double"),
+        known.pop("tol", None),
+        known.pop("options", None),
+    )
     return assemble(W, b, mu, **known), given, threads
 
 
