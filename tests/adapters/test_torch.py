@@ -253,7 +253,9 @@ def test_forward_derivatives_are_refused():
         assert adapter.solve(W, b, 0.5).ok
 
 
-@pytest.mark.parametrize("script", ["docs", "examples/adapters/torch_solve.py"])
+@pytest.mark.parametrize(
+    "script", ["docs", "examples/adapters/torch_solve.py", "examples/adapters/torch_friction.py"]
+)
 def test_the_examples_run(script, tmp_path):
     program = examples_of("torch.md") if script == "docs" else (ROOT / script).read_text()
     (tmp_path / "program.py").write_text(program)
