@@ -111,7 +111,7 @@ def vjp(
 def _refuse(*_: Any) -> Any:
     raise NotImplementedError(
         "stickslip.jax: expected a loss that is differentiated once, got a second derivative of a "
-        "solve: none are computed (jax.lax.stop_gradient on the first derivative holds it fixed)"
+        "solve: none are computed; jax.lax.stop_gradient on its arguments holds the first fixed"
     )
 
 

@@ -104,6 +104,8 @@ class BoundSolver(Generic[Array]):
     """
 
     out: BoundResult[Array]
+    _gradient: BoundGradient | None = None
+    _loss: tuple[Any, Any] = (None, None)
 
     @overload
     def __init__(
@@ -178,17 +180,12 @@ class BoundSolver(Generic[Array]):
             own["certificate"] = ((n,), np.dtype(float))
         self.out = self._results(out, num_envs, own)
         arrays["engine"] = None if engine is None else vars(engine)
-        results = {field.name: getattr(self.out, field.name) for field in fields(BoundResult)}
         self._bound = _core.BoundSolve(
-            arrays, results, contacts=kinds.contacts, box=kinds.box, mu=kinds.mu,
+            arrays, vars(self.out), contacts=kinds.contacts, box=kinds.box, mu=kinds.mu,
             ragged=counts is not None, options=core_options, threads=check.thread_count(threads),
             rows=n,
         )  # fmt: skip
-        self._gradient: BoundGradient | None = None
-        self._loss: tuple[Any, Any] = (None, None)
-        box = None if lo is None else kinds.box
-        self._widths = {"b": n, "mu": kinds.mu, "R": n, "lo": box, "hi": box}
-        self._leader, self._dtype, self._num_envs = name, dtype, num_envs
+        self._sizes = (name, dtype, num_envs, n, kinds.mu, None if lo is None else kinds.box)
 
     def __call__(self, stream: Any = None) -> BoundResult[Array]:
         """Solves, or, on a GPU, enqueues the solve on `stream` (default: the bound one)."""
@@ -213,7 +210,8 @@ class BoundSolver(Generic[Array]):
         return self._gradient  # type: ignore[return-value]
 
     def _bind_loss(self, impulse: Any, velocity: Any) -> None:
-        if self._gpu >= 0 or self._leader != "W":
+        leader, dtype, num_envs, n, mu, box = self._sizes
+        if self._gpu >= 0 or leader != "W":
             what = "host memory, got arrays on a GPU" if self._gpu >= 0 else "W, got M and J"
             raise NotImplementedError(
                 f"BoundSolver.vjp: expected a solver of {what}; stickslip.vjp and "
@@ -221,17 +219,12 @@ class BoundSolver(Generic[Array]):
             )
         given = self._gradient
         if given is None:
-            numbers: dict[str, Any] = {
-                name: None if width is None else np.zeros((self._num_envs, width), self._dtype)
-                for name, width in self._widths.items()
-            }
-            verdict = np.zeros(self._num_envs, np.int32)
-            given = BoundGradient(
-                **numbers,
-                status=verdict,
-                margin=np.zeros(self._num_envs),
-                lost=np.zeros(self._num_envs),
-            )
+            numbers: list[Any] = [
+                None if width is None else np.zeros((num_envs, width), dtype)
+                for width in (n, mu, n, box, box)
+            ]
+            verdict = np.zeros(num_envs, np.int32)
+            given = BoundGradient(*numbers, verdict, np.zeros(num_envs), np.zeros(num_envs))
         self._bound.bind_vjp({"impulse": impulse, "velocity": velocity}, vars(given))
         self._gradient, self._loss = given, (impulse, velocity)
 

@@ -262,12 +262,12 @@ def vjp(
         mu = torch.full((settings.tangential,), mu, dtype=W.dtype, device=W.device)
     else:
         mu = friction(mu, dims, W, lead, settings)
-    d_b, d_mu, d_R, d_lo, d_hi, *verdict = _torch_gradient.vjp(
+    d_b, d_mu, d_R, d_lo, d_hi, status, margin, lost = _torch_gradient.vjp(
         W, b, mu, R, lo, hi, None if counts is None else shapes(counts, settings), dims,
         solution.impulse, solution.status, impulse, velocity, settings.text,
         0 if threads is None else check.thread_count(threads),
     )  # fmt: skip
     if by_contact:
         d_mu = per_contact(d_mu, dims, settings)
-    by_bounds = (None, None) if lo is None else (d_lo, d_hi)
-    return Gradient(d_b, d_mu, d_R, *by_bounds, solution.impulse, *verdict)
+    d_lo, d_hi = (None, None) if lo is None else (d_lo, d_hi)
+    return Gradient(d_b, d_mu, d_R, d_lo, d_hi, solution.impulse, status, margin, lost)
