@@ -219,12 +219,12 @@ class BoundSolver(Generic[Array]):
             )
         given = self._gradient
         if given is None:
-            numbers: list[Any] = [
+            numbers = [
                 None if width is None else np.zeros((num_envs, width), dtype)
                 for width in (n, mu, n, box, box)
             ]
-            verdict = np.zeros(num_envs, np.int32)
-            given = BoundGradient(*numbers, verdict, np.zeros(num_envs), np.zeros(num_envs))
+            verdict: list[Any] = [np.zeros(num_envs, each) for each in (np.int32, float, float)]
+            given = BoundGradient(*[*numbers, *verdict])
         self._bound.bind_vjp({"impulse": impulse, "velocity": velocity}, vars(given))
         self._gradient, self._loss = given, (impulse, velocity)
 
