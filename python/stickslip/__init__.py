@@ -7,7 +7,7 @@ if _interrupt.in_command():
 
 from stickslip._core import GradientStatus, Law, LcpMethod, Precision, Solver, Status
 from stickslip._core import version as _version
-from stickslip.bound import BoundResult, BoundSolver
+from stickslip.bound import BoundGradient, BoundResult, BoundSolver
 from stickslip.contact import SolveOptions, solve
 from stickslip.engine import EngineMechanism
 from stickslip.formulation import (
@@ -29,6 +29,7 @@ from stickslip.solution import Measures, Solution
 __version__ = _version()
 __all__ = [
     "BatchSim",
+    "BoundGradient",
     "BoundResult",
     "BoundSolver",
     "Change",

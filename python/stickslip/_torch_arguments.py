@@ -12,7 +12,6 @@ from torch import Tensor
 from torch.autograd import forward_ad
 from torch.compiler import is_compiling
 
-from stickslip import _arrays as check
 from stickslip import _settings
 from stickslip._settings import MOST_ROWS, Settings, is_per_contact
 from stickslip.contact import SolveOptions
@@ -67,14 +66,13 @@ def _constant(value: Any) -> Any:
 def _require_tensor(name: str, value: Any) -> None:
     if not isinstance(value, Tensor):
         raise TypeError(f"{name}: expected a tensor, got {type(value).__name__}")
-    if value.requires_grad and torch.is_grad_enabled():
-        check.refuse_gradient(name, value)
     if forward_ad._current_level < 0:
         return
     unpack: Any = forward_ad.unpack_dual
     if unpack(value).tangent is not None:
         raise TypeError(
-            f"{name}: expected a tensor without a forward derivative: none are computed"
+            f"{name}: expected a tensor without a forward derivative: none are computed, but "
+            "backward() gives gradients, and stickslip.jvp takes numpy arrays"
         )
 
 
@@ -181,20 +179,46 @@ def friction(
     tangential = settings.tangential
     if mu.shape == (*lead, tangential) and tangential != settings.contacts:
         return mu
-    shape = tuple(mu.shape)
-    if not shape:
+    if not mu.dim():
         return mu.expand(tangential)
-    if not is_per_contact(shape, lead, settings.contacts, tangential, settings.ragged):
+    if not has_one_per_contact(mu, lead, settings):
         return mu
+    contact = _contact_of_row(dims, settings, mu.device)
     if dims is None:
-        indices = _indices if is_compiling() else _kept_indices
-        return mu.index_select(-1, indices(settings.contact_of_row, mu.device))
-    # A tangential row belongs to the contact after those whose rows end before it.
-    ends = (dims - 1).clamp(min=0).cumsum(-1)
-    row = torch.arange(tangential, device=mu.device)
-    contact = (ends[..., None, :] <= row[:, None]).sum(-1).clamp(max=max(settings.contacts - 1, 0))
+        return mu.index_select(-1, contact)
     shape = max(mu.shape[:-1], contact.shape[:-1], key=len)
     return mu.expand(*shape, -1).gather(-1, contact.expand(*shape, -1))
+
+
+def has_one_per_contact(mu: Any, lead: tuple[int, ...], settings: Settings | Constants) -> bool:
+    """Whether mu, a tensor or a number, has a number per contact, or one for all."""
+    shape = tuple(mu.shape) if isinstance(mu, Tensor) else ()
+    if not shape:
+        return True
+    contacts, tangential = settings.contacts, settings.tangential
+    if shape == (*lead, tangential) and tangential != contacts:
+        return False
+    return is_per_contact(shape, lead, contacts, tangential, settings.ragged)
+
+
+def per_contact(rows: Tensor, dims: Tensor | None, settings: Settings | Constants) -> Tensor:
+    """Sums over the tangential rows of each contact; rows that are not used hold 0."""
+    sums = rows.new_zeros((*rows.shape[:-1], settings.contacts))
+    contact = _contact_of_row(dims, settings, rows.device)
+    return sums.scatter_add(-1, contact.expand(rows.shape), rows)
+
+
+def _contact_of_row(
+    dims: Tensor | None, settings: Settings | Constants, device: torch.device
+) -> Tensor:
+    """The contact of each tangential row."""
+    if dims is None:
+        indices = _indices if is_compiling() else _kept_indices
+        return indices(settings.contact_of_row, device)
+    # A tangential row belongs to the contact after those whose rows end before it.
+    ends = (dims - 1).clamp(min=0).cumsum(-1)
+    row = torch.arange(settings.tangential, device=device)
+    return (ends[..., None, :] <= row[:, None]).sum(-1).clamp(max=max(settings.contacts - 1, 0))
 
 
 def _indices(numbers: tuple[int, ...], device: torch.device) -> Tensor:

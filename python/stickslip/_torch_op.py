@@ -186,15 +186,16 @@ def _contiguous(tensor: Tensor | None) -> Tensor | None:
 _library.impl("solve", _on_cpu, "CPU")
 _library.impl("solve", _on_cuda, "CUDA")
 _torch_library.register_fake("stickslip::solve", _fake, lib=_library)
-_operator = torch.ops.stickslip.solve.default
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 _transforms = torch._C._functorch.peek_interpreter_stack
 _tracing = torch._C._get_tracing_state
+_wants_gradient: Any = torch._C._any_requires_grad
 
 
-def solve(W: Tensor, b: Tensor, mu: Tensor, *others: Any) -> Results:
-    """Calls the operator, or its kernel where nothing else would see the call: torch takes as long
-    to call the kernel as the kernel to prepare a solve."""
+def solve(*arguments: Any) -> Results:
+    """Calls the operator, or its kernel where nothing else would see the call, nor differentiate
+    it: torch takes as long to call the kernel as the kernel to prepare a solve."""
+    W, b, mu = arguments[:3]
     nobody_else = (
         not is_compiling()
         and type(W) is type(b) is type(mu) is Tensor
@@ -202,5 +203,11 @@ def solve(W: Tensor, b: Tensor, mu: Tensor, *others: Any) -> Results:
         and not _dispatch_modes()
         and _transforms() is None
         and _tracing() is None
+        and not (torch.is_grad_enabled() and _wants_gradient(*arguments))
     )
-    return (_on_cpu if nobody_else else _operator)(W, b, mu, *others)
+    if nobody_else:
+        return _on_cpu(*arguments)
+    from stickslip import _torch_gradient  # which imports this module
+
+    found: Results = _torch_gradient.solve(*arguments)
+    return found

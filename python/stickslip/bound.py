@@ -22,6 +22,8 @@ from stickslip._types import (
     Array,
     Backend,
     BoundKeywords,
+    Float64,
+    Int32,
     LawName,
     Numbers,
     PrecisionName,
@@ -49,6 +51,21 @@ class BoundResult(Generic[Array]):
     v_next: Any = None  #: (E, nv), m/s; with `v_free` only
     #: (E, n) float64, proofs of what is infeasible, 0 elsewhere; with `certificates` only
     certificate: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class BoundGradient:
+    """dL/d(problem), per environment, also for arrays that environments share: arrays that
+    `BoundSolver.vjp` writes to, always the same. `stickslip.Gradient` explains the verdicts."""
+
+    b: Numbers  #: (E, n)
+    mu: Numbers  #: (E, k), per tangential row
+    R: Numbers  #: (E, n)
+    lo: Numbers | None  #: (E, n_box), as `lo` of the problem
+    hi: Numbers | None
+    status: Int32  #: (E,) members of `GradientStatus`
+    margin: Float64  #: (E,), m/s
+    lost: Float64  #: (E,)
 
 
 class BoundSolver(Generic[Array]):
@@ -87,6 +104,8 @@ class BoundSolver(Generic[Array]):
     """
 
     out: BoundResult[Array]
+    _gradient: BoundGradient | None = None
+    _loss: tuple[Any, Any] = (None, None)
 
     @overload
     def __init__(
@@ -161,17 +180,53 @@ class BoundSolver(Generic[Array]):
             own["certificate"] = ((n,), np.dtype(float))
         self.out = self._results(out, num_envs, own)
         arrays["engine"] = None if engine is None else vars(engine)
-        results = {field.name: getattr(self.out, field.name) for field in fields(BoundResult)}
         self._bound = _core.BoundSolve(
-            arrays, results, contacts=kinds.contacts, box=kinds.box, mu=kinds.mu,
+            arrays, vars(self.out), contacts=kinds.contacts, box=kinds.box, mu=kinds.mu,
             ragged=counts is not None, options=core_options, threads=check.thread_count(threads),
             rows=n,
         )  # fmt: skip
+        self._sizes = (name, dtype, num_envs, n, kinds.mu, None if lo is None else kinds.box)
 
     def __call__(self, stream: Any = None) -> BoundResult[Array]:
         """Solves, or, on a GPU, enqueues the solve on `stream` (default: the bound one)."""
         self._bound.run(self._stream if stream is None else self._handle(stream))
         return self.out
+
+    def vjp(self, *, impulse: Any = None, velocity: Any = None) -> BoundGradient:
+        """dL/d(problem) of a loss L of the results of the last call, in place: the bits of
+        `stickslip.vjp`, in arrays that are allocated the first time.
+
+        Args:
+            impulse, velocity: (E, n) or (n,) dL/dr and dL/du, where u = (W + diag R) r + b, of the
+                type of W; None: 0. Checked when an object is given that the call before was not
+                given; what they hold is read at each call.
+
+        Raises NotImplementedError for arrays on a GPU, and for M and J in place of W
+        (`stickslip.step_vjp`); TypeError and ValueError, naming the argument.
+        """
+        if self._gradient is None or self._loss[0] is not impulse or self._loss[1] is not velocity:
+            self._bind_loss(impulse, velocity)
+        self._bound.vjp()
+        return self._gradient  # type: ignore[return-value]
+
+    def _bind_loss(self, impulse: Any, velocity: Any) -> None:
+        leader, dtype, num_envs, n, mu, box = self._sizes
+        if self._gpu >= 0 or leader != "W":
+            what = "host memory, got arrays on a GPU" if self._gpu >= 0 else "W, got M and J"
+            raise NotImplementedError(
+                f"BoundSolver.vjp: expected a solver of {what}; stickslip.vjp and "
+                "stickslip.step_vjp take numpy arrays"
+            )
+        given = self._gradient
+        if given is None:
+            numbers = [
+                None if width is None else np.zeros((num_envs, width), dtype)
+                for width in (n, mu, n, box, box)
+            ]
+            verdict: list[Any] = [np.zeros(num_envs, each) for each in (np.int32, float, float)]
+            given = BoundGradient(*[*numbers, *verdict])
+        self._bound.bind_vjp({"impulse": impulse, "velocity": velocity}, vars(given))
+        self._gradient, self._loss = given, (impulse, velocity)
 
     def _handle(self, stream: Any) -> int:
         """The cudaStream_t of a stream, as a number."""

@@ -1,43 +1,25 @@
 """Solving batches of contact problems given as JAX arrays, also in compiled functions.
 
-`solve` works under `jax.jit`, `jax.vmap` and `jax.lax.scan` (docs/jax.md).
+`solve` works under `jax.jit`, `jax.vmap`, `jax.lax.scan` and `jax.grad`; `vjp` says whether
+gradients can be trusted (docs/jax.md).
 """
 
 from __future__ import annotations
 
-import functools
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from stickslip import _arrays as check
-from stickslip import _core
-from stickslip._core import Law, Precision, Solver, Status
-from stickslip._settings import MOST_ROWS, Settings, is_per_contact, settings_of
+from stickslip import _jax_op as op
+from stickslip._core import GradientStatus, Law, Precision, Solver, Status
+from stickslip._jax_arguments import Arrays, checked, environments, friction, numbers, operands
+from stickslip._settings import Settings
 from stickslip._types import LawName, PrecisionName, SolverName
 from stickslip.contact import SolveOptions
 
-__all__ = ["Solution", "solve"]
-_TARGETS = {"float32": "stickslip_solve_f32", "float64": "stickslip_solve_f64"}
-
-
-def _register() -> None:
-    """Tells XLA the functions of the C++ library."""
-    targets = _core.jax_targets()
-    if not targets:
-        raise ImportError(
-            "stickslip.jax: expected a stickslip that was built where JAX is installed, got one "
-            "without JAX: install it and build again (pip install jax; make setup)"
-        )
-    for platform, functions in targets.items():
-        for name, function in functions.items():
-            jax.ffi.register_ffi_target(name, function, platform=platform)
-            jax.ffi.register_ffi_target_as_batch_partitionable(name)
-
-
-_register()
+__all__ = ["Gradient", "Solution", "solve", "vjp"]
 
 
 class Solution(NamedTuple):
@@ -55,18 +37,29 @@ class Solution(NamedTuple):
         return self.status == int(Status.solved)
 
 
-class Arrays(NamedTuple):
-    """The arrays of a call as they are given; all but W, b and counts may lack the environments."""
+class Gradient(NamedTuple):
+    """dL/d(problem), per environment, also for arguments that environments share; and whether it
+    can be trusted. For one problem the axis of the environments is missing. None of it is NaN."""
 
-    W: jax.Array
-    b: jax.Array
-    mu: jax.Array
-    R: jax.Array | None
-    lo: jax.Array | None
+    b: jax.Array  #: (E, n)
+    mu: jax.Array  #: (E, p) if `mu` was one number or per contact, else per tangential row
+    R: jax.Array  #: (E, n)
+    lo: jax.Array | None  #: (E, n_box)
     hi: jax.Array | None
-    warm_start: jax.Array | None
-    counts: jax.Array | None
-    dims: jax.Array | None
+    impulse: jax.Array  #: (E, n) of the solution
+    status: jax.Array  #: (E,) int32; compare with members of `stickslip.GradientStatus`
+    margin: jax.Array  #: (E,), m/s: how far the next change of a contact's state is
+    lost: jax.Array  #: (E,), share of the right side that does not fit the equations
+
+    @property
+    def W(self) -> jax.Array:
+        """(E, n, n), b r^T: the derivative by every entry as if it were independent."""
+        return self.b[..., :, None] * self.impulse[..., None, :]
+
+    @property
+    def ok(self) -> jax.Array:
+        """(E,) bool: valid."""
+        return self.status == int(GradientStatus.valid)
 
 
 def solve(
@@ -102,181 +95,107 @@ def solve(
             as in `stickslip.solve`. Arrays other than W, b and counts may omit the axis of the
             environments.
 
+    In reverse mode (`jax.grad`, `jax.vjp`, `jax.jacrev`), on the CPU, impulses have derivatives by
+    W, b, mu, R, lo and hi; `vjp` says what they are worth. Those by warm_start, and those of the
+    verdicts, are 0.
+
     Raises TypeError and ValueError for a wrong type, shape or value of an argument, and
-    NotImplementedError when JAX differentiates it: no gradients are computed. What the arrays hold
-    raises nothing: an environment with NaN, negative counts or dimensions other than 3, 4 and 6
-    gets the status `bad_input`.
+    NotImplementedError in forward mode and for second derivatives. What the arrays hold raises
+    nothing: an environment with NaN, negative counts or dimensions other than 3, 4 and 6 gets the
+    status `bad_input`.
     """
-    W = _array("W", W)
-    if str(W.dtype) not in _TARGETS:
-        raise TypeError(f"W: expected float32 or float64, got {W.dtype}")
-    if W.ndim < 2 or W.shape[-1] != W.shape[-2]:
-        raise ValueError(f"W: expected shape (E, n, n), or (n, n) for one problem, got {W.shape}")
-    lead, n = W.shape[:-2], W.shape[-1]
-    rows = (*lead, n), (n,)
-    b = _numbers("b", b, W, rows[0])
-    R = None if R is None else _numbers("R", R, W, *rows)
-    warm_start = None if warm_start is None else _numbers("warm_start", warm_start, W, *rows)
-    n_box = 0
-    if lo is not None or hi is not None:
-        lo, hi, n_box = _bounds(lo, hi, W)
-    known, dims = _dims(dims, lead)
-    counts, axes = _counts(counts, lead)
-    settings = settings_of(
-        n, known, None if dims is None else dims.shape[-1], n_free, n_nonneg, n_box, axes,
-        law, solver, precision, tol, options,
+    arrays, settings, per_contact = checked(
+        W, b, mu, R, lo, hi, warm_start, counts, dims,
+        (n_free, n_nonneg), (law, solver, precision, tol, options),
     )  # fmt: skip
-    if isinstance(mu, int | float) and not isinstance(mu, bool):
-        mu = np.asarray(mu, W.dtype)
-    mu = _numbers("mu", mu, W)
-    per_contact = mu.ndim > 0 and is_per_contact(
-        mu.shape, lead, settings.contacts, settings.tangential, settings.ragged
+    try:
+        return Solution(*_solve(arrays, settings, per_contact, check.thread_count(threads)))
+    except TypeError as error:
+        if "forward-mode" not in str(error):
+            raise
+        raise NotImplementedError(
+            "stickslip.jax.solve: expected reverse mode, got a forward derivative, which is not "
+            "computed: use jax.grad, jax.vjp or jax.jacrev, or stickslip.jvp with numpy arrays"
+        ) from error
+
+
+def vjp(
+    W: Any,
+    b: Any,
+    mu: Any,
+    solution: Solution,
+    *,
+    impulse: Any = None,
+    velocity: Any = None,
+    law: LawName | Law = "coulomb",
+    precision: PrecisionName | Precision = "double",
+    tol: float | None = None,
+    dims: Any = None,
+    n_free: int = 0,
+    n_nonneg: int = 0,
+    lo: Any = None,
+    hi: Any = None,
+    R: Any = None,
+    counts: Any = None,
+    options: SolveOptions | None = None,
+    threads: int | None = None,
+) -> Gradient:
+    """`stickslip.vjp` for JAX arrays on the CPU, with the same bits: what reverse mode through
+    `solve` computes, and the verdict on each environment.
+
+    Args:
+        W, b, mu: the problem that was solved.
+        solution: what `solve` returned for it. Environments that are not solved get zeros.
+        impulse, velocity: (E, n) dL/dr and dL/du, where u = (W + diag R) r + b; default 0.
+        law, precision, tol, dims, n_free, n_nonneg, lo, hi, R, counts, options: as they were given
+            to `solve`.
+        threads: as in `solve`.
+
+    Errors are as in `solve`; derivatives of the result raise NotImplementedError.
+    """
+    if not isinstance(solution, Solution):
+        raise TypeError(f"solution: expected a Solution, got {type(solution).__name__}")
+    arrays, settings, per_contact = checked(
+        W, b, mu, R, lo, hi, None, counts, dims,
+        (n_free, n_nonneg), (law, "auto", precision, tol, options),
+    )  # fmt: skip
+    rows = arrays.b.shape
+    numbers("solution.impulse", solution.impulse, arrays.W, rows)
+    loss = tuple(
+        jnp.zeros((0,), arrays.W.dtype)
+        if each is None
+        else numbers(name, each, arrays.W, rows, rows[-1:])
+        for name, each in (("impulse", impulse), ("velocity", velocity))
     )
-    arrays = Arrays(W, b, mu, R, lo, hi, warm_start, counts, dims)
-    return Solution(*_solve(arrays, settings, per_contact, check.thread_count(threads)))
+    found = _vjp(arrays, solution, loss, settings, per_contact, check.thread_count(threads))
+    return Gradient(*found)
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2, 3))
 def _traced(arrays: Arrays, settings: Settings, per_contact: bool, threads: int) -> Any:
-    W, b = arrays.W, arrays.b
-    lead, struct = b.shape[:-1], cast(Any, jax.ShapeDtypeStruct)
-    results = [(b.shape, b.dtype), (lead, b.dtype), (lead, jnp.int32), (lead, jnp.int32)]
-    call = jax.ffi.ffi_call(
-        _TARGETS[str(W.dtype)],
-        [struct(*each) for each in results],
-        vmap_method="broadcast_all",
-    )
-    absent = jnp.zeros((0,), W.dtype)
-    dims = jnp.asarray(settings.dims or (), jnp.int32)
-    if arrays.dims is not None:
-        dims = _clipped(arrays.dims, -1, 7)
-    operands = (
-        _friction(arrays.mu, dims, settings, per_contact, lead),
-        *[absent if each is None else each for each in arrays[3:7]],
-        _shapes(arrays.counts, lead, settings),
-        dims,
-    )
-    attributes = (*settings.options, ("ragged", settings.ragged), ("threads", threads))
-    return call(
-        W, b, *[_environments(each, lead) for each in operands],
-        **{name: _attribute(value) for name, value in attributes},
-    )  # fmt: skip
+    return op.solve(operands(arrays, settings, per_contact), settings, threads)
 
 
-def _no_gradient(*_: Any) -> Any:
-    raise NotImplementedError(
-        "stickslip.jax.solve: expected arguments that are not differentiated, because it computes "
-        "no gradients: use jax.lax.stop_gradient on W, b, mu and the other arguments"
-    )
+def _traced_vjp(
+    arrays: Arrays,
+    solution: Solution,
+    loss: Any,
+    settings: Settings,
+    per_contact: bool,
+    threads: int,
+) -> Any:
+    lead, given = arrays.b.shape[:-1], operands(arrays, settings, per_contact)
+    loss = tuple(environments(each, lead) for each in loss)
+    impulse = solution.impulse
+    found = op.vjp(given, impulse, solution.status, loss, settings, threads)
+    by_mu = found.mu
+    if per_contact or arrays.mu.ndim == 0:
+        form = jnp.zeros((*lead, settings.contacts), impulse.dtype)
+        rows_of = lambda mu: friction(mu, given.dims, settings, True, lead)  # noqa: E731
+        (by_mu,) = jax.vjp(rows_of, form)[1](by_mu)
+    by_bounds = (None, None) if arrays.lo is None else (found.lo, found.hi)
+    return found.b, by_mu, found.R, *by_bounds, impulse, *found[5:]
 
 
-_traced.defjvp(_no_gradient)
 # jit keeps what was traced, so that calls outside of compiled functions are fast too.
 _solve = jax.jit(_traced, static_argnums=(1, 2, 3))
-
-
-def _attribute(value: float) -> np.generic:
-    """As the C++ side reads it."""
-    if isinstance(value, bool):
-        return np.bool_(value)
-    return np.float64(value) if isinstance(value, float) else np.int32(value)
-
-
-def _array(name: str, value: Any) -> jax.Array:
-    if isinstance(value, jax.Array):
-        return value
-    try:
-        return jnp.asarray(value)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name}: expected an array, got {type(value).__name__}") from error
-
-
-def _numbers(name: str, value: Any, W: jax.Array, *allowed: tuple[int, ...]) -> jax.Array:
-    """An array of the type of W, of one of the allowed shapes (none: of any)."""
-    array = _array(name, value)
-    if array.dtype != W.dtype:
-        raise TypeError(f"{name}: expected {W.dtype}, as W has, got {array.dtype}")
-    if allowed and array.shape not in allowed:
-        expected = " or ".join(map(str, dict.fromkeys(allowed)))
-        raise ValueError(f"{name}: expected shape {expected}, got {array.shape}")
-    return array
-
-
-def _environments(array: jax.Array, lead: tuple[int, ...]) -> jax.Array:
-    """With the axes of the environments."""
-    return jnp.broadcast_to(array, (*lead, array.shape[-1]))
-
-
-def _bounds(lo: Any, hi: Any, W: jax.Array) -> tuple[jax.Array, jax.Array, int]:
-    """lo, hi, and their columns."""
-    for name, value, other in (("lo", lo, "hi"), ("hi", hi, "lo")):
-        if value is None:
-            raise ValueError(f"{name}: expected an array because {other} is given, got None")
-    n_box = (0, *np.shape(lo))[-1]
-    shapes = (*W.shape[:-2], n_box), (n_box,)
-    return _numbers("lo", lo, W, *shapes), _numbers("hi", hi, W, *shapes), n_box
-
-
-def _integers(name: str, value: Any) -> jax.Array:
-    array = _array(name, value)
-    if not jnp.issubdtype(array.dtype, jnp.integer):
-        raise TypeError(f"{name}: expected integers, got {array.dtype}")
-    return array
-
-
-def _clipped(array: jax.Array, low: int, high: int) -> jax.Array:
-    """As int32, between low and high; these need not be numbers of the array's type."""
-    type_of = np.iinfo(array.dtype)
-    return jnp.clip(array, max(low, type_of.min), min(high, type_of.max)).astype(jnp.int32)
-
-
-def _dims(dims: Any, lead: tuple[int, ...]) -> tuple[tuple[int, ...] | None, jax.Array | None]:
-    """Dimensions as numbers, or as an array."""
-    if dims is None:
-        return None, None
-    if isinstance(dims, list | tuple):
-        return tuple(dims), None
-    array = _integers("dims", dims)
-    if array.ndim == 0 or array.shape[:-1] not in ((), lead):
-        raise ValueError(f"dims: expected shape {(*lead, 'p')} or ('p',), got {array.shape}")
-    return None, array
-
-
-def _counts(counts: Any, lead: tuple[int, ...]) -> tuple[jax.Array | None, int | None]:
-    """The array, and 2 if it has all kinds of rows, else 1."""
-    if counts is None:
-        return None, None
-    if not lead:
-        raise ValueError("counts: expected None because W is one problem, got an array")
-    array = _integers("counts", counts)
-    if array.shape not in (lead, (*lead, 4)):
-        raise ValueError(f"counts: expected shape {lead} or {(*lead, 4)}, got {array.shape}")
-    return array, 1 if array.shape == lead else 2
-
-
-def _shapes(counts: jax.Array | None, lead: tuple[int, ...], settings: Settings) -> jax.Array:
-    """(E, 4) int32 free, nonneg, box rows and contacts."""
-    if counts is None:
-        return jnp.asarray(settings.shape)
-    numbers = _clipped(counts, -1, MOST_ROWS)
-    if counts.shape == (*lead, 4):
-        return numbers
-    kinds = [jnp.full_like(numbers, number) for number in settings.kinds]
-    return jnp.stack([*kinds, numbers], axis=-1)
-
-
-def _friction(
-    mu: jax.Array, dims: jax.Array, settings: Settings, per_contact: bool, lead: tuple[int, ...]
-) -> jax.Array:
-    """One number per tangential row."""
-    if mu.ndim == 0:
-        return jnp.broadcast_to(mu, (settings.tangential,))
-    if not per_contact:
-        return mu
-    if settings.dims is not None:
-        return mu[..., np.array(settings.contact_of_row, int)]
-    # A tangential row belongs to the contact after those whose rows end before it.
-    ends = jnp.cumsum(jnp.maximum(dims - 1, 0), -1)
-    contact = (ends[..., None, :] <= jnp.arange(settings.tangential)[:, None]).sum(-1)
-    contact = jnp.minimum(contact, max(settings.contacts - 1, 0))
-    return jnp.take_along_axis(_environments(mu, lead), _environments(contact, lead), axis=-1)
+_vjp = jax.jit(_traced_vjp, static_argnums=(3, 4, 5))

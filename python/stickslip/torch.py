@@ -1,7 +1,7 @@
 """Solving batches of contact problems given as PyTorch tensors, also in compiled functions.
 
-`solve` takes tensors on the CPU or on a GPU; `BoundSolver` solves in place, for CUDA graphs
-(docs/torch.md).
+`solve` takes tensors on the CPU or on a GPU, and autograd differentiates it on the CPU; `vjp` says
+whether gradients can be trusted; `BoundSolver` solves in place, for CUDA graphs (docs/torch.md).
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from torch import Tensor
 
 import stickslip
 from stickslip import _arrays as check
+from stickslip import _torch_gradient
 from stickslip import _torch_op as op
-from stickslip._core import Law, Precision, Solver, Status
+from stickslip._core import GradientStatus, Law, Precision, Solver, Status
 from stickslip._torch_arguments import (
     axes_of,
     bounds,
     dimensions,
     friction,
+    has_one_per_contact,
+    per_contact,
     require,
     settings_of,
     shapes,
@@ -28,7 +31,7 @@ from stickslip._torch_arguments import (
 from stickslip._types import LawName, PrecisionName, SolverName
 from stickslip.contact import SolveOptions
 
-__all__ = ["BoundSolver", "Solution", "solve"]
+__all__ = ["BoundSolver", "Gradient", "Solution", "solve", "vjp"]
 
 
 class Solution(NamedTuple):
@@ -106,10 +109,13 @@ def solve(
             as in `stickslip.solve`. Tensors other than W, b and counts may omit the axis of the
             environments.
 
+    On the CPU, impulses have gradients by W, b, mu, R, lo and hi (`vjp` says what they are worth);
+    that by warm_start is None, and the verdicts have none.
+
     Raises TypeError and ValueError for a wrong type, shape or value of an argument; TypeError for a
-    tensor that requires grad, except under `torch.no_grad()`: no gradients are computed. What the
-    tensors hold raises nothing: an environment with NaN, negative counts or dimensions other than
-    3, 4 and 6 gets the status `bad_input`.
+    tensor with a forward derivative. What the tensors hold raises nothing: an environment with NaN,
+    negative counts or dimensions other than 3, 4 and 6 gets the status `bad_input`. Backward raises
+    NotImplementedError on a GPU, and for second derivatives.
     """
     lead, n = sizes(W)
     require("b", b, W, (*lead, n))
@@ -173,3 +179,95 @@ class BoundSolver:
         on_gpu = self._device.type == "cuda"
         self._solver(torch.cuda.current_stream(self._device) if on_gpu else None)
         return self.out
+
+
+class Gradient(NamedTuple):
+    """dL/d(problem), per environment, also for arguments that environments share; and whether it
+    can be trusted. For one problem the axis of the environments is missing. None of it is NaN."""
+
+    b: Tensor  #: (E, n)
+    mu: Tensor  #: (E, p) if `mu` was one number or per contact, else per tangential row
+    R: Tensor  #: (E, n)
+    lo: Tensor | None  #: (E, n_box)
+    hi: Tensor | None
+    impulse: Tensor  #: (E, n) of the solution
+    status: Tensor  #: (E,) int32; compare with members of `stickslip.GradientStatus`
+    margin: Tensor  #: (E,) float64, m/s: how far the next change of a contact's state is
+    lost: Tensor  #: (E,) float64, share of the right side that does not fit the equations
+
+    @property
+    def W(self) -> Tensor:
+        """(E, n, n), b r^T: the derivative by every entry as if it were independent."""
+        return self.b[..., :, None] * self.impulse[..., None, :]
+
+    @property
+    def ok(self) -> Tensor:
+        """(E,) bool: valid."""
+        return self.status == int(GradientStatus.valid)
+
+
+def vjp(
+    W: Tensor,
+    b: Tensor,
+    mu: Tensor | float,
+    solution: Solution,
+    *,
+    impulse: Tensor | None = None,
+    velocity: Tensor | None = None,
+    law: LawName | Law = "coulomb",
+    precision: PrecisionName | Precision = "double",
+    tol: float | None = None,
+    dims: Tensor | list[int] | tuple[int, ...] | None = None,
+    n_free: int = 0,
+    n_nonneg: int = 0,
+    lo: Tensor | None = None,
+    hi: Tensor | None = None,
+    R: Tensor | None = None,
+    counts: Tensor | None = None,
+    options: SolveOptions | None = None,
+    threads: int | None = None,
+) -> Gradient:
+    """`stickslip.vjp` for tensors on the CPU, with the same bits; what backward through `solve`
+    computes, and the verdict on each environment.
+
+    Args:
+        W, b, mu: the problem that was solved.
+        solution: what `solve` returned for it. Environments that are not solved get zeros.
+        impulse, velocity: (E, n) dL/dr and dL/du, where u = (W + diag R) r + b; default 0.
+        law, precision, tol, dims, n_free, n_nonneg, lo, hi, R, counts, options: as they were given
+            to `solve`.
+        threads: as in `solve`.
+
+    Errors of arguments are as in `solve`. Tensors on a GPU, and backward through the result, raise
+    NotImplementedError.
+    """
+    if not isinstance(solution, Solution):
+        raise TypeError(f"solution: expected a Solution, got {type(solution).__name__}")
+    lead, n = sizes(W)
+    rows = (*lead, n)
+    require("b", b, W, rows)
+    require("solution.impulse", solution.impulse, W, rows)
+    for name, value in (("R", R), ("impulse", impulse), ("velocity", velocity)):
+        if value is not None:
+            require(name, value, W, rows, (n,))
+    n_box = 0 if lo is None and hi is None else bounds(lo, hi, W, lead)
+    list_of_dims, contacts, dims = (None, None, None) if dims is None else dimensions(dims, W, lead)
+    axes = None if counts is None else axes_of(counts, W, lead)
+    settings = settings_of(
+        n, list_of_dims, contacts, n_free, n_nonneg, n_box, axes,
+        law, "auto", precision, tol, options,
+    )  # fmt: skip
+    by_contact = has_one_per_contact(mu, lead, settings)
+    if isinstance(mu, (int, float)) and not isinstance(mu, bool):
+        mu = torch.full((settings.tangential,), mu, dtype=W.dtype, device=W.device)
+    else:
+        mu = friction(mu, dims, W, lead, settings)
+    d_b, d_mu, d_R, d_lo, d_hi, status, margin, lost = _torch_gradient.vjp(
+        W, b, mu, R, lo, hi, None if counts is None else shapes(counts, settings), dims,
+        solution.impulse, solution.status, impulse, velocity, settings.text,
+        0 if threads is None else check.thread_count(threads),
+    )  # fmt: skip
+    if by_contact:
+        d_mu = per_contact(d_mu, dims, settings)
+    d_lo, d_hi = (None, None) if lo is None else (d_lo, d_hi)
+    return Gradient(d_b, d_mu, d_R, d_lo, d_hi, solution.impulse, status, margin, lost)

@@ -15,6 +15,7 @@ void bind_mncp(nanobind::module_& m);         ///< solve_mncp
 void bind_mechanism(nanobind::module_& m);    ///< delassus, apply_impulse
 void bind_reference(nanobind::module_& m);    ///< the residual by the oracle
 void bind_jax(nanobind::module_& m);          ///< targets of XLA
+void bind_jax_vjp(nanobind::module_& m);      ///< those of derivatives
 void bind_contest(nanobind::module_& m);      ///< comparison of solvers
 void bind_families(nanobind::module_& m);     ///< random problems (bench/compare)
 

@@ -11,6 +11,7 @@
 #include "src/batch/one_caller.hpp"
 #include "src/bindings/bindings.hpp"
 #include "src/bindings/bound_arrays.hpp"
+#include "src/bindings/bound_gradient.hpp"
 #include "src/bindings/workspaces.hpp"
 #include "stickslip/cuda.hpp"
 #include "stickslip/delassus.hpp"
@@ -65,13 +66,6 @@ const std::int32_t* shared_input(BoundArrays& arrays, const char* name, nb::hand
   const auto array = arrays.input<std::int32_t>(name, value, {size});
   if (array.stride != 0) throw nb::value_error((std::string(name) + ": expected one axis").c_str());
   return array.data;
-}
-
-/// Sizes of an array without its first axis, the environments.
-std::vector<std::int64_t> sizes_of(const char* name, nb::handle value) {
-  const AnyArray a = take_array(name, value, false);
-  if (a.ndim() < 2) throw nb::value_error((a.name + ": expected an axis of environments").c_str());
-  return {a.shape.begin() + 1, a.shape.end()};
 }
 
 void bind_engine(BoundArrays& arrays, const nb::dict& in, Task<double>& task) {
@@ -201,6 +195,14 @@ class BoundSolve {
     const auto turn = caller_.enter();
     run_(reinterpret_cast<cuda::Stream>(stream));
   }
+  void bind_vjp(const nb::dict& loss, const nb::dict& out) {
+    const auto turn = caller_.enter();
+    vjp_ = make_vjp_(loss, out);
+  }
+  void vjp() {
+    const auto turn = caller_.enter();
+    vjp_();
+  }
 
  private:
   static From from_of(const nb::dict& in) {
@@ -229,11 +231,17 @@ class BoundSolve {
     arrays_.require_outputs_of_their_own();
     const Place place = arrays_.leader().place;
     run_ = place.on_host() ? on_cpu(task, options, threads) : on_gpu(task, options, place.gpu);
+    make_vjp_ = [=, this](const nb::dict& loss, const nb::dict& to) {
+      return bound_vjp(arrays_, task.problem, task.result, loss, to, sizes.box, sizes.mu, options,
+                       threads);
+    };
   }
 
   BoundArrays arrays_;
   OneCaller caller_{"BoundSolver"};
   std::function<void(cuda::Stream)> run_;
+  std::function<std::function<void()>(const nb::dict&, const nb::dict&)> make_vjp_;
+  std::function<void()> vjp_;
 };
 
 /// A copy of a host array in GPU memory; the copy owns the memory.
@@ -268,7 +276,9 @@ void bind_bound(nb::module_& m) {
           "arrays"_a, "out"_a, nb::kw_only(), "contacts"_a, "box"_a, "mu"_a, "ragged"_a,
           "options"_a, "threads"_a, "rows"_a)
       .def("run", &BoundSolve::run, "stream"_a, nb::call_guard<nb::gil_scoped_release>(),
-           "Enqueues the solve on a CUDA stream, or solves in host memory.");
+           "Enqueues the solve on a CUDA stream, or solves in host memory.")
+      .def("bind_vjp", &BoundSolve::bind_vjp, "loss"_a, "out"_a, "Checks the arrays of `vjp`.")
+      .def("vjp", &BoundSolve::vjp, nb::call_guard<nb::gil_scoped_release>());
   m.def("to_device", &to_device, "array"_a, "gpu"_a, "A copy in the memory of a GPU.");
   m.def(
       "describe",

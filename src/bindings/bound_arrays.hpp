@@ -53,4 +53,11 @@ class BoundArrays {
   std::vector<std::size_t> outputs_;  ///< indices of the outputs
 };
 
+/// Sizes of an array without its first axis, the environments.
+inline std::vector<std::int64_t> sizes_of(const char* name, nb::handle value) {
+  const AnyArray a = take_array(name, value, false);
+  if (a.ndim() < 2) throw nb::value_error((a.name + ": expected an axis of environments").c_str());
+  return {a.shape.begin() + 1, a.shape.end()};
+}
+
 }  // namespace stickslip::bindings

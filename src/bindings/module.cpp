@@ -16,6 +16,7 @@ NB_MODULE(_core, m) {
   bind_mechanism(m);
   bind_gradient(m);
   bind_jax(m);
+  bind_jax_vjp(m);
   bind_reference(m);
   bind_contest(m);
   bind_families(m);

@@ -51,6 +51,14 @@ def batch(name: str, dtype: Any = np.float64, num_envs: int = 9) -> dict[str, An
     return made | floats
 
 
+def compliant(name: str, num_envs: int | None = None) -> dict[str, Any]:
+    """The batch of this name with R > 0 in every row, so that its derivatives exist."""
+    made = batch(name, num_envs=num_envs or (4 if "ragged" in name else 2))
+    n = made["b"].shape[1]
+    made.pop("warm_start", None)
+    return made | {"R": np.random.default_rng(n).uniform(0.1, 0.3, n)}
+
+
 def is_float(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind == "f"
 

@@ -166,24 +166,6 @@ def test_what_integers_hold_is_a_matter_of_the_environment():
     assert status[2] == Status.over_capacity
 
 
-def test_gradients_are_refused():
-    given = arrays(batch("contacts"))
-    for name in ("W", "b", "mu"):
-        loss = lambda value, name=name: adapter.solve(**given | {name: value}).impulse.sum()  # noqa: E731
-        for derivative in (jax.grad(loss), jax.jit(jax.grad(loss)), jax.jacfwd(loss)):
-            with pytest.raises(
-                NotImplementedError, match=r"computes no gradients: .*stop_gradient"
-            ):
-                derivative(given[name])
-
-    def held(b):
-        fixed = jax.lax.stop_gradient(b)
-        return (adapter.solve(**given | {"b": fixed}).impulse * b).sum()
-
-    expected = stickslip.solve(**batch("contacts")).impulse
-    assert np.array_equal(jax.grad(held)(given["b"]), expected)
-
-
 REFUSED = {
     r"W: expected shape \(E, n, n\)": {"W": np.zeros((9, 12))},
     "W: expected float32 or float64, got int": {"W": np.zeros((9, 12, 12), int)},

@@ -85,8 +85,8 @@ def test_numbers_may_change_from_call_to_call():
 def test_errors_name_the_argument():
     given = tensors(batch("contacts"))
     one = compiled(lambda given: adapter.solve(**given).impulse)
-    with pytest.raises(Exception, match=r"b: expected .* requires grad.*\.detach\(\)"):
-        one(given | {"b": given["b"].clone().requires_grad_()})
+    with pytest.raises(Exception, match=r"b: expected shape \(9, 12\), got \(9, 11\)"):
+        one(given | {"b": given["b"][:, :11]})
     with pytest.raises(Exception, match="mu: expected a number or shape"):
         one(given | {"mu": given["mu"][:, :3]})
 

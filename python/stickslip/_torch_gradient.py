@@ -1,0 +1,197 @@
+"""The operator `stickslip::solve_vjp` of PyTorch: the derivatives of `stickslip::solve`.
+
+Its arguments are those of `stickslip::solve`, without the warm start; impulse and status of the
+solution; and the derivatives of a loss by impulse and velocity. Its results have the axis of the
+environments also for arguments that these share; `lo` and `hi` have no columns where the problem
+has no bounds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, from_numpy
+
+from stickslip import _arrays as check
+from stickslip import _core
+from stickslip import _torch_op as op
+from stickslip._settings import Settings
+
+_SCHEMA = (
+    "solve_vjp(Tensor W, Tensor b, Tensor mu, Tensor? R, Tensor? lo, Tensor? hi, Tensor? counts, "
+    "Tensor? dims, Tensor impulse, Tensor status, Tensor? g_impulse, Tensor? g_velocity, "
+    "str settings, int threads) -> (Tensor d_b, Tensor d_mu, Tensor d_R, Tensor d_lo, Tensor d_hi, "
+    "Tensor verdict, Tensor margin, Tensor lost)"
+)
+_library: Any = op._library
+_library.define(_SCHEMA, tags=torch.Tag.pt2_compliant_tag)
+_solve_vjp: Any = _core.solve_vjp
+Results = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
+
+
+def _on_cpu(
+    W: Tensor,
+    b: Tensor,
+    mu: Tensor,
+    R: Tensor | None,
+    lo: Tensor | None,
+    hi: Tensor | None,
+    counts: Tensor | None,
+    dims: Tensor | None,
+    impulse: Tensor,
+    status: Tensor,
+    g_impulse: Tensor | None,
+    g_velocity: Tensor | None,
+    settings: str,
+    threads: int,
+) -> Results:
+    *lead, n, _ = W.shape
+    num_envs = lead[0] if lead else 1
+    known = Settings.of(settings)
+    matrices = _array(W, num_envs)
+    arrays = [None if each is None else _array(each, num_envs) for each in
+              (b, mu, R, lo, hi, impulse, g_impulse, g_velocity)]  # fmt: skip
+    widths = (n, mu.shape[-1], n, *_bounds(lo, hi))
+    out: Any = [np.zeros((num_envs, width), matrices.dtype) for width in widths]
+    verdict, margin, lost = np.zeros(num_envs, np.int32), np.zeros(num_envs), np.zeros(num_envs)
+    if num_envs:
+        _solve_vjp(
+            _same(known.shape, num_envs) if counts is None else _array(counts, num_envs),
+            _same(known.dims or (), num_envs) if dims is None else _array(dims, num_envs),
+            matrices if lead else matrices[None],
+            *arrays[:6],
+            status.detach().contiguous().numpy().reshape(num_envs),
+            known.core_options(),
+            *arrays[6:],
+            *out[:3],
+            *(out[3:] if lo is not None else (None, None)),
+            verdict, margin, lost, threads,
+        )  # fmt: skip
+    found: Any = [from_numpy(each) for each in (*out, verdict, margin, lost)]
+    return tuple(found if lead else [each[0] for each in found])
+
+
+def _array(tensor: Tensor, num_envs: int) -> Any:
+    """The tensor's memory as an array, where the values of an environment are contiguous. All
+    environments share (size,)."""
+    array: Any = check.slots(tensor.detach().resolve_neg().numpy())
+    return _same(array, num_envs) if array.ndim == 1 else array
+
+
+def _same(values: Any, num_envs: int) -> Any:
+    """The same values for all environments."""
+    array = np.asarray(values, getattr(values, "dtype", np.int32))
+    return np.broadcast_to(array, (num_envs, array.size))
+
+
+def _bounds(lo: Tensor | None, hi: Tensor | None) -> tuple[int, int]:
+    """Columns of lo and hi."""
+    return (0, 0) if lo is None or hi is None else (lo.shape[-1], hi.shape[-1])
+
+
+def _fake(W: Tensor, b: Tensor, mu: Tensor, R: Any, lo: Any, hi: Any, *others: Any) -> Results:
+    lead, n = b.shape[:-1], b.shape[-1]
+    widths = (n, mu.shape[-1], n, *_bounds(lo, hi))
+    out = [b.new_empty((*lead, width)) for width in widths]
+    report = [b.new_empty(lead, dtype=each) for each in (torch.int32, torch.double, torch.double)]
+    return (*out, *report)  # type: ignore[return-value]
+
+
+def _on_cuda(*arguments: Any) -> Results:
+    raise NotImplementedError(
+        "stickslip.torch: expected tensors on the CPU, got some on a GPU, where no derivatives of "
+        "a solve are computed: move W, b, mu and the others to the CPU before the solve"
+    )
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: op.Results) -> None:
+    W, b, mu, R, lo, hi, _, counts, dims, ctx.settings, ctx.threads = inputs
+    impulse, residual, integers = output
+    ctx.mark_non_differentiable(residual, integers)
+    ctx.save_for_backward(W, b, mu, R, lo, hi, counts, dims, impulse, integers)
+
+
+def _backward(ctx: Any, g_impulse: Tensor, *_: Any) -> tuple[Tensor | None, ...]:
+    *problem, impulse, integers = ctx.saved_tensors
+    found = vjp(*problem, impulse, integers[0], g_impulse, None, ctx.settings, ctx.threads)
+    by_row = found[0]
+    by_W = by_row[..., :, None] * impulse[..., None, :] if ctx.needs_input_grad[0] else None
+    gradients = [
+        _like(gradient, argument) if wanted else None
+        for gradient, argument, wanted in zip(
+            found[:5], problem[1:6], ctx.needs_input_grad[1:6], strict=True
+        )
+    ]
+    return by_W, *gradients, None, None, None, None, None
+
+
+def _like(gradient: Tensor, argument: Tensor) -> Tensor:
+    """The sum over the environments where they share the argument."""
+    return gradient.sum(0) if gradient.dim() > argument.dim() else gradient
+
+
+def _refuse(ctx: Any, *_: Any) -> Any:
+    raise NotImplementedError(
+        "stickslip.torch: expected a loss that is differentiated once, got a second derivative of "
+        "a solve: none are computed (call backward without create_graph)"
+    )
+
+
+class _Solve(torch.autograd.Function):
+    """The operator inside torch.func.grad and the like, which the autograd of torch's operators
+    does not know."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(*arguments: Any) -> Any:
+        return _operators.solve.default(*arguments)
+
+    setup_context = staticmethod(_keep)
+    backward = staticmethod(_backward)
+    jvp = staticmethod(_refuse)
+
+
+class _Vjp(torch.autograd.Function):
+    """The same for its derivative."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(*arguments: Any) -> Any:
+        return _operators.solve_vjp.default(*arguments)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        pass
+
+    backward = staticmethod(_refuse)
+    jvp = staticmethod(_refuse)
+
+
+def _is_transformed() -> bool:
+    return (
+        not torch.compiler.is_compiling()
+        and torch._C._functorch.peek_interpreter_stack() is not None
+    )
+
+
+def solve(*arguments: Any) -> Any:
+    """`stickslip::solve`, also where torch.func differentiates it."""
+    return (_Solve.apply if _is_transformed() else _operators.solve.default)(*arguments)
+
+
+def vjp(*arguments: Any) -> Any:
+    """`stickslip::solve_vjp`, also where torch.func calls it."""
+    return (_Vjp.apply if _is_transformed() else _operators.solve_vjp.default)(*arguments)
+
+
+_library.impl("solve_vjp", _on_cpu, "CPU")
+_library.impl("solve_vjp", _on_cuda, "CUDA")
+_torch_library: Any = torch.library
+_torch_library.register_fake("stickslip::solve_vjp", _fake, lib=_library)
+_torch_library.register_autograd("stickslip::solve", _backward, setup_context=_keep, lib=_library)
+_torch_library.register_autograd("stickslip::solve_vjp", _refuse, lib=_library)
+_operators: Any = torch.ops.stickslip
