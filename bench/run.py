@@ -28,6 +28,7 @@ KINDS = {  # report: (filter of stickslip_bench, pinned to one core)
     "robots": ("^robots/", True),
     "rungs": ("^rungs/", True),
     "delassus": ("^(delassus|apply_impulse)/", True),
+    "gradient_costs": ("^gradients/", True),
     "scaling": ("^scaling/", False),
     "gpu": ("^gpu/", False),
 }
@@ -51,6 +52,12 @@ COUNTERS = [
     "us_p95",
     "us_max",
     *(f"rung{i}" for i in range(5)),
+    "solve_us",
+    "after_of_means",
+    "after_median",
+    "together_of_means",
+    "together_median",
+    "valid",
 ]
 SCRIPTS = ["models", "envs", "piles", "budget", "gradients"]
 LONG = ["training"]  # hours: only on request

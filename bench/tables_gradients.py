@@ -1,5 +1,7 @@
 """Tables of the accuracy of derivatives."""
 
+import statistics
+
 from table_text import table
 
 COUNTED = ("problems", "solved", "valid", "kink", "not_unique", "compared", "undecided", "wrong",
@@ -28,4 +30,24 @@ def gradients(report: dict, law: str) -> str:
     header = ["compliance, family", "solved", "valid", "kink", "not unique", "median error",
               "largest", "wrong", "undecided", "wrong kinks",
               "wrong, not unique"]  # fmt: skip
+    return table(header, rows)
+
+
+def gradient_costs(report: dict, law: str) -> str:
+    """vjp / solve by compliance and family, medians over the sizes: after the solve, and in the
+    same call."""
+    groups: dict[tuple[str, str], list[dict]] = {}
+    for r in report["results"]:
+        _, its_law, compliance, family, _ = r["name"].split("/")
+        if its_law == law:
+            groups.setdefault((compliance, family), []).append(r)
+            groups.setdefault((compliance, "all"), []).append(r)
+    rows = []
+    for (compliance, family), cells in sorted(groups.items(), key=lambda g: g[0][1] == "all"):
+        words = {"R0": "R = 0", "R1e-3": "R = 1e-3 W_nn"}
+        ratios = [statistics.median(r[key] for r in cells)
+                  for key in ("after_of_means", "after_median", "together_of_means",
+                              "together_median")]  # fmt: skip
+        rows.append([f"{words[compliance]}, {family}", *(f"{x:.2f}" for x in ratios)])
+    header = ["compliance, family", "after: means", "medians", "in one call: means", "medians"]
     return table(header, rows)
