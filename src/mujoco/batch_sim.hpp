@@ -152,7 +152,7 @@ class BatchSim {
                 const StepInputs<double>& gradient, const StepReport& report);
 
   /// Numbers per environment of a field of StepInputs. Throws std::invalid_argument for fields by
-  /// which steps have no derivatives, or that `vary` has not set.
+  /// which steps have no derivatives.
   std::int64_t size_of_differentiable(const std::string& field) const;
 
   /// The change of the next state with the inputs.

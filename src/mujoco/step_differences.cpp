@@ -12,49 +12,70 @@ namespace {
 
 using Impl = BatchSim::Impl;
 
-// Differences of smooth values: rounding is 1e-16 / step, truncation step² times a third
-// derivative, which forces do not have in ctrl and hardly in qvel.
+// Rounding is 1e-16 / step, truncation step² times a third derivative. Forces do not have one in
+// ctrl, and hardly in qvel.
 constexpr double kPositionStep = 1e-6, kOtherStep = 1e-5;
 
-// The step from the point to one side; 0 where ctrl would leave its range.
-double amount(const mjModel* m, const StepPoint& point, Input input, int i, double sign) {
-  if (input == Input::qpos) return kPositionStep;
-  if (input == Input::qvel) return kOtherStep;
-  const bool limited = m->actuator_ctrllimited[i] && !(m->opt.disableflags & mjDSBL_CLAMPCTRL);
-  const double *range = m->actuator_ctrlrange + 2 * i, now = point.ctrl[i];
+// The step from the point to one side; 0 where the input would leave its range.
+double amount(const mjModel* m, const StepPoint& point, const Input& input, double sign) {
+  if (input.kind == Input::qpos) return kPositionStep;
+  if (input.kind == Input::qvel) return kOtherStep;
+  if (input.kind == Input::field) {  // of numbers >= 0
+    const double now = point.changed.value(*input.which, input.i);
+    const double step = kPositionStep * std::max(now, 1e-3);
+    return sign > 0 || now > step ? step : 0.0;
+  }
+  const bool limited =
+      m->actuator_ctrllimited[input.i] && !(m->opt.disableflags & mjDSBL_CLAMPCTRL);
+  const double *range = m->actuator_ctrlrange + 2 * input.i, now = point.ctrl[input.i];
   const double there = now + sign * kOtherStep;
   const bool inside = std::min(now, there) >= range[0] && std::max(now, there) <= range[1];
   return limited && !inside ? 0.0 : kOtherStep;
 }
 
-void move(const mjModel* m, mjData* d, StepPoint& point, Input input, int i, double by) {
-  if (input == Input::ctrl) {
-    d->ctrl[i] = point.ctrl[i] + by;
-  } else if (input == Input::qvel) {
-    d->qvel[i] = point.qvel[i] + by;
-  } else {
+// Moves an input by `by` from the point, and computes what depends on it. Returns the model there.
+const mjModel* go_to(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
+                     const Input& input, double by) {
+  if (input.kind == Input::ctrl) {
+    d->ctrl[input.i] = point.ctrl[input.i] + by;
+    mj_fwdActuation(m, d);
+    mj_fwdAcceleration(m, d);
+  } else if (input.kind == Input::qvel) {
+    d->qvel[input.i] = point.qvel[input.i] + by;
+    forward_velocities(m, d, false);
+  } else if (input.kind == Input::qpos) {
     point.direction.assign(m->nv, 0.0);
-    point.direction[i] = 1.0;
+    point.direction[input.i] = 1.0;
     mju_copy(d->qpos, point.qpos.data(), int(m->nq));
     mj_integratePos(m, d->qpos, point.direction.data(), by);
+    forward_to_solver(sim, m, d, p, false);
+  } else {
+    const double now = point.changed.value(*input.which, input.i);
+    point.changed.set(*input.which, input.i, now + by, d);
+    mj_setState(m, d, point.state, mjSTATE_INTEGRATION);
+    m = point.changed.get();
+    forward_to_solver(sim, m, d, p, false);
+    point.changed.set(*input.which, input.i, now, nullptr);
   }
+  return m;
 }
 
-// MuJoCo's stages that depend on the input.
-void forward(Impl& sim, const mjModel* m, mjData* d, Passage& p, Input input) {
-  if (input == Input::qpos) return forward_to_solver(sim, m, d, p, false);
-  if (input == Input::qvel) return forward_velocities(m, d, false);
-  mj_fwdActuation(m, d);
-  mj_fwdAcceleration(m, d);
+bool values_at(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
+               const Input& input, double by, StepValues SolveDerivative::*side) {
+  const mjModel* there = go_to(sim, m, d, p, point, input, by);
+  const bool moved = input.kind == Input::qpos || input.kind == Input::field;
+  if (moved && !find_rows(d, point.keys, point.scratch)) return false;
+  bool good = true;
+  point.for_solves([&](SolveDerivative& solve) {
+    good = good && evaluate(sim, there, d, p, point.keys, solve.known, point.scratch, solve.*side);
+  });
+  return good;
 }
 
-// The values at `by` from the point.
-bool values_at(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point, Input input,
-               int i, double by, StepValues& values) {
-  move(m, d, point, input, i, by);
-  forward(sim, m, d, p, input);
-  return (input != Input::qpos || find_rows(d, point.step, point.scratch)) &&
-         evaluate(sim, m, d, p, point.step, point.scratch, values);
+void leave(const StepPoint& point, mjData* d, const Input& input) {
+  if (input.kind == Input::ctrl) d->ctrl[input.i] = point.ctrl[input.i];
+  if (input.kind == Input::qvel) d->qvel[input.i] = point.qvel[input.i];
+  if (input.kind == Input::qpos) std::copy(point.qpos.begin(), point.qpos.end(), d->qpos);
 }
 
 // change = (plus - minus) / span of one of the arrays. Whether it is smooth: a kink or a jump
@@ -73,50 +94,49 @@ bool subtract(const std::vector<double>& plus, const std::vector<double>& base,
   return second <= kShare * first + kRounding * span * size;
 }
 
-Smoothness subtract(StepPoint& point, const StepValues& plus, const StepValues& minus, double span,
-                    bool central) {
-  StepValues& to = point.change;
-  const StepValues& base = point.base;
-  bool smooth = subtract(plus.velocity, base.velocity, minus.velocity, span, to.velocity);
-  smooth = subtract(plus.rows, base.rows, minus.rows, span, to.rows) && smooth;
-  return smooth || !central ? Smoothness::smooth : Smoothness::kink;
+bool subtract(SolveDerivative& solve, bool has_plus, bool has_minus, double span) {
+  const StepValues& base = solve.base;
+  const StepValues& plus = has_plus ? solve.plus : base;
+  const StepValues& minus = has_minus ? solve.minus : base;
+  StepValues& to = solve.change;
+  const bool smooth = subtract(plus.velocity, base.velocity, minus.velocity, span, to.velocity) &
+                      subtract(plus.rows, base.rows, minus.rows, span, to.rows);
+  subtract(plus.mu, base.mu, minus.mu, span, to.mu);
+  subtract(plus.hi, base.hi, minus.hi, span, to.hi);
+  return smooth;
 }
 
 }  // namespace
 
-bool open_point(Impl& sim, const mjModel* m, mjData* d, const Passage& p, StepPoint& point) {
+Smoothness difference(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
+                      const Input& input) {
+  const double ahead = amount(m, point, input, 1), behind = amount(m, point, input, -1);
+  const bool has_plus =
+      ahead > 0 && values_at(sim, m, d, p, point, input, ahead, &SolveDerivative::plus);
+  const bool has_minus =
+      behind > 0 && values_at(sim, m, d, p, point, input, -behind, &SolveDerivative::minus);
+  leave(point, d, input);
+  const double span = (has_plus ? ahead : 0) + (has_minus ? behind : 0);
+  bool smooth = true;
+  point.for_solves([&](SolveDerivative& solve) {
+    smooth = subtract(solve, has_plus, has_minus, span > 0 ? span : 1.0) && smooth;
+  });
+  const bool lacks_rows = (ahead > 0 && !has_plus) || (behind > 0 && !has_minus);
+  if (lacks_rows) return span > 0 ? Smoothness::kink : Smoothness::unknown;
+  return smooth || !has_plus || !has_minus ? Smoothness::smooth : Smoothness::kink;
+}
+
+void take_point(const mjModel* m, const mjData* d, StepPoint& point) {
   point.ctrl.assign(d->ctrl, d->ctrl + m->nu);
   point.qvel.assign(d->qvel, d->qvel + m->nv);
   point.qpos.assign(d->qpos, d->qpos + m->nq);
-  know_step(sim, d, p, point.step);
-  const int* efc_of = sim.buffers->slot(p.slot).efc_of;
-  point.scratch.efc_of.assign(efc_of, efc_of + sim.buffers->rows(p.slot));
-  return evaluate(sim, m, d, p, point.step, point.scratch, point.base);
-}
-
-Smoothness difference(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
-                      Input input, int i) {
-  const double ahead = amount(m, point, input, i, 1), behind = amount(m, point, input, i, -1);
-  const bool has_plus = ahead > 0 && values_at(sim, m, d, p, point, input, i, ahead, point.plus);
-  const bool has_minus =
-      behind > 0 && values_at(sim, m, d, p, point, input, i, -behind, point.minus);
-  move(m, d, point, input, i, 0.0);
-  const double span = (has_plus ? ahead : 0) + (has_minus ? behind : 0);
-  const Smoothness found =
-      subtract(point, has_plus ? point.plus : point.base, has_minus ? point.minus : point.base,
-               span > 0 ? span : 1.0, has_plus && has_minus);
-  const bool lacks_row = (ahead > 0 && !has_plus) || (behind > 0 && !has_minus);
-  if (!lacks_row) return found;
-  return span > 0 ? Smoothness::kink : Smoothness::unknown;
 }
 
 void return_to_point(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point) {
-  mju_copy(d->ctrl, point.ctrl.data(), int(m->nu));
-  mju_copy(d->qvel, point.qvel.data(), int(m->nv));
-  mju_copy(d->qpos, point.qpos.data(), int(m->nq));
+  mj_setState(m, d, point.state, mjSTATE_INTEGRATION);
   forward_to_solver(sim, m, d, p, false);
-  find_rows(d, point.step, point.scratch);
-  evaluate(sim, m, d, p, point.step, point.scratch, point.base);
+  find_rows(d, point.keys, point.scratch);
+  evaluate(sim, m, d, p, point.keys, point.velocities.known, point.scratch, point.velocities.base);
 }
 
 }  // namespace stickslip::mujoco

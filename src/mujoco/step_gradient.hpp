@@ -17,7 +17,7 @@
 
 namespace stickslip::mujoco {
 
-/// A field of mjModel that `vary` gave every environment its own values of.
+/// A field of mjModel: geom_friction, body_mass, body_inertia.
 template <class T>
 struct FieldArray {
   std::string field;

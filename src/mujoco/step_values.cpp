@@ -61,9 +61,19 @@ int find_other(const mjData* d, const RowKey& key) {
   return -1;
 }
 
-// s of the row i of MuJoCo.
+// The bias of a rigid contact (gather.hpp), or of one that recovers (position.hpp).
+double bias_of(const Impl& sim, const mjModel* m, const mjData* d, const Passage& p,
+               const RowKey& key, bool recovers, int i) {
+  const ContactModel& model = sim.formulation.contact;
+  const double gap = p.contacts.gap[d->efc_id[i]], h = m->opt.timestep;
+  if (model.compliance > 0) return contact_bias(model, gap, d->efc_vel[i], h);
+  if (recovers) return std::max(gap / h, -model.v_max);
+  return key.open ? gap / h : 0.0;
+}
+
+// s of the row i of MuJoCo, for the impulse r.
 double row_value(const Impl& sim, const mjModel* m, const mjData* d, const Passage& p,
-                 const RowKey& key, int i, double r, const double* velocity,
+                 const RowKey& key, bool recovers, int i, double r, const double* velocity,
                  const double* acceleration) {
   const double soft = d->efc_R[i] * r;
   if (sim.formulation.level == Level::acceleration)
@@ -73,30 +83,39 @@ double row_value(const Impl& sim, const mjModel* m, const mjData* d, const Passa
   if (!key.rigid) return after - before - h * d->efc_aref[i] + soft;
   const double s = after + (d->efc_vel[i] - before);
   if (!key.normal) return s;
-  const ContactModel& model = sim.formulation.contact;
-  const double gap = p.contacts.gap[d->efc_id[i]];
-  if (model.compliance > 0)
-    return s + contact_bias(model, gap, d->efc_vel[i], h) + model.compliance * r;
-  return s + (key.open ? gap / h : 0.0);
+  return s + bias_of(sim, m, d, p, key, recovers, i) + sim.formulation.contact.compliance * r;
+}
+
+void find_limits(const Impl& sim, const mjModel* m, const mjData* d,
+                 const std::vector<RowKey>& keys, const int* efc_of, StepValues& values) {
+  const bool impulses = sim.formulation.level == Level::velocity;
+  const double bound_scale = impulses ? m->opt.timestep : 1.0;
+  values.mu.clear();
+  values.hi.clear();
+  for (std::size_t row = 0; row < keys.size(); ++row) {
+    const int i = efc_of[row], type = d->efc_type[i], axis = keys[row].part;
+    if (type == mjCNSTR_CONTACT_ELLIPTIC && axis > 0)
+      values.mu.push_back(d->contact[d->efc_id[i]].friction[axis - 1]);
+    if (type == mjCNSTR_FRICTION_DOF || type == mjCNSTR_FRICTION_TENDON)
+      values.hi.push_back(bound_scale * d->efc_frictionloss[i]);
+  }
 }
 
 }  // namespace
 
-void know_step(Impl& sim, const mjData* d, const Passage& p, KnownStep& step) {
-  const int rows = sim.buffers->rows(p.slot);
-  const double* r = sim.buffers->results().impulse(p.slot);
+void name_rows(Impl& sim, const mjData* d, const Passage& p, std::vector<RowKey>& keys) {
   const int* efc_of = sim.buffers->slot(p.slot).efc_of;
-  step.impulse.assign(r, r + rows);
-  step.keys.clear();
-  for (int row = 0; row < rows; ++row) step.keys.push_back(key_of(sim, d, p, efc_of[row]));
+  keys.clear();
+  for (int row = 0; row < sim.buffers->rows(p.slot); ++row)
+    keys.push_back(key_of(sim, d, p, efc_of[row]));
 }
 
-bool find_rows(const mjData* d, const KnownStep& step, ValueScratch& scratch) {
+bool find_rows(const mjData* d, const std::vector<RowKey>& keys, ValueScratch& scratch) {
   scratch.taken.assign(d->ncon, 0);
-  scratch.efc_of.resize(step.keys.size());
+  scratch.efc_of.resize(keys.size());
   int contact = -1;
-  for (std::size_t row = 0; row < step.keys.size(); ++row) {
-    const RowKey& key = step.keys[row];
+  for (std::size_t row = 0; row < keys.size(); ++row) {
+    const RowKey& key = keys[row];
     int& i = scratch.efc_of[row];
     if (key.type < mjCNSTR_CONTACT_FRICTIONLESS) {
       i = find_other(d, key);
@@ -113,42 +132,36 @@ bool find_rows(const mjData* d, const KnownStep& step, ValueScratch& scratch) {
   return true;
 }
 
-bool evaluate(Impl& sim, const mjModel* m, mjData* d, const Passage& p, const KnownStep& step,
-              ValueScratch& scratch, StepValues& values) {
-  const int nv = int(m->nv), rows = int(step.keys.size());
-  const double h = m->opt.timestep;
-  const int* efc_of = scratch.efc_of.data();
+void add_forces(const mjData* d, const ValueScratch& scratch, const double* r, double* x) {
+  for (std::size_t row = 0; row < scratch.efc_of.size(); ++row) {
+    const int i = scratch.efc_of[row];
+    for (int k = d->efc_J_rowadr[i]; k < d->efc_J_rowadr[i] + d->efc_J_rownnz[i]; ++k)
+      x[d->efc_J_colind[k]] += d->efc_J[k] * r[row];
+  }
+}
+
+bool evaluate(Impl& sim, const mjModel* m, mjData* d, const Passage& p,
+              const std::vector<RowKey>& keys, const KnownSolution& solution, ValueScratch& scratch,
+              StepValues& values) {
+  const int nv = int(m->nv);
+  const std::vector<double>& r = solution.impulse;
   scratch.M.resize(m->nC);
   scratch.a_free.resize(nv);
-  scratch.force.assign(nv, 0.0);
-  values.rows.resize(rows);
-  for (int row = 0; row < rows; ++row) {
-    const int i = efc_of[row];
-    for (int k = d->efc_J_rowadr[i]; k < d->efc_J_rowadr[i] + d->efc_J_rownnz[i]; ++k)
-      scratch.force[d->efc_J_colind[k]] += d->efc_J[k] * step.impulse[row];
-  }
   scratch.acceleration.resize(nv);
-  mj_solveM(m, d, scratch.acceleration.data(), scratch.force.data(), 1);
+  values.velocity.assign(nv, 0.0);
+  add_forces(d, scratch, r.data(), values.velocity.data());
+  mj_solveM(m, d, scratch.acceleration.data(), values.velocity.data(), 1);
   mju_addTo(scratch.acceleration.data(), d->qacc_smooth, nv);
   MassFactor factor;
   if (!integrator_matrix(m, d, scratch.M.data(), factor, scratch.a_free.data())) return false;
-  values.velocity = scratch.force;
   respond(sim, m, d, false, values.velocity.data());
-  mju_addToScl(values.velocity.data(), scratch.a_free.data(), h, nv);
+  mju_addToScl(values.velocity.data(), scratch.a_free.data(), m->opt.timestep, nv);
   mju_addTo(values.velocity.data(), d->qvel, nv);
-  for (int row = 0; row < rows; ++row)
-    values.rows[row] = row_value(sim, m, d, p, step.keys[row], efc_of[row], step.impulse[row],
-                                 values.velocity.data(), scratch.acceleration.data());
-  values.mu.clear();
-  values.hi.clear();
-  const double bound_scale = sim.formulation.level == Level::velocity ? h : 1.0;
-  for (int row = 0; row < rows; ++row) {
-    const int i = efc_of[row], type = d->efc_type[i], axis = step.keys[row].part;
-    if (type == mjCNSTR_CONTACT_ELLIPTIC && axis > 0)
-      values.mu.push_back(d->contact[d->efc_id[i]].friction[axis - 1]);
-    if (type == mjCNSTR_FRICTION_DOF || type == mjCNSTR_FRICTION_TENDON)
-      values.hi.push_back(bound_scale * d->efc_frictionloss[i]);
-  }
+  values.rows.resize(keys.size());
+  for (std::size_t row = 0; row < keys.size(); ++row)
+    values.rows[row] = row_value(sim, m, d, p, keys[row], solution.recovers, scratch.efc_of[row],
+                                 r[row], values.velocity.data(), scratch.acceleration.data());
+  find_limits(sim, m, d, keys, scratch.efc_of.data(), values);
   return true;
 }
 

@@ -28,17 +28,18 @@ struct RowKey {
   bool open;  ///< its gap counts, else it overlaps without recovery (contact_model.hpp)
 };
 
-/// A step whose impulses are known.
-struct KnownStep {
-  std::vector<RowKey> keys;     ///< [rows]
-  std::vector<double> impulse;  ///< [rows]
-};
-
 struct StepValues {
   std::vector<double> velocity;  ///< [nv] v⁺, m/s
   std::vector<double> rows;      ///< [rows] s
   std::vector<double> mu;        ///< as in the problem
   std::vector<double> hi;        ///< [n_box] the upper bounds; the lower ones are minus these
+};
+
+/// A solve of the step whose impulses are known: that of the velocities, or the second one, which
+/// recovers penetration and moves the positions (position.hpp).
+struct KnownSolution {
+  bool recovers = false;
+  std::vector<double> impulse;  ///< [rows]
 };
 
 /// Memory of one thread for `evaluate`.
@@ -48,16 +49,20 @@ struct ValueScratch {
   std::vector<char> taken;
 };
 
-/// The step whose problem and solution are in p's slot, at the state of d.
-void know_step(BatchSim::Impl& sim, const mjData* d, const Passage& p, KnownStep& step);
+/// The rows of the problem in p's slot, at the state of d.
+void name_rows(BatchSim::Impl& sim, const mjData* d, const Passage& p, std::vector<RowKey>& keys);
 
-/// Finds the step's rows among those of d, a state nearby. False if one is missing.
-bool find_rows(const mjData* d, const KnownStep& step, ValueScratch& scratch);
+/// Finds the rows among those of d, a state nearby. False if one is missing.
+bool find_rows(const mjData* d, const std::vector<RowKey>& keys, ValueScratch& scratch);
 
 /// Needs `find_rows`, and MuJoCo's stages up to mj_fwdAcceleration in d. False if the integrator's
 /// matrix is not positive definite.
 bool evaluate(BatchSim::Impl& sim, const mjModel* m, mjData* d, const Passage& p,
-              const KnownStep& step, ValueScratch& scratch, StepValues& values);
+              const std::vector<RowKey>& keys, const KnownSolution& solution, ValueScratch& scratch,
+              StepValues& values);
+
+/// x += Jᵀ r, with the rows found last.
+void add_forces(const mjData* d, const ValueScratch& scratch, const double* r, double* x);
 
 /// x <- dv⁺/d(Jᵀ r) x: M̂⁻¹ x at velocity level, h A⁻¹ x at acceleration level; or `transposed`.
 /// Needs `evaluate` at this state.
