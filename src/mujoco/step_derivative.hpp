@@ -74,7 +74,7 @@ void for_inputs(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p, St
   go_through({Input::qpos, 0}, inputs.qpos, nv);
   for (const FieldArray<T>& given : inputs.fields) {
     const ModelField& field = find_field(given.field);
-    point.changed.copy(m);
+    point.changed.copy(sim.model, m);
     go_through({Input::field, 0, &field}, given.values, field.size(m));
   }
 }

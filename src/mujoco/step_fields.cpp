@@ -23,6 +23,15 @@ const ModelField& find_field(const std::string& name) {
                               name);
 }
 
+void ChangedModel::copy(const mjModel* common, const mjModel* m) {
+  if (!copy_) copy_.reset(mj_copyModel(nullptr, common));
+  // The arrays with an environment's own values lie outside the buffer, whose size is compared;
+  // the arrays are copied one by one.
+  mjModel own = *m;
+  own.nbuffer = common->nbuffer;
+  mj_copyModel(copy_.get(), &own);
+}
+
 void ChangedModel::set(const ModelField& field, int i, double value, mjData* d) {
   (copy_.get()->*field.member)[i] = value;
   if (field.has_constants && d) mj_setConst(copy_.get(), d);

@@ -25,8 +25,8 @@ const ModelField& find_field(const std::string& name);
 /// A copy of an environment's model in which one number is different.
 class ChangedModel {
  public:
-  /// Takes the model over.
-  void copy(const mjModel* m) { copy_.reset(mj_copyModel(copy_.release(), m)); }
+  /// Copies the model of an environment, with its own values; `common` is that of the batch.
+  void copy(const mjModel* common, const mjModel* m);
   double value(const ModelField& field, int i) const { return (copy_.get()->*field.member)[i]; }
 
   /// Sets number i of a field, and the constants that MuJoCo derives, which changes d; null: these
