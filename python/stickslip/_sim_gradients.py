@@ -86,7 +86,8 @@ class SimGradients(SimViews):
         loss = [self._table(name, value, self.qvel.shape[1])
                 for name, value in (("qpos", qpos), ("qvel", qvel))]  # fmt: skip
         n = self.num_envs
-        out = {name: np.zeros((n, self._size(name))) if name in names else None for name in _INPUTS}
+        out: dict[str, Any] = dict.fromkeys(_INPUTS)
+        out |= {name: np.zeros((n, self._size(name))) for name in names if name in _INPUTS}
         varied = {name: np.zeros((n, self._size(name))) for name in names if name not in _INPUTS}
         report = self._report()
         self._core.step_vjp(
@@ -116,8 +117,10 @@ class SimGradients(SimViews):
                   for name, value in (("ctrl", ctrl), ("qvel", qvel), ("qpos", qpos))]  # fmt: skip
         fields = dict(varied or {})
         self._inputs(tuple(fields), known=())
-        tables = [(name, self._table(name, np.reshape(value, (self.num_envs, -1)), self._size(name)))
-                  for name, value in fields.items()]  # fmt: skip
+        tables = [
+            (name, self._table(name, np.reshape(value, (self.num_envs, -1)), self._size(name)))
+            for name, value in fields.items()
+        ]
         to = [np.zeros_like(self.qvel) for _ in range(2)]
         report = self._report()
         self._core.step_jvp(self._state(state), *change, tables, *to, *report.values())

@@ -83,6 +83,13 @@ bool rests_at_kink(const Impl& sim, const Passage& p, const mjData* d, const Ste
   return false;
 }
 
+// Such a step is not made (stages.hpp).
+bool accelerates_beyond_limit(const mjModel* m, const mjData* d, const StepPoint& point) {
+  for (int i = 0; i < m->nv; ++i)
+    if (mju_isBad((point.velocities.base.velocity[i] - d->qvel[i]) / m->opt.timestep)) return true;
+  return false;
+}
+
 }  // namespace
 
 void Validity::note(Smoothness smoothness, Input::Kind input) {
@@ -124,7 +131,7 @@ bool open_step(const DerivativeJob& job, const mjModel* m, mjData* d, Passage& p
   point.for_solves([&](SolveDerivative& solve) {
     good = good && evaluate(sim, m, d, p, point.keys, solve.known, point.scratch, solve.base);
   });
-  return good;
+  return good && !accelerates_beyond_limit(m, d, point);
 }
 
 void enter_solve(Impl& sim, const Passage& p, const StepPoint& point,

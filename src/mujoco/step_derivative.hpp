@@ -2,6 +2,7 @@
 #pragma once
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "src/mujoco/step_differences.hpp"

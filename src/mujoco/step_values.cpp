@@ -150,8 +150,10 @@ bool evaluate(Impl& sim, const mjModel* m, mjData* d, const Passage& p,
   scratch.acceleration.resize(nv);
   values.velocity.assign(nv, 0.0);
   add_forces(d, scratch, r.data(), values.velocity.data());
-  mj_solveM(m, d, scratch.acceleration.data(), values.velocity.data(), 1);
-  mju_addTo(scratch.acceleration.data(), d->qacc_smooth, nv);
+  if (sim.formulation.level == Level::acceleration) {
+    mj_solveM(m, d, scratch.acceleration.data(), values.velocity.data(), 1);
+    mju_addTo(scratch.acceleration.data(), d->qacc_smooth, nv);
+  }
   MassFactor factor;
   if (!integrator_matrix(m, d, scratch.M.data(), factor, scratch.a_free.data())) return false;
   respond(sim, m, d, false, values.velocity.data());

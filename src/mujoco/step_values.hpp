@@ -44,7 +44,7 @@ struct KnownSolution {
 
 /// Memory of one thread for `evaluate`.
 struct ValueScratch {
-  std::vector<double> M, a_free, force, acceleration;
+  std::vector<double> M, a_free, acceleration;
   std::vector<int> efc_of;
   std::vector<char> taken;
 };

@@ -133,7 +133,7 @@ def test_steps_agree_with_differences(name, law, integrator):
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-@pytest.mark.parametrize("law", ["coulomb", "convex"])
+@pytest.mark.parametrize("law", ["coulomb", "convex", "pyramid", "box", "frictionless"])
 @pytest.mark.parametrize("model", [MACHINE, TUMBLING])
 def test_all_kinds_of_rows_and_free_bodies(model, law, integrator):
     """Equalities, limits, friction loss, contacts of 1 to 6 rows, servos, gyroscopic forces."""
