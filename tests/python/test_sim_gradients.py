@@ -177,9 +177,9 @@ def test_a_step_that_recovers_penetration():
     sim.step()
     assert sim.statistics["repositioned"] == 3
     g = sim.step_vjp(*loss)
-    assert (g.status != GradientStatus.unsolved).all()
-    np.testing.assert_allclose(g.qvel, by_differences(sim, state, loss, "qvel"), atol=1e-7)
-    assert (by_differences(sim, state, loss, "qpos")[:, 2] - g.qpos[:, 2]).max() < 1e-5
+    assert g.qpos_ok.all()
+    for name in ("qvel", "qpos"):
+        assert relative_error(getattr(g, name), by_differences(sim, state, loss, name)).max() < 1e-6
 
 
 def test_a_resting_contact_is_at_a_kink_of_its_gap():
