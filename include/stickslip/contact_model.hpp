@@ -44,12 +44,14 @@ inline bool bounces(const ContactModel& model, double gap, double v_before, doub
          gap + h * std::min(v_free, v_before) < 0.0;
 }
 
-/// The terms of gap and impact in such a step, with `share` of the restitution. Contacts close, but
-/// overlaps larger than rounding (0.1 nm) are not pushed apart.
+/// m; contacts that overlap by more than rounding are not pushed apart.
+inline constexpr double kOverlap = -1e-10;
+
+/// The terms of gap and impact in such a step, with `share` of the restitution.
 inline double closing_bias(const ContactModel& model, double gap, double v_before, double v_free,
                            double h, double share = 1.0) {
   if (bounces(model, gap, v_before, v_free, h)) return share * model.restitution * v_before;
-  return gap > -1e-10 ? gap / h : 0.0;
+  return gap > kOverlap ? gap / h : 0.0;
 }
 
 /// The gap at which a contact that bounces ends, m. At e = 1 it reverses where it is, at the height

@@ -15,6 +15,7 @@ from stickslip import _arrays as check
 from stickslip._core import Law, Precision, Solver, Status
 from stickslip._model_source import Model, ModelSource, mujoco_part
 from stickslip._sim_copies import SimCopies
+from stickslip._sim_gradients import SimGradients
 from stickslip._types import (
     Backend,
     Int32,
@@ -37,7 +38,7 @@ class IgnoredFieldWarning(UserWarning):
     """The model sets fields of contacts that rigid contacts do not use."""
 
 
-class BatchSim(SimCopies):
+class BatchSim(SimGradients, SimCopies):
     """N environments of one model. MuJoCo does what comes before and after the contact solve, on
     its own thread pool; between these, all contact problems are formed and solved as one batch.
 

@@ -86,6 +86,10 @@ struct BatchSim::Impl {
   std::vector<int> recover_raised();
   void forward(const std::vector<int>& ids);
   void refuse_effective_metric();
+  void refuse_steps_without_derivatives();
+  /// Calls `function` for every environment, which repeats a step and sets `misfit` where its
+  /// problem needs more room.
+  void repeat_steps(mjfBatchFunc function, void* arg);
   /// Calls the visitor with the data of an environment as its latest step left them, and with the
   /// slot of its problem. On the CPU these data are not kept: the step is repeated from the state
   /// in which it began. False if there was no step, or if MuJoCo failed in it.

@@ -12,6 +12,7 @@
 #include "src/mujoco/model.hpp"
 #include "src/mujoco/problem_buffers.hpp"
 #include "src/mujoco/statistics.hpp"
+#include "src/mujoco/step_gradient.hpp"
 #include "stickslip/contact_model.hpp"
 #include "stickslip/types.hpp"
 
@@ -141,6 +142,22 @@ class BatchSim {
   /// (mj_setConst) are updated. Throws std::invalid_argument for another size and for fields that
   /// are not arrays of real numbers.
   void vary(const std::string& field, const double* values, std::int64_t size);
+
+  /// Derivatives of a loss of the next state by the inputs of the step from `state`, rows of
+  /// component(integration) with the controls in them; null: the last step made. The step is made
+  /// again, and its contact problem is differentiated (stickslip/gradient.hpp). Throws
+  /// std::invalid_argument where steps have no derivatives: the law mujoco, integrators other than
+  /// Euler and implicitfast, restitution, position_iterations, the backend cuda, plugins.
+  void step_vjp(const double* state, const NextState<const double>& loss,
+                const StepInputs<double>& gradient, const StepReport& report);
+
+  /// Numbers per environment of a field of StepInputs. Throws std::invalid_argument for fields by
+  /// which steps have no derivatives.
+  std::int64_t size_of_differentiable(const std::string& field) const;
+
+  /// The change of the next state with the inputs.
+  void step_jvp(const double* state, const StepInputs<const double>& change,
+                const NextState<double>& result, const StepReport& report);
 
   /// Live views of the state: what is written there is used from the next step on. `integration` is
   /// everything that a bitwise restart needs.

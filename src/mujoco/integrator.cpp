@@ -1,5 +1,7 @@
 #include "src/mujoco/integrator.hpp"
 
+#include <utility>
+
 #include "src/cpu/kernel_table.hpp"
 #include "src/mujoco/internals.hpp"
 
@@ -94,6 +96,20 @@ void solve_integrator_matrix(const mjModel* m, const mjData* d, double* x) {
   const bool own = m->opt.integrator != mjINT_EULER || euler_is_damped(m);
   const double *L = own ? d->qH : d->qLD, *D_inv = own ? d->qHDiagInv : d->qLDiagInv;
   kernels::kernel_table().solve_ltdl(mass_sparsity(m), L, D_inv, x);
+}
+
+void solve_smooth_matrix(const mjModel* m, mjData* d, bool transposed, double* x) {
+  mj_markStack(d);
+  mjtNum* given = mj_stackAllocNum(d, m->nv);
+  mju_copy(given, x, int(m->nv));
+  solve_integrator_matrix(m, d, x);
+  for_each_free_body(m, d, [&](int adr, mjtNum* A) {
+    for (int i = 0; transposed && i < 6; ++i)
+      for (int k = 0; k < i; ++k) std::swap(A[6 * i + k], A[6 * k + i]);
+    int pivot[6];
+    if (mju_factorLU6(A, pivot)) mju_solveLU6(x + adr, A, given + adr, pivot);
+  });
+  mj_freeStack(d);
 }
 
 void integrate(const mjModel* m, mjData* d) {

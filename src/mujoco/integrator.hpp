@@ -36,6 +36,9 @@ bool integrator_matrix(const mjModel* m, mjData* d, double* M_hat, MassFactor& f
 /// x <- M̂⁻¹ x. Needs `integrator_matrix` at this state.
 void solve_integrator_matrix(const mjModel* m, const mjData* d, double* x);
 
+/// x <- A⁻¹ x, or `transposed` A⁻ᵀ x. Needs `integrator_matrix` at this state.
+void solve_smooth_matrix(const mjModel* m, mjData* d, bool transposed, double* x);
+
 /// Advances the state by MuJoCo's integrator so that qfrc_constraint acts through M̂. Needs
 /// `integrator_matrix` at this state, qfrc_constraint and qacc; does not change either.
 void integrate(const mjModel* m, mjData* d);

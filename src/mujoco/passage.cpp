@@ -177,8 +177,7 @@ void fail(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
 }
 
 void last_part(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
-  if (!p.failed && sim.rigid()) finish_velocities(sim, m, d, p);
-  if (!p.failed && sim.rigid()) keep_gaps(sim, m, d, p);
+  finish_solution(sim, m, d, p);
   if (!p.failed) write_solution(sim, m, d, p);
   if (p.failed) return fail(sim, m, d, p);
   PhaseTimer timer(p);
@@ -218,6 +217,20 @@ void step_by_mujoco(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
 }
 
 }  // namespace
+
+void begin_passage(const Impl& sim, Passage& p, int env) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  p.env = env;
+  p.failed = p.misfit = false;
+  p.verdict = {};
+  if (sim.options.mujoco_law) p.verdict.residual = kUnknown;
+  if (sim.options.position_iterations == 0) p.verdict.penetration = kUnknown;
+}
+
+void finish_solution(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  if (!p.failed && sim.rigid()) finish_velocities(sim, m, d, p);
+  if (!p.failed && sim.rigid()) keep_gaps(sim, m, d, p);
+}
 
 void run_part(Impl& sim, const mjModel* m, mjData* d, Passage& p, int k) {
   if (k == sim.solves())

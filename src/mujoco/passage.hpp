@@ -4,6 +4,9 @@
 
 namespace stickslip::mujoco {
 
+/// For a step of `env`.
+void begin_passage(const BatchSim::Impl& sim, Passage& p, int env);
+
 // A step is divided at its solves: part k, 0 <= k <= sim.solves(), completes solve k - 1 and poses
 // solve k. On the CPU it includes the solve.
 //
@@ -11,6 +14,9 @@ namespace stickslip::mujoco {
 // errors leave them by longjmp. If the problem is larger than the buffers, `misfit` is set and
 // nothing is done.
 void run_part(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p, int k);
+
+/// After the first solve of a step: the other solves of the rigid laws. Does not advance d.
+void finish_solution(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p);
 
 /// Poses the solve again that did not fit the buffers.
 void resume_part(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p);

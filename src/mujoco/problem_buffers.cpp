@@ -233,6 +233,29 @@ void ProblemBuffers::measure(int env) {
   *result.residual = measures.residual;
 }
 
+void ProblemBuffers::vjp(int env, const LossBatch<double>& loss,
+                         const GradientBatch<double>& gradient) {
+  const BorrowedWorkspace borrowed(*this);
+  const auto result = only(results_->view(), env);
+  solve_vjp(only(problems_->view(), env),
+            {{result.impulse.data, result.impulse.stride}, result.status}, loss, gradient, options_,
+            borrowed.workspace());
+}
+
+void ProblemBuffers::jvp(int env, const ChangeBatch<double>& change,
+                         const SolutionChange<double>& to) {
+  const BorrowedWorkspace borrowed(*this);
+  const auto result = only(results_->view(), env);
+  solve_jvp(only(problems_->view(), env),
+            {{result.impulse.data, result.impulse.stride}, result.status}, change, to, options_,
+            borrowed.workspace());
+}
+
+void ProblemBuffers::require_derivatives() {
+  const auto nothing = only(problems_->view(), 0, 0);
+  solve_vjp<double>(nothing, {}, {}, {}, options_, workspaces_[0]);
+}
+
 void ProblemBuffers::form_missing_delassus(int env) {
   if (in_velocities(env)) form_delassus(env, BorrowedWorkspace(*this).workspace());
 }

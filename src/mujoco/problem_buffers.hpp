@@ -11,6 +11,7 @@
 #include "src/mujoco/gather.hpp"
 #include "stickslip/cuda.hpp"
 #include "stickslip/delassus.hpp"
+#include "stickslip/gradient.hpp"
 #include "stickslip/host_batch.hpp"
 #include "stickslip/solve.hpp"
 #include "stickslip/sparse_mechanism.hpp"
@@ -45,6 +46,12 @@ class ProblemBuffers {
   void solve(int env);
   /// The residual of the impulses in the results, from any source.
   void measure(int env);
+  /// Derivatives of the solution in the results (stickslip/gradient.hpp); arrays of one
+  /// environment.
+  void vjp(int env, const LossBatch<double>& loss, const GradientBatch<double>& gradient);
+  void jvp(int env, const ChangeBatch<double>& change, const SolutionChange<double>& result);
+  /// Throws std::invalid_argument for laws without derivatives.
+  void require_derivatives();
   // For one half of the environments, on the GPU: `start` copies the problems and returns. What
   // `solve` has solved in velocities is not changed.
   static constexpr int kHalves = 2;

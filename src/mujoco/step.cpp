@@ -16,17 +16,8 @@ namespace {
 
 using Impl = BatchSim::Impl;
 
-void begin(Passage& p, const Impl& sim, int env) {
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  p.env = env;
-  p.failed = p.misfit = false;
-  p.verdict = {};
-  if (sim.options.mujoco_law) p.verdict.residual = kUnknown;
-  if (sim.options.position_iterations == 0) p.verdict.penetration = kUnknown;
-}
-
 void begin_step(Impl& sim, const mjModel* m, mjData* d, Passage& p, int env) {
-  begin(p, sim, env);
+  begin_passage(sim, p, env);
   mj_getState(m, d, sim.begin_state(env), mjSTATE_INTEGRATION);
   sim.memory.begin(m, d, sim.begin_state(env));
 }
@@ -133,7 +124,7 @@ void visit_environment(const mjModel* m, mjData* d, int env, void* arg) {
   Passage& p = sim.passage(env, d);
   if (!mjb_persistent(sim.batch.get())) {
     mj_setState(m, d, sim.begin_state(env), mjSTATE_INTEGRATION);
-    begin(p, sim, env);
+    begin_passage(sim, p, env);
     run_step(sim, m, d, p);
   }
   (*visit.visitor)(m, d, p);

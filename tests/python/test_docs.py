@@ -24,6 +24,7 @@ EXAMPLES = {  # pages with examples in Python, and how many at least
     "tuning.md": 1,
     "statuses.md": 1,
     "embedding.md": 1,
+    "gradients_step.md": 2,
     "faq.md": 1,
     "tutorial.md": 2,
     "gradients.md": 3,

@@ -150,6 +150,7 @@ void bind_batch_sim(nb::module_& m) {
   m.def("compile_model", &compile_model, "file"_a, "text"_a);
   nb::class_<BatchSim> sim(m, "BatchSim");
   bind_results(sim);
+  bind_gradients(sim);
   sim.def("__init__", &create, "model"_a, "fixes_memory"_a, nb::kw_only(), "num_envs"_a,
           "mujoco_law"_a, "options"_a, "threads"_a, "cuda"_a, "integrator"_a, "restitution"_a,
           "v_rest"_a, "v_max"_a, "compliance"_a, "contact_margin"_a, "warm_start"_a,

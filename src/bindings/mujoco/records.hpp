@@ -20,6 +20,9 @@ nb::object view(const T* data, std::initializer_list<std::size_t> shape, nb::han
       nb::ndarray<nb::numpy, T>(const_cast<T*>(data ? data : &nothing), shape, owner, strides));
 }
 
+/// step_vjp, step_jvp.
+void bind_gradients(nb::class_<mujoco::BatchSim>& sim);
+
 nb::list contacts(const mujoco::BatchSim& sim, int env);
 nb::dict problem(const mujoco::BatchSim& sim, int env);
 nb::dict timings(const mujoco::BatchSim& sim);

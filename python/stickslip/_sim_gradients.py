@@ -1,0 +1,162 @@
+"""Derivatives of a simulation's steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from stickslip import _arrays as check
+from stickslip._core import GradientStatus
+from stickslip._sim_views import SimViews
+from stickslip._types import Flags, Float64, Int32
+from stickslip.derivative import Derivative
+
+_INPUTS = ("ctrl", "qvel", "qpos")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StateDerivative(Derivative):
+    """Common base. `status` is that of the derivatives by ctrl and qvel; see `qpos_status`."""
+
+    #: (N,) int32: that of the derivatives by qpos. `kink` also where a contact of the rigid laws
+    #: rests: its gap is 0, and the derivative is that of a gap which closes in the step
+    qpos_status: Int32
+
+    @property
+    def qpos_ok(self) -> Flags:
+        """(N,) bool: the derivatives by qpos are valid."""
+        return self.qpos_status == GradientStatus.valid
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StateGradient(StateDerivative):
+    """dL/d(what a step starts from); None: not asked for."""
+
+    ctrl: Float64 | None  #: (N, nu)
+    qvel: Float64 | None  #: (N, nv)
+    qpos: Float64 | None  #: (N, nv) in the tangent space of qpos
+    varied: dict[str, Float64]  #: by fields of `vary`, in the shape given there
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StateChange(StateDerivative):
+    """The change of the state after a step."""
+
+    qpos: Float64  #: (N, nv) in the tangent space of qpos
+    qvel: Float64  #: (N, nv)
+
+
+class SimGradients(SimViews):
+    def step_vjp(
+        self,
+        qpos: ArrayLike | None = None,
+        qvel: ArrayLike | None = None,
+        *,
+        state: ArrayLike | None = None,
+        wrt: Sequence[str] = _INPUTS,
+    ) -> StateGradient:
+        """dL/d(ctrl, qvel, qpos) of the last time step, for a loss L of the state after it.
+
+        The step is made again from the state in which it began, and its contact problem is
+        differentiated by the implicit function theorem (docs/gradients_step.md). The simulation
+        does not change. The derivatives are those of one time step: the last of several substeps.
+
+        Args:
+            qpos, qvel: (N, nv) dL/d(qpos, qvel) after the step; default 0. That by qpos is in its
+                tangent space, as mj_differentiatePos gives differences: for free joints in
+                the world's frame (position, m) and in the body's frame (rotation, rad).
+            state: (N, nstate) another state to step from: a copy of `sim.state`, made after the
+                controls were written to `sim.ctrl`. So a whole roll-out can be differentiated.
+            wrt: by what: of "ctrl", "qvel", "qpos", and the fields "geom_friction", "body_mass",
+                "body_inertia", if `vary` has set them. "qpos" and the fields take longest.
+
+        Environments whose step was not solved, or whose recovery of an overlap was cut, have the
+        status `unsolved` and zeros. So have those whose loss is not finite.
+
+        Raises:
+            ValueError: for wrong shapes; where steps have no derivatives (law "mujoco", other
+                integrators than euler and implicitfast, restitution, position_iterations, backend
+                "cuda", plugins); without `state` before the first step and after `vary`.
+        """
+        names = self._inputs(wrt)
+        loss = [self._table(name, value, self.qvel.shape[1])
+                for name, value in (("qpos", qpos), ("qvel", qvel))]  # fmt: skip
+        n = self.num_envs
+        out: dict[str, Any] = dict.fromkeys(_INPUTS)
+        out |= {name: np.zeros((n, self._size(name))) for name in names if name in _INPUTS}
+        varied = {name: np.zeros((n, self._size(name))) for name in names if name not in _INPUTS}
+        report = self._report()
+        self._core.step_vjp(
+            self._state(state), *loss, *out.values(), list(varied.items()), *report.values()
+        )
+        shaped = {name: self._varied_shape(name, values) for name, values in varied.items()}
+        return StateGradient(**report, **out, varied=shaped)
+
+    def step_jvp(
+        self,
+        qpos: ArrayLike | None = None,
+        qvel: ArrayLike | None = None,
+        ctrl: ArrayLike | None = None,
+        *,
+        varied: Mapping[str, ArrayLike] | None = None,
+        state: ArrayLike | None = None,
+    ) -> StateChange:
+        """The change of the state after the last time step with what it started from.
+
+        Args:
+            qpos, qvel, ctrl: (N, nv), (N, nv), (N, nu) the change; default 0. That of qpos is in
+                its tangent space.
+            varied: the change of fields of `vary`, by name, in the shape given there.
+            state: as in `step_vjp`, like the errors and what is not differentiated.
+        """
+        change = [self._table(name, value, self._size(name))
+                  for name, value in (("ctrl", ctrl), ("qvel", qvel), ("qpos", qpos))]  # fmt: skip
+        fields = dict(varied or {})
+        self._inputs(tuple(fields), known=())
+        tables = [
+            (name, self._table(name, np.reshape(value, (self.num_envs, -1)), self._size(name)))
+            for name, value in fields.items()
+        ]
+        to = [np.zeros_like(self.qvel) for _ in range(2)]
+        report = self._report()
+        self._core.step_jvp(self._state(state), *change, tables, *to, *report.values())
+        return StateChange(qpos=to[0], qvel=to[1], **report)
+
+    def _inputs(self, wrt: Any, known: tuple[str, ...] = _INPUTS) -> tuple[str, ...]:
+        names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+        for name in names:
+            if name not in known:
+                self._core.size_of_differentiable(name)  # raises
+        return names
+
+    def _size(self, name: str) -> int:
+        if name in ("qvel", "qpos"):
+            return self.qvel.shape[1]
+        return self.ctrl.shape[1] if name == "ctrl" else self._core.size_of_differentiable(name)
+
+    def _table(self, name: str, value: Any, size: int) -> Float64 | None:
+        if value is None:
+            return None
+        array = np.ascontiguousarray(check.float64(name, value))
+        check.require_shape(name, array, (self.num_envs, size))
+        return array
+
+    def _state(self, state: Any) -> Float64 | None:
+        return self._table("state", state, self.state.shape[1])
+
+    def _report(self) -> dict[str, Any]:
+        n = self.num_envs
+        return {
+            "status": np.zeros(n, np.int32),
+            "margin": np.zeros(n),
+            "lost": np.zeros(n),
+            "qpos_status": np.zeros(n, np.int32),
+        }
+
+    def _varied_shape(self, name: str, values: Float64) -> Float64:
+        trailing = {"geom_friction": (-1, 3), "body_inertia": (-1, 3)}.get(name, (-1,))
+        return values.reshape(self.num_envs, *trailing)

@@ -1,0 +1,142 @@
+// Nothing here has a destructor, because MuJoCo's errors jump over it.
+#include "src/mujoco/step_differences.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/mujoco/passage.hpp"
+#include "src/mujoco/stages.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+using Impl = BatchSim::Impl;
+
+// Rounding is 1e-16 / step, truncation step² times a third derivative. Forces do not have one in
+// ctrl, and hardly in qvel.
+constexpr double kPositionStep = 1e-6, kOtherStep = 1e-5;
+
+// The step from the point to one side; 0 where the input would leave its range.
+double amount(const mjModel* m, const StepPoint& point, const Input& input, double sign) {
+  if (input.kind == Input::qpos) return kPositionStep;
+  if (input.kind == Input::qvel) return kOtherStep;
+  if (input.kind == Input::field) {  // of numbers >= 0
+    const double now = point.changed.value(*input.which, input.i);
+    const double step = kPositionStep * std::max(now, 1e-3);
+    return sign > 0 || now > step ? step : 0.0;
+  }
+  const bool limited =
+      m->actuator_ctrllimited[input.i] && !(m->opt.disableflags & mjDSBL_CLAMPCTRL);
+  const double *range = m->actuator_ctrlrange + 2 * input.i, now = point.ctrl[input.i];
+  const double there = now + sign * kOtherStep;
+  const bool inside = std::min(now, there) >= range[0] && std::max(now, there) <= range[1];
+  return limited && !inside ? 0.0 : kOtherStep;
+}
+
+// Moves an input by `by` from the point, and computes what depends on it. Returns the model there.
+const mjModel* go_to(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
+                     const Input& input, double by) {
+  if (input.kind == Input::ctrl) {
+    d->ctrl[input.i] = point.ctrl[input.i] + by;
+    mj_fwdActuation(m, d);
+    mj_fwdAcceleration(m, d);
+  } else if (input.kind == Input::qvel) {
+    d->qvel[input.i] = point.qvel[input.i] + by;
+    forward_velocities(m, d, false);
+  } else if (input.kind == Input::qpos) {
+    point.direction.assign(m->nv, 0.0);
+    point.direction[input.i] = 1.0;
+    mju_copy(d->qpos, point.qpos.data(), int(m->nq));
+    mj_integratePos(m, d->qpos, point.direction.data(), by);
+    forward_to_solver(sim, m, d, p, false);
+  } else {
+    const double now = point.changed.value(*input.which, input.i);
+    point.changed.set(*input.which, input.i, now + by, d);
+    mj_setState(m, d, point.state, mjSTATE_INTEGRATION);
+    m = point.changed.get();
+    forward_to_solver(sim, m, d, p, false);
+    point.changed.set(*input.which, input.i, now, nullptr);
+  }
+  return m;
+}
+
+bool values_at(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
+               const Input& input, double by, StepValues SolveDerivative::*side) {
+  const mjModel* there = go_to(sim, m, d, p, point, input, by);
+  const bool moved = input.kind == Input::qpos || input.kind == Input::field;
+  if (moved && !find_rows(d, point.keys, point.scratch)) return false;
+  bool good = true;
+  point.for_solves([&](SolveDerivative& solve) {
+    good = good && evaluate(sim, there, d, p, point.keys, solve.known, point.scratch, solve.*side);
+  });
+  return good;
+}
+
+void leave(const StepPoint& point, mjData* d, const Input& input) {
+  if (input.kind == Input::ctrl) d->ctrl[input.i] = point.ctrl[input.i];
+  if (input.kind == Input::qvel) d->qvel[input.i] = point.qvel[input.i];
+  if (input.kind == Input::qpos) std::copy(point.qpos.begin(), point.qpos.end(), d->qpos);
+}
+
+// change = (plus - minus) / span of one of the arrays. Whether it is smooth: a kink or a jump
+// between the sides shows in the second difference.
+bool subtract(const std::vector<double>& plus, const std::vector<double>& base,
+              const std::vector<double>& minus, double span, std::vector<double>& change) {
+  constexpr double kShare = 1e-2, kRounding = 1e-3;
+  double first = 0, second = 0, size = 1;
+  change.resize(base.size());
+  for (std::size_t k = 0; k < base.size(); ++k) {
+    change[k] = (plus[k] - minus[k]) / span;
+    first = std::max(first, std::abs(plus[k] - minus[k]));
+    second = std::max(second, std::abs(plus[k] - 2 * base[k] + minus[k]));
+    size = std::max(size, std::abs(base[k]));
+  }
+  return second <= kShare * first + kRounding * span * size;
+}
+
+bool subtract(SolveDerivative& solve, bool has_plus, bool has_minus, double span) {
+  const StepValues& base = solve.base;
+  const StepValues& plus = has_plus ? solve.plus : base;
+  const StepValues& minus = has_minus ? solve.minus : base;
+  StepValues& to = solve.change;
+  const bool smooth = subtract(plus.velocity, base.velocity, minus.velocity, span, to.velocity) &
+                      subtract(plus.rows, base.rows, minus.rows, span, to.rows);
+  subtract(plus.mu, base.mu, minus.mu, span, to.mu);
+  subtract(plus.hi, base.hi, minus.hi, span, to.hi);
+  return smooth;
+}
+
+}  // namespace
+
+Smoothness difference(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
+                      const Input& input) {
+  const double ahead = amount(m, point, input, 1), behind = amount(m, point, input, -1);
+  const bool has_plus =
+      ahead > 0 && values_at(sim, m, d, p, point, input, ahead, &SolveDerivative::plus);
+  const bool has_minus =
+      behind > 0 && values_at(sim, m, d, p, point, input, -behind, &SolveDerivative::minus);
+  leave(point, d, input);
+  const double span = (has_plus ? ahead : 0) + (has_minus ? behind : 0);
+  bool smooth = true;
+  point.for_solves([&](SolveDerivative& solve) {
+    smooth = subtract(solve, has_plus, has_minus, span > 0 ? span : 1.0) && smooth;
+  });
+  const bool lacks_rows = (ahead > 0 && !has_plus) || (behind > 0 && !has_minus);
+  if (lacks_rows) return span > 0 ? Smoothness::kink : Smoothness::unknown;
+  return smooth || !has_plus || !has_minus ? Smoothness::smooth : Smoothness::kink;
+}
+
+void take_point(const mjModel* m, const mjData* d, StepPoint& point) {
+  point.ctrl.assign(d->ctrl, d->ctrl + m->nu);
+  point.qvel.assign(d->qvel, d->qvel + m->nv);
+  point.qpos.assign(d->qpos, d->qpos + m->nq);
+}
+
+void return_to_point(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point) {
+  mj_setState(m, d, point.state, mjSTATE_INTEGRATION);
+  forward_to_solver(sim, m, d, p, false);
+  find_rows(d, point.keys, point.scratch);
+  evaluate(sim, m, d, p, point.keys, point.velocities.known, point.scratch, point.velocities.base);
+}
+
+}  // namespace stickslip::mujoco

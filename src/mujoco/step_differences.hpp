@@ -1,0 +1,65 @@
+// How the values of a known step (step_values.hpp) change with its inputs, by central differences
+// of MuJoCo's stages. No solve is repeated.
+#pragma once
+#include <vector>
+
+#include "src/mujoco/step_fields.hpp"
+#include "src/mujoco/step_values.hpp"
+
+namespace stickslip::mujoco {
+
+struct Input {
+  enum Kind { ctrl, qvel, qpos, field } kind;
+  int i;                              ///< which number of it
+  const ModelField* which = nullptr;  ///< of the kind `field`
+};
+
+/// A solve of the step and its derivatives.
+struct SolveDerivative {
+  KnownSolution known;
+  StepValues base, plus, minus;
+  StepValues change;                           ///< the latest derivative, per unit of the input
+  std::vector<double> loss, beta, mu, lo, hi;  ///< step_vjp: dL/dv⁺; dL/db and so on
+  std::vector<double> velocity, rows;          ///< step_jvp: dv⁺; the change of the rows
+};
+
+/// A step that is differentiated, and the memory of one thread for it.
+struct StepPoint {
+  const double* state;
+  std::vector<RowKey> keys;
+  /// The second one exists if the step recovers penetration: then it moves the positions.
+  SolveDerivative velocities, positions;
+  bool recovers;
+  ValueScratch scratch;
+  ChangedModel changed;
+  std::vector<double> ctrl, qvel, qpos, direction;
+
+  template <class F>
+  void for_solves(F&& f) {
+    f(velocities);
+    if (recovers) f(positions);
+  }
+  /// The solve whose velocities move the positions.
+  SolveDerivative& mover() { return recovers ? positions : velocities; }
+};
+
+/// Whether the values are smooth at a point.
+enum class Smoothness {
+  smooth,
+  kink,    ///< a kink or a jump, as of a limited force: a one-sided or mean derivative
+  unknown  ///< a row of the problem is missing on both sides
+};
+
+/// Writes `change` of all solves. Call it for all of ctrl first, then qvel, qpos, fields: stages of
+/// MuJoCo are computed again only if they depend on the input.
+Smoothness difference(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p,
+                      StepPoint& point, const Input& input);
+
+/// Takes the state of d, which has all stages of MuJoCo.
+void take_point(const mjModel* m, const mjData* d, StepPoint& point);
+
+/// Back to it, with all stages and the integrator's matrix.
+void return_to_point(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p,
+                     StepPoint& point);
+
+}  // namespace stickslip::mujoco
