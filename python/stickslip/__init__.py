@@ -9,6 +9,7 @@ from stickslip._core import GradientStatus, Law, LcpMethod, Precision, Solver, S
 from stickslip._core import version as _version
 from stickslip.bound import BoundGradient, BoundResult, BoundSolver
 from stickslip.contact import SolveOptions, solve
+from stickslip.derivative import Change, Gradient, StepGradient
 from stickslip.engine import EngineMechanism
 from stickslip.formulation import (
     ContactLcp,
@@ -18,7 +19,7 @@ from stickslip.formulation import (
     standard_form,
     stewart_trinkle,
 )
-from stickslip.gradient import Change, Gradient, StepGradient, jvp, step_vjp, vjp
+from stickslip.gradient import jvp, step_vjp, vjp
 from stickslip.lcp import LcpOptions, LcpSolution, solve_lcp
 from stickslip.measuring import certificate_holds, residual
 from stickslip.mechanism import apply_impulse, delassus

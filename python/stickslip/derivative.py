@@ -34,7 +34,8 @@ class Derivative:
     def one(self) -> Self:
         """The only environment's results without the environment axis."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return type(self)(**{k: None if v is None else v[0] for k, v in values.items()})
+        first: dict[str, Any] = {k: None if v is None else v[0] for k, v in values.items()}
+        return type(self)(**first)
 
     def __repr__(self) -> str:
         if np.ndim(self.status) == 0:

@@ -47,16 +47,8 @@ def vjp(
     out = _outputs(problem)
     report = _report(num_envs)
     if num_envs:
-        _core.solve_vjp(
-            *problem.arrays,
-            impulses,
-            status,
-            given,
-            *loss,
-            *out.values(),
-            *report.values(),
-            threads,
-        )
+        arguments: list[Any] = [impulses, status, given, *loss, *out.values(), *report.values()]
+        _core.solve_vjp(*[*problem.arrays, *arguments, threads])
     gradient = Gradient(**_results(problem, out, report, mu), impulse=impulses)
     return gradient if problem.batched else gradient.one()
 
@@ -100,9 +92,8 @@ def jvp(
     out = [np.zeros((num_envs, n), problem.W.dtype) for _ in range(2)]
     report = _report(num_envs)
     if num_envs:
-        _core.solve_jvp(
-            *problem.arrays, impulses, status, given, *change, *out, *report.values(), threads
-        )
+        arguments: list[Any] = [impulses, status, given, *change, *out, *report.values()]
+        _core.solve_jvp(*[*problem.arrays, *arguments, threads])
     result = Change(impulse=out[0], velocity=out[1], **_verdict(report))
     return result if problem.batched else result.one()
 
@@ -134,8 +125,8 @@ def step_vjp(
     """
     M, J, _, batched = mechanism_arrays(M, J, None)
     num_envs, n, nv = J.shape
-    shape = np.empty((num_envs, n, n) if batched else (n, n), M.dtype)  # its numbers are not read
-    problem, given, threads = _arguments(shape, b, mu, others)
+    W = np.empty((num_envs, n, n) if batched else (n, n), M.dtype)  # its numbers are not read
+    problem, given, threads = _arguments(W, b, mu, others)
     impulses, status = _solved(problem, solution)
     free, loss_v = (_velocities(name, value, M, num_envs, nv, batched)
                     for name, value in (("v_free", v_free), ("v_next", v_next)))  # fmt: skip
@@ -152,11 +143,10 @@ def step_vjp(
     }
     report = _report(num_envs)
     if num_envs:
-        arrays = [a for i, a in enumerate(problem.arrays) if i != 2]  # without W
-        _core.step_vjp(
-            M, J, free, *arrays, impulses, status, given, loss_v, *loss, *out.values(),
-            *through.values(), *report.values(), threads,
-        )  # fmt: skip
+        shape, dims, _, *vectors = problem.arrays
+        arguments: list[Any] = [M, J, free, shape, dims, *vectors, impulses, status, given]
+        written = [*out.values(), *through.values(), *report.values()]
+        _core.step_vjp(*[*arguments, loss_v, *loss, *written, threads])
     gradient = StepGradient(**_results(problem, out, report, mu), impulse=impulses, **through)
     return gradient if problem.batched else gradient.one()
 

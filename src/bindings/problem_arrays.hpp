@@ -14,19 +14,18 @@ struct ProblemArrays {
   Array<const In, 3> W;
   Array<const In, 2> b, mu, R, lo, hi, warm_start;
 
-  std::size_t num_envs() const { return b.shape(0); }
-  std::size_t rows() const { return b.shape(1); }
+  std::size_t num_envs() const { return W.is_valid() ? W.shape(0) : b.shape(0); }
+  std::size_t rows() const { return W.is_valid() ? W.shape(1) : b.shape(1); }
 
-  /// The view; throws std::invalid_argument if an array does not have the size that b's implies.
+  /// The view; throws std::invalid_argument if an array does not have the size that W's, or b's, implies.
   ProblemBatch<In> view() const {
     ProblemBatch<In> p;
-    p.num_envs = size32("b", num_envs());
-    p.max_rows = size32("b", rows());
+    p.num_envs = size32("W", num_envs());
+    p.max_rows = size32("W", rows());
     p.max_contacts = size32("dims", dims.shape(1));
     p.shape = shape_slots();
     p.dims = slots("dims", dims, num_envs());
     if (W.is_valid()) {
-      require_size("W", W, 1, rows());
       require_size("W", W, 2, rows());
       p.W = matrix_slots("W", W, num_envs(), p.ld_W);
     }
