@@ -27,9 +27,10 @@ SS_PART void vjp_in_scratch(const ProblemBatch<double>& batch, const ResultBatch
     if (scratch.scaled.n != p.n) scale_problem(g, p, o.law, scratch.scaled);
     Arena arena = scratch.stage;
     const GradientScratch work(arena, batch.max_rows);
-    const StepScratch<double>* no_step = nullptr;
+    const StepScratch<double> no_step(Arena(nullptr), 0, 0);
     differentiate_solved(g, p, scratch.scaled, static_cast<const double*>(r),
-                         MechanismStep<double>{}, loss, out, o, env, batch.max_rows, work, no_step);
+                         MechanismStep<double>{}, loss, out, o, env, batch.max_rows, work, false,
+                         no_step);
   } else {
     refuse_gradient(g, batch, 0, out, o, env, scratch.view);
   }

@@ -137,23 +137,25 @@ SS_HD void refuse_gradient(const G& g, const ProblemBatch<In>& batch, int nv,
   report_gradient(g, out.contacts.report, env, p, o, false, 0.0, 1.0);
 }
 
-/// The derivatives of a problem that is opened and scaled; `through`: of a step, or null.
+/// The derivatives of a problem that is opened and scaled, and, if `is_step`, of the step that it
+/// belongs to.
 template <class G, class In>
 SS_HD void differentiate_solved(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
                                 const In* r, const MechanismStep<In>& step,
                                 const StepLoss<In>& loss, const StepGradient<In>& out,
                                 const SolveOptions& o, std::int64_t env, int max_rows,
-                                const GradientScratch& w, const StepScratch<In>* through) {
+                                const GradientScratch& w, bool is_step,
+                                const StepScratch<In>& through) {
   const double margin = differentiate_rows(g, p, s, r, w.rows);
   const LossBatch<In>& contacts = loss.contacts;
   const bool usable =
       load(g, p.n, slot(contacts.impulse, env), w.g_r) &&
       load(g, p.n, slot(contacts.velocity, env), w.g_u) &&
-      (through == nullptr || add_velocity_loss(g, p.n, step, loss.v_next, env, *through, w.g_r));
+      (!is_step || add_velocity_loss(g, p.n, step, loss.v_next, env, through, w.g_r));
   const double lost = usable ? solve_adjoint(g, p, s, contacts.velocity.data != nullptr, w) : 1.0;
   if (lost < 1.0) {
     write_gradient(g, p, s, w, r, out.contacts, env, max_rows);
-    if (through != nullptr) write_step_gradient(g, p.n, step, r, loss, out, env, *through, w.beta);
+    if (is_step) write_step_gradient(g, p.n, step, r, loss, out, env, through, w.beta);
   } else {
     clear_gradient(g, p, step.mechanism.nv, max_rows, out, env);
   }
@@ -170,7 +172,7 @@ SS_HD void vjp_env(const G& g, const ProblemBatch<In>& batch, const MechanismSte
   g.for_each(batch.max_rows, [&](int i) { b[i] = In(0); });
   if (open_solution(g, batch, step, solution, o, env, e)) {
     differentiate_solved(g, *e.problem, e.scaled, slot(solution.impulse, env), step, loss, out, o,
-                         env, batch.max_rows, e.work, e.W == nullptr ? nullptr : &e.step);
+                         env, batch.max_rows, e.work, e.W != nullptr, e.step);
   } else {
     refuse_gradient(g, batch, step.mechanism.nv, out, o, env, e.view);
   }
