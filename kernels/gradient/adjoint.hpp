@@ -11,6 +11,7 @@
 //   dL/d(bound_i) = (g_r + (W + R)^T beta)_i of a row at its bound.
 #pragma once
 #include "kernels/gradient/filtered_solve.hpp"
+#include "kernels/gradient/narrowed.hpp"
 #include "stickslip/gradient.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
@@ -94,19 +95,19 @@ SS_HD void write_gradient(const G& g, const EnvProblem<In>& p, const Scaled<doub
   In *b = slot(out.b, env), *W = slot(out.W, env), *R = slot(out.R, env);
   In *mu = slot(out.mu, env), *lo = slot(out.lo, env), *hi = slot(out.hi, env);
   g.for_each(p.n, [&](int i) {
-    b[i] = In(w.beta[i]);
-    if (R != nullptr) R[i] = In(w.beta[i] * double(r[i]));
+    b[i] = narrowed<In>(w.beta[i]);
+    if (R != nullptr) R[i] = narrowed<In>(w.beta[i] * double(r[i]));
   });
   if (W != nullptr) {
     const int ld = out.ld_W > 0 ? out.ld_W : max_rows;
     g.for_each_2d(p.n, p.n, [&](int i, int j) {
-      W[std::int64_t(i) * ld + j] = In(w.beta[i] * double(r[j]));
+      W[std::int64_t(i) * ld + j] = narrowed<In>(w.beta[i] * double(r[j]));
     });
   }
   if (mu != nullptr) {
     g.for_each(p.n_contacts, [&](int k) {
       for (int i = p.block[k] + 1; i < p.block[k + 1]; ++i) {
-        mu[i - s.scalars - k - 1] = In(friction_gradient(p, s, w, k, i));
+        mu[i - s.scalars - k - 1] = narrowed<In>(friction_gradient(p, s, w, k, i));
       }
     });
   }
@@ -116,8 +117,8 @@ SS_HD void write_gradient(const G& g, const EnvProblem<In>& p, const Scaled<doub
     const double bound = bound_gradient(p, w, i), z = w.rows.z[i];
     // A row with equal bounds moves with both.
     const double low = s.lo[i] == s.hi[i] ? 0.5 : z - s.lo[i] < s.hi[i] - z ? 1.0 : 0.0;
-    if (lo != nullptr) lo[box] = In(bound * low);
-    if (hi != nullptr) hi[box] = In(bound * (1.0 - low));
+    if (lo != nullptr) lo[box] = narrowed<In>(bound * low);
+    if (hi != nullptr) hi[box] = narrowed<In>(bound * (1.0 - low));
   });
 }
 

@@ -50,9 +50,11 @@ SS_HD double differentiate_row(const EnvProblem<In>& p, const Scaled<double>& s,
   return min(abs(y - lo), abs(y - hi)) * stiffness * (s.d[i] / s.q);
 }
 
-/// State and rows of contact k; returns its margin, m/s.
+/// State and rows of contact k; returns its margin, m/s. 0 if it only seems to stick: where a
+/// coefficient of friction is tiny, the residual weighs that row's velocity with it, so that a
+/// solution may have a velocity there that is not `near` 0.
 template <int dim, class In>
-SS_HD double differentiate_contact(const EnvProblem<In>& p, const Scaled<double>& s,
+SS_HD double differentiate_contact(const EnvProblem<In>& p, const Scaled<double>& s, double near,
                                    const SolutionRows& rows, int k) {
   const int a = s.block[k], at = a * SolutionRows::kStride;
   const double stiffness = p.inverse_rho[s.scalars + k], unit = s.d[a];
@@ -69,18 +71,21 @@ SS_HD double differentiate_contact(const EnvProblem<In>& p, const Scaled<double>
   with_law(s.law, [&](auto its) {
     if constexpr (has_derivative<decltype(its)>) result = its.differentiate(block);
   });
+  bool slips = false;
   for (int j = 0; j < dim; ++j) {
+    slips = slips || abs(block.u[j]) > near * block.d[j] * s.q;
     const bool fixed = result.state == Contact::open || !block.is_free(j);
     rows.state[a + j] = fixed ? kFixed : result.state == Contact::slide ? k : kResting;
   }
+  if (result.state == Contact::stick && slips) return 0.0;
   return result.margin * stiffness * (unit / s.q);
 }
 
 /// Linearises every row at the impulse r. Returns the least margin, m/s; infinite without
-/// inequalities.
+/// inequalities. `near`: velocities below count as 0.
 template <class G, class In>
 SS_HD double differentiate_rows(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
-                                const In* r, const SolutionRows& rows) {
+                                double near, const In* r, const SolutionRows& rows) {
   scale_impulse(g, s, r, rows.z);
   scaled_velocity(g, s, rows.z, rows.u);
   const int items = s.scalars + s.n_contacts;
@@ -90,8 +95,9 @@ SS_HD double differentiate_rows(const G& g, const EnvProblem<In>& p, const Scale
       return;
     }
     const int k = item - s.scalars;
-    with_dim(s.dim(k),
-             [&](auto dim) { rows.margin[item] = differentiate_contact<dim()>(p, s, rows, k); });
+    with_dim(s.dim(k), [&](auto dim) {
+      rows.margin[item] = differentiate_contact<dim()>(p, s, near, rows, k);
+    });
   });
   double least = Limits<double>::infinity;
   for (int item = 0; item < items; ++item) least = min(least, rows.margin[item]);

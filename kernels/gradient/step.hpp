@@ -5,6 +5,7 @@
 //   dL/dv_free = M w,   dL/dJ = beta v^T + r w^T,   dL/dM = -w (v - v_free)^T, its symmetric part
 #pragma once
 #include "kernels/delassus/delassus.hpp"
+#include "kernels/gradient/narrowed.hpp"
 #include "stickslip/gradient.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
@@ -88,7 +89,8 @@ SS_HD void write_step_gradient(const G& g, int n, const MechanismStep<In>& step,
   if (J != nullptr) {
     g.for_each_2d(n, nv, [&](int i, int k) {
       const double next = double(v[k]) + double(w.change[k]);
-      J[std::int64_t(i) * nv + k] = In(fma(beta[i], next, double(r[i]) * double(w.adjoint[k])));
+      J[std::int64_t(i) * nv + k] =
+          narrowed<In>(fma(beta[i], next, double(r[i]) * double(w.adjoint[k])));
     });
   }
 }

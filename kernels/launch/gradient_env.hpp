@@ -81,16 +81,20 @@ SS_HD bool load(const G& g, int n, const In* given, double* loaded) {
 inline constexpr double kMostLost = 1e-6;        ///< above, the solution is not unique
 inline constexpr double kKinkTolerances = 10.0;  ///< below, a state is about to change
 
-/// The verdict on derivatives; `usable`: whether the problem is solved and all input finite.
+/// The velocity below which a state is about to change, m/s.
 template <class G, class In>
-SS_HD void report_gradient(const G& g, const GradientReport& out, std::int64_t env,
-                           const EnvProblem<In>& p, const SolveOptions& o, bool usable,
-                           double margin, double lost) {
+SS_HD double kink_limit(const G& g, const EnvProblem<In>& p, const SolveOptions& o) {
+  const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
+  return kKinkTolerances * tolerance_of(o.atol, o.rtol, o.precision, b_max);
+}
+
+/// The verdict on derivatives; `usable`: whether the problem is solved and all input finite.
+template <class G>
+SS_HD void report_gradient(const G& g, const GradientReport& out, std::int64_t env, bool usable,
+                           double near, double margin, double lost) {
   GradientStatus status = GradientStatus::unsolved;
   if (usable) {
-    const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
-    const double near = kKinkTolerances * tolerance_of(o.atol, o.rtol, o.precision, b_max);
-    status = margin < near ? GradientStatus::kink : GradientStatus::valid;
+    status = margin <= near ? GradientStatus::kink : GradientStatus::valid;
     if (!(lost <= kMostLost)) status = GradientStatus::not_unique;
   }
   g.once([&] {
@@ -134,7 +138,7 @@ SS_HD void refuse_gradient(const G& g, const ProblemBatch<In>& batch, int nv,
   if (open_problem(g, batch, env, scratch, p, rows) == EnvStatus::solved) {
     clear_gradient(g, p, nv, batch.max_rows, out, env);
   }
-  report_gradient(g, out.contacts.report, env, p, o, false, 0.0, 1.0);
+  report_gradient(g, out.contacts.report, env, false, 0.0, 0.0, 1.0);
 }
 
 /// The derivatives of a problem that is opened and scaled, and, if `is_step`, of the step that it
@@ -146,7 +150,8 @@ SS_HD void differentiate_solved(const G& g, const EnvProblem<In>& p, const Scale
                                 const SolveOptions& o, std::int64_t env, int max_rows,
                                 const GradientScratch& w, bool is_step,
                                 const StepScratch<In>& through) {
-  const double margin = differentiate_rows(g, p, s, r, w.rows);
+  const double near = kink_limit(g, p, o);
+  const double margin = differentiate_rows(g, p, s, near, r, w.rows);
   const LossBatch<In>& contacts = loss.contacts;
   const bool usable =
       load(g, p.n, slot(contacts.impulse, env), w.g_r) &&
@@ -159,7 +164,7 @@ SS_HD void differentiate_solved(const G& g, const EnvProblem<In>& p, const Scale
   } else {
     clear_gradient(g, p, step.mechanism.nv, max_rows, out, env);
   }
-  report_gradient(g, out.contacts.report, env, p, o, usable, margin, lost);
+  report_gradient(g, out.contacts.report, env, usable, near, margin, lost);
 }
 
 /// solve_vjp and step_vjp of environment `env`.
@@ -186,10 +191,11 @@ SS_HD void jvp_env(const G& g, const ProblemBatch<In>& batch, const SolutionBatc
   const GradientScratch& w = e.work;
   const EnvProblem<In>& p = *e.problem;
   const In* r = slot(solution.impulse, env);
-  double margin = 0.0, lost = 1.0;
+  double near = 0.0, margin = 0.0, lost = 1.0;
   bool usable = open_solution(g, batch, {}, solution, o, env, e);
   if (usable) {
-    margin = differentiate_rows(g, p, e.scaled, r, w.rows);
+    near = kink_limit(g, p, o);
+    margin = differentiate_rows(g, p, e.scaled, near, r, w.rows);
     gather_change(g, p, e.scaled, r, change, env, batch.max_rows, w);
     move_rows(g, p, e.scaled, slot(change.mu, env), w);
     usable = !g.any(p.n, [&](int i) {
@@ -201,10 +207,10 @@ SS_HD void jvp_env(const G& g, const ProblemBatch<In>& batch, const SolutionBatc
   In *impulse = slot(out.impulse, env), *velocity = slot(out.velocity, env);
   const int n = lost < 1.0 ? p.n : 0;
   g.for_each(batch.max_rows, [&](int i) {
-    if (impulse != nullptr) impulse[i] = i < n ? In(w.beta[i]) : In(0);
-    if (velocity != nullptr) velocity[i] = i < n ? In(w.f[i]) : In(0);
+    if (impulse != nullptr) impulse[i] = i < n ? narrowed<In>(w.beta[i]) : In(0);
+    if (velocity != nullptr) velocity[i] = i < n ? narrowed<In>(w.f[i]) : In(0);
   });
-  report_gradient(g, out.report, env, p, o, usable, margin, lost);
+  report_gradient(g, out.report, env, usable, near, margin, lost);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

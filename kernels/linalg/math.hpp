@@ -84,11 +84,13 @@ template <>
 struct Limits<double> {
   static constexpr double infinity = __builtin_huge_val();
   static constexpr double epsilon = 2.220446049250313e-16;
+  static constexpr double largest = 1.7976931348623157e308;
 };
 template <>
 struct Limits<float> {
   static constexpr float infinity = __builtin_huge_valf();
   static constexpr float epsilon = 1.1920929e-07F;
+  static constexpr float largest = 3.4028235e38F;
 };
 
 /// Largest power of two <= x, for normal x > 0 (exponent arithmetic: exact on every machine).
