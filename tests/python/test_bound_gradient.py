@@ -122,8 +122,5 @@ def test_what_is_refused():
     mechanism = BoundSolver(M=np.eye(7), J=rng.normal(size=(2, 3, 7)), b=np.zeros((2, 3)), mu=0.5)
     with pytest.raises(NotImplementedError, match=r"expected a solver of W, got M and J.*step_vjp"):
         mechanism.vjp(impulse=np.ones((2, 3)))
-    bound._gpu = 0  # as if the arrays were there
-    with pytest.raises(
-        NotImplementedError, match="expected a solver of host memory, got arrays on a"
-    ):
-        bound.vjp(velocity=np.ones((5, 17)))
+    with pytest.raises(ValueError, match="stream: expected None because the arrays are in host"):
+        bound.vjp(velocity=np.ones((5, 17)), stream=1)
