@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "src/bindings/bound_arrays.hpp"
+#include "src/bindings/gradient_zeros.hpp"
 #include "src/bindings/workspaces.hpp"
 #include "stickslip/cuda.hpp"
 #include "stickslip/gradient.hpp"
@@ -55,6 +56,7 @@ Call vjp_on_cpu(const VjpTask<In>& task, BoundArrays held, int threads) {
   const ProblemBatch<In>& p = task.problem;
   const auto workspace = take_workspace(p.max_rows, p.max_contacts, threads);
   return [=, held = std::move(held)](cuda::Stream) {
+    clear(task.gradient, task.problem.num_envs);  // environments may have fewer rows than before
     solve_vjp(task.problem, task.solution, task.loss, task.gradient, task.options, *workspace);
   };
 }
@@ -73,6 +75,7 @@ Call vjp_on_gpu(const VjpTask<In>& task, BoundArrays held,
   }
   return [=, held = std::move(held), used = workspace](cuda::Stream stream) {
     const cuda::DeviceScope current(gpu);
+    clear(task.gradient, task.problem.num_envs, stream);
     cuda::solve_vjp(task.problem, task.solution, task.loss, task.gradient, task.options, *used,
                     stream);
   };

@@ -89,6 +89,25 @@ def test_ragged_batches_and_environments_that_are_not_solved():
     assert not gradient.b[3].any()
 
 
+def test_rows_that_are_no_longer_there_get_zeros():
+    W = np.broadcast_to(np.eye(7) + 0.1, (2, 7, 7)).copy()
+    b = np.tile([0.5, -1.0, 2.0, 0.0, -1.0, 0.1, 0.0], (2, 1))
+    counts = np.array([[0, 0, 1, 2], [0, 0, 1, 2]], np.int32)
+    bounds = np.ones(7)
+    given = {"W": W, "b": b, "mu": np.full(4, 0.5), "lo": -0.1 * bounds, "hi": bounds}
+    bound = BoundSolver(**given, dims=[3, 3], counts=counts)
+    loss = {"impulse": np.ones((2, 7)), "velocity": np.ones((2, 7))}
+    bound()
+    before = bound.vjp(**loss)
+    assert all(getattr(before, name).any(1).all() for name in ("b", "mu", "R", "lo"))
+    counts[:] = [[0, 0, 0, 1], [0, 0, -1, 1]]
+    bound()
+    after, new = bound.vjp(**loss), BoundSolver(**given, dims=[3, 3], counts=counts)
+    new()
+    expect_same(after, new.vjp(**loss))
+    assert list(after.status) == [GradientStatus.valid, GradientStatus.unsolved]
+
+
 def test_repeated_calls_do_not_allocate():
     bound = BoundSolver(**problem(num_envs=64))
     loss = np.ones((64, 17))
