@@ -260,6 +260,28 @@ def test_derivatives_of_results_that_the_caller_has(framework):
     case.expect(case.solver.vjp(**where), loss, solution)
 
 
+def test_rows_that_are_no_longer_there_get_zeros(framework):
+    W, b = np.tile(np.eye(6) + 0.1, (2, 1, 1)), np.tile([-1.0, 2.0, 0.0, -1.0, 0.5, 0.3], (2, 1))
+    given = {"W": W, "b": b, "mu": np.full(4, 0.5), "R": np.full(6, 0.1)}
+    counts, loss = np.array([[0, 0, 0, 2]] * 2, np.int32), np.ones((2, 6))
+    device = {name: framework.array(values) for name, values in given.items()}
+    place = framework.array(counts)
+    solver = BoundSolver(**device, dims=[3, 3], counts=place, stream=framework.stream())
+    where = framework.array(loss)
+    for contacts in (2, 1):
+        counts[0, 3] = contacts
+        framework.fill(place, counts)
+        solver()
+        gradient = solver.vjp(impulse=where)
+        new = BoundSolver(**given, dims=[3, 3], counts=counts)
+        new()
+        expected = new.vjp(impulse=loss)
+        for field in ("b", "mu", "R", "status"):
+            got = framework.to_host(getattr(gradient, field))
+            assert np.array_equal(got, getattr(expected, field)), field
+        assert expected.mu[0].any()
+
+
 def test_a_loss_in_host_memory_is_refused_for_arrays_on_a_gpu(framework):
     case = Derivatives(framework)
     with pytest.raises(ValueError, match="impulse: expected an array in the memory of GPU 0, as W"):
