@@ -27,6 +27,7 @@ bool available();           ///< built with CUDA, and a device responds
 std::string why_not();      ///< why it is not available, and what to do; empty if it is
 std::string device_name();  ///< of the current device; empty if not available
 
+void clear(void* memory, std::size_t bytes, Stream stream);  ///< enqueues zeros
 int device_of(const void* memory);  ///< index of the device that owns this memory; -1: no device
 void wait(Stream stream);           ///< until all work enqueued there has finished
 

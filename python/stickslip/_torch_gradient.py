@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, from_numpy
+from torch.utils.dlpack import from_dlpack
 
 from stickslip import _arrays as check
 from stickslip import _core
@@ -99,11 +100,43 @@ def _fake(W: Tensor, b: Tensor, mu: Tensor, R: Any, lo: Any, hi: Any, *others: A
     return (*out, *report)  # type: ignore[return-value]
 
 
-def _on_cuda(*arguments: Any) -> Results:
-    raise NotImplementedError(
-        "stickslip.torch: expected tensors on the CPU, got some on a GPU, where no derivatives of "
-        "a solve are computed: move W, b, mu and the others to the CPU before the solve"
+def _on_cuda(
+    W: Tensor,
+    b: Tensor,
+    mu: Tensor,
+    R: Tensor | None,
+    lo: Tensor | None,
+    hi: Tensor | None,
+    counts: Tensor | None,
+    dims: Tensor | None,
+    impulse: Tensor,
+    status: Tensor,
+    g_impulse: Tensor | None,
+    g_velocity: Tensor | None,
+    settings: str,
+    threads: int,
+) -> Results:
+    """Enqueues on the current stream, and waits, as the solve does. The solution is copied: the
+    loss may have the same memory."""
+    lead, num_envs = W.shape[:-2], W.shape[0] if W.dim() == 3 else 1
+    solution = {
+        "impulse": impulse.detach().reshape(num_envs, -1).clone(),
+        "status": status.detach().reshape(num_envs).clone(),
+    }
+    problem = {"W": W, "b": b, "mu": mu, "R": R, "lo": lo, "hi": hi, "warm_start": None}
+    found = op.bound_to(problem, counts, dims, settings, solution).vjp(
+        impulse=op.contiguous(g_impulse),
+        velocity=op.contiguous(g_velocity),
+        stream=torch.cuda.current_stream(W.device),
     )
+    by_bounds = [
+        b.new_zeros((num_envs, 0)) if each is None else from_dlpack(each)[:, :width]
+        for each, width in zip((found.lo, found.hi), _bounds(lo, hi), strict=True)
+    ]
+    by_rows = [from_dlpack(each) for each in (found.b, found.mu, found.R)]
+    report = [from_dlpack(each) for each in (found.status, found.margin, found.lost)]
+    all_of = [each.contiguous() for each in (*by_rows, *by_bounds, *report)]
+    return tuple(all_of if lead else [each[0] for each in all_of])  # type: ignore[return-value]
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: op.Results) -> None:

@@ -151,15 +151,32 @@ def _on_cuda(
 ) -> Results:
     """Enqueues on the current stream. The solver's memory is freed at the end, which waits for the
     GPU; a BoundSolver keeps it."""
+    given = {"W": W, "b": b, "mu": mu, "R": R, "lo": lo, "hi": hi, "warm_start": warm_start}
+    num_envs = W.shape[0] if W.dim() == 3 else 1
+    found = results((num_envs,), W.new_zeros((num_envs, b.shape[-1])))
+    solver = bound_to(given, counts, dims, settings, as_dict(found))
+    solver(torch.cuda.current_stream(W.device))
+    return found if W.dim() == 3 else _one(found)
+
+
+def bound_to(
+    arrays: dict[str, Tensor | None],
+    counts: Tensor | None,
+    dims: Tensor | None,
+    settings: str,
+    out: dict[str, Tensor],
+) -> bound.BoundSolver[Any]:
+    """A solver of tensors where they are, which may be copied. `lo` and `hi` get a column for each
+    row that could be one of a box."""
     if torch.cuda.is_current_stream_capturing():
         raise RuntimeError(
             "solve: expected no capture of a CUDA graph, which allows no allocation; create a "
             "stickslip.torch.BoundSolver before the capture, and call it there"
         )
     known = Settings.of(settings)
+    given: dict[str, Any] = {name: contiguous(value) for name, value in arrays.items()}
+    W = given["W"]
     num_envs = W.shape[0] if W.dim() == 3 else 1
-    arrays = {"b": b, "mu": mu, "R": R, "lo": lo, "hi": hi, "warm_start": warm_start}
-    given: dict[str, Any] = {name: _contiguous(value) for name, value in arrays.items()}
     if known.ragged:
         shape = from_numpy(known.shape).to(W.device)
         given["counts"] = shape.expand(num_envs, 4).contiguous() if counts is None else counts
@@ -171,15 +188,11 @@ def _on_cuda(
     else:
         given |= {"dims": known.dims, "n_free": known.kinds[0], "n_nonneg": known.kinds[1]}
     if W.dim() != 3:
-        given["b"] = given["b"][None]
-    matrices = W.detach().contiguous().reshape(num_envs, known.n, known.n)
-    found = results((num_envs,), torch.zeros_like(given["b"]))
-    solver = bound.BoundSolver(W=matrices, **given, **known.arguments(), out=as_dict(found))
-    solver(torch.cuda.current_stream(W.device))
-    return found if W.dim() == 3 else _one(found)
+        given |= {"W": W[None], "b": given["b"][None]}
+    return bound.BoundSolver(**given, **known.arguments(), out=out)
 
 
-def _contiguous(tensor: Tensor | None) -> Tensor | None:
+def contiguous(tensor: Tensor | None) -> Tensor | None:
     return None if tensor is None else tensor.detach().contiguous()
 
 

@@ -22,8 +22,6 @@ from stickslip._types import (
     Array,
     Backend,
     BoundKeywords,
-    Float64,
-    Int32,
     LawName,
     Numbers,
     PrecisionName,
@@ -54,18 +52,19 @@ class BoundResult(Generic[Array]):
 
 
 @dataclass(frozen=True, eq=False)
-class BoundGradient:
+class BoundGradient(Generic[Array]):
     """dL/d(problem), per environment, also for arrays that environments share: arrays that
-    `BoundSolver.vjp` writes to, always the same. `stickslip.Gradient` explains the verdicts."""
+    `BoundSolver.vjp` writes to, always the same, in the memory of those of a `BoundResult`.
+    `stickslip.Gradient` explains the verdicts."""
 
-    b: Numbers  #: (E, n)
-    mu: Numbers  #: (E, k), per tangential row
-    R: Numbers  #: (E, n)
-    lo: Numbers | None  #: (E, n_box), as `lo` of the problem
-    hi: Numbers | None
-    status: Int32  #: (E,) members of `GradientStatus`
-    margin: Float64  #: (E,), m/s
-    lost: Float64  #: (E,)
+    b: Array  #: (E, n)
+    mu: Array  #: (E, k), per tangential row
+    R: Array  #: (E, n)
+    lo: Array | None  #: (E, n_box), as `lo` of the problem
+    hi: Array | None
+    status: Array  #: (E,) int32, members of `GradientStatus`
+    margin: Array  #: (E,) float64, m/s
+    lost: Array  #: (E,) float64
 
 
 class BoundSolver(Generic[Array]):
@@ -104,7 +103,7 @@ class BoundSolver(Generic[Array]):
     """
 
     out: BoundResult[Array]
-    _gradient: BoundGradient | None = None
+    _gradient: BoundGradient[Array] | None = None
     _loss: tuple[Any, Any] = (None, None)
 
     @overload
@@ -192,39 +191,44 @@ class BoundSolver(Generic[Array]):
         self._bound.run(self._stream if stream is None else self._handle(stream))
         return self.out
 
-    def vjp(self, *, impulse: Any = None, velocity: Any = None) -> BoundGradient:
+    def vjp(
+        self, *, impulse: Any = None, velocity: Any = None, stream: Any = None
+    ) -> BoundGradient[Array]:
         """dL/d(problem) of a loss L of the results of the last call, in place: the bits of
-        `stickslip.vjp`, in arrays that are allocated the first time.
+        `stickslip.vjp`, in arrays that are allocated the first time. On a GPU it is enqueued as
+        the solve is. A call that allocates or checks arrays cannot be captured: make one with the
+        same objects before the capture.
 
         Args:
             impulse, velocity: (E, n) or (n,) dL/dr and dL/du, where u = (W + diag R) r + b, of the
                 type of W; None: 0. Checked when an object is given that the call before was not
                 given; what they hold is read at each call.
+            stream: as in a call.
 
-        Raises NotImplementedError for arrays on a GPU, and for M and J in place of W
-        (`stickslip.step_vjp`); TypeError and ValueError, naming the argument.
+        Raises NotImplementedError for M and J in place of W (`stickslip.step_vjp`); TypeError and
+        ValueError, naming the argument.
         """
+        handle = self._stream if stream is None else self._handle(stream)
         if self._gradient is None or self._loss[0] is not impulse or self._loss[1] is not velocity:
             self._bind_loss(impulse, velocity)
-        self._bound.vjp()
+        self._bound.vjp(handle)
         return self._gradient  # type: ignore[return-value]
 
     def _bind_loss(self, impulse: Any, velocity: Any) -> None:
         leader, dtype, num_envs, n, mu, box = self._sizes
-        if self._gpu >= 0 or leader != "W":
-            what = "host memory, got arrays on a GPU" if self._gpu >= 0 else "W, got M and J"
+        if leader != "W":
             raise NotImplementedError(
-                f"BoundSolver.vjp: expected a solver of {what}; stickslip.vjp and "
-                "stickslip.step_vjp take numpy arrays"
+                "BoundSolver.vjp: expected a solver of W, got M and J, which stickslip.step_vjp "
+                "takes as numpy arrays"
             )
         given = self._gradient
         if given is None:
             numbers = [
-                None if width is None else np.zeros((num_envs, width), dtype)
+                None if width is None else self._placed(np.zeros((num_envs, width), dtype))
                 for width in (n, mu, n, box, box)
             ]
-            verdict: list[Any] = [np.zeros(num_envs, each) for each in (np.int32, float, float)]
-            given = BoundGradient(*[*numbers, *verdict])
+            verdict = [self._placed(np.zeros(num_envs, each)) for each in (np.int32, float, float)]
+            given = BoundGradient(*numbers, *verdict)
         self._bound.bind_vjp({"impulse": impulse, "velocity": velocity}, vars(given))
         self._gradient, self._loss = given, (impulse, velocity)
 

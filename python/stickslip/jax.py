@@ -95,8 +95,8 @@ def solve(
             as in `stickslip.solve`. Arrays other than W, b and counts may omit the axis of the
             environments.
 
-    In reverse mode (`jax.grad`, `jax.vjp`, `jax.jacrev`), on the CPU, impulses have derivatives by
-    W, b, mu, R, lo and hi; `vjp` says what they are worth. Those by warm_start, and those of the
+    In reverse mode (`jax.grad`, `jax.vjp`, `jax.jacrev`) impulses have derivatives by W, b, mu, R,
+    lo and hi; `vjp` says what they are worth. Those by warm_start, and those of the
     verdicts, are 0.
 
     Raises TypeError and ValueError for a wrong type, shape or value of an argument, and
@@ -140,8 +140,8 @@ def vjp(
     options: SolveOptions | None = None,
     threads: int | None = None,
 ) -> Gradient:
-    """`stickslip.vjp` for JAX arrays on the CPU, with the same bits: what reverse mode through
-    `solve` computes, and the verdict on each environment.
+    """`stickslip.vjp` for JAX arrays, with the same bits: what reverse mode through `solve`
+    computes, and the verdict on each environment.
 
     Args:
         W, b, mu: the problem that was solved.

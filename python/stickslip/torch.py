@@ -1,7 +1,7 @@
 """Solving batches of contact problems given as PyTorch tensors, also in compiled functions.
 
-`solve` takes tensors on the CPU or on a GPU, and autograd differentiates it on the CPU; `vjp` says
-whether gradients can be trusted; `BoundSolver` solves in place, for CUDA graphs (docs/torch.md).
+`solve` takes tensors on the CPU or on a GPU, and autograd differentiates it; `vjp` says whether
+gradients can be trusted; `BoundSolver` solves in place, for CUDA graphs (docs/torch.md).
 """
 
 from __future__ import annotations
@@ -109,13 +109,13 @@ def solve(
             as in `stickslip.solve`. Tensors other than W, b and counts may omit the axis of the
             environments.
 
-    On the CPU, impulses have gradients by W, b, mu, R, lo and hi (`vjp` says what they are worth);
+    Impulses have gradients by W, b, mu, R, lo and hi (`vjp` says what they are worth);
     that by warm_start is None, and the verdicts have none.
 
     Raises TypeError and ValueError for a wrong type, shape or value of an argument; TypeError for a
     tensor with a forward derivative. What the tensors hold raises nothing: an environment with NaN,
-    negative counts or dimensions other than 3, 4 and 6 gets the status `bad_input`. Backward raises
-    NotImplementedError on a GPU, and for second derivatives.
+    negative counts or dimensions other than 3, 4 and 6 gets the status `bad_input`. Second
+    derivatives raise NotImplementedError.
     """
     lead, n = sizes(W)
     require("b", b, W, (*lead, n))
@@ -227,7 +227,7 @@ def vjp(
     options: SolveOptions | None = None,
     threads: int | None = None,
 ) -> Gradient:
-    """`stickslip.vjp` for tensors on the CPU, with the same bits; what backward through `solve`
+    """`stickslip.vjp` for tensors, with the same bits; what backward through `solve`
     computes, and the verdict on each environment.
 
     Args:
@@ -238,8 +238,7 @@ def vjp(
             to `solve`.
         threads: as in `solve`.
 
-    Errors of arguments are as in `solve`. Tensors on a GPU, and backward through the result, raise
-    NotImplementedError.
+    Errors of arguments are as in `solve`. Backward through the result raises NotImplementedError.
     """
     if not isinstance(solution, Solution):
         raise TypeError(f"solution: expected a Solution, got {type(solution).__name__}")

@@ -157,17 +157,14 @@ void bind_results(BoundArrays& arrays, const nb::dict& out, Task<In>& task) {
   r.certificate = arrays.output<double>("certificate", out, {task.problem.max_rows});
 }
 
-/// A call on the CPU; the stream is not used.
 template <class In>
-std::function<void(cuda::Stream)> on_cpu(const Task<In>& task, const SolveOptions& options,
-                                         int threads) {
+Call on_cpu(const Task<In>& task, const SolveOptions& options, int threads) {
   const auto workspace = take_workspace(task.problem.max_rows, task.problem.max_contacts, threads);
   return [=](cuda::Stream) { task.run(options, *workspace); };
 }
 
 template <class In>
-std::function<void(cuda::Stream)> on_gpu(const Task<In>& task, const SolveOptions& options,
-                                         int gpu) {
+Call on_gpu(const Task<In>& task, const SolveOptions& options, int gpu) {
   const cuda::DeviceScope device(gpu);
   const ProblemBatch<In>& p = task.problem;
   const bool widens = sizeof(In) == 4 && options.precision != Precision::fp32;
@@ -199,9 +196,9 @@ class BoundSolve {
     const auto turn = caller_.enter();
     vjp_ = make_vjp_(loss, out);
   }
-  void vjp() {
+  void vjp(std::uintptr_t stream) {
     const auto turn = caller_.enter();
-    vjp_();
+    vjp_(reinterpret_cast<cuda::Stream>(stream));
   }
 
  private:
@@ -232,16 +229,20 @@ class BoundSolve {
     const Place place = arrays_.leader().place;
     run_ = place.on_host() ? on_cpu(task, options, threads) : on_gpu(task, options, place.gpu);
     make_vjp_ = [=, this](const nb::dict& loss, const nb::dict& to) {
-      return bound_vjp(arrays_, task.problem, task.result, loss, to, sizes.box, sizes.mu, options,
-                       threads);
+      BoundArrays arrays = arrays_;
+      VjpTask<In> vjp(task.problem, task.result, options);
+      vjp.bind(arrays, loss, to, sizes.box, sizes.mu);
+      return place.on_host() ? vjp_on_cpu(vjp, std::move(arrays), threads)
+                             : vjp_on_gpu(vjp, std::move(arrays), gradients_);
     };
   }
 
   BoundArrays arrays_;
   OneCaller caller_{"BoundSolver"};
-  std::function<void(cuda::Stream)> run_;
-  std::function<std::function<void()>(const nb::dict&, const nb::dict&)> make_vjp_;
-  std::function<void()> vjp_;
+  Call run_;
+  std::function<Call(const nb::dict&, const nb::dict&)> make_vjp_;
+  std::shared_ptr<cuda::Workspace> gradients_;  ///< on a GPU, once derivatives are bound
+  Call vjp_;
 };
 
 /// A copy of a host array in GPU memory; the copy owns the memory.
@@ -278,7 +279,8 @@ void bind_bound(nb::module_& m) {
       .def("run", &BoundSolve::run, "stream"_a, nb::call_guard<nb::gil_scoped_release>(),
            "Enqueues the solve on a CUDA stream, or solves in host memory.")
       .def("bind_vjp", &BoundSolve::bind_vjp, "loss"_a, "out"_a, "Checks the arrays of `vjp`.")
-      .def("vjp", &BoundSolve::vjp, nb::call_guard<nb::gil_scoped_release>());
+      .def("vjp", &BoundSolve::vjp, "stream"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "Enqueues the derivatives on a CUDA stream, or computes them in host memory.");
   m.def("to_device", &to_device, "array"_a, "gpu"_a, "A copy in the memory of a GPU.");
   m.def(
       "describe",

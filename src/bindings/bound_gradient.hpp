@@ -3,40 +3,82 @@
 #include <nanobind/nanobind.h>
 
 #include <functional>
+#include <memory>
 
 #include "src/bindings/bound_arrays.hpp"
+#include "src/bindings/gradient_zeros.hpp"
 #include "src/bindings/workspaces.hpp"
+#include "stickslip/cuda.hpp"
 #include "stickslip/gradient.hpp"
 
 namespace stickslip::bindings {
 
-/// `solve_vjp` of the problem and the results that `solve` wrote, all in host memory. `loss` and
-/// `out` are arrays by name; `arrays` are those of the solve, with which `out` shares no memory.
+/// A call on a stream; in host memory the stream is not used.
+using Call = std::function<void(cuda::Stream)>;
+
+/// What `solve_vjp` takes for the problem and the results that `solve` wrote.
 template <class In>
-std::function<void()> bound_vjp(BoundArrays arrays, const ProblemBatch<In>& problem,
-                                const ResultBatch<In>& result, const nb::dict& loss,
-                                const nb::dict& out, std::int64_t box, std::int64_t mu,
-                                const SolveOptions& options, int threads) {
-  const std::int64_t n = problem.max_rows;
-  LossBatch<In> l;
-  l.impulse = arrays.input<In>("impulse", loss["impulse"], {n});
-  l.velocity = arrays.input<In>("velocity", loss["velocity"], {n});
-  GradientBatch<In> g;
-  g.b = arrays.output<In>("b", out, {n});
-  g.mu = arrays.output<In>("mu", out, {mu});
-  g.R = arrays.output<In>("R", out, {n});
-  g.lo = arrays.output<In>("lo", out, {box});
-  g.hi = arrays.output<In>("hi", out, {box});
-  const auto status = arrays.output<std::int32_t>("status", out, {});
-  g.report.status = reinterpret_cast<GradientStatus*>(status.data);
-  g.report.margin = arrays.output<double>("margin", out, {}).data;
-  g.report.lost = arrays.output<double>("lost", out, {}).data;
-  arrays.require_outputs_of_their_own();
+struct VjpTask {
+  ProblemBatch<In> problem;
   SolutionBatch<In> solution;
-  solution.impulse = {result.impulse.data, result.impulse.stride};
-  solution.status = result.status;
-  const auto workspace = take_workspace(problem.max_rows, problem.max_contacts, threads);
-  return [=, held = std::move(arrays)] { solve_vjp(problem, solution, l, g, options, *workspace); };
+  LossBatch<In> loss;
+  GradientBatch<In> gradient;
+  SolveOptions options;
+
+  VjpTask(const ProblemBatch<In>& p, const ResultBatch<In>& result, const SolveOptions& o)
+      : problem(p), options(o) {
+    solution.impulse = {result.impulse.data, result.impulse.stride};
+    solution.status = result.status;
+  }
+  /// `of` and `out` are arrays by name; `box` and `mu` are the columns of the derivatives.
+  void bind(BoundArrays& arrays, const nb::dict& of, const nb::dict& out, std::int64_t box,
+            std::int64_t mu) {
+    const std::int64_t n = problem.max_rows;
+    loss.impulse = arrays.input<In>("impulse", of["impulse"], {n});
+    loss.velocity = arrays.input<In>("velocity", of["velocity"], {n});
+    GradientBatch<In>& g = gradient;
+    g.b = arrays.output<In>("b", out, {n});
+    g.mu = arrays.output<In>("mu", out, {mu});
+    g.R = arrays.output<In>("R", out, {n});
+    g.lo = arrays.output<In>("lo", out, {box});
+    g.hi = arrays.output<In>("hi", out, {box});
+    const auto status = arrays.output<std::int32_t>("status", out, {});
+    g.report.status = reinterpret_cast<GradientStatus*>(status.data);
+    g.report.margin = arrays.output<double>("margin", out, {}).data;
+    g.report.lost = arrays.output<double>("lost", out, {}).data;
+    arrays.require_outputs_of_their_own();
+  }
+};
+
+/// A call of a task whose arrays are bound, on the CPU.
+template <class In>
+Call vjp_on_cpu(const VjpTask<In>& task, BoundArrays held, int threads) {
+  const ProblemBatch<In>& p = task.problem;
+  const auto workspace = take_workspace(p.max_rows, p.max_contacts, threads);
+  return [=, held = std::move(held)](cuda::Stream) {
+    clear(task.gradient, task.problem.num_envs);  // environments may have fewer rows than before
+    solve_vjp(task.problem, task.solution, task.loss, task.gradient, task.options, *workspace);
+  };
+}
+
+/// The same on a GPU. `workspace` is made in the first call and then used again: graphs that
+/// captured an earlier task may still be replayed.
+template <class In>
+Call vjp_on_gpu(const VjpTask<In>& task, BoundArrays held,
+                std::shared_ptr<cuda::Workspace>& workspace) {
+  const ProblemBatch<In>& p = task.problem;
+  const int gpu = held.leader().place.gpu;
+  if (workspace == nullptr) {
+    const cuda::DeviceScope current(gpu);
+    workspace = std::make_shared<cuda::Workspace>(p.num_envs, p.max_rows, p.max_contacts, -1, 0,
+                                                  false, true);
+  }
+  return [=, held = std::move(held), used = workspace](cuda::Stream stream) {
+    const cuda::DeviceScope current(gpu);
+    clear(task.gradient, task.problem.num_envs, stream);
+    cuda::solve_vjp(task.problem, task.solution, task.loss, task.gradient, task.options, *used,
+                    stream);
+  };
 }
 
 }  // namespace stickslip::bindings

@@ -6,11 +6,11 @@
 #include "src/bindings/bindings.hpp"
 
 #if __has_include("xla/ffi/api/ffi.h")
-#include <algorithm>
 #include <vector>
 
 #include "src/bindings/jax_arguments.hpp"
 #include "src/bindings/jax_device.hpp"
+#include "src/bindings/jax_targets.hpp"
 #include "src/bindings/room.hpp"
 #include "src/bindings/workspaces.hpp"
 #include "stickslip/cuda.hpp"
@@ -45,18 +45,6 @@ XLA_FFI_Error* on_cpu(XLA_FFI_CallFrame* frame) {
   return handler->Call(frame);
 }
 
-/// Checks what jax.py has checked, except what arrays hold.
-template <class In>
-void check_on_cuda(const ProblemBatch<In>& p, const Attributes& attributes) {
-  if (attributes.get<bool>("ragged")) {  // counts and dims are read on the device: all must fit
-    const std::int32_t tangential = std::min(5 * p.max_contacts, 5 * p.max_rows / 6);
-    require(p.mu.stride >= tangential, "mu", "a number for each tangential row that there may be",
-            p.mu.stride);
-    require(p.lo.data == nullptr || p.lo.stride >= p.max_rows, "lo, hi", "as many columns as rows",
-            p.lo.stride);
-  }
-}
-
 /// The stage in which XLA lets targets allocate; solves themselves may be captured.
 template <ffi::DataType T>
 XLA_FFI_Error* initialize_on_cuda(XLA_FFI_CallFrame* frame) {
@@ -86,19 +74,6 @@ XLA_FFI_Error* on_cuda(XLA_FFI_CallFrame* frame) {
       ffi::Ffi::Bind().Ctx<ffi::PlatformStream<cuda::Stream>>().Ctx<ffi::DeviceOrdinal>(),
       &solve_on_cuda<T>, {ffi::Traits::kCmdBufferCompatible});
   return handler->Call(frame);
-}
-
-template <class F>
-nanobind::capsule capsule(F* target) {
-  return nanobind::capsule(reinterpret_cast<void*>(target), "xla._CUSTOM_CALL_TARGET");
-}
-
-template <class F>
-nanobind::dict stages(F* initialize, F* execute) {
-  nanobind::dict both;
-  both["initialize"] = capsule(initialize);
-  both["execute"] = capsule(execute);
-  return both;
 }
 
 }  // namespace

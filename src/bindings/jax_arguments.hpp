@@ -1,5 +1,6 @@
 // The arguments of XLA's calls (jax.cpp), checked: a call may come from any program of XLA.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <stdexcept>
@@ -120,6 +121,18 @@ class Attributes {
   const ffi::Dictionary& all_;
 };
 
+/// Checks what jax.py has checked, except what arrays hold.
+template <class In>
+void check_on_cuda(const ProblemBatch<In>& p, const Attributes& attributes) {
+  if (attributes.get<bool>("ragged")) {  // counts and dims are read on the device: all must fit
+    const std::int32_t tangential = std::min(5 * p.max_contacts, 5 * p.max_rows / 6);
+    require(p.mu.stride >= tangential, "mu", "a number for each tangential row that there may be",
+            p.mu.stride);
+    require(p.lo.data == nullptr || p.lo.stride >= p.max_rows, "lo, hi", "as many columns as rows",
+            p.lo.stride);
+  }
+}
+
 /// The results; the residual, which is double, only if they are.
 template <ffi::DataType T>
 ResultBatch<ffi::NativeType<T>> view(Results<T>& out, std::int32_t max_rows) {
@@ -131,8 +144,21 @@ ResultBatch<ffi::NativeType<T>> view(Results<T>& out, std::int32_t max_rows) {
   return r;
 }
 
-/// What XLA calls: `body(context..., operands, attributes, results)`, whose exceptions become
-/// errors of XLA, which Python then raises. `binding` names the context.
+/// Exceptions become errors of XLA, which Python then raises.
+template <class F>
+ffi::Error guarded(F&& run) {
+  try {
+    run();
+    return ffi::Error::Success();
+  } catch (const std::invalid_argument& error) {
+    return ffi::Error::InvalidArgument(error.what());
+  } catch (const std::exception& error) {
+    return ffi::Error::Internal(error.what());
+  }
+}
+
+/// What XLA calls: `body(context..., operands, attributes, results)`. `binding` names the
+/// context.
 template <ffi::DataType T, class... Context, class Binding, class Body>
 auto make_handler(Binding&& binding, Body body, std::initializer_list<ffi::Traits> traits = {}) {
   using Real = ffi::Buffer<T>;
@@ -159,14 +185,7 @@ auto make_handler(Binding&& binding, Body body, std::initializer_list<ffi::Trait
                  ffi::Result<Int> iterations) {
             const Operands<T> in{W, b, mu, R, lo, hi, warm_start, counts, dims};
             Results<T> out{impulse, residual, status, iterations};
-            try {
-              body(context..., in, Attributes(attributes), out);
-              return ffi::Error::Success();
-            } catch (const std::invalid_argument& error) {
-              return ffi::Error::InvalidArgument(error.what());
-            } catch (const std::exception& error) {
-              return ffi::Error::Internal(error.what());
-            }
+            return guarded([&] { body(context..., in, Attributes(attributes), out); });
           },
           traits);
 }

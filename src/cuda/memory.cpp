@@ -34,6 +34,10 @@ int device_of(const void* memory) {
   return usable ? attributes.device : -1;
 }
 
+void clear(void* memory, std::size_t bytes, Stream stream) {
+  if (bytes > 0) SS_CUDA(cudaMemsetAsync(memory, 0, bytes, stream));
+}
+
 void wait(Stream stream) { SS_CUDA(cudaStreamSynchronize(stream)); }
 
 DeviceScope::DeviceScope(int device) {

@@ -14,6 +14,7 @@ std::string why_not() {
   return "this stickslip was built without CUDA (build it with -DSTICKSLIP_CUDA=ON in CMAKE_ARGS)";
 }
 int device_of(const void*) { return -1; }
+void clear(void*, std::size_t, Stream) { refuse(); }
 void wait(Stream) { refuse(); }
 DeviceScope::DeviceScope(int) { refuse(); }
 DeviceScope::~DeviceScope() = default;

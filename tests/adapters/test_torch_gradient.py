@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from batches import LAWS, NAMES, batch, compliant
+from batches import LAWS, NAMES, batch, compliant, first
 
 import stickslip
 from stickslip import GradientStatus
@@ -248,11 +248,27 @@ def test_second_derivatives_are_refused():
             transform(given["b"].detach())
 
 
-def test_gradients_on_a_gpu_are_refused():
-    kernel = torch._C._dispatch_has_kernel_for_dispatch_key
-    assert kernel("stickslip::solve_vjp", "CUDA")
-    with pytest.raises(NotImplementedError, match="expected tensors on the CPU, got some on a GPU"):
-        adapter._torch_gradient._on_cuda()
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_path_of_a_gpu_has_the_same_bits(name, law, monkeypatch):
+    """Run on the CPU: the arrays of a BoundSolver, which differentiates where they are."""
+    assert torch._C._dispatch_has_kernel_for_dispatch_key("stickslip::solve_vjp", "CUDA")
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: None)
+    for batched in (True, False) if name == "contacts" else (True,):
+        given = tensors(batch(name) if batched else first(batch(name)))
+        given.pop("warm_start", None)
+        solution = adapter.solve(**given, law=law)
+        loss = {"impulse": solution.impulse, "velocity": torch.ones_like(given["b"])}
+        expected = adapter.vjp(**given, solution=solution, **loss, law=law)
+        with monkeypatch.context() as patch:
+            patch.setattr(adapter._torch_gradient, "vjp", adapter._torch_gradient._on_cuda)
+            got = adapter.vjp(**given, solution=solution, **loss, law=law)
+        assert expected.b.any()
+        for field in ("b", "mu", "R", "lo", "hi", "status", "margin", "lost"):
+            found, right = getattr(got, field), getattr(expected, field)
+            assert (found is None) == (right is None), field
+            assert found is None or (found.is_contiguous() and torch.equal(found, right)), field
 
 
 def test_nothing_is_recorded_unless_it_is_wanted():

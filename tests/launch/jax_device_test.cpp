@@ -2,10 +2,13 @@
 // them. XLA lets its targets allocate in a stage before the calls, which may be captured.
 #include "src/bindings/jax_device.hpp"
 
+#include <algorithm>
+
 #include "stickslip/info.hpp"
 #include "tests/launch/on_device.hpp"
 #include "tests/support/count.hpp"
 #include "tests/support/dyadic.hpp"
+#include "tests/support/gradient_arrays.hpp"
 
 namespace stickslip {
 namespace {
@@ -47,6 +50,84 @@ class JaxDevice : public support::GpuTest<testing::TestWithParam<Precision>> {
 TEST_P(JaxDevice, enqueues_the_bits_of_the_cpu) {
   expect_bits_of_the_cpu<float>();
   expect_bits_of_the_cpu<double>();
+}
+
+/// Derivatives of a batch: those of W and of steps are not computed.
+template <class In>
+struct Written {
+  std::vector<In> b, mu, R, lo, hi, margin, lost;
+  std::vector<GradientStatus> status;
+  bool operator==(const Written&) const = default;
+};
+
+template <class In>
+Written<In> derivatives_on_cpu(const support::DyadicBatch<In>& batch,
+                               const support::PlainResults<In>& results, const LossBatch<In>& loss,
+                               const SolveOptions& options, int envs) {
+  const int rows = batch.kMaxRows;
+  const std::vector<In> zeros(std::size_t(envs * rows));
+  Written<In> out{zeros, zeros, zeros, zeros, zeros, {}, {}, {}};
+  out.status.resize(std::size_t(envs));
+  std::vector<double> margin(out.status.size()), lost(margin);
+  GradientBatch<In> g;
+  g.b = {out.b.data(), rows};
+  g.mu = {out.mu.data(), rows};
+  g.R = {out.R.data(), rows};
+  g.lo = {out.lo.data(), rows};
+  g.hi = {out.hi.data(), rows};
+  g.report = {out.status.data(), margin.data(), lost.data()};
+  Workspace workspace(rows, batch.kMaxContacts, 1);
+  solve_vjp(batch.view(), {{results.impulse.data(), rows}, results.status.data()}, loss, g, options,
+            workspace);
+  out.margin.assign(margin.begin(), margin.end());
+  out.lost.assign(lost.begin(), lost.end());
+  return out;
+}
+
+template <class In>
+void expect_derivatives_of_the_cpu(Precision precision) {
+  const int envs = support::test_count(60);
+  const SolveOptions options{.precision = precision};
+  const support::DyadicBatch<In> batch(envs);
+  const int rows = batch.kMaxRows;
+  support::PlainResults<In> results(envs, rows);
+  solve(batch.view(), results.view(), options);
+  const auto numbers = support::random_numbers<In>(2 * std::size_t(envs * rows));
+  const LossBatch<In> loss{{numbers.data(), rows}, {numbers.data() + envs * rows, rows}};
+  const Written<In> expected = derivatives_on_cpu(batch, results, loss, options, envs);
+  EXPECT_GT(std::count(expected.status.begin(), expected.status.end(), GradientStatus::valid), 0);
+
+  const cuda::Stream stream = support::stream(1);
+  support::DeviceMemory memory(stream);
+  const ProblemBatch<In> problem = memory.copy(batch.view());
+  const auto copy = [&]<class T>(const T* host, int columns) {
+    return memory.copy(EnvArray<const T>{host, columns}, envs);
+  };
+  const SolutionBatch<In> solution{copy(results.impulse.data(), rows),
+                                   copy(results.status.data(), 1).data};
+  const LossBatch<In> there{copy(loss.impulse.data, rows), copy(loss.velocity.data, rows)};
+  const auto room = [&]<class T>(const T&, int columns) {
+    return EnvArray<T>{memory.room<T>(std::size_t(envs * columns)), columns};
+  };
+  GradientBatch<In> g;
+  for (EnvArray<In>* each : {&g.b, &g.mu, &g.R, &g.lo, &g.hi}) *each = room(In(), rows);
+  const auto status = room(GradientStatus(), 1);
+  const auto margin = room(In(), 1), lost = room(In(), 1);
+  g.report.status = status.data;
+  bindings::device_memory(0, stream, problem, options, true);
+  support::Capture graph(stream);
+  bindings::vjp_on_device(0, stream, problem, solution, there, g, margin.data, lost.data, options);
+  graph.end();
+  graph.replay();
+  const auto back = [&](const auto& array) { return memory.download(array, envs); };
+  EXPECT_EQ((Written<In>{back(g.b), back(g.mu), back(g.R), back(g.lo), back(g.hi), back(margin),
+                         back(lost), back(status)}),
+            expected);
+}
+
+TEST_P(JaxDevice, enqueues_the_derivatives_of_the_cpu) {
+  expect_derivatives_of_the_cpu<float>(GetParam());
+  expect_derivatives_of_the_cpu<double>(GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(all, JaxDevice,

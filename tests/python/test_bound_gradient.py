@@ -89,6 +89,25 @@ def test_ragged_batches_and_environments_that_are_not_solved():
     assert not gradient.b[3].any()
 
 
+def test_rows_that_are_no_longer_there_get_zeros():
+    W = np.broadcast_to(np.eye(7) + 0.1, (2, 7, 7)).copy()
+    b = np.tile([0.5, -1.0, 2.0, 0.0, -1.0, 0.1, 0.0], (2, 1))
+    counts = np.array([[0, 0, 1, 2], [0, 0, 1, 2]], np.int32)
+    bounds = np.ones(7)
+    given = {"W": W, "b": b, "mu": np.full(4, 0.5), "lo": -0.1 * bounds, "hi": bounds}
+    bound = BoundSolver(**given, dims=[3, 3], counts=counts)
+    loss = {"impulse": np.ones((2, 7)), "velocity": np.ones((2, 7))}
+    bound()
+    before = bound.vjp(**loss)
+    assert all(getattr(before, name).any(1).all() for name in ("b", "mu", "R", "lo"))
+    counts[:] = [[0, 0, 0, 1], [0, 0, -1, 1]]
+    bound()
+    after, new = bound.vjp(**loss), BoundSolver(**given, dims=[3, 3], counts=counts)
+    new()
+    expect_same(after, new.vjp(**loss))
+    assert list(after.status) == [GradientStatus.valid, GradientStatus.unsolved]
+
+
 def test_repeated_calls_do_not_allocate():
     bound = BoundSolver(**problem(num_envs=64))
     loss = np.ones((64, 17))
@@ -122,8 +141,5 @@ def test_what_is_refused():
     mechanism = BoundSolver(M=np.eye(7), J=rng.normal(size=(2, 3, 7)), b=np.zeros((2, 3)), mu=0.5)
     with pytest.raises(NotImplementedError, match=r"expected a solver of W, got M and J.*step_vjp"):
         mechanism.vjp(impulse=np.ones((2, 3)))
-    bound._gpu = 0  # as if the arrays were there
-    with pytest.raises(
-        NotImplementedError, match="expected a solver of host memory, got arrays on a"
-    ):
-        bound.vjp(velocity=np.ones((5, 17)))
+    with pytest.raises(ValueError, match="stream: expected None because the arrays are in host"):
+        bound.vjp(velocity=np.ones((5, 17)), stream=1)
