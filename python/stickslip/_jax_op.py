@@ -80,7 +80,7 @@ def _backward(settings: Settings, threads: int, kept: Any, by_results: Any) -> A
     loss = (by_results[0], jnp.zeros((*impulse.shape[:-1], 0), impulse.dtype))
     found = vjp(operands, impulse, status, loss, settings, threads)
     by_R = found.R if operands.R.shape[-1] else None
-    by_W = found.b[..., :, None] * impulse[..., None, :]
+    by_W = jnp.nan_to_num(found.b[..., :, None] * impulse[..., None, :])  # of infinite impulses
     return (
         Operands(by_W, found.b, found.mu, by_R, found.lo, found.hi, *[None] * 3),  # type: ignore[arg-type]
     )

@@ -150,7 +150,9 @@ def _backward(ctx: Any, g_impulse: Tensor, *_: Any) -> tuple[Tensor | None, ...]
     *problem, impulse, integers = ctx.saved_tensors
     found = vjp(*problem, impulse, integers[0], g_impulse, None, ctx.settings, ctx.threads)
     by_row = found[0]
-    by_W = by_row[..., :, None] * impulse[..., None, :] if ctx.needs_input_grad[0] else None
+    by_W = None
+    if ctx.needs_input_grad[0]:  # impulses may be infinite where nothing is solved, or in float32
+        by_W = torch.nan_to_num(by_row[..., :, None] * impulse[..., None, :])
     gradients = [
         _like(gradient, argument) if wanted else None
         for gradient, argument, wanted in zip(

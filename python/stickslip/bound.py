@@ -17,7 +17,7 @@ from stickslip._bound_arguments import (
     require_type,
     sizes_of,
 )
-from stickslip._core import Law, Precision, Solver
+from stickslip._core import Law, Precision, Solver, Status
 from stickslip._types import (
     Array,
     Backend,
@@ -276,8 +276,9 @@ class BoundSolver(Generic[Array]):
             if array is None:
                 raise TypeError(f"out[{name!r}]: expected an array, got None")
             check.refuse_gradient(f"out[{name!r}]", array)
+        start = {"status": Status.not_converged}  # before the first call
         new = {
-            name: self._placed(np.zeros((num_envs, *shape), dtype))
+            name: self._placed(np.full((num_envs, *shape), start.get(name, 0), dtype))
             for name, (shape, dtype) in parts.items()
             if name not in given
         }

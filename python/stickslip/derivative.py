@@ -59,7 +59,8 @@ class Gradient(Derivative):
     @property
     def W(self) -> Numbers:
         """(E, n, n), of rank one: b r^T; every entry counts as independent."""
-        return self.b[..., :, None] * self.impulse[..., None, :]
+        with np.errstate(over="ignore", invalid="ignore"):  # impulses in float32 may be infinite
+            return np.nan_to_num(self.b[..., :, None] * self.impulse[..., None, :])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

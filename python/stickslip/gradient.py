@@ -155,6 +155,10 @@ def _arguments(
     W: Any, b: Any, mu: Any, others: DerivativeKeywords
 ) -> tuple[Problem, _core.SolveOptions, int]:
     known: dict[str, Any] = dict(others)
+    for name in known:
+        if name not in DerivativeKeywords.__annotations__:
+            expected = ", ".join(DerivativeKeywords.__annotations__)
+            raise TypeError(f"{name}: unexpected keyword argument, expected {expected}")
     threads = check.thread_count(known.pop("threads", None))
     given = make_options(
         known.pop("law", "coulomb"),

@@ -54,7 +54,7 @@ class Gradient(NamedTuple):
     @property
     def W(self) -> jax.Array:
         """(E, n, n), b r^T: the derivative by every entry as if it were independent."""
-        return self.b[..., :, None] * self.impulse[..., None, :]
+        return jnp.nan_to_num(self.b[..., :, None] * self.impulse[..., None, :])
 
     @property
     def ok(self) -> jax.Array:

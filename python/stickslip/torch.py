@@ -198,7 +198,7 @@ class Gradient(NamedTuple):
     @property
     def W(self) -> Tensor:
         """(E, n, n), b r^T: the derivative by every entry as if it were independent."""
-        return self.b[..., :, None] * self.impulse[..., None, :]
+        return torch.nan_to_num(self.b[..., :, None] * self.impulse[..., None, :])
 
     @property
     def ok(self) -> Tensor:

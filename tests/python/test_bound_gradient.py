@@ -143,3 +143,12 @@ def test_what_is_refused():
         mechanism.vjp(impulse=np.ones((2, 3)))
     with pytest.raises(ValueError, match="stream: expected None because the arrays are in host"):
         bound.vjp(velocity=np.ones((5, 17)), stream=1)
+
+
+def test_before_the_first_call_nothing_is_solved():
+    solver = stickslip.BoundSolver(W=np.tile(np.eye(3), (2, 1, 1)), b=np.ones((2, 3)), mu=0.5)
+    found = solver.vjp(velocity=np.ones((2, 3)))
+    assert (found.status == stickslip.GradientStatus.unsolved).all()
+    assert not found.b.any()
+    solver()
+    assert (solver.vjp(velocity=np.ones((2, 3))).status == stickslip.GradientStatus.valid).all()

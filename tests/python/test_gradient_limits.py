@@ -226,3 +226,47 @@ def test_statuses_and_margin_describe_a_contact_that_opens():
         assert found.ok.all()
         assert 0.5e-3 <= found.margin[0] <= 1e-3 * (1 + 1e-9)
         assert np.abs(velocity(args, solved(args, "coulomb").impulse)).max() <= 1e-3
+
+
+@pytest.mark.parametrize(("law", "mu"), [("convex", 1e-10), ("convex", 1e-12), ("pyramid", 1e-12)])
+def test_a_contact_that_only_seems_to_stick_is_a_kink(law, mu):
+    """Friction of 1e-10 cannot hold a velocity of 1.7 m/s; but the residual weighs that velocity
+    with the coefficient, so that a solution within the tolerance need not see it slide."""
+    W, b, mu = np.eye(3), np.array([-1.0, 0.3, 1.7]), np.array([0.6, mu])
+    solution = stickslip.solve(W, b, mu, law=law)
+    found = stickslip.vjp(W, b, mu, solution, velocity=[0, 0, 1.0], law=law)
+    if found.status == GradientStatus.valid:
+        np.testing.assert_allclose(found.b[2], 1.0, rtol=1e-6)
+    else:
+        assert found.status == GradientStatus.kink
+
+
+@pytest.mark.parametrize("law", ["coulomb", "convex", "pyramid", "box", "frictionless"])
+def test_a_margin_of_0_is_a_kink_at_any_tolerance(law):
+    exact = stickslip.SolveOptions(atol=0.0, rtol=0.0)
+    args = (np.eye(3), np.zeros(3), 0.5)
+    solution = stickslip.solve(*args, law=law, options=exact)
+    found = stickslip.vjp(*args, solution, velocity=np.ones(3), law=law, options=exact)
+    assert found.margin == 0
+    assert found.status == GradientStatus.kink
+
+
+def test_nothing_is_nan_or_infinite_in_float32():
+    W, b = np.eye(3, dtype="f") * np.float32(1e-30), np.array([-1e12, 0.3, 0], "f")
+    solution = stickslip.solve(W, b, np.float32(0.5))
+    assert not np.isfinite(solution.impulse).all()
+    found = stickslip.vjp(W, b, np.float32(0.5), solution, velocity=np.ones(3, "f"))
+    assert found.status == GradientStatus.unsolved
+    assert not found.W.any()
+    W, b = np.eye(3, dtype="f") * np.float32(1e-10), np.array([-1e10, 2e10, 0], "f")
+    solution = stickslip.solve(W, b, np.float32(0.5))
+    found = stickslip.vjp(W, b, np.float32(0.5), solution, velocity=np.full(3, 1e20, "f"))
+    for array in (found.b, found.R, found.W, found.mu):
+        assert np.isfinite(array).all()
+
+
+def test_unknown_keywords_are_named():
+    args = (np.eye(3), np.array([-1.0, 2.0, 0.0]), 0.5)
+    solution = stickslip.solve(*args)
+    with pytest.raises(TypeError, match=r"solver: unexpected keyword argument, expected law"):
+        stickslip.vjp(*args, solution, velocity=np.ones(3), solver="newton")
