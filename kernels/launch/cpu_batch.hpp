@@ -32,7 +32,7 @@ SS_PART void vjp_in_scratch(const ProblemBatch<double>& batch, const ResultBatch
                          MechanismStep<double>{}, loss, out, o, env, batch.max_rows, work, false,
                          no_step);
   } else {
-    refuse_gradient(g, batch, 0, out, o, env, scratch.view);
+    refuse_gradient(g, batch, 0, out, env, scratch.view);
   }
 }
 

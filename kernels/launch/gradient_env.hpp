@@ -131,7 +131,7 @@ SS_HD void clear_gradient(const G& g, const EnvProblem<In>& p, int nv, int max_r
 /// Zeros, as far as the shape tells where, for an environment that is not solved.
 template <class G, class In>
 SS_HD void refuse_gradient(const G& g, const ProblemBatch<In>& batch, int nv,
-                           const StepGradient<In>& out, const SolveOptions& o, std::int64_t env,
+                           const StepGradient<In>& out, std::int64_t env,
                            const ViewScratch<In>& scratch) {
   EnvProblem<In> p{};
   int rows = 0;
@@ -179,7 +179,7 @@ SS_HD void vjp_env(const G& g, const ProblemBatch<In>& batch, const MechanismSte
     differentiate_solved(g, *e.problem, e.scaled, slot(solution.impulse, env), step, loss, out, o,
                          env, batch.max_rows, e.work, e.W != nullptr, e.step);
   } else {
-    refuse_gradient(g, batch, step.mechanism.nv, out, o, env, e.view);
+    refuse_gradient(g, batch, step.mechanism.nv, out, env, e.view);
   }
 }
 
