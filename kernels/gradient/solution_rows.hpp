@@ -50,9 +50,9 @@ SS_HD double differentiate_row(const EnvProblem<In>& p, const Scaled<double>& s,
   return min(abs(y - lo), abs(y - hi)) * stiffness * (s.d[i] / s.q);
 }
 
-/// State and rows of contact k; returns its margin, m/s. 0 if it only seems to stick: where a
-/// coefficient of friction is tiny, the residual weighs that row's velocity with it, so that a
-/// solution may have a velocity there that is not `near` 0.
+/// State and rows of contact k; returns its margin, m/s. That is 0 where all the friction of a row
+/// moves its velocity, weighted as in the residual, by less than `near`: with a tiny coefficient, a
+/// solution within the tolerance may take sliding for sticking.
 template <int dim, class In>
 SS_HD double differentiate_contact(const EnvProblem<In>& p, const Scaled<double>& s, double near,
                                    const SolutionRows& rows, int k) {
@@ -71,13 +71,14 @@ SS_HD double differentiate_contact(const EnvProblem<In>& p, const Scaled<double>
   with_law(s.law, [&](auto its) {
     if constexpr (has_derivative<decltype(its)>) result = its.differentiate(block);
   });
-  bool slips = false;
+  bool undecided = false;
   for (int j = 0; j < dim; ++j) {
-    slips = slips || abs(block.u[j]) > near * block.d[j] * s.q;
+    const double most = s.at(a + j, a + j) * s.mu[k] * block.z[0];
+    undecided = undecided || (j > 0 && block.is_free(j) && most < near * unit * s.q);
     const bool fixed = result.state == Contact::open || !block.is_free(j);
     rows.state[a + j] = fixed ? kFixed : result.state == Contact::slide ? k : kResting;
   }
-  if (result.state == Contact::stick && slips) return 0.0;
+  if (result.state == Contact::stick && undecided) return 0.0;
   return result.margin * stiffness * (unit / s.q);
 }
 

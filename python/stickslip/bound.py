@@ -223,7 +223,7 @@ class BoundSolver(Generic[Array]):
             )
         given = self._gradient
         if given is None:
-            numbers = [
+            numbers: list[Any] = [
                 None if width is None else self._placed(np.zeros((num_envs, width), dtype))
                 for width in (n, mu, n, box, box)
             ]

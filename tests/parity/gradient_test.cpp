@@ -1,5 +1,8 @@
 // Derivatives on every group: lanes in any order, and lanes that are real threads, in memory full
 // of NaN. All give the bits of the library's own backend.
+#include <gtest/gtest.h>
+
+#include "kernels/delassus/matrix_source.hpp"
 #include "kernels/group/permuted_group.hpp"
 #include "kernels/group/thread_group.hpp"
 #include "kernels/launch/gradient_env.hpp"
