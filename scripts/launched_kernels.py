@@ -10,7 +10,11 @@ import subprocess
 import sys
 from collections import Counter
 
-KERNEL = re.compile(r"^(void )?stickslip::kernels::\S*(_kernel(?:<|\([^)])|list_environments\()[^\[]*$")
+KERNEL = re.compile(
+    r"^(void )?stickslip::kernels::\S*(_kernel(?:<|\([^)])|list_environments\()[^\[]*$"
+)
+    r"^(void )?stickslip::kernels::\S*(_kernel(?:<|\([^)])|list_environments\()[^\[]*$"
+)
 
 
 def kernels_of(library: str) -> set[str]:

@@ -6,8 +6,8 @@
 
 namespace stickslip::bindings {
 
-/// Inputs of `solve` and `measure`; `shape` rows are (n_free, n_nonneg, n_box, n_contacts). W may be
-/// absent if a mechanism gives it.
+/// Inputs of `solve` and `measure`; `shape` rows are (n_free, n_nonneg, n_box, n_contacts). W may
+/// be absent if a mechanism gives it.
 template <class In>
 struct ProblemArrays {
   Array<const std::int32_t, 2> shape, dims;
@@ -17,7 +17,8 @@ struct ProblemArrays {
   std::size_t num_envs() const { return W.is_valid() ? W.shape(0) : b.shape(0); }
   std::size_t rows() const { return W.is_valid() ? W.shape(1) : b.shape(1); }
 
-  /// The view; throws std::invalid_argument if an array does not have the size that W's, or b's, implies.
+  /// The view; throws std::invalid_argument if an array does not have the size that W's, or b's,
+  /// implies.
   ProblemBatch<In> view() const {
     ProblemBatch<In> p;
     p.num_envs = size32("W", num_envs());
@@ -41,7 +42,8 @@ struct ProblemArrays {
 
   /// Whether environment e's shape fits its slot; if not, no other data of it are read.
   bool fits(std::size_t e) const {
-    const std::int64_t count = std::int64_t(shape(e, 0)) + shape(e, 1) + shape(e, 2) + block_rows(e);
+    const std::int64_t count =
+        std::int64_t(shape(e, 0)) + shape(e, 1) + shape(e, 2) + block_rows(e);
     return shape(e, 3) <= std::int64_t(dims.shape(1)) && count <= std::int64_t(rows());
   }
 

@@ -133,27 +133,26 @@ void solve_lcp_host(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&
   refuse();
 }
 
-#define SS_INSTANTIATE(In)                                                                        \
-  template void solve(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,       \
-                      Workspace&, Stream);                                                        \
-  template void solve_mechanism(const MechanismStep<In>&, const ProblemBatch<In>&,                \
-                                const ResultBatch<In>&, const SolveOptions&, Workspace&, Stream); \
-  template void solve_host(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&); \
-  template void delassus(const MechanismBatch<In>&, EnvArray<In>, std::int32_t, std::int32_t*,    \
-                         Workspace&, Stream);                                                     \
-  template void apply_impulse(const MechanismBatch<In>&, EnvArray<const In>, EnvArray<const In>,  \
-                              EnvArray<In>, std::int32_t*, Workspace&, Stream);                   \
-  template void solve_vjp(const ProblemBatch<In>&, const SolutionBatch<In>&,                      \
-                          const LossBatch<In>&, const GradientBatch<In>&, const SolveOptions&,    \
-                          Workspace&, Stream);                                                    \
-  template void solve_jvp(const ProblemBatch<In>&, const SolutionBatch<In>&,                      \
-                          const ChangeBatch<In>&, const SolutionChange<In>&, const SolveOptions&, \
-                          Workspace&, Stream);                                                    \
-  template void step_vjp(const MechanismStep<In>&, const ProblemBatch<In>&,                       \
-                         const SolutionBatch<In>&, const StepLoss<In>&, const StepGradient<In>&,  \
-                         const SolveOptions&, Workspace&, Stream);                                \
-  template void solve_lcp(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&,           \
-                          LcpWorkspace&, Stream);                                                 \
+#define SS_INSTANTIATE(In)                                                                         \
+  template void solve(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,        \
+                      Workspace&, Stream);                                                         \
+  template void solve_mechanism(const MechanismStep<In>&, const ProblemBatch<In>&,                 \
+                                const ResultBatch<In>&, const SolveOptions&, Workspace&, Stream);  \
+  template void solve_host(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&);  \
+  template void delassus(const MechanismBatch<In>&, EnvArray<In>, std::int32_t, std::int32_t*,     \
+                         Workspace&, Stream);                                                      \
+  template void apply_impulse(const MechanismBatch<In>&, EnvArray<const In>, EnvArray<const In>,   \
+                              EnvArray<In>, std::int32_t*, Workspace&, Stream);                    \
+  template void solve_vjp(const ProblemBatch<In>&, const SolutionBatch<In>&, const LossBatch<In>&, \
+                          const GradientBatch<In>&, const SolveOptions&, Workspace&, Stream);      \
+  template void solve_jvp(const ProblemBatch<In>&, const SolutionBatch<In>&,                       \
+                          const ChangeBatch<In>&, const SolutionChange<In>&, const SolveOptions&,  \
+                          Workspace&, Stream);                                                     \
+  template void step_vjp(const MechanismStep<In>&, const ProblemBatch<In>&,                        \
+                         const SolutionBatch<In>&, const StepLoss<In>&, const StepGradient<In>&,   \
+                         const SolveOptions&, Workspace&, Stream);                                 \
+  template void solve_lcp(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&,            \
+                          LcpWorkspace&, Stream);                                                  \
   template void solve_lcp_host(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&);
 SS_INSTANTIATE(double)
 SS_INSTANTIATE(float)
