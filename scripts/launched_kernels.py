@@ -13,8 +13,6 @@ from collections import Counter
 KERNEL = re.compile(
     r"^(void )?stickslip::kernels::\S*(_kernel(?:<|\([^)])|list_environments\()[^\[]*$"
 )
-    r"^(void )?stickslip::kernels::\S*(_kernel(?:<|\([^)])|list_environments\()[^\[]*$"
-)
 
 
 def kernels_of(library: str) -> set[str]:
