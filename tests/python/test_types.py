@@ -31,6 +31,11 @@ stickslip.mjwarp.contact_sensors,stickslip.mjwarp.integrator,stickslip.mjwarp.lo
 stickslip.mjwarp.problem_kernels,stickslip.mjwarp.recovery_kernels,stickslip.mjwarp.row_kernels,\
 stickslip.mjwarp.warm_start_kernels]
 ignore_errors = True
+[mypy-stickslip._torch_gradient,stickslip._jax_op]
+# Classes and decorators of torch and JAX have no types where these are not installed.
+disallow_subclassing_any = False
+disallow_untyped_decorators = False
+warn_unused_ignores = False
 [mypy-h5py.*,jax.*,latex2mathml.*,mdit_py_plugins.*,mjviser.*,mujoco.*,rsl_rl.*,scipy.*,tensordict.*,\
 torch.*,trimesh.*,viser.*]
 ignore_missing_imports = True
