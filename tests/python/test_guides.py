@@ -49,7 +49,9 @@ void solve_all(const ProblemBatch<In>& p, const ResultBatch<In>& r, const SolveO
                                       sizeof(double));
   const auto at = reinterpret_cast<std::uintptr_t>(scratch.data());
   void* aligned = reinterpret_cast<void*>((at + 63) & ~std::uintptr_t(63));
-  kernels::solve_range<Real, Factor>(p, r, o, {}, 0, p.num_envs, aligned, kernels::Part::whole);
+  const kernels::AdjointCall<In>* nothing = nullptr;
+  kernels::solve_range<Real, Factor>(p, r, o, {}, 0, p.num_envs, aligned, kernels::Part::whole,
+                                     nothing);
 }
 
 template <class In>
