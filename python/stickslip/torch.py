@@ -117,29 +117,37 @@ def solve(
     negative counts or dimensions other than 3, 4 and 6 gets the status `bad_input`. Second
     derivatives raise NotImplementedError.
     """
+    mu, counts, dims, settings = _prepare(
+        W, b, mu, (("R", R), ("warm_start", warm_start)), lo, hi, counts, dims, n_free, n_nonneg,
+        law, solver, precision, tol, options,
+    )  # fmt: skip
+    results = op.solve(
+        W, b, mu, R, lo, hi, warm_start, counts, dims, settings.text,
+        0 if threads is None else check.thread_count(threads),
+    )  # fmt: skip
+    return Solution(*results)
+
+
+def _prepare(
+    W: Tensor, b: Tensor, mu: Any, rows: Any, lo: Any, hi: Any, counts: Any, dims: Any,
+    n_free: int, n_nonneg: int, *options: Any,
+) -> tuple[Any, Any, Any, Any]:  # fmt: skip
+    """Checks a problem, and `rows`, pairs of a name and an optional tensor (E, n) or (n,). Returns
+    mu, counts and dims as the operators take them, and the settings."""
     lead, n = sizes(W)
     require("b", b, W, (*lead, n))
-    if R is not None:
-        require("R", R, W, (*lead, n), (n,))
-    if warm_start is not None:
-        require("warm_start", warm_start, W, (*lead, n), (n,))
+    for name, value in rows:
+        if value is not None:
+            require(name, value, W, (*lead, n), (n,))
     n_box = 0 if lo is None and hi is None else bounds(lo, hi, W, lead)
     list_of_dims, contacts, dims = (None, None, None) if dims is None else dimensions(dims, W, lead)
     axes = None if counts is None else axes_of(counts, W, lead)
-    settings = settings_of(
-        n, list_of_dims, contacts, n_free, n_nonneg, n_box, axes,
-        law, solver, precision, tol, options,
-    )  # fmt: skip
+    settings = settings_of(n, list_of_dims, contacts, n_free, n_nonneg, n_box, axes, *options)
     if isinstance(mu, (int, float)) and not isinstance(mu, bool):
         mu = torch.full((settings.tangential,), mu, dtype=W.dtype, device=W.device)
     else:
         mu = friction(mu, dims, W, lead, settings)
-    results = op.solve(
-        W, b, mu, R, lo, hi, warm_start,
-        None if counts is None else shapes(counts, settings), dims, settings.text,
-        0 if threads is None else check.thread_count(threads),
-    )  # fmt: skip
-    return Solution(*results)
+    return mu, None if counts is None else shapes(counts, settings), dims, settings
 
 
 class BoundSolver:
@@ -243,30 +251,17 @@ def vjp(
     if not isinstance(solution, Solution):
         raise TypeError(f"solution: expected a Solution, got {type(solution).__name__}")
     lead, n = sizes(W)
-    rows = (*lead, n)
-    require("b", b, W, rows)
-    require("solution.impulse", solution.impulse, W, rows)
-    for name, value in (("R", R), ("impulse", impulse), ("velocity", velocity)):
-        if value is not None:
-            require(name, value, W, rows, (n,))
-    n_box = 0 if lo is None and hi is None else bounds(lo, hi, W, lead)
-    list_of_dims, contacts, dims = (None, None, None) if dims is None else dimensions(dims, W, lead)
-    axes = None if counts is None else axes_of(counts, W, lead)
-    settings = settings_of(
-        n, list_of_dims, contacts, n_free, n_nonneg, n_box, axes,
-        law, "auto", precision, tol, options,
+    require("solution.impulse", solution.impulse, W, (*lead, n))
+    friction_rows, shape, known_dims, settings = _prepare(
+        W, b, mu, (("R", R), ("impulse", impulse), ("velocity", velocity)), lo, hi, counts, dims,
+        n_free, n_nonneg, law, "auto", precision, tol, options,
     )  # fmt: skip
-    by_contact = has_one_per_contact(mu, lead, settings)
-    if isinstance(mu, (int, float)) and not isinstance(mu, bool):
-        mu = torch.full((settings.tangential,), mu, dtype=W.dtype, device=W.device)
-    else:
-        mu = friction(mu, dims, W, lead, settings)
     d_b, d_mu, d_R, d_lo, d_hi, status, margin, lost = _torch_gradient.vjp(
-        W, b, mu, R, lo, hi, None if counts is None else shapes(counts, settings), dims,
-        solution.impulse, solution.status, impulse, velocity, settings.text,
+        W, b, friction_rows, R, lo, hi, shape, known_dims, solution.impulse, solution.status,
+        impulse, velocity, settings.text,
         0 if threads is None else check.thread_count(threads),
     )  # fmt: skip
-    if by_contact:
-        d_mu = per_contact(d_mu, dims, settings)
+    if has_one_per_contact(mu, lead, settings):
+        d_mu = per_contact(d_mu, known_dims, settings)
     d_lo, d_hi = (None, None) if lo is None else (d_lo, d_hi)
     return Gradient(d_b, d_mu, d_R, d_lo, d_hi, solution.impulse, status, margin, lost)
