@@ -9,12 +9,13 @@
 #include "stickslip/batch.hpp"
 #include "stickslip/delassus.hpp"
 #include "stickslip/solve.hpp"
+#include "stickslip/sparse_mechanism.hpp"
 
 namespace stickslip {
 
 /// Whether the derivatives of an environment can be trusted. None of them is ever NaN.
 enum class GradientStatus : std::int32_t {
-  valid = 0,       ///< the derivative exists, and this is it
+  valid = 0,       ///< the derivative exists, and this is it (`redundant`: of J dv alone)
   kink = 1,        ///< a state is about to change: one of the one-sided derivatives
   not_unique = 2,  ///< the solution moves in a direction that is not determined (R = 0)
   unsolved = 3     ///< zeros: the problem is not solved, or an input is not finite
@@ -31,10 +32,15 @@ struct SolutionBatch {
 struct GradientReport {
   GradientStatus* status = nullptr;
   /// m/s: how far the velocities are from the next change of a state; 0 if unsolved. `kink` means
-  /// less than 10 tolerances of the options.
+  /// less than 10 tolerances of the options, divided by the least pivot of the linear system where
+  /// that is nearly singular.
   double* margin = nullptr;
   /// Share of the right side that does not fit the equations; `not_unique` means more than 1e-6.
   double* lost = nullptr;
+  /// Optional: 1 where the active rows are linearly dependent (W singular, no compliance). Then
+  /// dL/db, row by row, is its part in the range of W: right for every change of b that the
+  /// mechanism can make, J dv. A change of one such row alone has no derivative.
+  std::int32_t* redundant = nullptr;
 };
 
 /// A loss L by its derivatives with respect to the solution; absent: 0.
@@ -116,5 +122,15 @@ template <class In>
 void step_vjp(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
               const SolutionBatch<In>& solution, const StepLoss<In>& loss,
               const StepGradient<In>& gradient, const SolveOptions& options, Workspace& workspace);
+
+/// The derivatives of the one environment of `problem` by the mechanism, as `solve_convex` solves
+/// it (stickslip/sparse_mechanism.hpp): by one back substitution with the Hessian of Newton's
+/// method in velocity space, without W. False, with nothing written, if rows have no compliance:
+/// the caller must form W and call `solve_vjp`. `gradient.W` must be absent. Throws as
+/// `solve_convex` and `solve_vjp` do.
+bool solve_convex_vjp(const ProblemBatch<double>& problem, const SparseMechanism& mechanism,
+                      const SolutionBatch<double>& solution, const LossBatch<double>& loss,
+                      const GradientBatch<double>& gradient, const SolveOptions& options,
+                      Workspace& workspace);
 
 }  // namespace stickslip

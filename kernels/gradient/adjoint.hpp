@@ -24,9 +24,10 @@ struct GradientScratch {
   double *g_r, *g_u;  ///< [padded(n)] of the loss; jvp: dr and delta
   double* beta;       ///< [padded(n)]
 
-  SS_HD GradientScratch(Arena& arena, int max_rows)
+  /// `matrix_rows`: 0 where no system is solved by W.
+  SS_HD GradientScratch(Arena& arena, int max_rows, int matrix_rows)
       : rows(arena, max_rows),
-        solve(arena, max_rows),
+        solve(arena, matrix_rows),
         f(arena.take<double>(padded(max_rows))),
         x(arena.take<double>(padded(max_rows))),
         Ax(arena.take<double>(padded(max_rows))),
@@ -34,6 +35,7 @@ struct GradientScratch {
         g_r(arena.take<double>(padded(max_rows))),
         g_u(arena.take<double>(padded(max_rows))),
         beta(arena.take<double>(padded(max_rows))) {}
+  SS_HD GradientScratch(Arena& arena, int max_rows) : GradientScratch(arena, max_rows, max_rows) {}
 };
 
 /// y = start + (W + diag R)^T x, in double.
@@ -53,20 +55,20 @@ SS_HD void multiply_transposed(const G& g, const EnvProblem<In>& p, const double
 }
 
 /// beta, A^T lambda and B^T lambda of the loss g_r, g_u in the scratch; `of_velocity`: g_u is not
-/// 0. Returns `lost`.
+/// 0.
 template <class G, class In>
-SS_HD double solve_adjoint(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
-                           bool of_velocity, const GradientScratch& w) {
+SS_HD Solvability solve_adjoint(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
+                                bool of_velocity, const GradientScratch& w) {
   if (of_velocity) multiply_transposed(g, p, w.g_r, w.g_u, w.f);
   const double* g_all = of_velocity ? w.f : w.g_r;
   g.for_each(s.ld, [&](int i) {
     w.f[i] = i < s.n && w.rows.state[i] != kFixed ? g_all[i] * s.d[i] : 0.0;
   });
-  const double lost = solve_filtered<true>(g, s, w.rows, w.solve, w.f, w.x);
+  const Solvability found = solve_filtered<true>(g, s, w.rows, w.solve, w.f, w.x);
   multiply_blocks<BlockMatrix::A, true>(g, s, w.rows, w.x, w.Ax);
   multiply_blocks<BlockMatrix::B, true>(g, s, w.rows, w.x, w.Bx);
   g.for_each(s.n, [&](int i) { w.beta[i] = fma(-s.d[i], w.Bx[i], w.g_u[i]); });
-  return g.any(s.n, [&](int i) { return !is_finite(w.beta[i]); }) ? 1.0 : lost;
+  return g.any(s.n, [&](int i) { return !is_finite(w.beta[i]); }) ? Solvability{} : found;
 }
 
 /// dL/dmu_j of the tangential row i of contact k.
@@ -78,20 +80,20 @@ SS_HD double friction_gradient(const EnvProblem<In>& p, const Scaled<double>& s,
   return fma(w.rows.z[i], w.Ax[i], -(w.rows.u[i] * w.Bx[i])) / slope;
 }
 
-/// dL/d(bound) of the scalar row i, whose bound is given.
+/// dL/d(bound) of the scalar row i, which is at its bound.
 template <class In>
 SS_HD double bound_gradient(const EnvProblem<In>& p, const GradientScratch& w, int i) {
-  if (w.rows.state[i] != kFixed) return 0.0;
   double sum = fma(p.compliance(i), w.beta[i], w.g_r[i]);
   for (int j = 0; j < p.n; ++j) sum = fma(p.w(j, i), w.beta[j], sum);
   return sum;
 }
 
-/// Writes the derivatives of environment `env`, r being its impulse.
-template <class G, class In>
+/// Writes the derivatives of environment `env`, r being its impulse. `by_bound(i)`: as
+/// bound_gradient.
+template <class G, class In, class F>
 SS_HD void write_gradient(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
-                          const GradientScratch& w, const In* r, const GradientBatch<In>& out,
-                          std::int64_t env, int max_rows) {
+                          const GradientScratch& w, const In* r, F&& by_bound,
+                          const GradientBatch<In>& out, std::int64_t env, int max_rows) {
   In *b = slot(out.b, env), *W = slot(out.W, env), *R = slot(out.R, env);
   In *mu = slot(out.mu, env), *lo = slot(out.lo, env), *hi = slot(out.hi, env);
   g.for_each(p.n, [&](int i) {
@@ -114,7 +116,7 @@ SS_HD void write_gradient(const G& g, const EnvProblem<In>& p, const Scaled<doub
   if (lo == nullptr && hi == nullptr) return;
   g.for_each(p.n_box, [&](int box) {
     const int i = p.n_free + p.n_nonneg + box;
-    const double bound = bound_gradient(p, w, i), z = w.rows.z[i];
+    const double bound = w.rows.state[i] == kFixed ? by_bound(i) : 0.0, z = w.rows.z[i];
     // A row with equal bounds moves with both.
     const double low = s.lo[i] == s.hi[i] ? 0.5 : z - s.lo[i] < s.hi[i] - z ? 1.0 : 0.0;
     if (lo != nullptr) lo[box] = narrowed<In>(bound * low);

@@ -12,7 +12,13 @@ namespace stickslip::kernels::inline SS_ISA {
 
 inline constexpr double kShift = 1e-8;         ///< e
 inline constexpr double kLeastPivot = 1e-8;    ///< of a regular system, relative to its row
-inline constexpr double kRegularLost = 1e-10;  ///< most that LU leaves of f in a regular system
+inline constexpr double kRegularLost = 1e-8;  ///< most that LU leaves of f in a regular system
+
+/// How far a system determines its solution.
+struct Solvability {
+  double lost = 1.0;   ///< max|f - H x| / max|f|: the share of f that is not consistent
+  double pivot = 0.0;  ///< the least pivot of H, relative to its row; 0: H is singular
+};
 
 struct FilteredSolve {
   LinearSystem<double> system;
@@ -92,24 +98,24 @@ SS_HD void multiply_system(const G& g, const Scaled<double>& s, const SolutionRo
   g.for_each(s.n, [&](int i) { y[i] = rows.state[i] == kFixed ? 0.0 : y[i] + product[i]; });
 }
 
-/// x by LU alone: [padded(n)], 0 at entry and on fixed rows. False if a pivot vanishes.
+/// x by LU alone: [padded(n)], 0 at entry and on fixed rows. Returns the least pivot, 0 if one
+/// vanishes.
 template <bool kTransposed, class G>
-SS_HD bool solve_regular(const G& g, const Scaled<double>& s, const SolutionRows& rows,
-                         const FilteredSolve& w, int count, const double* f, double* x) {
+SS_HD double solve_regular(const G& g, const Scaled<double>& s, const SolutionRows& rows,
+                           const FilteredSolve& w, int count, const double* f, double* x) {
   LinearSystem<double> system = w.system;
   system.lower = nullptr;  // the factors are needed only once
   system.least_pivot = kLeastPivot;
-  if (!factor_system<kTransposed>(g, s, rows, count, 0.0, f, system)) return false;
-  if (!substitute_back(g, system, count, w.part)) return false;
+  if (!factor_system<kTransposed>(g, s, rows, count, 0.0, f, system)) return 0.0;
+  if (!substitute_back(g, system, count, w.part)) return 0.0;
   g.for_each(count, [&](int r) { x[rows.active[r]] = w.part[r]; });
-  return true;
+  return least_pivot(g, system, count);
 }
 
-/// The filtered solution x of H x = f, or of H^T x = f: both [padded(n)], 0 on fixed rows. Returns
-/// max|f - H x| / max|f|: the share of f that is not consistent; 1 if the system cannot be solved.
+/// The filtered solution x of H x = f, or of H^T x = f: both [padded(n)], 0 on fixed rows.
 template <bool kTransposed, class G>
-SS_HD double solve_filtered(const G& g, const Scaled<double>& s, const SolutionRows& rows,
-                            const FilteredSolve& w, const double* f, double* x) {
+SS_HD Solvability solve_filtered(const G& g, const Scaled<double>& s, const SolutionRows& rows,
+                                 const FilteredSolve& w, const double* f, double* x) {
   const auto begin = [&] {
     g.for_each(s.ld, [&](int i) {
       x[i] = w.image[i] = 0.0;
@@ -125,13 +131,15 @@ SS_HD double solve_filtered(const G& g, const Scaled<double>& s, const SolutionR
   begin();
   const auto wanted = [&](int i) { return rows.state[i] != kFixed; };
   const int count = list_rows(g, s.n, wanted, rows.active, rows.place);
-  if (count == 0 || !(size > 0.0)) return 0.0;
-  if (solve_regular<kTransposed>(g, s, rows, w, count, f, x)) {
-    const double lost = leave();
-    if (lost < kRegularLost) return lost;
+  if (count == 0) return {0.0, 1.0};
+  const double pivot = solve_regular<kTransposed>(g, s, rows, w, count, f, x);
+  if (pivot > 0.0) {
+    const double lost = size > 0.0 ? leave() : 0.0;
+    if (lost < kRegularLost) return {lost, pivot};
   }
   begin();
-  if (!factor_system<kTransposed>(g, s, rows, count, kShift, f, w.system)) return 1.0;
+  if (!(size > 0.0)) return {0.0, pivot};
+  if (!factor_system<kTransposed>(g, s, rows, count, kShift, f, w.system)) return {};
   const auto solve = [&](double* values) {  // values := H_e^-1 values
     g.for_each(count, [&](int r) { w.part[r] = values[rows.active[r]]; });
     if (!solve_again(g, w.system, count, w.part, w.part)) return false;
@@ -140,13 +148,13 @@ SS_HD double solve_filtered(const G& g, const Scaled<double>& s, const SolutionR
   };
   double lost = 1.0;
   for (int pass = 0; pass < 2; ++pass) {
-    if (!solve(w.left)) return 1.0;
+    if (!solve(w.left)) return {};
     multiply_system<kTransposed>(g, s, rows, w.product, w.left, w.image);
-    if (!solve(w.image)) return 1.0;
+    if (!solve(w.image)) return {};
     g.for_each(s.n, [&](int i) { x[i] += w.image[i]; });
     lost = leave();
   }
-  return lost;
+  return {lost, pivot};
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -73,7 +73,7 @@ SS_HD double differentiate_contact(const EnvProblem<In>& p, const Scaled<double>
   });
   bool undecided = false;
   for (int j = 0; j < dim; ++j) {
-    const double most = s.at(a + j, a + j) * s.mu[k] * block.z[0];
+    const double most = p.diagonal(a + j) * s.d[a + j] * s.d[a + j] * s.mu[k] * block.z[0];
     undecided = undecided || (j > 0 && block.is_free(j) && most < near * unit * s.q);
     const bool fixed = result.state == Contact::open || !block.is_free(j);
     rows.state[a + j] = fixed ? kFixed : result.state == Contact::slide ? k : kResting;
@@ -82,13 +82,19 @@ SS_HD double differentiate_contact(const EnvProblem<In>& p, const Scaled<double>
   return result.margin * stiffness * (unit / s.q);
 }
 
-/// Linearises every row at the impulse r. Returns the least margin, m/s; infinite without
+/// rows.z and rows.u of the impulse r.
+template <class G, class In>
+SS_HD void scale_solution(const G& g, const Scaled<double>& s, const In* r,
+                          const SolutionRows& rows) {
+  scale_impulse(g, s, r, rows.z);
+  scaled_velocity(g, s, rows.z, rows.u);
+}
+
+/// Linearises every row at rows.z, rows.u. Returns the least margin, m/s; infinite without
 /// inequalities. `near`: velocities below count as 0.
 template <class G, class In>
 SS_HD double differentiate_rows(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
-                                double near, const In* r, const SolutionRows& rows) {
-  scale_impulse(g, s, r, rows.z);
-  scaled_velocity(g, s, rows.z, rows.u);
+                                double near, const SolutionRows& rows) {
   const int items = s.scalars + s.n_contacts;
   g.for_each(items, [&](int item) {
     if (item < s.scalars) {

@@ -60,19 +60,19 @@ SS_HD void move_rows(const G& g, const EnvProblem<In>& p, const Scaled<double>& 
   });
 }
 
-/// After `move_rows`: dr into beta, du into f. Returns `lost`.
+/// After `move_rows`: dr into beta, du into f.
 template <class G, class In>
-SS_HD double solve_tangent(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
-                           const GradientScratch& w) {
+SS_HD Solvability solve_tangent(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
+                                const GradientScratch& w) {
   multiply_blocks<BlockMatrix::A, false>(g, s, w.rows, w.Ax, w.f);
   multiply_blocks<BlockMatrix::B, false>(g, s, w.rows, w.Bx, w.Ax);
   g.for_each(s.n, [&](int i) { w.f[i] -= w.Ax[i]; });
-  const double lost = solve_filtered<false>(g, s, w.rows, w.solve, w.f, w.x);
+  const Solvability found = solve_filtered<false>(g, s, w.rows, w.solve, w.f, w.x);
   g.for_each(s.n,
              [&](int i) { w.beta[i] = w.rows.state[i] == kFixed ? w.g_r[i] : s.d[i] * w.x[i]; });
   const auto first = [&](int i) { return fma(p.compliance(i), w.beta[i], w.g_u[i]); };
   matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, w.beta, sum_into(w.f, first));
-  return g.any(s.n, [&](int i) { return !is_finite(w.f[i]); }) ? 1.0 : lost;
+  return g.any(s.n, [&](int i) { return !is_finite(w.f[i]); }) ? Solvability{} : found;
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -88,19 +88,24 @@ SS_HD double kink_limit(const G& g, const EnvProblem<In>& p, const SolveOptions&
   return kKinkTolerances * tolerance_of(o.atol, o.rtol, o.precision, b_max);
 }
 
-/// The verdict on derivatives; `usable`: whether the problem is solved and all input finite.
+/// The verdict on derivatives; `usable`: whether the problem is solved and all input finite. An
+/// error of the velocities is one of up to 1 / pivot times as much in the rows that a nearly
+/// singular system moves, so `near` grows by that.
 template <class G>
 SS_HD void report_gradient(const G& g, const GradientReport& out, std::int64_t env, bool usable,
-                           double near, double margin, double lost) {
+                           double near, double margin, const Solvability& found) {
+  const bool redundant = !(found.pivot > 0.0);
   GradientStatus status = GradientStatus::unsolved;
   if (usable) {
-    status = margin <= near ? GradientStatus::kink : GradientStatus::valid;
-    if (!(lost <= kMostLost)) status = GradientStatus::not_unique;
+    const double limit = redundant ? near : near / min(found.pivot, 1.0);
+    status = margin <= limit ? GradientStatus::kink : GradientStatus::valid;
+    if (!(found.lost <= kMostLost)) status = GradientStatus::not_unique;
   }
   g.once([&] {
     out.status[env] = status;
     out.margin[env] = usable ? margin : 0.0;
-    out.lost[env] = usable ? lost : 1.0;
+    out.lost[env] = usable ? found.lost : 1.0;
+    if (out.redundant != nullptr) out.redundant[env] = usable && redundant ? 1 : 0;
   });
 }
 
@@ -138,7 +143,7 @@ SS_HD void refuse_gradient(const G& g, const ProblemBatch<In>& batch, int nv,
   if (open_problem(g, batch, env, scratch, p, rows) == EnvStatus::solved) {
     clear_gradient(g, p, nv, batch.max_rows, out, env);
   }
-  report_gradient(g, out.contacts.report, env, false, 0.0, 0.0, 1.0);
+  report_gradient(g, out.contacts.report, env, false, 0.0, 0.0, {});
 }
 
 /// The derivatives of a problem that is opened and scaled, and, if `is_step`, of the step that it
@@ -151,20 +156,23 @@ SS_HD void differentiate_solved(const G& g, const EnvProblem<In>& p, const Scale
                                 const GradientScratch& w, bool is_step,
                                 const StepScratch<In>& through) {
   const double near = kink_limit(g, p, o);
-  const double margin = differentiate_rows(g, p, s, near, r, w.rows);
+  scale_solution(g, s, r, w.rows);
+  const double margin = differentiate_rows(g, p, s, near, w.rows);
   const LossBatch<In>& contacts = loss.contacts;
   const bool usable =
       load(g, p.n, slot(contacts.impulse, env), w.g_r) &&
       load(g, p.n, slot(contacts.velocity, env), w.g_u) &&
       (!is_step || add_velocity_loss(g, p.n, step, loss.v_next, env, through, w.g_r));
-  const double lost = usable ? solve_adjoint(g, p, s, contacts.velocity.data != nullptr, w) : 1.0;
-  if (lost < 1.0) {
-    write_gradient(g, p, s, w, r, out.contacts, env, max_rows);
+  const Solvability found =
+      usable ? solve_adjoint(g, p, s, contacts.velocity.data != nullptr, w) : Solvability{};
+  if (found.lost < 1.0) {
+    const auto by_bound = [&](int i) { return bound_gradient(p, w, i); };
+    write_gradient(g, p, s, w, r, by_bound, out.contacts, env, max_rows);
     if (is_step) write_step_gradient(g, p.n, step, r, loss, out, env, through, w.beta);
   } else {
     clear_gradient(g, p, step.mechanism.nv, max_rows, out, env);
   }
-  report_gradient(g, out.contacts.report, env, usable, near, margin, lost);
+  report_gradient(g, out.contacts.report, env, usable, near, margin, found);
 }
 
 /// solve_vjp and step_vjp of environment `env`.
@@ -191,26 +199,28 @@ SS_HD void jvp_env(const G& g, const ProblemBatch<In>& batch, const SolutionBatc
   const GradientScratch& w = e.work;
   const EnvProblem<In>& p = *e.problem;
   const In* r = slot(solution.impulse, env);
-  double near = 0.0, margin = 0.0, lost = 1.0;
+  double near = 0.0, margin = 0.0;
+  Solvability found;
   bool usable = open_solution(g, batch, {}, solution, o, env, e);
   if (usable) {
     near = kink_limit(g, p, o);
-    margin = differentiate_rows(g, p, e.scaled, near, r, w.rows);
+    scale_solution(g, e.scaled, r, w.rows);
+    margin = differentiate_rows(g, p, e.scaled, near, w.rows);
     gather_change(g, p, e.scaled, r, change, env, batch.max_rows, w);
     move_rows(g, p, e.scaled, slot(change.mu, env), w);
     usable = !g.any(p.n, [&](int i) {
       return !(is_finite(w.g_r[i]) && is_finite(w.g_u[i]) && is_finite(w.Ax[i]) &&
                is_finite(w.Bx[i]));
     });
-    if (usable) lost = solve_tangent(g, p, e.scaled, w);
+    if (usable) found = solve_tangent(g, p, e.scaled, w);
   }
   In *impulse = slot(out.impulse, env), *velocity = slot(out.velocity, env);
-  const int n = lost < 1.0 ? p.n : 0;
+  const int n = found.lost < 1.0 ? p.n : 0;
   g.for_each(batch.max_rows, [&](int i) {
     if (impulse != nullptr) impulse[i] = i < n ? narrowed<In>(w.beta[i]) : In(0);
     if (velocity != nullptr) velocity[i] = i < n ? narrowed<In>(w.f[i]) : In(0);
   });
-  report_gradient(g, out.report, env, usable, near, margin, lost);
+  report_gradient(g, out.report, env, usable, near, margin, found);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -221,6 +221,13 @@ SS_HD bool factor_lu(const G& g, const LinearSystem<Real>& m, int n) {
   return true;
 }
 
+/// The least pivot after `factor_lu`, relative to the largest entry of its row: how nearly A is
+/// singular.
+template <class Real, class G>
+SS_HD Real least_pivot(const G& g, const LinearSystem<Real>& m, int n) {
+  return Real(1) / g.max(n, [&](int k) { return Real(1) / (abs(m.row[k][k]) * m.scale[k]); });
+}
+
 /// The sign of det A after `factor_lu`, with factors that were kept.
 template <class Real, class G>
 SS_HD int determinant_sign(const G& g, const LinearSystem<Real>& m, int n) {

@@ -58,6 +58,7 @@ class Derivatives(NamedTuple):
     status: jax.Array
     margin: jax.Array
     lost: jax.Array
+    redundant: jax.Array
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
@@ -102,7 +103,7 @@ def vjp(
     W, b, mu, R, lo, hi, _, counts, dims = operands
     lead = b.shape[:-1]
     results = [(each.shape, b.dtype) for each in (b, mu, b, lo, hi)]
-    results += [(lead, jnp.int32), (lead, b.dtype), (lead, b.dtype)]
+    results += [(lead, each) for each in (jnp.int32, b.dtype, b.dtype, jnp.int32)]
     arrays = (W, b, mu, R, lo, hi, counts, dims, impulse, status, *loss)
     return Derivatives(*_call("vjp", arrays, results, settings, threads))
 

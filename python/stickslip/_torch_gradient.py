@@ -24,12 +24,12 @@ _SCHEMA = (
     "solve_vjp(Tensor W, Tensor b, Tensor mu, Tensor? R, Tensor? lo, Tensor? hi, Tensor? counts, "
     "Tensor? dims, Tensor impulse, Tensor status, Tensor? g_impulse, Tensor? g_velocity, "
     "str settings, int threads) -> (Tensor d_b, Tensor d_mu, Tensor d_R, Tensor d_lo, Tensor d_hi, "
-    "Tensor verdict, Tensor margin, Tensor lost)"
+    "Tensor verdict, Tensor margin, Tensor lost, Tensor redundant)"
 )
 _library: Any = op._library
 _library.define(_SCHEMA, tags=torch.Tag.pt2_compliant_tag)
 _solve_vjp: Any = _core.solve_vjp
-Results = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
+Results = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
 
 
 def _on_cpu(
@@ -56,7 +56,7 @@ def _on_cpu(
               (b, mu, R, lo, hi, impulse, g_impulse, g_velocity)]  # fmt: skip
     widths = (n, mu.shape[-1], n, *_bounds(lo, hi))
     out: Any = [np.zeros((num_envs, width), matrices.dtype) for width in widths]
-    verdict, margin, lost = np.zeros(num_envs, np.int32), np.zeros(num_envs), np.zeros(num_envs)
+    report = [np.zeros(num_envs, each) for each in (np.int32, np.double, np.double, np.int32)]
     if num_envs:
         _solve_vjp(
             _same(known.shape, num_envs) if counts is None else _array(counts, num_envs),
@@ -68,9 +68,9 @@ def _on_cpu(
             *arrays[6:],
             *out[:3],
             *(out[3:] if lo is not None else (None, None)),
-            verdict, margin, lost, threads,
+            *report, threads,
         )  # fmt: skip
-    found: Any = [from_numpy(each) for each in (*out, verdict, margin, lost)]
+    found: Any = [from_numpy(each) for each in (*out, *report)]
     return tuple(found if lead else [each[0] for each in found])
 
 
@@ -96,7 +96,8 @@ def _fake(W: Tensor, b: Tensor, mu: Tensor, R: Any, lo: Any, hi: Any, *others: A
     lead, n = b.shape[:-1], b.shape[-1]
     widths = (n, mu.shape[-1], n, *_bounds(lo, hi))
     out = [b.new_empty((*lead, width)) for width in widths]
-    report = [b.new_empty(lead, dtype=each) for each in (torch.int32, torch.double, torch.double)]
+    types = (torch.int32, torch.double, torch.double, torch.int32)
+    report = [b.new_empty(lead, dtype=each) for each in types]
     return (*out, *report)  # type: ignore[return-value]
 
 
@@ -134,7 +135,8 @@ def _on_cuda(
         for each, width in zip((found.lo, found.hi), _bounds(lo, hi), strict=True)
     ]
     by_rows = [from_dlpack(each) for each in (found.b, found.mu, found.R)]
-    report = [from_dlpack(each) for each in (found.status, found.margin, found.lost)]
+    verdict = (found.status, found.margin, found.lost, found.redundant)
+    report = [from_dlpack(each) for each in verdict]
     all_of = [each.contiguous() for each in (*by_rows, *by_bounds, *report)]
     return tuple(all_of if lead else [each[0] for each in all_of])  # type: ignore[return-value]
 

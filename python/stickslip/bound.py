@@ -65,6 +65,7 @@ class BoundGradient(Generic[Array]):
     status: Array  #: (E,) int32, members of `GradientStatus`
     margin: Array  #: (E,) float64, m/s
     lost: Array  #: (E,) float64
+    redundant: Array  #: (E,) int32
 
 
 class BoundSolver(Generic[Array]):
@@ -227,7 +228,8 @@ class BoundSolver(Generic[Array]):
                 None if width is None else self._placed(np.zeros((num_envs, width), dtype))
                 for width in (n, mu, n, box, box)
             ]
-            verdict = [self._placed(np.zeros(num_envs, each)) for each in (np.int32, float, float)]
+            types = (np.int32, float, float, np.int32)
+            verdict = [self._placed(np.zeros(num_envs, each)) for each in types]
             given = BoundGradient(*numbers, *verdict)
         self._bound.bind_vjp({"impulse": impulse, "velocity": velocity}, vars(given))
         self._gradient, self._loss = given, (impulse, velocity)

@@ -49,6 +49,9 @@ class Derivative:
 class Gradient(Derivative):
     """dL/d(problem), per environment, also for arguments that environments share."""
 
+    #: (E,) int32, 1 where active rows are linearly dependent: the derivative by b, row by row, is
+    #: then right for changes that the mechanism can make, J dv
+    redundant: Int32
     b: Numbers  #: (E, n)
     mu: Numbers  #: (E, p) if `mu` was one number or per contact, else per tangential row
     R: Numbers  #: (E, n)
@@ -77,5 +80,6 @@ class StepGradient(Gradient):
 class Change(Derivative):
     """The change of the solution that follows from a change of the problem."""
 
+    redundant: Int32  #: as in `Gradient`
     impulse: Numbers  #: (E, n), N s
     velocity: Numbers  #: (E, n), m/s, of the rows

@@ -220,11 +220,12 @@ def _report(num_envs: int) -> dict[str, Any]:
         "verdict": np.zeros(num_envs, np.int32),
         "margin": np.zeros(num_envs),
         "lost": np.zeros(num_envs),
+        "redundant": np.zeros(num_envs, np.int32),
     }
 
 
 def _verdict(report: dict[str, Any]) -> dict[str, Any]:
-    return {"status": report["verdict"], "margin": report["margin"], "lost": report["lost"]}
+    return {"status" if name == "verdict" else name: each for name, each in report.items()}
 
 
 def _results(

@@ -50,6 +50,7 @@ class Gradient(NamedTuple):
     status: jax.Array  #: (E,) int32; compare with members of `stickslip.GradientStatus`
     margin: jax.Array  #: (E,), m/s: how far the next change of a contact's state is
     lost: jax.Array  #: (E,), share of the right side that does not fit the equations
+    redundant: jax.Array  #: (E,) int32, as in `stickslip.Gradient`
 
     @property
     def W(self) -> jax.Array:

@@ -202,6 +202,7 @@ class Gradient(NamedTuple):
     status: Tensor  #: (E,) int32; compare with members of `stickslip.GradientStatus`
     margin: Tensor  #: (E,) float64, m/s: how far the next change of a contact's state is
     lost: Tensor  #: (E,) float64, share of the right side that does not fit the equations
+    redundant: Tensor  #: (E,) int32, as in `stickslip.Gradient`
 
     @property
     def W(self) -> Tensor:
@@ -256,7 +257,7 @@ def vjp(
         W, b, mu, (("R", R), ("impulse", impulse), ("velocity", velocity)), lo, hi, counts, dims,
         n_free, n_nonneg, law, "auto", precision, tol, options,
     )  # fmt: skip
-    d_b, d_mu, d_R, d_lo, d_hi, status, margin, lost = _torch_gradient.vjp(
+    d_b, d_mu, d_R, d_lo, d_hi, *report = _torch_gradient.vjp(
         W, b, friction_rows, R, lo, hi, shape, known_dims, solution.impulse, solution.status,
         impulse, velocity, settings.text,
         0 if threads is None else check.thread_count(threads),
@@ -264,4 +265,4 @@ def vjp(
     if has_one_per_contact(mu, lead, settings):
         d_mu = per_contact(d_mu, known_dims, settings)
     d_lo, d_hi = (None, None) if lo is None else (d_lo, d_hi)
-    return Gradient(d_b, d_mu, d_R, d_lo, d_hi, solution.impulse, status, margin, lost)
+    return Gradient(d_b, d_mu, d_R, d_lo, d_hi, solution.impulse, *report)

@@ -46,6 +46,7 @@ struct VjpTask {
     g.report.status = reinterpret_cast<GradientStatus*>(status.data);
     g.report.margin = arrays.output<double>("margin", out, {}).data;
     g.report.lost = arrays.output<double>("lost", out, {}).data;
+    g.report.redundant = arrays.output<std::int32_t>("redundant", out, {}).data;
     arrays.require_outputs_of_their_own();
   }
 };

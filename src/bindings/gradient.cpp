@@ -32,7 +32,8 @@ struct Derivative {
 
   Derivative(const ProblemArrays<In>& given, const Array<const In, 2>& impulse,
              const Array<const std::int32_t, 1>& status, const Array<std::int32_t, 1>& verdict,
-             const Array<double, 1>& margin, const Array<double, 1>& lost)
+             const Array<double, 1>& margin, const Array<double, 1>& lost,
+             const Array<std::int32_t, 1>& redundant)
       : arrays(given), problem(given.view()) {
     const std::size_t num_envs = arrays.num_envs();
     solution.impulse = rows("impulse", impulse);
@@ -42,6 +43,7 @@ struct Derivative {
     report.status = reinterpret_cast<GradientStatus*>(values("verdict", verdict, num_envs));
     report.margin = values("margin", margin, num_envs);
     report.lost = values("lost", lost, num_envs);
+    report.redundant = values("redundant", redundant, num_envs);
   }
 
   template <class A>
@@ -90,9 +92,9 @@ void bind_vjp(nb::module_& m) {
          Vectors hi, Vectors impulse, Array<const std::int32_t, 1> status,
          const SolveOptions& options, Vectors g_impulse, Vectors g_velocity, Out out_b, Out out_mu,
          Out out_R, Out out_lo, Out out_hi, Array<std::int32_t, 1> verdict, Array<double, 1> margin,
-         Array<double, 1> lost, int threads) {
+         Array<double, 1> lost, Array<std::int32_t, 1> redundant, int threads) {
         const Derivative<In> d({shape, dims, W, b, mu, R, lo, hi, {}}, impulse, status, verdict,
-                               margin, lost);
+                               margin, lost, redundant);
         const LossBatch<In> loss{d.rows("impulse", g_impulse), d.rows("velocity", g_velocity)};
         const auto out = d.gradient(out_b, out_mu, out_R, out_lo, out_hi);
         const auto workspace = d.workspace(threads);
@@ -105,7 +107,7 @@ void bind_vjp(nb::module_& m) {
       "g_impulse"_a.noconvert().none(), "g_velocity"_a.noconvert().none(), "out_b"_a.noconvert(),
       "out_mu"_a.noconvert().none(), "out_R"_a.noconvert().none(), "out_lo"_a.noconvert().none(),
       "out_hi"_a.noconvert().none(), "verdict"_a.noconvert(), "margin"_a.noconvert(),
-      "lost"_a.noconvert(), "threads"_a,
+      "lost"_a.noconvert(), "redundant"_a.noconvert(), "threads"_a,
       "Derivatives of a loss by the problem; the arrays from `out_b` on are written in place.");
 }
 
@@ -121,9 +123,9 @@ void bind_jvp(nb::module_& m) {
          Vectors hi, Vectors impulse, Array<const std::int32_t, 1> status,
          const SolveOptions& options, Vectors db, Matrices dW, Vectors dmu, Vectors dR, Vectors dlo,
          Vectors dhi, Out out_impulse, Out out_velocity, Array<std::int32_t, 1> verdict,
-         Array<double, 1> margin, Array<double, 1> lost, int threads) {
+         Array<double, 1> margin, Array<double, 1> lost, Array<std::int32_t, 1> redundant, int threads) {
         const Derivative<In> d({shape, dims, W, b, mu, R, lo, hi, {}}, impulse, status, verdict,
-                               margin, lost);
+                               margin, lost, redundant);
         ChangeBatch<In> change;
         change.b = d.rows("db", db);
         change.W = d.matrix("dW", dW, change.ld_W);
@@ -143,7 +145,7 @@ void bind_jvp(nb::module_& m) {
       "db"_a.noconvert().none(), "dW"_a.noconvert().none(), "dmu"_a.noconvert().none(),
       "dR"_a.noconvert().none(), "dlo"_a.noconvert().none(), "dhi"_a.noconvert().none(),
       "out_impulse"_a.noconvert(), "out_velocity"_a.noconvert(), "verdict"_a.noconvert(),
-      "margin"_a.noconvert(), "lost"_a.noconvert(), "threads"_a,
+      "margin"_a.noconvert(), "lost"_a.noconvert(), "redundant"_a.noconvert(), "threads"_a,
       "Change of the solution; the arrays from `out_impulse` on are written in place.");
 }
 
@@ -160,9 +162,9 @@ void bind_step_vjp(nb::module_& m) {
          const SolveOptions& options, Vectors g_v_next, Vectors g_impulse, Vectors g_velocity,
          Out out_b, Out out_mu, Out out_R, Out out_lo, Out out_hi, Out out_adjoint, Out out_v_free,
          Array<In, 3> out_M, Array<In, 3> out_J, Array<std::int32_t, 1> verdict,
-         Array<double, 1> margin, Array<double, 1> lost, int threads) {
+         Array<double, 1> margin, Array<double, 1> lost, Array<std::int32_t, 1> redundant, int threads) {
         const Derivative<In> d({shape, dims, {}, b, mu, R, lo, hi, {}}, impulse, status, verdict,
-                               margin, lost);
+                               margin, lost, redundant);
         const std::size_t num_envs = b.shape(0), nv = M.shape(1);
         require_size("J", J, 1, b.shape(1));
         MechanismStep<In> step;
@@ -193,7 +195,7 @@ void bind_step_vjp(nb::module_& m) {
       "out_mu"_a.noconvert().none(), "out_R"_a.noconvert().none(), "out_lo"_a.noconvert().none(),
       "out_hi"_a.noconvert().none(), "out_adjoint"_a.noconvert().none(),
       "out_v_free"_a.noconvert().none(), "out_M"_a.noconvert().none(), "out_J"_a.noconvert().none(),
-      "verdict"_a.noconvert(), "margin"_a.noconvert(), "lost"_a.noconvert(), "threads"_a,
+      "verdict"_a.noconvert(), "margin"_a.noconvert(), "lost"_a.noconvert(), "redundant"_a.noconvert(), "threads"_a,
       "Derivatives through a step; the arrays from `out_b` on are written in place.");
 }
 

@@ -32,6 +32,7 @@ struct GradientResults {
   ffi::ResultBuffer<T> b, mu, R, lo, hi;
   ffi::ResultBuffer<ffi::S32> status;
   ffi::ResultBuffer<T> margin, lost;
+  ffi::ResultBuffer<ffi::S32> redundant;
 };
 
 /// The slots of a result.
@@ -52,7 +53,7 @@ void require_one_each(const char* name, const A& array, std::int64_t num_envs) {
           environments(array.dimensions(), 0));
 }
 
-/// The arguments of a call, checked; of the report only the status.
+/// The arguments of a call, checked; of the report without margin and lost.
 template <ffi::DataType T>
 struct Task {
   using In = ffi::NativeType<T>;
@@ -78,7 +79,9 @@ struct Task {
     require_one_each("status", *out.status, num_envs);
     require_one_each("margin", *out.margin, num_envs);
     require_one_each("lost", *out.lost, num_envs);
+    require_one_each("redundant", *out.redundant, num_envs);
     gradient.report.status = reinterpret_cast<GradientStatus*>(out.status->typed_data());
+    gradient.report.redundant = out.redundant->typed_data();
   }
 };
 
@@ -150,15 +153,17 @@ auto make_vjp_handler(Binding&& binding, Body body,
       .template Ret<Int>()
       .template Ret<Real>()
       .template Ret<Real>()
+      .template Ret<Int>()
       .To(
           [body](Context... context, Real W, Real b, Real mu, Real R, Real lo, Real hi, Int counts,
                  Int dims, Real impulse, Int status, Real g_impulse, Real g_velocity,
                  ffi::Dictionary attributes, ffi::Result<Real> g_b, ffi::Result<Real> g_mu,
                  ffi::Result<Real> g_R, ffi::Result<Real> g_lo, ffi::Result<Real> g_hi,
-                 ffi::Result<Int> verdict, ffi::Result<Real> margin, ffi::Result<Real> lost) {
+                 ffi::Result<Int> verdict, ffi::Result<Real> margin, ffi::Result<Real> lost,
+                 ffi::Result<Int> redundant) {
             const Operands<T> in{W, b, mu, R, lo, hi, impulse, counts, dims};  // no warm start
             const SolutionOperands<T> of{impulse, status, g_impulse, g_velocity};
-            GradientResults<T> out{g_b, g_mu, g_R, g_lo, g_hi, verdict, margin, lost};
+            GradientResults<T> out{g_b, g_mu, g_R, g_lo, g_hi, verdict, margin, lost, redundant};
             return guarded([&] { body(context..., in, of, Attributes(attributes), out); });
           },
           traits);

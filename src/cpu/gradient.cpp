@@ -63,6 +63,21 @@ void step_vjp(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
                   });
 }
 
+bool solve_convex_vjp(const ProblemBatch<double>& problem, const SparseMechanism& m,
+                      const SolutionBatch<double>& solution, const LossBatch<double>& loss,
+                      const GradientBatch<double>& gradient, const SolveOptions& options,
+                      Workspace& workspace) {
+  require(problem.num_envs == 1, "problem.num_envs", "1", problem.num_envs);
+  require(options.law == Law::convex, "options.law", "convex", int(options.law));
+  require(gradient.W.data == nullptr, "gradient.W", "none", "an array");
+  check_gradient(problem, solution, gradient, options, MatrixOf::mechanism);
+  const auto& kernels = kernels::kernel_table();
+  Workspace::Impl& memory = impl_of(workspace);
+  const auto turn = memory.caller.enter();
+  memory.reserve(kernels.vjp_convex_bytes(m.tree.n, problem.max_rows, problem.max_contacts));
+  return kernels.vjp_convex(problem, m, solution, loss, gradient, options, memory.scratch(0));
+}
+
 template <class In>
 void solve_with_vjp(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
                     const LossBatch<In>& loss, const GradientBatch<In>& gradient,

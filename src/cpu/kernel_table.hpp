@@ -82,7 +82,12 @@ struct KernelTable {
   void (*solve_convex)(const ProblemBatch<double>&, const SparseMechanism&, const double* start,
                        const ResultBatch<double>&, const SolveOptions&, void* scratch);
   std::size_t (*solve_convex_bytes)(int nv, int max_rows, int max_contacts);
-  /// The same for mechanisms of an engine.
+  /// Its derivatives, kernels/launch/convex_gradient.hpp
+  bool (*vjp_convex)(const ProblemBatch<double>&, const SparseMechanism&,
+                     const SolutionBatch<double>&, const LossBatch<double>&,
+                     const GradientBatch<double>&, const SolveOptions&, void* scratch);
+  std::size_t (*vjp_convex_bytes)(int nv, int max_rows, int max_contacts);
+  /// The same solve for mechanisms of an engine.
   void (*solve_engine_convex)(const ProblemBatch<double>&, const EngineMechanism&,
                               EnvArray<const double> start, const ResultBatch<double>&,
                               const SolveOptions&, std::int64_t begin, std::int64_t end,

@@ -2,7 +2,7 @@
 
 #include "kernels/delassus/tree.hpp"
 #include "kernels/group/host_group.hpp"
-#include "kernels/launch/convex_env.hpp"
+#include "kernels/launch/convex_gradient.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -20,6 +20,15 @@ void add_mechanism_kernels(KernelTable& t) {
     solve_convex(HostGroup{}, batch, m, start, result, options, 0, scratch);
   };
   t.solve_convex_bytes = ConvexScratch::bytes;
+  t.vjp_convex = [](const ProblemBatch<double>& batch, const SparseMechanism& m,
+                    const SolutionBatch<double>& solution, const LossBatch<double>& loss,
+                    const GradientBatch<double>& gradient, const SolveOptions& options,
+                    void* memory) {
+    Arena arena(memory);
+    ConvexGradientScratch scratch(arena, m.tree.n, batch.max_rows, batch.max_contacts);
+    return vjp_convex(HostGroup{}, batch, m, solution, loss, gradient, options, scratch);
+  };
+  t.vjp_convex_bytes = ConvexGradientScratch::bytes;
   t.solve_engine_convex = [](const ProblemBatch<double>& batch, const EngineMechanism& m,
                              EnvArray<const double> start, const ResultBatch<double>& result,
                              const SolveOptions& options, std::int64_t begin, std::int64_t end,

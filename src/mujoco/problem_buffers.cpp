@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/cpu/kernel_table.hpp"
+
 namespace stickslip::mujoco {
 namespace {
 
@@ -233,19 +235,44 @@ void ProblemBuffers::measure(int env) {
   *result.residual = measures.residual;
 }
 
+/// The mechanism of a slot with a factor of its own: MuJoCo's data have moved on.
+struct ProblemBuffers::OwnFactor {
+  std::vector<double> L, D_inv;
+  SparseMechanism mechanism;
+
+  OwnFactor(ProblemBuffers& buffers, int env)
+      : D_inv(std::size_t(buffers.nv_)), mechanism(buffers.mechanism(env)) {
+    L.assign(mechanism.M, mechanism.M + buffers.nonzeros_of_M_);
+    kernels::kernel_table().factor_ltdl(mechanism.tree, L.data(), D_inv.data());
+    mechanism.L = L.data();
+    mechanism.D_inv = D_inv.data();
+  }
+};
+
 void ProblemBuffers::vjp(int env, const LossBatch<double>& loss,
                          const GradientBatch<double>& gradient) {
   const BorrowedWorkspace borrowed(*this);
+  const auto problem = only(problems_->view(), env);
   const auto result = only(results_->view(), env);
-  solve_vjp(only(problems_->view(), env),
-            {{result.impulse.data, result.impulse.stride}, result.status}, loss, gradient, options_,
-            borrowed.workspace());
+  const SolutionBatch<double> solution{{result.impulse.data, result.impulse.stride}, result.status};
+  if (in_velocities(env)) {
+    const OwnFactor own(*this, env);
+    auto without_W = problem;
+    without_W.W = {};
+    if (solve_convex_vjp(without_W, own.mechanism, solution, loss, gradient, options_,
+                         borrowed.workspace()))
+      return;
+    delassus(own.mechanism, problems_->W(env), max_rows_, borrowed.workspace());
+  }
+  solve_vjp(problem, solution, loss, gradient, options_, borrowed.workspace());
 }
 
 void ProblemBuffers::jvp(int env, const ChangeBatch<double>& change,
                          const SolutionChange<double>& to) {
   const BorrowedWorkspace borrowed(*this);
   const auto result = only(results_->view(), env);
+  if (in_velocities(env))
+    delassus(OwnFactor(*this, env).mechanism, problems_->W(env), max_rows_, borrowed.workspace());
   solve_jvp(only(problems_->view(), env),
             {{result.impulse.data, result.impulse.stride}, result.status}, change, to, options_,
             borrowed.workspace());

@@ -68,6 +68,7 @@ class ProblemBuffers {
 
  private:
   class BorrowedWorkspace;  // of one of the workspaces
+  struct OwnFactor;
   void copy_slot(int env, HostProblems<double>& to);
   void copy_result(int env, HostResults<double>& to);
   void form_delassus(int env, Workspace& workspace);

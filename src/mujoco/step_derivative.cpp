@@ -125,7 +125,6 @@ bool open_step(const DerivativeJob& job, const mjModel* m, mjData* d, Passage& p
   if (point.recovers && !solve_recovery(sim, m, d, p, point)) return false;
   const EnvSlot slot = sim.buffers->slot(p.slot);
   point.scratch.efc_of.assign(slot.efc_of, slot.efc_of + point.keys.size());
-  if (!point.keys.empty()) sim.buffers->form_missing_delassus(p.slot);
   if (rests_at_kink(sim, p, d, point)) validity.qpos_status = GradientStatus::kink;
   bool good = true;
   point.for_solves([&](SolveDerivative& solve) {

@@ -85,7 +85,7 @@ def test_vjp_has_the_bits_of_numpy(name, law, dtype):
     }
     expected = stickslip.vjp(**arguments, solution=solution, **loss, law=law)
     got = adapter.vjp(**tensors(arguments), solution=own, **tensors(loss), law=law)
-    for field in ("b", "mu", "R", "lo", "hi", "W", "status", "margin", "lost"):
+    for field in ("b", "mu", "R", "lo", "hi", "W", "status", "margin", "lost", "redundant"):
         found, right = getattr(got, field), getattr(expected, field)
         assert (found is None) == (right is None), field
         assert found is None or np.array_equal(found.numpy(), right), field
@@ -265,7 +265,7 @@ def test_the_path_of_a_gpu_has_the_same_bits(name, law, monkeypatch):
             patch.setattr(adapter._torch_gradient, "vjp", adapter._torch_gradient._on_cuda)
             got = adapter.vjp(**given, solution=solution, **loss, law=law)
         assert expected.b.any()
-        for field in ("b", "mu", "R", "lo", "hi", "status", "margin", "lost"):
+        for field in ("b", "mu", "R", "lo", "hi", "status", "margin", "lost", "redundant"):
             found, right = getattr(got, field), getattr(expected, field)
             assert (found is None) == (right is None), field
             assert found is None or (found.is_contiguous() and torch.equal(found, right)), field

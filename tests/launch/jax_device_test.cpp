@@ -57,6 +57,7 @@ template <class In>
 struct Written {
   std::vector<In> b, mu, R, lo, hi, margin, lost;
   std::vector<GradientStatus> status;
+  std::vector<std::int32_t> redundant;
   bool operator==(const Written&) const = default;
 };
 
@@ -66,8 +67,9 @@ Written<In> derivatives_on_cpu(const support::DyadicBatch<In>& batch,
                                const SolveOptions& options, int envs) {
   const int rows = batch.kMaxRows;
   const std::vector<In> zeros(std::size_t(envs * rows));
-  Written<In> out{zeros, zeros, zeros, zeros, zeros, {}, {}, {}};
+  Written<In> out{zeros, zeros, zeros, zeros, zeros, {}, {}, {}, {}};
   out.status.resize(std::size_t(envs));
+  out.redundant.resize(out.status.size());
   std::vector<double> margin(out.status.size()), lost(margin);
   GradientBatch<In> g;
   g.b = {out.b.data(), rows};
@@ -75,7 +77,7 @@ Written<In> derivatives_on_cpu(const support::DyadicBatch<In>& batch,
   g.R = {out.R.data(), rows};
   g.lo = {out.lo.data(), rows};
   g.hi = {out.hi.data(), rows};
-  g.report = {out.status.data(), margin.data(), lost.data()};
+  g.report = {out.status.data(), margin.data(), lost.data(), out.redundant.data()};
   Workspace workspace(rows, batch.kMaxContacts, 1);
   solve_vjp(batch.view(), {{results.impulse.data(), rows}, results.status.data()}, loss, g, options,
             workspace);
@@ -112,6 +114,8 @@ void expect_derivatives_of_the_cpu(Precision precision) {
   GradientBatch<In> g;
   for (EnvArray<In>* each : {&g.b, &g.mu, &g.R, &g.lo, &g.hi}) *each = room(In(), rows);
   const auto status = room(GradientStatus(), 1);
+  const auto redundant = room(std::int32_t(), 1);
+  g.report.redundant = redundant.data;
   const auto margin = room(In(), 1), lost = room(In(), 1);
   g.report.status = status.data;
   bindings::device_memory(0, stream, problem, options, true);
@@ -121,7 +125,7 @@ void expect_derivatives_of_the_cpu(Precision precision) {
   graph.replay();
   const auto back = [&](const auto& array) { return memory.download(array, envs); };
   EXPECT_EQ((Written<In>{back(g.b), back(g.mu), back(g.R), back(g.lo), back(g.hi), back(margin),
-                         back(lost), back(status)}),
+                         back(lost), back(status), back(redundant)}),
             expected);
 }
 

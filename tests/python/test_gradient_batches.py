@@ -8,7 +8,7 @@ from gradient_problems import LAWS, change, problems, solved, split
 import stickslip
 from stickslip import GradientStatus, SolveOptions
 
-PARTS = ("b", "mu", "R", "lo", "hi", "status", "margin", "lost")
+PARTS = ("b", "mu", "R", "lo", "hi", "status", "margin", "lost", "redundant")
 FIXED = ("dims", "n_free", "n_nonneg")
 
 

@@ -1,0 +1,75 @@
+"""What derivatives say where W is singular or nearly so (docs/gradients.md)."""
+
+import numpy as np
+import pytest
+from gradient_problems import box, solved, split, tight
+
+import stickslip
+from stickslip import GradientStatus
+
+PUSHES = [(0.01, 0.0), (0.7, 0.4)]
+
+
+def down(args, J, inverse):
+    """dL/dr of the box's velocity along the vertical."""
+    return ((J * inverse) @ np.eye(6)[2])[None]
+
+
+@pytest.mark.parametrize("push", PUSHES)
+def test_rows_that_depend_on_each_other_are_told(push):
+    """Four corners without compliance; with it, or with one contact, nothing is redundant."""
+    for compliance, expected in ((0.0, 1), (1e-3, 0)):
+        args, J, inverse = box(push=push, compliance=compliance)
+        first, others = split(args)
+        solution = solved(args, "coulomb")
+        g_r = down(args, J, inverse)
+        assert stickslip.vjp(*first, solution, impulse=g_r, **others).redundant == [expected]
+        assert stickslip.jvp(*first, solution, db=g_r, **others).redundant == [expected]
+        nothing = stickslip.vjp(*first, solution, **others)  # also for a loss of nothing
+        assert nothing.redundant == [expected]
+        assert np.all(nothing.b == 0)
+    one = {"W": np.eye(3)[None], "b": np.array([[-1.0, 2.0, 0.0]]), "mu": np.ones((1, 1))}
+    first, _ = split(one)
+    assert stickslip.vjp(*first, solved(one, "coulomb"), velocity=np.ones((1, 3))).redundant == [0]
+
+
+def test_one_redundant_row_alone_has_no_derivative():
+    """By b, row by row, vjp gives the part in the range of W and says that rows are redundant."""
+    args, J, inverse = box(push=PUSHES[0])
+    first, _ = split(args)
+    solution = solved(args, "coulomb")
+    alone = np.zeros((1, 12))
+    alone[0, 0] = 1.0
+    change = stickslip.jvp(*first, solution, db=alone)
+    assert change.status == [GradientStatus.not_unique]
+    assert change.redundant == [1]
+    found = stickslip.vjp(*first, solution, impulse=down(args, J, inverse))
+    assert found.redundant == [1]
+    by_motion = J.T @ found.b[0]  # right for every db = J dv: the box follows the floor
+    expected = np.zeros(6)
+    expected[2] = -1.0
+    np.testing.assert_allclose(by_motion, expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("compliance", [2e-8, 5e-8, 2e-7, 1e-6, 1e-4])
+def test_where_impulses_are_badly_determined_a_loose_solution_is_not_trusted(compliance):
+    """Corners of a box that slides with nearly no compliance: where a solution of the default
+    tolerance is called valid, its derivative is that of the exact solution."""
+    trusted = 0
+    for push in ((0.7, 0.4), (0.3, -0.2), (1.5, 0.1), (0.02, 0.01)):
+        args, _, _ = box(push=push, compliance=compliance)
+        first, others = split(args)
+        loose, exact = stickslip.solve(**args), tight(args, "coulomb")
+        assert loose.status == [0]
+        assert exact.residual[0] < 1e-11
+        g_r = np.random.default_rng(0).normal(size=(1, 12))
+        found = stickslip.vjp(*first, loose, impulse=g_r, **others)
+        assert found.redundant == [0]
+        options = stickslip.SolveOptions(atol=1e-15, rtol=1e-14)
+        right = stickslip.vjp(*first, exact, impulse=g_r, options=options, **others)
+        if not found.ok[0]:
+            continue
+        trusted += 1
+        size = np.abs(right.b).max()
+        np.testing.assert_allclose(found.b, right.b, atol=1e-3 * size)
+    assert trusted == 4 or compliance < 1e-5
