@@ -10,8 +10,8 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-inline constexpr double kShift = 1e-8;         ///< e
-inline constexpr double kLeastPivot = 1e-8;    ///< of a regular system, relative to its row
+inline constexpr double kShift = 1e-8;        ///< e
+inline constexpr double kLeastPivot = 1e-8;   ///< of a regular system, relative to its row
 inline constexpr double kRegularLost = 1e-8;  ///< most that LU leaves of f in a regular system
 
 /// How far a system determines its solution.
