@@ -30,6 +30,7 @@ struct StepPoint {
   /// The second one exists if the step recovers penetration: then it moves the positions.
   SolveDerivative velocities, positions;
   bool recovers;
+  int left_out;  ///< limits and contacts outside the problem that would act
   ValueScratch scratch;
   ChangedModel changed;
   std::vector<double> ctrl, qvel, qpos, direction;
