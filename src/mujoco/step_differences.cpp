@@ -25,12 +25,7 @@ double amount(const mjModel* m, const StepPoint& point, const Input& input, doub
     const double step = kPositionStep * std::max(now, 1e-3);
     return sign > 0 || now > step ? step : 0.0;
   }
-  const bool limited =
-      m->actuator_ctrllimited[input.i] && !(m->opt.disableflags & mjDSBL_CLAMPCTRL);
-  const double *range = m->actuator_ctrlrange + 2 * input.i, now = point.ctrl[input.i];
-  const double there = now + sign * kOtherStep;
-  const bool inside = std::min(now, there) >= range[0] && std::max(now, there) <= range[1];
-  return limited && !inside ? 0.0 : kOtherStep;
+  return may_move(m, point, input.i, sign * kOtherStep) ? kOtherStep : 0.0;
 }
 
 // Moves an input by `by` from the point, and computes what depends on it. Returns the model there.
@@ -110,6 +105,12 @@ bool subtract(SolveDerivative& solve, bool has_plus, bool has_minus, double span
 }
 
 }  // namespace
+
+bool may_move(const mjModel* m, const StepPoint& point, int i, double by) {
+  const bool limited = m->actuator_ctrllimited[i] && !(m->opt.disableflags & mjDSBL_CLAMPCTRL);
+  const double *range = m->actuator_ctrlrange + 2 * i, now = point.ctrl[i], there = now + by;
+  return !limited || (std::min(now, there) >= range[0] && std::max(now, there) <= range[1]);
+}
 
 Smoothness difference(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
                       const Input& input) {
