@@ -59,7 +59,7 @@ COUNTERS = [
     "together_median",
     "valid",
 ]
-SCRIPTS = ["models", "envs", "piles", "budget", "gradients"]
+SCRIPTS = ["models", "envs", "piles", "budget", "gradients", "step_gradients"]
 LONG = ["training"]  # hours: only on request
 
 

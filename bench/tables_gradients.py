@@ -1,8 +1,8 @@
-"""Tables of the accuracy of derivatives."""
+"""Tables of the accuracy and the cost of derivatives."""
 
 import statistics
 
-from table_text import table
+from table_text import number, percent, table
 
 COUNTED = ("problems", "solved", "valid", "kink", "not_unique", "compared", "undecided", "wrong",
            "kink_compared", "kink_wrong", "not_unique_compared", "not_unique_wrong")  # fmt: skip
@@ -50,4 +50,15 @@ def gradient_costs(report: dict, law: str) -> str:
                               "together_median")]  # fmt: skip
         rows.append([f"{words[compliance]}, {family}", *(f"{x:.2f}" for x in ratios)])
     header = ["compliance, family", "after: means", "medians", "in one call: means", "medians"]
+    return table(header, rows)
+
+
+def step_gradients(report: dict) -> str:
+    """Microseconds of a step and of its derivatives, and how many of them are valid."""
+    times = ("step", "ctrl", "ctrl_qvel", "all", "body_mass")
+    rows = [[f"{r['model']}, {r['law']}", str(r["nu"]), str(r["nv"]),
+             *(number(r[key]) for key in times), percent(r["valid"]), percent(r["qpos_valid"])]
+            for r in report["results"]]  # fmt: skip
+    header = ["model, law", "nu", "nv", "step", "by ctrl", "ctrl, qvel", "all three", "body_mass",
+              "valid", "by qpos"]  # fmt: skip
     return table(header, rows)

@@ -7,6 +7,7 @@ if _interrupt.in_command():
 
 from stickslip._core import GradientStatus, Law, LcpMethod, Precision, Solver, Status
 from stickslip._core import version as _version
+from stickslip._sim_gradients import StateChange, StateGradient
 from stickslip.bound import BoundGradient, BoundResult, BoundSolver
 from stickslip.contact import SolveOptions, solve
 from stickslip.derivative import Change, Gradient, StepGradient
@@ -51,6 +52,8 @@ __all__ = [
     "SolveOptions",
     "Solver",
     "StandardForm",
+    "StateChange",
+    "StateGradient",
     "Status",
     "StepGradient",
     "apply_impulse",

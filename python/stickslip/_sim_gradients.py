@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,7 +82,7 @@ class SimGradients(SimViews):
                 integrators than euler and implicitfast, restitution, position_iterations, backend
                 "cuda", plugins); without `state` before the first step and after `vary`.
         """
-        names = self._inputs(wrt)
+        names = self._names("wrt", (wrt,) if isinstance(wrt, str) else wrt, _INPUTS)
         loss = [self._table(name, value, self.qvel.shape[1])
                 for name, value in (("qpos", qpos), ("qvel", qvel))]  # fmt: skip
         n = self.num_envs
@@ -93,7 +93,7 @@ class SimGradients(SimViews):
         self._core.step_vjp(
             self._state(state), *loss, *out.values(), list(varied.items()), *report.values()
         )
-        shaped = {name: self._varied_shape(name, values) for name, values in varied.items()}
+        shaped = {name: values.reshape(self._shape(name)) for name, values in varied.items()}
         return StateGradient(**report, **out, varied=shaped)
 
     def step_jvp(
@@ -115,22 +115,28 @@ class SimGradients(SimViews):
         """
         change = [self._table(name, value, self._size(name))
                   for name, value in (("ctrl", ctrl), ("qvel", qvel), ("qpos", qpos))]  # fmt: skip
-        fields = dict(varied or {})
-        self._inputs(tuple(fields), known=())
-        tables = [
-            (name, self._table(name, np.reshape(value, (self.num_envs, -1)), self._size(name)))
-            for name, value in fields.items()
-        ]
+        if not isinstance(varied, Mapping | None):
+            raise TypeError(
+                f"varied: expected arrays by name of a field, got {type(varied).__name__}"
+            )
+        fields = {} if varied is None else varied
+        names = self._names("varied", fields, ())
+        tables = [(name, self._varied_table(name, fields[name])) for name in names]
         to = [np.zeros_like(self.qvel) for _ in range(2)]
         report = self._report()
         self._core.step_jvp(self._state(state), *change, tables, *to, *report.values())
         return StateChange(qpos=to[0], qvel=to[1], **report)
 
-    def _inputs(self, wrt: Any, known: tuple[str, ...] = _INPUTS) -> tuple[str, ...]:
-        names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+    def _names(self, argument: str, given: Any, inputs: tuple[str, ...]) -> tuple[str, ...]:
+        """`given` as names of these inputs or of fields."""
+        if not isinstance(given, Iterable):
+            raise TypeError(f"{argument}: expected names, got {type(given).__name__}")
+        names, known = tuple(given), (*inputs, *self._core.differentiable_fields())
         for name in names:
             if name not in known:
-                self._core.size_of_differentiable(name)  # raises
+                raise ValueError(
+                    f"{argument}: expected names among {', '.join(known)}, got {name!r}"
+                )
         return names
 
     def _size(self, name: str) -> int:
@@ -141,9 +147,17 @@ class SimGradients(SimViews):
     def _table(self, name: str, value: Any, size: int) -> Float64 | None:
         if value is None:
             return None
-        array = np.ascontiguousarray(check.float64(name, value))
+        array = check.float64(name, value)
         check.require_shape(name, array, (self.num_envs, size))
-        return array
+        return np.ascontiguousarray(array)
+
+    def _varied_table(self, name: str, value: Any) -> Float64:
+        """The change of a field, in its shape or with an environment's numbers in a row."""
+        array, shape = check.float64(f"varied {name}", value), self._shape(name)
+        flat = (self.num_envs, self._size(name))
+        if array.shape != flat:
+            check.require_shape(f"varied {name}", array, shape)
+        return np.ascontiguousarray(array.reshape(flat))
 
     def _state(self, state: Any) -> Float64 | None:
         return self._table("state", state, self.state.shape[1])
@@ -157,6 +171,8 @@ class SimGradients(SimViews):
             "qpos_status": np.zeros(n, np.int32),
         }
 
-    def _varied_shape(self, name: str, values: Float64) -> Float64:
-        trailing = {"geom_friction": (-1, 3), "body_inertia": (-1, 3)}.get(name, (-1,))
-        return values.reshape(self.num_envs, *trailing)
+    def _shape(self, name: str) -> tuple[int, ...]:
+        """Of a field of all environments."""
+        size = self._size(name)
+        vectors = name in ("geom_friction", "body_inertia")
+        return (self.num_envs, size // 3, 3) if vectors else (self.num_envs, size)

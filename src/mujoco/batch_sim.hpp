@@ -151,8 +151,10 @@ class BatchSim {
   void step_vjp(const double* state, const NextState<const double>& loss,
                 const StepInputs<double>& gradient, const StepReport& report);
 
-  /// Numbers per environment of a field of StepInputs. Throws std::invalid_argument for fields by
-  /// which steps have no derivatives.
+  /// Names of the fields of the model by which steps have derivatives.
+  static std::vector<std::string> differentiable_fields();
+
+  /// Numbers per environment of such a field. Throws std::invalid_argument for other names.
   std::int64_t size_of_differentiable(const std::string& field) const;
 
   /// The change of the next state with the inputs.

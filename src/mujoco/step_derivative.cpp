@@ -73,7 +73,7 @@ bool solve_recovery(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoin
 // A resting contact is at a kink of its gap: one that opens is closed within the step, one that
 // overlaps remains. The derivative is that of the first.
 bool rests_at_kink(const Impl& sim, const Passage& p, const mjData* d, const StepPoint& point) {
-  constexpr double kNear = 1e-9;  // m
+  constexpr double kNear = 1e-8;  // m
   if (!sim.rigid() || sim.formulation.contact.compliance > 0) return false;
   for (std::size_t row = 0; row < point.keys.size(); ++row) {
     const RowKey& key = point.keys[row];
@@ -130,7 +130,10 @@ bool open_step(const DerivativeJob& job, const mjModel* m, mjData* d, Passage& p
   point.for_solves([&](SolveDerivative& solve) {
     good = good && evaluate(sim, m, d, p, point.keys, solve.known, point.scratch, solve.base);
   });
-  return good && !accelerates_beyond_limit(m, d, point);
+  if (!good || accelerates_beyond_limit(m, d, point)) return false;
+  point.left_out =
+      count_left_out(sim, m, d, p, point.scratch, point.velocities.base.velocity.data());
+  return true;
 }
 
 void enter_solve(Impl& sim, const Passage& p, const StepPoint& point,

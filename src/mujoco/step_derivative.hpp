@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "src/mujoco/step_differences.hpp"
+#include "src/mujoco/step_forces.hpp"
 
 namespace stickslip::mujoco {
 
@@ -65,11 +65,13 @@ void for_inputs(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p, St
     values = row_of(values, p.env, size);
     for (input.i = 0; values && input.i < size; ++input.i) {
       if (std::is_const_v<T> && values[input.i] == 0) continue;
-      validity.note(difference(sim, m, d, p, point, input), input.kind);
+      validity.note(differentiate(sim, m, d, p, point, input), input.kind);
       visit(values[input.i]);
     }
   };
   const int nu = int(m->nu), nv = int(m->nv);
+  point.forces.exact = false;
+  if (inputs.ctrl || inputs.qvel) find_forces(sim, m, d, p, point);
   go_through({Input::ctrl, 0}, inputs.ctrl, nu);
   go_through({Input::qvel, 0}, inputs.qvel, nv);
   go_through({Input::qpos, 0}, inputs.qpos, nv);

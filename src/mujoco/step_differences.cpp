@@ -25,12 +25,7 @@ double amount(const mjModel* m, const StepPoint& point, const Input& input, doub
     const double step = kPositionStep * std::max(now, 1e-3);
     return sign > 0 || now > step ? step : 0.0;
   }
-  const bool limited =
-      m->actuator_ctrllimited[input.i] && !(m->opt.disableflags & mjDSBL_CLAMPCTRL);
-  const double *range = m->actuator_ctrlrange + 2 * input.i, now = point.ctrl[input.i];
-  const double there = now + sign * kOtherStep;
-  const bool inside = std::min(now, there) >= range[0] && std::max(now, there) <= range[1];
-  return limited && !inside ? 0.0 : kOtherStep;
+  return may_move(m, point, input.i, sign * kOtherStep) ? kOtherStep : 0.0;
 }
 
 // Moves an input by `by` from the point, and computes what depends on it. Returns the model there.
@@ -61,7 +56,7 @@ const mjModel* go_to(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoi
 }
 
 bool values_at(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
-               const Input& input, double by, StepValues SolveDerivative::*side) {
+               const Input& input, double by, StepValues SolveDerivative::*side, bool& same_rows) {
   const mjModel* there = go_to(sim, m, d, p, point, input, by);
   const bool moved = input.kind == Input::qpos || input.kind == Input::field;
   if (moved && !find_rows(d, point.keys, point.scratch)) return false;
@@ -69,6 +64,9 @@ bool values_at(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& po
   point.for_solves([&](SolveDerivative& solve) {
     good = good && evaluate(sim, there, d, p, point.keys, solve.known, point.scratch, solve.*side);
   });
+  if (good && input.kind == Input::qpos)
+    same_rows &= point.left_out == count_left_out(sim, there, d, p, point.scratch,
+                                                  (point.velocities.*side).velocity.data());
   return good;
 }
 
@@ -108,13 +106,21 @@ bool subtract(SolveDerivative& solve, bool has_plus, bool has_minus, double span
 
 }  // namespace
 
+bool may_move(const mjModel* m, const StepPoint& point, int i, double by) {
+  const bool limited = m->actuator_ctrllimited[i] && !(m->opt.disableflags & mjDSBL_CLAMPCTRL);
+  const double *range = m->actuator_ctrlrange + 2 * i, now = point.ctrl[i], there = now + by;
+  return !limited || (std::min(now, there) >= range[0] && std::max(now, there) <= range[1]);
+}
+
 Smoothness difference(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
                       const Input& input) {
   const double ahead = amount(m, point, input, 1), behind = amount(m, point, input, -1);
-  const bool has_plus =
-      ahead > 0 && values_at(sim, m, d, p, point, input, ahead, &SolveDerivative::plus);
-  const bool has_minus =
-      behind > 0 && values_at(sim, m, d, p, point, input, -behind, &SolveDerivative::minus);
+  bool same_rows = true;
+  const auto has = [&](double by, StepValues SolveDerivative::*side) {
+    return by != 0 && values_at(sim, m, d, p, point, input, by, side, same_rows);
+  };
+  const bool has_plus = has(ahead, &SolveDerivative::plus);
+  const bool has_minus = has(-behind, &SolveDerivative::minus);
   leave(point, d, input);
   const double span = (has_plus ? ahead : 0) + (has_minus ? behind : 0);
   bool smooth = true;
@@ -123,6 +129,8 @@ Smoothness difference(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPo
   });
   const bool lacks_rows = (ahead > 0 && !has_plus) || (behind > 0 && !has_minus);
   if (lacks_rows) return span > 0 ? Smoothness::kink : Smoothness::unknown;
+  // A limit or contact that acts on one side only, as of a joint exactly at its limit.
+  if (!same_rows) return Smoothness::kink;
   return smooth || !has_plus || !has_minus ? Smoothness::smooth : Smoothness::kink;
 }
 

@@ -23,6 +23,15 @@ struct SolveDerivative {
   std::vector<double> velocity, rows;          ///< step_jvp: dv⁺; the change of the rows
 };
 
+/// Derivatives of the smooth forces (step_forces.hpp).
+struct SmoothForces {
+  bool exact;                   ///< they tell the derivatives of the step
+  bool at_point;                ///< MuJoCo's stages are those of the point
+  std::vector<double> by_ctrl;  ///< [nu] of each actuator's force
+  std::vector<double> by_qvel;  ///< [nv][nv] of qfrc_smooth, by one velocity after the other
+  std::vector<double> force, dv, ctrl, qvel;  ///< memory
+};
+
 /// A step that is differentiated, and the memory of one thread for it.
 struct StepPoint {
   const double* state;
@@ -30,6 +39,8 @@ struct StepPoint {
   /// The second one exists if the step recovers penetration: then it moves the positions.
   SolveDerivative velocities, positions;
   bool recovers;
+  int left_out;  ///< limits and contacts outside the problem that would act
+  SmoothForces forces;
   ValueScratch scratch;
   ChangedModel changed;
   std::vector<double> ctrl, qvel, qpos, direction;
@@ -54,6 +65,10 @@ enum class Smoothness {
 /// MuJoCo are computed again only if they depend on the input.
 Smoothness difference(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p,
                       StepPoint& point, const Input& input);
+
+/// Whether a control stays in its range when it moves by `by` from the point. It has no effect
+/// beyond.
+bool may_move(const mjModel* m, const StepPoint& point, int i, double by);
 
 /// Takes the state of d, which has all stages of MuJoCo.
 void take_point(const mjModel* m, const mjData* d, StepPoint& point);

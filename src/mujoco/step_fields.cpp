@@ -13,14 +13,19 @@ constexpr ModelField kFields[] = {
 
 }  // namespace
 
+std::vector<std::string> field_names() {
+  std::vector<std::string> names;
+  for (const ModelField& field : kFields) names.emplace_back(field.name);
+  return names;
+}
+
 const ModelField& find_field(const std::string& name) {
   std::string names;
   for (const ModelField& field : kFields) {
     if (name == field.name) return field;
-    names += std::string(", ") + field.name;
+    names += std::string(names.empty() ? "" : ", ") + field.name;
   }
-  throw std::invalid_argument("wrt: expected names among ctrl, qvel, qpos" + names + ", got " +
-                              name);
+  throw std::invalid_argument("field: expected a name among " + names + ", got " + name);
 }
 
 void ChangedModel::copy(const mjModel* common, const mjModel* m) {

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "src/mujoco/model.hpp"
 
@@ -18,6 +19,8 @@ struct ModelField {
 
   int size(const mjModel* m) const { return int(m->*count) * columns; }
 };
+
+std::vector<std::string> field_names();
 
 /// Throws std::invalid_argument for other names, with those it knows.
 const ModelField& find_field(const std::string& name);

@@ -84,6 +84,8 @@ void Impl::repeat_steps(mjfBatchFunc function, void* arg) {
   timings = before;
 }
 
+std::vector<std::string> BatchSim::differentiable_fields() { return field_names(); }
+
 std::int64_t BatchSim::size_of_differentiable(const std::string& field) const {
   return find_field(field).size(impl_->model);
 }

@@ -167,6 +167,21 @@ bool evaluate(Impl& sim, const mjModel* m, mjData* d, const Passage& p,
   return true;
 }
 
+int count_left_out(const Impl& sim, const mjModel* m, const mjData* d, const Passage& p,
+                   ValueScratch& scratch, const double* velocity) {
+  scratch.known.assign(d->nefc, 0);
+  for (const int i : scratch.efc_of) scratch.known[i] = 1;
+  int count = 0;
+  for (int i = 0; i < d->nefc; ++i) {
+    const bool limit =
+        d->efc_type[i] == mjCNSTR_LIMIT_JOINT || d->efc_type[i] == mjCNSTR_LIMIT_TENDON;
+    if (scratch.known[i] || !(limit || contact_of_normal(d, i))) continue;
+    count += row_value(sim, m, d, p, key_of(sim, d, p, i), false, i, 0.0, velocity,
+                       scratch.acceleration.data()) < 0;
+  }
+  return count;
+}
+
 void respond(const Impl& sim, const mjModel* m, mjData* d, bool transposed, double* x) {
   if (sim.formulation.level == Level::velocity) return solve_integrator_matrix(m, d, x);
   solve_smooth_matrix(m, d, transposed, x);

@@ -46,7 +46,7 @@ struct KnownSolution {
 struct ValueScratch {
   std::vector<double> M, a_free, acceleration;
   std::vector<int> efc_of;
-  std::vector<char> taken;
+  std::vector<char> taken, known;
 };
 
 /// The rows of the problem in p's slot, at the state of d.
@@ -60,6 +60,11 @@ bool find_rows(const mjData* d, const std::vector<RowKey>& keys, ValueScratch& s
 bool evaluate(BatchSim::Impl& sim, const mjModel* m, mjData* d, const Passage& p,
               const std::vector<RowKey>& keys, const KnownSolution& solution, ValueScratch& scratch,
               StepValues& values);
+
+/// How many limits and contacts of d would act although they are no rows of the problem: s < 0 at
+/// r = 0, with the velocity v⁺ of the latest `evaluate`.
+int count_left_out(const BatchSim::Impl& sim, const mjModel* m, const mjData* d, const Passage& p,
+                   ValueScratch& scratch, const double* velocity);
 
 /// x += Jᵀ r, with the rows found last.
 void add_forces(const mjData* d, const ValueScratch& scratch, const double* r, double* x);

@@ -1,5 +1,6 @@
 """Derivatives of steps in a batch: the same bits anywhere, no side effects, no NaN, refusals."""
 
+import re
 import runpy
 from pathlib import Path
 
@@ -168,19 +169,60 @@ def test_misuse():
         sim.step_jvp(qvel=np.ones(nv))
     with pytest.raises(ValueError, match=rf"ctrl: expected shape \(2, {nu}\), got \(2, 9\)"):
         sim.step_jvp(ctrl=np.ones((2, 9)))
-    with pytest.raises(TypeError, match="qvel: expected"):
-        sim.step_vjp(qvel="velocity")
+    with pytest.raises(ValueError, match=rf"qvel: expected shape \(2, {nv}\), got \(\)"):
+        sim.step_vjp(qvel=1.0)
+    for odd in ("velocity", {}, np.full((2, nv), 1j), np.full((2, nv), None), [[1], [1, 2]]):
+        with pytest.raises(TypeError, match=r"qvel: expected .*, got "):
+            sim.step_vjp(qvel=odd)
     with pytest.raises(ValueError, match=r"state: expected shape .* got \(2, 4\)"):
         sim.step_vjp(state=np.ones((2, 4)))
-    with pytest.raises(ValueError, match=r"wrt: expected names among ctrl, .* got geom_size"):
-        sim.step_vjp(wrt=("ctrl", "geom_size"))
-    with pytest.raises(ValueError, match=r"wrt: expected names among .* got mass"):
-        sim.step_jvp(varied={"mass": np.ones((2, 1))})
-    with pytest.raises(ValueError, match=r"body_mass: expected shape \(2, .*\), got \(2, 3\)"):
-        sim.step_jvp(varied={"body_mass": np.ones((2, 3))})
     sim.vary("body_mass", np.tile(sim.model.body_mass, (2, 1)))
     with pytest.raises(ValueError, match=message):
         sim.step_vjp()
+
+
+def test_names_and_fields_that_are_not_known():
+    sim = BatchSim(MACHINE, 2)
+    sim.step()
+    fields = "geom_friction, body_mass, body_inertia"
+    for wrt, got in ((("ctrl", "geom_size"), "'geom_size'"), ("", "''"), ([3], "3")):
+        message = f"^wrt: expected names among ctrl, qvel, qpos, {fields}, got {got}$"
+        with pytest.raises(ValueError, match=message):
+            sim.step_vjp(wrt=wrt)
+    with pytest.raises(TypeError, match=r"^wrt: expected names, got NoneType$"):
+        sim.step_vjp(wrt=None)
+    for name in ("mass", "ctrl", 3):
+        message = f"^varied: expected names among {fields}, got {name!r}$"
+        with pytest.raises(ValueError, match=message):
+            sim.step_jvp(varied={name: np.ones((2, 1))})
+    with pytest.raises(TypeError, match=r"^varied: expected arrays by name of a field, got list$"):
+        sim.step_jvp(varied=["body_mass"])
+    with pytest.raises(TypeError, match=r"^varied body_mass: expected float32 or float64, got obj"):
+        sim.step_jvp(varied={"body_mass": None})
+    n, size = sim.model.ngeom, sim.model.nbody
+    for shape in ((2, 3), (2 * size,), (), (2, size, 1)):
+        message = f"varied body_mass: expected shape {(2, size)}, got {shape}"
+        with pytest.raises(ValueError, match=re.escape(message)):
+            sim.step_jvp(varied={"body_mass": np.ones(shape)})
+    message = f"varied geom_friction: expected shape {(2, n, 3)}, got {(n, 2, 3)}"
+    with pytest.raises(ValueError, match=re.escape(message)):  # as many numbers
+        sim.step_jvp(varied={"geom_friction": np.ones((n, 2, 3))})
+
+
+def test_arrays_of_any_layout():
+    """Lists, other floats, read-only and strided arrays, one name twice: the same derivatives."""
+    sim, _ = shaken(MACHINE, 2, "coulomb", "euler")
+    rows = np.round(loss_of(sim)[1], 2).astype(np.float32)
+    expected = sim.step_vjp(qvel=rows.astype(float))
+    read_only = np.asfortranarray(rows.astype(float))
+    read_only.flags.writeable = False
+    for same in (rows, rows.astype(float).tolist(), read_only, read_only[:, ::-1][:, ::-1]):
+        assert_same(sim.step_vjp(qvel=same).qpos, expected.qpos)
+    g = sim.step_vjp(qvel=rows, wrt=("ctrl", "ctrl"), state=list(sim.state))
+    assert g.ctrl.shape == sim.ctrl.shape
+    friction = np.ones((2, sim.model.ngeom, 3))
+    flat = sim.step_jvp(varied={"geom_friction": friction.reshape(2, -1)})
+    assert_same(sim.step_jvp(varied={"geom_friction": friction}).qvel, flat.qvel)
 
 
 def test_the_example_learns_from_exact_gradients():

@@ -97,7 +97,8 @@ void step_jvp(BatchSim& sim, const Table<const double>& state, const Table<const
 }  // namespace
 
 void bind_gradients(nb::class_<BatchSim>& sim) {
-  sim.def("size_of_differentiable", &BatchSim::size_of_differentiable, "field"_a);
+  sim.def_static("differentiable_fields", &BatchSim::differentiable_fields)
+      .def("size_of_differentiable", &BatchSim::size_of_differentiable, "field"_a);
   sim.def("step_vjp", &step_vjp, "state"_a.none(), "by_qpos"_a.none(), "by_qvel"_a.none(),
           "ctrl"_a.none(), "qvel"_a.none(), "qpos"_a.none(), "fields"_a, "status"_a, "margin"_a,
           "lost"_a, "qpos_status"_a)

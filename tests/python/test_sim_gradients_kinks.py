@@ -1,0 +1,70 @@
+"""Which derivatives of steps by qpos are one-sided: joints at their limits, gaps of nanometres."""
+
+import numpy as np
+import pytest
+from sim_models import PLANE, free, model_path, scene
+from test_sim_gradients import TIGHT, loss_of, shaken
+
+from stickslip import GradientStatus
+from stickslip.sim import BatchSim
+
+SLIDER = scene(
+    0.004,
+    '<body><joint type="slide" axis="0 0 1" limited="true" range="0 1"/>'
+    '<geom type="sphere" size=".05"/></body>',
+)
+LAWS = ("coulomb", "convex")
+
+
+def upwards(sim):
+    """The derivatives of the last step's vertical velocity."""
+    loss = np.zeros_like(sim.qvel)
+    loss[:, min(2, loss.shape[1] - 1)] = 1.0
+    return sim.step_vjp(qvel=loss)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_joint_exactly_at_its_limit(law):
+    """It falls into the limit, which acts once it is passed; or it leaves, or is not there."""
+    sim = BatchSim(SLIDER, 3, law=law, options=TIGHT)
+    sim.qpos[:, 0] = [0, 0, 0.1]
+    sim.qvel[:, 0] = [0, 0.5, 0]
+    sim.step()
+    g = upwards(sim)
+    assert g.ok.all()
+    assert g.qpos_status.tolist() == [1, 0, 0]
+    assert GradientStatus.kink == 1
+    np.testing.assert_allclose(g.qpos, 0, atol=1e-8)
+    sideways = sim.step_jvp(qpos=np.ones((3, 1)))
+    np.testing.assert_array_equal(sideways.qpos_status, g.qpos_status)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_joint_beyond_its_limit(law):
+    """The limit acts on both sides: a spring."""
+    sim = BatchSim(SLIDER, 1, law=law, options=TIGHT)
+    sim.qpos[:, 0] = -1e-3
+    sim.step()
+    g = upwards(sim)
+    assert g.qpos_ok.all()
+    assert g.qpos[0, 0] < -1
+
+
+def test_a_gap_of_a_nanometre():
+    """Rigid contacts: what closes within the step is at a kink where the gap is almost 0."""
+    sim = BatchSim(
+        scene(0.004, PLANE, free('<geom type="sphere" size=".05"/>', "0 0 .05")), 4, options=TIGHT
+    )
+    sim.qpos[:, 2] += [1e-9, 5e-9, 1e-5, 0.1]  # the last one stays in the air
+    sim.step()
+    g = upwards(sim)
+    assert g.ok.all()
+    assert g.qpos_status.tolist() == [1, 1, 0, 0]
+    np.testing.assert_allclose(g.qpos[:, 2], [-250, -250, -250, 0], rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_robots_are_hardly_ever_at_kinks(law):
+    sim, state = shaken(model_path("ant"), 32, law, "implicitfast")
+    g = sim.step_vjp(*loss_of(sim), state=state)
+    assert g.qpos_ok.sum() >= 30
