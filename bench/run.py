@@ -59,7 +59,7 @@ COUNTERS = [
     "together_median",
     "valid",
 ]
-SCRIPTS = ["models", "envs", "piles", "budget", "gradients"]
+SCRIPTS = ["models", "envs", "piles", "budget", "gradients", "gradient_peers"]
 LONG = ["training"]  # hours: only on request
 
 
