@@ -54,9 +54,10 @@ class Simulation:
             inertia=wp.mat33(moment, 0.0, 0.0, 0.0, moment, 0.0, 0.0, 0.0, moment),
         )  # fmt: skip
         places = [(x * SIDE, y * SIDE, FOOT - HALF) for x in (-1, 1) for y in (-1, 1)]
+        radius = RADIUS if scene.above else FOOT
         for place in [(0.0, 0.0, 0.0)] if scene.above else places:
-            builder.add_shape_sphere(body, xform=wp.transform(place, wp.quat_identity()),
-                                     radius=RADIUS if scene.above else FOOT, cfg=config)  # fmt: skip
+            xform = wp.transform(place, wp.quat_identity())
+            builder.add_shape_sphere(body, xform=xform, radius=radius, cfg=config)
         builder.add_ground_plane(cfg=config)
         self.model = builder.finalize(requires_grad=True, device="cpu")
         self.solver = newton.solvers.SolverSemiImplicit(self.model)

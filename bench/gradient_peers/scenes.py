@@ -1,13 +1,15 @@
 """The scenes, and how a program's derivatives are judged: by central differences of its own steps.
 
 A program gives `run(scene, x)`, outputs OUT of its own steps from inputs IN, and `derive(scene, x,
-output)`, the derivative of one output by all inputs, and what it says of their validity. This file and the programs need numpy only, and the program that each is about.
+output)`, the derivative of one output by all inputs, and what it says of their validity. This file
+needs numpy only, because each program has a Python of its own.
 """
 
 import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -40,6 +42,7 @@ SCENES = {
     "sticks": Scene({"F": STATIC / 2}, (("vx", "vx"), ("vx", "F"), ("vx", "mu"))),
     "falls": Scene({}, (("vz", "vz"),), above=1.0),
     "lands": Scene({"vz": -1.0}, (("z", "vz"), ("vz", "vz")), steps=30, above=0.05),
+    "lands aside": Scene({"vz": -1.0, "vx": 1e-3}, (("z", "vz"),), steps=30, above=0.05),
     "pushed": Scene({"F": STATIC / 2}, (("x", "F"),), steps=30),
 }
 Run = Callable[[Scene, np.ndarray], np.ndarray]
@@ -80,7 +83,7 @@ def study(name: str, about: str, run: Run, derive: Derive, by: float = 1e-5,
                 value, says = derive(scene, x, output)
                 found = float(value[i]) if np.isfinite(value[i]) else None
                 row |= {"value": found, "says": says}
-                row["us"] = 1e6 * seconds(lambda: derive(scene, x, output)) / scene.steps
+                row["us"] = 1e6 * seconds(partial(derive, scene, x, output)) / scene.steps
             except Exception as error:
                 row["refused"] = f"{type(error).__name__}: {error}".splitlines()[0][:200]
             step = 10 * by if given == "F" else by
