@@ -59,7 +59,8 @@ COUNTERS = [
     "together_median",
     "valid",
 ]
-SCRIPTS = ["models", "envs", "piles", "budget", "gradients", "step_gradients"]
+SCRIPTS = ["models", "envs", "piles", "budget", "gradients", "step_gradients",
+           "gradient_peers"]  # fmt: skip
 LONG = ["training"]  # hours: only on request
 
 

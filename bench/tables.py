@@ -19,7 +19,13 @@ import sys
 from pathlib import Path
 
 from table_text import number, percent, ratio, table, times
-from tables_gradients import gradient_costs, gradients, step_gradients
+from tables_gradients import (
+    gradient_costs,
+    gradient_peers,
+    gradient_programs,
+    gradients,
+    step_gradients,
+)
 from tables_learning import environments, gaits, training
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -224,8 +230,8 @@ def peers(report: dict, case: str) -> str:
 
 KINDS = {f.__name__: f for f in (machine, solvers, compare, robots, rungs, piles, plain, scaling,
                                  models, steps, robot_steps, warm, environments, training, gaits,
-                                 peers_by_size, peers, gradients,
-                                 gradient_costs, step_gradients)}  # fmt: skip
+                                 peers_by_size, peers, gradients, gradient_costs,
+                                 gradient_peers, gradient_programs, step_gradients)}  # fmt: skip
 
 
 def block(match: re.Match) -> str:

@@ -1,4 +1,4 @@
-"""Tables of the accuracy and the cost of derivatives."""
+"""Tables of the accuracy and the cost of derivatives, also of other programs."""
 
 import statistics
 
@@ -62,3 +62,61 @@ def step_gradients(report: dict) -> str:
     header = ["model, law", "nu", "nv", "step", "by ctrl", "ctrl, qvel", "all three", "body_mass",
               "valid", "by qpos"]  # fmt: skip
     return table(header, rows)
+
+
+FLOOR = 1e-9  # smaller derivatives of the scenes are zero
+SAME = 1e-2  # differences with two steps that disagree by more say nothing
+
+
+def error(row: dict) -> float | None:
+    """Relative to the difference that is nearer; None where the differences disagree."""
+    coarse, fine = row["numeric"]
+    size = max(abs(coarse), abs(fine), FLOOR)
+    if max(size, abs(row["value"])) <= FLOOR:
+        return 0.0
+    if abs(coarse - fine) > SAME * size:
+        return None
+    return min(abs(row["value"] - x) for x in (coarse, fine)) / size
+
+
+def scene(rows: list[dict]) -> str:
+    """The largest error of the derivatives of a scene, and what the program says of them."""
+    asked = [r for r in rows if "refused" not in r]
+    if not asked:
+        return "–"
+    if any(r["value"] is None for r in asked):
+        return "NaN"
+    errors = [error(r) for r in asked]
+    known = [e for e in errors if e is not None]
+    text = f"{max(known):.0e}" if any(known) else "0" if known else ""
+    if len(known) < len(errors):
+        text += f" {len(errors) - len(known)} undecided"
+    says = {r["says"] for r in asked} - {""}
+    return f"{text} {', '.join(sorted(says))}".strip()
+
+
+def gradient_peers(report: dict) -> str:
+    """The largest error in each scene, the derivative of the push, and the time of a step."""
+    programs: dict[str, list[dict]] = {}
+    for r in report["results"]:
+        programs.setdefault(r["program"], []).append(r)
+    scenes = ["slides", "turns", "sticks", "falls", "lands", "lands aside", "pushed"]
+    rows = []
+    for program, found in programs.items():
+        if "missing" in found[0]:
+            rows.append([program, *["not installed"] * (len(scenes) + 3)])
+            continue
+        of = {name: [r for r in found if r["scene"] == name] for name in scenes}
+        push = of["pushed"][0]
+        value = "NaN" if push.get("value", 0) is None else f"{push.get('value', 0):.1e}"
+        by_mu = all("refused" not in r for r in found if r["by"] == "mu")
+        time = statistics.median(r["us"] for r in of["slides"] if "us" in r)
+        rows.append([program, *(scene(of[name]) for name in scenes), value,
+                     "yes" if by_mu else "no", f"{time:,.0f}"])  # fmt: skip
+    return table(["", *scenes, "dx/dF, pushed", "by μ", "µs"], rows)
+
+
+def gradient_programs(report: dict) -> str:
+    """Versions and settings."""
+    about = {r["program"]: r["about"] for r in report["results"] if "about" in r}
+    return table(["", "versions and settings"], [list(pair) for pair in about.items()])

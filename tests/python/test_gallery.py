@@ -82,7 +82,7 @@ def test_every_example_has_an_entry():
     names = {entry.name for entry in all_entries()}
     assert set(_gallery.names()) <= names
     for entry in all_entries():
-        assert (entry.kind == "MuJoCo") == hasattr(entry.module, "run"), entry.name
+        assert (entry.kind == "Python") == hasattr(entry.module, "run"), entry.name
         assert (ROOT / entry.source).is_file()
 
 

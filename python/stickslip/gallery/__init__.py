@@ -1,7 +1,7 @@
-"""The gallery: examples from the documents that this library is based on.
+"""The gallery: examples from the documents that this library is based on, and of derivatives.
 
 Each entry runs a family of variations, checks them against theory and draws the results. Its
-code is `examples/gallery/NAME.cpp` or, for MuJoCo models, `run` in its module
+code is `examples/gallery/NAME.cpp` or, in Python, `run` in its module
 `stickslip.gallery.entries.NAME`. That module draws, and `docs/gallery/NAME.md` explains.
 """
 

@@ -29,6 +29,7 @@ DOCUMENTS = {
     "003": "Pfrommer: LCP Notes",
     "004": "Hotz et al.: Calculation of Contact Forces",
     "literature": "sources named on the page",
+    "derivatives": "what they are good for",
 }
 
 
@@ -49,8 +50,8 @@ class Entry:
 
     @property
     def kind(self) -> str:
-        """The program that computes it: "C++" or "MuJoCo"."""
-        return "C++" if self.name in _gallery.names() else "MuJoCo"
+        """The language of the program that computes it: "C++" or "Python"."""
+        return "C++" if self.name in _gallery.names() else "Python"
 
     @property
     def source(self) -> str:
@@ -63,7 +64,7 @@ class Entry:
         """Runs `variations` variants at once. Raises ValueError for less than 1."""
         if variations < 1:
             raise ValueError(f"variations: expected at least 1, got {variations}")
-        if self.kind == "MuJoCo":
+        if self.kind == "Python":
             return self.module.run(variations)
         checks, numbers, series = _gallery.run(self.name, variations)
         record = Record([Check(*check) for check in checks], numbers, series)

@@ -1,13 +1,15 @@
-"""A box on a plane with a contact at each of its four lower corners, for the examples here.
+"""A box on a plane with a contact at each of its four lower corners, for examples of derivatives.
 
 Velocities are those of the body's frame, (vx, vy, vz, wx, wy, wz), rows of a contact (normal, two
 tangents). The four corners are redundant, so that rows are given compliance: `softness` times W_nn
 of their contact, in the tangents `creep` times it (docs/gradients.md).
 """
 
+from __future__ import annotations
+
 import numpy as np
 
-G = 9.81  # m/s^2
+G = 9.81  # m/s²
 
 
 class Box:
