@@ -5,10 +5,10 @@
 //
 //     dL/dx = g · ∂v⁺/∂x + β · ∂s/∂x + dL/dmu · ∂mu/∂x + ...,     β = dL/db of the loss (∂v⁺/∂r)ᵀ g
 //
-// β comes from one linear system (solve_vjp). ∂/∂x are differences of MuJoCo's stages at fixed r,
-// which are smooth and need no solves (step_differences.hpp). Where R > 0 and law `convex`, β could
-// be had without W: w = (M + Jᵀ Dᵀ J)⁻¹ g with the Hessian of `solve_convex`, one back
-// substitution.
+// β comes from one linear system (solve_vjp). ∂/∂x at fixed r need no solves: they come from
+// MuJoCo's derivatives of the smooth forces (step_forces.hpp), or are differences of its stages,
+// which are smooth (step_differences.hpp). Where R > 0 and law `convex`, β could be had without W:
+// w = (M + Jᵀ Dᵀ J)⁻¹ g with the Hessian of `solve_convex`, one back substitution.
 #pragma once
 #include <string>
 #include <vector>
