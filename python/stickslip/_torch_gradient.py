@@ -1,4 +1,4 @@
-"""The operator `stickslip::solve_vjp` of PyTorch: the derivatives of `stickslip::solve`.
+"""PyTorch's operator `stickslip::solve_vjp`, the derivative of `stickslip::solve`; calls of both.
 
 Its arguments are those of `stickslip::solve`, without the warm start; impulse and status of the
 solution; and the derivatives of a loss by impulse and velocity. Its results have the axis of the
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, from_numpy
+from torch.compiler import is_compiling
 from torch.utils.dlpack import from_dlpack
 
 from stickslip import _arrays as check
@@ -208,16 +209,35 @@ class _Vjp(torch.autograd.Function):
     jvp = staticmethod(_refuse)
 
 
+_dispatch_modes = torch._C._len_torch_dispatch_stack
+_transforms = torch._C._functorch.peek_interpreter_stack
+_tracing = torch._C._get_tracing_state
+_wants_gradient: Any = torch._C._any_requires_grad
+
+
 def _is_transformed() -> bool:
-    return (
-        not torch.compiler.is_compiling()
-        and torch._C._functorch.peek_interpreter_stack() is not None
+    return not is_compiling() and _transforms() is not None
+
+
+def solve(*arguments: Any) -> op.Results:
+    """`stickslip::solve`, also where torch.func differentiates it. Or its kernel where nothing else
+    would see the call, nor differentiate it: torch takes as long to call the kernel as the kernel
+    to prepare a solve."""
+    W, b, mu = arguments[:3]
+    transformed = _is_transformed()
+    nobody_else = (
+        not is_compiling()
+        and type(W) is type(b) is type(mu) is Tensor
+        and W.is_cpu
+        and not _dispatch_modes()
+        and not transformed
+        and _tracing() is None
+        and not (torch.is_grad_enabled() and _wants_gradient(*arguments))
     )
-
-
-def solve(*arguments: Any) -> Any:
-    """`stickslip::solve`, also where torch.func differentiates it."""
-    return (_Solve.apply if _is_transformed() else _operators.solve.default)(*arguments)
+    if nobody_else:
+        return op.on_cpu(*arguments)
+    found: op.Results = (_Solve.apply if transformed else _operators.solve.default)(*arguments)
+    return found
 
 
 def vjp(*arguments: Any) -> Any:

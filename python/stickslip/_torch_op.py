@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, from_numpy
-from torch.compiler import is_compiling
 
 from stickslip import _core, bound
 from stickslip._settings import Settings
@@ -36,7 +35,7 @@ Results = tuple[Tensor, Tensor, Tensor]  # impulse, residual, integers
 Place = tuple[int, int, int, Any]
 
 
-def _on_cpu(
+def on_cpu(
     W: Tensor,
     b: Tensor,
     mu: Tensor,
@@ -196,31 +195,6 @@ def contiguous(tensor: Tensor | None) -> Tensor | None:
     return None if tensor is None else tensor.detach().contiguous()
 
 
-_library.impl("solve", _on_cpu, "CPU")
+_library.impl("solve", on_cpu, "CPU")
 _library.impl("solve", _on_cuda, "CUDA")
 _torch_library.register_fake("stickslip::solve", _fake, lib=_library)
-_dispatch_modes = torch._C._len_torch_dispatch_stack
-_transforms = torch._C._functorch.peek_interpreter_stack
-_tracing = torch._C._get_tracing_state
-_wants_gradient: Any = torch._C._any_requires_grad
-
-
-def solve(*arguments: Any) -> Results:
-    """Calls the operator, or its kernel where nothing else would see the call, nor differentiate
-    it: torch takes as long to call the kernel as the kernel to prepare a solve."""
-    W, b, mu = arguments[:3]
-    nobody_else = (
-        not is_compiling()
-        and type(W) is type(b) is type(mu) is Tensor
-        and W.is_cpu
-        and not _dispatch_modes()
-        and _transforms() is None
-        and _tracing() is None
-        and not (torch.is_grad_enabled() and _wants_gradient(*arguments))
-    )
-    if nobody_else:
-        return _on_cpu(*arguments)
-    from stickslip import _torch_gradient  # which imports this module
-
-    found: Results = _torch_gradient.solve(*arguments)
-    return found

@@ -121,7 +121,7 @@ def solve(
         W, b, mu, (("R", R), ("warm_start", warm_start)), lo, hi, counts, dims, n_free, n_nonneg,
         law, solver, precision, tol, options,
     )  # fmt: skip
-    results = op.solve(
+    results = _torch_gradient.solve(
         W, b, mu, R, lo, hi, warm_start, counts, dims, settings.text,
         0 if threads is None else check.thread_count(threads),
     )  # fmt: skip

@@ -6,8 +6,8 @@
 //     dL/dx = g · ∂v⁺/∂x + β · ∂s/∂x + dL/dmu · ∂mu/∂x + ...,     β = dL/db of the loss (∂v⁺/∂r)ᵀ g
 //
 // β comes from one linear system (solve_vjp; for a step solved in velocities, solve_convex_vjp).
-// ∂/∂x are differences of MuJoCo's stages at fixed r, which are smooth and need no solves
-// (step_differences.hpp).
+// ∂/∂x at fixed r need no solves: they come from MuJoCo's derivatives of the smooth forces
+// (step_forces.hpp), or are differences of its stages, which are smooth (step_differences.hpp).
 #pragma once
 #include <string>
 #include <vector>
