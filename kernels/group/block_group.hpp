@@ -2,7 +2,8 @@
 // the shared memory of a multiprocessor, where single warps would leave most of it idle.
 //
 // As in a warp, every call begins and ends with a barrier, and reductions end with the same value
-// on all lanes. Sums always have 32 partials (host_group.hpp), so the first warp adds.
+// on all lanes. The first warp reduces alone: to combine what several warps find costs more than it
+// saves, and sums always have 32 partials (host_group.hpp).
 #pragma once
 #include "kernels/group/warp_group.hpp"
 
@@ -14,10 +15,11 @@ struct BlockGroup {
   static_assert(N > 32 && N <= 1024 && N % 32 == 0);
   static constexpr int kLanes = N;
   static constexpr int kChunk = 1;
-  static constexpr int kWarps = N / 32;
+  using Warp = WarpGroup<32>;
 
   __device__ static int lane() { return int(threadIdx.x); }
   __device__ static void sync() { __syncthreads(); }
+  __device__ static int teams(int cols) { return N >> Warp::row_bits(cols); }
 
   template <class F>
   __device__ __forceinline__ void for_each(int n, F&& f) const {
@@ -28,12 +30,12 @@ struct BlockGroup {
   }
   template <class F>
   __device__ __forceinline__ void for_each_2d(int rows, int cols, F&& f) const {
+    const int bits = Warp::row_bits(cols), width = 1 << bits;
     sync();
-    // One warp per row, so that neighbouring lanes have neighbouring columns.
 #pragma unroll 1
-    for (int i = lane() / 32; i < rows; i += kWarps) {
+    for (int i = lane() >> bits; i < rows; i += N >> bits) {
 #pragma unroll 1
-      for (int j = lane() % 32; j < cols; j += 32) f(i, j);
+      for (int j = lane() & (width - 1); j < cols; j += width) f(i, j);
     }
     sync();
   }
@@ -47,23 +49,15 @@ struct BlockGroup {
   __device__ __forceinline__ auto sum(int n, F&& f) const {
     decltype(f(0)) total = 0;
     sync();
-    if (warp() == 0) total = WarpGroup<32>{}.sum(n, f);
+    if (warp() == 0) total = Warp{}.sum(n, f);
     return share(total);
   }
   template <class F>
   __device__ __forceinline__ auto max(int n, F&& f) const {
-    using T = decltype(f(0));
+    decltype(f(0)) best = 0;
     sync();
-    const Part part(n);
-    T best = WarpGroup<32>{}.max(part.size, [&](int i) { return f(part.first + i); });
-    T* const of_warp = places<T>();
-    if (lane() % 32 == 0) of_warp[warp()] = best;
-    sync();
-    best = of_warp[0];
-#pragma unroll
-    for (int w = 1; w < kWarps; ++w) best = of_warp[w] > best ? of_warp[w] : best;
-    sync();
-    return best;
+    if (warp() == 0) best = Warp{}.max(n, f);
+    return share(best);
   }
   template <class F>
   __device__ __forceinline__ bool any(int n, F&& f) const {
@@ -75,32 +69,17 @@ struct BlockGroup {
   }
   template <class F>
   __device__ __forceinline__ int argmax(int n, F&& f) const {
+    int best = 0;
     sync();
-    const Part part(n);
-    const int mine = WarpGroup<32>{}.argmax(part.size, [&](int i) { return f(part.first + i); });
-    int* const of_warp = places<int>();
-    if (lane() % 32 == 0) of_warp[warp()] = mine < 0 ? -1 : part.first + mine;
-    sync();
-    int best = of_warp[0];  // the first part is never empty
-    auto most = order_bits(f(best));
-#pragma unroll 1
-    for (int w = 1; w < kWarps && of_warp[w] >= 0; ++w) {
-      const auto value = order_bits(f(of_warp[w]));
-      if (value > most) {
-        most = value;
-        best = of_warp[w];
-      }
-    }
-    sync();
-    return best;
+    if (warp() == 0) best = Warp{}.argmax(n, f);
+    return share(best);
   }
   /// Returns the value of the first lane on all lanes.
   template <class T>
   __device__ __forceinline__ T share(T value) const {
-    T* const place = places<T>();
-    if (lane() == 0) *place = value;
+    if (lane() == 0) *place<T>() = value;
     sync();
-    value = *place;
+    value = *place<T>();
     sync();
     return value;
   }
@@ -108,22 +87,11 @@ struct BlockGroup {
  private:
   __device__ static int warp() { return int(threadIdx.x) / 32; }
 
-  /// A warp's part of n items: a run of consecutive items, so that of equal items the first belongs
-  /// to the first warp.
-  struct Part {
-    int first, size;
-    __device__ explicit Part(int n) {
-      const int most = (n + kWarps - 1) / kWarps;
-      first = warp() * most;
-      size = n - first < most ? n - first : most;
-    }
-  };
-
-  /// One value per warp, in shared memory.
+  /// A value in shared memory.
   template <class T>
-  __device__ static T* places() {
-    __shared__ T memory[kWarps];
-    return memory;
+  __device__ static T* place() {
+    __shared__ T memory;
+    return &memory;
   }
 };
 #endif

@@ -13,6 +13,8 @@ struct HostGroup {
   const Stop* stop = current_stop;
   bool stopped() const { return stop != nullptr && stop->ask(stop->whom); }
 
+  SS_HD static int teams(int /*cols*/) { return 1; }
+
   template <class F>
   SS_HD void for_each(int n, F&& f) const {
 #pragma GCC ivdep

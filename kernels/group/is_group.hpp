@@ -14,6 +14,7 @@ struct ItemFunction {
 /// read shared scratch and must not write it.
 ///   for_each(n, f)             f(i) for i in [0, n), in any order, lanes in parallel
 ///   for_each_2d(rows, cols, f) f(i, j), columns contiguous
+///   teams(cols)                rows that for_each_2d takes at the same time
 ///   once(f)                    f() by one lane
 ///   sum(n, f)                  32 strided partials (i mod 32) added in halves, for any lane count
 ///   max(n, f)                  largest f(i), at least 0; NaN is not propagated: use `any` for it;
@@ -25,6 +26,7 @@ template <class G>
 concept IsGroup = requires(const G& g, int n, ItemFunction f, void (*once)(), bool (*holds)(int)) {
   g.for_each(n, f);
   g.for_each_2d(n, n, f);
+  { g.teams(n) } -> std::same_as<int>;
   g.once(once);
   { g.sum(n, f) } -> std::same_as<double>;
   { g.max(n, f) } -> std::same_as<double>;

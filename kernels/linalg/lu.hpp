@@ -16,7 +16,7 @@ template <class Real>
 struct LinearSystem {
   static constexpr int kPanel = 4, kColumns = kPanel + 1;
   Real* a;       ///< [n][ld] storage of the rows
-  int ld;        ///< padded size of the largest system
+  int ld;        ///< from one row to the next
   Real** row;    ///< [n]
   Real* scale;   ///< [n] 1 / largest entry of each row
   int* coupled;  ///< [n] whether a row has a multiplier other than 0 in this panel
@@ -28,20 +28,29 @@ struct LinearSystem {
   int* odd = nullptr;     ///< [1] whether the number of exchanges of rows is odd
 
   SS_HD LinearSystem(Arena& arena, int max_rows)
-      : a(arena.take<Real>(std::size_t(max_rows) * padded(max_rows))),
-        ld(padded(max_rows)),
+      : a(arena.take<Real>(std::size_t(max_rows) * leading(max_rows))),
+        ld(leading(max_rows)),
         row(arena.take<Real*>(max_rows)),
         scale(arena.take<Real>(max_rows)),
         coupled(arena.take<int>(max_rows)),
-        panel(arena.take<Real>(std::size_t(kColumns) * padded(max_rows))) {}
+        panel(arena.take<Real>(std::size_t(kColumns) * leading(max_rows))) {}
+  /// Padded rows; on a GPU an odd number, so that the entries of a column lie in different banks.
+  SS_HD static int leading(int max_rows) { return padded(max_rows) + (kOnGpu ? 1 : 0); }
   SS_HD void keep_factors(Arena& arena, int max_rows) {
-    lower = arena.take<Real>(std::size_t(max_rows) * padded(max_rows));
+    lower = arena.take<Real>(std::size_t(max_rows) * leading(max_rows));
     origin = arena.take<int>(max_rows);
     odd = arena.take<int>(1);
   }
   SS_HD Real* column(int q) const { return panel + std::int64_t(q) * ld; }
   SS_HD Real* right() const { return column(kPanel); }
 };
+
+template <class T>
+SS_HD void exchange(T& a, T& b) {
+  const T c = a;
+  a = b;
+  b = c;
+}
 
 /// Chooses the pivot of column k = k0 + q and moves its row to place k. Pivots are compared
 /// relative to their row's largest entry, because rows often differ much in size (rolling friction
@@ -52,23 +61,16 @@ SS_HD bool bring_pivot(const G& g, const LinearSystem<Real>& m, int n, int k, in
   const int pivot = k + g.argmax(n - k, [&](int i) { return abs(column[k + i]) * m.scale[k + i]; });
   if (!(abs(column[pivot]) * m.scale[pivot] > m.least_pivot)) return false;
   if (pivot == k) return true;
-  g.once([&] {
-    Real* const top = m.row[pivot];
-    m.row[pivot] = m.row[k];
-    m.row[k] = top;
-    const Real scale = m.scale[pivot];
-    m.scale[pivot] = m.scale[k];
-    m.scale[k] = scale;
-    if (m.lower != nullptr) {
-      const int origin = m.origin[pivot];
-      m.origin[pivot] = m.origin[k];
-      m.origin[k] = origin;
-      *m.odd ^= 1;
+  g.for_each(LinearSystem<Real>::kColumns + 1, [&](int p) {
+    if (p < LinearSystem<Real>::kColumns) {
+      exchange(m.column(p)[pivot], m.column(p)[k]);
+      return;
     }
-    for (int p = 0; p < LinearSystem<Real>::kColumns; ++p) {
-      const Real value = m.column(p)[pivot];
-      m.column(p)[pivot] = m.column(p)[k];
-      m.column(p)[k] = value;
+    exchange(m.row[pivot], m.row[k]);
+    exchange(m.scale[pivot], m.scale[k]);
+    if (m.lower != nullptr) {
+      exchange(m.origin[pivot], m.origin[k]);
+      *m.odd ^= 1;
     }
   });
   return true;
@@ -89,25 +91,26 @@ SS_HD void eliminate_pivot_row(const G& g, const LinearSystem<Real>& m, int n, i
   });
 }
 
-/// Rows below a panel: minus multiplier * pivot row of its four pivots, to the right of them. A CPU
-/// processes all rows of a chunk of columns together, so that the pivots stay in registers.
+/// Rows below a panel: minus multiplier * pivot row of its four pivots, to the right of them. Each
+/// team processes all of its rows of a chunk of columns, so that the pivots stay in registers.
 template <class Real, class G>
 SS_HD void eliminate_below(const G& g, const LinearSystem<Real>& m, int n, int k0) {
   constexpr int C = G::kChunk;
-  const int begin = k0 + LinearSystem<Real>::kPanel, rows = n - begin, chunk0 = begin / C;
-  const int tile = C > 1 ? rows : 1;
-  g.for_each(rows, [&](int i) {
+  const int begin = k0 + LinearSystem<Real>::kPanel, chunk0 = begin / C;
+  const int chunks = (n - 1) / C - chunk0 + 1, teams = g.teams(chunks);
+  g.for_each(n - begin, [&](int i) {
     bool coupled = false;
     for (int q = 0; q < 4; ++q) coupled = coupled || m.column(q)[begin + i] != Real(0);
     m.coupled[begin + i] = coupled ? 1 : 0;
   });
-  g.for_each_2d(rows / tile, (n - 1) / C - chunk0 + 1, [&](int t, int c) {
+  g.for_each_2d(teams, chunks, [&](int team, int c) {
     const int offset = (chunk0 + c) * C;
     const auto u0 = Lanes<Real, C>::load(m.row[k0] + offset);
     const auto u1 = Lanes<Real, C>::load(m.row[k0 + 1] + offset);
     const auto u2 = Lanes<Real, C>::load(m.row[k0 + 2] + offset);
     const auto u3 = Lanes<Real, C>::load(m.row[k0 + 3] + offset);
-    for (int i = begin + t * tile; i < begin + (t + 1) * tile; ++i) {
+    SS_ROLLED
+    for (int i = begin + team; i < n; i += teams) {
       if (m.coupled[i] == 0) continue;
       auto sum = Lanes<Real, C>::load(m.row[i] + offset);
       sum.add(u0, -m.column(0)[i]);
@@ -171,27 +174,30 @@ SS_HD void scale_rows(const G& g, const LinearSystem<Real>& m, int n) {
   });
 }
 
-/// Back substitution, four unknowns at a time: one fma chain per entry, from the last column on.
+/// Back substitution, on a CPU four unknowns at a time: one fma chain per entry, from the last
+/// column on. Every lane computes the unknowns, one stores them.
 template <class Real, class G>
 SS_HD bool substitute_back(const G& g, const LinearSystem<Real>& m, int n, Real* x) {
+  constexpr int kStep = G::kChunk > 1 ? 4 : 1;
   Real* right = m.right();
-  for (int k0 = (n - 1) / 4 * 4; k0 >= 0; k0 -= 4) {
-    const int width = min(4, n - k0);
-    g.once([&] {
-      for (int q = width - 1; q >= 0; --q) {
-        const Real* row = m.row[k0 + q] + k0;
-        Real value = right[k0 + q];
-        for (int p = width - 1; p > q; --p) value = fma(-row[p], x[k0 + p], value);
-        x[k0 + q] = value / row[q];
-      }
-    });
-    for (int q = 0; q < width; ++q) {
-      if (!is_finite(x[k0 + q])) return false;
+  for (int k0 = (n - 1) / kStep * kStep; k0 >= 0; k0 -= kStep) {
+    const int width = min(kStep, n - k0);
+    Real next[kStep];
+    for (int q = width - 1; q >= 0; --q) {
+      const Real* row = m.row[k0 + q] + k0;
+      Real value = right[k0 + q];
+      for (int p = width - 1; p > q; --p) value = fma(-row[p], next[p], value);
+      next[q] = value / row[q];
+      if (!is_finite(next[q])) return false;
     }
-    g.for_each(k0, [&](int i) {
+    g.for_each(k0 + width, [&](int i) {
+      if (i >= k0) {
+        x[i] = next[i - k0];
+        return;
+      }
       const Real* row = m.row[i] + k0;
       Real value = right[i];
-      for (int q = width - 1; q >= 0; --q) value = fma(-row[q], x[k0 + q], value);
+      for (int q = width - 1; q >= 0; --q) value = fma(-row[q], next[q], value);
       right[i] = value;
     });
   }
