@@ -30,13 +30,18 @@ struct BlockGroup {
   }
   template <class F>
   __device__ __forceinline__ void for_each_2d(int rows, int cols, F&& f) const {
-    const int bits = Warp::row_bits(cols), width = 1 << bits;
+    for_rows(rows, cols, [&](int i, auto&& columns) { columns([&](int j) { f(i, j); }); });
+  }
+  template <class F>
+  __device__ __forceinline__ void for_rows(int rows, int cols, F&& f) const {
+    const int bits = Warp::row_bits(cols), width = 1 << bits, first = lane() & (width - 1);
+    const auto columns = [&](auto&& entry) {
+#pragma unroll 1
+      for (int j = first; j < cols; j += width) entry(j);
+    };
     sync();
 #pragma unroll 1
-    for (int i = lane() >> bits; i < rows; i += N >> bits) {
-#pragma unroll 1
-      for (int j = lane() & (width - 1); j < cols; j += width) f(i, j);
-    }
+    for (int i = lane() >> bits; i < rows; i += N >> bits) f(i, columns);
     sync();
   }
   template <class F>
@@ -50,14 +55,14 @@ struct BlockGroup {
     decltype(f(0)) total = 0;
     sync();
     if (warp() == 0) total = Warp{}.sum(n, f);
-    return share(total);
+    return publish(total);
   }
   template <class F>
   __device__ __forceinline__ auto max(int n, F&& f) const {
     decltype(f(0)) best = 0;
     sync();
     if (warp() == 0) best = Warp{}.max(n, f);
-    return share(best);
+    return publish(best);
   }
   template <class F>
   __device__ __forceinline__ bool any(int n, F&& f) const {
@@ -67,26 +72,44 @@ struct BlockGroup {
     for (int i = lane(); i < n; i += N) found = found || f(i);
     return __syncthreads_or(found ? 1 : 0) != 0;
   }
+  template <class F, class T>
+  __device__ __forceinline__ int list(int n, F&& wanted, T&& take) const {
+    int count = 0;
+    sync();
+    if (warp() == 0) count = Warp{}.list(n, wanted, take);
+    return publish(count);
+  }
   template <class F>
   __device__ __forceinline__ int argmax(int n, F&& f) const {
     int best = 0;
     sync();
     if (warp() == 0) best = Warp{}.argmax(n, f);
-    return share(best);
+    return publish(best);
+  }
+  template <class F>
+  __device__ __forceinline__ auto compute(F&& f) const {
+    decltype(f()) value{};
+    sync();
+    if (warp() == 0) value = f();
+    return publish(value);
   }
   /// Returns the value of the first lane on all lanes.
   template <class T>
   __device__ __forceinline__ T share(T value) const {
-    if (lane() == 0) *place<T>() = value;
     sync();
-    value = *place<T>();
-    sync();
-    return value;
+    return publish(value);
   }
 
  private:
   __device__ static int warp() { return int(threadIdx.x) / 32; }
 
+  /// The same after a barrier, which separates this value from the one before.
+  template <class T>
+  __device__ __forceinline__ static T publish(T value) {
+    if (lane() == 0) *place<T>() = value;
+    sync();
+    return *place<T>();
+  }
   /// A value in shared memory.
   template <class T>
   __device__ static T* place() {

@@ -45,13 +45,18 @@ struct WarpGroup {
   }
   template <class F>
   __device__ __forceinline__ void for_each_2d(int rows, int cols, F&& f) const {
-    const int bits = row_bits(cols), width = 1 << bits;
+    for_rows(rows, cols, [&](int i, auto&& columns) { columns([&](int j) { f(i, j); }); });
+  }
+  template <class F>
+  __device__ __forceinline__ void for_rows(int rows, int cols, F&& f) const {
+    const int bits = row_bits(cols), width = 1 << bits, first = lane() & (width - 1);
+    const auto columns = [&](auto&& entry) {
+#pragma unroll 1
+      for (int j = first; j < cols; j += width) entry(j);
+    };
     sync();
 #pragma unroll 1
-    for (int i = lane() >> bits; i < rows; i += L >> bits) {
-#pragma unroll 1
-      for (int j = lane() & (width - 1); j < cols; j += width) f(i, j);
-    }
+    for (int i = lane() >> bits; i < rows; i += L >> bits) f(i, columns);
     sync();
   }
   template <class F>
@@ -108,6 +113,22 @@ struct WarpGroup {
     sync();
     return found;
   }
+  template <class F, class T>
+  __device__ __forceinline__ int list(int n, F&& wanted, T&& take) const {
+    const unsigned before = (1U << threadIdx.x % 32) - 1U;
+    sync();
+    int count = 0;
+#pragma unroll 1
+    for (int first = 0; first < n; first += L) {
+      const int i = first + lane();
+      const bool mine = i < n && wanted(i);
+      const unsigned all = __ballot_sync(mask(), mine) & mask();
+      if (mine) take(i, count + __popc(all & before));
+      count += __popc(all);
+    }
+    sync();
+    return count;
+  }
   template <class F>
   __device__ __forceinline__ int argmax(int n, F&& f) const {
     sync();
@@ -126,6 +147,10 @@ struct WarpGroup {
     best = int(__reduce_min_sync(mask(), index));
     sync();
     return best;
+  }
+  template <class F>
+  __device__ __forceinline__ auto compute(F&& f) const {
+    return f();
   }
   /// Returns the value of the first lane on all lanes.
   template <class T>

@@ -131,6 +131,10 @@ inline unsigned largest(unsigned mask, unsigned value) {
 inline unsigned least(unsigned mask, unsigned value) {
   return reduce(mask, value, [](unsigned a, unsigned b) { return b < a ? b : a; });
 }
+inline unsigned ballot(unsigned mask, bool value) {
+  return reduce(mask, value ? 1U << thread() % 32 : 0U,
+                [](unsigned a, unsigned b) { return a | b; });
+}
 inline int leading_zeros(int bits) { return bits == 0 ? 32 : __builtin_clz(unsigned(bits)); }
 
 inline void sync(unsigned mask) { Block::current->meet(mask); }
@@ -163,6 +167,8 @@ struct ThreadIndex {
 #define __any_sync ::stickslip::emulated::any
 #define __reduce_max_sync ::stickslip::emulated::largest
 #define __reduce_min_sync ::stickslip::emulated::least
+#define __ballot_sync ::stickslip::emulated::ballot
+#define __popc __builtin_popcount
 #define __clz ::stickslip::emulated::leading_zeros
 #define __shared__ static
 #define __syncthreads ::stickslip::emulated::sync_block
