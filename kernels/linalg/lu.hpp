@@ -92,11 +92,13 @@ SS_HD void eliminate_pivot_rows(const G& g, const LinearSystem<Real>& m, int n, 
     const int offset = (chunk0 + c) * C;
     Lanes<Real, C> pivot[4];
     unroll<0, 4>([&](auto q) SS_INLINE {
-      if (k0 + q >= n) return;
-      Real* const row = m.row(k0 + q) + offset;
-      auto sum = Lanes<Real, C>::load(row);
-      unroll<0, q>([&](auto p) SS_INLINE { sum.add(pivot[p], -m.column(p)[k0 + q]); });
-      if (q > 0) sum.store(row);
+      auto sum = Lanes<Real, C>::all(Real(0));
+      if (k0 + q < n) {
+        Real* const row = m.row(k0 + q) + offset;
+        sum = Lanes<Real, C>::load(row);
+        unroll<0, q>([&](auto p) SS_INLINE { sum.add(pivot[p], -m.column(p)[k0 + q]); });
+        if (q > 0) sum.store(row);
+      }
       pivot[q] = sum;
     });
   });
