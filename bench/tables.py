@@ -9,8 +9,7 @@ In a page, these lines enclose a table:
     <!-- end -->
 
 MACHINE/REPORT is a file of bench/results without .json (MACHINE may be a pattern, for reports of
-future machines), KIND a function of this file, or one of tables_learning.py, tables_gradients.py, or
-tables_gpu.py.
+future machines), KIND a function of this file or of a tables_*.py.
 """
 
 import json
