@@ -9,7 +9,7 @@ In a page, these lines enclose a table:
     <!-- end -->
 
 MACHINE/REPORT is a file of bench/results without .json (MACHINE may be a pattern, for reports of
-future machines), KIND a function of this file, or one of tables_learning.py or tables_gradients.py.
+future machines), KIND a function of this file or of a tables_*.py.
 """
 
 import json
@@ -19,6 +19,7 @@ import sys
 from pathlib import Path
 
 from table_text import number, percent, ratio, table, times
+from tables_gpu import gpu_counts, gpu_floors
 from tables_gradients import (
     gradient_costs,
     gradient_peers,
@@ -231,7 +232,8 @@ def peers(report: dict, case: str) -> str:
 KINDS = {f.__name__: f for f in (machine, solvers, compare, robots, rungs, piles, plain, scaling,
                                  models, steps, robot_steps, warm, environments, training, gaits,
                                  peers_by_size, peers, gradients, gradient_costs,
-                                 gradient_peers, gradient_programs, step_gradients)}  # fmt: skip
+                                 gradient_peers, gradient_programs, step_gradients,
+                                 gpu_counts, gpu_floors)}  # fmt: skip
 
 
 def block(match: re.Match) -> str:

@@ -2,21 +2,24 @@
 # Runs the CUDA kernels and the GPU tests without a GPU, on a runtime that interprets PTX lane by
 # lane and checks memory, races, uninitialised reads, and waits: `make gpu-emulate`.
 #
-#   scripts/gpu_emulate.sh [quick]
+#   scripts/gpu_emulate.sh [quick | counts]
 #
 # STICKSLIP_GPU_EMULATOR: its folder (default ../shared/gpu-emulator next to the checkout). Without
 # it, or without nvcc, reports this and succeeds. Three seeds, each with streams that work
 # immediately and with streams that work as late as possible; `quick`: one seed, immediate streams,
-# kernels that compile faster.
+# kernels that compile faster. `counts`: only what solves cost, with the optimisations of a release,
+# compared with bench/results/emulated/gpu_counts.json; fails if a count is higher by more than 5 %.
 # STICKSLIP_TEST_COUNT: problems per test.
 set -euo pipefail
-if [ $# -gt 1 ] || [ "${1:-quick}" != quick ]; then
-  echo "gpu-emulate: expected nothing or 'quick', got '$*'" >&2
+mode=${1:-full}
+if [ $# -gt 1 ] || [[ ! $mode =~ ^(full|quick|counts)$ ]]; then
+  echo "gpu-emulate: expected nothing, 'quick' or 'counts', got '$*'" >&2
   exit 2
 fi
 root=$(cd "$(dirname "$0")/.." && pwd)
 emulator=${STICKSLIP_GPU_EMULATOR:-$root/../shared/gpu-emulator}
 build=$root/build/emulated
+[ "$mode" != counts ] || build=$root/build/counts
 jobs=${JOBS:-$(nproc)}
 export PATH=$PATH:/usr/local/cuda/bin
 if [ ! -x "$emulator/build.sh" ]; then
@@ -40,15 +43,21 @@ fi
 # Only PTX: ptxas, which takes most of the time, is not run. Line numbers are for messages. `quick`
 # leaves out expensive optimisations where nvcc can (13.0), which take most of the rest.
 flags=-lineinfo
-if [ "${1:-}" = quick ] && nvcc --help | grep -e --Ofast-compile >/dev/null; then
+if [ "$mode" = quick ] && nvcc --help | grep -e --Ofast-compile >/dev/null; then
   flags="$flags --Ofast-compile=min"
 fi
+bench=OFF targets=(test_gpu python_package)
+[ "$mode" != counts ] || bench=ON targets=(stickslip_gpu_counts)
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTICKSLIP_CUDA=ON \
-  -DSTICKSLIP_CUDA_ARCHITECTURES=80-virtual -DCMAKE_CUDA_FLAGS="$flags" -DSTICKSLIP_BENCH=OFF \
+  -DSTICKSLIP_CUDA_ARCHITECTURES=80-virtual -DCMAKE_CUDA_FLAGS="$flags" -DSTICKSLIP_BENCH=$bench \
   -DSTICKSLIP_PYTHON=ON -DSTICKSLIP_CPU_KERNELS="$cpu_kernels" \
   -DCUDA_cudart_static_LIBRARY="$build/runtime/libcudart_static.a" \
   >"$build/configure.log" 2>&1 || { tail -30 "$build/configure.log"; exit 1; }
-cmake --build "$build" --parallel "$jobs" --target test_gpu python_package
+cmake --build "$build" --parallel "$jobs" --target "${targets[@]}"
+if [ "$mode" = counts ]; then
+  exec python3 "$root/bench/run_gpu_counts.py" "$build/gpu_counts.json" \
+    --check "$root/bench/results/emulated/gpu_counts.json"
+fi
 
 # Families of problems, including hard ones, take most of the time: each mode has one of them.
 export STICKSLIP_TEST_COUNT=${STICKSLIP_TEST_COUNT:-8} GPU_EMULATOR_CHECK=all root build
@@ -68,7 +77,7 @@ run() {  # streams, seed, family, part, number of parts
 export -f others run
 modes=("eager 0 box" "eager 1 boxrest" "eager 2 cage" "late 0 stack" "late 1 stackrest"
   "late 2 stackheavy")
-[ "${1:-}" != quick ] || modes=("${modes[@]:0:1}")
+[ "$mode" != quick ] || modes=("${modes[@]:0:1}")
 for mode in "${modes[@]}"; do
   for ((part = 0; part < jobs; ++part)); do echo "$mode $part $jobs"; done
 done | xargs -P "$jobs" -I {} bash -c 'run {}'

@@ -75,8 +75,8 @@ SS_HD bool factor_system(const G& g, const Scaled<double>& s, const SolutionRows
     });
   }
   g.for_each(count, [&](int r) {
-    m.row[r] = m.a + std::int64_t(r) * m.ld;
-    m.row[r][r] = fma(shift, abs(m.row[r][r]) + 1e-3, m.row[r][r]);
+    double& diagonal = m.place_row(r)[r];
+    diagonal = fma(shift, abs(diagonal) + 1e-3, diagonal);
     m.right()[r] = f[rows.active[r]];
   });
   return factor_lu(g, m, count);

@@ -2,7 +2,8 @@
 // the shared memory of a multiprocessor, where single warps would leave most of it idle.
 //
 // As in a warp, every call begins and ends with a barrier, and reductions end with the same value
-// on all lanes. Sums always have 32 partials (host_group.hpp), so the first warp adds.
+// on all lanes. The first warp reduces alone: to combine what several warps find costs more than it
+// saves, and sums always have 32 partials (host_group.hpp).
 #pragma once
 #include "kernels/group/warp_group.hpp"
 
@@ -14,10 +15,11 @@ struct BlockGroup {
   static_assert(N > 32 && N <= 1024 && N % 32 == 0);
   static constexpr int kLanes = N;
   static constexpr int kChunk = 1;
-  static constexpr int kWarps = N / 32;
+  using Warp = WarpGroup<32>;
 
   __device__ static int lane() { return int(threadIdx.x); }
   __device__ static void sync() { __syncthreads(); }
+  __device__ static int teams(int cols) { return N >> Warp::row_bits(cols); }
 
   template <class F>
   __device__ __forceinline__ void for_each(int n, F&& f) const {
@@ -28,13 +30,18 @@ struct BlockGroup {
   }
   template <class F>
   __device__ __forceinline__ void for_each_2d(int rows, int cols, F&& f) const {
+    for_rows(rows, cols, [&](int i, auto&& columns) { columns([&](int j) { f(i, j); }); });
+  }
+  template <class F>
+  __device__ __forceinline__ void for_rows(int rows, int cols, F&& f) const {
+    const int bits = Warp::row_bits(cols), width = 1 << bits, first = lane() & (width - 1);
+    const auto columns = [&](auto&& entry) {
+#pragma unroll 1
+      for (int j = first; j < cols; j += width) entry(j);
+    };
     sync();
-    // One warp per row, so that neighbouring lanes have neighbouring columns.
 #pragma unroll 1
-    for (int i = lane() / 32; i < rows; i += kWarps) {
-#pragma unroll 1
-      for (int j = lane() % 32; j < cols; j += 32) f(i, j);
-    }
+    for (int i = lane() >> bits; i < rows; i += N >> bits) f(i, columns);
     sync();
   }
   template <class F>
@@ -47,23 +54,15 @@ struct BlockGroup {
   __device__ __forceinline__ auto sum(int n, F&& f) const {
     decltype(f(0)) total = 0;
     sync();
-    if (warp() == 0) total = WarpGroup<32>{}.sum(n, f);
-    return share(total);
+    if (warp() == 0) total = Warp{}.sum(n, f);
+    return publish(total);
   }
   template <class F>
   __device__ __forceinline__ auto max(int n, F&& f) const {
-    using T = decltype(f(0));
+    decltype(f(0)) best = 0;
     sync();
-    const Part part(n);
-    T best = WarpGroup<32>{}.max(part.size, [&](int i) { return f(part.first + i); });
-    T* const of_warp = places<T>();
-    if (lane() % 32 == 0) of_warp[warp()] = best;
-    sync();
-    best = of_warp[0];
-#pragma unroll
-    for (int w = 1; w < kWarps; ++w) best = of_warp[w] > best ? of_warp[w] : best;
-    sync();
-    return best;
+    if (warp() == 0) best = Warp{}.max(n, f);
+    return publish(best);
   }
   template <class F>
   __device__ __forceinline__ bool any(int n, F&& f) const {
@@ -73,57 +72,49 @@ struct BlockGroup {
     for (int i = lane(); i < n; i += N) found = found || f(i);
     return __syncthreads_or(found ? 1 : 0) != 0;
   }
+  template <class F, class T>
+  __device__ __forceinline__ int list(int n, F&& wanted, T&& take) const {
+    int count = 0;
+    sync();
+    if (warp() == 0) count = Warp{}.list(n, wanted, take);
+    return publish(count);
+  }
   template <class F>
   __device__ __forceinline__ int argmax(int n, F&& f) const {
+    int best = 0;
     sync();
-    const Part part(n);
-    const int mine = WarpGroup<32>{}.argmax(part.size, [&](int i) { return f(part.first + i); });
-    int* const of_warp = places<int>();
-    if (lane() % 32 == 0) of_warp[warp()] = mine < 0 ? -1 : part.first + mine;
+    if (warp() == 0) best = Warp{}.argmax(n, f);
+    return publish(best);
+  }
+  template <class F>
+  __device__ __forceinline__ auto compute(F&& f) const {
+    decltype(f()) value{};
     sync();
-    int best = of_warp[0];  // the first part is never empty
-    auto most = order_bits(f(best));
-#pragma unroll 1
-    for (int w = 1; w < kWarps && of_warp[w] >= 0; ++w) {
-      const auto value = order_bits(f(of_warp[w]));
-      if (value > most) {
-        most = value;
-        best = of_warp[w];
-      }
-    }
-    sync();
-    return best;
+    if (warp() == 0) value = f();
+    return publish(value);
   }
   /// Returns the value of the first lane on all lanes.
   template <class T>
   __device__ __forceinline__ T share(T value) const {
-    T* const place = places<T>();
-    if (lane() == 0) *place = value;
     sync();
-    value = *place;
-    sync();
-    return value;
+    return publish(value);
   }
 
  private:
   __device__ static int warp() { return int(threadIdx.x) / 32; }
 
-  /// A warp's part of n items: a run of consecutive items, so that of equal items the first belongs
-  /// to the first warp.
-  struct Part {
-    int first, size;
-    __device__ explicit Part(int n) {
-      const int most = (n + kWarps - 1) / kWarps;
-      first = warp() * most;
-      size = n - first < most ? n - first : most;
-    }
-  };
-
-  /// One value per warp, in shared memory.
+  /// The same after a barrier, which separates this value from the one before.
   template <class T>
-  __device__ static T* places() {
-    __shared__ T memory[kWarps];
-    return memory;
+  __device__ __forceinline__ static T publish(T value) {
+    if (lane() == 0) *place<T>() = value;
+    sync();
+    return *place<T>();
+  }
+  /// A value in shared memory.
+  template <class T>
+  __device__ static T* place() {
+    __shared__ T memory;
+    return &memory;
   }
 };
 #endif

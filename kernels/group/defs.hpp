@@ -34,3 +34,14 @@
 #ifndef SS_ISA
 #define SS_ISA portable
 #endif
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// Whether these bodies are those of a GPU, also in host code that computes their scratch.
+#if defined(__CUDACC__)
+inline constexpr bool kOnGpu = true;
+#else
+inline constexpr bool kOnGpu = false;
+#endif
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -13,6 +13,8 @@ struct HostGroup {
   const Stop* stop = current_stop;
   bool stopped() const { return stop != nullptr && stop->ask(stop->whom); }
 
+  SS_HD static int teams(int /*cols*/) { return 1; }
+
   template <class F>
   SS_HD void for_each(int n, F&& f) const {
 #pragma GCC ivdep
@@ -26,8 +28,21 @@ struct HostGroup {
     }
   }
   template <class F>
+  SS_HD void for_rows(int rows, int cols, F&& f) const {
+    for (int i = 0; i < rows; ++i) {
+      f(i, [&](auto&& entry) SS_INLINE {
+#pragma GCC ivdep
+        for (int j = 0; j < cols; ++j) entry(j);
+      });
+    }
+  }
+  template <class F>
   SS_HD void once(F&& f) const {
     f();
+  }
+  template <class F>
+  SS_HD auto compute(F&& f) const {
+    return f();
   }
   template <class F>
   SS_HD auto sum(int n, F&& f) const {
@@ -70,6 +85,14 @@ struct HostGroup {
       if (f(i)) return true;
     }
     return false;
+  }
+  template <class F, class T>
+  SS_HD int list(int n, F&& wanted, T&& take) const {
+    int count = 0;
+    for (int i = 0; i < n; ++i) {
+      if (wanted(i)) take(i, count++);
+    }
+    return count;
   }
   template <class F>
   SS_HD int argmax(int n, F&& f) const {

@@ -21,6 +21,14 @@ struct PermutedGroup : HostGroup {
     for (int k = 0; k < rows * cols; ++k) f(at(k, rows * cols) / cols, at(k, rows * cols) % cols);
   }
   template <class F>
+  void for_rows(int rows, int cols, F&& f) const {
+    for (int k = 0; k < rows; ++k) {
+      f(at(k, rows), [&](auto&& entry) {
+        for (int j = 0; j < cols; ++j) entry(at(j, cols));
+      });
+    }
+  }
+  template <class F>
   auto max(int n, F&& f) const {
     return HostGroup::max(n, [&](int k) { return f(at(k, n)); });
   }

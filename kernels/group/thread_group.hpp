@@ -30,6 +30,8 @@ struct ThreadGroup {
 
   void sync() const { team->barrier.arrive_and_wait(); }
 
+  static int teams(int /*cols*/) { return 2; }
+
   template <class F>
   void for_each(int n, F&& f) const {
     sync();
@@ -41,10 +43,24 @@ struct ThreadGroup {
     for_each(rows * cols, [&](int k) { f(k / cols, k % cols); });
   }
   template <class F>
+  void for_rows(int rows, int cols, F&& f) const {
+    sync();
+    for (int i = 0; i < rows; ++i) {
+      f(i, [&](auto&& entry) {
+        for (int j = lane; j < cols; j += team->lanes) entry(j);
+      });
+    }
+    sync();
+  }
+  template <class F>
   void once(F&& f) const {
     sync();
     if (lane == 0) f();
     sync();
+  }
+  template <class F>
+  auto compute(F&& f) const {
+    return f();
   }
   template <class F>
   auto sum(int n, F&& f) const {
@@ -78,6 +94,18 @@ struct ThreadGroup {
   template <class F>
   bool any(int n, F&& f) const {
     return max(n, [&](int i) { return f(i) ? 1.0F : 0.0F; }) > 0.0F;
+  }
+  template <class F, class T>
+  int list(int n, F&& wanted, T&& take) const {
+    sync();
+    int count = 0;
+    for (int i = 0; i < n; ++i) {
+      if (!wanted(i)) continue;
+      if (count % team->lanes == lane) take(i, count);
+      ++count;
+    }
+    sync();
+    return count;
   }
   template <class F>
   int argmax(int n, F&& f) const {

@@ -2,7 +2,8 @@
 //
 // Loops over items are not unrolled: n is rarely more than a few L, and unrolled bodies need more
 // registers, which may make a kernel spill. Reductions end with the same value on all lanes: a
-// butterfly adds the same pairs on both sides, and a + b has the same bits as b + a.
+// butterfly adds the same pairs on both sides, and a + b has the same bits as b + a. Maxima compare
+// the bits of numbers >= 0 as integers, which a warp reduces in one instruction.
 #pragma once
 #include "kernels/linalg/math.hpp"
 
@@ -15,6 +16,7 @@ struct WarpGroup {
   static_assert(L >= 1 && L <= 32 && (L & (L - 1)) == 0);
   static constexpr int kLanes = L;
   static constexpr int kChunk = 1;
+  static constexpr int kBits = L == 1 ? 0 : L == 2 ? 1 : L == 4 ? 2 : L == 8 ? 3 : L == 16 ? 4 : 5;
   static constexpr int kPartials = 32 / L;  ///< partial sums of this lane, of 32
 
   __device__ static int lane() { return int(threadIdx.x) % L; }
@@ -27,6 +29,13 @@ struct WarpGroup {
   }
   __device__ static void sync() { __syncwarp(mask()); }
 
+  /// Short rows share the lanes: a row of `cols` columns takes 2^row_bits.
+  __device__ static int row_bits(int cols) {
+    const int needed = 32 - __clz(cols - 1);
+    return needed < kBits ? needed : kBits;
+  }
+  __device__ static int teams(int cols) { return L >> row_bits(cols); }
+
   template <class F>
   __device__ __forceinline__ void for_each(int n, F&& f) const {
     sync();
@@ -36,12 +45,18 @@ struct WarpGroup {
   }
   template <class F>
   __device__ __forceinline__ void for_each_2d(int rows, int cols, F&& f) const {
+    for_rows(rows, cols, [&](int i, auto&& columns) { columns([&](int j) { f(i, j); }); });
+  }
+  template <class F>
+  __device__ __forceinline__ void for_rows(int rows, int cols, F&& f) const {
+    const int bits = row_bits(cols), width = 1 << bits, first = lane() & (width - 1);
+    const auto columns = [&](auto&& entry) {
+#pragma unroll 1
+      for (int j = first; j < cols; j += width) entry(j);
+    };
     sync();
 #pragma unroll 1
-    for (int i = 0; i < rows; ++i) {
-#pragma unroll 1
-      for (int j = lane(); j < cols; j += L) f(i, j);
-    }
+    for (int i = lane() >> bits; i < rows; i += L >> bits) f(i, columns);
     sync();
   }
   template <class F>
@@ -84,11 +99,7 @@ struct WarpGroup {
       const T value = f(i);
       best = value > best ? value : best;
     }
-#pragma unroll
-    for (int offset = L / 2; offset > 0; offset /= 2) {
-      const T other = __shfl_xor_sync(mask(), best, offset, L);
-      best = other > best ? other : best;
-    }
+    best = number_of<T>(largest(order_bits(best)));
     sync();
     return best;
   }
@@ -101,6 +112,22 @@ struct WarpGroup {
     found = __any_sync(mask(), found);
     sync();
     return found;
+  }
+  template <class F, class T>
+  __device__ __forceinline__ int list(int n, F&& wanted, T&& take) const {
+    const unsigned before = (1U << threadIdx.x % 32) - 1U;
+    sync();
+    int count = 0;
+#pragma unroll 1
+    for (int first = 0; first < n; first += L) {
+      const int i = first + lane();
+      const bool mine = i < n && wanted(i);
+      const unsigned all = __ballot_sync(mask(), mine) & mask();
+      if (mine) take(i, count + __popc(all & before));
+      count += __popc(all);
+    }
+    sync();
+    return count;
   }
   template <class F>
   __device__ __forceinline__ int argmax(int n, F&& f) const {
@@ -116,23 +143,30 @@ struct WarpGroup {
         best = i;
       }
     }
-#pragma unroll
-    for (int offset = L / 2; offset > 0; offset /= 2) {
-      const Bits value = __shfl_xor_sync(mask(), most, offset, L);
-      const int index = __shfl_xor_sync(mask(), best, offset, L);
-      const bool better = best < 0 || value > most || (value == most && index < best);
-      if (index >= 0 && better) {
-        most = value;
-        best = index;
-      }
-    }
+    const unsigned index = most == largest(most) ? unsigned(best) : ~0U;  // none: ~0 too
+    best = int(__reduce_min_sync(mask(), index));
     sync();
     return best;
+  }
+  template <class F>
+  __device__ __forceinline__ auto compute(F&& f) const {
+    return f();
   }
   /// Returns the value of the first lane on all lanes.
   template <class T>
   __device__ __forceinline__ T share(T value) const {
     return __shfl_sync(mask(), value, 0, L);
+  }
+
+ private:
+  /// The largest of the lanes' numbers >= 0: their upper halves are compared first.
+  __device__ static std::int32_t largest(std::int32_t bits) {
+    return std::int32_t(__reduce_max_sync(mask(), unsigned(bits)));
+  }
+  __device__ static std::int64_t largest(std::int64_t bits) {
+    const unsigned upper = unsigned(bits >> 32), most = __reduce_max_sync(mask(), upper);
+    const unsigned lower = upper == most ? unsigned(bits) : 0U;
+    return std::int64_t(most) << 32 | __reduce_max_sync(mask(), lower);
   }
 };
 #endif

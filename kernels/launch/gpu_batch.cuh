@@ -102,6 +102,7 @@ SolveKernels solve_kernels() {
   using Scratch = EnvScratch<Real, Factor, In, kProgram>;
   using Narrow = WarpGroup<SolveKernels::kNarrowLanes>;
   using Wide = WarpGroup<32>;
+  using Pair = BlockGroup<SolveKernels::kPairLanes>;
   using Block = BlockGroup<SolveKernels::kBlockLanes>;
   const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
   SolveKernels k{};
@@ -111,6 +112,10 @@ SolveKernels solve_kernels() {
   if constexpr (kProgram != Program::general) {
     k.wide = address(&solve_kernel<Real, Factor, In, kProgram, Wide, true>);
     k.block = address(&solve_kernel<Real, Factor, In, kProgram, Block, true>);
+  }
+  // Numbers in float need so little memory that hardly any environment is of this size.
+  if constexpr (sizeof(Real) == 8 && kProgram != Program::later && kProgram != Program::general) {
+    k.pair = address(&solve_kernel<Real, Factor, In, kProgram, Pair, true>);
   }
   k.block_global = address(&solve_kernel<Real, Factor, In, kProgram, Block, false>);
   k.bytes = &Scratch::bytes;

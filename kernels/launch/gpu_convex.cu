@@ -33,6 +33,7 @@ SolveKernels convex_kernels() {
   const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
   return {nullptr,
           address(&convex_kernel<Wide, true>),
+          nullptr,
           address(&convex_kernel<Block, true>),
           address(&convex_kernel<Block, false>),
           &convex_bytes,

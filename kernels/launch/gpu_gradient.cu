@@ -49,9 +49,9 @@ GradientKernels gradient_kernels() {
   using Block = BlockGroup<SolveKernels::kBlockLanes>;
   const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
   constexpr auto bytes = &gradient_bytes<In>;
-  return {{nullptr, address(&vjp_kernel<In, Wide, true>), nullptr,
+  return {{nullptr, address(&vjp_kernel<In, Wide, true>), nullptr, nullptr,
            address(&vjp_kernel<In, Block, false>), bytes, 0},
-          {nullptr, address(&jvp_kernel<In, Wide, true>), nullptr,
+          {nullptr, address(&jvp_kernel<In, Wide, true>), nullptr, nullptr,
            address(&jvp_kernel<In, Block, false>), bytes, 0}};
 }
 

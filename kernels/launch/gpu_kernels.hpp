@@ -39,10 +39,12 @@ struct GroupScratch {
 /// MatrixSource<In>, GroupScratch, WorkList).
 struct SolveKernels {
   static constexpr int kNarrowLanes = 8;
-  static constexpr int kBlockLanes = 128;  ///< one group per block
+  static constexpr int kPairLanes = 64;    ///< one group per block
+  static constexpr int kBlockLanes = 128;  ///< the same
   // All but the last may be null, in programs that few environments need.
   const void* narrow;        ///< 8 lanes per environment, shared memory
   const void* wide;          ///< 32 lanes, shared memory
+  const void* pair;          ///< 64 lanes, shared memory
   const void* block;         ///< 128 lanes, shared memory
   const void* block_global;  ///< 128 lanes, global memory
   /// Scratch of a group.

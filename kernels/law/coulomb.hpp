@@ -38,6 +38,7 @@ struct Coulomb {
   template <class Block>
   SS_HD static void solve_block(Block& block) {
     const auto closed = block.c[0] < typename Block::Number(0);
+    if (!any(closed)) return block.release();
     const auto slides = closed & !block.stick();
     block.release_unless(closed);
     if (any(slides)) block.slide(slides);

@@ -11,15 +11,15 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 /// Dense n x n system. Its rows are padded with zeros to a multiple of 16 columns. Exchanges move
-/// the pointers to rows, never the rows.
+/// the places of rows, never the rows.
 template <class Real>
 struct LinearSystem {
   static constexpr int kPanel = 4, kColumns = kPanel + 1;
   Real* a;       ///< [n][ld] storage of the rows
-  int ld;        ///< padded size of the largest system
-  Real** row;    ///< [n]
+  int ld;        ///< from one row to the next
+  int* begin;    ///< [n] where each row begins in `a`
   Real* scale;   ///< [n] 1 / largest entry of each row
-  int* coupled;  ///< [n] whether a row has a multiplier other than 0 in this panel
+  int* coupled;  ///< [n] the rows that have a multiplier other than 0 in this panel
   Real* panel;   ///< [kColumns][ld] columns below the pivots, then multipliers; right side
   Real least_pivot = Real(1e-30);  ///< relative to its row; smaller ones count as 0
   // After `keep_factors`, for `solve_again`:
@@ -28,20 +28,35 @@ struct LinearSystem {
   int* odd = nullptr;     ///< [1] whether the number of exchanges of rows is odd
 
   SS_HD LinearSystem(Arena& arena, int max_rows)
-      : a(arena.take<Real>(std::size_t(max_rows) * padded(max_rows))),
-        ld(padded(max_rows)),
-        row(arena.take<Real*>(max_rows)),
+      : a(arena.take<Real>(std::size_t(max_rows) * leading(max_rows))),
+        ld(leading(max_rows)),
+        begin(arena.take<int>(max_rows)),
         scale(arena.take<Real>(max_rows)),
         coupled(arena.take<int>(max_rows)),
-        panel(arena.take<Real>(std::size_t(kColumns) * padded(max_rows))) {}
+        panel(arena.take<Real>(std::size_t(kColumns) * leading(max_rows))) {}
+  /// Padded rows; on a GPU an odd number, so that the entries of a column lie in different banks.
+  SS_HD static int leading(int max_rows) { return padded(max_rows) + (kOnGpu ? 1 : 0); }
   SS_HD void keep_factors(Arena& arena, int max_rows) {
-    lower = arena.take<Real>(std::size_t(max_rows) * padded(max_rows));
+    lower = arena.take<Real>(std::size_t(max_rows) * leading(max_rows));
     origin = arena.take<int>(max_rows);
     odd = arena.take<int>(1);
+  }
+  SS_HD Real* row(int i) const { return a + begin[i]; }
+  /// Row i of the system is row i of the storage.
+  SS_HD Real* place_row(int i) const {
+    begin[i] = i * ld;
+    return row(i);
   }
   SS_HD Real* column(int q) const { return panel + std::int64_t(q) * ld; }
   SS_HD Real* right() const { return column(kPanel); }
 };
+
+template <class T>
+SS_HD void exchange(T& a, T& b) {
+  const T c = a;
+  a = b;
+  b = c;
+}
 
 /// Chooses the pivot of column k = k0 + q and moves its row to place k. Pivots are compared
 /// relative to their row's largest entry, because rows often differ much in size (rolling friction
@@ -52,69 +67,72 @@ SS_HD bool bring_pivot(const G& g, const LinearSystem<Real>& m, int n, int k, in
   const int pivot = k + g.argmax(n - k, [&](int i) { return abs(column[k + i]) * m.scale[k + i]; });
   if (!(abs(column[pivot]) * m.scale[pivot] > m.least_pivot)) return false;
   if (pivot == k) return true;
-  g.once([&] {
-    Real* const top = m.row[pivot];
-    m.row[pivot] = m.row[k];
-    m.row[k] = top;
-    const Real scale = m.scale[pivot];
-    m.scale[pivot] = m.scale[k];
-    m.scale[k] = scale;
-    if (m.lower != nullptr) {
-      const int origin = m.origin[pivot];
-      m.origin[pivot] = m.origin[k];
-      m.origin[k] = origin;
-      *m.odd ^= 1;
+  g.for_each(LinearSystem<Real>::kColumns + 1, [&](int p) {
+    if (p < LinearSystem<Real>::kColumns) {
+      exchange(m.column(p)[pivot], m.column(p)[k]);
+      return;
     }
-    for (int p = 0; p < LinearSystem<Real>::kColumns; ++p) {
-      const Real value = m.column(p)[pivot];
-      m.column(p)[pivot] = m.column(p)[k];
-      m.column(p)[k] = value;
+    exchange(m.begin[pivot], m.begin[k]);
+    exchange(m.scale[pivot], m.scale[k]);
+    if (m.lower != nullptr) {
+      exchange(m.origin[pivot], m.origin[k]);
+      *m.odd ^= 1;
     }
   });
   return true;
 }
 
-/// Pivot row k0 + q of a panel: minus the pivots above it. Entries left of the pivots are no longer
-/// used, so whole registers may overwrite them.
+/// Pivot rows of a panel, from its columns on: each minus the pivots above it. Entries left of the
+/// pivots are no longer used, so whole registers may overwrite them.
 template <class Real, class G>
-SS_HD void eliminate_pivot_row(const G& g, const LinearSystem<Real>& m, int n, int k0, int q) {
+SS_HD void eliminate_pivot_rows(const G& g, const LinearSystem<Real>& m, int n, int k0) {
   constexpr int C = G::kChunk;
-  const int chunk0 = k0 / C, k = k0 + q;
+  const int chunk0 = k0 / C;
   g.for_each((n - 1) / C - chunk0 + 1, [&](int c) {
     const int offset = (chunk0 + c) * C;
-    auto sum = Lanes<Real, C>::load(m.row[k] + offset);
-    for (int p = 0; p < q; ++p)
-      sum.add(Lanes<Real, C>::load(m.row[k0 + p] + offset), -m.column(p)[k]);
-    sum.store(m.row[k] + offset);
+    Lanes<Real, C> pivot[4];
+    unroll<0, 4>([&](auto q) SS_INLINE {
+      auto sum = Lanes<Real, C>::all(Real(0));
+      if (k0 + q < n) {
+        Real* const row = m.row(k0 + q) + offset;
+        sum = Lanes<Real, C>::load(row);
+        unroll<0, q>([&](auto p) SS_INLINE { sum.add(pivot[p], -m.column(p)[k0 + q]); });
+        if (q > 0) sum.store(row);
+      }
+      pivot[q] = sum;
+    });
   });
 }
 
-/// Rows below a panel: minus multiplier * pivot row of its four pivots, to the right of them. A CPU
-/// processes all rows of a chunk of columns together, so that the pivots stay in registers.
+/// Rows below a panel: minus multiplier * pivot row of its four pivots, to the right of them. Each
+/// team processes all of its rows of a chunk of columns, so that the pivots stay in registers.
 template <class Real, class G>
 SS_HD void eliminate_below(const G& g, const LinearSystem<Real>& m, int n, int k0) {
   constexpr int C = G::kChunk;
-  const int begin = k0 + LinearSystem<Real>::kPanel, rows = n - begin, chunk0 = begin / C;
-  const int tile = C > 1 ? rows : 1;
-  g.for_each(rows, [&](int i) {
-    bool coupled = false;
-    for (int q = 0; q < 4; ++q) coupled = coupled || m.column(q)[begin + i] != Real(0);
-    m.coupled[begin + i] = coupled ? 1 : 0;
-  });
-  g.for_each_2d(rows / tile, (n - 1) / C - chunk0 + 1, [&](int t, int c) {
+  const int begin = k0 + LinearSystem<Real>::kPanel, chunk0 = begin / C;
+  const int chunks = (n - 1) / C - chunk0 + 1, teams = g.teams(chunks);
+  const auto coupled = [&](int i) {
+    bool any = false;
+    for (int q = 0; q < 4; ++q) any = any || m.column(q)[begin + i] != Real(0);
+    return any;
+  };
+  const int count =
+      g.list(n - begin, coupled, [&](int i, int place) { m.coupled[place] = begin + i; });
+  g.for_each_2d(teams, chunks, [&](int team, int c) {
     const int offset = (chunk0 + c) * C;
-    const auto u0 = Lanes<Real, C>::load(m.row[k0] + offset);
-    const auto u1 = Lanes<Real, C>::load(m.row[k0 + 1] + offset);
-    const auto u2 = Lanes<Real, C>::load(m.row[k0 + 2] + offset);
-    const auto u3 = Lanes<Real, C>::load(m.row[k0 + 3] + offset);
-    for (int i = begin + t * tile; i < begin + (t + 1) * tile; ++i) {
-      if (m.coupled[i] == 0) continue;
-      auto sum = Lanes<Real, C>::load(m.row[i] + offset);
+    const auto u0 = Lanes<Real, C>::load(m.row(k0) + offset);
+    const auto u1 = Lanes<Real, C>::load(m.row(k0 + 1) + offset);
+    const auto u2 = Lanes<Real, C>::load(m.row(k0 + 2) + offset);
+    const auto u3 = Lanes<Real, C>::load(m.row(k0 + 3) + offset);
+    SS_ROLLED
+    for (int t = team; t < count; t += teams) {
+      const int i = m.coupled[t];
+      auto sum = Lanes<Real, C>::load(m.row(i) + offset);
       sum.add(u0, -m.column(0)[i]);
       sum.add(u1, -m.column(1)[i]);
       sum.add(u2, -m.column(2)[i]);
       sum.add(u3, -m.column(3)[i]);
-      sum.store(m.row[i] + offset);
+      sum.store(m.row(i) + offset);
     }
   });
 }
@@ -126,7 +144,6 @@ SS_HD bool factor_column(const G& g, const LinearSystem<Real>& m, int n, int k0)
   const int k = k0 + q;
   if (k >= n) return true;
   if (!bring_pivot(g, m, n, k, q)) return false;
-  if (q > 0) eliminate_pivot_row(g, m, n, k0, q);
   constexpr int columns = LinearSystem<Real>::kColumns;
   Real* column[columns];
   Real top[columns];
@@ -148,13 +165,14 @@ template <class Real, class G>
 SS_HD bool factor_panel(const G& g, const LinearSystem<Real>& m, int n, int k0) {
   g.for_each(n - k0, [&](int i) {
     for (int q = 0; q < 4; ++q) {
-      m.column(q)[k0 + i] = k0 + q < n ? m.row[k0 + i][k0 + q] : Real(0);
+      m.column(q)[k0 + i] = k0 + q < n ? m.row(k0 + i)[k0 + q] : Real(0);
     }
   });
   if (!factor_column<0>(g, m, n, k0) || !factor_column<1>(g, m, n, k0) ||
       !factor_column<2>(g, m, n, k0) || !factor_column<3>(g, m, n, k0)) {
     return false;
   }
+  eliminate_pivot_rows(g, m, n, k0);
   if (k0 + 4 < n) eliminate_below(g, m, n, k0);
   return true;
 }
@@ -165,33 +183,36 @@ SS_HD void scale_rows(const G& g, const LinearSystem<Real>& m, int n) {
   constexpr int C = G::kChunk;
   g.for_each(n, [&](int i) {
     auto largest = Lanes<Real, C>::all(Real(0));
-    for (int j = 0; j < n; j += C) largest.raise(Lanes<Real, C>::load(m.row[i] + j));
+    for (int j = 0; j < n; j += C) largest.raise(Lanes<Real, C>::load(m.row(i) + j));
     const Real row_max = largest.max();
     m.scale[i] = row_max > Real(0) ? Real(1) / row_max : Real(1);
   });
 }
 
-/// Back substitution, four unknowns at a time: one fma chain per entry, from the last column on.
+/// Back substitution, on a CPU four unknowns at a time: one fma chain per entry, from the last
+/// column on. Every lane computes the unknowns, one stores them.
 template <class Real, class G>
 SS_HD bool substitute_back(const G& g, const LinearSystem<Real>& m, int n, Real* x) {
+  constexpr int kStep = G::kChunk > 1 ? 4 : 1;
   Real* right = m.right();
-  for (int k0 = (n - 1) / 4 * 4; k0 >= 0; k0 -= 4) {
-    const int width = min(4, n - k0);
-    g.once([&] {
-      for (int q = width - 1; q >= 0; --q) {
-        const Real* row = m.row[k0 + q] + k0;
-        Real value = right[k0 + q];
-        for (int p = width - 1; p > q; --p) value = fma(-row[p], x[k0 + p], value);
-        x[k0 + q] = value / row[q];
-      }
-    });
-    for (int q = 0; q < width; ++q) {
-      if (!is_finite(x[k0 + q])) return false;
+  for (int k0 = (n - 1) / kStep * kStep; k0 >= 0; k0 -= kStep) {
+    const int width = kStep == 1 ? 1 : min(kStep, n - k0);
+    Real next[kStep];
+    for (int q = width - 1; q >= 0; --q) {
+      const Real* row = m.row(k0 + q) + k0;
+      Real value = right[k0 + q];
+      for (int p = width - 1; p > q; --p) value = fma(-row[p], next[p], value);
+      next[q] = value / row[q];
+      if (!is_finite(next[q])) return false;
     }
-    g.for_each(k0, [&](int i) {
-      const Real* row = m.row[i] + k0;
+    g.for_each(k0 + width, [&](int i) {
+      if (i >= k0) {
+        x[i] = next[i - k0];
+        return;
+      }
+      const Real* row = m.row(i) + k0;
       Real value = right[i];
-      for (int q = width - 1; q >= 0; --q) value = fma(-row[q], x[k0 + q], value);
+      for (int q = width - 1; q >= 0; --q) value = fma(-row[q], next[q], value);
       right[i] = value;
     });
   }
@@ -225,13 +246,13 @@ SS_HD bool factor_lu(const G& g, const LinearSystem<Real>& m, int n) {
 /// singular.
 template <class Real, class G>
 SS_HD Real least_pivot(const G& g, const LinearSystem<Real>& m, int n) {
-  return Real(1) / g.max(n, [&](int k) { return Real(1) / (abs(m.row[k][k]) * m.scale[k]); });
+  return Real(1) / g.max(n, [&](int k) { return Real(1) / (abs(m.row(k)[k]) * m.scale[k]); });
 }
 
 /// The sign of det A after `factor_lu`, with factors that were kept.
 template <class Real, class G>
 SS_HD int determinant_sign(const G& g, const LinearSystem<Real>& m, int n) {
-  const int negative = g.sum(n, [&](int k) { return m.row[k][k] < Real(0) ? 1 : 0; });
+  const int negative = g.sum(n, [&](int k) { return m.row(k)[k] < Real(0) ? 1 : 0; });
   return (negative + *m.odd) % 2 == 0 ? 1 : -1;
 }
 

@@ -143,5 +143,13 @@ SS_HD std::int32_t order_bits(float x) {
   memcpy(&bits, &x, sizeof bits);
   return bits & INT32_MAX;
 }
+/// The number >= 0 with these bits.
+template <class T, class Bits>
+SS_HD T number_of(Bits bits) {
+  static_assert(sizeof(T) == sizeof(Bits));
+  T x = 0;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -79,21 +79,28 @@ inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows,
   using kernels::SolveKernels;
   constexpr std::size_t kFewGroups = 4;  // their warps occupy half of the registers
   constexpr std::size_t kManyGroups = 16;
+  constexpr std::size_t kBankBytes = 128;  // one word of each bank
   LaunchPlan plan;
   plan.max_rows = max_rows;
   plan.max_contacts = std::min(max_contacts, max_rows / 3);  // a contact has at least 3 rows
   plan.directions = directions;
   plan.nv = nv;
   plan.group_bytes = kernels.bytes(plan.max_rows, plan.max_contacts, directions, nv);
-  const bool narrow = kernels.narrow != nullptr && max_rows <= kernels.narrow_rows &&
-                      plan.group_bytes * kManyGroups <= shared_per_block;
-  if (narrow) {
+  const auto fit = [&](std::size_t groups) {
+    return plan.group_bytes * groups <= shared_per_block;
+  };
+  if (kernels.narrow != nullptr && max_rows <= kernels.narrow_rows && fit(kManyGroups)) {
     plan.kernel = kernels.narrow;
     plan.lanes = SolveKernels::kNarrowLanes;
-  } else if (kernels.wide != nullptr && plan.group_bytes * (kFewGroups + 1) <= shared_per_block) {
+    // Neighbouring groups of a warp read the same entry of their scratch from different banks.
+    plan.group_bytes |= kBankBytes / 2;
+  } else if (kernels.wide != nullptr && fit(kFewGroups + 1)) {
     plan.kernel = kernels.wide;
+  } else if (kernels.pair != nullptr && fit(kFewGroups)) {
+    plan.kernel = kernels.pair;
+    plan.lanes = SolveKernels::kPairLanes;
   } else {
-    const bool fits = kernels.block != nullptr && plan.group_bytes <= shared_per_block;
+    const bool fits = kernels.block != nullptr && fit(1);
     plan.kernel = fits ? kernels.block : kernels.block_global;
     plan.lanes = SolveKernels::kBlockLanes;
     if (!fits) return plan;

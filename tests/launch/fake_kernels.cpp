@@ -189,6 +189,7 @@ SolveKernels solve_kernels() {
   const bool few = kProgram == Program::general;
   return {few || kProgram == Program::later ? nullptr : solve,
           few ? nullptr : solve,
+          few || kProgram == Program::later || sizeof(Real) == 4 ? nullptr : solve,
           few ? nullptr : solve,
           solve,
           &EnvScratch<Real, Factor, In, kProgram>::bytes,
@@ -233,14 +234,14 @@ template LcpKernels lcp_kernels<float, float>();
 
 SolveKernels convex_kernels() {
   const void* solve = fake::kernel<&fake::solve_convex>();
-  return {nullptr, solve, solve, solve, &convex_bytes, 0};
+  return {nullptr, solve, nullptr, solve, solve, &convex_bytes, 0};
 }
 
 template <class In>
 GradientKernels gradient_kernels() {
   const void *vjp = fake::kernel<&fake::vjp<In>>(), *jvp = fake::kernel<&fake::jvp<In>>();
-  return {{nullptr, vjp, nullptr, vjp, &gradient_bytes<In>, 0},
-          {nullptr, jvp, nullptr, jvp, &gradient_bytes<In>, 0}};
+  return {{nullptr, vjp, nullptr, nullptr, vjp, &gradient_bytes<In>, 0},
+          {nullptr, jvp, nullptr, nullptr, jvp, &gradient_bytes<In>, 0}};
 }
 template GradientKernels gradient_kernels<double>();
 template GradientKernels gradient_kernels<float>();

@@ -117,6 +117,26 @@ inline bool any(unsigned mask, bool value) {
   return value;
 }
 
+template <class Op>
+unsigned reduce(unsigned mask, unsigned value, Op op) {
+  const int width = __builtin_popcount(mask);
+  for (int offset = 1; offset < width; offset *= 2) {
+    value = op(value, shuffle_xor(mask, value, offset, width));
+  }
+  return value;
+}
+inline unsigned largest(unsigned mask, unsigned value) {
+  return reduce(mask, value, [](unsigned a, unsigned b) { return a < b ? b : a; });
+}
+inline unsigned least(unsigned mask, unsigned value) {
+  return reduce(mask, value, [](unsigned a, unsigned b) { return b < a ? b : a; });
+}
+inline unsigned ballot(unsigned mask, bool value) {
+  return reduce(mask, value ? 1U << thread() % 32 : 0U,
+                [](unsigned a, unsigned b) { return a | b; });
+}
+inline int leading_zeros(int bits) { return bits == 0 ? 32 : __builtin_clz(unsigned(bits)); }
+
 inline void sync(unsigned mask) { Block::current->meet(mask); }
 inline void sync_block() { Block::current->meet_all(); }
 
@@ -145,6 +165,11 @@ struct ThreadIndex {
 #define __shfl_xor_sync ::stickslip::emulated::shuffle_xor
 #define __shfl_sync ::stickslip::emulated::shuffle
 #define __any_sync ::stickslip::emulated::any
+#define __reduce_max_sync ::stickslip::emulated::largest
+#define __reduce_min_sync ::stickslip::emulated::least
+#define __ballot_sync ::stickslip::emulated::ballot
+#define __popc __builtin_popcount
+#define __clz ::stickslip::emulated::leading_zeros
 #define __shared__ static
 #define __syncthreads ::stickslip::emulated::sync_block
 #define __syncthreads_or ::stickslip::emulated::sync_block_or

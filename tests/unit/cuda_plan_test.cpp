@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kShared90 = 227 * 1024;  ///< most a block gets on sm_90, bytes
 constexpr std::size_t kShared80 = 163 * 1024;
 
-const int kNarrow = 0, kWide = 0, kBlock = 0, kGlobal = 0;  // stand for the kernels
+const int kNarrow = 0, kWide = 0, kPair = 0, kBlock = 0, kGlobal = 0;  // stand for the kernels
 
 using kernels::Program;
 
@@ -20,6 +20,7 @@ template <class Real, class Factor, Program kProgram = Program::first>
 kernels::SolveKernels with_scratch_of() {
   return {&kNarrow,
           &kWide,
+          &kPair,
           &kBlock,
           &kGlobal,
           &kernels::EnvScratch<Real, Factor, double, kProgram>::bytes,

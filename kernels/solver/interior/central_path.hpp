@@ -142,8 +142,7 @@ SS_HD void load_path_matrix(const G& g, const Scaled<Real>& s, const CentralPath
     m.a[std::int64_t(i) * m.ld + j] = j < s.n ? s.W[i * row_step + j * column_step] : Real(0);
   });
   g.for_each(s.n, [&](int i) {
-    Real* row = m.a + std::int64_t(i) * m.ld;
-    m.row[i] = row;
+    Real* row = m.place_row(i);
     m.right()[i] = Real(0);
     row[i] = fma(kRegular, row[i] + Real(1e-3), row[i]);
     if (w.has_low(i)) row[i] += w.at.low[i] / w.above_low(i);

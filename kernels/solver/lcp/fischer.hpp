@@ -107,7 +107,7 @@ SS_HD bool fischer_direction(const G& g, const StandardLcp& s, const FischerScra
     f.system.a[std::int64_t(i) * ld + j] = Real(value);
   });
   g.for_each(s.m, [&](int i) {
-    f.system.row[i] = f.system.a + std::int64_t(i) * ld;
+    f.system.place_row(i);
     f.system.right()[i] = Real(-f.F[i]);
   });
   return solve_lu(g, f.system, s.m, f.x);

@@ -101,9 +101,11 @@ SS_PART void settle_all(const G& g, PyramidTableau<Real>& t) {
       for (int i = 0; i < rows; i += C) shares.template add<C>(column, column, i);
     });
   } else {
-    g.for_each_2d(t.m + 2, t.m, [&](int j, int i) {
+    g.for_rows(t.m + 2, t.m, [&](int j, auto&& rows) {
       const Shares<Real> shares(t, j);
-      if (!shares.nothing()) shares.template add<C>(t.column(j), t.column(j), i);
+      if (shares.nothing()) return;
+      Real* const column = t.column(j);
+      rows([&](int i) { shares.template add<C>(column, column, i); });
     });
   }
   t.pending = 0;

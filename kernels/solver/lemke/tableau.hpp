@@ -49,8 +49,10 @@ struct PyramidTableau {
   }
 
   /// Rows of a column. With more than 8 contacts a cache line is added: if columns lay a power of
-  /// two apart, the entries of a row would share a few sets of the cache.
+  /// two apart, the entries of a row would share a few sets of the cache. On a GPU they would share
+  /// banks, unless the number is odd.
   SS_HD static int leading(int contacts) {
+    if (kOnGpu) return padded(4 * contacts) + 1;
     return padded(4 * contacts) + (contacts > 8 ? int(64 / sizeof(Real)) : 0);
   }
   SS_HD Real* waiting(int which) const { return columns + std::int64_t(which) * ld; }

@@ -70,13 +70,6 @@ struct Tangent {
     const Factor keep = fma(-kappa, along, push * x[0]);
     for (int j = 1; j < dim; ++j) x[j * stride] = fma(kappa, x[j * stride], e[j] * keep);
   }
-
-  /// Applies it to `count` columns of the block that begins at `top`, and to the right side.
-  template <Friction kFriction, class G>
-  SS_HD void apply_to_rows(const G& g, int count, Factor* top, int ld, Factor* right) const {
-    g.for_each(count, [&](int j) { apply<kFriction>(top + j, ld); });
-    g.once([&] { apply<kFriction>(right, 1); });
-  }
 };
 
 /// dF/dz at fixed u of a sliding block, entry (row i, column j) of the block.
@@ -101,6 +94,49 @@ SS_HD Real direct_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, i
   return tangential * (identity - kappa * fma(-e[i], e[j], identity));
 }
 
+/// Applies the tangents of all sliding blocks to their rows and right sides, and adds dF/dz at
+/// fixed u.
+template <class Real, class Factor, class G>
+SS_HD void apply_tangents(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
+                          int count, const DirectionScratch<Factor>& d) {
+  const int ld = d.system.ld;
+  const auto top = [&](int k) { return d.system.a + std::int64_t(d.place[s.block[k]]) * ld; };
+  const auto slides = [&](int k) { return l.is(s.block[k], RowState::sliding); };
+  g.for_rows(s.n_contacts, count, [&](int k, auto&& columns) {
+    if (!slides(k)) return;
+    with_dim(s.dim(k), [&](auto dim) {
+      const Tangent<dim(), Factor> tangent(s, l, k);
+      Factor* const block = top(k);
+      with_friction(l.friction, [&](auto friction) {
+        columns([&](int j) { tangent.template apply<decltype(friction)::value>(block + j, ld); });
+      });
+    });
+  });
+  g.for_each(s.n_contacts, [&](int k) {
+    if (!slides(k)) return;
+    with_dim(s.dim(k), [&](auto dim) {
+      const Tangent<dim(), Factor> tangent(s, l, k);
+      with_friction(l.friction, [&](auto friction) {
+        tangent.template apply<decltype(friction)::value>(d.system.right() + d.place[s.block[k]],
+                                                          1);
+      });
+    });
+  });
+  constexpr int kMost = 6;  // columns of a block
+  g.for_rows(s.n_contacts, kMost, [&](int k, auto&& columns) {
+    if (!slides(k)) return;
+    const int dim = s.dim(k);
+    Factor* const block = top(k) + d.place[s.block[k]];
+    columns([&](int j) {
+      if (j >= dim) return;
+      SS_ROLLED
+      for (int i = 0; i < dim; ++i) {
+        block[std::int64_t(i) * ld + j] += Factor(direct_tangent(s, l, k, i, j));
+      }
+    });
+  });
+}
+
 /// Fills the rows of the system: W_hat + epsilon diag on the active rows, right side -F - W
 /// dz_fixed. The regularisation is relative to each row (rolling rows are 1e-6 of the others).
 template <class Real, class Factor, class G>
@@ -113,36 +149,20 @@ SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>
       d.system.a[std::int64_t(i) * d.system.ld + j] = Factor(s.W[std::int64_t(i) * s.ld + j]);
     });
   } else {
-    g.for_each_2d(count, count, [&](int i, int j) {
-      d.system.a[std::int64_t(i) * d.system.ld + j] =
-          Factor(s.W[d.active[i] * row_step + d.active[j] * column_step]);
+    g.for_rows(count, count, [&](int i, auto&& columns) {
+      const Real* const from = s.W + d.active[i] * row_step;
+      Factor* const to = d.system.a + std::int64_t(i) * d.system.ld;
+      columns([&](int j) { to[j] = Factor(from[d.active[j] * column_step]); });
     });
   }
   Factor* right = d.system.right();
   g.for_each(count, [&](int i) {
-    Factor* row = d.system.a + std::int64_t(i) * d.system.ld;
-    d.system.row[i] = row;
+    Factor* row = d.system.place_row(i);
     row[i] = fma(epsilon, row[i] + Factor(1e-3), row[i]);
     right[i] = Factor(-pull[d.active[i]]);
     for (int j = count; j < padded(count); ++j) row[j] = Factor(0);
   });
-  for (int k = 0; k < s.n_contacts; ++k) {
-    const int a = s.block[k];
-    if (!l.is(a, RowState::sliding)) continue;
-    Factor* top = d.system.a + std::int64_t(d.place[a]) * d.system.ld;
-    with_dim(s.dim(k), [&](auto dim) {
-      const Tangent<dim(), Factor> tangent(s, l, k);
-      const auto apply = [&](auto friction) {
-        tangent.template apply_to_rows<decltype(friction)::value>(g, count, top, d.system.ld,
-                                                                  right + d.place[a]);
-      };
-      with_friction(l.friction, apply);
-      g.for_each_2d(dim(), dim(), [&](int i, int j) {
-        top[std::int64_t(i) * d.system.ld + d.place[a] + j] +=
-            Factor(direct_tangent(s, l, k, i, j));
-      });
-    });
-  }
+  apply_tangents(g, s, l, count, d);
   g.for_each(count, [&](int i) { right[i] -= Factor(l.F[d.active[i]]); });
 }
 

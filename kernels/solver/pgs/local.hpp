@@ -129,6 +129,10 @@ struct LocalBlock {
     });
   }
 
+  SS_HD void release() {
+    unroll<0, D>([&](auto i) SS_INLINE { x[i] = Real(0); });
+  }
+
   /// x = 0 except where `wanted`.
   SS_HD void release_unless(Mask<Real> wanted) {
     unroll<0, D>([&](auto i) SS_INLINE { x[i] = select(wanted, x[i], Real(0)); });

@@ -72,40 +72,60 @@ struct Pgs {
  private:
   template <class G>
   SS_HD bool update_row(const G& g, const Scaled<Real>& s, int i, bool backwards) {
-    const Real u = fma(s.at(i, i), z[i], c[i]);
-    const Real now = clamp(fma(-s.rho[i], u, z[i]), s.lo[i], s.hi[i]);
-    return pass_on<1>(g, s, i, &now, backwards);
+    const auto now = g.compute([&]() SS_INLINE {
+      const Real u = fma(s.at(i, i), z[i], c[i]);
+      const Real x = clamp(fma(-s.rho[i], u, z[i]), s.lo[i], s.hi[i]);
+      return change_to<1>(i, &x, backwards);
+    });
+    return pass_on(g, s, i, now, backwards);
   }
 
   template <int D, class G>
   SS_HD bool update_block(const G& g, const Scaled<Real>& s, int k, bool backwards) {
-    LocalBlock<Real, D> block(s, k, inverse, z, c);
-    block.solve(s.law);
-    return pass_on<D>(g, s, block.a, block.x, backwards);
+    const auto now = g.compute([&]() SS_INLINE {
+      LocalBlock<Real, D> block(s, k, inverse, z, c);
+      block.solve(s.law);
+      return change_to<D>(block.a, block.x, backwards);
+    });
+    return pass_on(g, s, s.block[k], now, backwards);
   }
 
-  /// The rows a ... a + D - 1 take the impulses x. All their changes since the last update are
-  /// applied to the rows that follow in this sweep.
-  template <int D, class G>
-  SS_HD bool pass_on(const G& g, const Scaled<Real>& s, int a, const Real* x, bool backwards) {
-    Real* seen = backwards ? before : after;
-    Real delta[D];
-    Mask<Real> changed = false;
+  /// New impulses x of D rows, and all their changes since the last update of the rows that follow
+  /// in this sweep.
+  template <int D>
+  struct Change {
+    Real x[D], delta[D];
+    Mask<Real> changed;
+  };
+
+  template <int D>
+  SS_HD Change<D> change_to(int a, const Real* x, bool backwards) const {
+    const Real* seen = backwards ? before : after;
+    Change<D> now{};
     unroll<0, D>([&](auto j) SS_INLINE {
-      delta[j] = x[j] - seen[a + j];
-      changed = changed | (delta[j] != Real(0)) | (x[j] != z[a + j]);
+      now.x[j] = x[j];
+      now.delta[j] = x[j] - seen[a + j];
+      now.changed = now.changed | (now.delta[j] != Real(0)) | (x[j] != z[a + j]);
     });
-    if (!any(changed)) return false;
+    return now;
+  }
+
+  /// The rows a ... a + D - 1 take their new impulses, and the rows that follow their changes.
+  template <int D, class G>
+  SS_HD bool pass_on(const G& g, const Scaled<Real>& s, int a, const Change<D>& now,
+                     bool backwards) {
+    if (!any(now.changed)) return false;
+    Real* seen = backwards ? before : after;
     const Real* columns = s.W + std::int64_t(a) * s.ld;
     const int begin = backwards ? 0 : a + D, end = backwards ? a : s.n;
     for_range(g, begin, end, backwards, [&](int i, bool inside) SS_INLINE {
       Real v = c[i];
-      unroll<0, D>([&](auto j)
-                       SS_INLINE { v = fma(columns[std::int64_t(j) * s.ld + i], delta[j], v); });
+      unroll<0, D>(
+          [&](auto j) SS_INLINE { v = fma(columns[std::int64_t(j) * s.ld + i], now.delta[j], v); });
       c[i] = inside ? v : c[i];
     });
     g.once([&]() SS_INLINE {
-      unroll<0, D>([&](auto i) SS_INLINE { z[a + i] = seen[a + i] = x[i]; });
+      unroll<0, D>([&](auto i) SS_INLINE { z[a + i] = seen[a + i] = now.x[i]; });
     });
     return true;
   }

@@ -1,0 +1,71 @@
+// Solves a batch of one case on the GPU: what `bench/run.py --only gpu_counts` counts on the
+// emulator. Compares its bits with the CPU's.
+//   stickslip_gpu_counts CASE ROWS [COUNT]
+// CASE: one of `kCases`.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "bench/problems.hpp"
+#include "tests/launch/on_device.hpp"
+
+namespace stickslip::bench {
+namespace {
+
+struct CountedCase {
+  const char* name;
+  SolveOptions options;
+};
+
+const CountedCase kCases[] = {
+    {"coulomb_auto_double", {}},
+    {"coulomb_auto_mixed", {.precision = Precision::mixed}},
+    {"convex_newton_double", {.law = Law::convex, .solver = Solver::newton}},
+    {"pyramid_lemke_double", {.law = Law::pyramid, .solver = Solver::lemke}},
+    {"coulomb_pgs50_double", {.solver = Solver::pgs, .max_sweeps = 50, .exact_sweeps = true}},
+    {"coulomb_pgs_double", {.solver = Solver::pgs}},
+};
+
+template <class Results>
+std::uint64_t hash_of(const Results& results, const HostProblems<double>& problems) {
+  std::uint64_t hash = 0;
+  for (int env = 0; env < problems.num_envs(); ++env) {
+    const std::uint64_t own = results.hash(env, problems.max_rows());
+    support::hash_bytes(hash, &own, sizeof own);
+  }
+  return hash;
+}
+
+/// Returns whether GPU and CPU give the same bits.
+bool solve_case(const SolveOptions& options, int rows, int count) {
+  const auto problems = make_batch<double>({support::Family::stack, rows / 3}, count);
+  const cuda::Stream stream = support::stream(0);
+  support::DeviceMemory memory(stream);
+  support::DeviceResults<double> results(count, problems.max_rows(), stream);
+  cuda::Workspace workspace(count, problems.max_rows(), problems.max_contacts());
+  cuda::solve(memory.copy(problems.view()), results.view(), options, workspace, stream);
+  const auto& gpu = results.host();
+
+  support::PlainResults<double> cpu(count, problems.max_rows());
+  Workspace of_cpu(problems.max_rows(), problems.max_contacts(), 1);
+  solve(problems.view(), cpu.view(), options, of_cpu);
+  const auto solved = std::count(gpu.status.begin(), gpu.status.end(), EnvStatus::solved);
+  const bool equal = hash_of(gpu, problems) == hash_of(cpu, problems);
+  std::printf("%d of %d solved, bits %s\n", int(solved), count, equal ? "equal" : "DIFFER");
+  return equal;
+}
+
+}  // namespace
+}  // namespace stickslip::bench
+
+int main(int argc, char** argv) {
+  using namespace stickslip::bench;
+  for (const auto& [name, options] : kCases) {
+    if (argc > 2 && std::strcmp(argv[1], name) == 0) {
+      return solve_case(options, std::atoi(argv[2]), argc > 3 ? std::atoi(argv[3]) : 16) ? 0 : 1;
+    }
+  }
+  std::fprintf(stderr, "usage: stickslip_gpu_counts CASE ROWS [COUNT]\n");
+  for (const auto& c : kCases) std::fprintf(stderr, "  %s\n", c.name);
+  return 2;
+}

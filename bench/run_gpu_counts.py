@@ -1,0 +1,103 @@
+"""Counts what a solve costs a GPU, on an emulator: warp instructions, lanes, barriers, memory.
+
+    python bench/run_gpu_counts.py OUT [--program P] [--only CASE ...] [--check TABLE]
+
+P (default build/counts/bench/stickslip_gpu_counts) is built by `scripts/gpu_emulate.sh counts` with
+the optimisations of a release, on a CUDA runtime that interprets PTX: ptxas has not seen these
+instructions, and no count is a time. Means per environment, of 16 problems of the family `stack`.
+--check compares with the counts in TABLE and fails if one is higher by more than 5 %.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+CASES = ["coulomb_auto_double", "coulomb_auto_mixed", "convex_newton_double",
+         "pyramid_lemke_double", "coulomb_pgs50_double", "coulomb_pgs_double"]  # fmt: skip
+ROWS = [12, 24, 48, 96]
+LONG = ("coulomb_pgs_double", 96)  # many minutes, and no other code than with 48 rows
+CLASSES = [12, 32, 64, 96]  # src/cuda/plan.hpp
+ENVS = 16
+SLACK = 1.05
+SHARED = 228 * 1024  # bytes of a multiprocessor of sm_90; 1 kB of each block is the system's
+MEANS = ["warp_instructions", "barriers", "shared_accesses", "shared_transactions",
+         "global_sectors", "local_accesses", "fma_double", "fma_float", "other_double",
+         "div_sqrt"]  # fmt: skip
+
+
+def natural_seed(rows: int) -> int:
+    """The emulator's seed with which the launch for environments of that size has schedule 0: lanes
+    that diverged come together as soon as the program lets them, as on a GPU. Other schedules tear
+    them apart, to find races. A launch's schedule is seed * 1000003 + its number, modulo 2^64."""
+    launch = 1 + sum(limit < rows for limit in CLASSES)
+    return -launch * pow(1000003, -1, 2**64) % 2**64
+
+
+def launches_of(program: Path, case: str, rows: int) -> list[dict]:
+    with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as report:
+        settings = {"GPU_EMULATOR_REPORT": report.name, "GPU_EMULATOR_CHECK": "none",
+                    "GPU_EMULATOR_SEED": str(natural_seed(rows))}  # fmt: skip
+        subprocess.run([program, case, str(rows), str(ENVS)], check=True,
+                       env=os.environ | settings, stdout=subprocess.DEVNULL)  # fmt: skip
+        launches = [json.loads(line) for line in report]
+    return [launch for launch in launches if "solve_kernel" in launch["kernel"]]
+
+
+def count(program: Path, case: str, rows: int) -> dict:
+    launches = launches_of(program, case, rows)
+    sums = {key: sum(launch[key] for launch in launches) for key in [*MEANS, "lane_instructions"]}
+    main = max(launches, key=lambda launch: launch["warp_instructions"])
+    threads = main["block"][0]
+    shared = main["dynamic_shared"] + main["static_shared"]
+    return {
+        "case": case,
+        "rows": rows,
+        **{key: round(sums[key] / ENVS, 1) for key in MEANS},
+        "active_lanes": round(sums["lane_instructions"] / sums["warp_instructions"], 2),
+        "transactions_per_access": round(
+            sums["shared_transactions"] / max(1, sums["shared_accesses"]), 3
+        ),
+        "group": main["kernel"].split("Group<")[1].split(">")[0],  # its lanes
+        "block_threads": threads,
+        "block_shared_bytes": shared,
+        "warps_by_shared_memory": SHARED // (shared + 1024) * (threads // 32),
+    }
+
+
+def check(results: list[dict], table: Path) -> bool:
+    before = {(r["case"], r["rows"]): r for r in json.loads(table.read_text())["results"]}
+    good = True
+    for result in results:
+        known = before.get((result["case"], result["rows"]))
+        for key in ("warp_instructions", "shared_transactions", "barriers"):
+            if known and result[key] > SLACK * known[key]:
+                good = False
+                print(f"{result['case']}, {result['rows']} rows: {key} {result[key]:.0f}, "
+                      f"{known[key]:.0f} in {table}")  # fmt: skip
+    return good
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("out", type=Path)
+    program = ROOT / "build" / "counts" / "bench" / "stickslip_gpu_counts"
+    parser.add_argument("--program", type=Path, default=program)
+    parser.add_argument("--only", nargs="+", choices=CASES, default=CASES)
+    parser.add_argument("--rows", nargs="+", type=int, choices=ROWS, default=ROWS)
+    parser.add_argument("--check", type=Path)
+    given = parser.parse_args()
+    wanted = [(c, rows) for rows in given.rows for c in given.only if (c, rows) != LONG]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(lambda w: count(given.program, *w), wanted))
+    given.out.write_text(json.dumps(results))
+    return 0 if given.check is None or check(results, given.check) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

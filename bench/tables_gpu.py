@@ -1,0 +1,56 @@
+"""Tables of what solves cost a GPU by the emulator's counts, and of the least times these allow."""
+
+from table_text import number, table
+
+CASES = {
+    "coulomb_auto_double": "`coulomb`, double",
+    "coulomb_auto_mixed": "`coulomb`, mixed",
+    "convex_newton_double": "`convex`, Newton, double",
+    "pyramid_lemke_double": "`pyramid`, Lemke, double",
+    "coulomb_pgs50_double": "`coulomb`, 50 sweeps, double",
+    "coulomb_pgs_double": "`coulomb`, sweeps to tolerance, double",
+}
+PROCESSORS, CLOCK = 132, 1.7e9  # H100 SXM and H200; near its clock under load
+BANDWIDTH = {"H100": 3.35e12, "H200": 4.8e12}  # bytes/s
+# Per multiprocessor and cycle: instructions of warps, those in double (64 lanes), transactions.
+ISSUED, DOUBLES, TRANSACTIONS = 4, 2, 1
+
+
+def cells(report: dict, text) -> str:
+    found = {(r["case"], r["rows"]): r for r in report["results"]}
+    sizes = sorted({rows for _, rows in found})
+    rows = [[name, *(text(found[case, n]) if (case, n) in found else "–" for n in sizes)]
+            for case, name in CASES.items()]  # fmt: skip
+    return table(["per environment", *(f"{n} rows" for n in sizes)], rows)
+
+
+def thousands(count: float) -> str:
+    return f"{count / 1e3:,.1f}k" if count < 1e5 else f"{count / 1e3:,.0f}k"
+
+
+def gpu_counts(report: dict) -> str:
+    """Instructions of warps, with the lanes at work; transactions per access to shared memory."""
+    return cells(report, lambda r: f"{thousands(r['warp_instructions'])} "
+                 f"({r['active_lanes']:.0f}); {r['transactions_per_access']:.1f}")  # fmt: skip
+
+
+def floors_of(result: dict, gpu: str) -> dict[str, float]:
+    """The least time in ns that each resource of a GPU needs for one environment."""
+    doubles = (result["fma_double"] + result["other_double"] + result["div_sqrt"]) / result[
+        "active_lanes"
+    ]
+    cycles = {"issue": result["warp_instructions"] / ISSUED, "fp64": doubles / DOUBLES,
+              "shared": result["shared_transactions"] / TRANSACTIONS}  # fmt: skip
+    times = {name: 1e9 * count / (PROCESSORS * CLOCK) for name, count in cycles.items()}
+    return times | {"memory": 1e9 * 32 * result["global_sectors"] / BANDWIDTH[gpu]}
+
+
+def gpu_floors(report: dict, gpu: str) -> str:
+    """The largest of these times, and what needs it."""
+
+    def text(result: dict) -> str:
+        floors = floors_of(result, gpu)
+        binds = max(floors, key=floors.get)
+        return f"{number(floors[binds])} ({binds})"
+
+    return cells(report, text)
