@@ -23,8 +23,8 @@ class StateDerivative(Derivative):
     """Common base. `status` is that of the derivatives by ctrl and qvel; see `qpos_status`."""
 
     #: (N,) int32: that of the derivatives by qpos. `kink` also where a contact of the rigid laws
-    #: rests: its gap is 0, and the derivative is that of a gap which closes in the step; and where a
-    #: joint is exactly at a limit that acts once it is passed
+    #: rests: its gap is 0, and the derivative is that of a gap which closes in the step; and where
+    #: a joint is exactly at a limit that acts once it is passed
     qpos_status: Int32
 
     @property

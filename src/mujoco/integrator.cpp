@@ -37,7 +37,7 @@ void implicitfast_matrix(const mjModel* m, mjData* d) {
   for (int k = 0; k < m->nC; ++k) d->qH[k] = d->M[k] - m->opt.timestep * d->qDeriv[m->mapD2M[k]];
   for (int j = 0; j < m->njnt; ++j) {
     mjtNum A[36];
-    if (m->jnt_type[j] != mjJNT_FREE || !mjd_freeMhat(m, d, j, m->opt.timestep, A)) continue;
+    if (m->jnt_type[j] != mjJNT_FREE || !mjd_freeMhat(m, d, j, m->opt.timestep, A, 0)) continue;
     const int first = m->M_rowadr[m->jnt_dofadr[j]], last = m->jnt_dofadr[j] + 5;
     mju_copy(d->qH + first, d->M + first, m->M_rowadr[last] + m->M_rownnz[last] - first);
   }
@@ -49,7 +49,7 @@ void for_each_free_body(const mjModel* m, const mjData* d, F f) {
   if (m->opt.integrator != mjINT_IMPLICITFAST) return;
   for (int j = 0; j < m->njnt; ++j) {
     mjtNum A[36];
-    if (m->jnt_type[j] == mjJNT_FREE && mjd_freeMhat(m, d, j, m->opt.timestep, A))
+    if (m->jnt_type[j] == mjJNT_FREE && mjd_freeMhat(m, d, j, m->opt.timestep, A, 0))
       f(m->jnt_dofadr[j], A);
   }
 }

@@ -10,8 +10,9 @@ extern "C" {
 void mjd_smooth_vel(const mjModel* m, mjData* d, int flg_bias);
 
 // A = M - h d qfrc_smooth / d qvel, bias included, for the free joint of a body without children;
-// 0: no such joint. Needs qDeriv.
-int mjd_freeMhat(const mjModel* m, const mjData* d, int jnt, mjtNum h, mjtNum A[36]);
+// 0: no such joint. Needs qDeriv; flg_bias_only leaves that out, mj_implicitSkip passes 0.
+int mjd_freeMhat(const mjModel* m, const mjData* d, int jnt, mjtNum h, mjtNum A[36],
+                 int flg_bias_only);
 
 // Damping that actuators add to a joint; adds its higher-order coefficients to poly.
 mjtNum mj_actuatorDamping(const mjModel* m, int objtype, int id, mjtNum* poly);

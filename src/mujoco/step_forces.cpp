@@ -22,7 +22,7 @@ bool turns_free_body(const mjModel* m, const mjData* d, int dof) {
   mjtNum A[36];
   const int joint = m->dof_jntid[dof];
   return m->opt.integrator == mjINT_IMPLICITFAST && m->jnt_type[joint] == mjJNT_FREE &&
-         dof >= m->jnt_dofadr[joint] + 3 && mjd_freeMhat(m, d, joint, m->opt.timestep, A);
+         dof >= m->jnt_dofadr[joint] + 3 && mjd_freeMhat(m, d, joint, m->opt.timestep, A, 0);
 }
 
 bool moves_freely(const mjModel* m, const StepPoint& point, int i) {

@@ -20,10 +20,12 @@ ARM = """<mujoco><option timestep=".004" {option}/><worldbody><geom type="plane"
   <actuator><motor joint="a" gear="2"/>{actuator}</actuator></mujoco>"""
 BLOCK = """<body pos="0 1 .05"><freejoint/><geom type="box" size=".05 .08 .05" friction=".3"/>
   <geom type="sphere" size=".02" pos=".05 0 .1"/></body>"""
+FLUID = 'density="1000" viscosity=".5"'
 GENERAL = '<general joint="b" {}/>'
 CASES = {
     "all is told": {},
-    "fluid": {"option": 'density="1000" viscosity=".5"', "block": ""},
+    "fluid": {"option": FLUID, "block": ""},
+    "fluid and a free body": {"option": FLUID, "block": BLOCK.replace("0 1 .05", "0 1 1")},
     "quadratic damping": {"a": 'damping=".1 .2 .3"'},
     "tendon": {"tendon": 'armature=".3" damping=".2 .5"'},
     "gain by velocity": {
