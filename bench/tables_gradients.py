@@ -107,8 +107,8 @@ def gradient_peers(report: dict) -> str:
             rows.append([program, *["not installed"] * (len(scenes) + 3)])
             continue
         of = {name: [r for r in found if r["scene"] == name] for name in scenes}
-        push = of["pushed"][0]
-        value = "NaN" if push.get("value", 0) is None else f"{push.get('value', 0):.1e}"
+        push = of["pushed"][0]["value"]
+        value = "NaN" if push is None else "0" if abs(push) < FLOOR else f"{push:.1e}"
         by_mu = all("refused" not in r for r in found if r["by"] == "mu")
         time = statistics.median(r["us"] for r in of["slides"] if "us" in r)
         rows.append([program, *(scene(of[name]) for name in scenes), value,
