@@ -8,7 +8,7 @@ namespace stickslip::kernels::inline SS_ISA {
 /// number.
 template <class G, class F>
 SS_HD int list_rows(const G& g, int n, F&& wanted, int* list, int* place) {
-  return g.list(n, wanted, [&](int i, int next) {
+  return g.list(n, wanted, [&](int i, int next) SS_INLINE {
     list[next] = i;
     place[i] = next;
   });

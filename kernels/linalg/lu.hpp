@@ -5,6 +5,8 @@
 // over memory. The panel and the right side are stored as columns, so that work along them is
 // contiguous too.
 #pragma once
+#include <type_traits>
+
 #include "kernels/group/arena.hpp"
 #include "kernels/linalg/matvec.hpp"
 
@@ -15,11 +17,13 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class Real>
 struct LinearSystem {
   static constexpr int kPanel = 4, kColumns = kPanel + 1;
+  /// On a GPU an offset, so that the compiler knows the kind of memory.
+  using Place = std::conditional_t<kOnGpu, int, Real*>;
   Real* a;       ///< [n][ld] storage of the rows
   int ld;        ///< from one row to the next
-  int* begin;    ///< [n] where each row begins in `a`
+  Place* begin;  ///< [n] where each row begins
   Real* scale;   ///< [n] 1 / largest entry of each row
-  int* coupled;  ///< [n] the rows that have a multiplier other than 0 in this panel
+  int* coupled;  ///< [n] whether a row has a multiplier other than 0 in this panel
   Real* panel;   ///< [kColumns][ld] columns below the pivots, then multipliers; right side
   Real least_pivot = Real(1e-30);  ///< relative to its row; smaller ones count as 0
   // After `keep_factors`, for `solve_again`:
@@ -30,7 +34,7 @@ struct LinearSystem {
   SS_HD LinearSystem(Arena& arena, int max_rows)
       : a(arena.take<Real>(std::size_t(max_rows) * leading(max_rows))),
         ld(leading(max_rows)),
-        begin(arena.take<int>(max_rows)),
+        begin(arena.take<Place>(max_rows)),
         scale(arena.take<Real>(max_rows)),
         coupled(arena.take<int>(max_rows)),
         panel(arena.take<Real>(std::size_t(kColumns) * leading(max_rows))) {}
@@ -41,10 +45,20 @@ struct LinearSystem {
     origin = arena.take<int>(max_rows);
     odd = arena.take<int>(1);
   }
-  SS_HD Real* row(int i) const { return a + begin[i]; }
+  SS_HD Real* row(int i) const {
+    if constexpr (kOnGpu) {
+      return a + begin[i];
+    } else {
+      return begin[i];
+    }
+  }
   /// Row i of the system is row i of the storage.
   SS_HD Real* place_row(int i) const {
-    begin[i] = i * ld;
+    if constexpr (kOnGpu) {
+      begin[i] = i * ld;
+    } else {
+      begin[i] = a + std::int64_t(i) * ld;
+    }
     return row(i);
   }
   SS_HD Real* column(int q) const { return panel + std::int64_t(q) * ld; }
@@ -111,13 +125,11 @@ SS_HD void eliminate_below(const G& g, const LinearSystem<Real>& m, int n, int k
   constexpr int C = G::kChunk;
   const int begin = k0 + LinearSystem<Real>::kPanel, chunk0 = begin / C;
   const int chunks = (n - 1) / C - chunk0 + 1, teams = g.teams(chunks);
-  const auto coupled = [&](int i) {
-    bool any = false;
-    for (int q = 0; q < 4; ++q) any = any || m.column(q)[begin + i] != Real(0);
-    return any;
-  };
-  const int count =
-      g.list(n - begin, coupled, [&](int i, int place) { m.coupled[place] = begin + i; });
+  g.for_each(n - begin, [&](int i) {
+    bool coupled = false;
+    for (int q = 0; q < 4; ++q) coupled = coupled || m.column(q)[begin + i] != Real(0);
+    m.coupled[begin + i] = coupled ? 1 : 0;
+  });
   g.for_each_2d(teams, chunks, [&](int team, int c) {
     const int offset = (chunk0 + c) * C;
     const auto u0 = Lanes<Real, C>::load(m.row(k0) + offset);
@@ -125,8 +137,8 @@ SS_HD void eliminate_below(const G& g, const LinearSystem<Real>& m, int n, int k
     const auto u2 = Lanes<Real, C>::load(m.row(k0 + 2) + offset);
     const auto u3 = Lanes<Real, C>::load(m.row(k0 + 3) + offset);
     SS_ROLLED
-    for (int t = team; t < count; t += teams) {
-      const int i = m.coupled[t];
+    for (int i = begin + team; i < n; i += teams) {
+      if (m.coupled[i] == 0) continue;
       auto sum = Lanes<Real, C>::load(m.row(i) + offset);
       sum.add(u0, -m.column(0)[i]);
       sum.add(u1, -m.column(1)[i]);
@@ -205,9 +217,14 @@ SS_HD bool substitute_back(const G& g, const LinearSystem<Real>& m, int n, Real*
       next[q] = value / row[q];
       if (!is_finite(next[q])) return false;
     }
-    g.for_each(k0 + width, [&](int i) {
-      if (i >= k0) {
-        x[i] = next[i - k0];
+    if constexpr (kStep > 1) {
+      g.once([&] {
+        for (int q = 0; q < width; ++q) x[k0 + q] = next[q];
+      });
+    }
+    g.for_each(kStep > 1 ? k0 : k0 + 1, [&](int i) {
+      if (kStep == 1 && i == k0) {
+        x[k0] = next[0];
         return;
       }
       const Real* row = m.row(i) + k0;

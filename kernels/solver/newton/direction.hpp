@@ -94,47 +94,59 @@ SS_HD Real direct_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, i
   return tangential * (identity - kappa * fma(-e[i], e[j], identity));
 }
 
+/// Adds dF/dz at fixed u to column j of the diagonal block of contact k.
+template <class Real, class Factor>
+SS_HD void add_direct(const Scaled<Real>& s, const Linearisation<Real>& l, int k, int dim, int j,
+                      const DirectionScratch<Factor>& d) {
+  const int place = d.place[s.block[k]];
+  SS_ROLLED
+  for (int i = 0; i < dim; ++i) {
+    d.system.a[std::int64_t(place + i) * d.system.ld + place + j] +=
+        Factor(direct_tangent(s, l, k, i, j));
+  }
+}
+
+/// f(dim, apply) for block k if it slides; apply(x, stride): its tangent, applied to a column.
+template <class Real, class Factor, class F>
+SS_HD void with_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int k, F&& f) {
+  if (!l.is(s.block[k], RowState::sliding)) return;
+  with_dim(s.dim(k), [&](auto dim) SS_INLINE {
+    const Tangent<dim(), Factor> tangent(s, l, k);
+    with_friction(l.friction, [&](auto friction) SS_INLINE {
+      f(dim, [&](Factor* x, int stride)
+                 SS_INLINE { tangent.template apply<decltype(friction)::value>(x, stride); });
+    });
+  });
+}
+
 /// Applies the tangents of all sliding blocks to their rows and right sides, and adds dF/dz at
-/// fixed u.
+/// fixed u. Lanes of a GPU take all blocks' right sides and diagonal blocks at once.
 template <class Real, class Factor, class G>
 SS_HD void apply_tangents(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
                           int count, const DirectionScratch<Factor>& d) {
-  const int ld = d.system.ld;
-  const auto top = [&](int k) { return d.system.a + std::int64_t(d.place[s.block[k]]) * ld; };
-  const auto slides = [&](int k) { return l.is(s.block[k], RowState::sliding); };
-  g.for_rows(s.n_contacts, count, [&](int k, auto&& columns) {
-    if (!slides(k)) return;
-    with_dim(s.dim(k), [&](auto dim) {
-      const Tangent<dim(), Factor> tangent(s, l, k);
-      Factor* const block = top(k);
-      with_friction(l.friction, [&](auto friction) {
-        columns([&](int j) { tangent.template apply<decltype(friction)::value>(block + j, ld); });
-      });
-    });
-  });
-  g.for_each(s.n_contacts, [&](int k) {
-    if (!slides(k)) return;
-    with_dim(s.dim(k), [&](auto dim) {
-      const Tangent<dim(), Factor> tangent(s, l, k);
-      with_friction(l.friction, [&](auto friction) {
-        tangent.template apply<decltype(friction)::value>(d.system.right() + d.place[s.block[k]],
-                                                          1);
-      });
-    });
-  });
-  constexpr int kMost = 6;  // columns of a block
-  g.for_rows(s.n_contacts, kMost, [&](int k, auto&& columns) {
-    if (!slides(k)) return;
-    const int dim = s.dim(k);
-    Factor* const block = top(k) + d.place[s.block[k]];
-    columns([&](int j) {
-      if (j >= dim) return;
-      SS_ROLLED
-      for (int i = 0; i < dim; ++i) {
-        block[std::int64_t(i) * ld + j] += Factor(direct_tangent(s, l, k, i, j));
+  constexpr bool kAtOnce = G::kChunk == 1;
+  const auto right = [&](int k) { return d.system.right() + d.place[s.block[k]]; };
+  g.for_rows(s.n_contacts, count, [&](int k, auto&& columns) SS_INLINE {
+    with_tangent<Real, Factor>(s, l, k, [&](auto dim, auto&& apply) SS_INLINE {
+      const int ld = d.system.ld;
+      Factor* const top = d.system.a + std::int64_t(d.place[s.block[k]]) * ld;
+      columns([&](int j) SS_INLINE { apply(top + j, ld); });
+      if constexpr (!kAtOnce) {
+        apply(right(k), 1);
+        for (int j = 0; j < dim(); ++j) add_direct(s, l, k, dim(), j, d);
       }
     });
   });
+  if constexpr (kAtOnce) {
+    constexpr int kMost = 6;  // columns of a block
+    g.for_each(s.n_contacts, [&](int k) {
+      with_tangent<Real, Factor>(s, l, k, [&](auto, auto&& apply) { apply(right(k), 1); });
+    });
+    g.for_each_2d(s.n_contacts, kMost, [&](int k, int j) {
+      const int dim = s.dim(k);
+      if (j < dim && l.is(s.block[k], RowState::sliding)) add_direct(s, l, k, dim, j, d);
+    });
+  }
 }
 
 /// Fills the rows of the system: W_hat + epsilon diag on the active rows, right side -F - W
@@ -149,10 +161,10 @@ SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>
       d.system.a[std::int64_t(i) * d.system.ld + j] = Factor(s.W[std::int64_t(i) * s.ld + j]);
     });
   } else {
-    g.for_rows(count, count, [&](int i, auto&& columns) {
+    g.for_rows(count, count, [&](int i, auto&& columns) SS_INLINE {
       const Real* const from = s.W + d.active[i] * row_step;
       Factor* const to = d.system.a + std::int64_t(i) * d.system.ld;
-      columns([&](int j) { to[j] = Factor(from[d.active[j] * column_step]); });
+      columns([&](int j) SS_INLINE { to[j] = Factor(from[d.active[j] * column_step]); });
     });
   }
   Factor* right = d.system.right();
