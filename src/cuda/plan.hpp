@@ -1,23 +1,25 @@
 // How environments of a given size are launched; computed from numbers only, without a device.
 //
 // Scratch of an environment, kB (environments that fit the 227 kB of an sm_90 multiprocessor):
-//   rows                             12         32         64         96
-//   double, rung 0                  8.2 (28)  26.0 (8)   84.0 (2)  174.8 (1)
-//   double, mixed: later rungs      8.3 (27)  26.1 (8)   84.2 (2)  261.6 (0: global memory)
-//   mixed, rung 0                   7.2 (32)  24.2 (9)   80.6 (2)  169.7 (1)
-//   float, data in double           5.2 (44)  14.8 (15)  45.3 (5)   92.2 (2)
-//   sweeps alone, double            5.3 (43)  15.6 (14)  47.0 (4)   94.8 (2)
-//   sweeps alone, float             3.3 (69)   8.8 (26)  25.2 (9)   49.8 (4)
-//   Lemke, double                   7.3 (31)  29.4 (7)   91.5 (2)  169.5 (1)
-//   mixed, W of a mechanism, nv 35 17.3 (13)  32.4 (7)  113.3 (2)  243.5 (0: global memory)
-//   convex without W, nv 35        50.7 (4)   73.2 (3)  112.1 (2)  151.1 (1)
+//   rows                             12         32         48         64         96
+//   double, rung 0                  8.3 (27)  26.2 (8)   51.1 (4)   84.4 (2)  175.3 (1)
+//   double, mixed: later rungs      8.4 (27)  26.3 (8)   51.3 (4)   84.5 (2)  279.3 (0: global)
+//   mixed, rung 0                   7.2 (32)  24.2 (9)   48.3 (4)   80.6 (2)  169.7 (1)
+//   float, data in double           5.2 (44)  14.8 (15)  28.0 (8)   45.4 (5)   92.2 (2)
+//   sweeps alone, double            5.3 (43)  15.6 (14)  29.2 (7)   47.0 (4)   94.8 (2)
+//   sweeps alone, float             3.4 (68)   8.9 (26)  16.1 (14)  25.5 (9)   50.2 (4)
+//   Lemke, double                   7.7 (30)  26.9 (8)   49.0 (4)   86.5 (2)  162.0 (1)
+//   mixed, W of a mechanism, nv 35 17.3 (13)  32.4 (7)   66.7 (3)  113.3 (2)  243.5 (0: global)
+//   convex without W, nv 35        50.7 (4)   73.2 (3)   92.6 (2)  112.1 (2)  151.1 (1)
 // Most of it is two matrices: W_hat, and the system of a Newton step. With 222 to 252 registers per
 // thread, the registers hold 8 warps per multiprocessor (32 narrow groups; 48 of sweeps in float).
-// With one warp per environment, they are full for up to 32 rows; above, shared memory would leave
-// most of them unused, and a block of 4 warps takes each environment. Narrow groups take up to
-// twice as long, so they need twice as many concurrent environments. A sweep consists mostly of the
-// blocks' own small problems, which all lanes of a group repeat: narrow groups waste less there,
-// for more rows.
+// With one warp per environment, they are full for up to 32 rows. Above, shared memory would leave
+// most of them unused: where four environments fit, two warps take each, where fewer fit, four.
+// Each warp more repeats what all lanes of a group do: with four warps instead of two, 48 rows in
+// double cost 1.4 times the instructions (bench/gpu_counts.cpp). Narrow groups take up to twice as
+// long, so they need twice as many concurrent environments. A sweep consists mostly of the blocks'
+// own small problems, which all lanes of a group repeat: narrow groups waste less there, for more
+// rows.
 #pragma once
 #include <algorithm>
 #include <cstddef>

@@ -56,8 +56,30 @@ TYPED_TEST(CudaGroup, reductions_give_the_bits_of_the_host_on_every_lane) {
       mine += g.any(n, [&](int i) { return i == n - 1; }) ? 0 : 1;
       mine += g.any(n, [&](int i) { return i == n; }) ? 1 : 0;
       mine += g.share(g.lane() + 7) != 7 ? 1 : 0;
+      mine += g.compute([&] { return n + 3; }) != n + 3 ? 1 : 0;
     });
     EXPECT_EQ(wrong, std::vector<int>(kLanes, 0)) << "n = " << n;
+  }
+}
+
+TYPED_TEST(CudaGroup, lists_are_in_order) {
+  constexpr int kGroups = kThreads<TypeParam> / TypeParam::kLanes;
+  const auto wanted = [](int i) { return i % 3 != 1 && i % 7 != 2; };
+  for (int n : {0, 1, 8, 31, 32, 33, 100}) {
+    std::vector<int> expected;
+    HostGroup{}.list(n, wanted, [&](int i, int place) {
+      EXPECT_EQ(place, int(expected.size()));
+      expected.push_back(i);
+    });
+    std::vector<std::vector<int>> lists(kGroups, std::vector<int>(expected.size(), -1));
+    std::vector<int> wrong(kThreads<TypeParam>, 0);
+    run_block<TypeParam>([&](const auto& g, int group) {
+      auto& mine = lists[std::size_t(group)];
+      const int count = g.list(n, wanted, [&](int i, int place) { mine[std::size_t(place)] = i; });
+      wrong[std::size_t(emulated::thread())] = count != int(expected.size()) ? 1 : 0;
+    });
+    for (const auto& list : lists) EXPECT_EQ(list, expected) << "n = " << n;
+    EXPECT_EQ(wrong, std::vector<int>(kThreads<TypeParam>, 0)) << "n = " << n;
   }
 }
 
@@ -70,10 +92,22 @@ TYPED_TEST(CudaGroup, every_item_is_visited_once_by_each_group) {
     auto& mine = visits[std::size_t(group)];
     g.for_each(kColumns, [&](int i) { ++mine[std::size_t(i)]; });
     g.for_each_2d(kRows, kColumns, [&](int i, int j) { ++mine[std::size_t(i * kColumns + j)]; });
+    g.for_rows(kRows, kColumns, [&](int i, auto&& columns) {
+      columns([&](int j) { ++mine[std::size_t(i * kColumns + j)]; });
+    });
+    for (int cols : {1, 3, 4, 9, 16, 33}) {  // short rows share the lanes
+      g.for_each_2d(kRows, cols, [&](int i, int j) { ++mine[std::size_t(i * kColumns + j)]; });
+    }
     g.once([&] { ++once[std::size_t(group)]; });
   });
   std::vector<int> expected(kRows * kColumns, 1);
-  for (int i = 0; i < kColumns; ++i) expected[std::size_t(i)] = 2;
+  for (int i = 0; i < kColumns; ++i) ++expected[std::size_t(i)];
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kColumns; ++j) {
+      ++expected[std::size_t(i * kColumns + j)];
+      for (int cols : {1, 3, 4, 9, 16, 33}) expected[std::size_t(i * kColumns + j)] += j < cols;
+    }
+  }
   for (const auto& mine : visits) EXPECT_EQ(mine, expected);
   EXPECT_EQ(once, std::vector<int>(kGroups, 1));
 }

@@ -65,6 +65,26 @@ TEST(CudaPlan, sweeps_alone_need_little_and_stay_narrow_for_longer) {
             both.bytes(32, 10, 0, kernels::kGivenMatrix));
 }
 
+// sm_90 holds four environments of 48 rows in double: four warps, or eight as pairs.
+TEST(CudaPlan, pairs_of_warps_take_problems_of_which_four_fit) {
+  const auto k = with_scratch_of<double, double>();
+  const LaunchPlan plan = plan_class(k, 48, 16, 0, kernels::kGivenMatrix, kShared90);
+  EXPECT_EQ(plan.kernel, &kPair);
+  EXPECT_EQ(plan.threads(), 64);
+  EXPECT_EQ(plan.groups(), 1);
+  kernels::SolveKernels none = k;
+  none.pair = nullptr;
+  EXPECT_EQ(plan_class(none, 48, 16, 0, kernels::kGivenMatrix, kShared90).kernel, &kBlock);
+}
+
+TEST(CudaPlan, neighbouring_narrow_groups_use_different_banks) {
+  const auto k = with_scratch_of<double, double>();
+  for (int rows : {3, 6, 9, 12}) {
+    const LaunchPlan plan = plan_class(k, rows, 4, 0, kernels::kGivenMatrix, kShared90);
+    EXPECT_EQ(plan.group_bytes % 128, 64U) << rows;
+  }
+}
+
 // sm_90 holds two environments of 64 rows in double: two warps, or two blocks of four.
 TEST(CudaPlan, blocks_take_problems_of_which_few_fit) {
   const auto k = with_scratch_of<double, double>();
@@ -157,7 +177,7 @@ TEST(CudaPlan, only_the_general_program_has_room_for_an_lcp) {
   EXPECT_EQ(pivoting.bytes(24, 8, 0, given), pivoting.bytes(24, 8, 8, given));
   EXPECT_LT(general.bytes(24, 8, 4, given), general.bytes(24, 8, 8, given));
   kernels::SolveKernels few = general;
-  few.narrow = few.wide = few.block = nullptr;
+  few.narrow = few.wide = few.pair = few.block = nullptr;
   EXPECT_EQ(plan_class(few, 12, 4, 4, given, kShared90).kernel, &kGlobal);
 }
 
