@@ -123,7 +123,8 @@ void bind_jvp(nb::module_& m) {
          Vectors hi, Vectors impulse, Array<const std::int32_t, 1> status,
          const SolveOptions& options, Vectors db, Matrices dW, Vectors dmu, Vectors dR, Vectors dlo,
          Vectors dhi, Out out_impulse, Out out_velocity, Array<std::int32_t, 1> verdict,
-         Array<double, 1> margin, Array<double, 1> lost, Array<std::int32_t, 1> redundant, int threads) {
+         Array<double, 1> margin, Array<double, 1> lost, Array<std::int32_t, 1> redundant,
+         int threads) {
         const Derivative<In> d({shape, dims, W, b, mu, R, lo, hi, {}}, impulse, status, verdict,
                                margin, lost, redundant);
         ChangeBatch<In> change;
@@ -162,7 +163,8 @@ void bind_step_vjp(nb::module_& m) {
          const SolveOptions& options, Vectors g_v_next, Vectors g_impulse, Vectors g_velocity,
          Out out_b, Out out_mu, Out out_R, Out out_lo, Out out_hi, Out out_adjoint, Out out_v_free,
          Array<In, 3> out_M, Array<In, 3> out_J, Array<std::int32_t, 1> verdict,
-         Array<double, 1> margin, Array<double, 1> lost, Array<std::int32_t, 1> redundant, int threads) {
+         Array<double, 1> margin, Array<double, 1> lost, Array<std::int32_t, 1> redundant,
+         int threads) {
         const Derivative<In> d({shape, dims, {}, b, mu, R, lo, hi, {}}, impulse, status, verdict,
                                margin, lost, redundant);
         const std::size_t num_envs = b.shape(0), nv = M.shape(1);
@@ -195,7 +197,8 @@ void bind_step_vjp(nb::module_& m) {
       "out_mu"_a.noconvert().none(), "out_R"_a.noconvert().none(), "out_lo"_a.noconvert().none(),
       "out_hi"_a.noconvert().none(), "out_adjoint"_a.noconvert().none(),
       "out_v_free"_a.noconvert().none(), "out_M"_a.noconvert().none(), "out_J"_a.noconvert().none(),
-      "verdict"_a.noconvert(), "margin"_a.noconvert(), "lost"_a.noconvert(), "redundant"_a.noconvert(), "threads"_a,
+      "verdict"_a.noconvert(), "margin"_a.noconvert(), "lost"_a.noconvert(),
+      "redundant"_a.noconvert(), "threads"_a,
       "Derivatives through a step; the arrays from `out_b` on are written in place.");
 }
 
