@@ -35,7 +35,8 @@ struct GradientReport {
   /// less than 10 tolerances of the options, divided by the least pivot of the linear system where
   /// that is nearly singular.
   double* margin = nullptr;
-  /// Share of the right side that does not fit the equations; `not_unique` means more than 1e-6.
+  /// Share of the right side that does not fit the equations, and, of a change, share of the
+  /// velocities that they do not determine; `not_unique` means more than 1e-6.
   double* lost = nullptr;
   /// Optional: 1 where the active rows are linearly dependent (W singular, no compliance). Then
   /// dL/db, row by row, is its part in the range of W: right for every change of b that the

@@ -60,19 +60,24 @@ SS_HD void move_rows(const G& g, const EnvProblem<In>& p, const Scaled<double>& 
   });
 }
 
-/// After `move_rows`: dr into beta, du into f.
+/// After `move_rows`: dr into beta, du into f. Where rows are redundant, a change that fits the
+/// equations may still leave the velocity open (corners that slide and turn): that is lost too.
 template <class G, class In>
 SS_HD Solvability solve_tangent(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
                                 const GradientScratch& w) {
   multiply_blocks<BlockMatrix::A, false>(g, s, w.rows, w.Ax, w.f);
   multiply_blocks<BlockMatrix::B, false>(g, s, w.rows, w.Bx, w.Ax);
   g.for_each(s.n, [&](int i) { w.f[i] -= w.Ax[i]; });
-  const Solvability found = solve_filtered<false>(g, s, w.rows, w.solve, w.f, w.x);
+  Solvability found = solve_filtered<false>(g, s, w.rows, w.solve, w.f, w.x);
   g.for_each(s.n,
              [&](int i) { w.beta[i] = w.rows.state[i] == kFixed ? w.g_r[i] : s.d[i] * w.x[i]; });
   const auto first = [&](int i) { return fma(p.compliance(i), w.beta[i], w.g_u[i]); };
   matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, w.beta, sum_into(w.f, first));
-  return g.any(s.n, [&](int i) { return !is_finite(w.f[i]); }) ? Solvability{} : found;
+  if (g.any(s.n, [&](int i) { return !is_finite(w.f[i]); })) return {};
+  if (!(found.pivot > 0.0) && found.lost < 1.0) {
+    found.lost = max(found.lost, free_velocity(g, s, w.rows, w.solve, w.Ax, w.x));
+  }
+  return found;
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

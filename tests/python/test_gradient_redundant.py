@@ -51,6 +51,32 @@ def test_one_redundant_row_alone_has_no_derivative():
     np.testing.assert_allclose(by_motion, expected, atol=1e-7)
 
 
+def test_velocities_that_are_not_determined_are_told_by_jvp_too():
+    """One contact listed twice with other friction: how the two share the weight is open, and so is
+    the velocity. Likewise corners that slide and turn; not those that only slide, or stick."""
+    twice = np.vstack([np.eye(3), np.eye(3)])
+    v = np.array([-1.0, 2.0, 0.3])
+    pair = {"W": (twice @ twice.T)[None], "b": (twice @ v)[None], "mu": np.array([[0.1, 0.9]])}
+    expected = [(pair, GradientStatus.not_unique)]
+    for push, spin, status in (
+        ((0.7, 0.4), 4.0, GradientStatus.not_unique),
+        ((0.7, 0.4), 0.0, GradientStatus.valid),
+        ((0.02, 0.01), 0.0, GradientStatus.valid),
+    ):
+        expected.append((box(push=push, spin=spin)[0], status))
+    for args, status in expected:
+        first, _ = split(args)
+        solution = solved(args, "coulomb")
+        range_of_W = args["W"] @ np.random.default_rng(3).normal(size=args["W"].shape[1])
+        change = stickslip.jvp(*first, solution, db=0.1 * range_of_W)
+        assert change.redundant == [1]
+        if status == GradientStatus.not_unique:
+            assert change.status == [status]
+            assert change.lost[0] > 1e-6
+        else:
+            assert change.lost[0] < 1e-6
+
+
 @pytest.mark.parametrize("compliance", [2e-8, 5e-8, 2e-7, 1e-6, 1e-4])
 def test_where_impulses_are_badly_determined_a_loose_solution_is_not_trusted(compliance):
     """Corners of a box that slides with nearly no compliance: where a solution of the default
