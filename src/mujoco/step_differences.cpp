@@ -45,19 +45,17 @@ const mjModel* go_to(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoi
     mj_integratePos(m, d->qpos, point.direction.data(), by);
     forward_to_solver(sim, m, d, p, false);
   } else {
-    const double now = point.changed.value(*input.which, input.i);
-    point.changed.set(*input.which, input.i, now + by, d);
+    point.changed.set(*input.which, input.i, point.changed.value(*input.which, input.i) + by, d);
     mj_setState(m, d, point.state, mjSTATE_INTEGRATION);
     m = point.changed.get();
     forward_to_solver(sim, m, d, p, false);
-    point.changed.set(*input.which, input.i, now, nullptr);
   }
   return m;
 }
 
-bool values_at(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
-               const Input& input, double by, StepValues SolveDerivative::*side, bool& same_rows) {
-  const mjModel* there = go_to(sim, m, d, p, point, input, by);
+// Needs `go_to`, which returned the model `there`.
+bool values_there(Impl& sim, const mjModel* there, mjData* d, Passage& p, StepPoint& point,
+                  const Input& input, StepValues SolveDerivative::*side, bool& same_rows) {
   const bool moved = input.kind == Input::qpos || input.kind == Input::field;
   if (moved && !find_rows(d, point.keys, point.scratch)) return false;
   bool good = true;
@@ -67,6 +65,17 @@ bool values_at(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& po
   if (good && input.kind == Input::qpos)
     same_rows &= point.left_out == count_left_out(sim, there, d, p, point.scratch,
                                                   (point.velocities.*side).velocity.data());
+  return good;
+}
+
+bool values_at(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
+               const Input& input, double by, StepValues SolveDerivative::*side, bool& same_rows) {
+  const bool field = input.kind == Input::field;
+  const double now = field ? point.changed.value(*input.which, input.i) : 0.0;
+  const mjModel* there = go_to(sim, m, d, p, point, input, by);
+  const bool good = values_there(sim, there, d, p, point, input, side, same_rows);
+  // Only now: the integrator's matrix, too, depends on masses, by the forces of a fluid.
+  if (field) point.changed.set(*input.which, input.i, now, nullptr);
   return good;
 }
 

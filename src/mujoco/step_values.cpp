@@ -2,6 +2,7 @@
 #include "src/mujoco/step_values.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "src/mujoco/row_map.hpp"
 
@@ -84,6 +85,23 @@ double row_value(const Impl& sim, const mjModel* m, const mjData* d, const Passa
   const double s = after + (d->efc_vel[i] - before);
   if (!key.normal) return s;
   return s + bias_of(sim, m, d, p, key, recovers, i) + sim.formulation.contact.compliance * r;
+}
+
+// Whether the row i, which is none of the problem, would act. The normal of an elliptic contact of
+// the law convex stands for all its rows: some force in the cone opposes s unless it is in the
+// dual cone, so a contact that opens and slides acts too.
+bool would_act(const Impl& sim, const mjModel* m, const mjData* d, const Passage& p,
+               const double* velocity, const double* acceleration, int i) {
+  const auto value = [&](int row) {
+    return row_value(sim, m, d, p, key_of(sim, d, p, row), false, row, 0.0, velocity, acceleration);
+  };
+  double slip = 0;
+  if (sim.formulation.level == Level::acceleration && d->efc_type[i] == mjCNSTR_CONTACT_ELLIPTIC) {
+    const mjContact& c = d->contact[d->efc_id[i]];
+    for (int axis = 1; axis < c.dim; ++axis)
+      slip = std::hypot(slip, c.friction[axis - 1] * value(i + axis));
+  }
+  return value(i) < slip;
 }
 
 void find_limits(const Impl& sim, const mjModel* m, const mjData* d,
@@ -173,11 +191,12 @@ int count_left_out(const Impl& sim, const mjModel* m, const mjData* d, const Pas
   for (const int i : scratch.efc_of) scratch.known[i] = 1;
   int count = 0;
   for (int i = 0; i < d->nefc; ++i) {
-    const bool limit =
-        d->efc_type[i] == mjCNSTR_LIMIT_JOINT || d->efc_type[i] == mjCNSTR_LIMIT_TENDON;
-    if (scratch.known[i] || !(limit || contact_of_normal(d, i))) continue;
-    count += row_value(sim, m, d, p, key_of(sim, d, p, i), false, i, 0.0, velocity,
-                       scratch.acceleration.data()) < 0;
+    const int type = d->efc_type[i];
+    // Each edge of a pyramid is a row of its own.
+    const bool single = type == mjCNSTR_LIMIT_JOINT || type == mjCNSTR_LIMIT_TENDON ||
+                        type == mjCNSTR_CONTACT_PYRAMIDAL;
+    if (scratch.known[i] || !(single || contact_of_normal(d, i))) continue;
+    count += would_act(sim, m, d, p, velocity, scratch.acceleration.data(), i);
   }
   return count;
 }

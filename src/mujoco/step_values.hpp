@@ -61,8 +61,9 @@ bool evaluate(BatchSim::Impl& sim, const mjModel* m, mjData* d, const Passage& p
               const std::vector<RowKey>& keys, const KnownSolution& solution, ValueScratch& scratch,
               StepValues& values);
 
-/// How many limits and contacts of d would act although they are no rows of the problem: s < 0 at
-/// r = 0, with the velocity v⁺ of the latest `evaluate`.
+/// How many limits and contacts (pyramids: edges) of d would act although they are no rows of the
+/// problem: s < 0 at r = 0, or s_n < |mu s_t| with the law convex, with the velocity v⁺ of the
+/// latest `evaluate`.
 int count_left_out(const BatchSim::Impl& sim, const mjModel* m, const mjData* d, const Passage& p,
                    ValueScratch& scratch, const double* velocity);
 

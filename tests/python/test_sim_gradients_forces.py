@@ -1,6 +1,7 @@
 """Derivatives of steps by controls and velocities, where they come from MuJoCo's derivatives of the
 smooth forces, and where these do not tell those of the step."""
 
+import numpy as np
 import pytest
 from test_sim_gradients import INTEGRATORS, by_differences, loss_of, relative_error, shaken
 
@@ -21,6 +22,7 @@ ARM = """<mujoco><option timestep=".004" {option}/><worldbody><geom type="plane"
 BLOCK = """<body pos="0 1 .05"><freejoint/><geom type="box" size=".05 .08 .05" friction=".3"/>
   <geom type="sphere" size=".02" pos=".05 0 .1"/></body>"""
 FLUID = 'density="1000" viscosity=".5"'
+CHILD = '<body pos="0 0 .2"><joint/><geom size=".05" pos=".1 0 0"/></body>'
 GENERAL = '<general joint="b" {}/>'
 CASES = {
     "all is told": {},
@@ -87,3 +89,33 @@ def test_controls_and_forces_at_their_limits():
     g = free.step_vjp(*loss_of(free))
     assert g.ok.all()
     assert (g.ctrl[:, 1] != 0).tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("law", ["coulomb", "convex"])
+@pytest.mark.parametrize("child", ["", CHILD], ids=["alone", "child"])
+@pytest.mark.parametrize("fluid", ['density="50"', 'viscosity="2"'])
+def test_masses_in_a_fluid(fluid, child, law, integrator):
+    """MuJoCo finds a body's box in the fluid from its mass and inertia: the integrator's matrix
+    depends on them, too."""
+    box = f'<body><freejoint/><geom type="box" size=".1 .12 .1" density="200"/>{child}</body>'
+    model = f'<mujoco><option timestep=".01" {fluid}/><worldbody>{box}</worldbody></mujoco>'
+    sim = BatchSim(model, 1, law=law, integrator=integrator)
+    sim.qvel[0, :6] = [1, 2, 0.5, 0.3, 0.2, 0.1]
+    state, loss = sim.state.copy(), loss_of(sim)
+    for field in ("body_mass", "body_inertia"):
+        base = getattr(sim.model, field)[None]
+        change = base * (np.arange(sim.model.nbody) == 1).reshape(-1, *[1] * (base.ndim - 2))
+        sides = []
+        for by in (-1e-4, 1e-4, 0):
+            sim.vary(field, base + by * change)
+            sim.state[:] = state
+            sim.step()
+            sides.append(sim.qvel.copy())
+        expected = (sides[1] - sides[0]) / 2e-4
+        tangent = sim.step_jvp(varied={field: change}, state=state)
+        assert tangent.ok.all()
+        assert relative_error(tangent.qvel, expected).max() < 1e-6
+        adjoint = sim.step_vjp(qvel=loss[1], state=state, wrt=field)
+        found = (adjoint.varied[field] * change).sum()
+        np.testing.assert_allclose(found, (loss[1] * tangent.qvel).sum(), rtol=1e-10)

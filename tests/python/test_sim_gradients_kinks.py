@@ -63,6 +63,34 @@ def test_a_gap_of_a_nanometre():
     np.testing.assert_allclose(g.qpos[:, 2], [-250, -250, -250, 0], rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("cone", "friction"), [("elliptic", 0.7), ("pyramidal", 0.7), ("elliptic", 0)]
+)
+def test_a_convex_contact_that_opens_and_slides(cone, friction):
+    """At a gap of 0: the law convex pushes a ball away that overlaps and leaves more slowly than
+    friction times its sliding."""
+    geom = f'<geom size=".05" friction="{friction}"/>'
+    joints = '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>'
+    ball = f'<body pos="0 0 .05">{joints}{geom}</body>'
+    plane = f'<geom type="plane" size="5 5 .1" friction="{friction}"/>'
+    model = scene(0.004, plane, ball).replace("<option", f'<option cone="{cone}"')
+    sim = BatchSim(model, 4, law="convex", options=TIGHT)
+    sim.qvel[:] = [[0, 0.1], [1, 0.1], [-3, 1], [0.005, 0.1]]
+    state = sim.state.copy()
+    speeds = []
+    for by in (-1e-9, 1e-9, 0):
+        sim.state[:] = state
+        sim.qpos[:, 1] += by
+        sim.step()
+        speeds.append(sim.qvel[:, 1].copy())
+    jumps = abs(speeds[1] - speeds[0]) > 1e-3
+    assert jumps.tolist() == [False, friction > 0, friction > 0, False]
+    g = upwards(sim)
+    assert g.ok.all()
+    np.testing.assert_array_equal(g.qpos_status == GradientStatus.kink, jumps)
+    np.testing.assert_array_equal(sim.step_jvp(qpos=np.ones((4, 2))).qpos_status, g.qpos_status)
+
+
 @pytest.mark.parametrize("law", LAWS)
 def test_robots_are_hardly_ever_at_kinks(law):
     sim, state = shaken(model_path("ant"), 32, law, "implicitfast")
