@@ -113,8 +113,7 @@ SolveKernels solve_kernels() {
     k.wide = address(&solve_kernel<Real, Factor, In, kProgram, Wide, true>);
     k.block = address(&solve_kernel<Real, Factor, In, kProgram, Block, true>);
   }
-  // Numbers in float need so little memory that hardly any environment is of this size.
-  if constexpr (sizeof(Real) == 8 && kProgram != Program::later && kProgram != Program::general) {
+  if constexpr (has_pairs(kProgram, sizeof(Real))) {
     k.pair = address(&solve_kernel<Real, Factor, In, kProgram, Pair, true>);
   }
   k.block_global = address(&solve_kernel<Real, Factor, In, kProgram, Block, false>);

@@ -55,6 +55,13 @@ struct SolveKernels {
 /// Most rows of an environment for narrow groups, if enough of them fit.
 constexpr int narrow_rows_of(Program program) { return program == Program::sweeping ? 32 : 12; }
 
+/// Whether a program has a kernel for pairs of warps. With numbers of 4 bytes hardly any
+/// environment is of the size that needs it. Lemke's method needs so few registers that three
+/// blocks of four warps fit where four pairs would.
+constexpr bool has_pairs(Program program, std::size_t bytes_of_number) {
+  return bytes_of_number == 8 && (program == Program::first || program == Program::sweeping);
+}
+
 template <class Real, class Factor, class In, Program kProgram>
 SolveKernels solve_kernels();
 

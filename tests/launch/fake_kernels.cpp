@@ -189,7 +189,7 @@ SolveKernels solve_kernels() {
   const bool few = kProgram == Program::general;
   return {few || kProgram == Program::later ? nullptr : solve,
           few ? nullptr : solve,
-          few || kProgram == Program::later || sizeof(Real) == 4 ? nullptr : solve,
+          has_pairs(kProgram, sizeof(Real)) ? solve : nullptr,
           few ? nullptr : solve,
           solve,
           &EnvScratch<Real, Factor, In, kProgram>::bytes,
