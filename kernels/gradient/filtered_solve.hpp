@@ -112,27 +112,6 @@ SS_HD double solve_regular(const G& g, const Scaled<double>& s, const SolutionRo
   return least_pivot(g, system, count);
 }
 
-/// values := H_e^-1 values, with the factors of H_e. False if the result is not finite.
-template <class G>
-SS_HD bool solve_shifted(const G& g, const SolutionRows& rows, const FilteredSolve& w, int count,
-                         double* values) {
-  g.for_each(count, [&](int r) { w.part[r] = values[rows.active[r]]; });
-  if (!solve_again(g, w.system, count, w.part, w.part)) return false;
-  g.for_each(count, [&](int r) { values[rows.active[r]] = w.part[r]; });
-  return true;
-}
-
-/// x += H_e^-1 H H_e^-1 left. False if it is not finite.
-template <bool kTransposed, class G>
-SS_HD bool add_filtered(const G& g, const Scaled<double>& s, const SolutionRows& rows,
-                        const FilteredSolve& w, int count, double* x) {
-  if (!solve_shifted(g, rows, w, count, w.left)) return false;
-  multiply_system<kTransposed>(g, s, rows, w.product, w.left, w.image);
-  if (!solve_shifted(g, rows, w, count, w.image)) return false;
-  g.for_each(s.n, [&](int i) { x[i] += w.image[i]; });
-  return true;
-}
-
 /// The filtered solution x of H x = f, or of H^T x = f: both [padded(n)], 0 on fixed rows.
 template <bool kTransposed, class G>
 SS_HD Solvability solve_filtered(const G& g, const Scaled<double>& s, const SolutionRows& rows,
@@ -159,44 +138,23 @@ SS_HD Solvability solve_filtered(const G& g, const Scaled<double>& s, const Solu
     if (lost < kRegularLost) return {lost, pivot};
   }
   begin();
-  if (!factor_system<kTransposed>(g, s, rows, count, kShift, f, w.system)) return {};
   if (!(size > 0.0)) return {0.0, pivot};
+  if (!factor_system<kTransposed>(g, s, rows, count, kShift, f, w.system)) return {};
+  const auto solve = [&](double* values) {  // values := H_e^-1 values
+    g.for_each(count, [&](int r) { w.part[r] = values[rows.active[r]]; });
+    if (!solve_again(g, w.system, count, w.part, w.part)) return false;
+    g.for_each(count, [&](int r) { values[rows.active[r]] = w.part[r]; });
+    return true;
+  };
   double lost = 1.0;
   for (int pass = 0; pass < 2; ++pass) {
-    if (!add_filtered<kTransposed>(g, s, rows, w, count, x)) return {};
+    if (!solve(w.left)) return {};
+    multiply_system<kTransposed>(g, s, rows, w.product, w.left, w.image);
+    if (!solve(w.image)) return {};
+    g.for_each(s.n, [&](int i) { x[i] += w.image[i]; });
     lost = leave();
   }
   return {lost, pivot};
-}
-
-/// How much velocity belongs to impulses that the equations do not determine, after
-/// `solve_filtered` of H x = f found H singular: max|W_hat k| / max|W_hat y|, where k is the part
-/// in the kernel of H of a vector y that no structure of the problem knows. 0: velocities are
-/// unique. Destroys the solution.
-template <class G>
-SS_HD double free_velocity(const G& g, const Scaled<double>& s, const SolutionRows& rows,
-                           const FilteredSolve& w, double* y, double* x) {
-  const auto wanted = [&](int i) { return rows.state[i] != kFixed; };
-  const int count = list_rows(g, s.n, wanted, rows.active, rows.place);
-  g.for_each(s.ld, [&](int i) {
-    const bool active = i < s.n && rows.state[i] != kFixed;
-    const std::uint32_t hash = (std::uint32_t(i) + 1U) * 2654435761U;
-    y[i] = active ? double(hash >> 8) / double(1 << 24) - 0.5 : 0.0;
-    x[i] = 0.0;
-  });
-  const auto velocity = [&](const double* impulse) {
-    matvec(g, s.n, s.W, s.ld, impulse, s.zero, w.image);
-    return g.max(s.n, [&](int i) { return abs(w.image[i]); });
-  };
-  const double all = velocity(y);
-  for (int pass = 0; pass < 2; ++pass) {  // x: the part of y that H sees
-    g.for_each(s.ld, [&](int i) { w.image[i] = i < s.n ? y[i] - x[i] : 0.0; });
-    multiply_system<false>(g, s, rows, w.product, w.image, w.left);
-    if (!add_filtered<false>(g, s, rows, w, count, x)) return 1.0;
-  }
-  g.for_each(s.n, [&](int i) { y[i] -= x[i]; });
-  const double left = velocity(y);
-  return all > 0.0 ? left / all : 0.0;
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -60,8 +60,25 @@ SS_HD void move_rows(const G& g, const EnvProblem<In>& p, const Scaled<double>& 
   });
 }
 
+/// The share of a velocity that the equations do not determine: what the adjoint loses for a loss
+/// W^T y that no structure of the problem knows. Corners that slide and turn have one, whatever the
+/// change. Destroys Ax, Bx and x.
+template <class G>
+SS_HD double free_velocity(const G& g, const Scaled<double>& s, const GradientScratch& w) {
+  g.for_each(s.ld, [&](int i) {
+    const std::uint32_t hash = (std::uint32_t(i) + 1U) * 2654435761U;
+    w.Ax[i] = i < s.n ? double(hash >> 8) / double(1 << 24) - 0.5 : 0.0;
+    w.Bx[i] = 0.0;
+  });
+  multiply_scaled_transposed(g, s, w.Ax, w.Bx);
+  g.for_each(s.n, [&](int i) {
+    if (w.rows.state[i] == kFixed) w.Bx[i] = 0.0;
+  });
+  return solve_filtered<true>(g, s, w.rows, w.solve, w.Bx, w.x).lost;
+}
+
 /// After `move_rows`: dr into beta, du into f. Where rows are redundant, a change that fits the
-/// equations may still leave the velocity open (corners that slide and turn): that is lost too.
+/// equations may still leave velocities open: that is lost too.
 template <class G, class In>
 SS_HD Solvability solve_tangent(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
                                 const GradientScratch& w) {
@@ -75,7 +92,7 @@ SS_HD Solvability solve_tangent(const G& g, const EnvProblem<In>& p, const Scale
   matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, w.beta, sum_into(w.f, first));
   if (g.any(s.n, [&](int i) { return !is_finite(w.f[i]); })) return {};
   if (!(found.pivot > 0.0) && found.lost < 1.0) {
-    found.lost = max(found.lost, free_velocity(g, s, w.rows, w.solve, w.Ax, w.x));
+    found.lost = max(found.lost, free_velocity(g, s, w));
   }
   return found;
 }
