@@ -1,4 +1,6 @@
 // step_vjp of one environment. Nothing here has a destructor, because MuJoCo's errors jump over it.
+#include <algorithm>
+
 #include "src/mujoco/step_derivative.hpp"
 #include "src/mujoco/tangent_space.hpp"
 
@@ -20,6 +22,7 @@ void solve_adjoint(Impl& sim, const mjModel* m, mjData* d, const Passage& p, con
   const std::size_t size = sim.buffers->problems().max_rows();
   for (auto* values : {&solve.rows, &solve.beta, &solve.mu, &solve.lo, &solve.hi})
     values->assign(size, 0.0);
+  solve.redundant = 0;
   if (point.keys.empty()) return;
   solve.velocity = solve.loss;
   respond(sim, m, d, true, solve.velocity.data());
@@ -32,11 +35,27 @@ void solve_adjoint(Impl& sim, const mjModel* m, mjData* d, const Passage& p, con
   to.mu = {solve.mu.data(), 0};
   to.lo = {solve.lo.data(), 0};
   to.hi = {solve.hi.data(), 0};
-  to.report = {&status, &margin, &lost};
+  to.report = {&status, &margin, &lost, &solve.redundant};
   enter_solve(sim, p, point, solve);
   sim.buffers->vjp(p.slot, {{solve.rows.data(), 0}, {}}, to);
   validity.note(status, margin, lost);
   for (std::size_t i = 0; i < size; ++i) solve.hi[i] -= solve.lo[i];  // lo = -hi
+}
+
+// Rows that depend on each other may do so at this position only: where it moves, they cannot all
+// keep their velocities, and the impulses jump. The loss does not show this, the change of the rows
+// does.
+bool keeps_rows_consistent(Impl& sim, const Passage& p, const StepPoint& point,
+                           SolveDerivative& solve) {
+  if (!solve.redundant) return true;
+  GradientStatus status{};
+  double margin = 0, lost = 0;
+  std::copy(solve.change.rows.begin(), solve.change.rows.end(), solve.rows.begin());
+  ChangeBatch<double> change;
+  change.b = {solve.rows.data(), 0};
+  enter_solve(sim, p, point, solve);
+  sim.buffers->jvp(p.slot, change, {{solve.lo.data(), 0}, {}, {&status, &margin, &lost}});
+  return status != GradientStatus::not_unique;
 }
 
 void take_loss(const mjModel* m, const double* by_qpos, const double* by_qvel, StepPoint& point) {
@@ -66,12 +85,14 @@ void vjp_environment(const mjModel* m, mjData* d, int env, void* arg) {
       [&](SolveDerivative& solve) { solve_adjoint(sim, m, d, p, point, solve, validity); });
   if (validity.status == GradientStatus::unsolved) return;
   bool all_finite = true;
-  for_inputs(sim, m, d, p, point, job.gradient, validity, [&](double& value) {
+  for_inputs(sim, m, d, p, point, job.gradient, validity, [&](double& value, Input::Kind kind) {
     value = 0;
-    point.for_solves([&](const SolveDerivative& solve) {
+    point.for_solves([&](SolveDerivative& solve) {
       const StepValues& change = solve.change;
       value += dot(solve.loss, change.velocity) + dot(solve.beta, change.rows) +
                dot(solve.mu, change.mu) + dot(solve.hi, change.hi);
+      if (kind == Input::qpos && !keeps_rows_consistent(sim, p, point, solve))
+        validity.qpos_status = std::max(validity.qpos_status, GradientStatus::not_unique);
     });
     all_finite = all_finite && std::isfinite(value);
   });

@@ -56,7 +56,7 @@ inline bool finite(const double* values, std::int64_t size) {
   return true;
 }
 
-/// Calls visit(value) for every number of the inputs, after `change` was written. A change of
+/// Calls visit(value, kind) for every number of the inputs, after `change` was written. A change of
 /// nothing is passed over.
 template <class T, class F>
 void for_inputs(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
@@ -66,7 +66,7 @@ void for_inputs(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p, St
     for (input.i = 0; values && input.i < size; ++input.i) {
       if (std::is_const_v<T> && values[input.i] == 0) continue;
       validity.note(differentiate(sim, m, d, p, point, input), input.kind);
-      visit(values[input.i]);
+      visit(values[input.i], input.kind);
     }
   };
   const int nu = int(m->nu), nv = int(m->nv);

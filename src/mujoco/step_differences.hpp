@@ -21,6 +21,7 @@ struct SolveDerivative {
   StepValues change;                           ///< the latest derivative, per unit of the input
   std::vector<double> loss, beta, mu, lo, hi;  ///< step_vjp: dL/dv⁺; dL/db and so on
   std::vector<double> velocity, rows;          ///< step_jvp: dv⁺; the change of the rows
+  std::int32_t redundant;                      ///< step_vjp: rows depend on each other
 };
 
 /// Derivatives of the smooth forces (step_forces.hpp).

@@ -62,7 +62,7 @@ void jvp_environment(const mjModel* m, mjData* d, int env, void* arg) {
     for (auto* values : {&solve.rows, &solve.beta, &solve.mu, &solve.lo, &solve.hi})
       values->assign(size, 0.0);
   });
-  for_inputs(sim, m, d, p, point, job.change, validity, [&](double amount) {
+  for_inputs(sim, m, d, p, point, job.change, validity, [&](double amount, Input::Kind) {
     point.for_solves([&](SolveDerivative& solve) {
       add_scaled(solve.change.velocity, amount, solve.velocity);
       add_scaled(solve.change.rows, amount, solve.rows);

@@ -91,6 +91,27 @@ def test_a_convex_contact_that_opens_and_slides(cone, friction):
     np.testing.assert_array_equal(sim.step_jvp(qpos=np.ones((4, 2))).qpos_status, g.qpos_status)
 
 
+@pytest.mark.parametrize("law", ["box", "coulomb", "pyramid"])
+def test_corners_that_stick_together_at_one_pose_only(law):
+    """Where a box turns, the velocities of its corners no longer depend on each other: both
+    directions say so of the same environments."""
+    box = free('<geom type="box" size=".1 .12 .1" friction=".4"/>', "0 0 .1")
+    model = scene(0.004, PLANE.replace("/>", ' friction=".4"/>'), box)
+    sim = BatchSim(model, 64, law=law, options=TIGHT, compliance=1e-3)
+    sim.qvel[:] = 0.3 * np.random.default_rng(3).normal(size=sim.qvel.shape)
+    sim.step()
+    not_unique = GradientStatus.not_unique
+    expected = np.zeros(64, bool)
+    for direction in np.eye(6):
+        expected |= sim.step_jvp(qpos=np.tile(direction, (64, 1))).qpos_status == not_unique
+    assert expected.any()
+    loss = np.zeros((64, 6))
+    loss[:, 5] = 1.0
+    g = sim.step_vjp(qvel=loss)
+    assert not (g.status == not_unique).any()
+    np.testing.assert_array_equal(g.qpos_status == not_unique, expected)
+
+
 @pytest.mark.parametrize("law", LAWS)
 def test_robots_are_hardly_ever_at_kinks(law):
     sim, state = shaken(model_path("ant"), 32, law, "implicitfast")
