@@ -32,8 +32,8 @@ struct SolutionBatch {
 struct GradientReport {
   GradientStatus* status = nullptr;
   /// m/s: how far the velocities are from the next change of a state; 0 if unsolved. `kink` means
-  /// less than 10 tolerances of the options, divided by the least pivot of the linear system where
-  /// that is nearly singular.
+  /// less than 10 tolerances of the options, more where the linear system is nearly singular: times
+  /// 1e-4 over its least pivot.
   double* margin = nullptr;
   /// Share of the right side that does not fit the equations, and, of a change, share of the
   /// velocities that they do not determine; `not_unique` means more than 1e-6.

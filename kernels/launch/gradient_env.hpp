@@ -80,6 +80,7 @@ SS_HD bool load(const G& g, int n, const In* given, double* loaded) {
 
 inline constexpr double kMostLost = 1e-6;        ///< above, the solution is not unique
 inline constexpr double kKinkTolerances = 10.0;  ///< below, a state is about to change
+inline constexpr double kLeastFirmPivot = 1e-4;  ///< below, a system is nearly singular
 
 /// The velocity below which a state is about to change, m/s.
 template <class G, class In>
@@ -90,14 +91,15 @@ SS_HD double kink_limit(const G& g, const EnvProblem<In>& p, const SolveOptions&
 
 /// The verdict on derivatives; `usable`: whether the problem is solved and all input finite. An
 /// error of the velocities is one of up to 1 / pivot times as much in the rows that a nearly
-/// singular system moves, so `near` grows by that.
+/// singular system moves, so `near` grows as the pivot falls.
 template <class G>
 SS_HD void report_gradient(const G& g, const GradientReport& out, std::int64_t env, bool usable,
                            double near, double margin, const Solvability& found) {
   const bool redundant = !(found.pivot > 0.0);
   GradientStatus status = GradientStatus::unsolved;
   if (usable) {
-    const double limit = redundant ? near : near / min(found.pivot, 1.0);
+    const double firm = redundant ? 1.0 : min(found.pivot / kLeastFirmPivot, 1.0);
+    const double limit = near / firm;
     status = margin <= limit ? GradientStatus::kink : GradientStatus::valid;
     if (!(found.lost <= kMostLost)) status = GradientStatus::not_unique;
   }
