@@ -91,8 +91,9 @@ void vjp_environment(const mjModel* m, mjData* d, int env, void* arg) {
       const StepValues& change = solve.change;
       value += dot(solve.loss, change.velocity) + dot(solve.beta, change.rows) +
                dot(solve.mu, change.mu) + dot(solve.hi, change.hi);
-      if (kind == Input::qpos && !keeps_rows_consistent(sim, p, point, solve))
-        validity.qpos_status = std::max(validity.qpos_status, GradientStatus::not_unique);
+      if (kind == Input::qpos && validity.qpos_status < GradientStatus::not_unique &&
+          !keeps_rows_consistent(sim, p, point, solve))
+        validity.qpos_status = GradientStatus::not_unique;
     });
     all_finite = all_finite && std::isfinite(value);
   });

@@ -159,13 +159,7 @@ TEST_P(VelocityGradient, gives_zeros_where_nothing_is_solved_or_a_loss_is_not_fi
 }
 
 INSTANTIATE_TEST_SUITE_P(shapes, VelocityGradient,
-                         testing::Values(Setup{"no_rows", 4, {}, {}, 1},
-                                         Setup{"one_contact", 6, {0, 0, 0, 1}, {3}, 0.1},
-                                         Setup{"ant", 14, {0, 9, 0, 0}, {}, 0.1},
-                                         Setup{"hand", 16, {0, 5, 16, 4}, {3, 4, 6, 3}, 0.05},
-                                         Setup{"humanoid", 35, {0, 4, 29, 4}, {3, 3, 3, 6}, 0.01},
-                                         Setup{"equalities", 20, {6, 3, 2, 2}, {6, 4}, 0.01},
-                                         Setup{"hard", 12, {0, 2, 2, 6}, {3, 3, 3, 3, 3, 3}, 1e-3}),
+                         testing::ValuesIn(support::velocity_setups(1e-3)),
                          [](const auto& info) { return info.param.name; });
 
 TEST(SolveConvexVjp, leaves_rows_without_compliance_to_others_and_refuses_other_laws) {

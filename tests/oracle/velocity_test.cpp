@@ -118,14 +118,7 @@ TEST_P(Velocity, gives_the_same_bits_on_every_instruction_set_and_group) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(shapes, Velocity,
-                         testing::Values(Setup{"no_rows", 4, {}, {}, 1},
-                                         Setup{"one_contact", 6, {0, 0, 0, 1}, {3}, 0.1},
-                                         Setup{"ant", 14, {0, 9, 0, 0}, {}, 0.1},
-                                         Setup{"hand", 16, {0, 5, 16, 4}, {3, 4, 6, 3}, 0.05},
-                                         Setup{"humanoid", 35, {0, 4, 29, 4}, {3, 3, 3, 6}, 0.01},
-                                         Setup{"equalities", 20, {6, 3, 2, 2}, {6, 4}, 0.01},
-                                         Setup{"hard", 12, {0, 2, 2, 6}, {3, 3, 3, 3, 3, 3}, 1e-4}),
+INSTANTIATE_TEST_SUITE_P(shapes, Velocity, testing::ValuesIn(support::velocity_setups(1e-4)),
                          [](const auto& info) { return info.param.name; });
 
 // An engine's arrays are converted, sorted and factorised in the scratch of an environment.

@@ -16,6 +16,17 @@ struct VelocitySetup {
   double compliance;  ///< R of a row over its W_ii
 };
 
+/// Robots and other trees of every kind of row; `least`: the compliance of the hardest one.
+inline std::vector<VelocitySetup> velocity_setups(double least) {
+  return {{"no_rows", 4, {}, {}, 1},
+          {"one_contact", 6, {0, 0, 0, 1}, {3}, 0.1},
+          {"ant", 14, {0, 9, 0, 0}, {}, 0.1},
+          {"hand", 16, {0, 5, 16, 4}, {3, 4, 6, 3}, 0.05},
+          {"humanoid", 35, {0, 4, 29, 4}, {3, 3, 3, 6}, 0.01},
+          {"equalities", 20, {6, 3, 2, 2}, {6, 4}, 0.01},
+          {"hard", 12, {0, 2, 2, 6}, {3, 3, 3, 3, 3, 3}, least}};
+}
+
 inline int rows_of(const VelocitySetup& setup) {
   int rows = setup.shape.n_free + setup.shape.n_nonneg + setup.shape.n_box;
   for (const int dim : setup.dims) rows += dim;
