@@ -36,14 +36,10 @@ SS_HD bool vjp_convex(const G& g, const ProblemBatch<double>& batch,
     its = mechanism;
     return true;
   };
-  const auto clear_b = [&] {
-    double* b = slot(out.b, 0);
-    g.for_each(batch.max_rows, [&](int i) { b[i] = 0.0; });
-  };
   if (solution.status[0] != EnvStatus::solved ||
       open_without_W(g, batch, 0, given, c, m, p, rows) != EnvStatus::solved ||
       g.any(p.n, [&](int i) { return !is_finite(r[i]); })) {
-    clear_b();
+    clear_b(g, out, 0, batch.max_rows);
     refuse_gradient(g, batch, 0, {out, {}, {}, {}, {}}, 0, c.view);
     return true;
   }
@@ -51,7 +47,7 @@ SS_HD bool vjp_convex(const G& g, const ProblemBatch<double>& batch,
   const Scaled<double>& s = c.scaled;
   scale_vectors(g, p, o.law, c.scaled);
   if (!prepare_penalty(g, s, c.newton.penalty)) return false;
-  clear_b();
+  clear_b(g, out, 0, batch.max_rows);
   scale_impulse(g, s, r, w.rows.z);
   const SparseVelocity velocity{p, m, c.change, c.left, c.partial, c.reach};
   velocity(g, r, w.rows.u);

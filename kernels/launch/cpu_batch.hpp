@@ -20,17 +20,16 @@ SS_PART void vjp_in_scratch(const ProblemBatch<double>& batch, const ResultBatch
   const StepLoss<double> loss{{}, call.loss};
   StepGradient<double> out;
   out.contacts = call.gradient;
-  double *b = slot(call.gradient.b, env), *r = slot(result.impulse, env);
-  g.for_each(batch.max_rows, [&](int i) { b[i] = 0.0; });
+  const double* r = slot(result.impulse, env);
+  clear_b(g, call.gradient, env, batch.max_rows);
   if (result.status[env] == EnvStatus::solved) {
     const EnvProblem<double>& p = *scratch.problem;
     if (scratch.scaled.n != p.n) scale_problem(g, p, o.law, scratch.scaled);
     Arena arena = scratch.stage;
     const GradientScratch work(arena, batch.max_rows);
     const StepScratch<double> no_step(Arena(nullptr), 0, 0);
-    differentiate_solved(g, p, scratch.scaled, static_cast<const double*>(r),
-                         MechanismStep<double>{}, loss, out, o, env, batch.max_rows, work, false,
-                         no_step);
+    differentiate_solved(g, p, scratch.scaled, r, MechanismStep<double>{}, loss, out, o, env,
+                         batch.max_rows, work, false, no_step);
   } else {
     refuse_gradient(g, batch, 0, out, env, scratch.view);
   }

@@ -111,7 +111,14 @@ SS_HD void report_gradient(const G& g, const GradientReport& out, std::int64_t e
   });
 }
 
-/// Zeros in every array of an environment without derivatives.
+/// Zeros in the derivatives by b: those of rows that the environment does not have remain.
+template <class G, class In>
+SS_HD void clear_b(const G& g, const GradientBatch<In>& out, std::int64_t env, int max_rows) {
+  In* b = slot(out.b, env);
+  g.for_each(max_rows, [&](int i) { b[i] = In(0); });
+}
+
+/// Zeros in every other array of an environment without derivatives.
 template <class G, class In>
 SS_HD void clear_gradient(const G& g, const EnvProblem<In>& p, int nv, int max_rows,
                           const StepGradient<In>& out, std::int64_t env) {
@@ -120,7 +127,6 @@ SS_HD void clear_gradient(const G& g, const EnvProblem<In>& p, int nv, int max_r
     if (values != nullptr) g.for_each(count, [&](int i) { values[i] = In(0); });
   };
   const GradientBatch<In>& to = out.contacts;
-  clear(to.b, p.n);
   clear(to.R, p.n);
   clear(to.mu, p.n - p.first_contact_row() - p.n_contacts);
   clear(to.lo, p.n_box);
@@ -183,8 +189,7 @@ SS_HD void vjp_env(const G& g, const ProblemBatch<In>& batch, const MechanismSte
                    const SolutionBatch<In>& solution, const StepLoss<In>& loss,
                    const StepGradient<In>& out, const SolveOptions& o, std::int64_t env,
                    GradientEnv<In>& e) {
-  In* b = slot(out.contacts.b, env);
-  g.for_each(batch.max_rows, [&](int i) { b[i] = In(0); });
+  clear_b(g, out.contacts, env, batch.max_rows);
   if (open_solution(g, batch, step, solution, o, env, e)) {
     differentiate_solved(g, *e.problem, e.scaled, slot(solution.impulse, env), step, loss, out, o,
                          env, batch.max_rows, e.work, e.W != nullptr, e.step);
