@@ -2,7 +2,9 @@
 //
 // A regular system is solved by LU. If a pivot vanishes: with H_e = H + e (|H_ii| + 1e-3), e =
 // 1e-8, from 0 and twice, x += H_e^-1 H H_e^-1 (f - H x). On what is consistent this is the
-// pseudo-inverse, on the rest it is 0 (docs/gradients.md).
+// pseudo-inverse, on the rest it is 0 (docs/gradients.md). Without compliance, more rows than a
+// body has freedoms are mostly singular: then H_e comes first, and its pivots tell whether they
+// are.
 #pragma once
 #include "kernels/gradient/solution_rows.hpp"
 #include "kernels/linalg/list_rows.hpp"
@@ -12,6 +14,8 @@ namespace stickslip::kernels::inline SS_ISA {
 
 inline constexpr double kShift = 1e-8;        ///< e
 inline constexpr double kLeastPivot = 1e-8;   ///< of a regular system, relative to its row
+inline constexpr double kMostShifted = 1e-6;  ///< pivot of H_e, if H is singular
+inline constexpr int kBodyFreedoms = 6;
 inline constexpr double kRegularLost = 1e-8;  ///< most that LU leaves of f in a regular system
 
 /// How far a system determines its solution.
@@ -35,45 +39,59 @@ struct FilteredSolve {
   }
 };
 
-/// W_hat_ij, read along a column if the matrix is symmetric.
-SS_HD double row_entry(const Scaled<double>& s, int i, int j) {
-  return s.symmetric ? s.at(j, i) : s.at(i, j);
+/// m.a = W_hat of the active rows, or its transpose.
+template <bool kTransposed, class G>
+SS_HD void gather_matrix(const G& g, const Scaled<double>& s, const SolutionRows& rows, int count,
+                         const LinearSystem<double>& m) {
+  if (count == s.n && s.symmetric) {
+    g.for_each_2d(count, padded(count), [&](int r, int c) {
+      m.a[std::int64_t(r) * m.ld + c] = s.W[std::int64_t(r) * s.ld + c];
+    });
+    return;
+  }
+  const bool by_column = kTransposed || s.symmetric;
+  g.for_each_2d(count, padded(count), [&](int r, int c) {
+    double entry = 0.0;
+    if (c < count) {
+      const int i = rows.active[by_column ? c : r], j = rows.active[by_column ? r : c];
+      entry = s.at(i, j);
+    }
+    m.a[std::int64_t(r) * m.ld + c] = entry;
+  });
 }
 
-/// Entry (i, j) of H, row i of the sliding contact k.
-SS_HD double system_entry(const Scaled<double>& s, const SolutionRows& rows, int k, int i, int j) {
-  const int a = s.block[k], dim = s.dim(k), at = a * SolutionRows::kStride + (i - a) * dim;
-  double sum = j >= a && j < a + dim ? rows.A[at + j - a] : 0.0;
-  for (int l = 0; l < dim; ++l) sum = fma(rows.B[at + l], row_entry(s, a + l, j), sum);
-  return sum;
+/// Puts H or its transpose where contacts slide, column by column of H: A + B W_hat.
+template <bool kTransposed, class G>
+SS_HD void put_sliding(const G& g, const Scaled<double>& s, const SolutionRows& rows, int count,
+                       const LinearSystem<double>& m) {
+  for (int k = 0; k < s.n_contacts; ++k) {
+    if (!slides(s, rows, k)) continue;
+    const int a = s.block[k], first = a * SolutionRows::kStride;
+    with_dim(s.dim(k), [&](auto size) {
+      constexpr int dim = size();
+      g.for_each(count, [&](int other) {
+        const int j = rows.active[other];
+        const double* column = s.W + std::int64_t(j) * s.ld + a;
+        for (int i = 0; i < dim; ++i) {
+          if (rows.state[a + i] == kFixed) continue;
+          const int at = first + i * dim, place = rows.place[a + i];
+          double entry = j >= a && j < a + dim ? rows.A[at + j - a] : 0.0;
+          for (int l = 0; l < dim; ++l) entry = fma(rows.B[at + l], column[l], entry);
+          const int r = kTransposed ? other : place, c = kTransposed ? place : other;
+          m.a[std::int64_t(r) * m.ld + c] = entry;
+        }
+      });
+    });
+  }
 }
 
 /// Factors H + shift (|H_ii| + 1e-3), or its transpose, of the active rows, with the right side f.
 /// False if it is singular.
 template <bool kTransposed, class G>
-SS_HD bool factor_system(const G& g, const Scaled<double>& s, const SolutionRows& rows, int count,
-                         double shift, const double* f, const LinearSystem<double>& m) {
-  const bool all = count == s.n && s.symmetric;
-  g.for_each_2d(count, padded(count), [&](int r, int c) {
-    double entry = 0.0;
-    if (all) {
-      entry = s.W[std::int64_t(r) * s.ld + c];
-    } else if (c < count) {
-      entry = kTransposed ? s.at(rows.active[c], rows.active[r])
-                          : row_entry(s, rows.active[r], rows.active[c]);
-    }
-    m.a[std::int64_t(r) * m.ld + c] = entry;
-  });
-  for (int k = 0; k < s.n_contacts; ++k) {
-    if (!slides(s, rows, k)) continue;
-    const int a = s.block[k], dim = s.dim(k);
-    g.for_each_2d(dim, count, [&](int l, int other) {
-      const int i = a + l;
-      if (rows.state[i] == kFixed) return;
-      const int r = kTransposed ? other : rows.place[i], c = kTransposed ? rows.place[i] : other;
-      m.a[std::int64_t(r) * m.ld + c] = system_entry(s, rows, k, i, rows.active[other]);
-    });
-  }
+SS_PART bool factor_system(const G& g, const Scaled<double>& s, const SolutionRows& rows, int count,
+                           double shift, const double* f, const LinearSystem<double>& m) {
+  gather_matrix<kTransposed>(g, s, rows, count, m);
+  put_sliding<kTransposed>(g, s, rows, count, m);
   g.for_each(count, [&](int r) {
     double& diagonal = m.place_row(r)[r];
     diagonal = fma(shift, abs(diagonal) + 1e-3, diagonal);
@@ -98,63 +116,101 @@ SS_HD void multiply_system(const G& g, const Scaled<double>& s, const SolutionRo
   g.for_each(s.n, [&](int i) { y[i] = rows.state[i] == kFixed ? 0.0 : y[i] + product[i]; });
 }
 
-/// x by LU alone: [padded(n)], 0 at entry and on fixed rows. Returns the least pivot, 0 if one
-/// vanishes.
+/// What the ways to solve a system share.
 template <bool kTransposed, class G>
-SS_HD double solve_regular(const G& g, const Scaled<double>& s, const SolutionRows& rows,
-                           const FilteredSolve& w, int count, const double* f, double* x) {
-  LinearSystem<double> system = w.system;
+struct FilteredEquations {
+  const G& g;
+  const Scaled<double>& s;
+  const SolutionRows& rows;
+  const FilteredSolve& w;
+  const double* f;
+  double* x;
+  int count;    ///< active rows
+  double size;  ///< max|f|
+
+  SS_HD void begin() const {
+    g.for_each(s.ld, [&](int i) {
+      x[i] = w.image[i] = 0.0;
+      w.left[i] = f[i];
+    });
+  }
+  /// left = f - H x; returns max|left| / max|f|.
+  SS_HD double leave() const {
+    if (!(size > 0.0)) return 0.0;
+    multiply_system<kTransposed>(g, s, rows, w.product, x, w.left);
+    return g.max(s.n, [&](int i) { return abs(w.left[i] = f[i] - w.left[i]); }) / size;
+  }
+  /// values := H_e^-1 values
+  SS_PART bool solve(double* values) const {
+    g.for_each(count, [&](int r) { w.part[r] = values[rows.active[r]]; });
+    if (!solve_again(g, w.system, count, w.part, w.part)) return false;
+    g.for_each(count, [&](int r) { values[rows.active[r]] = w.part[r]; });
+    return true;
+  }
+};
+
+/// Solves by LU alone. Pivot 0: one vanishes, and x is not a solution.
+template <bool kTransposed, class G>
+SS_HD Solvability solve_regular(const FilteredEquations<kTransposed, G>& e) {
+  LinearSystem<double> system = e.w.system;
   system.lower = nullptr;  // the factors are needed only once
   system.least_pivot = kLeastPivot;
-  if (!factor_system<kTransposed>(g, s, rows, count, 0.0, f, system)) return 0.0;
-  if (!substitute_back(g, system, count, w.part)) return 0.0;
-  g.for_each(count, [&](int r) { x[rows.active[r]] = w.part[r]; });
-  return least_pivot(g, system, count);
+  e.begin();
+  if (!factor_system<kTransposed>(e.g, e.s, e.rows, e.count, 0.0, e.f, system)) return {};
+  if (!substitute_back(e.g, system, e.count, e.w.part)) return {};
+  e.g.for_each(e.count, [&](int r) { e.x[e.rows.active[r]] = e.w.part[r]; });
+  return {e.leave(), least_pivot(e.g, system, e.count)};
+}
+
+/// Solves with H_e. `if_singular`: only if H is singular, which pivot 0 says.
+template <bool kTransposed, class G>
+SS_HD Solvability solve_singular(const FilteredEquations<kTransposed, G>& e, bool if_singular) {
+  const G& g = e.g;
+  const FilteredSolve& w = e.w;
+  e.begin();
+  if (!factor_system<kTransposed>(g, e.s, e.rows, e.count, kShift, e.f, w.system)) return {};
+  if (if_singular) {
+    const double pivot = least_pivot(g, w.system, e.count);
+    if (pivot > kMostShifted) return {1.0, pivot};
+  }
+  double lost = 0.0;
+  for (int pass = 0; pass < 2; ++pass) {
+    if (!e.solve(w.left)) return {};
+    multiply_system<kTransposed>(g, e.s, e.rows, w.product, w.left, w.image);
+    if (!e.solve(w.image)) return {};
+    g.for_each(e.s.n, [&](int i) { e.x[i] += w.image[i]; });
+    lost = e.leave();
+  }
+  return {lost, 0.0};
 }
 
 /// The filtered solution x of H x = f, or of H^T x = f: both [padded(n)], 0 on fixed rows.
 template <bool kTransposed, class G>
 SS_HD Solvability solve_filtered(const G& g, const Scaled<double>& s, const SolutionRows& rows,
                                  const FilteredSolve& w, const double* f, double* x) {
-  const auto begin = [&] {
-    g.for_each(s.ld, [&](int i) {
-      x[i] = w.image[i] = 0.0;
-      w.left[i] = f[i];
-    });
-  };
-  // left = f - H x; returns max|left| / max|f|.
-  const double size = g.max(s.n, [&](int i) { return abs(f[i]); });
-  const auto leave = [&] {
-    multiply_system<kTransposed>(g, s, rows, w.product, x, w.left);
-    return g.max(s.n, [&](int i) { return abs(w.left[i] = f[i] - w.left[i]); }) / size;
-  };
-  begin();
   const auto wanted = [&](int i) { return rows.state[i] != kFixed; };
   const int count = list_rows(g, s.n, wanted, rows.active, rows.place);
-  if (count == 0) return {0.0, 1.0};
-  const double pivot = solve_regular<kTransposed>(g, s, rows, w, count, f, x);
-  if (pivot > 0.0) {
-    const double lost = size > 0.0 ? leave() : 0.0;
-    if (lost < kRegularLost) return {lost, pivot};
+  const double size = g.max(s.n, [&](int i) { return abs(f[i]); });
+  const FilteredEquations<kTransposed, G> e{g, s, rows, w, f, x, count, size};
+  if (count == 0) {
+    e.begin();
+    return {0.0, 1.0};
   }
-  begin();
-  if (!(size > 0.0)) return {0.0, pivot};
-  if (!factor_system<kTransposed>(g, s, rows, count, kShift, f, w.system)) return {};
-  const auto solve = [&](double* values) {  // values := H_e^-1 values
-    g.for_each(count, [&](int r) { w.part[r] = values[rows.active[r]]; });
-    if (!solve_again(g, w.system, count, w.part, w.part)) return false;
-    g.for_each(count, [&](int r) { values[rows.active[r]] = w.part[r]; });
-    return true;
-  };
-  double lost = 1.0;
-  for (int pass = 0; pass < 2; ++pass) {
-    if (!solve(w.left)) return {};
-    multiply_system<kTransposed>(g, s, rows, w.product, w.left, w.image);
-    if (!solve(w.image)) return {};
-    g.for_each(s.n, [&](int i) { x[i] += w.image[i]; });
-    lost = leave();
+  const bool mostly_singular =
+      count > kBodyFreedoms && !g.any(count, [&](int r) { return s.R[rows.active[r]] > 0.0; });
+  // One place for each way, so that a GPU's program contains it once.
+  Solvability regular;
+  SS_ROLLED
+  for (int attempt = mostly_singular ? 0 : 1; attempt < 3; ++attempt) {
+    if (attempt == 1) {
+      regular = solve_regular(e);
+      if (regular.pivot > 0.0 && regular.lost < kRegularLost) break;
+    } else {
+      const Solvability found = solve_singular(e, attempt == 0);
+      if (attempt == 2 || !(found.pivot > 0.0)) return {found.lost, regular.pivot};
+    }
   }
-  return {lost, pivot};
+  return regular;
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA
