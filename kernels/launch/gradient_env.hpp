@@ -198,6 +198,18 @@ SS_HD void vjp_env(const G& g, const ProblemBatch<In>& batch, const MechanismSte
   }
 }
 
+/// Whether the numbers of a change that not every solution uses are finite.
+template <class G, class In>
+SS_HD bool change_is_finite(const G& g, const EnvProblem<In>& p, const ChangeBatch<In>& change,
+                            std::int64_t env) {
+  const auto finite = [&](const EnvArray<const In>& array, int count) {
+    const In* given = slot(array, env);
+    return given == nullptr || !g.any(count, [&](int i) { return !is_finite(given[i]); });
+  };
+  return finite(change.mu, p.n - p.first_contact_row() - p.n_contacts) &&
+         finite(change.lo, p.n_box) && finite(change.hi, p.n_box);
+}
+
 /// solve_jvp of environment `env`.
 template <IsGroup G, class In>
 SS_HD void jvp_env(const G& g, const ProblemBatch<In>& batch, const SolutionBatch<In>& solution,
@@ -215,7 +227,7 @@ SS_HD void jvp_env(const G& g, const ProblemBatch<In>& batch, const SolutionBatc
     margin = differentiate_rows(g, p, e.scaled, near, w.rows);
     gather_change(g, p, e.scaled, r, change, env, batch.max_rows, w);
     move_rows(g, p, e.scaled, slot(change.mu, env), w);
-    usable = !g.any(p.n, [&](int i) {
+    usable = change_is_finite(g, p, change, env) && !g.any(p.n, [&](int i) {
       return !(is_finite(w.g_r[i]) && is_finite(w.g_u[i]) && is_finite(w.Ax[i]) &&
                is_finite(w.Bx[i]));
     });

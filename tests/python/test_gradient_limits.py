@@ -265,6 +265,20 @@ def test_nothing_is_nan_or_infinite_in_float32():
         assert np.isfinite(array).all()
 
 
+def test_a_change_that_is_not_finite_is_told_also_where_it_has_no_effect():
+    """Friction of a contact that sticks, and the upper bound of a row within its bounds."""
+    args = {"W": np.eye(4), "b": np.array([0.5, -1.0, 0.2, 0.0]), "mu": 0.5}
+    args |= {"lo": [-1.0], "hi": [1.0]}
+    solution = stickslip.solve(**args)
+    first, others = (args["W"], args["b"], args["mu"]), {"lo": [-1.0], "hi": [1.0]}
+    assert stickslip.jvp(*first, solution, dmu=1.0, dhi=[1.0], **others).ok
+    for change in ({"dmu": np.nan}, {"dmu": np.inf}, {"dhi": [np.nan]}, {"dlo": [-np.inf]}):
+        found = stickslip.jvp(*first, solution, **change, **others)
+        assert found.status == GradientStatus.unsolved
+        assert not found.impulse.any()
+        assert not found.velocity.any()
+
+
 def test_unknown_keywords_are_named():
     args = (np.eye(3), np.array([-1.0, 2.0, 0.0]), 0.5)
     solution = stickslip.solve(*args)
