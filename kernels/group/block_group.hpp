@@ -80,8 +80,8 @@ struct BlockGroup {
     return publish(count);
   }
   template <class F>
-  __device__ __forceinline__ int argmax(int n, F&& f) const {
-    int best = 0;
+  __device__ __forceinline__ auto argmax(int n, F&& f) const {
+    Largest<decltype(f(0))> best{};
     sync();
     if (warp() == 0) best = Warp{}.argmax(n, f);
     return publish(best);

@@ -95,7 +95,8 @@ struct HostGroup {
     return count;
   }
   template <class F>
-  SS_HD int argmax(int n, F&& f) const {
+  SS_HD auto argmax(int n, F&& f) const {
+    using T = decltype(f(0));
     auto best = order_bits(f(0));
     if (n <= 12) {  // too short for vector registers
       int at = 0;
@@ -104,7 +105,7 @@ struct HostGroup {
         at = bits > best ? i : at;
         best = bits > best ? bits : best;
       }
-      return at;
+      return Largest<T>{at, number_of<T>(best)};
     }
     // Two passes: an integer maximum vectorises, then a search finds the lowest index with that
     // value.
@@ -117,7 +118,7 @@ struct HostGroup {
       const decltype(best) index = order_bits(f(i)) == best ? i : n;
       lowest = index < lowest ? index : lowest;
     }
-    return int(lowest);
+    return Largest<T>{int(lowest), number_of<T>(best)};
   }
 };
 

@@ -2,6 +2,8 @@
 #pragma once
 #include <concepts>
 
+#include "kernels/linalg/math.hpp"
+
 namespace stickslip::kernels {
 
 /// A function of an item, and of a row and a column.
@@ -29,7 +31,8 @@ struct RowFunction {
 ///   max(n, f)                  largest f(i), at least 0; NaN is not propagated: use `any` for it;
 ///                              calls f once for each i, so f may write what belongs to i
 ///   any(n, f)                  whether f(i) holds for some i
-///   argmax(n, f)               index of the largest f(i) >= 0, n > 0, ties to the lowest index
+///   argmax(n, f)               Largest{index, value} of the f(i) >= 0, n > 0, ties to the lowest
+///                              index
 ///   list(n, wanted, take)      take(i, place) for each i with wanted(i), place = how many of them
 ///                              are before i; returns how many there are
 ///   kChunk                     consecutive rows of one lane in a matrix-vector product
@@ -45,7 +48,7 @@ concept IsGroup = requires(const G& g, int n, ItemFunction f, RowFunction rows, 
   { g.sum(n, f) } -> std::same_as<double>;
   { g.max(n, f) } -> std::same_as<double>;
   { g.any(n, holds) } -> std::same_as<bool>;
-  { g.argmax(n, f) } -> std::same_as<int>;
+  { g.argmax(n, f) } -> std::same_as<Largest<double>>;
   { g.list(n, holds, f) } -> std::same_as<int>;
   { G::kChunk } -> std::convertible_to<int>;
 };

@@ -37,14 +37,14 @@ struct PermutedGroup : HostGroup {
     return HostGroup::any(n, [&](int k) { return f(at(k, n)); });
   }
   template <class F>
-  int argmax(int n, F&& f) const {
+  auto argmax(int n, F&& f) const {
     int best = at(0, n);
     for (int k = 1; k < n; ++k) {
       const int i = at(k, n);
       const auto value = order_bits(f(i)), most = order_bits(f(best));
       if (value > most || (value == most && i < best)) best = i;
     }
-    return best;
+    return Largest<decltype(f(0))>{best, f(best)};
   }
 
  private:

@@ -108,7 +108,7 @@ struct ThreadGroup {
     return count;
   }
   template <class F>
-  int argmax(int n, F&& f) const {
+  auto argmax(int n, F&& f) const {
     sync();
     int best = -1;
     const auto better = [&](int i, int j) {  // whether i precedes j
@@ -117,8 +117,9 @@ struct ThreadGroup {
       return a > b || (a == b && i < j);
     };
     for (int i = lane; i < n; i += team->lanes) best = better(i, best) ? i : best;
-    return int(fold_lanes(double(best),
+    best = int(fold_lanes(double(best),
                           [&](double a, double b) { return better(int(b), int(a)) ? b : a; }));
+    return Largest<decltype(f(0))>{best, f(best)};
   }
 
  private:

@@ -130,9 +130,10 @@ struct WarpGroup {
     return count;
   }
   template <class F>
-  __device__ __forceinline__ int argmax(int n, F&& f) const {
+  __device__ __forceinline__ auto argmax(int n, F&& f) const {
     sync();
-    using Bits = decltype(order_bits(f(0)));
+    using T = decltype(f(0));
+    using Bits = decltype(order_bits(T(0)));
     Bits most = 0;
     int best = -1;
 #pragma unroll 1
@@ -143,10 +144,11 @@ struct WarpGroup {
         best = i;
       }
     }
-    const unsigned index = most == largest(most) ? unsigned(best) : ~0U;  // none: ~0 too
+    const Bits top = largest(most);
+    const unsigned index = most == top ? unsigned(best) : ~0U;  // none: ~0 too
     best = int(__reduce_min_sync(mask(), index));
     sync();
-    return best;
+    return Largest<T>{best, number_of<T>(top)};
   }
   template <class F>
   __device__ __forceinline__ auto compute(F&& f) const {

@@ -78,8 +78,9 @@ SS_HD void exchange(T& a, T& b) {
 template <class Real, class G>
 SS_HD bool bring_pivot(const G& g, const LinearSystem<Real>& m, int n, int k, int q) {
   const Real* column = m.column(q);
-  const int pivot = k + g.argmax(n - k, [&](int i) { return abs(column[k + i]) * m.scale[k + i]; });
-  if (!(abs(column[pivot]) * m.scale[pivot] > m.least_pivot)) return false;
+  const auto best = g.argmax(n - k, [&](int i) { return abs(column[k + i]) * m.scale[k + i]; });
+  if (!(best.value > m.least_pivot)) return false;
+  const int pivot = k + best.index;
   if (pivot == k) return true;
   g.for_each(LinearSystem<Real>::kColumns + 1, [&](int p) {
     if (p < LinearSystem<Real>::kColumns) {

@@ -152,4 +152,11 @@ SS_HD T number_of(Bits bits) {
   return x;
 }
 
+/// The largest of some numbers.
+template <class T>
+struct Largest {
+  int index;
+  T value;
+};
+
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -168,8 +168,9 @@ SS_HD int pivot_blocks(const G& g, const EnvProblem<In>& p, double delta, int bu
     patience = violated < fewest ? kPatience : patience - 1;
     fewest = min(fewest, violated);
     // Exchanging one row at a time, the last violated one, ends for any such matrix (Murty 1974).
-    const int last = g.argmax(
-        f.m(), [&](int a) { return violation(p, f, y_max, a) > 0.0 ? double(a + 1) : 0.0; });
+    const int last = g.argmax(f.m(), [&](int a) {
+                        return violation(p, f, y_max, a) > 0.0 ? double(a + 1) : 0.0;
+                      }).index;
     g.for_each(f.m(), [&](int a) {
       const bool flips = violation(p, f, y_max, a) > 0.0 && (patience >= 0 || a == last);
       f.x[a] = flips ? 1.0 : 0.0;

@@ -44,9 +44,9 @@ SS_HD int eliminate_block(const G& g, const Dictionary<Real>& d, int count, Real
     return row_waits(d, i) && column_waits(d, j) ? abs(d.at(i, j)) : Real(0);
   };
   for (int pivots = 0;; ++pivots) {
-    const int pair = count > 0 ? g.argmax(count * count, size) : 0;
-    if (count == 0 || !(size(pair) > rank_tol) || stopped(g)) return pivots;
-    exchange(g, d, d.list[pair / count], d.list[pair % count]);
+    const Largest<Real> pair = count > 0 ? g.argmax(count * count, size) : Largest<Real>{};
+    if (!(pair.value > rank_tol) || stopped(g)) return pivots;
+    exchange(g, d, d.list[pair.index / count], d.list[pair.index % count]);
   }
 }
 
@@ -75,15 +75,16 @@ SS_HD int eliminate_through_pairs(const G& g, const Dictionary<Real>& d, int cou
       const Real across = down > rank_tol ? largest_waiting(d, count, k, true) : Real(0);
       d.reach[k] = across > rank_tol ? down * across : Real(0);
     });
-    const int k = g.argmax(d.m, [&](int i) { return d.reach[i]; });
-    if (!(d.reach[k] > Real(0)) || stopped(g)) return pivots;
-    const int a = g.argmax(
+    const Largest<Real> most = g.argmax(d.m, [&](int i) { return d.reach[i]; });
+    const int k = most.index;
+    if (!(most.value > Real(0)) || stopped(g)) return pivots;
+    const auto a = g.argmax(
         count, [&](int e) { return row_waits(d, d.list[e]) ? abs(d.at(d.list[e], k)) : Real(0); });
-    exchange(g, d, d.list[a], k);
-    const int b = g.argmax(count, [&](int e) {
+    exchange(g, d, d.list[a.index], k);
+    const auto b = g.argmax(count, [&](int e) {
       return column_waits(d, d.list[e]) ? abs(d.at(k, d.list[e])) : Real(0);
     });
-    exchange(g, d, k, d.list[b]);
+    exchange(g, d, k, d.list[b.index]);
   }
 }
 
@@ -104,9 +105,9 @@ SS_PART int eliminate_free_rows(const G& g, Dictionary<Real>& d, Real rank_tol) 
     }
     return true;
   };
-  const int e = g.argmax(count, [&](int k) { return broken(k) ? 1.0 : 0.0; });
-  if (!broken(e)) return pivots;
-  d.end = d.list[e];
+  const auto first = g.argmax(count, [&](int k) { return broken(k) ? 1.0 : 0.0; });
+  if (!(first.value > 0.0)) return pivots;
+  d.end = d.list[first.index];
   return -1;
 }
 

@@ -40,10 +40,10 @@ SS_HD int enter_artificial(const G& g, const Dictionary<Real>& d, const LemkeOpt
     return cover[i] > Real(0) && d.constant()[i] < -o.test.slack ? -d.constant()[i] / cover[i]
                                                                  : Real(0);
   };
-  const int r = g.argmax(d.m, need);
-  if (!(need(r) > Real(0))) return -1;
-  exchange(g, d, r, d.m);
-  return r;
+  const Largest<Real> most = g.argmax(d.m, need);
+  if (!(most.value > Real(0))) return -1;
+  exchange(g, d, most.index, d.m);
+  return most.index;
 }
 
 /// Row that blocks the entering column; -1: a ray.
@@ -58,9 +58,10 @@ SS_HD int blocking_row(const G& g, const Dictionary<Real>& d, int c, const Lemke
   if (!(inverse_step > Real(0))) return -1;
   const int r0 = d.place[d.artificial()];
   if (o.test.may_release_z0(-column[r0], room(r0), inverse_step)) return r0;
-  return g.argmax(d.m, [&](int i) {
+  const auto pivot = [&](int i) {
     return blocks(i) ? o.test.pivot(-column[i], room(i), inverse_step) : Real(0);
-  });
+  };
+  return g.argmax(d.m, pivot).index;
 }
 
 /// One attempt. `pivots` counts the pivots done.
