@@ -13,6 +13,13 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
+/// Every other number of an array.
+template <class Real>
+struct EveryOther {
+  Real* first;
+  SS_HD Real& operator[](int j) const { return first[2 * j]; }
+};
+
 template <class Real>
 struct PyramidTableau {
   static constexpr int kPending = 4;
@@ -21,7 +28,8 @@ struct PyramidTableau {
   int pending = 0;          ///< deferred pivots: the tableau is T + sum_q column_q factor_q^T
   double q = 1.0;           ///< scale of the velocities
   Real* T;                  ///< [m + 2][ld] column-major: m z's, z0, right-hand side
-  Real *columns, *factors;  ///< [kPending][ld], [kPending][ld + 2] of the deferred pivots
+  Real *columns, *factors;  ///< [kPending][ld], [kPending][padded(m + 2)] of the deferred pivots;
+                            ///< on a GPU the factors are [kPending / 2][padded(m + 2)][2]
   Real *room, *slope;       ///< [items] of the ratio test: distance of each variable from 0, rate
   Real* key;      ///< [items] slope / (room + slack); from `twins` on those of the implicit twins
   Real* cover;    ///< [ld] covering vector d
@@ -56,11 +64,32 @@ struct PyramidTableau {
     return padded(4 * contacts) + (contacts > 8 ? int(64 / sizeof(Real)) : 0);
   }
   SS_HD Real* waiting(int which) const { return columns + std::int64_t(which) * ld; }
-  SS_HD Real* factor(int which) const { return factors + std::int64_t(which) * padded(m + 2); }
+  SS_HD auto factor(int which) const {
+    if constexpr (kOnGpu) {
+      return EveryOther<Real>{factors + which / 2 * (2 * padded(m + 2)) + which % 2};
+    } else {
+      return factors + std::int64_t(which) * padded(m + 2);
+    }
+  }
+  /// f_q <- factor(q)[j] for all q; on a GPU in two loads.
+  SS_HD void read_factors(int j, Real* f) const {
+    if constexpr (kOnGpu) {
+      for (int q = 0; q < kPending; q += 2) {
+        const auto pair = pair_at(factors + q * padded(m + 2) + 2 * j);
+        f[q] = pair.first;
+        f[q + 1] = pair.second;
+      }
+    } else {
+#pragma GCC unroll 8
+      for (int q = 0; q < kPending; ++q) f[q] = factor(q)[j];
+    }
+  }
   /// The entering column: the next one to be deferred.
   SS_HD Real* entering() const { return waiting(pending); }
-  SS_HD int twins() const { return padded(m); }
-  SS_HD static int items(int contacts) { return padded(4 * contacts) + padded(2 * contacts); }
+  SS_HD int twins() const { return kOnGpu ? m : padded(m); }
+  SS_HD static int items(int contacts) {
+    return kOnGpu ? 6 * contacts : padded(4 * contacts) + padded(2 * contacts);
+  }
   SS_HD Real* column(int j) const { return T + std::int64_t(j) * ld; }
   SS_HD Real* right() const { return column(m + 1); }
   SS_HD int z0() const { return 2 * m; }
