@@ -14,12 +14,13 @@ template <class Real>
 struct Shares {
   static constexpr int kCount = PyramidTableau<Real>::kPending;
   const Real* waiting;  // copies: stores of whole vectors may alias the tableau's own members
-  std::int64_t ld;
+  typename PyramidTableau<Real>::Offset ld;
   Real f[kCount];
-  SS_HD Shares(const PyramidTableau<Real>& t, int j) : waiting(t.columns), ld(t.ld) {
+  SS_HD Shares(const PyramidTableau<Real>& t, int j) : Shares(t, j, t.pending) {}
+  SS_HD Shares(const PyramidTableau<Real>& t, int j, int pending) : waiting(t.columns), ld(t.ld) {
     t.read_factors(j, f);
 #pragma GCC unroll 8
-    for (int q = 0; q < kCount; ++q) f[q] = q < t.pending ? f[q] : Real(0);
+    for (int q = 0; q < kCount; ++q) f[q] = q < pending ? f[q] : Real(0);
   }
   SS_HD bool nothing() const {
     bool all_zero = true;
@@ -59,11 +60,17 @@ struct RowShares {
 /// No deferred pivot concerns column j, or row r, any more.
 template <class Real>
 SS_HD void release_column(const PyramidTableau<Real>& t, int j) {
-  for (int q = 0; q < t.pending; ++q) t.factor(q)[j] = Real(0);
+#pragma GCC unroll 8
+  for (int q = 0; q < t.kPending; ++q) {
+    if (q < t.pending) t.factor(q)[j] = Real(0);
+  }
 }
 template <class Real>
 SS_HD void release_row(const PyramidTableau<Real>& t, int r) {
-  for (int q = 0; q < t.pending; ++q) t.waiting(q)[r] = Real(0);
+#pragma GCC unroll 8
+  for (int q = 0; q < t.kPending; ++q) {
+    if (q < t.pending) t.waiting(q)[r] = Real(0);
+  }
 }
 
 /// to <- column j with all updates.
@@ -116,14 +123,14 @@ SS_HD void settle_row(const G& g, const PyramidTableau<Real>& t, int r) {
   }
 }
 
-/// Applies all deferred updates. A lane that has single rows keeps what two of them have of the
-/// deferred columns, and processes its team's columns; other lanes process whole columns.
+/// Applies all `pending` deferred updates. A lane that has single rows keeps what two of them have
+/// of the deferred columns, and processes its team's columns; other lanes process whole columns.
 template <class Real, class G>
-SS_PART void settle_all(const G& g, PyramidTableau<Real>& t) {
+SS_PART void settle_all(const G& g, PyramidTableau<Real>& t, int pending) {
   constexpr int C = G::kChunk, kPending = PyramidTableau<Real>::kPending;
   if constexpr (C > 1) {
     g.for_each(t.m + 2, [&](int j) {
-      const Shares<Real> shares(t, j);
+      const Shares<Real> shares(t, j, pending);
       if (shares.nothing()) return;
       Real* const column = t.column(j);
       const int rows = t.m;
@@ -138,19 +145,19 @@ SS_PART void settle_all(const G& g, PyramidTableau<Real>& t) {
         upper[q] = t.waiting(q)[i];
         lower[q] = t.waiting(q)[half + i];
       }
+      auto at = typename PyramidTableau<Real>::Offset(team) * t.ld + i;
       SS_ROLLED
-      for (int j = team; j < columns; j += teams) {
-        const Shares<Real> shares(t, j);
+      for (int j = team; j < columns; j += teams, at += teams * t.ld) {
+        const Shares<Real> shares(t, j, pending);
         if (shares.nothing()) continue;
-        Real* const column = t.column(j) + i;
-        Real above = column[0], below = column[half];
+        Real above = t.T[at], below = t.T[at + half];
 #pragma GCC unroll 8
         for (int q = 0; q < kPending; ++q) {
           above = fma(upper[q], shares.f[q], above);
           below = fma(lower[q], shares.f[q], below);
         }
-        column[0] = above;
-        column[half] = below;
+        t.T[at] = above;
+        t.T[at + half] = below;
       }
     });
   }
@@ -186,7 +193,7 @@ SS_PART void let_wait(const G& g, PyramidTableau<Real>& t, int c, int r, Real in
     right[r] = f;
     entering[r] = Real(0);
   });
-  if (++t.pending == t.kPending) settle_all(g, t);
+  if (++t.pending == t.kPending) settle_all(g, t, t.kPending);
 }
 
 /// The same after a row's own update, where lanes have single rows: row r becomes the factors in
@@ -217,7 +224,7 @@ SS_PART void pivot_by_lanes(const G& g, PyramidTableau<Real>& t, int r, int c, R
     release_row(t, r);
     exchange_variables(t, r, c);
   });
-  if (++t.pending == t.kPending) settle_all(g, t);
+  if (++t.pending == t.kPending) settle_all(g, t, t.kPending);
 }
 
 /// The variable of column c, which is up to date in `entering`, enters the basis; the variable of
