@@ -98,8 +98,8 @@ SS_HD Real measure_column(const G& g, const PyramidTableau<Real>& t, const Ratio
     const int enters = t.col_var[c], z0_row = t.place[t.z0()];
     const Sliding<Real> z0{entering[z0_row], right[z0_row]};
     return g.max(2 * t.p, [&](int i) {
-      const int k = i / 2;
-      const Twin<Real> twin(t, 3 * k + 1 + i % 2, enters, z0, sliding_of(t, k, c));
+      const int k = i >> 1;
+      const Twin<Real> twin(t, 3 * k + 1 + (i & 1), enters, z0, sliding_of(t, k, c));
       const Real key = measure_item(t, test, t.twins() + i, twin.slope, twin.value);
       return max(key, max(t.key[i], t.key[2 * t.p + i]));
     });

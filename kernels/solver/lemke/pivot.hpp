@@ -45,12 +45,25 @@ struct RowShares {
   Real e[kCount];
   SS_HD RowShares(const PyramidTableau<Real>& t, int r) {
 #pragma GCC unroll 8
-    for (int q = 0; q < kCount; ++q) e[q] = q < t.pending ? t.waiting(q)[r] : Real(0);
+    for (int q = 0; q < kCount; ++q) {
+      const Real own = t.waiting(q)[r];  // read in any case: no branch
+      e[q] = q < t.pending ? own : Real(0);
+    }
   }
   /// value + the deferred updates of the row, column j.
   SS_HD Real sum(const PyramidTableau<Real>& t, int j, Real value) const {
     Real f[kCount];
     t.read_factors(j, f);
+    return sum_with(f, value);
+  }
+  /// The same for the right-hand side, whose factors are 0 except during its own pivot.
+  SS_HD Real sum_right(Real value) const {
+    const Real none[kCount] = {};
+    return sum_with(none, value);
+  }
+
+ private:
+  SS_HD Real sum_with(const Real* f, Real value) const {
 #pragma GCC unroll 8
     for (int q = 0; q < kCount; ++q) value = fma(e[q], f[q], value);
     return value;
@@ -204,9 +217,9 @@ SS_PART void pivot_by_lanes(const G& g, PyramidTableau<Real>& t, int r, int c, R
   const auto factor = t.factor(t.pending);
   const RowShares<Real> shares(t, r);
   const auto finish = [=](Real value) { return -value * inverse; };
-  const Real f = finish(shares.sum(t, t.m + 1, right[r]));
+  const Real f = finish(shares.sum_right(right[r]));
   g.for_each(t.m, [&](int k) {  // all but column c and the right-hand side
-    const int j = k < c ? k : k + 1;
+    const int j = k + (k < c ? 0 : 1);
     Real& entry = t.column(j)[r];
     entry = factor[j] = finish(shares.sum(t, j, entry));
   });
