@@ -61,13 +61,9 @@ struct Dim {
 /// Calls f(Dim<dim>) for the dimension of a block.
 template <class F>
 SS_HD void with_dim(int dim, F&& f) {
-  if (dim == 3) {
-    f(Dim<3>{});
-  } else if (dim == 4) {
-    f(Dim<4>{});
-  } else if (dim == 6) {
-    f(Dim<6>{});
-  }
+  if (dim == 3) f(Dim<3>{});
+  if (dim == 4) f(Dim<4>{});
+  if (dim == 6) f(Dim<6>{});
 }
 
 template <class T>

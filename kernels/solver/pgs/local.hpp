@@ -34,7 +34,7 @@ SS_HD void invert_block(const Scaled<Real>& s, int k, Real* v) {
 /// Whether a block's part of W_hat and its negated inverse lie side by side, so that each lane of a
 /// GPU's group reads all of them in few loads. The memory of an inverse holds both for D = 3 only.
 template <int D>
-inline constexpr bool kSideBySide = kOnGpu && D == 3;
+inline constexpr bool kSideBySide = D == 3 && kOnGpu;
 
 /// The inverse of block k for `LocalBlock`, in 6 D numbers.
 template <int D, class Real>
@@ -55,7 +55,7 @@ SS_HD void prepare_block(const Scaled<Real>& s, int k, Real* memory) {
 }
 
 /// What a visit reads of a block's matrices.
-template <class Real, int D>
+template <class Real, int D, bool kTogether = kSideBySide<D>>
 struct BlockMatrices {
   Real numbers[2 * D * D];
   SS_HD explicit BlockMatrices(const Real* memory) {
@@ -67,8 +67,7 @@ struct BlockMatrices {
   }
 };
 template <class Real, int D>
-  requires(!kSideBySide<D>)
-struct BlockMatrices<Real, D> {
+struct BlockMatrices<Real, D, false> {
   const Real* inverse;
 };
 
