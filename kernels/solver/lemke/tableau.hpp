@@ -11,7 +11,7 @@
 
 #include "kernels/linalg/attempt.hpp"
 #include "kernels/linalg/matvec.hpp"
-#include "kernels/problem/env_problem.hpp"
+#include "kernels/problem/copy_delassus.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
