@@ -11,6 +11,17 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
+/// Two consecutive numbers, which a GPU loads together.
+template <class Real>
+struct alignas(2 * sizeof(Real)) Couple {
+  Real first, second;
+};
+/// The two at p, an even number of entries from the begin of an array.
+template <class Real>
+SS_HD Couple<Real> pair_at(const Real* p) {
+  return *reinterpret_cast<const Couple<Real>*>(p);
+}
+
 #if defined(__AVX2__) && !defined(__CUDACC__)
 /// max(v, |a|), entry by entry, for any of the compiler's vector types.
 template <class Vector>

@@ -166,24 +166,6 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<Data>& batch, std::i
   return EnvStatus::solved;
 }
 
-/// The Delassus matrix in the form that a solver needs: M_ij = scale(i) W_ij scale(j), without the
-/// compliance, in the arithmetic of W; column j at M + j ld.
-template <class G, class In, class Real, class Scale>
-SS_HD void copy_scaled_delassus(const G& g, const EnvProblem<In>& p, Real* M, int ld,
-                                const Scale& scale) {
-  if (p.symmetric) {  // column j is row j: contiguous reads
-    g.for_each_2d(p.n, p.n, [&](int j, int i) {
-      M[std::int64_t(j) * ld + i] =
-          Real(p.W[std::int64_t(j) * p.ld_W + i] * (In(scale(i)) * In(scale(j))));
-    });
-  } else {
-    g.for_each_2d(p.n, p.n, [&](int j, int i) {
-      M[std::int64_t(j) * ld + i] =
-          Real(p.W[std::int64_t(i) * p.ld_W + j] * (In(scale(i)) * In(scale(j))));
-    });
-  }
-}
-
 /// Whether the vectors' entries of row i are valid.
 template <class In>
 SS_HD Mask<In> row_is_valid(const EnvProblem<In>& p, int i) {

@@ -11,6 +11,7 @@
 #pragma once
 #include "kernels/law/dispatch.hpp"
 #include "kernels/linalg/matvec.hpp"
+#include "kernels/problem/copy_delassus.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

@@ -86,7 +86,7 @@ template <class Real, class G, class In>
 SS_PART void refine(const G& g, const EnvProblem<In>& p, Lemke<Real>& s) {
   constexpr int C = G::kChunk;
   auto& t = s.tableau;
-  settle_all(g, t);
+  settle_all(g, t, t.pending);
   evaluate(g, p, s);
   g.for_each(t.chunks(g), [&](int chunk) {
     auto sum = Lanes<double, C>::all(0.0);

@@ -5,132 +5,162 @@
 // rest is deferred, so that one pass over memory applies several. Every entry is computed by the
 // same chain of fused multiply-adds.
 #pragma once
-#include "kernels/solver/lemke/tableau.hpp"
+#include "kernels/solver/lemke/shares.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
-
-/// A column's factors f of the deferred pivots; 0 for the unused places.
-template <class Real>
-struct Shares {
-  static constexpr int kCount = PyramidTableau<Real>::kPending;
-  const Real* waiting;  // copies: stores of whole vectors may alias the tableau's own members
-  std::int64_t ld;
-  Real f[kCount];
-  SS_HD Shares(const PyramidTableau<Real>& t, int j) : waiting(t.columns), ld(t.ld) {
-#pragma GCC unroll 8
-    for (int q = 0; q < kCount; ++q) f[q] = q < t.pending ? t.factor(q)[j] : Real(0);
-  }
-  SS_HD bool nothing() const {
-    bool all_zero = true;
-#pragma GCC unroll 8
-    for (int q = 0; q < kCount; ++q) all_zero = all_zero && f[q] == Real(0);
-    return all_zero;
-  }
-  /// to = from + the deferred updates, rows [i0, i0 + C) of the column.
-  template <int C>
-  SS_HD void add(const Real* from, Real* to, int i0) const {
-    auto sum = Lanes<Real, C>::load(from + i0);
-#pragma GCC unroll 8
-    for (int q = 0; q < kCount; ++q) sum.add(Lanes<Real, C>::load(waiting + q * ld + i0), f[q]);
-    sum.store(to + i0);
-  }
-};
 
 /// to <- column j with all updates.
 template <class Real, class G>
 SS_PART void read_column(const G& g, const PyramidTableau<Real>& t, int j, Real* to) {
+  constexpr int C = G::kChunk;
   const Shares<Real> shares(t, j);
   const Real* from = t.column(j);
   g.for_each(t.chunks(g),
-             [=](int chunk) { shares.template add<G::kChunk>(from, to, chunk * G::kChunk); });
+             [=](int chunk) { shares.template sum<C>(from, chunk * C).store(to + chunk * C); });
 }
 
 /// Applies the deferred updates to column j.
 template <class Real, class G>
 SS_HD void settle_column(const G& g, const PyramidTableau<Real>& t, int j) {
   read_column(g, t, j, t.column(j));
-  g.once([&] {
-    for (int q = 0; q < t.pending; ++q) t.factor(q)[j] = Real(0);
-  });
+  g.once([&] { release_column(t, j); });
 }
 
 /// values_j <- finish(entry j of row r with all updates).
 template <class Real, class G, class F>
 SS_PART void read_row(const G& g, const PyramidTableau<Real>& t, int r, Real* values, F&& finish) {
-  constexpr int kCount = PyramidTableau<Real>::kPending;
-  Real e[kCount];
-#pragma GCC unroll 8
-  for (int q = 0; q < kCount; ++q) e[q] = q < t.pending ? t.waiting(q)[r] : Real(0);
+  const RowShares<Real> shares(t, r);
   g.for_each(t.m + 2, [&](int j) { values[j] = t.column(j)[r]; });
-  for_chunks(g, t.m + 2, [&](int j) {
-    Real value = values[j];
-#pragma GCC unroll 8
-    for (int q = 0; q < kCount; ++q) value = fma(e[q], t.factor(q)[j], value);
-    values[j] = finish(value);
-  });
+  for_chunks(g, t.m + 2, [&](int j) { values[j] = finish(shares.sum(t, j, values[j])); });
 }
 
 /// Writes row r, which then has all updates.
 template <class Real, class G>
 SS_PART void write_row(const G& g, const PyramidTableau<Real>& t, int r, const Real* values) {
   g.for_each(t.m + 2, [&](int j) { t.column(j)[r] = values[j]; });
-  g.once([&] {
-    for (int q = 0; q < t.pending; ++q) t.waiting(q)[r] = Real(0);
-  });
+  g.once([&] { release_row(t, r); });
 }
 
-/// Applies the deferred updates to row r. `room` serves as memory, because it is rewritten before
-/// it is read; `key` could not: its padding between rows and twins must stay 0.
+/// Applies the deferred updates to row r. On a CPU `room` serves as memory, because it is rewritten
+/// before it is read; `key` could not: its padding between rows and twins must stay 0.
 template <class Real, class G>
 SS_HD void settle_row(const G& g, const PyramidTableau<Real>& t, int r) {
   if (t.pending == 0) return;
-  read_row(g, t, r, t.room, [](Real value) { return value; });
-  write_row(g, t, r, t.room);
+  if constexpr (G::kChunk > 1) {
+    read_row(g, t, r, t.room, [](Real value) { return value; });
+    write_row(g, t, r, t.room);
+  } else {
+    const RowShares<Real> shares(t, r);
+    g.for_each(t.m + 2, [&](int j) {
+      Real& entry = t.column(j)[r];
+      entry = shares.sum(t, j, entry);
+      if (j == 0) release_row(t, r);
+    });
+  }
 }
 
-/// Applies all deferred updates.
+/// Applies all `pending` deferred updates. A lane that has single rows keeps what two of them have
+/// of the deferred columns, and processes its team's columns; other lanes process whole columns.
 template <class Real, class G>
-SS_PART void settle_all(const G& g, PyramidTableau<Real>& t) {
-  constexpr int C = G::kChunk;
-  if constexpr (C > 1) {  // a lane processes whole columns
+SS_PART void settle_all(const G& g, PyramidTableau<Real>& t, int pending) {
+  constexpr int C = G::kChunk, kPending = PyramidTableau<Real>::kPending;
+  if constexpr (C > 1) {
     g.for_each(t.m + 2, [&](int j) {
-      const Shares<Real> shares(t, j);
+      const Shares<Real> shares(t, j, pending);
       if (shares.nothing()) return;
       Real* const column = t.column(j);
       const int rows = t.m;
-      for (int i = 0; i < rows; i += C) shares.template add<C>(column, column, i);
+      for (int i = 0; i < rows; i += C) shares.template sum<C>(column, i).store(column + i);
     });
   } else {
-    g.for_rows(t.m + 2, t.m, [&](int j, auto&& rows) {
-      const Shares<Real> shares(t, j);
-      if (shares.nothing()) return;
-      Real* const column = t.column(j);
-      rows([&](int i) { shares.template add<C>(column, column, i); });
+    const int half = t.m / 2, teams = g.teams(half), columns = t.m + 2;
+    g.for_each_2d(teams, half, [&](int team, int i) {
+      Real upper[kPending], lower[kPending];
+#pragma GCC unroll 8
+      for (int q = 0; q < kPending; ++q) {
+        upper[q] = t.waiting(q)[i];
+        lower[q] = t.waiting(q)[half + i];
+      }
+      auto at = typename PyramidTableau<Real>::Offset(team) * t.ld + i;
+      SS_ROLLED
+      for (int j = team; j < columns; j += teams, at += teams * t.ld) {
+        const Shares<Real> shares(t, j, pending);
+        if (shares.nothing()) continue;
+        Real above = t.T[at], below = t.T[at + half];
+#pragma GCC unroll 8
+        for (int q = 0; q < kPending; ++q) {
+          above = fma(upper[q], shares.f[q], above);
+          below = fma(lower[q], shares.f[q], below);
+        }
+        t.T[at] = above;
+        t.T[at + half] = below;
+      }
     });
   }
   t.pending = 0;
+}
+
+/// The variables of row r and of column c exchange places.
+template <class Real>
+SS_HD void exchange_variables(const PyramidTableau<Real>& t, int r, int c) {
+  const int leaving = t.row_var[r], enters = t.col_var[c];
+  t.row_var[r] = enters;
+  t.place[enters] = r;
+  t.col_var[c] = leaving;
+  t.place[leaving] = ~c;
 }
 
 /// Defers the update given by the entering column and its factors, except for column c, the
 /// right-hand side and (if >= 0) row r, which gets the factors.
 template <class Real, class G>
 SS_PART void let_wait(const G& g, PyramidTableau<Real>& t, int c, int r, Real inverse) {
-  Real *entering = t.entering(), *factor = t.factor(t.pending);
-  Real *column = t.column(c), *right = t.right();
+  Real *entering = t.entering(), *column = t.column(c), *right = t.right();
+  const auto factor = t.factor(t.pending);
   const Real f = factor[t.m + 1];
   for_rows(g, t, [&](int i) {
     column[i] = entering[i] * inverse;
     right[i] = fma(entering[i], f, right[i]);
   });
   g.once([&] {
-    for (int q = 0; q <= t.pending; ++q) t.factor(q)[c] = Real(0);
-    factor[t.m + 1] = Real(0);
+    release_column(t, c);
+    factor[c] = factor[t.m + 1] = Real(0);
     if (r < 0) return;
     column[r] = inverse;
     right[r] = f;
     entering[r] = Real(0);
   });
-  if (++t.pending == t.kPending) settle_all(g, t);
+  if (++t.pending == t.kPending) settle_all(g, t, t.kPending);
+}
+
+/// The same after a row's own update, where lanes have single rows: row r becomes the factors in
+/// one pass, and the lane that has row r exchanges the variables.
+template <class Real, class G>
+SS_PART void pivot_by_lanes(const G& g, PyramidTableau<Real>& t, int r, int c, Real inverse) {
+  Real *entering = t.entering(), *column = t.column(c), *right = t.right();
+  const auto factor = t.factor(t.pending);
+  const RowShares<Real> shares(t, r);
+  const auto finish = [=](Real value) { return -value * inverse; };
+  const Real f = finish(shares.sum_right(right[r]));
+  g.for_each(t.m, [&](int k) {  // all but column c and the right-hand side
+    const int j = k + (k < c ? 0 : 1);
+    Real& entry = t.column(j)[r];
+    entry = factor[j] = finish(shares.sum(t, j, entry));
+  });
+  g.for_each(t.m, [&](int i) {
+    const Real value = entering[i];
+    if (i != r) {
+      column[i] = value * inverse;
+      right[i] = fma(value, f, right[i]);
+      return;
+    }
+    column[r] = inverse;
+    right[r] = f;
+    entering[r] = factor[c] = Real(0);
+    release_column(t, c);
+    release_row(t, r);
+    exchange_variables(t, r, c);
+  });
+  if (++t.pending == t.kPending) settle_all(g, t, t.kPending);
 }
 
 /// The variable of column c, which is up to date in `entering`, enters the basis; the variable of
@@ -138,17 +168,15 @@ SS_PART void let_wait(const G& g, PyramidTableau<Real>& t, int c, int r, Real in
 template <class Real, class G>
 SS_HD void pivot(const G& g, PyramidTableau<Real>& t, int r, int c) {
   const Real inverse = Real(1) / t.entering()[r];
-  Real* factor = t.factor(t.pending);
-  read_row(g, t, r, factor, [=](Real value) { return -value * inverse; });
-  write_row(g, t, r, factor);
-  let_wait(g, t, c, r, inverse);
-  g.once([&] {
-    const int leaving = t.row_var[r], enters = t.col_var[c];
-    t.row_var[r] = enters;
-    t.place[enters] = r;
-    t.col_var[c] = leaving;
-    t.place[leaving] = ~c;
-  });
+  if constexpr (G::kChunk > 1) {
+    Real* factor = t.factor(t.pending);
+    read_row(g, t, r, factor, [=](Real value) { return -value * inverse; });
+    write_row(g, t, r, factor);
+    let_wait(g, t, c, r, inverse);
+    g.once([&] { exchange_variables(t, r, c); });
+  } else {
+    pivot_by_lanes(g, t, r, c, inverse);
+  }
 }
 
 /// The column of the pair's stored friction variable becomes that of its twin: beta' = -beta, and
@@ -193,7 +221,7 @@ SS_PART void pivot_on_twin(const G& g, PyramidTableau<Real>& t, int i, int c) {
   }
   // w_i itself enters: its twin takes its place among the columns; no row changes its variable.
   const Real inverse = Real(1) / twin_entry(t, i, c, Real(1));
-  Real* factor = t.factor(t.pending);
+  const auto factor = t.factor(t.pending);
   g.for_each(t.m + 2, [&](int j) { factor[j] = -twin_entry(t, i, j, Real(0)) * inverse; });
   let_wait(g, t, c, -1, inverse);
   flip_column(g, t, i);

@@ -7,21 +7,32 @@
 //   i = 3k+1, 2  stored direction:     w = s u_t + lambda,  z = friction against it (s: its sign)
 //   i = 3p + k   cone:                 w = mu r_n - sum,    z = lambda, the sliding speed
 #pragma once
+#include <type_traits>
+
 #include "kernels/linalg/attempt.hpp"
 #include "kernels/linalg/matvec.hpp"
-#include "kernels/problem/env_problem.hpp"
+#include "kernels/problem/copy_delassus.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
+
+/// Every other number of an array.
+template <class Real>
+struct EveryOther {
+  Real* first;
+  SS_HD Real& operator[](int j) const { return first[2 * j]; }
+};
 
 template <class Real>
 struct PyramidTableau {
   static constexpr int kPending = 4;
+  using Offset = std::conditional_t<kOnGpu, int, std::int64_t>;  ///< a GPU has 32-bit adders
 
   int p = 0, n = 0, m = 0, ld = 0;
   int pending = 0;          ///< deferred pivots: the tableau is T + sum_q column_q factor_q^T
   double q = 1.0;           ///< scale of the velocities
   Real* T;                  ///< [m + 2][ld] column-major: m z's, z0, right-hand side
-  Real *columns, *factors;  ///< [kPending][ld], [kPending][ld + 2] of the deferred pivots
+  Real *columns, *factors;  ///< [kPending][ld], [kPending][padded(m + 2)] of the deferred pivots;
+                            ///< on a GPU the factors are [kPending / 2][padded(m + 2)][2]
   Real *room, *slope;       ///< [items] of the ratio test: distance of each variable from 0, rate
   Real* key;      ///< [items] slope / (room + slack); from `twins` on those of the implicit twins
   Real* cover;    ///< [ld] covering vector d
@@ -55,13 +66,34 @@ struct PyramidTableau {
     if (kOnGpu) return padded(4 * contacts) + 1;
     return padded(4 * contacts) + (contacts > 8 ? int(64 / sizeof(Real)) : 0);
   }
-  SS_HD Real* waiting(int which) const { return columns + std::int64_t(which) * ld; }
-  SS_HD Real* factor(int which) const { return factors + std::int64_t(which) * padded(m + 2); }
+  SS_HD Real* waiting(int which) const { return columns + Offset(which) * ld; }
+  SS_HD auto factor(int which) const {
+    if constexpr (kOnGpu) {
+      return EveryOther<Real>{factors + (which >> 1) * (2 * padded(m + 2)) + (which & 1)};
+    } else {
+      return factors + std::int64_t(which) * padded(m + 2);
+    }
+  }
+  /// f_q <- factor(q)[j] for all q; on a GPU in two loads.
+  SS_HD void read_factors(int j, Real* f) const {
+    if constexpr (kOnGpu) {
+      for (int q = 0; q < kPending; q += 2) {
+        const auto pair = pair_at(factors + q * padded(m + 2) + 2 * j);
+        f[q] = pair.first;
+        f[q + 1] = pair.second;
+      }
+    } else {
+#pragma GCC unroll 8
+      for (int q = 0; q < kPending; ++q) f[q] = factor(q)[j];
+    }
+  }
   /// The entering column: the next one to be deferred.
   SS_HD Real* entering() const { return waiting(pending); }
-  SS_HD int twins() const { return padded(m); }
-  SS_HD static int items(int contacts) { return padded(4 * contacts) + padded(2 * contacts); }
-  SS_HD Real* column(int j) const { return T + std::int64_t(j) * ld; }
+  SS_HD int twins() const { return kOnGpu ? m : padded(m); }
+  SS_HD static int items(int contacts) {
+    return kOnGpu ? 6 * contacts : padded(4 * contacts) + padded(2 * contacts);
+  }
+  SS_HD Real* column(int j) const { return T + Offset(j) * ld; }
   SS_HD Real* right() const { return column(m + 1); }
   SS_HD int z0() const { return 2 * m; }
   SS_HD int complement(int variable) const { return variable < m ? variable + m : variable - m; }
@@ -128,19 +160,29 @@ SS_HD void fill_scaled(const G& g, const EnvProblem<In>& p, double soften,
   });
 }
 
+/// Zeros, an even number of them; a GPU writes two at a time.
+template <class Real, class G>
+SS_HD void clear(const G& g, Real* numbers, int count) {
+  if constexpr (kOnGpu) {
+    auto* const pairs = reinterpret_cast<Couple<Real>*>(numbers);
+    g.for_each(count / 2, [&](int i) { pairs[i] = {Real(0), Real(0)}; });
+  } else {
+    for_chunks(g, count, [&](int i) { numbers[i] = Real(0); });
+  }
+}
+
 /// The tableau at z = 0: w = M z + d z0 + b, every pair in the direction with w = -|b_t|, with
 /// compliance `soften` W_nn added to contact normals.
 template <class G, class In, class Real>
 SS_PART void build_tableau(const G& g, const EnvProblem<In>& p, int attempt, double soften,
                            PyramidTableau<Real>& t) {
-  constexpr int C = G::kChunk;
   t.pending = 0;
-  g.for_each_2d(t.m + 2, t.chunks(g), [&](int j, int chunk) {
-    Lanes<Real, C>::all(Real(0)).store(t.column(j) + chunk * C);
-  });
-  for_chunks(g, t.kPending * padded(t.m + 2), [&](int i) { t.factors[i] = Real(0); });
-  for_chunks(g, t.kPending * t.ld, [&](int i) { t.columns[i] = Real(0); });
-  for_chunks(g, t.items(t.p), [&](int i) { t.slope[i] = t.room[i] = t.key[i] = Real(0); });
+  clear(g, t.T, (t.m + 2) * t.ld);
+  clear(g, t.factors, t.kPending * padded(t.m + 2));
+  clear(g, t.columns, t.kPending * t.ld);
+  if constexpr (!kOnGpu) {  // padding between rows and twins
+    for_chunks(g, t.items(t.p), [&](int i) { t.slope[i] = t.room[i] = t.key[i] = Real(0); });
+  }
   g.for_each(t.p, [&](int k) {
     t.sign[3 * k] = 1.0;
     for (int i = 3 * k + 1; i < 3 * k + 3; ++i) {

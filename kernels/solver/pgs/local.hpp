@@ -31,6 +31,46 @@ SS_HD void invert_block(const Scaled<Real>& s, int k, Real* v) {
   }
 }
 
+/// Whether a block's part of W_hat and its negated inverse lie side by side, so that each lane of a
+/// GPU's group reads all of them in few loads. The memory of an inverse holds both for D = 3 only.
+template <int D>
+inline constexpr bool kSideBySide = D == 3 && kOnGpu;
+
+/// The inverse of block k for `LocalBlock`, in 6 D numbers.
+template <int D, class Real>
+SS_HD void prepare_block(const Scaled<Real>& s, int k, Real* memory) {
+  if constexpr (kSideBySide<D>) {
+    const int a = s.block[k];
+    Real* const inverse = memory + D * D;
+    invert_block<D>(s, k, inverse);
+    for (int i = 0; i < D; ++i) {
+      for (int j = 0; j < D; ++j) {
+        memory[i * D + j] = s.at(a + i, a + j);
+        inverse[i * D + j] = -inverse[i * D + j];
+      }
+    }
+  } else {
+    invert_block<D>(s, k, memory);
+  }
+}
+
+/// What a visit reads of a block's matrices.
+template <class Real, int D, bool kTogether = kSideBySide<D>>
+struct BlockMatrices {
+  Real numbers[2 * D * D];
+  SS_HD explicit BlockMatrices(const Real* memory) {
+    unroll<0, D * D>([&](auto i) SS_INLINE {
+      const auto pair = pair_at(memory + 2 * i);
+      numbers[2 * i] = pair.first;
+      numbers[2 * i + 1] = pair.second;
+    });
+  }
+};
+template <class Real, int D>
+struct BlockMatrices<Real, D, false> {
+  const Real* inverse;
+};
+
 template <class Real, int D>
 struct LocalBlock {
   using Number = Real;
@@ -38,16 +78,16 @@ struct LocalBlock {
   const Scaled<Real>& s;
   int a;  ///< first row
   Real mu;
-  const Real* inverse;  ///< of W_kk
-  const Real *z, *c;    ///< [D] impulse, and velocity without that impulse
+  BlockMatrices<Real, D> matrices;
+  const Real *z, *c;  ///< [D] impulse, and velocity without that impulse
   Real u[D], x[D];
 
-  SS_HD LocalBlock(const Scaled<Real>& scaled, int k, const Real* inverses, const Real* all_z,
-                   const Real* all_c)
+  SS_HD LocalBlock(const Scaled<Real>& scaled, int k, int row, const Real* inverses,
+                   const Real* all_z, const Real* all_c)
       : s(scaled),
-        a(scaled.block[k]),
+        a(row),
         mu(scaled.mu[k]),
-        inverse(inverses + 6 * a),
+        matrices{inverses + 6 * a},
         z(all_z + a),
         c(all_c + a) {
     unroll<0, D>([&](auto i) SS_INLINE {
@@ -57,14 +97,28 @@ struct LocalBlock {
     });
   }
 
-  SS_HD Real w(int i, int j) const { return s.at(a + i, a + j); }
+  SS_HD Real w(int i, int j) const {
+    if constexpr (kSideBySide<D>) {
+      return matrices.numbers[i * D + j];
+    } else {
+      return s.at(a + i, a + j);
+    }
+  }
+  /// Of -W_kk^-1.
+  SS_HD Real gain(int i, int j) const {
+    if constexpr (kSideBySide<D>) {
+      return matrices.numbers[D * D + i * D + j];
+    } else {
+      return -matrices.inverse[i * D + j];
+    }
+  }
 
   /// x = z - W_kk^-1 u, which gives zero velocity; returns whether this x is in the cone.
   SS_HD Mask<Real> stick() {
     Real square = Real(0);
     unroll<0, D>([&](auto i) SS_INLINE {
       Real x_i = z[i];
-      unroll<0, D>([&](auto j) SS_INLINE { x_i = fma(-inverse[i * D + j], u[j], x_i); });
+      unroll<0, D>([&](auto j) SS_INLINE { x_i = fma(gain(i, j), u[j], x_i); });
       if (i > 0) square = fma(x_i, x_i, square);
       x[i] = x_i;
     });

@@ -30,7 +30,7 @@ struct Pgs {
   template <class G>
   SS_HD void prepare(const G& g, const Scaled<Real>& s) {
     g.for_each(s.n_contacts, [&](int k) {
-      with_dim(s.dim(k), [&](auto dim) { invert_block<dim()>(s, k, inverse + 6 * s.block[k]); });
+      with_dim(s.dim(k), [&](auto dim) { prepare_block<dim()>(s, k, inverse + 6 * s.block[k]); });
     });
   }
 
@@ -53,6 +53,9 @@ struct Pgs {
   /// Returns whether anything changed.
   template <class G>
   SS_HD bool sweep(const G& g, const Scaled<Real>& s, bool backwards) {
+    if constexpr (G::kChunk == 1) {
+      if (s.n == 3 * s.n_contacts) return sweep_triples(g, s, backwards);
+    }
     bool changed = false;
     const int items = s.scalars + s.n_contacts;
     for (int c = 0; c < items; ++c) {
@@ -62,7 +65,7 @@ struct Pgs {
       } else {
         const int k = item - s.scalars;
         with_dim(s.dim(k), [&](auto dim) SS_INLINE {
-          changed = update_block<dim()>(g, s, k, backwards) || changed;
+          changed = update_block<dim()>(g, s, k, s.block[k], backwards) || changed;
         });
       }
     }
@@ -70,6 +73,18 @@ struct Pgs {
   }
 
  private:
+  /// The same for contacts of dimension 3 alone: nothing to look up.
+  template <class G>
+  SS_HD bool sweep_triples(const G& g, const Scaled<Real>& s, bool backwards) {
+    int changed = 0;
+    const int contacts = s.n_contacts, step = backwards ? -1 : 1;
+    SS_ROLLED
+    for (int k = backwards ? contacts - 1 : 0; unsigned(k) < unsigned(contacts); k += step) {
+      changed |= update_block<3>(g, s, k, 3 * k, backwards) ? 1 : 0;
+    }
+    return changed != 0;
+  }
+
   template <class G>
   SS_HD bool update_row(const G& g, const Scaled<Real>& s, int i, bool backwards) {
     const auto now = g.compute([&]() SS_INLINE {
@@ -81,13 +96,13 @@ struct Pgs {
   }
 
   template <int D, class G>
-  SS_HD bool update_block(const G& g, const Scaled<Real>& s, int k, bool backwards) {
+  SS_HD bool update_block(const G& g, const Scaled<Real>& s, int k, int a, bool backwards) {
     const auto now = g.compute([&]() SS_INLINE {
-      LocalBlock<Real, D> block(s, k, inverse, z, c);
+      LocalBlock<Real, D> block(s, k, a, inverse, z, c);
       block.solve(s.law);
-      return change_to<D>(block.a, block.x, backwards);
+      return change_to<D>(a, block.x, backwards);
     });
-    return pass_on(g, s, s.block[k], now, backwards);
+    return pass_on(g, s, a, now, backwards);
   }
 
   /// New impulses x of D rows, and all their changes since the last update of the rows that follow
@@ -116,17 +131,35 @@ struct Pgs {
                      bool backwards) {
     if (!any(now.changed)) return false;
     Real* seen = backwards ? before : after;
-    const Real* columns = s.W + std::int64_t(a) * s.ld;
-    const int begin = backwards ? 0 : a + D, end = backwards ? a : s.n;
-    for_range(g, begin, end, backwards, [&](int i, bool inside) SS_INLINE {
-      Real v = c[i];
-      unroll<0, D>(
-          [&](auto j) SS_INLINE { v = fma(columns[std::int64_t(j) * s.ld + i], now.delta[j], v); });
-      c[i] = inside ? v : c[i];
-    });
-    g.once([&]() SS_INLINE {
+    const auto keep = [&]() SS_INLINE {
       unroll<0, D>([&](auto i) SS_INLINE { z[a + i] = seen[a + i] = now.x[i]; });
-    });
+    };
+    const int begin = backwards ? 0 : a + D, end = backwards ? a : s.n;
+    if constexpr (G::kChunk == 1) {  // one pass for both
+      if (begin == end) {
+        g.once(keep);
+        return true;
+      }
+      Real* const to = c + begin;
+      const Real* const columns = s.W + (a * s.ld + begin);
+      const int ld = s.ld;
+      g.for_each(end - begin, [&](int i) SS_INLINE {
+        if (i == 0) keep();
+        Real v = to[i];
+        unroll<0, D>([&](auto j) SS_INLINE { v = fma(columns[i + j * ld], now.delta[j], v); });
+        to[i] = v;
+      });
+    } else {
+      const Real* columns = s.W + std::int64_t(a) * s.ld;
+      for_range(g, begin, end, backwards, [&](int i, bool inside) SS_INLINE {
+        Real v = c[i];
+        unroll<0, D>([&](auto j) SS_INLINE {
+          v = fma(columns[std::int64_t(j) * s.ld + i], now.delta[j], v);
+        });
+        c[i] = inside ? v : c[i];
+      });
+      g.once(keep);
+    }
     return true;
   }
 };
