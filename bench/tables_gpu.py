@@ -45,7 +45,7 @@ def gpu_sorted(report: dict) -> str:
 
     rows = [[CASES[case], str(n), text(r), text(found[case, n, 2])]
             for (case, n, solve), r in found.items() if solve == 1]  # fmt: skip
-    return table(["per environment", "rows", "first solve", "second solve"], rows)
+    return table(["per environment", "rows", "first solve", "second solve"], rows) if rows else ""
 
 
 def floors_of(result: dict, gpu: str) -> dict[str, float]:
