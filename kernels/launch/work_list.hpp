@@ -43,7 +43,8 @@ SS_HD std::int32_t work_of(const ProblemBatch<In>& p, const ResultBatch<In>& res
   return guessed_work(result.iterations[env], loaded);
 }
 
-/// Before the first solve: as if those contacts and nonnegative rows would close that approach.
+/// Before the first solve: as if those contacts and nonnegative rows would close that approach. The
+/// shape is not yet checked, so no row beyond the slot may be read.
 template <class In>
 SS_HD std::int32_t first_guess(const ProblemBatch<In>& p, std::int64_t env) {
   const int rows = listed_rows(p, env);
@@ -51,11 +52,12 @@ SS_HD std::int32_t first_guess(const ProblemBatch<In>& p, std::int64_t env) {
   if (rows == 0 || b == nullptr) return 0;
   const EnvShape s = *slot(p.shape, env);
   const std::int32_t* dims = slot(p.dims, env);
-  const int first_contact = s.n_free + s.n_nonneg + s.n_box;
+  const std::int64_t first_box = std::int64_t(s.n_free) + s.n_nonneg;
   int loaded = 0;
-  for (int i = s.n_free; i < s.n_free + s.n_nonneg; ++i) loaded += b[i] < In(0.0) ? 1 : 0;
-  for (int k = 0, row = first_contact; k < s.n_contacts && row < rows; ++k) {
-    const int dim = dims == nullptr ? 3 : max(dims[k], 1);  // not yet checked
+  for (std::int64_t i = s.n_free; i < first_box && i < rows; ++i) loaded += b[i] < In(0.0) ? 1 : 0;
+  std::int64_t row = first_box + s.n_box;
+  for (int k = 0; k < s.n_contacts && row < rows; ++k) {
+    const int dim = dims == nullptr ? 3 : clamp(dims[k], 3, 6);
     loaded += b[row] < In(0.0) ? dim : 0;
     row += dim;
   }

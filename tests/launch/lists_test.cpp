@@ -125,6 +125,29 @@ TEST_F(Lists, of_a_pass_for_which_none_is_left_are_empty) {
   for (const auto& list : listed(w, 300, 1, stream_)) EXPECT_TRUE(list.empty());
 }
 
+// Their shapes fit the batch only because dimensions that nobody has checked are negative: the rows
+// that they claim to have are not read.
+TEST_F(Lists, have_environments_whose_shapes_lie) {
+  Shapes shapes(5);
+  shapes.shape = {{0, 1 << 20, 0, 1},
+                  {1 << 30, 1 << 30, 1 << 30, 2},
+                  {0, 0, 1 << 20, 1},
+                  {1 << 20, 0, 0, 1},
+                  {0, 30, 0, 3}};
+  std::fill(shapes.dims.begin(), shapes.dims.end(), 10 - (1 << 20));
+  shapes.dims[Shapes::kMaxContacts] = shapes.dims[Shapes::kMaxContacts + 1] = 5 - (3 << 29);
+  support::DeviceMemory memory(stream_);
+  const ProblemBatch<double> problem = memory.copy(shapes.view());
+  cuda::Workspace workspace(5, Shapes::kMaxRows, Shapes::kMaxContacts);
+  auto& w = impl_of(workspace);
+  std::fill(shapes.work.begin(), shapes.work.end(), kernels::kUnknownWork);
+  SS_CUDA(cudaMemsetAsync(w.counters.data(), 0, w.counters.bytes(), stream_));
+  cuda::WorkLists(w, 5, 0).fill(problem, nullptr, stream_);
+  const auto lists = listed(w, 5, 0, stream_);
+  EXPECT_EQ(lists, shapes.sorted(w.classes, false));
+  EXPECT_EQ(lists[0].size(), 5U);
+}
+
 // What a workspace keeps from one solve to the next is the work of each environment.
 TEST_F(Lists, follow_the_work_of_the_solve_before) {
   const int envs = support::test_count(60);
