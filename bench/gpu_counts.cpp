@@ -1,7 +1,8 @@
 // Solves a batch of one case on the GPU: what `bench/run.py --only gpu_counts` counts on the
 // emulator. Compares its bits with the CPU's.
-//   stickslip_gpu_counts CASE ROWS [COUNT]
-// CASE: one of `kCases`.
+//   stickslip_gpu_counts CASE ROWS [COUNT [SOLVES]]
+// CASE: one of `kCases`. SOLVES: how many times, with one workspace, which knows the work of the
+// solve before.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -37,13 +38,14 @@ std::uint64_t hash_of(const Results& results, const HostProblems<double>& proble
 }
 
 /// Returns whether GPU and CPU give the same bits.
-bool solve_case(const SolveOptions& options, int rows, int count) {
+bool solve_case(const SolveOptions& options, int rows, int count, int solves) {
   const auto problems = make_batch<double>({support::Family::stack, rows / 3}, count);
   const cuda::Stream stream = support::stream(0);
   support::DeviceMemory memory(stream);
   support::DeviceResults<double> results(count, problems.max_rows(), stream);
   cuda::Workspace workspace(count, problems.max_rows(), problems.max_contacts());
-  cuda::solve(memory.copy(problems.view()), results.view(), options, workspace, stream);
+  const ProblemBatch<double> problem = memory.copy(problems.view());
+  for (int i = 0; i < solves; ++i) cuda::solve(problem, results.view(), options, workspace, stream);
   const auto& gpu = results.host();
 
   support::PlainResults<double> cpu(count, problems.max_rows());
@@ -60,12 +62,15 @@ bool solve_case(const SolveOptions& options, int rows, int count) {
 
 int main(int argc, char** argv) {
   using namespace stickslip::bench;
+  const auto number = [&](int i, int otherwise) {
+    return argc > i ? std::atoi(argv[i]) : otherwise;
+  };
   for (const auto& [name, options] : kCases) {
     if (argc > 2 && std::strcmp(argv[1], name) == 0) {
-      return solve_case(options, std::atoi(argv[2]), argc > 3 ? std::atoi(argv[3]) : 16) ? 0 : 1;
+      return solve_case(options, number(2, 0), number(3, 16), number(4, 1)) ? 0 : 1;
     }
   }
-  std::fprintf(stderr, "usage: stickslip_gpu_counts CASE ROWS [COUNT]\n");
+  std::fprintf(stderr, "usage: stickslip_gpu_counts CASE ROWS [COUNT [SOLVES]]\n");
   for (const auto& c : kCases) std::fprintf(stderr, "  %s\n", c.name);
   return 2;
 }

@@ -5,7 +5,9 @@
 P (default build/counts/bench/stickslip_gpu_counts) is built by `scripts/gpu_emulate.sh counts` with
 the optimisations of a release, on a CUDA runtime that interprets PTX: ptxas has not seen these
 instructions, and no count is a time. Means per environment, of 16 problems of the family `stack`.
---check compares with the counts in TABLE and fails if one is higher by more than 5 %.
+Where groups share a warp, also of 64: of the first solve (`solve` 1), and of a second one, whose
+lists are sorted by the work of the first. --check compares with the counts in TABLE and fails if
+one is higher by more than 5 %.
 """
 
 import argparse
@@ -24,6 +26,10 @@ ROWS = [12, 24, 48, 96]
 LONG = ("coulomb_pgs_double", 96)  # many minutes, and no other code than with 48 rows
 CLASSES = [12, 32, 64, 96]  # src/cuda/plan.hpp
 ENVS = 16
+# Of narrow groups (kernels/launch/gpu_kernels.hpp): their neighbours in a warp matter.
+SORTED = [*((case, 12) for case in CASES), ("coulomb_pgs50_double", 24), ("coulomb_pgs_double", 24)]
+SORTED_ENVS = 64
+LISTING = 3  # launches that list so few environments
 SLACK = 1.05
 SHARED = 228 * 1024  # bytes of a multiprocessor of sm_90; 1 kB of each block is the system's
 MEANS = ["warp_instructions", "barriers", "shared_accesses", "shared_transactions",
@@ -31,34 +37,43 @@ MEANS = ["warp_instructions", "barriers", "shared_accesses", "shared_transaction
          "div_sqrt"]  # fmt: skip
 
 
-def natural_seed(rows: int) -> int:
-    """The emulator's seed with which the launch for environments of that size has schedule 0: lanes
-    that diverged come together as soon as the program lets them, as on a GPU. Other schedules tear
-    them apart, to find races. A launch's schedule is seed * 1000003 + its number, modulo 2^64."""
-    launch = 1 + sum(limit < rows for limit in CLASSES)
+def natural_seed(launch: int) -> int:
+    """The emulator's seed with which that launch of a run has schedule 0: lanes that diverged come
+    together as soon as the program lets them, as on a GPU. Other schedules tear them apart, to find
+    races. A launch's schedule is seed * 1000003 + its number, modulo 2^64."""
     return -launch * pow(1000003, -1, 2**64) % 2**64
 
 
-def launches_of(program: Path, case: str, rows: int) -> list[dict]:
+def launches_of(program: Path, case: list, solves: int, launch: int) -> list[dict]:
+    """All launches of a number of solves; `launch` is the one with the natural schedule."""
     with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as report:
         settings = {"GPU_EMULATOR_REPORT": report.name, "GPU_EMULATOR_CHECK": "none",
-                    "GPU_EMULATOR_SEED": str(natural_seed(rows))}  # fmt: skip
-        subprocess.run([program, case, str(rows), str(ENVS)], check=True,
+                    "GPU_EMULATOR_SEED": str(natural_seed(launch))}  # fmt: skip
+        subprocess.run([program, *map(str, case), str(solves)], check=True,
                        env=os.environ | settings, stdout=subprocess.DEVNULL)  # fmt: skip
-        launches = [json.loads(line) for line in report]
-    return [launch for launch in launches if "solve_kernel" in launch["kernel"]]
+        return [json.loads(line) for line in report]
 
 
-def count(program: Path, case: str, rows: int) -> dict:
-    launches = launches_of(program, case, rows)
+def count(program: Path, name: str, rows: int, envs: int = ENVS, solve: int = 1) -> dict:
+    case, main = [name, rows, envs], LISTING + sum(limit < rows for limit in CLASSES)
+    launches = launches_of(program, case, 1, main)
+    if solve > 1:
+        before = len(launches) * (solve - 1)
+        launches = launches_of(program, case, solve, before + main)[before:]
+    lists = sum(launch["warp_instructions"] for launch in launches
+                if "solve_kernel" not in launch["kernel"])  # fmt: skip
+    launches = [launch for launch in launches if "solve_kernel" in launch["kernel"]]
     sums = {key: sum(launch[key] for launch in launches) for key in [*MEANS, "lane_instructions"]}
     main = max(launches, key=lambda launch: launch["warp_instructions"])
     threads = main["block"][0]
     shared = main["dynamic_shared"] + main["static_shared"]
     return {
-        "case": case,
+        "case": name,
         "rows": rows,
-        **{key: round(sums[key] / ENVS, 1) for key in MEANS},
+        "envs": envs,
+        "solve": solve,
+        **{key: round(sums[key] / envs, 1) for key in MEANS},
+        "list_instructions": round(lists / envs, 1),
         "active_lanes": round(sums["lane_instructions"] / sums["warp_instructions"], 2),
         "transactions_per_access": round(
             sums["shared_transactions"] / max(1, sums["shared_accesses"]), 3
@@ -71,14 +86,18 @@ def count(program: Path, case: str, rows: int) -> dict:
 
 
 def check(results: list[dict], table: Path) -> bool:
-    before = {(r["case"], r["rows"]): r for r in json.loads(table.read_text())["results"]}
+    def key_of(r: dict) -> tuple:
+        return r["case"], r["rows"], r.get("envs", ENVS), r.get("solve", 1)
+
+    before = {key_of(r): r for r in json.loads(table.read_text())["results"]}
     good = True
     for result in results:
-        known = before.get((result["case"], result["rows"]))
+        known = before.get(key_of(result))
         for key in ("warp_instructions", "shared_transactions", "barriers"):
             if known and result[key] > SLACK * known[key]:
                 good = False
-                print(f"{result['case']}, {result['rows']} rows: {key} {result[key]:.0f}, "
+                print(f"{result['case']}, {result['rows']} rows, {result['envs']} problems, "
+                      f"solve {result['solve']}: {key} {result[key]:.0f}, "
                       f"{known[key]:.0f} in {table}")  # fmt: skip
     return good
 
@@ -93,6 +112,7 @@ def main() -> int:
     parser.add_argument("--check", type=Path)
     given = parser.parse_args()
     wanted = [(c, rows) for rows in given.rows for c in given.only if (c, rows) != LONG]
+    wanted += [(*case, SORTED_ENVS, solve) for case in SORTED if case in wanted for solve in (1, 2)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda w: count(given.program, *w), wanted))
     given.out.write_text(json.dumps(results))

@@ -10,6 +10,7 @@ CASES = {
     "coulomb_pgs50_double": "`coulomb`, 50 sweeps, double",
     "coulomb_pgs_double": "`coulomb`, sweeps to tolerance, double",
 }
+SORTED_ENVS = 64  # run_gpu_counts.py
 PROCESSORS, CLOCK = 132, 1.7e9  # H100 SXM and H200; near its clock under load
 BANDWIDTH = {"H100": 3.35e12, "H200": 4.8e12}  # bytes/s
 # Per multiprocessor and cycle: instructions of warps, those in double (64 lanes), transactions.
@@ -17,7 +18,7 @@ ISSUED, DOUBLES, TRANSACTIONS = 4, 2, 1
 
 
 def cells(report: dict, text) -> str:
-    found = {(r["case"], r["rows"]): r for r in report["results"]}
+    found = {(r["case"], r["rows"]): r for r in report["results"] if r.get("envs") != SORTED_ENVS}
     sizes = sorted({rows for _, rows in found})
     rows = [[name, *(text(found[case, n]) if (case, n) in found else "–" for n in sizes)]
             for case, name in CASES.items()]  # fmt: skip
@@ -32,6 +33,19 @@ def gpu_counts(report: dict) -> str:
     """Instructions of warps, with the lanes at work; transactions per access to shared memory."""
     return cells(report, lambda r: f"{thousands(r['warp_instructions'])} "
                  f"({r['active_lanes']:.0f}); {r['transactions_per_access']:.1f}")  # fmt: skip
+
+
+def gpu_sorted(report: dict) -> str:
+    """Instructions of warps, with the lanes at work, of the first solve of a batch and a second."""
+    found = {(r["case"], r["rows"], r["solve"]): r for r in report["results"]
+             if r.get("envs") == SORTED_ENVS}  # fmt: skip
+
+    def text(r: dict) -> str:
+        return f"{thousands(r['warp_instructions'])} ({r['active_lanes']:.0f})"
+
+    rows = [[CASES[case], str(n), text(r), text(found[case, n, 2])]
+            for (case, n, solve), r in found.items() if solve == 1]  # fmt: skip
+    return table(["per environment", "rows", "first solve", "second solve"], rows) if rows else ""
 
 
 def floors_of(result: dict, gpu: str) -> dict[str, float]:

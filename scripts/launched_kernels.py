@@ -10,9 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 
-KERNEL = re.compile(
-    r"^(void )?stickslip::kernels::\S*(_kernel(?:<|\([^)])|list_environments\()[^\[]*$"
-)
+KERNEL = re.compile(r"^(void )?stickslip::kernels::\S*_kernel(?:<|\([^)])[^\[]*$")
 
 
 def kernels_of(library: str) -> set[str]:

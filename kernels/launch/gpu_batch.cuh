@@ -37,7 +37,7 @@ __device__ __forceinline__ int take_env(const Group& g, const WorkList& work) {
   int ticket = 0;
   if (g.lane() == 0) ticket = atomicAdd(work.next, 1);
   ticket = g.share(ticket);
-  return ticket < *work.count ? work.envs[ticket] : -1;
+  return ticket < *work.end ? work.envs[ticket] : -1;
 }
 
 /// Number of blocks for which the registers of a multiprocessor must suffice: 12 if 168 per thread

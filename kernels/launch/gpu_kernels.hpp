@@ -9,6 +9,8 @@
 #include "stickslip/gradient.hpp"
 #include "stickslip/lcp.hpp"
 
+struct CUstream_st;  // cudaStream_t is CUstream_st*: no CUDA header needed here
+
 namespace stickslip::kernels {
 
 /// Size classes of environments, smallest first. Each has its own launch, with scratch for its
@@ -19,10 +21,10 @@ struct SizeClasses {
   int rows[kCapacity] = {};  ///< largest number of rows of an environment in the class
 };
 
-/// Environments of one class, in device memory.
+/// Environments of one class, in device memory: those at *next ... *end - 1 of `envs`.
 struct WorkList {
-  const std::int32_t* envs;  ///< [*count] indices into the batch, in any order
-  const std::int32_t* count;
+  const std::int32_t* envs;  ///< indices into the batch; no result depends on their order
+  const std::int32_t* end;
   std::int32_t* next;  ///< ticket: groups take environments one by one, because their work differs
 };
 
@@ -106,13 +108,35 @@ struct LcpKernels {
 template <class Real, class In>
 LcpKernels lcp_kernels();
 
-/// Threads of a block of the list kernel, one per environment. Parameters: (EnvArray<const
-/// EnvShape>, EnvArray<const int32> dims, int num_envs, max_rows, max_contacts, SizeClasses, const
-/// EnvStatus* status, int32* envs [classes][num_envs], int32* count [classes]). Lists the
-/// environments of each class: all, or, with `status`, the unsolved ones.
+/// Arrays from which lists of work are made, in device memory: [num_envs].
+struct ListArrays {
+  std::uint32_t *keys, *sorted_keys;
+  std::int32_t *envs, *sorted_envs;
+};
+
+/// Threads of a block of these kernels, one per environment.
 inline constexpr int kListThreads = 128;
 
-const void* list_kernel();
+/// The work of an environment of which no solve has left a guess. All its bytes are equal.
+inline constexpr std::int32_t kUnknownWork = -1;
+
+/// Of lists of work. `keys` writes a key for each environment, by which they are then sorted;
+/// `ends` says where each class begins and ends; `work` guesses from a solve what the next one will
+/// cost. Parameters: keys (ProblemBatch<In>, SizeClasses, const EnvStatus* status, const int32*
+/// work, uint32* keys, int32* envs); with `status`, only the unsolved belong to a class. ends
+/// (const uint32* sorted_keys, int num_envs, int32* end [classes], int32* next [classes]). work
+/// (ProblemBatch<In>, ResultBatch<In>, int32* work).
+struct ListKernels {
+  const void *keys, *ends, *work;
+};
+
+template <class In>
+ListKernels list_kernels();
+
+/// Enqueues a stable sort by the keys. Without `storage`, only sets `bytes` to what it needs, which
+/// is enough for fewer environments too. Returns a cudaError_t.
+int sort_lists(void* storage, std::size_t& bytes, const ListArrays& lists, int num_envs,
+               CUstream_st* stream);
 
 /// Threads of a block of the rounding kernel, one per number. Parameters: (const double* from,
 /// float* to, int count).

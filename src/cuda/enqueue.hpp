@@ -28,31 +28,48 @@ void check_workspace(const MechanismBatch<In>& m, const Workspace::Impl& w) {
   require(w.nv >= m.nv, "workspace.nv", "at least the mechanism's nv", w.nv);
 }
 
+inline int list_blocks(std::int32_t num_envs) { return (num_envs - 1) / kernels::kListThreads + 1; }
+
 /// The lists of work of one pass: their addresses, and how environments are added to them.
 class WorkLists {
  public:
   WorkLists(const Workspace::Impl& w, std::int32_t num_envs, int pass)
       : w_(w),
+        arrays_(w.list_arrays()),
         num_envs_(num_envs),
-        envs_(static_cast<std::int32_t*>(w.envs.data())),
-        counters_(static_cast<std::int32_t*>(w.counters.data()) + 2 * pass * w.classes.count) {}
+        ends_(static_cast<std::int32_t*>(w.counters.data()) + 2 * pass * w.classes.count) {}
 
   /// Lists the environments by class: all, or, if `status` is given, those that are unsolved.
   template <class In>
   void fill(const ProblemBatch<In>& p, const EnvStatus* status, Stream stream) const {
-    const int blocks = (num_envs_ + kernels::kListThreads - 1) / kernels::kListThreads;
-    launch(kernels::list_kernel(), blocks, kernels::kListThreads, 0, stream, p.shape, p.dims,
-           p.num_envs, p.max_rows, p.max_contacts, w_.classes, status, envs_, counters_);
+    const kernels::ListKernels k = kernels::list_kernels<In>();
+    const int blocks = list_blocks(num_envs_);
+    launch(k.keys, blocks, kernels::kListThreads, 0, stream, p, w_.classes, status,
+           static_cast<const std::int32_t*>(w_.work.data()), arrays_.keys, arrays_.envs);
+    std::size_t bytes = w_.sorting.bytes();
+    SS_CUDA(cudaError_t(kernels::sort_lists(w_.sorting.data(), bytes, arrays_, num_envs_, stream)));
+    launch(k.ends, blocks, kernels::kListThreads, 0, stream,
+           static_cast<const std::uint32_t*>(arrays_.sorted_keys), num_envs_, ends_, next());
   }
-  kernels::WorkList operator[](int c) const {
-    return {envs_ + std::int64_t(c) * num_envs_, counters_ + c, counters_ + w_.classes.count + c};
-  }
+  kernels::WorkList operator[](int c) const { return {arrays_.sorted_envs, ends_ + c, next() + c}; }
 
  private:
+  std::int32_t* next() const { return ends_ + w_.classes.count; }
+
   const Workspace::Impl& w_;
+  kernels::ListArrays arrays_;
   std::int32_t num_envs_;
-  std::int32_t *envs_, *counters_;
+  std::int32_t* ends_;
 };
+
+/// Keeps what rung 0 took: the next solve of the batch will take about as much. If it is another
+/// batch, its lists are in a worse order, and its results are the same.
+template <class In>
+void keep_work(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+               const Workspace::Impl& w, Stream stream) {
+  launch(kernels::list_kernels<In>().work, list_blocks(problem.num_envs), kernels::kListThreads, 0,
+         stream, problem, result, static_cast<std::int32_t*>(w.work.data()));
+}
 
 /// One launch per size class, of all environments; `arguments` come before scratch and list.
 template <class In, class... Arguments>

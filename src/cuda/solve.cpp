@@ -22,6 +22,7 @@ void enqueue(const kernels::MatrixSource<In>& source, const ProblemBatch<In>& pr
          plans.of(passes.programs[pass], types_of<In>(ladder.options.precision)))
       launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, stream, problem, result,
              ladder, source, scratch_of(plan, w), lists[c++]);
+    if (pass == 0) keep_work(problem, result, w, stream);
   }
 }
 
@@ -92,6 +93,7 @@ void solve_convex(const ProblemBatch<double>& problem, const EngineMechanism& me
   require(w.nv >= mechanism.nv, "workspace.nv", "at least the mechanism's nv", w.nv);
   if (problem.num_envs == 0) return;
   enqueue_classes(w.convex, w, stream, problem, mechanism, start, result, options);
+  keep_work(problem, result, w, stream);
 }
 
 void round_to_float(const double* from, float* to, std::int32_t count, Stream stream) {

@@ -46,6 +46,12 @@ kernels::SolveKernels solve_kernels_of(Types types) {
   return solve_kernels<float, float, float, kProgram>();
 }
 
+std::size_t sort_bytes(std::int32_t num_envs) {
+  std::size_t bytes = 0;
+  SS_CUDA(cudaError_t(kernels::sort_lists(nullptr, bytes, {}, num_envs, nullptr)));
+  return bytes;
+}
+
 }  // namespace
 
 /// Sets the number of blocks: as many as the device holds at once, or as the batch needs.
@@ -127,7 +133,9 @@ Workspace::Impl::Impl(std::int32_t envs_, std::int32_t rows, std::int32_t contac
       limits(device_limits()),
       classes(size_classes(rows)),
       given(plan_solves(kernels::kGivenMatrix)),
-      envs(sizeof(std::int32_t) * std::size_t(envs_) * std::size_t(classes.count)),
+      lists(4 * sizeof(std::int32_t) * std::size_t(envs_)),
+      sorting(sort_bytes(envs_)),
+      work(sizeof(std::int32_t) * std::size_t(envs_)),
       impulses(float_storage_ ? sizeof(double) * std::size_t(envs_) * std::size_t(rows) : 0),
       counters(sizeof(std::int32_t) * 4 * std::size_t(classes.count)),
       scratch(0) {
@@ -144,6 +152,16 @@ Workspace::Impl::Impl(std::int32_t envs_, std::int32_t rows, std::int32_t contac
     gradients_float = plan_gradients<float>();
   }
   scratch = Buffer(most_scratch);
+  if (envs_ > 0) {
+    SS_CUDA(cudaMemsetAsync(work.data(), kernels::kUnknownWork, work.bytes(), nullptr));
+    wait(nullptr);  // calls may use any stream
+  }
+}
+
+kernels::ListArrays Workspace::Impl::list_arrays() const {
+  auto* const keys = static_cast<std::uint32_t*>(lists.data());
+  auto* const indices = static_cast<std::int32_t*>(lists.data()) + 2 * std::int64_t(num_envs);
+  return {keys, keys + num_envs, indices, indices + num_envs};
 }
 
 Workspace::Workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,

@@ -55,6 +55,7 @@ struct Workspace::Impl {
     return sizeof(In) == 4 ? mechanism_float : mechanism_double;
   }
   unsigned char* scratch_memory() const { return static_cast<unsigned char*>(scratch.data()); }
+  kernels::ListArrays list_arrays() const;
 
   std::int32_t num_envs, max_rows, max_contacts, nv, directions;
   bool float_storage, has_gradients;
@@ -66,9 +67,11 @@ struct Workspace::Impl {
   std::vector<LaunchPlan> convex;  ///< without W, one per class
   MechanismPlans mechanism_double, mechanism_float;
   GradientPlans gradients_double, gradients_float;
-  Buffer envs;      ///< int32 [classes][num_envs]
+  Buffer lists;     ///< keys and environments, before and after sorting: ListArrays
+  Buffer sorting;   ///< storage of the sort
+  Buffer work;      ///< int32 [num_envs], guessed from rung 0 of the solve before
   Buffer impulses;  ///< double [num_envs][max_rows] if `float_storage`
-  Buffer counters;  ///< int32 [passes][2][classes]: count, next
+  Buffer counters;  ///< int32 [passes][2][classes]: end, next
   Buffer scratch;   ///< of the launches that use global memory
 
  private:

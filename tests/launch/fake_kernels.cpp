@@ -2,6 +2,9 @@
 // the size that the launch specifies.
 #include "tests/launch/fake_kernels.hpp"
 
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <tuple>
@@ -73,24 +76,48 @@ void solve_list(const LaunchShape& shape, const ProblemBatch<In>& batch,
   GroupMemory memory(scratch, shape.shared_bytes);
   const kernels::EnvScratch<Real, Factor, In, kProgram> place(
       memory.arena(), scratch.max_rows, scratch.max_contacts, scratch.directions, scratch.nv);
-  solved_by_launch().push_back(*work.count);
-  for (int ticket = *work.next; ticket < *work.count; ticket = ++*work.next) {
+  solved_by_launch().push_back(*work.end - *work.next);
+  for (int ticket = *work.next; ticket < *work.end; ticket = ++*work.next) {
     kernels::solve_env<Real, Factor>(HostGroup{}, batch, result, ladder, work.envs[ticket], place,
                                      kernels::part_of(kProgram), source);
   }
 }
 
-/// From the last environment to the first: no result may depend on the order.
-void list_environments(const LaunchShape& shape, const EnvArray<const EnvShape>& shapes,
-                       const EnvArray<const std::int32_t>& dims, const int& num_envs,
-                       const int& max_rows, const int& max_contacts,
-                       const kernels::SizeClasses& classes, const EnvStatus* const& status,
-                       std::int32_t* const& envs, std::int32_t* const& count) {
-  if (shape.blocks * shape.threads < num_envs) throw std::runtime_error("too few threads");
-  for (int env = num_envs - 1; env >= 0; --env) {
-    if (status != nullptr && !kernels::wants_later_rungs(status[env])) continue;
-    const int c = kernels::size_class(classes, shapes, dims, env, max_rows, max_contacts);
-    envs[std::int64_t(c) * num_envs + count[c]++] = env;
+template <class In>
+void write_keys(const LaunchShape& shape, const ProblemBatch<In>& problem,
+                const kernels::SizeClasses& classes, const EnvStatus* const& status,
+                const std::int32_t* const& work, std::uint32_t* const& keys,
+                std::int32_t* const& envs) {
+  if (shape.blocks * shape.threads < problem.num_envs) throw std::runtime_error("too few threads");
+  for (int env = 0; env < problem.num_envs; ++env) {
+    const bool listed = status == nullptr || kernels::wants_later_rungs(status[env]);
+    keys[env] = listed ? kernels::list_key(classes, problem, env, work[env]) : kernels::kUnlisted;
+    envs[env] = env;
+  }
+}
+
+template <class In>
+void write_work(const LaunchShape& shape, const ProblemBatch<In>& problem,
+                const ResultBatch<In>& result, std::int32_t* const& work) {
+  if (shape.blocks * shape.threads < problem.num_envs) throw std::runtime_error("too few threads");
+  for (int env = 0; env < problem.num_envs; ++env)
+    work[env] = kernels::work_of(problem, result, env);
+}
+
+void sort_pairs(const LaunchShape&, const kernels::ListArrays& lists, const int& num_envs) {
+  std::copy_n(lists.envs, num_envs, lists.sorted_envs);
+  std::stable_sort(lists.sorted_envs, lists.sorted_envs + num_envs,
+                   [&](int a, int b) { return lists.keys[a] < lists.keys[b]; });
+  for (int i = 0; i < num_envs; ++i) lists.sorted_keys[i] = lists.keys[lists.sorted_envs[i]];
+}
+
+void write_ends(const LaunchShape&, const std::uint32_t* const& keys, const int& num_envs,
+                std::int32_t* const& end, std::int32_t* const& next) {
+  for (int i = num_envs - 1; i >= 0; --i) {
+    if (keys[i] == kernels::kUnlisted) continue;
+    const int c = kernels::class_of_key(keys[i]);
+    next[c] = i;
+    end[c] = std::max(end[c], i + 1);
   }
 }
 
@@ -102,7 +129,7 @@ void solve_convex(const LaunchShape& shape, const ProblemBatch<double>& batch,
   Arena arena = memory.arena();
   kernels::EngineConvexScratch place(arena, mechanism.nv, scratch.max_rows, scratch.max_contacts);
   if (arena.used() > scratch.bytes) throw std::runtime_error("less scratch than the solve needs");
-  for (int ticket = *work.next; ticket < *work.count; ticket = ++*work.next)
+  for (int ticket = *work.next; ticket < *work.end; ticket = ++*work.next)
     kernels::solve_convex(HostGroup{}, batch, mechanism, start, result, options, work.envs[ticket],
                           place);
 }
@@ -115,7 +142,7 @@ void for_gradients(const LaunchShape& shape, const kernels::GroupScratch& scratc
   kernels::GradientEnv<In> place(memory.arena(), scratch.max_rows, scratch.max_contacts,
                                  scratch.nv);
   if (place.step.end() > scratch.bytes) throw std::runtime_error("less scratch than is needed");
-  for (int ticket = *work.next; ticket < *work.count; ticket = ++*work.next)
+  for (int ticket = *work.next; ticket < *work.end; ticket = ++*work.next)
     f(work.envs[ticket], place);
 }
 
@@ -248,6 +275,26 @@ template GradientKernels gradient_kernels<float>();
 
 const void* round_kernel() { return fake::kernel<&fake::round_numbers>(); }
 
-const void* list_kernel() { return fake::kernel<&fake::list_environments>(); }
+template <class In>
+ListKernels list_kernels() {
+  return {fake::kernel<&fake::write_keys<In>>(), fake::kernel<&fake::write_ends>(),
+          fake::kernel<&fake::write_work<In>>()};
+}
+template ListKernels list_kernels<double>();
+template ListKernels list_kernels<float>();
+
+int sort_lists(void* storage, std::size_t& bytes, const ListArrays& lists, int num_envs,
+               CUstream_st* stream) {
+  const std::size_t needed = std::size_t(num_envs);
+  if (storage == nullptr) {
+    bytes = needed;
+    return cudaSuccess;
+  }
+  if (bytes < needed || !fake::on_device(storage, needed)) return cudaErrorInvalidValue;
+  ListArrays arrays = lists;
+  void* parameters[] = {&arrays, &num_envs};
+  return cudaLaunchKernel(fake::kernel<&fake::sort_pairs>(), dim3(1), dim3(1), parameters, 0,
+                          stream);
+}
 
 }  // namespace stickslip::kernels

@@ -1,6 +1,8 @@
 // Size classes and shared memory of the CUDA launches, as far as no device is needed.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "kernels/launch/solve_env.hpp"
 #include "kernels/launch/work_list.hpp"
 #include "src/cuda/plan.hpp"
@@ -203,14 +205,51 @@ TEST(CudaPlan, environments_go_to_the_smallest_class_that_holds_them) {
                              {32, 0, 0, 0}, {0, 0, 0, 0},  {60, 4, 0, 0},
                              {60, 5, 0, 0}, {-1, 0, 0, 0}, {0, 0, 0, 30}};
   const int expected[] = {0, 1, 2, 1, 0, 2, 0, 0, 0};
+  const auto class_of = [&](EnvArray<const EnvShape> shape, EnvArray<const std::int32_t> dims,
+                            int env, int max_contacts) {
+    ProblemBatch<double> batch;
+    batch.max_rows = 64;
+    batch.max_contacts = max_contacts;
+    batch.shape = shape;
+    batch.dims = dims;
+    return kernels::size_class(classes, kernels::listed_rows(batch, env));
+  };
   for (int env = 0; env < 9; ++env) {
-    EXPECT_EQ(kernels::size_class(classes, {shapes, 1}, {}, env, 64, 21), expected[env]) << env;
+    EXPECT_EQ(class_of({shapes, 1}, {}, env, 21), expected[env]) << env;
   }
   const std::int32_t dims[] = {6, 6, 3};  // 15 rows instead of 9
-  EXPECT_EQ(kernels::size_class(classes, {shapes, 1}, {dims, 0}, 0, 64, 3), 0) << "over capacity";
+  EXPECT_EQ(class_of({shapes, 1}, {dims, 0}, 0, 3), 0) << "over capacity";
   const EnvShape three{0, 0, 0, 3};
-  EXPECT_EQ(kernels::size_class(classes, {&three, 0}, {}, 0, 64, 3), 0);
-  EXPECT_EQ(kernels::size_class(classes, {&three, 0}, {dims, 0}, 0, 64, 3), 1);
+  EXPECT_EQ(class_of({&three, 0}, {}, 0, 3), 0);
+  EXPECT_EQ(class_of({&three, 0}, {dims, 0}, 0, 3), 1);
+}
+
+TEST(CudaPlan, the_work_of_an_environment_decides_its_place_in_a_list) {
+  using kernels::list_key;
+  for (const int most : {0, 9, 12, 64, 96, 1000}) {
+    const auto classes = size_classes(most);
+    for (int rows = 0; rows <= most; ++rows) {
+      const std::uint32_t key = list_key(classes, rows, 7);
+      EXPECT_EQ(kernels::class_of_key(key), kernels::size_class(classes, rows)) << rows;
+      EXPECT_LT(key, kernels::kUnlisted);
+      if (rows < most &&
+          kernels::class_of_key(list_key(classes, rows + 1, 0)) == kernels::class_of_key(key)) {
+        EXPECT_LE(list_key(classes, rows + 1, 7), key) << "more rows come first, " << rows;
+      }
+    }
+  }
+  const auto classes = size_classes(12);
+  constexpr int kMost = std::numeric_limits<std::int32_t>::max();
+  std::uint32_t before = list_key(classes, 12, 0);
+  for (const int work : {1, 2, 15, 16, 18, 30, 100, 1000, kMost}) {
+    const std::uint32_t key = list_key(classes, 12, work);
+    EXPECT_EQ(kernels::class_of_key(key), 0);
+    EXPECT_LT(key, before) << "more work comes first, " << work;
+    before = key;
+  }
+  EXPECT_LT(list_key(classes, 12, 0), list_key(classes, 9, kMost)) << "rows decide first";
+  EXPECT_EQ(kernels::guessed_work(kMost, 100), kMost);
+  EXPECT_EQ(kernels::guessed_work(-1, 100), 0) << "any number is valid";
 }
 
 }  // namespace

@@ -1,0 +1,261 @@
+// Lists of work: complete, sorted, in a fixed order; and no result depends on it. Runs on every
+// machine, as launch_test.cpp.
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/launch/work_list.hpp"
+#include "src/cuda/enqueue.hpp"
+#include "tests/launch/on_device.hpp"
+#include "tests/support/count.hpp"
+#include "tests/support/dyadic.hpp"
+#include "tests/support/dyadic_mechanism.hpp"
+#include "tests/support/random.hpp"
+
+namespace stickslip {
+namespace {
+
+class Lists : public support::GpuTest<> {
+ protected:
+  const cuda::Stream stream_ = cuda::available() ? support::stream(1) : nullptr;
+};
+
+/// What lists are made from, without matrices: so thousands of environments are tested quickly.
+/// Shapes of all sizes, some of them invalid.
+struct Shapes {
+  static constexpr int kMaxContacts = 12, kMaxRows = 40;
+  std::vector<EnvShape> shape;
+  std::vector<double> b;
+  std::vector<std::int32_t> dims, work;
+  std::vector<EnvStatus> status;
+
+  explicit Shapes(int envs) : b(std::size_t(envs) * kMaxRows) {
+    support::Random random(7);
+    for (int env = 0; env < envs; ++env) {
+      shape.push_back({random.integer(4) - (random.chance(0.02) ? 4 : 0), random.integer(3),
+                       random.integer(2), random.integer(kMaxContacts + 2)});
+      work.push_back(random.chance(0.2) ? kernels::kUnknownWork : random.integer(2000));
+      status.push_back(EnvStatus(random.integer(3)));
+      for (int k = 0; k < kMaxContacts; ++k) dims.push_back(random.chance(0.1) ? 6 : 3);
+    }
+    for (double& x : b) x = random.integer(9) - 4;
+  }
+  ProblemBatch<double> view() const {
+    ProblemBatch<double> p;
+    p.num_envs = int(shape.size());
+    p.max_rows = kMaxRows;
+    p.max_contacts = kMaxContacts;
+    p.shape = {shape.data(), 1};
+    p.dims = {dims.data(), kMaxContacts};
+    p.b = {b.data(), kMaxRows};
+    return p;
+  }
+  /// The environments of each class, as they should be listed.
+  std::vector<std::vector<int>> sorted(const kernels::SizeClasses& classes, bool unsolved) const {
+    const ProblemBatch<double> p = view();
+    std::vector<std::vector<int>> lists(std::size_t(classes.count));
+    std::vector<std::uint32_t> keys;
+    for (int env = 0; env < p.num_envs; ++env) {
+      keys.push_back(kernels::list_key(classes, p, env, work[std::size_t(env)]));
+      if (unsolved && status[std::size_t(env)] != EnvStatus::not_converged) continue;
+      const int c = kernels::size_class(classes, kernels::listed_rows(p, env));
+      lists[std::size_t(c)].push_back(env);
+    }
+    for (auto& list : lists) {
+      std::stable_sort(list.begin(), list.end(),
+                       [&](int a, int b) { return keys[std::size_t(a)] < keys[std::size_t(b)]; });
+    }
+    return lists;
+  }
+};
+
+/// The lists that the device has made.
+std::vector<std::vector<int>> listed(const cuda::Workspace::Impl& w, int envs, int pass,
+                                     cuda::Stream stream) {
+  const auto classes = std::size_t(w.classes.count);
+  std::vector<std::int32_t> lists(4 * std::size_t(w.num_envs)), counters(4 * classes);
+  w.lists.download(lists.data(), w.lists.bytes(), stream);
+  w.counters.download(counters.data(), w.counters.bytes(), stream);
+  cuda::wait(stream);
+  const auto* list = lists.data() + 3 * std::size_t(w.num_envs);
+  const auto* end = counters.data() + 2 * std::size_t(pass) * classes;
+  std::vector<std::vector<int>> out;
+  for (std::size_t c = 0; c < classes; ++c) {
+    const int first = end[classes + c];
+    EXPECT_TRUE(0 <= first && first <= end[c] && end[c] <= envs) << c;
+    out.emplace_back(list + first, list + std::max(first, end[c]));
+  }
+  return out;
+}
+
+// Thousands of environments are sorted by other kernels than few. A workspace has room for more.
+TEST_F(Lists, have_every_environment_once_in_the_order_of_the_guesses) {
+  for (const int envs : {1, 2, 31, 129, 1000, 6000, 20000}) {
+    const Shapes shapes(envs);
+    support::DeviceMemory memory(stream_);
+    const ProblemBatch<double> problem = memory.copy(shapes.view());
+    const auto* status = memory.copy(EnvArray<const EnvStatus>{shapes.status.data(), 1}, envs).data;
+    cuda::Workspace workspace(envs + 3 * (envs % 2), Shapes::kMaxRows, Shapes::kMaxContacts);
+    auto& w = impl_of(workspace);
+    const auto fill = [&](int pass) {
+      SS_CUDA(cudaMemsetAsync(w.counters.data(), 0, w.counters.bytes(), stream_));
+      cuda::WorkLists(w, envs, pass).fill(problem, pass == 0 ? nullptr : status, stream_);
+    };
+    Shapes unknown = shapes;
+    std::fill(unknown.work.begin(), unknown.work.end(), kernels::kUnknownWork);
+    fill(0);
+    EXPECT_EQ(listed(w, envs, 0, stream_), unknown.sorted(w.classes, false)) << envs;
+    w.work.upload(shapes.work.data(), shapes.work.size() * sizeof(std::int32_t), stream_);
+    for (const int pass : {0, 1}) {
+      fill(pass);
+      EXPECT_EQ(listed(w, envs, pass, stream_), shapes.sorted(w.classes, pass == 1)) << envs;
+    }
+  }
+}
+
+TEST_F(Lists, of_a_pass_for_which_none_is_left_are_empty) {
+  Shapes shapes(300);
+  std::fill(shapes.status.begin(), shapes.status.end(), EnvStatus::solved);
+  support::DeviceMemory memory(stream_);
+  const ProblemBatch<double> problem = memory.copy(shapes.view());
+  const auto* status = memory.copy(EnvArray<const EnvStatus>{shapes.status.data(), 1}, 300).data;
+  cuda::Workspace workspace(300, Shapes::kMaxRows, Shapes::kMaxContacts);
+  auto& w = impl_of(workspace);
+  SS_CUDA(cudaMemsetAsync(w.counters.data(), 0, w.counters.bytes(), stream_));
+  cuda::WorkLists(w, 300, 1).fill(problem, status, stream_);
+  for (const auto& list : listed(w, 300, 1, stream_)) EXPECT_TRUE(list.empty());
+}
+
+// Their shapes fit the batch only because dimensions that nobody has checked are negative: the rows
+// that they claim to have are not read.
+TEST_F(Lists, have_environments_whose_shapes_lie) {
+  Shapes shapes(5);
+  shapes.shape = {{0, 1 << 20, 0, 1},
+                  {1 << 30, 1 << 30, 1 << 30, 2},
+                  {0, 0, 1 << 20, 1},
+                  {1 << 20, 0, 0, 1},
+                  {0, 30, 0, 3}};
+  std::fill(shapes.dims.begin(), shapes.dims.end(), 10 - (1 << 20));
+  shapes.dims[Shapes::kMaxContacts] = shapes.dims[Shapes::kMaxContacts + 1] = 5 - (3 << 29);
+  support::DeviceMemory memory(stream_);
+  const ProblemBatch<double> problem = memory.copy(shapes.view());
+  cuda::Workspace workspace(5, Shapes::kMaxRows, Shapes::kMaxContacts);
+  auto& w = impl_of(workspace);
+  std::fill(shapes.work.begin(), shapes.work.end(), kernels::kUnknownWork);
+  SS_CUDA(cudaMemsetAsync(w.counters.data(), 0, w.counters.bytes(), stream_));
+  cuda::WorkLists(w, 5, 0).fill(problem, nullptr, stream_);
+  const auto lists = listed(w, 5, 0, stream_);
+  EXPECT_EQ(lists, shapes.sorted(w.classes, false));
+  EXPECT_EQ(lists[0].size(), 5U);
+}
+
+// What a workspace keeps from one solve to the next is the work of each environment.
+TEST_F(Lists, follow_the_work_of_the_solve_before) {
+  const int envs = support::test_count(60);
+  const support::DyadicBatch<double> batch(envs);
+  support::DeviceMemory memory(stream_);
+  const ProblemBatch<double> problem = memory.copy(batch.view());
+  support::DeviceResults<double> results(envs, batch.kMaxRows, stream_);
+  cuda::Workspace workspace(envs, batch.kMaxRows, batch.kMaxContacts);
+  auto& w = impl_of(workspace);
+  SolveOptions options;
+  options.max_rung = 0;  // so that the results are those of rung 0
+  cuda::solve(problem, results.view(), options, workspace, stream_);
+  const support::PlainResults<double>& host = results.host();
+  std::vector<std::int32_t> work(std::size_t(envs), 0);
+  w.work.download(work.data(), w.work.bytes(), stream_);
+  cuda::wait(stream_);
+  std::vector<int> order(std::size_t(envs), 0);
+  std::iota(order.begin(), order.end(), 0);
+  for (int env = 0; env < envs; ++env) {
+    int loaded = 0;
+    for (int i = 0; i < batch.rows(env); ++i)
+      loaded += host.impulse[std::size_t(env * batch.kMaxRows + i)] != 0.0;
+    const int expected = kernels::guessed_work(host.iterations[std::size_t(env)], loaded);
+    EXPECT_EQ(work[std::size_t(env)], expected) << env;
+  }
+  cuda::solve(problem, results.view(), options, workspace, stream_);
+  std::vector<std::int32_t> lists(4 * std::size_t(envs));
+  w.lists.download(lists.data(), w.lists.bytes(), stream_);
+  cuda::wait(stream_);
+  const auto key = [&](int env) {
+    return kernels::list_key(w.classes, batch.rows(env), work[std::size_t(env)]);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) < key(b); });
+  EXPECT_EQ(std::vector<int>(lists.begin() + 3 * envs, lists.end()), order);
+}
+
+template <class In>
+void expect_the_same_bits(const SolveOptions& options, cuda::Stream stream) {
+  const int envs = support::test_count(60);
+  const support::DyadicBatch<In> batch(envs, options.law);
+  support::PlainResults<In> cpu(envs, batch.kMaxRows);
+  solve(batch.view(), cpu.view(), options);
+  const auto expected = support::hashes(batch, cpu, envs);
+  support::DeviceMemory memory(stream);
+  const ProblemBatch<In> problem = memory.copy(batch.view());
+  support::DeviceResults<In> results(envs, batch.kMaxRows, stream);
+  cuda::Workspace workspace(envs, batch.kMaxRows, batch.kMaxContacts, -1, 0, true);
+  auto& w = impl_of(workspace);
+  const auto expect_bits = [&](const char* guesses) {
+    cuda::solve(problem, results.view(), options, workspace, stream);
+    EXPECT_EQ(support::hashes(batch, results.host(), envs), expected) << guesses;
+  };
+  expect_bits("none");
+  expect_bits("of the solve before");
+  std::vector<std::int32_t> wrong(std::size_t(envs), 0);
+  support::Random random(3);
+  for (auto& x : wrong) x = random.integer(100000);
+  w.work.upload(wrong.data(), wrong.size() * sizeof wrong[0], stream);
+  expect_bits("of another batch");
+  support::Capture graph(stream);
+  cuda::solve(problem, results.view(), options, workspace, stream);
+  graph.end();
+  w.work.upload(wrong.data(), wrong.size() * sizeof wrong[0], stream);
+  for (int replay = 0; replay < 3; ++replay) {
+    graph.replay();
+    EXPECT_EQ(support::hashes(batch, results.host(), envs), expected) << "replay " << replay;
+  }
+}
+
+TEST_F(Lists, change_no_bits) {
+  SolveOptions convex, sweeps, single;
+  convex.law = Law::convex;
+  sweeps.solver = Solver::pgs;
+  single.precision = Precision::fp32;
+  expect_the_same_bits<double>({}, stream_);
+  for (const SolveOptions& options : {convex, sweeps})
+    expect_the_same_bits<double>(options, stream_);
+  for (const SolveOptions& options : {SolveOptions{}, single})
+    expect_the_same_bits<float>(options, stream_);
+}
+
+// Fewer environments than the workspace has room for, then none, then all.
+TEST_F(Lists, of_smaller_batches_leave_those_of_the_next_one_alone) {
+  const int envs = support::test_count(40);
+  const support::DyadicBatch<double> batch(envs);
+  support::PlainResults<double> cpu(envs, batch.kMaxRows);
+  solve(batch.view(), cpu.view(), {});
+  const auto expected = support::hashes(batch, cpu, envs);
+  support::DeviceMemory memory(stream_);
+  ProblemBatch<double> problem = memory.copy(batch.view());
+  support::DeviceResults<double> results(envs, batch.kMaxRows, stream_);
+  cuda::Workspace workspace(envs, batch.kMaxRows, batch.kMaxContacts);
+  for (const int some : {1, 0, envs, envs / 2, envs}) {
+    problem.num_envs = some;
+    cuda::solve(problem, results.view(), {}, workspace, stream_);
+    auto got = support::hashes(batch, results.host(), some);
+    EXPECT_EQ(got, std::vector<std::uint64_t>(expected.begin(), expected.begin() + some)) << some;
+  }
+}
+
+TEST_F(Lists, need_no_memory_for_no_environments) {
+  cuda::Workspace workspace(0, 12, 4);
+  EXPECT_EQ(impl_of(workspace).work.bytes(), 0U);
+  ProblemBatch<double> nothing;
+  nothing.max_rows = 12;
+  nothing.max_contacts = 4;
+  cuda::solve(nothing, ResultBatch<double>{}, {}, workspace, stream_);
+}
+
+}  // namespace
+}  // namespace stickslip
