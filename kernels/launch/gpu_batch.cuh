@@ -1,4 +1,4 @@
-// The CUDA kernels: each group takes the next environment of one size class until none is left.
+// The CUDA kernels: each group takes environments of one size class until none is left.
 #pragma once
 #include "kernels/delassus/delassus.hpp"
 #include "kernels/group/block_group.hpp"
@@ -31,13 +31,24 @@ __device__ __forceinline__ unsigned char* group_memory(const GroupScratch& scrat
   return memory;
 }
 
-/// The next environment of the list for this group; -1 when none is left.
-template <class Group>
-__device__ __forceinline__ int take_env(const Group& g, const WorkList& work) {
-  int ticket = 0;
-  if (g.lane() == 0) ticket = atomicAdd(work.next, 1);
-  ticket = g.share(ticket);
-  return ticket < *work.end ? work.envs[ticket] : -1;
+/// solve(env) for the environments of the list that this group takes. The groups of a warp take
+/// neighbours and begin together: in a sorted list these do alike work, and what the groups do
+/// alike, the warp does at once.
+template <class Group, class F>
+__device__ __forceinline__ void take_envs(const Group& g, const WorkList& work, F&& solve) {
+  constexpr int kGroups = kThreads<Group> / Group::kLanes;
+  for (;;) {
+    int first = 0;
+    if (threadIdx.x == 0) first = atomicAdd(work.next, kGroups);
+    if constexpr (kGroups > 1) {
+      first = __shfl_sync(0xffffffffU, first, 0);
+    } else {
+      first = g.share(first);
+    }
+    if (first >= *work.end) return;
+    const int ticket = first + int(threadIdx.x) / Group::kLanes;
+    if (ticket < *work.end) solve(work.envs[ticket]);
+  }
 }
 
 /// Number of blocks for which the registers of a multiprocessor must suffice: 12 if 168 per thread
@@ -56,14 +67,12 @@ __global__ void __launch_bounds__(kThreads<Group>, (kResident<Real, kProgram, Gr
                  const __grid_constant__ GroupScratch scratch,
                  const __grid_constant__ WorkList work) {
   const Group g;
-  for (;;) {
-    const int env = take_env(g, work);
-    if (env < 0) return;
+  take_envs(g, work, [&](int env) SS_INLINE {
     const EnvScratch<Real, Factor, In, kProgram> place(Arena(group_memory<Group, kShared>(scratch)),
                                                        scratch.max_rows, scratch.max_contacts,
                                                        scratch.directions, scratch.nv);
     solve_env<Real, Factor>(g, batch, result, ladder, env, place, part_of(kProgram), source);
-  }
+  });
 }
 
 template <class In, bool kShared>

@@ -14,13 +14,11 @@ __global__ void __launch_bounds__(kThreads<Group>, 1)
                   const __grid_constant__ GroupScratch scratch,
                   const __grid_constant__ WorkList work) {
   const Group g;
-  for (;;) {
-    const int env = take_env(g, work);
-    if (env < 0) return;
+  take_envs(g, work, [&](int env) SS_INLINE {
     Arena arena(group_memory<Group, kShared>(scratch));
     EngineConvexScratch place(arena, mechanism.nv, scratch.max_rows, scratch.max_contacts);
     solve_convex(g, batch, mechanism, start, result, options, env, place);
-  }
+  });
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

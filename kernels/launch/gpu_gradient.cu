@@ -11,13 +11,11 @@ __global__ void __launch_bounds__(kThreads<Group>, 1) vjp_kernel(
     const __grid_constant__ StepGradient<In> out, const __grid_constant__ SolveOptions options,
     const __grid_constant__ GroupScratch scratch, const __grid_constant__ WorkList work) {
   const Group g;
-  for (;;) {
-    const int env = take_env(g, work);
-    if (env < 0) return;
+  take_envs(g, work, [&](int env) SS_INLINE {
     GradientEnv<In> place(Arena(group_memory<Group, kShared>(scratch)), scratch.max_rows,
                           scratch.max_contacts, scratch.nv);
     vjp_env(g, batch, step, solution, loss, out, options, env, place);
-  }
+  });
 }
 
 template <class In, class Group, bool kShared>
@@ -30,13 +28,11 @@ __global__ void __launch_bounds__(kThreads<Group>, 1)
                const __grid_constant__ GroupScratch scratch,
                const __grid_constant__ WorkList work) {
   const Group g;
-  for (;;) {
-    const int env = take_env(g, work);
-    if (env < 0) return;
+  take_envs(g, work, [&](int env) SS_INLINE {
     GradientEnv<In> place(Arena(group_memory<Group, kShared>(scratch)), scratch.max_rows,
                           scratch.max_contacts, scratch.nv);
     jvp_env(g, batch, solution, change, out, options, env, place);
-  }
+  });
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -114,10 +114,11 @@ SS_PART int find_leaving(const G& g, const PyramidTableau<Real>& t, const RatioT
   if (!(nearest > Real(0))) return -1;
   const int z0_row = t.place[t.z0()];
   if (test.may_release_z0(t.slope[z0_row], t.room[z0_row], nearest)) return z0_row;
-  return g.argmax(t.items(t.p), [&](int i) {
+  const auto pivot = [&](int i) {
     const bool blocks = G::kChunk == 1 || t.key[i] > Real(0);
     return blocks ? test.pivot(t.slope[i], t.room[i], nearest) : Real(0);
-  });
+  };
+  return g.argmax(t.items(t.p), pivot).index;
 }
 
 /// Runs the path from the tableau at z = 0, with at most `budget` pivots, and counts them.
@@ -126,13 +127,13 @@ SS_HD PathEnd follow_path(const G& g, PyramidTableau<Real>& t, const RatioTest<R
                           int budget, int& pivots) {
   const Real* right = t.right();
   const auto need = [&](int i) { return right[i] < Real(0) ? -right[i] / t.cover[i] : Real(0); };
-  const int lowest = g.argmax(t.n, need);
-  if (!(need(lowest) > Real(0))) return PathEnd::solution;
+  const Largest<Real> lowest = g.argmax(t.n, need);
+  if (!(lowest.value > Real(0))) return PathEnd::solution;
   if (budget == 0) return PathEnd::budget;
   read_column(g, t, t.m, t.entering());
-  pivot(g, t, lowest, t.m);
+  pivot(g, t, lowest.index, t.m);
   pivots = 1;
-  for (int leaving = lowest;;) {
+  for (int leaving = lowest.index;;) {
     if (pivots == budget || stopped(g)) return PathEnd::budget;
     const int c = ~t.place[t.complement(leaving)];
     const Real nearest = measure_column(g, t, test, c);
