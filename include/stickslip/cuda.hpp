@@ -63,9 +63,10 @@ class Buffer {
 /// Device memory and launch parameters of solves, fixed at construction. The calls below that take
 /// a workspace do not allocate, wait, or copy anything to or from the host. They enqueue on
 /// `stream` and can be captured in a CUDA graph; a replay reads the values that the arrays hold at
-/// that time. Only one solve at a time may use a workspace: two streams need two workspaces. It keeps
-/// what each environment took, so that in the next solve neighbours on the GPU do alike work: a batch
-/// whose environments stay in their places should keep its workspace. No result depends on it.
+/// that time. Only one solve at a time may use a workspace: two streams need two workspaces. It
+/// keeps what each environment took, so that in the next solve neighbours on the GPU do alike work:
+/// a batch whose environments stay in their places should keep its workspace. No result depends on
+/// it.
 class Workspace {
  public:
   /// For batches of up to these sizes on the current device; `nv` of mechanisms, -1: none.
