@@ -1,6 +1,16 @@
-"""Tables of what solves cost a GPU by the emulator's counts, and of the least times these allow."""
+"""Tables of what solves cost a GPU by the emulator's counts, and of the least times these allow.
 
-from table_text import number, table
+python bench/tables_gpu.py GPU.json     measured times (bench/run.py --only gpu) beside the least
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+from table_text import number, ratio, table
+
+COUNTS = Path(__file__).resolve().parent / "results" / "emulated" / "gpu_counts.json"
 
 CASES = {
     "coulomb_auto_double": "`coulomb`, double",
@@ -68,3 +78,28 @@ def gpu_floors(report: dict, gpu: str) -> str:
         return f"{number(floors[binds])} ({binds})"
 
     return cells(report, text)
+
+
+def gpu_predicted(report: dict) -> str:
+    """Times of `stack` measured on a GPU, beside the least that the counts allow: ns per
+    environment of a large batch."""
+    counts = json.loads(COUNTS.read_text())
+    found = {(r["case"], r["rows"]): r for r in counts["results"] if r.get("envs") != SORTED_ENVS}
+    gpu = "H200" if "H200" in report["machine"]["gpu"] else "H100"
+    rows = []
+    for result in report["results"]:
+        match = re.fullmatch(r"gpu/(\w+)/(\w+)/(\w+)/stack/p:(\d+)", result["name"])
+        known = found.get(("_".join(match.groups()[:3]), 3 * int(match[4]))) if match else None
+        if known is None:
+            continue
+        floors = floors_of(known, gpu)
+        binds = max(floors, key=floors.get)
+        measured = 1e3 * result["us"]
+        least = f"{number(floors[binds])} ({binds})"
+        rows.append([CASES[known["case"]], str(known["rows"]), number(measured), least,
+                     ratio(measured / floors[binds])])  # fmt: skip
+    return table(["", "rows", "measured, ns", "least, ns", "measured / least"], rows)
+
+
+if __name__ == "__main__":
+    print(gpu_predicted(json.loads(Path(sys.argv[1]).read_text())), end="")

@@ -4,9 +4,10 @@ Uses gpu-bundle/ (made by `make gpu-bundle` on a machine with a network), g++, n
 Runs all C++ tests; on the GPU: the bits of the CPU, of solves, mechanisms and replayed CUDA graphs,
 a soak test of a million mixed problems (half in double, half in mixed precision) of which one in a
 hundred is poisoned, compute-sanitizer, and arrays of torch and CuPy; the Python tests; and the
-benchmarks, with their floors. Each part has a time limit. Writes summary.json and the programs' own
-reports to $OUT or bench/results/<machine>/. A part that this machine cannot run is "not run", with
-the reason. Without a GPU it reports this and runs the rest. Exits with 1 if a part failed.
+benchmarks, with their floors, beside what the emulator's counts predict. Each part has a time
+limit. Writes summary.json and the programs' own reports to $OUT or bench/results/<machine>/. A part
+that this machine cannot run is "not run", with the reason. Without a GPU it reports this and runs
+the rest. Exits with 1 if a part failed.
 """
 
 import json
@@ -212,6 +213,9 @@ def run_benchmarks(check: Check) -> None:
     command += ["--min-time", "0.02", "--only"]
     for report, limit in {"gpu": 120, "scaling": 60, "models": 60, "solvers": 120}.items():
         check.run(f"bench {report}", [*command, report], limit)
+    if (check.out / "gpu.json").exists():
+        beside = [sys.executable, "bench/tables_gpu.py", check.out / "gpu.json"]
+        print(check.run("measured beside predicted", beside, 30) or "", end="")
 
 
 def main() -> int:

@@ -3,6 +3,7 @@ Tables equal those of the reports."""
 
 import dataclasses
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -153,6 +154,21 @@ def test_tables_are_those_of_the_reports():
     check = [sys.executable, ROOT / "bench" / "tables.py", "--check"]
     found = subprocess.run(check, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout
+
+
+def test_times_of_a_gpu_are_told_beside_the_least_that_counts_allow(tmp_path):
+    """A report as `make gpu-check` writes it: its cases that were counted, and their ratio."""
+    names = ["coulomb/auto/double/stack/p:4", "coulomb/auto/double/box/p:4", "copy"]
+    report = {"machine": {"gpu": "NVIDIA H100"},
+              "results": [{"name": f"gpu/{name}", "us": 0.05} for name in names]}  # fmt: skip
+    path = tmp_path / "gpu.json"
+    path.write_text(json.dumps(report))
+    command = [sys.executable, ROOT / "bench" / "tables_gpu.py", path]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert len(lines) == 3
+    case, rows, measured, least, more = (cell.strip() for cell in lines[2].split("|")[1:-1])
+    assert (case, rows, measured) == ("`coulomb`, double", "12", "50.0")
+    assert float(more) == pytest.approx(50.0 / float(least.split()[0]), rel=0.02)
 
 
 @pytest.mark.parametrize(
