@@ -36,7 +36,7 @@ struct GradientReport {
   /// 1e-4 over its least pivot.
   double* margin = nullptr;
   /// Share of the right side that does not fit the equations, and, of a change, share of the
-  /// velocities that they do not determine; `not_unique` means more than 1e-6.
+  /// velocities that they do not determine; `not_unique` means more than 1e-9, for float 1e-6.
   double* lost = nullptr;
   /// Optional: 1 where the active rows are linearly dependent (W singular, no compliance). Then
   /// dL/db, row by row, is its part in the range of W: right for every change of b that the

@@ -1,8 +1,8 @@
 // H x = f and H^T x = f for H = A + B W_hat, which is singular where contacts are redundant.
 //
 // A regular system is solved by LU. If a pivot vanishes: with H_e = H + e (|H_ii| + 1e-3), e =
-// 1e-8, from 0 and twice, x += H_e^-1 H H_e^-1 (f - H x). On what is consistent this is the
-// pseudo-inverse, on the rest it is 0 (docs/gradients.md). Without compliance, more rows than a
+// 1e-8, from 0 and at least twice, x += H_e^-1 H H_e^-1 (f - H x). On what is consistent this is
+// the pseudo-inverse, on the rest it is 0 (docs/gradients.md). Without compliance, more rows than a
 // body has freedoms are mostly singular: then H_e comes first, and its pivots tell whether they
 // are.
 #pragma once
@@ -12,11 +12,15 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-inline constexpr double kShift = 1e-8;        ///< e
-inline constexpr double kLeastPivot = 1e-8;   ///< of a regular system, relative to its row
-inline constexpr double kMostShifted = 1e-6;  ///< pivot of H_e, if H is singular
+inline constexpr double kShift = 1e-8;          ///< e
+inline constexpr double kLeastPivot = 1e-8;     ///< of a regular system, relative to its row
+inline constexpr double kLeastEstimate = 1e-9;  ///< the same, of its least singular value
+inline constexpr double kMostShifted = 1e-6;    ///< pivot of H_e, if H is singular
+inline constexpr double kFirmPivot = 1e-4;      ///< below, a system may be nearly singular
 inline constexpr int kBodyFreedoms = 6;
 inline constexpr double kRegularLost = 1e-8;  ///< most that LU leaves of f in a regular system
+inline constexpr int kMostPasses = 6;         ///< with H_e
+inline constexpr double kExact = 1e-12;       ///< of f left: enough
 
 /// How far a system determines its solution.
 struct Solvability {
@@ -149,17 +153,33 @@ struct FilteredEquations {
   }
 };
 
-/// Solves by LU alone. Pivot 0: one vanishes, and x is not a solution.
+/// Solves by LU alone. Pivot 0: one vanishes, and x is not a solution. Pivots of a matrix that is
+/// not symmetric may be much larger than its least singular value: if one is small, the size of the
+/// solution for a right side that no structure of the problem knows counts, too.
 template <bool kTransposed, class G>
 SS_HD Solvability solve_regular(const FilteredEquations<kTransposed, G>& e) {
+  const G& g = e.g;
   LinearSystem<double> system = e.w.system;
   system.lower = nullptr;  // the factors are needed only once
   system.least_pivot = kLeastPivot;
   e.begin();
-  if (!factor_system<kTransposed>(e.g, e.s, e.rows, e.count, 0.0, e.f, system)) return {};
-  if (!substitute_back(e.g, system, e.count, e.w.part)) return {};
-  e.g.for_each(e.count, [&](int r) { e.x[e.rows.active[r]] = e.w.part[r]; });
-  return {e.leave(), least_pivot(e.g, system, e.count)};
+  Solvability found;
+  SS_ROLLED
+  for (const double* f = e.f;;) {
+    if (!factor_system<kTransposed>(g, e.s, e.rows, e.count, 0.0, f, system)) return {};
+    if (!substitute_back(g, system, e.count, e.w.part)) return {};
+    if (f != e.f) break;
+    g.for_each(e.count, [&](int r) { e.x[e.rows.active[r]] = e.w.part[r]; });
+    found = {e.leave(), least_pivot(g, system, e.count)};
+    if (!(found.pivot < kFirmPivot)) return found;
+    g.for_each(e.s.ld, [&](int i) {
+      e.w.image[i] = i < e.s.n ? hashed_weight(i, 0) * (i % 2 == 0 ? 1.0 : -1.0) : 0.0;
+    });
+    f = e.w.image;
+  }
+  const double size = g.max(e.count, [&](int r) { return abs(e.w.part[r]); });
+  found.pivot = min(found.pivot, 1.0 / size);
+  return found.pivot > kLeastEstimate ? found : Solvability{};
 }
 
 /// Solves with H_e. `if_singular`: only if H is singular, which pivot 0 says.
@@ -173,13 +193,15 @@ SS_HD Solvability solve_singular(const FilteredEquations<kTransposed, G>& e, boo
     const double pivot = least_pivot(g, w.system, e.count);
     if (pivot > kMostShifted) return {1.0, pivot};
   }
-  double lost = 0.0;
-  for (int pass = 0; pass < 2; ++pass) {
+  double lost = 1.0;
+  for (int pass = 0; pass < kMostPasses; ++pass) {
     if (!e.solve(w.left)) return {};
     multiply_system<kTransposed>(g, e.s, e.rows, w.product, w.left, w.image);
     if (!e.solve(w.image)) return {};
     g.for_each(e.s.n, [&](int i) { e.x[i] += w.image[i]; });
+    const double before = lost;
     lost = e.leave();
+    if (lost < kExact || (pass > 0 && !(lost < 0.5 * before))) break;  // the rest does not fit
   }
   return {lost, 0.0};
 }

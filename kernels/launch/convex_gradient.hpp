@@ -65,7 +65,7 @@ SS_HD bool vjp_convex(const G& g, const ProblemBatch<double>& batch,
   } else {
     clear_gradient(g, p, 0, batch.max_rows, {out, {}, {}, {}, {}}, 0);
   }
-  report_gradient(g, out.report, 0, usable, near, margin, found);
+  report_gradient<double>(g, out.report, 0, usable, near, margin, found);
   return true;
 }
 

@@ -78,9 +78,12 @@ SS_HD bool load(const G& g, int n, const In* given, double* loaded) {
   return given == nullptr || !g.any(n, [&](int i) { return !is_finite(loaded[i]); });
 }
 
-inline constexpr double kMostLost = 1e-6;        ///< above, the solution is not unique
 inline constexpr double kKinkTolerances = 10.0;  ///< below, a state is about to change
-inline constexpr double kLeastFirmPivot = 1e-4;  ///< below, a system is nearly singular
+
+/// `lost` above which the solution is not unique. Singular systems of data in float are so only up
+/// to the rounding of the data.
+template <class In>
+inline constexpr double kMostLost = sizeof(In) == 8 ? 1e-9 : 1e-6;
 
 /// The velocity below which a state is about to change, m/s.
 template <class G, class In>
@@ -92,16 +95,16 @@ SS_HD double kink_limit(const G& g, const EnvProblem<In>& p, const SolveOptions&
 /// The verdict on derivatives; `usable`: whether the problem is solved and all input finite. An
 /// error of the velocities is one of up to 1 / pivot times as much in the rows that a nearly
 /// singular system moves, so `near` grows as the pivot falls.
-template <class G>
+template <class In, class G>
 SS_HD void report_gradient(const G& g, const GradientReport& out, std::int64_t env, bool usable,
                            double near, double margin, const Solvability& found) {
   const bool redundant = !(found.pivot > 0.0);
   GradientStatus status = GradientStatus::unsolved;
   if (usable) {
-    const double firm = redundant ? 1.0 : min(found.pivot / kLeastFirmPivot, 1.0);
+    const double firm = redundant ? 1.0 : min(found.pivot / kFirmPivot, 1.0);
     const double limit = near / firm;
     status = margin <= limit ? GradientStatus::kink : GradientStatus::valid;
-    if (!(found.lost <= kMostLost)) status = GradientStatus::not_unique;
+    if (!(found.lost <= kMostLost<In>)) status = GradientStatus::not_unique;
   }
   g.once([&] {
     out.status[env] = status;
@@ -151,7 +154,7 @@ SS_HD void refuse_gradient(const G& g, const ProblemBatch<In>& batch, int nv,
   if (open_problem(g, batch, env, scratch, p, rows) == EnvStatus::solved) {
     clear_gradient(g, p, nv, batch.max_rows, out, env);
   }
-  report_gradient(g, out.contacts.report, env, false, 0.0, 0.0, {});
+  report_gradient<In>(g, out.contacts.report, env, false, 0.0, 0.0, {});
 }
 
 /// The derivatives of a problem that is opened and scaled, and, if `is_step`, of the step that it
@@ -180,7 +183,7 @@ SS_HD void differentiate_solved(const G& g, const EnvProblem<In>& p, const Scale
   } else {
     clear_gradient(g, p, step.mechanism.nv, max_rows, out, env);
   }
-  report_gradient(g, out.contacts.report, env, usable, near, margin, found);
+  report_gradient<In>(g, out.contacts.report, env, usable, near, margin, found);
 }
 
 /// solve_vjp and step_vjp of environment `env`.
@@ -239,7 +242,7 @@ SS_HD void jvp_env(const G& g, const ProblemBatch<In>& batch, const SolutionBatc
     if (impulse != nullptr) impulse[i] = i < n ? narrowed<In>(w.beta[i]) : In(0);
     if (velocity != nullptr) velocity[i] = i < n ? narrowed<In>(w.f[i]) : In(0);
   });
-  report_gradient(g, out.report, env, usable, near, margin, found);
+  report_gradient<In>(g, out.report, env, usable, near, margin, found);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

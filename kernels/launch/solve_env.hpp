@@ -229,8 +229,9 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
   int rows_needed = 0;
   EnvStatus status = open_source(g, source, batch, env, scratch, view, rows_needed);
   view.directions = o.directions;
+  const bool from_float = sizeof(In) == 4 || source.floats.problem.num_envs > 0;
   if (status == EnvStatus::solved && !(form_own_matrix(g, source, env, scratch, view) &&
-                                       check_values(g, view, law.needs_symmetric_W))) {
+                                       check_values(g, view, law.needs_symmetric_W, from_float))) {
     status = EnvStatus::bad_input;
   }
   if constexpr (kProgram == Program::pivoting) {

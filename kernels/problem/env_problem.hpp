@@ -185,9 +185,11 @@ SS_HD Mask<In> row_is_valid(const EnvProblem<In>& p, int i) {
 }
 
 /// Whether every number is valid (docs/mathematics.md §5, bad_input); also finds whether W is
-/// symmetric. Some laws need symmetry up to rounding; the others accept any W.
+/// symmetric. Some laws need symmetry up to rounding, which is that of float if W was `from_float`;
+/// the others accept any W.
 template <class G, class In>
-SS_HD Mask<In> check_values(const G& g, EnvProblem<In>& p, bool needs_symmetry) {
+SS_HD Mask<In> check_values(const G& g, EnvProblem<In>& p, bool needs_symmetry,
+                            bool from_float = sizeof(In) == 4) {
   // A difference of 0 means both equal and finite, on the diagonal too; a sum, because masks would
   // take longer.
   const auto differs = g.any(p.n, [&](int i) {
@@ -206,7 +208,7 @@ SS_HD Mask<In> check_values(const G& g, EnvProblem<In>& p, bool needs_symmetry) 
   if (all(broken) || p.symmetric || !needs_symmetry) return !broken;
   using Number = Wide<In>;
   const Number largest = g.max(p.n, [&](int i) { return p.w(i, i); });
-  const Number slack = (sizeof(In) == 8 ? 1e-9 : 1e-4) * largest;
+  const Number slack = (from_float ? 1e-4 : 1e-9) * largest;
   const auto skew = g.any(p.n, [&](int i) {
     Mask<Number> far = false;
     for (int j = 0; j < i; ++j) far = far | (abs(p.w(i, j) - p.w(j, i)) > slack);

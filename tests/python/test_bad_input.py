@@ -195,6 +195,22 @@ def test_a_bad_environment_harms_no_other(spoiler, law, precision):
     assert stickslip.Status(dirty.status[2]).name == "bad_input"
 
 
+@pytest.mark.parametrize("precision", ["double", "mixed", "float"])
+def test_convex_accepts_matrices_that_are_symmetric_up_to_the_rounding_of_float32(precision):
+    """As numpy forms them: W in float32 is refused only if its asymmetry exceeds rounding."""
+    generator = np.random.default_rng(5)
+    for _ in range(20):
+        J = generator.normal(size=(6, 6)).astype("f")
+        W = J @ np.diag(generator.uniform(0.5, 2, 6).astype("f")) @ J.T
+        W[0, 1] = np.nextafter(W[0, 1], np.float32(9))
+        args = (W, np.array([-1, 0.5, 0, -1, 0, 0.3], "f"), 0.5)
+        solution = stickslip.solve(*args, law="convex", precision=precision)
+        assert solution.status != stickslip.Status.bad_input
+        W[0, 1] += np.float32(0.01) * W[0, 0]
+        solution = stickslip.solve(*args, law="convex", precision=precision)
+        assert solution.status == stickslip.Status.bad_input
+
+
 def test_convex_refuses_asymmetry_and_coulomb_uses_W_as_given():
     arguments = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in GOOD.items()}
     arguments["W"][2, 3, 4] += 0.05

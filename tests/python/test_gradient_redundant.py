@@ -99,3 +99,39 @@ def test_where_impulses_are_badly_determined_a_loose_solution_is_not_trusted(com
         size = np.abs(right.b).max()
         np.testing.assert_allclose(found.b, right.b, atol=1e-3 * size)
     assert trusted == 4 or compliance < 1e-5
+
+
+@pytest.mark.parametrize(("spin", "tolerance"), [(1e-3, (1e-9, 1e-7)), (3e-4, (1e-12, 1e-10))])
+def test_a_pivot_that_is_not_small_does_not_make_a_singular_system_valid(spin, tolerance):
+    """A box slides on its corners and turns slowly, law `convex` without compliance. The rows of
+    its solution depend on each other almost exactly; the least pivot of H^T is 1e-5 all the same.
+    The exact solution is in another state: -0.4362 by differences."""
+    M, frame = np.diag([1, 1, 1, 0.01, 0.01, 0.01]), np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]])
+    corners = [np.array([x, y, -0.05]) for x in (0.1, -0.1) for y in (0.1, -0.1)]
+    J = np.concatenate([frame @ np.hstack([np.eye(3), -np.cross(np.eye(3), p).T]) for p in corners])
+    W = stickslip.delassus(M, J)
+    W, mu = (W + W.T) / 2, 0.35
+    v_free = np.array([1, 0.3, -1, 0.05 * spin, 0.1 * spin, spin])
+    b, loss = J @ v_free, np.array([0.3, -1, 0.2, 0.5, -0.1, 0.7])
+    atol, rtol = tolerance
+    others = {"law": "convex", "options": stickslip.SolveOptions(atol=atol, rtol=rtol)}
+    solution = stickslip.solve(W, b, mu, **others)
+    assert solution.status == 0
+    found = stickslip.step_vjp(M, J, b, mu, v_free, solution, v_next=loss, **others)
+    dv = np.array([0.2, 0.5, -0.3, 0.4, 0.1, -0.6])
+    change = stickslip.jvp(W, b, mu, solution, db=J @ dv, **others)
+    for derivative in (found, change):
+        assert derivative.status != GradientStatus.valid
+
+
+def test_a_direction_that_W_hardly_sees_is_told():
+    """The last row is nearly that before it: W is singular to its rounding, and the part of the
+    loss along their difference is lost."""
+    J = np.eye(7)
+    J[6] = np.cos(3e-5) * J[5] + np.sin(3e-5) * J[6]
+    v_free, loss = np.ones(7), np.ones(7)
+    loss[6] = 0.01
+    W, b = stickslip.delassus(np.eye(7), J), J @ v_free
+    solution = stickslip.solve(W, b, 0.5, n_free=7)
+    found = stickslip.step_vjp(np.eye(7), J, b, 0.5, v_free, solution, v_next=loss, n_free=7)
+    assert found.status == GradientStatus.not_unique
