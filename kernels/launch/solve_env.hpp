@@ -204,6 +204,12 @@ SS_HD void advance(const G& g, const MatrixSource<In>& source, const ProblemBatc
   write_velocity(g, nv, x, slot(floats.v_free, env), slot(floats.v_next, env));
 }
 
+/// Whether the numbers of the caller's W are rounded to float.
+template <class In>
+SS_HD bool is_from_float(const MatrixSource<In>& source) {
+  return sizeof(In) == 4 || source.floats.problem.num_envs > 0;
+}
+
 struct Nothing {
   template <class Scratch>
   SS_HD void operator()(Scratch&) const {}
@@ -229,9 +235,9 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
   int rows_needed = 0;
   EnvStatus status = open_source(g, source, batch, env, scratch, view, rows_needed);
   view.directions = o.directions;
-  const bool from_float = sizeof(In) == 4 || source.floats.problem.num_envs > 0;
-  if (status == EnvStatus::solved && !(form_own_matrix(g, source, env, scratch, view) &&
-                                       check_values(g, view, law.needs_symmetric_W, from_float))) {
+  if (status == EnvStatus::solved &&
+      !(form_own_matrix(g, source, env, scratch, view) &&
+        check_values(g, view, law.needs_symmetric_W, is_from_float(source)))) {
     status = EnvStatus::bad_input;
   }
   if constexpr (kProgram == Program::pivoting) {
