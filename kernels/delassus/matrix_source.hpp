@@ -25,6 +25,9 @@ struct MatrixSource {
   MechanismStep<In> step;
   EngineMechanism engine;
   FloatStorage floats;
+
+  /// Whether the numbers of the caller's W are rounded to float.
+  SS_HD bool is_from_float() const { return sizeof(In) == 4 || floats.problem.num_envs > 0; }
 };
 
 /// The size of the scratch for this source.

@@ -204,12 +204,6 @@ SS_HD void advance(const G& g, const MatrixSource<In>& source, const ProblemBatc
   write_velocity(g, nv, x, slot(floats.v_free, env), slot(floats.v_next, env));
 }
 
-/// Whether the numbers of the caller's W are rounded to float.
-template <class In>
-SS_HD bool is_from_float(const MatrixSource<In>& source) {
-  return sizeof(In) == 4 || source.floats.problem.num_envs > 0;
-}
-
 struct Nothing {
   template <class Scratch>
   SS_HD void operator()(Scratch&) const {}
@@ -237,7 +231,7 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
   view.directions = o.directions;
   if (status == EnvStatus::solved &&
       !(form_own_matrix(g, source, env, scratch, view) &&
-        check_values(g, view, law.needs_symmetric_W, is_from_float(source)))) {
+        check_values(g, view, law.needs_symmetric_W, source.is_from_float()))) {
     status = EnvStatus::bad_input;
   }
   if constexpr (kProgram == Program::pivoting) {
@@ -276,8 +270,8 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
   // The later rungs continue with a residual that is not yet the bound.
   if (part != Part::first || !ladder.has_later_rungs)
     close_judge(g, p, MatrixVelocity<In>{p}, judge);
-  status = verdict_of(judge);
-  report(g, result, at.env, status, judge.best_residual, at.iterations, at.solver, at.rung, p.n);
+  report(g, result, at.env, verdict_of(judge), judge.best_residual, at.iterations, at.solver,
+         at.rung, p.n);
 }
 
 /// The same from the matrix of the caller or of the mechanism to the new velocities. At the end,
