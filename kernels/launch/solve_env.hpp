@@ -235,9 +235,8 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
     status = EnvStatus::bad_input;
   }
   if constexpr (kProgram == Program::pivoting) {
-    if (status == EnvStatus::solved && scratch.directions == 0 && !fits_pyramid_tableau(view)) {
+    if (status == EnvStatus::solved && scratch.directions == 0 && !fits_pyramid_tableau(view))
       status = EnvStatus::over_capacity;  // no later program takes it
-    }
   }
   if (status != EnvStatus::solved) {
     report(g, result, env, status, Limits<double>::infinity, 0, Solver::automatic, 0, rows_needed);
@@ -270,8 +269,8 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
   // The later rungs continue with a residual that is not yet the bound.
   if (part != Part::first || !ladder.has_later_rungs)
     close_judge(g, p, MatrixVelocity<In>{p}, judge);
-  report(g, result, at.env, verdict_of(judge), judge.best_residual, at.iterations, at.solver,
-         at.rung, p.n);
+  status = verdict_of(judge);
+  report(g, result, at.env, status, judge.best_residual, at.iterations, at.solver, at.rung, p.n);
 }
 
 /// The same from the matrix of the caller or of the mechanism to the new velocities. At the end,
