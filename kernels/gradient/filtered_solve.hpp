@@ -12,11 +12,12 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-inline constexpr double kShift = 1e-8;          ///< e
-inline constexpr double kLeastPivot = 1e-8;     ///< of a regular system, relative to its row
-inline constexpr double kLeastEstimate = 1e-9;  ///< the same, of its least singular value
-inline constexpr double kMostShifted = 1e-6;    ///< pivot of H_e, if H is singular
-inline constexpr double kFirmPivot = 1e-4;      ///< below, a system may be nearly singular
+inline constexpr double kShift = 1e-8;       ///< e
+inline constexpr double kLeastPivot = 1e-8;  ///< of a regular system, relative to its row
+inline constexpr double kLeastEstimate =
+    1e-9;  ///< the same, of an estimate of its least singular value
+inline constexpr double kMostShifted = 1e-6;  ///< pivot of H_e, if H is singular
+inline constexpr double kFirmPivot = 1e-4;    ///< below, a system may be nearly singular
 inline constexpr int kBodyFreedoms = 6;
 inline constexpr double kRegularLost = 1e-8;  ///< most that LU leaves of f in a regular system
 inline constexpr int kMostPasses = 6;         ///< with H_e
@@ -178,8 +179,7 @@ SS_HD Solvability solve_regular(const FilteredEquations<kTransposed, G>& e) {
     f = e.w.image;
   }
   const double size = g.max(e.count, [&](int r) { return abs(e.w.part[r]); });
-  found.pivot = min(found.pivot, 1.0 / size);
-  return found.pivot > kLeastEstimate ? found : Solvability{};
+  return size * kLeastEstimate < 1.0 ? found : Solvability{};
 }
 
 /// Solves with H_e. `if_singular`: only if H is singular, which pivot 0 says.
