@@ -12,12 +12,11 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-inline constexpr double kShift = 1e-8;       ///< e
-inline constexpr double kLeastPivot = 1e-8;  ///< of a regular system, relative to its row
-inline constexpr double kLeastEstimate =
-    1e-9;  ///< the same, of an estimate of its least singular value
-inline constexpr double kMostShifted = 1e-6;  ///< pivot of H_e, if H is singular
-inline constexpr double kFirmPivot = 1e-4;    ///< below, a system may be nearly singular
+inline constexpr double kShift = 1e-8;          ///< e
+inline constexpr double kLeastPivot = 1e-8;     ///< of a regular system, relative to its row
+inline constexpr double kLeastEstimate = 1e-9;  ///< of its least singular value, by a probe
+inline constexpr double kMostShifted = 1e-6;    ///< pivot of H_e, if H is singular
+inline constexpr double kFirmPivot = 1e-4;      ///< below, a system may be nearly singular
 inline constexpr int kBodyFreedoms = 6;
 inline constexpr double kRegularLost = 1e-8;  ///< most that LU leaves of f in a regular system
 inline constexpr int kMostPasses = 6;         ///< with H_e
