@@ -46,13 +46,13 @@ TYPED_TEST(CudaGroup, reductions_give_the_bits_of_the_host_on_every_lane) {
   for (int n : {1, 2, 7, 8, 31, 32, 33, 100}) {
     const auto magnitude = [&](int i) { return std::abs(number(i % 11)); };  // with ties
     const double sum = host.sum(n, number), max = host.max(n, number);
-    const Largest<double> argmax = host.argmax(n, magnitude);
+    const kernels::Largest<double> argmax = host.argmax(n, magnitude);
     std::vector<int> wrong(kLanes, 0);
     run_block<TypeParam>([&](const auto& g, int) {
       int& mine = wrong[std::size_t(emulated::thread())];
       mine += g.sum(n, number) != sum ? 1 : 0;
       mine += g.max(n, number) != max ? 1 : 0;
-      const Largest<double> found = g.argmax(n, magnitude);
+      const kernels::Largest<double> found = g.argmax(n, magnitude);
       mine += found.index != argmax.index || found.value != argmax.value ? 1 : 0;
       mine += g.any(n, [&](int i) { return i == n - 1; }) ? 0 : 1;
       mine += g.any(n, [&](int i) { return i == n; }) ? 1 : 0;
