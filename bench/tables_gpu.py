@@ -1,6 +1,5 @@
 """Tables of what solves cost a GPU by the emulator's counts, and of the least times these allow.
-
-python bench/tables_gpu.py GPU.json     measured times (bench/run.py --only gpu) beside the least
+`python bench/tables_gpu.py GPU.json` shows measured times (bench/run.py --only gpu) beside these.
 """
 
 import json
@@ -27,8 +26,13 @@ BANDWIDTH = {"H100": 3.35e12, "H200": 4.8e12}  # bytes/s
 ISSUED, DOUBLES, TRANSACTIONS = 4, 2, 1
 
 
+def counted(report: dict) -> dict[tuple, dict]:
+    """By case and rows: the few problems that every case has."""
+    return {(r["case"], r["rows"]): r for r in report["results"] if r.get("envs") != SORTED_ENVS}
+
+
 def cells(report: dict, text) -> str:
-    found = {(r["case"], r["rows"]): r for r in report["results"] if r.get("envs") != SORTED_ENVS}
+    found = counted(report)
     sizes = sorted({rows for _, rows in found})
     rows = [[name, *(text(found[case, n]) if (case, n) in found else "–" for n in sizes)]
             for case, name in CASES.items()]  # fmt: skip
@@ -69,22 +73,21 @@ def floors_of(result: dict, gpu: str) -> dict[str, float]:
     return times | {"memory": 1e9 * 32 * result["global_sectors"] / BANDWIDTH[gpu]}
 
 
+def largest_floor(result: dict, gpu: str) -> tuple[float, str]:
+    """The largest of these times; also as text, with what needs it."""
+    floors = floors_of(result, gpu)
+    binds = max(floors, key=floors.get)
+    return floors[binds], f"{number(floors[binds])} ({binds})"
+
+
 def gpu_floors(report: dict, gpu: str) -> str:
-    """The largest of these times, and what needs it."""
-
-    def text(result: dict) -> str:
-        floors = floors_of(result, gpu)
-        binds = max(floors, key=floors.get)
-        return f"{number(floors[binds])} ({binds})"
-
-    return cells(report, text)
+    return cells(report, lambda result: largest_floor(result, gpu)[1])
 
 
 def gpu_predicted(report: dict) -> str:
     """Times of `stack` measured on a GPU, beside the least that the counts allow: ns per
     environment of a large batch."""
-    counts = json.loads(COUNTS.read_text())
-    found = {(r["case"], r["rows"]): r for r in counts["results"] if r.get("envs") != SORTED_ENVS}
+    found = counted(json.loads(COUNTS.read_text()))
     gpu = "H200" if "H200" in report["machine"]["gpu"] else "H100"
     rows = []
     for result in report["results"]:
@@ -92,12 +95,10 @@ def gpu_predicted(report: dict) -> str:
         known = found.get(("_".join(match.groups()[:3]), 3 * int(match[4]))) if match else None
         if known is None:
             continue
-        floors = floors_of(known, gpu)
-        binds = max(floors, key=floors.get)
+        least, text = largest_floor(known, gpu)
         measured = 1e3 * result["us"]
-        least = f"{number(floors[binds])} ({binds})"
-        rows.append([CASES[known["case"]], str(known["rows"]), number(measured), least,
-                     ratio(measured / floors[binds])])  # fmt: skip
+        rows.append([CASES[known["case"]], str(known["rows"]), number(measured), text,
+                     ratio(measured / least)])  # fmt: skip
     return table(["", "rows", "measured, ns", "least, ns", "measured / least"], rows)
 
 

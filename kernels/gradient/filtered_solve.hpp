@@ -153,9 +153,9 @@ struct FilteredEquations {
   }
 };
 
-/// Solves by LU alone. Pivot 0: one vanishes, and x is not a solution. Pivots of a matrix that is
+/// Solves by LU alone. Pivot 0: H is singular, and x is not a solution. Pivots of a matrix that is
 /// not symmetric may be much larger than its least singular value: if one is small, the size of the
-/// solution for a right side that no structure of the problem knows counts, too.
+/// solution for a right side that no structure of the problem knows decides.
 template <bool kTransposed, class G>
 SS_HD Solvability solve_regular(const FilteredEquations<kTransposed, G>& e) {
   const G& g = e.g;

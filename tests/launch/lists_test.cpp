@@ -8,7 +8,6 @@
 #include "tests/launch/on_device.hpp"
 #include "tests/support/count.hpp"
 #include "tests/support/dyadic.hpp"
-#include "tests/support/dyadic_mechanism.hpp"
 #include "tests/support/random.hpp"
 
 namespace stickslip {
@@ -188,9 +187,7 @@ template <class In>
 void expect_the_same_bits(const SolveOptions& options, cuda::Stream stream) {
   const int envs = support::test_count(60);
   const support::DyadicBatch<In> batch(envs, options.law);
-  support::PlainResults<In> cpu(envs, batch.kMaxRows);
-  solve(batch.view(), cpu.view(), options);
-  const auto expected = support::hashes(batch, cpu, envs);
+  const auto expected = support::hashes_of_cpu<In>(batch, envs, options);
   support::DeviceMemory memory(stream);
   const ProblemBatch<In> problem = memory.copy(batch.view());
   support::DeviceResults<In> results(envs, batch.kMaxRows, stream);
@@ -233,9 +230,7 @@ TEST_F(Lists, change_no_bits) {
 TEST_F(Lists, of_smaller_batches_leave_those_of_the_next_one_alone) {
   const int envs = support::test_count(40);
   const support::DyadicBatch<double> batch(envs);
-  support::PlainResults<double> cpu(envs, batch.kMaxRows);
-  solve(batch.view(), cpu.view(), {});
-  const auto expected = support::hashes(batch, cpu, envs);
+  const auto expected = support::hashes_of_cpu<double>(batch, envs, {});
   support::DeviceMemory memory(stream_);
   ProblemBatch<double> problem = memory.copy(batch.view());
   support::DeviceResults<double> results(envs, batch.kMaxRows, stream_);

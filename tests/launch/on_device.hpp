@@ -28,6 +28,15 @@ std::vector<std::uint64_t> hashes(const Problems& problems, const PlainResults<I
   return out;
 }
 
+/// Those of the solve of a batch on the CPU.
+template <class In, class Problems>
+std::vector<std::uint64_t> hashes_of_cpu(const Problems& batch, int envs,
+                                         const SolveOptions& options) {
+  PlainResults<In> cpu(envs, batch.kMaxRows);
+  solve(batch.view(), cpu.view(), options);
+  return hashes(batch, cpu, envs);
+}
+
 /// Copies of views in device memory, for the lifetime of this object.
 class DeviceMemory {
  public:
