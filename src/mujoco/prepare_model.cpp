@@ -31,8 +31,8 @@ void prepare_velocity_level(mjModel& m, std::vector<std::string>& warnings) {
   if (m.opt.integrator == mjINT_RK4) {
     m.opt.integrator = mjINT_IMPLICITFAST;
     warnings.push_back(
-        "the model asks for integrator RK4, in whose stages impulses have no meaning: stepping "
-        "with implicitfast (choose with integrator=)");
+        "integrator RK4 has stages in which impulses have no meaning: stepping with implicitfast "
+        "(choose with integrator=)");
   }
   m.opt.cone = mjCONE_ELLIPTIC;
 }

@@ -31,7 +31,7 @@ def tumble(sim, steps, seed=0):
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("model", [TUMBLING, RUNGE_KUTTA], ids=["euler", "rk4"])
-@pytest.mark.filterwarnings("ignore:the model asks for integrator RK4")
+@pytest.mark.filterwarnings("ignore:integrator RK4 has stages")
 def test_looking_is_of_the_latest_step_and_changes_nothing(law, model):
     options = {"position_iterations": 3, "contact_margin": 0.05} if law == "coulomb" else {}
     looked, left = (BatchSim(model, 5, law=law, threads=2, **options) for _ in range(2))

@@ -124,7 +124,9 @@ def test_contacts_of_random_scenes_are_mujocos(seed):
     assert shallow > 8
 
 
-@pytest.mark.filterwarnings("ignore:.*of the solves:UserWarning", "ignore:the model asks for")
+@pytest.mark.filterwarnings(
+    "ignore:.*of the solves:UserWarning", "ignore:integrator RK4 has stages"
+)
 @pytest.mark.parametrize("name", ["humanoid", "dm_quadruped", "g1", "leap", "t1"])
 def test_contacts_of_robots_are_mujocos(name):
     path = model_path(name) if name in ("humanoid", "dm_quadruped") else models.find(name)
