@@ -2,12 +2,13 @@
 
     python bench/run_gpu_counts.py OUT [--program P] [--only CASE ...] [--check TABLE]
 
-P (default build/counts/bench/stickslip_gpu_counts) is built by `scripts/gpu_emulate.sh counts` with
-the optimisations of a release, on a CUDA runtime that interprets PTX: ptxas has not seen these
+P (default build/emulated/bench/stickslip_gpu_counts) is built by `scripts/gpu_emulate.sh counts`
+with the optimisations of a release, on a CUDA runtime that interprets PTX: ptxas has not seen these
 instructions, and no count is a time. Means per environment, of 16 problems of the family `stack`.
 Where groups share a warp, also of 64: of the first solve (`solve` 1), and of a second one, whose
-lists are sorted by the work of the first. --check compares with the counts in TABLE and fails if
-one is higher by more than 5 %.
+lists are sorted by the work of the first. Also rung 0 alone with groups of 8, 32, 64 and 128
+lanes (`lanes`), from which src/cuda/plan.hpp chooses. --check compares with the counts in TABLE and
+fails if one is higher by more than 5 %.
 """
 
 import argparse
@@ -29,9 +30,13 @@ ENVS = 16
 # Of narrow groups (kernels/launch/gpu_kernels.hpp): their neighbours in a warp matter.
 SORTED = [*((case, 12) for case in CASES), ("coulomb_pgs50_double", 24), ("coulomb_pgs_double", 24)]
 SORTED_ENVS = 64
+LANES = [8, 32, 64, 128]
+GROUPED = [case for case in CASES if case not in ("coulomb_auto_mixed", "coulomb_pgs_double")]
+NO_GROUP = 3  # gpu_counts.cpp
 LISTING = 3  # launches that list so few environments
 SLACK = 1.05
 SHARED = 228 * 1024  # bytes of a multiprocessor of sm_90; 1 kB of each block is the system's
+KEYS = ["case", "rows", "envs", "solve", "lanes"]
 MEANS = ["warp_instructions", "barriers", "shared_accesses", "shared_transactions",
          "global_sectors", "local_accesses", "fma_double", "fma_float", "other_double",
          "div_sqrt"]  # fmt: skip
@@ -44,36 +49,37 @@ def natural_seed(launch: int) -> int:
     return -launch * pow(1000003, -1, 2**64) % 2**64
 
 
-def launches_of(program: Path, case: list, solves: int, launch: int) -> list[dict]:
+def launches_of(program: Path, case: list, solves: list, launch: int) -> list[dict]:
     """All launches of a number of solves; `launch` is the one with the natural schedule."""
     with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as report:
         settings = {"GPU_EMULATOR_REPORT": report.name, "GPU_EMULATOR_CHECK": "none",
                     "GPU_EMULATOR_SEED": str(natural_seed(launch))}  # fmt: skip
-        subprocess.run([program, *map(str, case), str(solves)], check=True,
+        subprocess.run([program, *map(str, [*case, *solves])], check=True,
                        env=os.environ | settings, stdout=subprocess.DEVNULL)  # fmt: skip
         return [json.loads(line) for line in report]
 
 
 def count(program: Path, name: str, rows: int, envs: int = ENVS, solve: int = 1) -> dict:
     case, main = [name, rows, envs], LISTING + sum(limit < rows for limit in CLASSES)
-    launches = launches_of(program, case, 1, main)
+    launches = launches_of(program, case, [1], main)
     if solve > 1:
         before = len(launches) * (solve - 1)
-        launches = launches_of(program, case, solve, before + main)[before:]
+        launches = launches_of(program, case, [solve], before + main)[before:]
     lists = sum(launch["warp_instructions"] for launch in launches
                 if "solve_kernel" not in launch["kernel"])  # fmt: skip
     launches = [launch for launch in launches if "solve_kernel" in launch["kernel"]]
+    return {"case": name, "rows": rows, "envs": envs, "solve": solve,
+            "list_instructions": round(lists / envs, 1), **of_launches(launches, envs)}  # fmt: skip
+
+
+def of_launches(launches: list[dict], envs: int) -> dict:
+    """Means per environment; shape of the launch that costs most."""
     sums = {key: sum(launch[key] for launch in launches) for key in [*MEANS, "lane_instructions"]}
     main = max(launches, key=lambda launch: launch["warp_instructions"])
     threads = main["block"][0]
     shared = main["dynamic_shared"] + main["static_shared"]
     return {
-        "case": name,
-        "rows": rows,
-        "envs": envs,
-        "solve": solve,
         **{key: round(sums[key] / envs, 1) for key in MEANS},
-        "list_instructions": round(lists / envs, 1),
         "active_lanes": round(sums["lane_instructions"] / sums["warp_instructions"], 2),
         "transactions_per_access": round(
             sums["shared_transactions"] / max(1, sums["shared_accesses"]), 3
@@ -85,9 +91,20 @@ def count(program: Path, name: str, rows: int, envs: int = ENVS, solve: int = 1)
     }
 
 
+def count_groups(program: Path, name: str, rows: int, lanes: int) -> dict | None:
+    """One launch with groups of so many lanes; None if there is no such kernel, or no room."""
+    try:
+        (launch,) = launches_of(program, [name, rows, ENVS], [1, lanes], 0)
+    except subprocess.CalledProcessError as error:
+        if error.returncode != NO_GROUP:
+            raise
+        return None
+    return {"case": name, "rows": rows, "lanes": lanes, **of_launches([launch], ENVS)}
+
+
 def check(results: list[dict], table: Path) -> bool:
     def key_of(r: dict) -> tuple:
-        return r["case"], r["rows"], r.get("envs", ENVS), r.get("solve", 1)
+        return r["case"], r["rows"], r.get("envs", ENVS), r.get("solve", 1), r.get("lanes", 0)
 
     before = {key_of(r): r for r in json.loads(table.read_text())["results"]}
     good = True
@@ -96,16 +113,15 @@ def check(results: list[dict], table: Path) -> bool:
         for key in ("warp_instructions", "shared_transactions", "barriers"):
             if known and result[key] > SLACK * known[key]:
                 good = False
-                print(f"{result['case']}, {result['rows']} rows, {result['envs']} problems, "
-                      f"solve {result['solve']}: {key} {result[key]:.0f}, "
-                      f"{known[key]:.0f} in {table}")  # fmt: skip
+                where = ", ".join(f"{k} {result[k]}" for k in KEYS if k in result)
+                print(f"{where}: {key} {result[key]:.0f}, {known[key]:.0f} in {table}")
     return good
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=Path)
-    program = ROOT / "build" / "counts" / "bench" / "stickslip_gpu_counts"
+    program = ROOT / "build" / "emulated" / "bench" / "stickslip_gpu_counts"
     parser.add_argument("--program", type=Path, default=program)
     parser.add_argument("--only", nargs="+", choices=CASES, default=CASES)
     parser.add_argument("--rows", nargs="+", type=int, choices=ROWS, default=ROWS)
@@ -113,8 +129,11 @@ def main() -> int:
     given = parser.parse_args()
     wanted = [(c, rows) for rows in given.rows for c in given.only if (c, rows) != LONG]
     wanted += [(*case, SORTED_ENVS, solve) for case in SORTED if case in wanted for solve in (1, 2)]
+    groups = [(case, n, lanes) for case in GROUPED for n in ROWS for lanes in LANES
+              if (case, n) in wanted]  # fmt: skip
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda w: count(given.program, *w), wanted))
+        results += filter(None, pool.map(lambda w: count_groups(given.program, *w), groups))
     given.out.write_text(json.dumps(results))
     return 0 if given.check is None or check(results, given.check) else 1
 

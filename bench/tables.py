@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 from table_text import number, percent, ratio, table, times
-from tables_gpu import gpu_counts, gpu_floors, gpu_predicted, gpu_sorted
+from tables_gpu import gpu_counts, gpu_floors, gpu_groups, gpu_predicted, gpu_sorted
 from tables_gradients import (
     gradient_costs,
     gradient_peers,
@@ -233,7 +233,8 @@ KINDS = {f.__name__: f for f in (machine, solvers, compare, robots, rungs, piles
                                  models, steps, robot_steps, warm, environments, training, gaits,
                                  peers_by_size, peers, gradients, gradient_costs,
                                  gradient_peers, gradient_programs, step_gradients,
-                                 gpu_counts, gpu_floors, gpu_predicted, gpu_sorted)}  # fmt: skip
+                                 gpu_counts, gpu_floors, gpu_groups, gpu_predicted,
+                                 gpu_sorted)}  # fmt: skip
 
 
 def block(match: re.Match) -> str:

@@ -20,6 +20,9 @@ CASES = {
     "coulomb_pgs_double": "`coulomb`, sweeps to tolerance, double",
 }
 SORTED_ENVS = 64  # run_gpu_counts.py
+# Warps for which the registers of a multiprocessor of sm_90 suffice (ptxas): up to 255 per thread,
+# Lemke's method up to 200.
+RESIDENT = {case: 10 if "lemke" in case else 8 for case in CASES}
 PROCESSORS, CLOCK = 132, 1.7e9  # H100 SXM and H200; near its clock under load
 BANDWIDTH = {"H100": 3.35e12, "H200": 4.8e12}  # bytes/s
 # Per multiprocessor and cycle: instructions of warps, those in double (64 lanes), transactions.
@@ -28,7 +31,8 @@ ISSUED, DOUBLES, TRANSACTIONS = 4, 2, 1
 
 def counted(report: dict) -> dict[tuple, dict]:
     """By case and rows: the few problems that every case has."""
-    return {(r["case"], r["rows"]): r for r in report["results"] if r.get("envs") != SORTED_ENVS}
+    return {(r["case"], r["rows"]): r for r in report["results"]
+            if r.get("envs") != SORTED_ENVS and "lanes" not in r}  # fmt: skip
 
 
 def cells(report: dict, text) -> str:
@@ -60,6 +64,28 @@ def gpu_sorted(report: dict) -> str:
     rows = [[CASES[case], str(n), text(r), text(found[case, n, 2])]
             for (case, n, solve), r in found.items() if solve == 1]  # fmt: skip
     return table(["per environment", "rows", "first solve", "second solve"], rows) if rows else ""
+
+
+def gpu_groups(report: dict) -> str:
+    """Rung 0 with groups of each size: instructions of warps, and those over the warps that a
+    multiprocessor holds. The plan's choice is bold."""
+    found = {(r["case"], r["rows"], r["lanes"]): r for r in report["results"] if "lanes" in r}
+    chosen = {key: int(r["group"]) for key, r in counted(report).items()}
+    lanes = sorted({key[2] for key in found})
+
+    def text(case: str, rows: int, n: int) -> str:
+        if (case, rows, n) not in found:
+            return "–"
+        r = found[case, rows, n]
+        warps = min(r["warps_by_shared_memory"], RESIDENT[case])
+        entry = f"{thousands(r['warp_instructions'])} / {warps} = " + thousands(
+            r["warp_instructions"] / warps
+        )
+        return f"**{entry}**" if chosen[case, rows] == n else entry
+
+    rows = [[CASES[case], str(n), *(text(case, n, k) for k in lanes)]
+            for case, n in dict.fromkeys(key[:2] for key in found)]  # fmt: skip
+    return table(["per environment", "rows", *(f"{n} lanes" for n in lanes)], rows)
 
 
 def floors_of(result: dict, gpu: str) -> dict[str, float]:

@@ -19,7 +19,7 @@ fi
 root=$(cd "$(dirname "$0")/.." && pwd)
 emulator=${STICKSLIP_GPU_EMULATOR:-$root/../shared/gpu-emulator}
 build=$root/build/emulated
-[ "$mode" != counts ] || build=$root/build/counts
+[ "$mode" != quick ] || build=$root/build/emulated-quick
 jobs=${JOBS:-$(nproc)}
 export PATH=$PATH:/usr/local/cuda/bin
 if [ ! -x "$emulator/build.sh" ]; then
@@ -46,10 +46,10 @@ flags=-lineinfo
 if [ "$mode" = quick ] && nvcc --help | grep -e --Ofast-compile >/dev/null; then
   flags="$flags --Ofast-compile=min"
 fi
-bench=OFF targets=(test_gpu python_package)
-[ "$mode" != counts ] || bench=ON targets=(stickslip_gpu_counts)
+targets=(test_gpu python_package)
+[ "$mode" != counts ] || targets=(stickslip_gpu_counts)
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTICKSLIP_CUDA=ON \
-  -DSTICKSLIP_CUDA_ARCHITECTURES=80-virtual -DCMAKE_CUDA_FLAGS="$flags" -DSTICKSLIP_BENCH=$bench \
+  -DSTICKSLIP_CUDA_ARCHITECTURES=80-virtual -DCMAKE_CUDA_FLAGS="$flags" -DSTICKSLIP_BENCH=ON \
   -DSTICKSLIP_PYTHON=ON -DSTICKSLIP_CPU_KERNELS="$cpu_kernels" \
   -DCUDA_cudart_static_LIBRARY="$build/runtime/libcudart_static.a" \
   >"$build/configure.log" 2>&1 || { tail -30 "$build/configure.log"; exit 1; }

@@ -64,6 +64,13 @@ struct LaunchPlan {
   }
 };
 
+/// Bytes of a group's scratch with which neighbouring groups of a warp read the same entry from
+/// different banks.
+inline std::size_t in_other_banks(std::size_t bytes) {
+  constexpr std::size_t kBankBytes = 128;  // one word of each bank
+  return bytes | kBankBytes / 2;
+}
+
 /// The size classes of environments of up to `max_rows` rows.
 inline kernels::SizeClasses size_classes(int max_rows) {
   kernels::SizeClasses classes;
@@ -81,7 +88,6 @@ inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows,
   using kernels::SolveKernels;
   constexpr std::size_t kFewGroups = 4;  // their warps occupy half of the registers
   constexpr std::size_t kManyGroups = 16;
-  constexpr std::size_t kBankBytes = 128;  // one word of each bank
   LaunchPlan plan;
   plan.max_rows = max_rows;
   plan.max_contacts = std::min(max_contacts, max_rows / 3);  // a contact has at least 3 rows
@@ -94,8 +100,7 @@ inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows,
   if (kernels.narrow != nullptr && max_rows <= kernels.narrow_rows && fit(kManyGroups)) {
     plan.kernel = kernels.narrow;
     plan.lanes = SolveKernels::kNarrowLanes;
-    // Neighbouring groups of a warp read the same entry of their scratch from different banks.
-    plan.group_bytes |= kBankBytes / 2;
+    plan.group_bytes = in_other_banks(plan.group_bytes);
   } else if (kernels.wide != nullptr && fit(kFewGroups + 1)) {
     plan.kernel = kernels.wide;
   } else if (kernels.pair != nullptr && fit(kFewGroups)) {
