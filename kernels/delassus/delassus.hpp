@@ -43,22 +43,34 @@ SS_HD bool factor_mass(const G& g, const MechanismView<In>& m, In* L) {
   return cholesky(g, nv, L, nv);
 }
 
-/// Y = L^-1 J^T, all columns together.
-template <class In, class G>
-SS_HD void half_solve(const G& g, const MechanismView<In>& m, int n, const In* L, In* Y) {
-  const int ld = padded(n), nv = m.nv;
-  load_rows(g, m, n, ld, Y);
+/// Y <- L^-1 Y; for_columns(entry): entry(i) for the columns i.
+template <class In, class F>
+SS_HD void forward_columns(int nv, const In* L, In* Y, int ld, F&& for_columns) {
   for (int k = 0; k < nv; ++k) {
     const In* column = L + std::int64_t(k) * nv;
     In* row = Y + std::int64_t(k) * ld;
     const In inverse = column[k];
-    g.for_each(n, [&](int i) { row[i] *= inverse; });
+    for_columns([&](int i) { row[i] *= inverse; });
     for (int j = k + 1; j < nv; ++j) {
       const In f = column[j];
       if (f == In(0)) continue;
       In* target = Y + std::int64_t(j) * ld;
-      g.for_each(n, [&](int i) { target[i] = fma(-f, row[i], target[i]); });
+      for_columns([&](int i) { target[i] = fma(-f, row[i], target[i]); });
     }
+  }
+}
+
+/// Y = L^-1 J^T. Each lane of a GPU takes columns of its own, without barriers.
+template <class In, class G>
+SS_HD void half_solve(const G& g, const MechanismView<In>& m, int n, const In* L, In* Y) {
+  const int ld = padded(n);
+  load_rows(g, m, n, ld, Y);
+  if constexpr (G::kChunk == 1) {
+    g.for_each(n, [&](int i) SS_INLINE {
+      forward_columns(m.nv, L, Y, ld, [&](auto&& entry) SS_INLINE { entry(i); });
+    });
+  } else {
+    forward_columns(m.nv, L, Y, ld, [&](auto&& entry) SS_INLINE { g.for_each(n, entry); });
   }
 }
 

@@ -39,8 +39,7 @@ struct Pgs {
   SS_HD void refresh(const G& g, const Scaled<Real>& s) {
     scaled_velocity(g, s, z, c);
     g.for_each(s.scalars + s.n_contacts, [&](int item) {
-      const int begin = item < s.scalars ? item : s.block[item - s.scalars];
-      const int end = item < s.scalars ? item + 1 : s.block[item - s.scalars + 1];
+      const int begin = first_row(s, item), end = end_row(s, item);
       for (int i = begin; i < end; ++i) {
         Real c_i = c[i];
         for (int j = begin; j < end; ++j) c_i = fma(-s.at(i, j), z[j], c_i);
@@ -171,9 +170,10 @@ SS_HD int skip_idle(int sweep, int sweeps, int period, int fresh) {
   return sweep == fresh + 1 ? sweeps : min((sweep + period - 1) / period * period, sweeps);
 }
 
-/// Runs `sweeps` sweeps from the end of the last stage. Not `exact`: judges every 8th and the last
-/// sweep, and ends when an environment is solved. `exact`: judges only the last. Not `judged`: the
-/// next stage judges. Only `running` environments count. Returns the sweeps done.
+/// Runs `sweeps` sweeps from the end of the last stage. Not `exact`: judges every 8th, from the
+/// 128th on every 16th, and the last sweep, and ends when an environment is solved. `exact`: judges
+/// only the last. Not `judged`: the next stage judges. Only `running` environments count. Returns
+/// the sweeps done.
 template <class Real, class G, class In>
 SS_HD Wide<In> run_pgs(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, Pgs<Real>& pgs,
                        int sweeps, bool exact, bool judged, Judge<In>& judge,
@@ -181,11 +181,11 @@ SS_HD Wide<In> run_pgs(const G& g, const EnvProblem<In>& p, const Scaled<Real>& 
   using Number = Wide<In>;
   Number done = 0.0;
   if (sweeps <= 0) return done;
-  const int period = exact ? 32 : 8;
   scale_impulse(g, s, judge.at->start, pgs.z);
   pgs.refresh(g, s);
   pgs.prepare(g, s);
   for (int sweep = 1, fresh = 0;; ++sweep) {
+    const int period = exact ? 32 : (sweep <= 128 ? 8 : 16);
     if (!pgs.sweep(g, s, (sweep & 1) == 0)) sweep = skip_idle(sweep, sweeps, period, fresh);
     if (sweep % period != 0 && sweep < sweeps) continue;
     if (!exact || sweep == sweeps) {
