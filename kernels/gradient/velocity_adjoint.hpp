@@ -17,17 +17,16 @@ SS_HD void apply_curvature(const G& g, const Scaled<double>& s, const Penalty<do
   g.for_each(s.scalars + s.n_contacts, [&](int item) {
     const int begin = first_row(s, item), end = end_row(s, item);
     const bool constant = penalty.state[begin] == Penalty<double>::constant;
-    const auto divide = [&] {
-      for (int i = begin; i < end; ++i)
-        y[i] = constant || !(penalty.root[i] > 0.0) ? 0.0 : y[i] / penalty.root[i];
+    const auto stiffen = [&] {
+      for (int i = begin; i < end; ++i) y[i] = constant ? 0.0 : y[i] * penalty.stiffness[i];
     };
-    divide();
+    stiffen();
     if (penalty.state[begin] == Penalty<double>::curved) {
       const auto row = [&](int j) -> double& { return y[begin + j]; };
       apply_root(s, penalty, item - s.scalars, row);
       apply_root(s, penalty, item - s.scalars, row);
     }
-    divide();
+    stiffen();
   });
 }
 

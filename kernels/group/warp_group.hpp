@@ -135,17 +135,17 @@ struct WarpGroup {
     using T = decltype(f(0));
     using Bits = decltype(order_bits(T(0)));
     Bits most = 0;
-    int best = -1;
+    int best = lane();  // if all of this lane's numbers are 0, or it has none
 #pragma unroll 1
     for (int i = lane(); i < n; i += L) {
       const Bits value = order_bits(f(i));
-      if (best < 0 || value > most) {
+      if (value > most) {
         most = value;
         best = i;
       }
     }
     const Bits top = largest(most);
-    const unsigned index = most == top ? unsigned(best) : ~0U;  // none: ~0 too
+    const unsigned index = most == top ? unsigned(best) : ~0U;
     best = int(__reduce_min_sync(mask(), index));
     sync();
     return Largest<T>{best, number_of<T>(top)};

@@ -5,65 +5,9 @@
 // over memory. The panel and the right side are stored as columns, so that work along them is
 // contiguous too.
 #pragma once
-#include <type_traits>
-
-#include "kernels/group/arena.hpp"
-#include "kernels/linalg/matvec.hpp"
+#include "kernels/linalg/linear_system.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
-
-/// Dense n x n system. Its rows are padded with zeros to a multiple of 16 columns. Exchanges move
-/// the places of rows, never the rows.
-template <class Real>
-struct LinearSystem {
-  static constexpr int kPanel = 4, kColumns = kPanel + 1;
-  /// On a GPU an offset, so that the compiler knows the kind of memory.
-  using Place = std::conditional_t<kOnGpu, int, Real*>;
-  Real* a;       ///< [n][ld] storage of the rows
-  int ld;        ///< from one row to the next
-  Place* begin;  ///< [n] where each row begins
-  Real* scale;   ///< [n] 1 / largest entry of each row
-  int* coupled;  ///< [n] whether a row has a multiplier other than 0 in this panel
-  Real* panel;   ///< [kColumns][ld] columns below the pivots, then multipliers; right side
-  Real least_pivot = Real(1e-30);  ///< relative to its row; smaller ones count as 0
-  // After `keep_factors`, for `solve_again`:
-  Real* lower = nullptr;  ///< [n][ld] multipliers, column by column, in the original row order
-  int* origin = nullptr;  ///< [n] place of each row in the original order
-  int* odd = nullptr;     ///< [1] whether the number of exchanges of rows is odd
-
-  SS_HD LinearSystem(Arena& arena, int max_rows)
-      : a(arena.take<Real>(std::size_t(max_rows) * leading(max_rows))),
-        ld(leading(max_rows)),
-        begin(arena.take<Place>(max_rows)),
-        scale(arena.take<Real>(max_rows)),
-        coupled(arena.take<int>(max_rows)),
-        panel(arena.take<Real>(std::size_t(kColumns) * leading(max_rows))) {}
-  /// Padded rows; on a GPU an odd number, so that the entries of a column lie in different banks.
-  SS_HD static int leading(int max_rows) { return padded(max_rows) + (kOnGpu ? 1 : 0); }
-  SS_HD void keep_factors(Arena& arena, int max_rows) {
-    lower = arena.take<Real>(std::size_t(max_rows) * leading(max_rows));
-    origin = arena.take<int>(max_rows);
-    odd = arena.take<int>(1);
-  }
-  SS_HD Real* row(int i) const {
-    if constexpr (kOnGpu) {
-      return a + begin[i];
-    } else {
-      return begin[i];
-    }
-  }
-  /// Row i of the system is row i of the storage.
-  SS_HD Real* place_row(int i) const {
-    if constexpr (kOnGpu) {
-      begin[i] = i * ld;
-    } else {
-      begin[i] = a + std::int64_t(i) * ld;
-    }
-    return row(i);
-  }
-  SS_HD Real* column(int q) const { return panel + std::int64_t(q) * ld; }
-  SS_HD Real* right() const { return column(kPanel); }
-};
 
 template <class T>
 SS_HD void exchange(T& a, T& b) {
@@ -74,12 +18,13 @@ SS_HD void exchange(T& a, T& b) {
 
 /// Chooses the pivot of column k = k0 + q and moves its row to place k. Pivots are compared
 /// relative to their row's largest entry, because rows often differ much in size (rolling friction
-/// and normals). Ties go to the lowest row. False if the column vanishes.
+/// and normals); in float, which is enough for a choice. Ties go to the lowest row. False if the
+/// column vanishes.
 template <class Real, class G>
 SS_HD bool bring_pivot(const G& g, const LinearSystem<Real>& m, int n, int k, int q) {
-  const Real* column = m.column(q);
-  const auto best = g.argmax(n - k, [&](int i) { return abs(column[k + i]) * m.scale[k + i]; });
-  if (!(best.value > m.least_pivot)) return false;
+  const Real *column = m.column(q) + k, *scale = m.scale() + k;
+  const auto best = g.argmax(n - k, [&](int i) { return float(abs(column[i]) * scale[i]); });
+  if (!(Real(best.value) > m.least_pivot)) return false;
   const int pivot = k + best.index;
   if (pivot == k) return true;
   g.for_each(LinearSystem<Real>::kColumns + 1, [&](int p) {
@@ -88,7 +33,6 @@ SS_HD bool bring_pivot(const G& g, const LinearSystem<Real>& m, int n, int k, in
       return;
     }
     exchange(m.begin[pivot], m.begin[k]);
-    exchange(m.scale[pivot], m.scale[k]);
     if (m.lower != nullptr) {
       exchange(m.origin[pivot], m.origin[k]);
       *m.odd ^= 1;
@@ -119,6 +63,37 @@ SS_HD void eliminate_pivot_rows(const G& g, const LinearSystem<Real>& m, int n, 
   });
 }
 
+/// Notes which rows below a panel have multipliers, on a GPU also these, with the other sign.
+template <class Real, class G>
+SS_HD void note_multipliers(const G& g, const LinearSystem<Real>& m, int begin, int n) {
+  g.for_each(n - begin, [&](int i) {
+    const int row = begin + i;
+    bool coupled = false;
+    unroll<0, 4>([&](auto q) SS_INLINE {
+      const Real multiplier = m.column(q)[row];
+      coupled = coupled || multiplier != Real(0);
+      if constexpr (kOnGpu) m.below[4 * row + q] = -multiplier;
+    });
+    m.coupled[row] = coupled ? 1 : 0;
+  });
+}
+
+/// row += its multipliers, with the other sign, times the pivot rows u.
+template <class Real, int C>
+SS_HD void eliminate_row(const LinearSystem<Real>& m, int i, const Lanes<Real, C>* u, Real* row) {
+  auto sum = Lanes<Real, C>::load(row);
+  if constexpr (kOnGpu) {
+    const auto first = pair_at(m.below + 4 * i), second = pair_at(m.below + 4 * i + 2);
+    sum.add(u[0], first.first);
+    sum.add(u[1], first.second);
+    sum.add(u[2], second.first);
+    sum.add(u[3], second.second);
+  } else {
+    unroll<0, 4>([&](auto q) SS_INLINE { sum.add(u[q], -m.column(q)[i]); });
+  }
+  sum.store(row);
+}
+
 /// Rows below a panel: minus multiplier * pivot row of its four pivots, to the right of them. Each
 /// team processes all of its rows of a chunk of columns, so that the pivots stay in registers.
 template <class Real, class G>
@@ -126,26 +101,14 @@ SS_HD void eliminate_below(const G& g, const LinearSystem<Real>& m, int n, int k
   constexpr int C = G::kChunk;
   const int begin = k0 + LinearSystem<Real>::kPanel, chunk0 = begin / C;
   const int chunks = (n - 1) / C - chunk0 + 1, teams = g.teams(chunks);
-  g.for_each(n - begin, [&](int i) {
-    bool coupled = false;
-    for (int q = 0; q < 4; ++q) coupled = coupled || m.column(q)[begin + i] != Real(0);
-    m.coupled[begin + i] = coupled ? 1 : 0;
-  });
+  note_multipliers(g, m, begin, n);
   g.for_each_2d(teams, chunks, [&](int team, int c) {
     const int offset = (chunk0 + c) * C;
-    const auto u0 = Lanes<Real, C>::load(m.row(k0) + offset);
-    const auto u1 = Lanes<Real, C>::load(m.row(k0 + 1) + offset);
-    const auto u2 = Lanes<Real, C>::load(m.row(k0 + 2) + offset);
-    const auto u3 = Lanes<Real, C>::load(m.row(k0 + 3) + offset);
+    Lanes<Real, C> u[4];
+    unroll<0, 4>([&](auto q) SS_INLINE { u[q] = Lanes<Real, C>::load(m.row(k0 + q) + offset); });
     SS_ROLLED
     for (int i = begin + team; i < n; i += teams) {
-      if (m.coupled[i] == 0) continue;
-      auto sum = Lanes<Real, C>::load(m.row(i) + offset);
-      sum.add(u0, -m.column(0)[i]);
-      sum.add(u1, -m.column(1)[i]);
-      sum.add(u2, -m.column(2)[i]);
-      sum.add(u3, -m.column(3)[i]);
-      sum.store(m.row(i) + offset);
+      if (m.coupled[i] != 0) eliminate_row(m, i, u, m.row(i) + offset);
     }
   });
 }
@@ -157,7 +120,7 @@ SS_HD bool factor_column(const G& g, const LinearSystem<Real>& m, int n, int k0)
   const int k = k0 + q;
   if (k >= n) return true;
   if (!bring_pivot(g, m, n, k, q)) return false;
-  constexpr int columns = LinearSystem<Real>::kColumns;
+  constexpr int columns = LinearSystem<Real>::kPanel + 1;
   Real* column[columns];
   Real top[columns];
   for (int p = q; p < columns; ++p) {
@@ -198,41 +161,55 @@ SS_HD void scale_rows(const G& g, const LinearSystem<Real>& m, int n) {
     auto largest = Lanes<Real, C>::all(Real(0));
     for (int j = 0; j < n; j += C) largest.raise(Lanes<Real, C>::load(m.row(i) + j));
     const Real row_max = largest.max();
-    m.scale[i] = row_max > Real(0) ? Real(1) / row_max : Real(1);
+    m.scale()[i] = row_max > Real(0) ? Real(1) / row_max : Real(1);
   });
 }
 
-/// Back substitution, on a CPU four unknowns at a time: one fma chain per entry, from the last
-/// column on. Every lane computes the unknowns, one stores them.
+/// Unknowns k ... k + width - 1, and their part of the rows above them. False if not finite. Every
+/// lane computes the unknowns, one stores them.
+template <int width, class Real, class G>
+SS_HD bool substitute_block(const G& g, const LinearSystem<Real>& m, int k, Real* x) {
+  Real* const right = m.right();
+  Real next[width], minus[width] = {};
+  bool finite = true;
+  unroll<0, width>([&](auto step) SS_INLINE {
+    constexpr int q = width - 1 - step;
+    const Real* row = m.row(k + q) + k;
+    Real value = right[k + q];
+    unroll<0, step>([&](auto done) SS_INLINE {
+      constexpr int p = width - 1 - done;
+      value = fma(row[p], minus[p], value);
+    });
+    next[q] = value / row[q];
+    minus[q] = -next[q];
+    finite = finite && is_finite(next[q]);
+  });
+  if (!finite) return false;
+  g.for_each(k + 1, [&](int i) {
+    if (i == k) {
+      unroll<0, width>([&](auto q) SS_INLINE { x[k + q] = next[q]; });
+      return;
+    }
+    const Real* row = m.row(i) + k;
+    Real value = right[i];
+    unroll<0, width>([&](auto step) SS_INLINE {
+      constexpr int q = width - 1 - step;
+      value = fma(row[q], minus[q], value);
+    });
+    right[i] = value;
+  });
+  return true;
+}
+
+/// Back substitution, four unknowns at a time: one fma chain per entry, from the last column on.
 template <class Real, class G>
 SS_HD bool substitute_back(const G& g, const LinearSystem<Real>& m, int n, Real* x) {
-  constexpr int kStep = G::kChunk > 1 ? 4 : 1;
-  Real* right = m.right();
-  for (int k0 = (n - 1) / kStep * kStep; k0 >= 0; k0 -= kStep) {
-    const int width = kStep == 1 ? 1 : min(kStep, n - k0);
-    Real next[kStep];
-    for (int q = width - 1; q >= 0; --q) {
-      const Real* row = m.row(k0 + q) + k0;
-      Real value = right[k0 + q];
-      for (int p = width - 1; p > q; --p) value = fma(-row[p], next[p], value);
-      next[q] = value / row[q];
-      if (!is_finite(next[q])) return false;
-    }
-    if constexpr (kStep > 1) {
-      g.once([&] {
-        for (int q = 0; q < width; ++q) x[k0 + q] = next[q];
-      });
-    }
-    g.for_each(kStep > 1 ? k0 : k0 + 1, [&](int i) {
-      if (kStep == 1 && i == k0) {
-        x[k0] = next[0];
-        return;
-      }
-      const Real* row = m.row(i) + k0;
-      Real value = right[i];
-      for (int q = width - 1; q >= 0; --q) value = fma(-row[q], next[q], value);
-      right[i] = value;
-    });
+  int k = n;
+  for (; k % 4 != 0; --k) {
+    if (!substitute_block<1>(g, m, k - 1, x)) return false;
+  }
+  for (; k > 0; k -= 4) {
+    if (!substitute_block<4>(g, m, k - 4, x)) return false;
   }
   return true;
 }
@@ -264,7 +241,7 @@ SS_HD bool factor_lu(const G& g, const LinearSystem<Real>& m, int n) {
 /// singular.
 template <class Real, class G>
 SS_HD Real least_pivot(const G& g, const LinearSystem<Real>& m, int n) {
-  return Real(1) / g.max(n, [&](int k) { return Real(1) / (abs(m.row(k)[k]) * m.scale[k]); });
+  return Real(1) / g.max(n, [&](int k) { return Real(1) / (abs(m.row(k)[k]) * m.scale()[k]); });
 }
 
 /// The sign of det A after `factor_lu`, with factors that were kept.

@@ -53,6 +53,16 @@ struct Scaled {
   SS_HD int dim(int k) const { return block[k + 1] - block[k]; }
 };
 
+/// Rows of a scalar row or block: first_row ... end_row - 1.
+template <class Real>
+SS_HD int first_row(const Scaled<Real>& s, int item) {
+  return item < s.scalars ? item : s.block[item - s.scalars];
+}
+template <class Real>
+SS_HD int end_row(const Scaled<Real>& s, int item) {
+  return item < s.scalars ? item + 1 : s.block[item - s.scalars + 1];
+}
+
 /// Scale of the scalar row i; rows with a vanishing diagonal take the scale of the largest.
 template <class In>
 SS_HD Wide<In> scalar_scale(const EnvProblem<In>& p, int i, Wide<In> largest) {

@@ -42,6 +42,14 @@ struct Judge {
   SS_HD Mask<Wide<In>> solved() const { return best_residual <= at->tolerance; }
 };
 
+inline constexpr double kNearSolution = 1e-14;  ///< merit at which one more step is enough
+
+/// The merit of Newton's methods, squared velocities, from which on iterates are judged.
+template <class In>
+SS_HD double worth_judging(const Judge<In>& judge) {
+  return max(kNearSolution, 100.0 * judge.at->near);
+}
+
 /// Moves the candidate onto its feasible set, so that rounding never violates a cone or a bound.
 template <class G, class In>
 SS_HD void make_feasible(const G& g, const EnvProblem<In>& p, Law law, In* r) {

@@ -12,7 +12,7 @@ struct DirectionScratch {
   LinearSystem<Factor> system;
   Factor* x;    ///< [n] solution
   int* active;  ///< [n] rows of the system, in order
-  int* place;   ///< [n] place of each contact row in the system
+  int* place;   ///< [n] place of each active row in the system
 
   SS_HD DirectionScratch(Arena& arena, int max_rows)
       : system(arena, max_rows),
@@ -55,127 +55,160 @@ struct Tangent {
   }
 
   template <Friction kFriction>
-  SS_HD void apply(Factor* x, int stride) const {
+  SS_HD void apply(Factor* x) const {
     if constexpr (kFriction == Friction::square) {
       for (int j = 1; j < dim; ++j) {
-        if (e[j] != Factor(0)) x[j * stride] = e[j] * push * x[0];
+        if (e[j] != Factor(0)) x[j] = e[j] * push * x[0];
       }
       return;
     }
     Factor along = Factor(0);
-    for (int j = 1; j < dim; ++j) along = fma(e[j], x[j * stride], along);
+    for (int j = 1; j < dim; ++j) along = fma(e[j], x[j], along);
     if constexpr (kFriction == Friction::cone) {
       x[0] = fma(mu, along, x[0]) / fma(mu, mu, Factor(1));
     }
     const Factor keep = fma(-kappa, along, push * x[0]);
-    for (int j = 1; j < dim; ++j) x[j * stride] = fma(kappa, x[j * stride], e[j] * keep);
+    for (int j = 1; j < dim; ++j) x[j] = fma(kappa, x[j], e[j] * keep);
   }
 };
 
-/// dF/dz at fixed u of a sliding block, entry (row i, column j) of the block.
-template <class Real>
-SS_HD Real direct_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int k, int i,
-                          int j) {
+/// Adds column j of dF/dz at fixed u of a sliding block to x[dim]. Its rows below the normal are
+/// factor (e c + diagonal I); for the natural map it is (I - D) / rho, with D the derivative of the
+/// projection.
+template <int dim, class Real, class Factor>
+SS_HD void add_direct(const Scaled<Real>& s, const Linearisation<Real>& l, int k, int j,
+                      Factor* x) {
   const int a = s.block[k];
   const Real* e = l.slide + a;
-  const Real mu = s.mu[k], kappa = e[0];
-  const Real normal = l.inverse_rho(s, a), tangential = l.inverse_rho(s, a + 1);
-  const Real identity = Real(i == j ? 1 : 0);
-  if (l.friction == Friction::cone) {  // (I - D) / rho, D = derivative of the projection
-    const Real share = Real(1) / fma(mu, mu, Real(1));
-    if (i == 0 && j == 0) return normal * (Real(1) - share);
-    if (i == 0 || j == 0) return -normal * share * mu * e[i + j];
-    const Real disk = kappa * fma(-e[i], e[j], identity);
-    return normal * (identity - fma(mu * mu * share * e[i], e[j], disk));
+  const Real mu = s.mu[k], kappa = e[0], e_j = j == 0 ? Real(0) : e[j];
+  Real factor = l.inverse_rho(s, a + 1), c = j == 0 ? -mu : kappa * e_j;
+  Real diagonal = Real(1) - kappa;
+  if (l.friction == Friction::cone) {
+    const Real share = Real(1) / fma(mu, mu, Real(1)), along = j == 0 ? Real(1) : mu * e_j;
+    factor = l.inverse_rho(s, a);
+    c = fma(kappa, e_j, -share * mu * along);
+    x[0] += Factor(factor * (Real(j == 0 ? 1 : 0) - share * along));
+  } else if (l.friction == Friction::square) {
+    c = j == 0 ? -mu : Real(0);
+    diagonal = Real(e_j != Real(0) ? 1 : 0);
   }
-  if (i == 0) return Real(0);
-  if (j == 0) return -tangential * mu * e[i];
-  if (l.friction == Friction::square) return i == j && e[i] != Real(0) ? tangential : Real(0);
-  return tangential * (identity - kappa * fma(-e[i], e[j], identity));
+  unroll<1, dim>([&](auto i) SS_INLINE {
+    x[i] += Factor(factor * fma(e[i], c, i == j ? diagonal : Real(0)));
+  });
 }
 
-/// Adds dF/dz at fixed u to column j of the diagonal block of contact k.
-template <class Real, class Factor>
-SS_HD void add_direct(const Scaled<Real>& s, const Linearisation<Real>& l, int k, int dim, int j,
-                      const DirectionScratch<Factor>& d) {
-  const int place = d.place[s.block[k]];
-  SS_ROLLED
-  for (int i = 0; i < dim; ++i) {
-    d.system.a[std::int64_t(place + i) * d.system.ld + place + j] +=
-        Factor(direct_tangent(s, l, k, i, j));
-  }
-}
-
-/// f(dim, apply) for block k if it slides; apply(x, stride): its tangent, applied to a column.
+/// f(dim, apply) for a scalar row or block; apply(x): its tangent, or nothing unless it slides.
 template <class Real, class Factor, class F>
-SS_HD void with_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int k, F&& f) {
-  if (!l.is(s.block[k], RowState::sliding)) return;
+SS_HD void with_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int item, F&& f) {
+  const auto keep = [](Factor*) SS_INLINE {};
+  if (item < s.scalars) {
+    f(Dim<1>{}, keep);
+    return;
+  }
+  const int k = item - s.scalars;
   with_dim(s.dim(k), [&](auto dim) SS_INLINE {
+    if (!l.is(s.block[k], RowState::sliding)) {
+      f(dim, keep);
+      return;
+    }
     const Tangent<dim(), Factor> tangent(s, l, k);
     with_friction(l.friction, [&](auto friction) SS_INLINE {
-      f(dim, [&](Factor* x, int stride)
-                 SS_INLINE { tangent.template apply<decltype(friction)::value>(x, stride); });
+      f(dim, [&](Factor* x) SS_INLINE { tangent.template apply<decltype(friction)::value>(x); });
     });
   });
 }
 
-/// Applies the tangents of all sliding blocks to their rows and right sides, and adds dF/dz at
-/// fixed u. Lanes of a GPU take all blocks' right sides and diagonal blocks at once.
-template <class Real, class Factor, class G>
-SS_HD void apply_tangents(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
-                          int count, const DirectionScratch<Factor>& d) {
+/// One row or block of the system: T W_hat, with its tangent T; in its own columns also
+/// T (epsilon diag) + dF/dz at fixed u; right side T pull + F. The regularisation is relative to
+/// each row (rolling rows are 1e-6 of the others).
+template <class Real, class Factor>
+struct SystemRows {
+  const Scaled<Real>& s;
+  const Linearisation<Real>& l;
+  const DirectionScratch<Factor>& d;
+  Factor epsilon;
+  const Real* pull;
+  int item, a;  ///< a: its first row
+
+  SS_HD int place() const { return d.place[a]; }
+
+  /// A column of W_hat or the vector `pull`, from its entry in row a on.
+  template <int dim, class Apply>
+  SS_HD void column(const Real* from, std::int64_t step, Factor* to, std::int64_t to_step,
+                    Apply&& apply) const {
+    Factor x[dim];
+    unroll<0, dim>([&](auto q) SS_INLINE { x[q] = Factor(from[q * step]); });
+    apply(x);
+    unroll<0, dim>([&](auto q) SS_INLINE { to[q * to_step] = x[q]; });
+  }
+  template <int dim>
+  SS_HD void add_F() const {
+    Factor* right = d.system.right() + place();
+    unroll<0, dim>([&](auto q) SS_INLINE { right[q] += Factor(l.F[a + q]); });
+  }
+  /// Its own columns.
+  template <int dim, class Apply>
+  SS_HD void add_own(Apply&& apply) const {
+    const bool slides = dim > 1 && l.is(a, RowState::sliding);
+    Factor* const corner = d.system.a + std::int64_t(place()) * d.system.ld + place();
+    unroll<0, dim>([&](auto j) SS_INLINE {
+      Factor x[dim] = {};
+      x[j] = epsilon * (Factor(s.at(a + j, a + j)) + Factor(1e-3));
+      apply(x);
+      if (slides) add_direct<dim>(s, l, item - s.scalars, j, x);
+      unroll<0, dim>([&](auto q) SS_INLINE { corner[q * d.system.ld + j] += x[q]; });
+      d.system.place_row(place() + j);
+    });
+  }
+};
+
+/// Fills `width` columns of the system of -dz on the active rows, those beyond `count` with zeros.
+/// Lanes of a GPU take all columns of a block at once, the right side among them. `column_of(j)`:
+/// the row of s that column j belongs to.
+template <class Real, class Factor, class G, class F>
+SS_HD void assemble_rows(const G& g, const SystemRows<Real, Factor>& of_all, int count, int width,
+                         F&& column_of) {
   constexpr bool kAtOnce = G::kChunk == 1;
-  const auto right = [&](int k) { return d.system.right() + d.place[s.block[k]]; };
-  g.for_rows(s.n_contacts, count, [&](int k, auto&& columns) SS_INLINE {
-    with_tangent<Real, Factor>(s, l, k, [&](auto dim, auto&& apply) SS_INLINE {
-      const int ld = d.system.ld;
-      Factor* const top = d.system.a + std::int64_t(d.place[s.block[k]]) * ld;
-      columns([&](int j) SS_INLINE { apply(top + j, ld); });
+  const Scaled<Real>& s = of_all.s;
+  const LinearSystem<Factor>& m = of_all.d.system;
+  const int items = s.scalars + s.n_contacts;
+  // f(rows, dim, apply) for an item, unless its rows are fixed.
+  const auto with_rows = [&](int item, auto&& f) SS_INLINE {
+    SystemRows<Real, Factor> rows = of_all;
+    rows.item = item;
+    rows.a = first_row(s, item);
+    if (rows.l.is(rows.a, RowState::fixed)) return;
+    with_tangent<Real, Factor>(s, rows.l, item,
+                               [&](auto dim, auto&& apply) SS_INLINE { f(rows, dim, apply); });
+  };
+  // W is read along its columns; if it is symmetric, they are also its rows.
+  const std::int64_t row_step = s.symmetric ? s.ld : 1, column_step = s.symmetric ? 1 : s.ld;
+  g.for_rows(items, kAtOnce ? width + 1 : width, [&](int item, auto&& columns) SS_INLINE {
+    with_rows(item, [&](const auto& rows, auto dim, auto&& apply) SS_INLINE {
+      constexpr int D = dim();
+      const int place = rows.place();
+      const Real* const W = s.W + rows.a * row_step;
+      Factor* const top = m.a + std::int64_t(place) * m.ld;
+      columns([&](int j) SS_INLINE {
+        const bool is_right = kAtOnce && j == count;
+        const Real* from = is_right ? rows.pull + rows.a : W + column_of(j) * column_step;
+        rows.template column<D>(from, is_right ? 1 : row_step,
+                                is_right ? m.right() + place : top + j, is_right ? 1 : m.ld, apply);
+      });
       if constexpr (!kAtOnce) {
-        apply(right(k), 1);
-        for (int j = 0; j < dim(); ++j) add_direct(s, l, k, dim(), j, d);
+        rows.template column<D>(rows.pull + rows.a, 1, m.right() + place, 1, apply);
+        for (int j = 0; j < D; ++j) {
+          for (int c = width; c < padded(count); ++c) top[std::int64_t(j) * m.ld + c] = Factor(0);
+        }
       }
     });
   });
-  if constexpr (kAtOnce) {
-    constexpr int kMost = 6;  // columns of a block
-    g.for_each(s.n_contacts, [&](int k) {
-      with_tangent<Real, Factor>(s, l, k, [&](auto, auto&& apply) { apply(right(k), 1); });
+  g.for_each(items, [&](int item) SS_INLINE {
+    with_rows(item, [&](const auto& rows, auto dim, auto&& apply) SS_INLINE {
+      rows.template add_F<dim()>();
+      rows.template add_own<dim()>(apply);
     });
-    g.for_each_2d(s.n_contacts, kMost, [&](int k, int j) {
-      const int dim = s.dim(k);
-      if (j < dim && l.is(s.block[k], RowState::sliding)) add_direct(s, l, k, dim, j, d);
-    });
-  }
-}
-
-/// Fills the rows of the system: W_hat + epsilon diag on the active rows, right side -F - W
-/// dz_fixed. The regularisation is relative to each row (rolling rows are 1e-6 of the others).
-template <class Real, class Factor, class G>
-SS_HD void assemble(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l, int count,
-                    Factor epsilon, const Real* pull, const DirectionScratch<Factor>& d) {
-  // W is read along its columns; if it is symmetric, they are also its rows.
-  const std::int64_t row_step = s.symmetric ? s.ld : 1, column_step = s.symmetric ? 1 : s.ld;
-  if (count == s.n && s.symmetric) {
-    g.for_each_2d(count, s.ld, [&](int i, int j) {
-      d.system.a[std::int64_t(i) * d.system.ld + j] = Factor(s.W[std::int64_t(i) * s.ld + j]);
-    });
-  } else {
-    g.for_rows(count, count, [&](int i, auto&& columns) SS_INLINE {
-      const Real* const from = s.W + d.active[i] * row_step;
-      Factor* const to = d.system.a + std::int64_t(i) * d.system.ld;
-      columns([&](int j) SS_INLINE { to[j] = Factor(from[d.active[j] * column_step]); });
-    });
-  }
-  Factor* right = d.system.right();
-  g.for_each(count, [&](int i) {
-    Factor* row = d.system.place_row(i);
-    row[i] = fma(epsilon, row[i] + Factor(1e-3), row[i]);
-    right[i] = Factor(-pull[d.active[i]]);
-    for (int j = count; j < padded(count); ++j) row[j] = Factor(0);
   });
-  apply_tangents(g, s, l, count, d);
-  g.for_each(count, [&](int i) { right[i] -= Factor(l.F[d.active[i]]); });
 }
 
 /// Newton direction dz at the linearisation, whose velocities have the error `mismatch` [ld]; pull:
@@ -187,9 +220,17 @@ SS_HD bool newton_direction(const G& g, const Scaled<Real>& s, const Linearisati
   const int count = collect_active(g, s, l, z, d, dz);
   if (count == 0) return true;
   matvec(g, s.n, s.W, s.ld, dz, mismatch, pull);
-  assemble(g, s, l, count, epsilon, pull, d);
+  const SystemRows<Real, Factor> rows{s, l, d, epsilon, pull, 0, 0};
+  const auto active_column = [&](int j) SS_INLINE { return d.active[j]; };
+  if constexpr (G::kChunk == 1) {
+    assemble_rows(g, rows, count, count, active_column);
+  } else if (count == s.n && s.symmetric) {  // W's own padding is zero
+    assemble_rows(g, rows, count, s.ld, [](int j) SS_INLINE { return j; });
+  } else {
+    assemble_rows(g, rows, count, count, active_column);
+  }
   if (!solve_lu(g, d.system, count, d.x)) return false;
-  g.for_each(count, [&](int i) { dz[d.active[i]] = Real(d.x[i]); });
+  g.for_each(count, [&](int i) { dz[d.active[i]] = -Real(d.x[i]); });
   return true;
 }
 

@@ -28,11 +28,10 @@ struct Newton {
         u1(arena.take<Real>(padded(max_rows))) {}
 };
 
-inline constexpr double kFloatEpsilon = 1e-6;   ///< least regularisation of a Jacobian in float
-inline constexpr int kHalvings = 6;             ///< of the line search
-inline constexpr double kTinyMerit = 1e-28;     ///< always accepted: rounding noise
-inline constexpr double kAlteredGoal = 1e-16;   ///< merit, relative, that ends a step of a homotopy
-inline constexpr double kNearSolution = 1e-14;  ///< merit at which one more step is enough
+inline constexpr double kFloatEpsilon = 1e-6;  ///< least regularisation of a Jacobian in float
+inline constexpr int kHalvings = 6;            ///< of the line search
+inline constexpr double kTinyMerit = 1e-28;    ///< always accepted: rounding noise
+inline constexpr double kAlteredGoal = 1e-16;  ///< merit, relative, that ends a step of a homotopy
 
 /// Line search from z0 = z along dz. Returns the number of halvings, or kHalvings + 1 on failure
 /// (z, u, and the linearisation are then those of the start).
@@ -71,7 +70,7 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
                      Newton<Real, Factor>& w, int budget, const double& least_epsilon, bool altered,
                      Judge<In>& judge) {
   const auto floor = [&] { return sizeof(Factor) == 4 ? kFloatEpsilon : least_epsilon; };
-  const auto near = [&] { return max(kNearSolution, 100.0 * judge.at->near); };
+  const auto near = [&] { return worth_judging(judge); };
   const bool coarse = sizeof(Real) == 4;  // float: the merit is at its floor early, judge each step
   const Guess guess = coarse ? Guess::unknown : Guess::solution;
   scale_impulse(g, s, judge.at->start, w.z);

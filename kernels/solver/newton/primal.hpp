@@ -25,8 +25,8 @@ struct Primal {
 
   SS_HD Primal(Arena& arena, int max_rows)
       : penalty(arena, max_rows),
-        K(arena.take<Real>(std::size_t(max_rows) * padded(max_rows))),
-        ld_K(padded(max_rows)),
+        K(arena.take<Real>(std::size_t(max_rows) * leading(max_rows))),
+        ld_K(leading(max_rows)),
         lambda(arena.take<Real>(padded(max_rows))),
         u(arena.take<Real>(padded(max_rows))),
         g(arena.take<Real>(padded(max_rows))),
@@ -42,25 +42,27 @@ struct Primal {
 template <class Real, class G>
 SS_HD void assemble_hessian(const G& g, const Scaled<Real>& s, Primal<Real>& w, int count) {
   const Penalty<Real>& penalty = w.penalty;
-  g.for_each_2d(count, count, [&](int i, int j) {
-    const int row = w.active[i], column = w.active[j];
-    const Real scale = penalty.root[row] * penalty.root[column];
-    w.K[std::int64_t(i) * w.ld_K + j] = s.W[std::int64_t(row) * s.ld + column] / scale;
-  });
-  for (int k = 0; k < s.n_contacts; ++k) {
-    const int a = s.block[k];
-    if (penalty.state[a] != Penalty<Real>::curved) continue;
-    g.for_each(count, [&](int c) {
-      apply_root(s, penalty, k,
-                 [&](int j) -> Real& { return w.K[std::int64_t(w.place[a + j]) * w.ld_K + c]; });
+  g.for_rows(count, count, [&](int i, auto&& columns) SS_INLINE {
+    const int row = w.active[i];
+    const Real stiffness = penalty.stiffness[row];
+    columns([&](int j) SS_INLINE {
+      const int column = w.active[j];
+      const Real scale = stiffness * penalty.stiffness[column];
+      w.K[std::int64_t(i) * w.ld_K + j] = s.W[std::int64_t(row) * s.ld + column] * scale;
     });
-  }
-  for (int k = 0; k < s.n_contacts; ++k) {
-    const int a = s.block[k];
-    if (penalty.state[a] != Penalty<Real>::curved) continue;
-    g.for_each(count, [&](int r) {
-      apply_root(s, penalty, k,
-                 [&](int j) -> Real& { return w.K[std::int64_t(r) * w.ld_K + w.place[a + j]]; });
+  });
+  // S from both sides: each block's rows, then its columns.
+  for (const bool rows : {true, false}) {
+    const int along = rows ? w.ld_K : 1, across = rows ? 1 : w.ld_K;
+    g.for_rows(s.n_contacts, count, [&](int k, auto&& others) SS_INLINE {
+      const int a = s.block[k];
+      if (penalty.state[a] != Penalty<Real>::curved) return;
+      others([&](int c) SS_INLINE {
+        Real* const first = w.K + std::int64_t(c) * across;
+        apply_root(s, penalty, k, [&](int j) SS_INLINE -> Real& {
+          return first[std::int64_t(w.place[a + j]) * along];
+        });
+      });
     });
   }
   g.for_each(count, [&](int i) { w.K[std::int64_t(i) * w.ld_K + i] += Real(1); });
@@ -88,37 +90,53 @@ SS_HD bool primal_direction(const G& g, const Scaled<Real>& s, Primal<Real>& w) 
   if (count == 0) return true;
   matvec(g, s.n, s.W, s.ld, w.g, s.zero, w.w);
   assemble_hessian(g, s, w, count);
-  g.for_each(count, [&](int i) { w.t[i] = w.w[w.active[i]] / w.penalty.root[w.active[i]]; });
+  g.for_each(count, [&](int i) { w.t[i] = w.w[w.active[i]] * w.penalty.stiffness[w.active[i]]; });
   apply_roots(g, s, w, w.t);
   if (!cholesky(g, count, w.K, w.ld_K)) return false;
   forward_substitute(g, count, w.K, w.ld_K, w.t);
   back_substitute(g, count, w.K, w.ld_K, w.t);
   apply_roots(g, s, w, w.t);
-  g.for_each(count, [&](int i) { w.d[w.active[i]] -= w.t[i] / w.penalty.root[w.active[i]]; });
+  g.for_each(count, [&](int i) { w.d[w.active[i]] -= w.t[i] * w.penalty.stiffness[w.active[i]]; });
   return true;
 }
 
-/// Step length along d: root of the derivative of the objective.
+/// Step along d to the minimum of the objective. Leaves u and the penalty at the new lambda.
 template <class Real, class G>
-SS_HD double exact_line_search(const G& g, const Scaled<Real>& s, Primal<Real>& w) {
+SS_HD void take_exact_step(const G& g, const Scaled<Real>& s, Primal<Real>& w) {
   matvec(g, s.n, s.W, s.ld, w.d, s.zero, w.w);
-  const double slope = g.sum(
-      s.n, [&](int i) { return double(w.w[i]) * (double(w.lambda[i]) - double(w.penalty.r[i])); });
+  const double slope = -g.sum(s.n, [&](int i) { return double(w.w[i]) * double(w.g[i]); });
   const double quadratic = g.sum(s.n, [&](int i) { return double(w.w[i]) * double(w.d[i]); });
-  if (!(slope < 0.0)) return 1.0;
+  const int items = s.scalars + s.n_contacts;
   const auto derivative = [&](double alpha) {
-    g.for_each(s.n, [&](int i) { w.trial[i] = fma(Real(alpha), w.w[i], w.u[i]); });
-    penalise(g, s, w.penalty, w.trial);
-    return g.sum(s.n, [&](int i) {
-      const double moved = fma(alpha, double(w.d[i]), double(w.lambda[i]));
-      return double(w.w[i]) * (moved - double(w.penalty.r[i]));
+    return g.sum(items, [&](int item) {
+      const int begin = first_row(s, item), end = end_row(s, item);
+      for (int i = begin; i < end; ++i) w.trial[i] = fma(Real(alpha), w.w[i], w.u[i]);
+      penalise_item(s, w.penalty, item, w.trial);
+      double sum = 0.0;
+      for (int i = begin; i < end; ++i) {
+        const double moved = fma(alpha, double(w.d[i]), double(w.lambda[i]));
+        sum = fma(double(w.w[i]), moved - double(w.penalty.r[i]), sum);
+      }
+      return sum;
     });
   };
   const auto second = [&] {
-    return quadratic + g.sum(s.scalars + s.n_contacts,
-                             [&](int item) { return curvature(s, w.penalty, item, w.w); });
+    return quadratic + g.sum(items, [&](int item) { return curvature(s, w.penalty, item, w.w); });
   };
-  return exact_step(slope, derivative, second);
+  const double alpha = exact_step(slope, derivative, second);
+  g.for_each(s.n, [&](int i) {
+    w.u[i] = w.trial[i];
+    w.lambda[i] = fma(Real(alpha), w.d[i], w.lambda[i]);
+  });
+}
+
+/// Sum of rho (R (r(u) - lambda))^2: the error of lambda in velocities, squared.
+template <class Real, class G>
+SS_HD double primal_merit(const G& g, const Scaled<Real>& s, const Primal<Real>& w) {
+  return g.sum(s.n, [&](int i) {
+    const double error = double(s.R[i]) * (double(w.penalty.r[i]) - double(w.lambda[i]));
+    return double(s.rho[i]) * error * error;
+  });
 }
 
 /// Up to `budget` steps from the end of the last stage; returns the steps done, 0 if the problem
@@ -129,16 +147,22 @@ SS_HD int run_primal(const G& g, const EnvProblem<In>& p, Scaled<Real>& s, Prima
   if (!prepare_penalty(g, s, w.penalty)) return 0;
   scale_impulse(g, s, judge.at->start, w.lambda);
   set_compliance(g, s, false);
-  int step = 0;
-  while (step < budget && !stopped(g)) {
+  const auto evaluate = [&] {
     scaled_velocity(g, s, w.lambda, w.u);
     penalise(g, s, w.penalty, w.u);
-    if (!primal_direction(g, s, w)) break;
-    const double alpha = exact_line_search(g, s, w);
+  };
+  evaluate();
+  int step = 0;
+  bool judged = false;
+  while (step < budget && !stopped(g) && primal_direction(g, s, w)) {
+    take_exact_step(g, s, w);
     ++step;
-    g.for_each(s.n, [&](int i) { w.lambda[i] = fma(Real(alpha), w.d[i], w.lambda[i]); });
+    judged = sizeof(Real) == 4 || primal_merit(g, s, w) <= worth_judging(judge);
+    if (!judged) continue;
     if (judge_iterate(g, p, s, w.lambda, judge)) break;
+    evaluate();  // without the rounding errors of the steps
   }
+  if (step > 0 && !judged) judge_iterate(g, p, s, w.lambda, judge);
   set_compliance(g, s, true);
   if (step > 0) continue_from_candidate(g, p, judge);
   return step;

@@ -23,13 +23,6 @@ struct VelocityHessian {
         ld(path_padded(nv)) {}
 };
 
-SS_HD int first_row(const Scaled<double>& s, int item) {
-  return item < s.scalars ? item : s.block[item - s.scalars];
-}
-SS_HD int end_row(const Scaled<double>& s, int item) {
-  return item < s.scalars ? item + 1 : s.block[item - s.scalars + 1];
-}
-
 /// Whether the item is one entry of J: dry friction or the limit of a joint.
 SS_HD bool touches_one_dof(const SparseMechanism& m, const Scaled<double>& s, int item) {
   return item < s.scalars && m.J_row[item + 1] - m.J_row[item] == 1;
@@ -71,8 +64,8 @@ SS_HD void weigh_block(const G& g, const Scaled<double>& s, const Penalty<double
   g.for_each(dim, [&](int l) {  // S e_l / sqrt(R_l)
     double* column = h.root + dim * l;
     for (int j = 0; j < dim; ++j) column[j] = 0.0;
-    if (!(penalty.root[a + l] > 0.0)) return;
-    column[l] = 1.0 / penalty.root[a + l];
+    if (!(penalty.stiffness[a + l] > 0.0)) return;
+    column[l] = penalty.stiffness[a + l];
     if (penalty.state[a] == Penalty<double>::linear) return;
     apply_root(s, penalty, k, [&](int j) -> double& { return column[j]; });
   });
@@ -95,7 +88,7 @@ SS_HD void add_item(const G& g, const SparseMechanism& m, const Scaled<double>& 
   const PathMatrix& a = h.matrix;
   if (deepest < 0 || penalty.state[row] == Penalty<double>::constant) return;
   if (touches_one_dof(m, s, item)) {
-    const double entry = s.d[row] * m.J[m.J_row[row]] / penalty.root[row];
+    const double entry = s.d[row] * m.J[m.J_row[row]] * penalty.stiffness[row];
     double& diagonal = a.row(deepest)[a.place(deepest)];
     g.once([&] { diagonal = fma(entry, entry, diagonal); });
     return;
@@ -103,7 +96,7 @@ SS_HD void add_item(const G& g, const SparseMechanism& m, const Scaled<double>& 
   const int width = path_padded(a.row_nnz[deepest]);
   if (item < s.scalars) {
     const double* from = h.rows + std::int64_t(row) * h.ld;
-    const double weight = 1.0 / penalty.root[row];
+    const double weight = penalty.stiffness[row];
     g.for_each(width, [&](int c) { h.product[c] = weight * from[c]; });
     add_outer_products<1>(g, a, deepest, h.product, h.ld);
     return;
