@@ -61,7 +61,7 @@ COUNTERS = [
 ]
 SCRIPTS = ["models", "envs", "piles", "budget", "gradients", "step_gradients",
            "gradient_peers"]  # fmt: skip
-EMULATED = ["gpu_counts"]  # what an emulator counts is the same on every machine
+EMULATED = {"gpu_counts": [], "gpu_counts_quick": ["--quick"]}  # the same on every machine
 LONG = ["training"]  # hours: only on request
 
 
@@ -191,14 +191,17 @@ def run_robot_steps(build: Path, out: Path, machine: dict) -> None:
     write(out / "robot_steps.json", machine, [json.loads(line) for line in lines], load_before=load)
 
 
-def run_script(kind: str, build: Path, out: Path, machine: dict) -> None:
+def run_script(kind: str, build: Path, out: Path, machine: dict, *options: str) -> None:
     """bench/run_<kind>.py, which writes its results."""
     load, raw = os.getloadavg()[0], build / f"{kind}.json"
     raw.unlink(missing_ok=True)
     try:
-        run([sys.executable, f"bench/run_{kind}.py", raw], pinned=False)
+        run(
+            [sys.executable, f"bench/run_{kind.removesuffix('_quick')}.py", raw, *options],
+            pinned=False,
+        )
     except subprocess.CalledProcessError:
-        print(f"bench: bench/run_{kind}.py failed (what does it need?), no {kind}")
+        print(f"bench: {kind} failed (what does it need?), no report")
         return
     write(out / f"{kind}.json", machine, json.loads(raw.read_text()), load_before=load)
 
@@ -231,11 +234,11 @@ def main() -> None:
     for kind in (*SCRIPTS, *LONG):
         if kind in given.only:
             run_script(kind, build, out, machine)
-    for kind in EMULATED:
+    for kind, options in EMULATED.items():
         if kind in given.only:
             folder = ROOT / "bench" / "results" / "emulated" if given.record else out
             folder.mkdir(parents=True, exist_ok=True)
-            run_script(kind, build, folder, machine)
+            run_script(kind, build, folder, machine, *options)
 
 
 if __name__ == "__main__":

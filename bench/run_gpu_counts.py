@@ -1,14 +1,16 @@
 """Counts what a solve costs a GPU, on an emulator: warp instructions, lanes, barriers, memory.
 
-    python bench/run_gpu_counts.py OUT [--program P] [--only CASE ...] [--check TABLE]
+    python bench/run_gpu_counts.py OUT [--quick] [--only CASE ...] [--rows N ...] [--check]
 
-P (default build/emulated/bench/stickslip_gpu_counts) is built by `scripts/gpu_emulate.sh counts`
-with the optimisations of a release, on a CUDA runtime that interprets PTX: ptxas has not seen these
-instructions, and no count is a time. Means per environment, of 16 problems of the family `stack`.
-Where groups share a warp, also of 64: of the first solve (`solve` 1), and of a second one, whose
-lists are sorted by the work of the first. Also rung 0 alone with groups of 8, 32, 64 and 128
-lanes (`lanes`), from which src/cuda/plan.hpp chooses. --check compares with the counts in TABLE and
-fails if one is higher by more than 5 %.
+`scripts/gpu_emulate.sh counts` builds the program with the optimisations of a release, on a CUDA
+runtime that interprets PTX: ptxas has not seen these instructions, and no count is a time. Means
+per environment, of 16 problems of the family `stack`. Where groups share a warp, also of 64: of the
+first solve (`solve` 1), and of a second one, whose lists are sorted by the work of the first. Also
+rung 0 alone with groups of 8, 32, 64 and 128 lanes (`lanes`), from which src/cuda/plan.hpp chooses.
+
+--quick: of the kernels of `scripts/gpu_emulate.sh quick`, which compile faster, up to 24 rows: more
+instructions, which only tell whether a change has added some. --check compares with the stored
+counts, if they are of the same nvcc, and fails if one has grown by more than 5 %.
 """
 
 import argparse
@@ -21,9 +23,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "scripts"))
+
+from gpu_check import describe_machine  # noqa: E402
+
 CASES = ["coulomb_auto_double", "coulomb_auto_mixed", "convex_newton_double",
          "pyramid_lemke_double", "coulomb_pgs50_double", "coulomb_pgs_double"]  # fmt: skip
 ROWS = [12, 24, 48, 96]
+QUICK_ROWS = ROWS[:2]
 LONG = ("coulomb_pgs_double", 96)  # many minutes, and no other code than with 48 rows
 CLASSES = [12, 32, 64, 96]  # src/cuda/plan.hpp
 ENVS = 16
@@ -106,36 +113,44 @@ def check(results: list[dict], table: Path) -> bool:
     def key_of(r: dict) -> tuple:
         return r["case"], r["rows"], r.get("envs", ENVS), r.get("solve", 1), r.get("lanes", 0)
 
-    before = {key_of(r): r for r in json.loads(table.read_text())["results"]}
+    stored = json.loads(table.read_text())
+    if describe_machine()["nvcc"] != stored["machine"]["nvcc"]:
+        print(f"counts: those in {table} are of {stored['machine']['nvcc']}: not compared")
+        return True
+    known = {key_of(r): r for r in stored["results"]}
     good = True
     for result in results:
-        known = before.get(key_of(result))
+        before = known.get(key_of(result), {})
         for key in ("warp_instructions", "shared_transactions", "barriers"):
-            if known and result[key] > SLACK * known[key]:
+            if key not in before or result[key] > SLACK * before[key]:
                 good = False
                 where = ", ".join(f"{k} {result[k]}" for k in KEYS if k in result)
-                print(f"{where}: {key} {result[key]:.0f}, {known[key]:.0f} in {table}")
+                print(f"{where}: {key} {result[key]:.0f}, {before.get(key, 'none')} in {table}")
+    print(f"counts: {len(results)} compared with {table.name}{'' if good else ': more'}")
     return good
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=Path)
-    program = ROOT / "build" / "emulated" / "bench" / "stickslip_gpu_counts"
-    parser.add_argument("--program", type=Path, default=program)
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", nargs="+", choices=CASES, default=CASES)
-    parser.add_argument("--rows", nargs="+", type=int, choices=ROWS, default=ROWS)
-    parser.add_argument("--check", type=Path)
+    parser.add_argument("--rows", nargs="+", type=int, choices=ROWS)
+    parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
-    wanted = [(c, rows) for rows in given.rows for c in given.only if (c, rows) != LONG]
+    rows = given.rows or (QUICK_ROWS if given.quick else ROWS)
+    folder, table = (("emulated-quick", "gpu_counts_quick") if given.quick else
+                     ("emulated", "gpu_counts"))  # fmt: skip
+    program = ROOT / "build" / folder / "bench" / "stickslip_gpu_counts"
+    wanted = [(case, n) for n in rows for case in given.only if (case, n) != LONG]
+    groups = [(*w, lanes) for w in wanted if w[0] in GROUPED for lanes in LANES]
     wanted += [(*case, SORTED_ENVS, solve) for case in SORTED if case in wanted for solve in (1, 2)]
-    groups = [(case, n, lanes) for case in GROUPED for n in ROWS for lanes in LANES
-              if (case, n) in wanted]  # fmt: skip
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(lambda w: count(given.program, *w), wanted))
-        results += filter(None, pool.map(lambda w: count_groups(given.program, *w), groups))
+        results = list(pool.map(lambda w: count(program, *w), wanted))
+        results += filter(None, pool.map(lambda w: count_groups(program, *w), groups))
     given.out.write_text(json.dumps(results))
-    return 0 if given.check is None or check(results, given.check) else 1
+    stored = ROOT / "bench" / "results" / "emulated" / f"{table}.json"
+    return 0 if not given.check or check(results, stored) else 1
 
 
 if __name__ == "__main__":

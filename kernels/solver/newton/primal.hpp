@@ -52,7 +52,8 @@ SS_HD void assemble_hessian(const G& g, const Scaled<Real>& s, Primal<Real>& w, 
     });
   });
   // S from both sides: each block's rows, then its columns.
-  for (const bool rows : {true, false}) {
+  for (int side = 0; side < 2; ++side) {
+    const bool rows = side == 0;
     const int along = rows ? w.ld_K : 1, across = rows ? 1 : w.ld_K;
     g.for_rows(s.n_contacts, count, [&](int k, auto&& others) SS_INLINE {
       const int a = s.block[k];
