@@ -11,6 +11,7 @@
 #include "bench/problems.hpp"
 #include "src/cuda/launch.hpp"
 #include "src/cuda/plan.hpp"
+#include "src/cuda/workspace.hpp"
 #include "tests/launch/on_device.hpp"
 
 namespace stickslip::bench {
@@ -47,7 +48,6 @@ constexpr int kNoGroup = 3;  ///< exit status: no group of so many lanes
 bool solve_with(int lanes, const ProblemBatch<double>& problem, const ResultBatch<double>& result,
                 const SolveOptions& options, cuda::Stream stream) {
   using kernels::Program, kernels::SolveKernels;
-  constexpr std::size_t kSharedPerBlock = 227 * 1024;
   const kernels::Ladder ladder(options);
   const SolveKernels k = ladder.program == Program::sweeping
                              ? kernels::solve_kernels<double, double, double, Program::sweeping>()
@@ -64,7 +64,9 @@ bool solve_with(int lanes, const ProblemBatch<double>& problem, const ResultBatc
   if (plan.groups() > 1) plan.group_bytes = cuda::in_other_banks(plan.group_bytes);
   plan.shared_bytes = plan.group_bytes * std::size_t(plan.groups());
   plan.blocks = (problem.num_envs - 1) / plan.groups() + 1;
-  if (plan.kernel == nullptr || plan.shared_bytes > kSharedPerBlock) return false;
+  if (plan.kernel == nullptr || plan.shared_bytes > cuda::device_limits().shared_per_block) {
+    return false;
+  }
 
   std::vector<std::int32_t> list(std::size_t(problem.num_envs) + 2, 0);  // then its end, the next
   std::iota(list.begin(), list.end() - 2, 0);
@@ -74,7 +76,7 @@ bool solve_with(int lanes, const ProblemBatch<double>& problem, const ResultBatc
   auto* const envs = static_cast<std::int32_t*>(memory.data());
   const kernels::WorkList work{envs, envs + problem.num_envs, envs + problem.num_envs + 1};
   SS_CUDA(cudaFuncSetAttribute(plan.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               int(kSharedPerBlock)));
+                               int(plan.shared_bytes)));
   cuda::launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, stream, problem, result,
                ladder, kernels::MatrixSource<double>{},
                kernels::GroupScratch{plan.max_rows, plan.max_contacts, 0, plan.nv, plan.group_bytes,

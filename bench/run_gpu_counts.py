@@ -8,9 +8,10 @@ per environment, of 16 problems of the family `stack`. Where groups share a warp
 first solve (`solve` 1), and of a second one, whose lists are sorted by the work of the first. Also
 rung 0 alone with groups of 8, 32, 64 and 128 lanes (`lanes`), from which src/cuda/plan.hpp chooses.
 
---quick: of the kernels of `scripts/gpu_emulate.sh quick`, which compile faster, up to 24 rows: more
-instructions, which only tell whether a change has added some. --check compares with the stored
-counts, if they are of the same nvcc, and fails if one has grown by more than 5 %.
+--quick: only the 16 problems, up to 24 rows, with the kernels of `scripts/gpu_emulate.sh quick`,
+which compile faster: they need more instructions, and only tell whether a change has added some.
+--check compares with the stored counts, if they are of the same nvcc, and fails if one has grown by
+more than 5 %.
 """
 
 import argparse
@@ -143,8 +144,11 @@ def main() -> int:
                      ("emulated", "gpu_counts"))  # fmt: skip
     program = ROOT / "build" / folder / "bench" / "stickslip_gpu_counts"
     wanted = [(case, n) for n in rows for case in given.only if (case, n) != LONG]
-    groups = [(*w, lanes) for w in wanted if w[0] in GROUPED for lanes in LANES]
-    wanted += [(*case, SORTED_ENVS, solve) for case in SORTED if case in wanted for solve in (1, 2)]
+    groups = []
+    if not given.quick:
+        groups = [(*w, lanes) for w in wanted if w[0] in GROUPED for lanes in LANES]
+        wanted += [(*case, SORTED_ENVS, solve) for case in SORTED if case in wanted
+                   for solve in (1, 2)]  # fmt: skip
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda w: count(program, *w), wanted))
         results += filter(None, pool.map(lambda w: count_groups(program, *w), groups))

@@ -1,25 +1,28 @@
 // How environments of a given size are launched; computed from numbers only, without a device.
 //
-// Scratch of an environment, kB (environments that fit the 227 kB of an sm_90 multiprocessor):
+// Scratch of an environment, kB (environments that fit the 226 kB of a block on sm_90):
 //   rows                             12         32         48         64         96
-//   double, rung 0                  8.3 (27)  26.2 (8)   51.1 (4)   84.4 (2)  175.3 (1)
-//   double, mixed: later rungs      8.4 (27)  26.3 (8)   51.3 (4)   84.5 (2)  279.3 (0: global)
-//   mixed, rung 0                   7.2 (32)  24.2 (9)   48.3 (4)   80.6 (2)  169.7 (1)
-//   float, data in double           5.2 (44)  14.8 (15)  28.0 (8)   45.4 (5)   92.2 (2)
-//   sweeps alone, double            5.3 (43)  15.6 (14)  29.2 (7)   47.0 (4)   94.8 (2)
-//   sweeps alone, float             3.4 (68)   8.9 (26)  16.1 (14)  25.5 (9)   50.2 (4)
-//   Lemke, double                   7.7 (30)  26.9 (8)   49.0 (4)   86.5 (2)  162.0 (1)
-//   mixed, W of a mechanism, nv 35 17.3 (13)  32.4 (7)   66.7 (3)  113.3 (2)  243.5 (0: global)
-//   convex without W, nv 35        50.7 (4)   73.2 (3)   92.6 (2)  112.1 (2)  151.1 (1)
-// Most of it is two matrices: W_hat, and the system of a Newton step. With 222 to 252 registers per
-// thread, the registers hold 8 warps per multiprocessor (32 narrow groups; 48 of sweeps in float).
-// With one warp per environment, they are full for up to 32 rows. Above, shared memory would leave
-// most of them unused: where four environments fit, two warps take each, where fewer fit, four.
-// Each warp more repeats what all lanes of a group do: with four warps instead of two, 48 rows in
-// double cost 1.4 times the instructions (bench/gpu_counts.cpp). Narrow groups take up to twice as
-// long, so they need twice as many concurrent environments. A sweep consists mostly of the blocks'
-// own small problems, which all lanes of a group repeat: narrow groups waste less there, for more
-// rows.
+//   double, rung 0                  8.6 (26)  26.6 (8)   51.4 (4)   84.4 (2)  174.2 (1)
+//   double, mixed: later rungs      8.6 (26)  26.7 (8)   51.6 (4)   84.5 (2)  275.8 (0: global)
+//   mixed, rung 0                   7.3 (30)  24.0 (9)   47.6 (4)   79.4 (2)  166.8 (1)
+//   float, data in double           5.3 (42)  15.0 (15)  28.1 (8)   45.3 (4)   91.6 (2)
+//   sweeps alone, double            5.2 (43)  15.2 (14)  28.6 (7)   45.9 (4)   92.6 (2)
+//   sweeps alone, float             3.4 (65)   8.9 (25)  16.1 (14)  25.4 (8)   49.8 (4)
+//   Lemke, double                   7.3 (30)  25.9 (8)   47.8 (4)   84.1 (2)  158.2 (1)
+//   mixed, W of a mechanism, nv 35 16.9 (13)  32.0 (7)   65.6 (3)  111.4 (2)  238.8 (0: global)
+//   convex without W, nv 35        49.6 (4)   71.6 (3)   90.6 (2)  109.7 (2)  147.8 (1)
+// Most of it is two matrices: W_hat, and the system of a Newton step. With 214 to 255 registers per
+// thread (ptxas), the registers hold 8 warps per multiprocessor (32 narrow groups; 48 of sweeps in
+// float; 10 warps of Lemke's method). With one warp per environment, they are full for up to 32
+// rows. Above, shared memory would leave most of them unused: where four environments fit, two warps
+// take each, where fewer fit, four. Each warp more repeats what all lanes of a group do. Narrow
+// groups take up to twice as long, so they need twice as many concurrent environments. A sweep
+// consists mostly of the blocks' own small problems, which all lanes of a group repeat: narrow
+// groups waste less there, for more rows.
+//
+// Counted with groups of every size, these choices need the fewest instructions per resident warp
+// (the table in docs/performance.md, "On a GPU"), but for `convex` at 12 rows, where a warp per
+// environment needs 3 % less.
 #pragma once
 #include <algorithm>
 #include <cstddef>
