@@ -1,8 +1,9 @@
 // Solves a batch of one case on the GPU: what `bench/run.py --only gpu_counts` counts on the
-// emulator. Compares its bits with the CPU's.
+// emulator. Compares its bits with the CPU's, unless LANES are given.
 //   stickslip_gpu_counts CASE ROWS [COUNT [SOLVES [LANES]]]
 // CASE: one of `kCases`. SOLVES: how many times, with one workspace, which knows the work of the
-// solve before. LANES: runs rung 0 alone, with groups of so many lanes, whatever the plan chooses.
+// solve before. LANES: runs rung 0 alone, in double, with groups of so many lanes, whatever the
+// plan chooses, and the environments in the order of the batch.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -86,7 +87,7 @@ bool solve_with(int lanes, const ProblemBatch<double>& problem, const ResultBatc
   return true;
 }
 
-/// Returns whether GPU and CPU give the same bits.
+/// Returns whether GPU and CPU give the same bits; with `lanes`, whether there is such a kernel.
 bool solve_case(const SolveOptions& options, int rows, int count, int solves, int lanes) {
   const auto problems = make_batch<double>({support::Family::stack, rows / 3}, count);
   const cuda::Stream stream = support::stream(0);

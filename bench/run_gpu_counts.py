@@ -6,12 +6,13 @@
 runtime that interprets PTX: ptxas has not seen these instructions, and no count is a time. Means
 per environment, of 16 problems of the family `stack`. Where groups share a warp, also of 64: of the
 first solve (`solve` 1), and of a second one, whose lists are sorted by the work of the first. Also
-rung 0 alone with groups of 8, 32, 64 and 128 lanes (`lanes`), from which src/cuda/plan.hpp chooses.
+rung 0 alone with groups of 8, 32, 64 and 128 lanes (`lanes`), in the order of the batch, from which
+src/cuda/plan.hpp chooses; not of two cases that tell nothing more.
 
 --quick: only the 16 problems, up to 24 rows, with the kernels of `scripts/gpu_emulate.sh quick`,
 which compile faster: they need more instructions, and only tell whether a change has added some.
---check compares with the stored counts, if they are of the same nvcc, and fails if one has grown by
-more than 5 %.
+--check compares instructions, barriers and transactions with those stored, if they are of the same
+nvcc, and fails if one has grown by more than 5 % or is not stored.
 """
 
 import argparse
@@ -33,7 +34,6 @@ CASES = ["coulomb_auto_double", "coulomb_auto_mixed", "convex_newton_double",
 ROWS = [12, 24, 48, 96]
 QUICK_ROWS = ROWS[:2]
 LONG = ("coulomb_pgs_double", 96)  # many minutes, and no other code than with 48 rows
-CLASSES = [12, 32, 64, 96]  # src/cuda/plan.hpp
 ENVS = 16
 # Of narrow groups (kernels/launch/gpu_kernels.hpp): their neighbours in a warp matter.
 SORTED = [*((case, 12) for case in CASES), ("coulomb_pgs50_double", 24), ("coulomb_pgs_double", 24)]
@@ -41,7 +41,7 @@ SORTED_ENVS = 64
 LANES = [8, 32, 64, 128]
 GROUPED = [case for case in CASES if case not in ("coulomb_auto_mixed", "coulomb_pgs_double")]
 NO_GROUP = 3  # gpu_counts.cpp
-LISTING = 3  # launches that list so few environments
+LITTLE = 0.01  # of the instructions of the largest launch
 SLACK = 1.05
 SHARED = 228 * 1024  # bytes of a multiprocessor of sm_90; 1 kB of each block is the system's
 KEYS = ["case", "rows", "envs", "solve", "lanes"]
@@ -57,27 +57,31 @@ def natural_seed(launch: int) -> int:
     return -launch * pow(1000003, -1, 2**64) % 2**64
 
 
-def launches_of(program: Path, case: list, solves: list, launch: int) -> list[dict]:
-    """All launches of a number of solves; `launch` is the one with the natural schedule."""
+def launches_of(program: Path, case: list, natural: int) -> list[dict]:
+    """All launches of a run; `natural`: the number of the one with the natural schedule."""
     with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as report:
         settings = {"GPU_EMULATOR_REPORT": report.name, "GPU_EMULATOR_CHECK": "none",
-                    "GPU_EMULATOR_SEED": str(natural_seed(launch))}  # fmt: skip
-        subprocess.run([program, *map(str, [*case, *solves])], check=True,
+                    "GPU_EMULATOR_SEED": str(natural_seed(natural))}  # fmt: skip
+        subprocess.run([program, *map(str, case)], check=True,
                        env=os.environ | settings, stdout=subprocess.DEVNULL)  # fmt: skip
         return [json.loads(line) for line in report]
 
 
 def count(program: Path, name: str, rows: int, envs: int = ENVS, solve: int = 1) -> dict:
-    case, main = [name, rows, envs], LISTING + sum(limit < rows for limit in CLASSES)
-    launches = launches_of(program, case, [1], main)
-    if solve > 1:
-        before = len(launches) * (solve - 1)
-        launches = launches_of(program, case, [solve], before + main)[before:]
-    lists = sum(launch["warp_instructions"] for launch in launches
-                if "solve_kernel" not in launch["kernel"])  # fmt: skip
-    launches = [launch for launch in launches if "solve_kernel" in launch["kernel"]]
+    """Each launch of a solve that matters is counted in a run of its own."""
+    case = [name, rows, envs, solve]
+    launches = launches_of(program, case, 0)
+    begin = len(launches) // solve * (solve - 1)
+    solves = [i for i in range(begin, len(launches)) if "solve_kernel" in launches[i]["kernel"]]
+    lists = sum(launches[i]["warp_instructions"] for i in range(begin, len(launches))
+                if i not in solves)  # fmt: skip
+    largest = max(launches[i]["warp_instructions"] for i in solves)
+    for i in solves:
+        if launches[i]["warp_instructions"] > LITTLE * largest:
+            launches[i] = launches_of(program, case, i)[i]
     return {"case": name, "rows": rows, "envs": envs, "solve": solve,
-            "list_instructions": round(lists / envs, 1), **of_launches(launches, envs)}  # fmt: skip
+            "list_instructions": round(lists / envs, 1),
+            **of_launches([launches[i] for i in solves], envs)}  # fmt: skip
 
 
 def of_launches(launches: list[dict], envs: int) -> dict:
@@ -102,7 +106,7 @@ def of_launches(launches: list[dict], envs: int) -> dict:
 def count_groups(program: Path, name: str, rows: int, lanes: int) -> dict | None:
     """One launch with groups of so many lanes; None if there is no such kernel, or no room."""
     try:
-        (launch,) = launches_of(program, [name, rows, ENVS], [1, lanes], 0)
+        (launch,) = launches_of(program, [name, rows, ENVS, 1, lanes], 0)
     except subprocess.CalledProcessError as error:
         if error.returncode != NO_GROUP:
             raise

@@ -21,8 +21,8 @@ CASES = {
 }
 SORTED_ENVS = 64  # run_gpu_counts.py
 # Warps for which the registers of a multiprocessor of sm_90 suffice (ptxas): up to 255 per thread,
-# Lemke's method up to 200.
-RESIDENT = {case: 10 if "lemke" in case else 8 for case in CASES}
+# Lemke's method up to 168 in shared memory.
+RESIDENT = {case: 12 if "lemke" in case else 8 for case in CASES}
 PROCESSORS, CLOCK = 132, 1.7e9  # H100 SXM and H200; near its clock under load
 BANDWIDTH = {"H100": 3.35e12, "H200": 4.8e12}  # bytes/s
 # Per multiprocessor and cycle: instructions of warps, those in double (64 lanes), transactions.

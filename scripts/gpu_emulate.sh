@@ -9,8 +9,9 @@
 # immediately and with streams that work as late as possible; `quick`: one seed, immediate streams,
 # kernels that compile faster. `counts`: only what solves cost, with the optimisations of a release,
 # compared with bench/results/emulated/gpu_counts.json; `quick` compares with gpu_counts_quick.json.
-# Fails if a count has grown by more than 5 %.
-# STICKSLIP_TEST_COUNT: problems per test.
+# Fails if instructions, barriers or transactions have grown by more than 5 %. The CPU kernels are
+# those of build/release, which is configured for all machines (STICKSLIP_CPU=portable).
+# STICKSLIP_TEST_COUNT: problems per test (8).
 set -euo pipefail
 mode=${1:-full}
 if [ $# -gt 1 ] || [[ ! $mode =~ ^(full|quick|counts)$ ]]; then

@@ -27,9 +27,10 @@ struct RowFunction {
 ///   teams(cols)                rows that for_each_2d takes at the same time
 ///   once(f)                    f() by one lane
 ///   compute(f)                 f(), which is the same for all lanes; it has no effect
-///   sum(n, f)                  32 strided partials (i mod 32) added in halves, for any lane count
-///   max(n, f)                  largest f(i), at least 0; NaN is not propagated: use `any` for it;
+///   sum(n, f)                  32 strided partials (i mod 32) added in halves, for any lane count;
 ///                              calls f once for each i, so f may write what belongs to i
+///   max(n, f)                  largest f(i), at least 0; NaN is not propagated: use `any` for it;
+///                              f may write as for sum
 ///   any(n, f)                  whether f(i) holds for some i
 ///   argmax(n, f)               Largest{index, value} of the f(i) >= 0, n > 0, ties to the lowest
 ///                              index

@@ -5,8 +5,8 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Columns j > k of A minus those of L up to k: on a CPU, as soon as column k of L is known,
-/// because its rows are contiguous.
+/// Columns j > k of A minus what column k of L adds to them: on a CPU, as soon as that is known,
+/// so that all work runs along contiguous rows of `a`.
 template <class Real, class G>
 SS_HD void update_later_columns(const G& g, int n, Real* a, int ld, int k) {
   const Real* column = a + std::int64_t(k) * ld;

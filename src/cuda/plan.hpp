@@ -13,16 +13,15 @@
 //   convex without W, nv 35        49.6 (4)   71.6 (3)   90.6 (2)  109.7 (2)  147.8 (1)
 // Most of it is two matrices: W_hat, and the system of a Newton step. With 214 to 255 registers per
 // thread (ptxas), the registers hold 8 warps per multiprocessor (32 narrow groups; 48 of sweeps in
-// float; 10 warps of Lemke's method). With one warp per environment, they are full for up to 32
-// rows. Above, shared memory would leave most of them unused: where four environments fit, two warps
-// take each, where fewer fit, four. Each warp more repeats what all lanes of a group do. Narrow
-// groups take up to twice as long, so they need twice as many concurrent environments. A sweep
-// consists mostly of the blocks' own small problems, which all lanes of a group repeat: narrow
-// groups waste less there, for more rows.
+// float; 12 warps of Lemke's method). With one warp per environment, they are full for up to 32
+// rows. Above, shared memory would leave most of them unused: where four environments fit, two
+// warps take each (where there is such a kernel), where fewer fit, four. Each warp more repeats
+// what all lanes of a group do. Narrow groups take 1.3 (sweeps) to 2.8 times as long (`convex`), so
+// many environments must fit. A sweep consists mostly of the blocks' own small problems, which all
+// lanes of a group repeat: narrow groups waste less there, for more rows.
 //
-// Counted with groups of every size, these choices need the fewest instructions per resident warp
-// (the table in docs/performance.md, "On a GPU"), but for `convex` at 12 rows, where a warp per
-// environment needs 3 % less.
+// Counted with groups of every size, these choices need the fewest instructions per resident warp:
+// the table in docs/performance.md, "On a GPU".
 #pragma once
 #include <algorithm>
 #include <cstddef>

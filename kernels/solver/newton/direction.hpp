@@ -38,7 +38,7 @@ SS_HD int collect_active(const G& g, const Scaled<Real>& s, const Linearisation<
 ///   Alart-Curnier: t' = mu (rho_n / rho_t) e x_n + kappa (x_t - e (e . x_t)),  n' = x_n
 ///   natural map:   n' = (x_n + mu e . x_t) / (1 + mu^2),
 ///                  t' = mu e n' + kappa (x_t - e (e . x_t))
-/// |  square:        t_j' = mu (rho_n / rho_t) e_j x_n if e_j is not 0, otherwise x_j
+///   square:        t_j' = mu (rho_n / rho_t) e_j x_n if e_j is not 0, otherwise x_j
 template <int dim, class Factor>
 struct Tangent {
   Factor mu, push, kappa;
@@ -146,7 +146,7 @@ struct SystemRows {
     Factor* right = d.system.right() + place();
     unroll<0, dim>([&](auto q) SS_INLINE { right[q] += Factor(l.F[a + q]); });
   }
-  /// Its own columns.
+  /// Its own columns; also tells the system where its rows are.
   template <int dim, class Apply>
   SS_HD void add_own(Apply&& apply) const {
     const bool slides = dim > 1 && l.is(a, RowState::sliding);
@@ -162,9 +162,9 @@ struct SystemRows {
   }
 };
 
-/// Fills `width` columns of the system of -dz on the active rows, those beyond `count` with zeros.
-/// Lanes of a GPU take all columns of a block at once, the right side among them. `column_of(j)`:
-/// the row of s that column j belongs to.
+/// Fills `width` columns of the system of -dz on the active rows; on a CPU also the padding of each
+/// row, with zeros. Lanes of a GPU take all columns of a block at once, the right side among them.
+/// `column_of(j)`: the row of s that column j belongs to.
 template <class Real, class Factor, class G, class F>
 SS_HD void assemble_rows(const G& g, const SystemRows<Real, Factor>& of_all, int count, int width,
                          F&& column_of) {
@@ -181,7 +181,7 @@ SS_HD void assemble_rows(const G& g, const SystemRows<Real, Factor>& of_all, int
     with_tangent<Real, Factor>(s, rows.l, item,
                                [&](auto dim, auto&& apply) SS_INLINE { f(rows, dim, apply); });
   };
-  // W is read along its columns; if it is symmetric, they are also its rows.
+  // A column of W is also a row if W is symmetric: then columns side by side lie side by side.
   const std::int64_t row_step = s.symmetric ? s.ld : 1, column_step = s.symmetric ? 1 : s.ld;
   g.for_rows(items, kAtOnce ? width + 1 : width, [&](int item, auto&& columns) SS_INLINE {
     with_rows(item, [&](const auto& rows, auto dim, auto&& apply) SS_INLINE {
