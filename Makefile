@@ -97,11 +97,14 @@ bench: setup
 	cmake --build $(BUILD) --parallel $(JOBS) --target bench/all
 	python bench/run.py --build $(BUILD)
 
+# Built here, without a GPU, for a machine with one: BUNDLE=programs for a part.
 gpu-bundle: .venv/dependencies
-	scripts/gpu_bundle.sh
+	scripts/gpu/bundle.sh $(BUNDLE)
 
+# On a machine with a GPU; with what gpu-bundle has made, or else built first. PARTS="smoke speed=80":
+# a few of the parts in scripts/gpu/README.md.
 gpu-check:
-	python3 scripts/gpu_check.py
+	python3 scripts/gpu/check.py $(PARTS)
 
 format: .venv/test-dependencies
 	clang-format -i $(CXX_FILES)

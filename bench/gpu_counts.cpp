@@ -7,12 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <numeric>
 
+#include "bench/gpu_group.hpp"
 #include "bench/problems.hpp"
-#include "src/cuda/launch.hpp"
-#include "src/cuda/plan.hpp"
-#include "src/cuda/workspace.hpp"
 #include "tests/launch/on_device.hpp"
 
 namespace stickslip::bench {
@@ -44,45 +41,12 @@ std::uint64_t hash_of(const Results& results, const HostProblems<double>& proble
 
 constexpr int kNoGroup = 3;  ///< exit status: no group of so many lanes
 
-/// Rung 0 with groups of `lanes`: 8, 32, 64 or 128. False if there is no such kernel or the scratch
-/// does not fit shared memory.
+/// Rung 0 with groups of `lanes`: 8, 32, 64 or 128. False if no such group is possible.
 bool solve_with(int lanes, const ProblemBatch<double>& problem, const ResultBatch<double>& result,
                 const SolveOptions& options, cuda::Stream stream) {
-  using kernels::Program, kernels::SolveKernels;
-  const kernels::Ladder ladder(options);
-  const SolveKernels k = ladder.program == Program::sweeping
-                             ? kernels::solve_kernels<double, double, double, Program::sweeping>()
-                         : ladder.program == Program::pivoting
-                             ? kernels::solve_kernels<double, double, double, Program::pivoting>()
-                             : kernels::solve_kernels<double, double, double, Program::first>();
-  cuda::LaunchPlan plan{.lanes = lanes, .max_rows = problem.max_rows};
-  plan.kernel = lanes == SolveKernels::kNarrowLanes ? k.narrow
-                : lanes == 32                       ? k.wide
-                : lanes == SolveKernels::kPairLanes ? k.pair
-                                                    : k.block;
-  plan.max_contacts = problem.max_contacts;
-  plan.group_bytes = k.bytes(plan.max_rows, plan.max_contacts, 0, plan.nv);
-  if (plan.groups() > 1) plan.group_bytes = cuda::in_other_banks(plan.group_bytes);
-  plan.shared_bytes = plan.group_bytes * std::size_t(plan.groups());
-  plan.blocks = (problem.num_envs - 1) / plan.groups() + 1;
-  if (plan.kernel == nullptr || plan.shared_bytes > cuda::device_limits().shared_per_block) {
-    return false;
-  }
-
-  std::vector<std::int32_t> list(std::size_t(problem.num_envs) + 2, 0);  // then its end, the next
-  std::iota(list.begin(), list.end() - 2, 0);
-  list[list.size() - 2] = problem.num_envs;
-  cuda::Buffer memory(list.size() * sizeof list[0]);
-  memory.upload(list.data(), memory.bytes(), stream);
-  auto* const envs = static_cast<std::int32_t*>(memory.data());
-  const kernels::WorkList work{envs, envs + problem.num_envs, envs + problem.num_envs + 1};
-  SS_CUDA(cudaFuncSetAttribute(plan.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               int(plan.shared_bytes)));
-  cuda::launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, stream, problem, result,
-               ladder, kernels::MatrixSource<double>{},
-               kernels::GroupScratch{plan.max_rows, plan.max_contacts, 0, plan.nv, plan.group_bytes,
-                                     nullptr},
-               work);
+  GroupLaunch group(lanes, problem, options, stream);
+  if (!group.possible()) return false;
+  group.enqueue(result);
   cuda::wait(stream);
   return true;
 }

@@ -16,11 +16,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT / "scripts"))
+from machine import changed_files, describe_machine, machine_name
+from tables import FAMILIES
 
-from gpu_check import describe_machine, machine_name  # noqa: E402
-from tables import FAMILIES  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 REPETITIONS = 3
 KINDS = {  # report: (filter of stickslip_bench, pinned to one core)
@@ -63,13 +62,6 @@ SCRIPTS = ["models", "envs", "piles", "budget", "gradients", "step_gradients",
            "gradient_peers"]  # fmt: skip
 EMULATED = {"gpu_counts": [], "gpu_counts_quick": ["--quick"]}  # the same on every machine
 LONG = ["training"]  # hours: only on request
-
-
-def changed_files() -> list[str]:
-    """Sources that differ from the commit in the report."""
-    command = ["git", "status", "--porcelain", "--", "include", "kernels", "src", "cmake"]
-    text = subprocess.run(command, capture_output=True, text=True, cwd=ROOT).stdout
-    return [line[3:] for line in text.splitlines() if line[:2] != "??"]
 
 
 def run(command: list, pinned: bool, stdout=None) -> None:

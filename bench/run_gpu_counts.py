@@ -24,11 +24,9 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from machine import describe_machine
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT / "scripts"))
-
-from gpu_check import describe_machine  # noqa: E402
-
 CASES = ["coulomb_auto_double", "coulomb_auto_mixed", "convex_newton_double",
          "pyramid_lemke_double", "coulomb_pgs50_double", "coulomb_pgs_double"]  # fmt: skip
 ROWS = [12, 24, 48, 96]

@@ -39,8 +39,9 @@ endif()
 target_compile_options(stickslip_kernels_v4 INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-mprefer-vector-width=512>)
 
-# No shipped GPU kernel may spill registers or use local memory: ptxas rejects one that does. This
-# check is part of the build, because ptxas takes most of its time. The limits are those of
+# No GPU kernel may spill registers or use local memory: ptxas rejects one that does. Exempt is what
+# src/CMakeLists.txt names, where it was measured that more warps are worth it. This check is part
+# of the build, because ptxas takes most of its time. The limits are those of
 # architecture 90, so only builds for it alone (the preset `cuda`, of `make test-all`) have the
 # check.
 set(STICKSLIP_PTXAS_GATE OFF)

@@ -9,7 +9,7 @@ namespace stickslip::kernels::inline SS_ISA {
 
 class Arena {
  public:
-  static constexpr std::size_t kAlignment = 64;  ///< a cache line or a vector register
+  static constexpr std::size_t kAlignment = kOnGpu ? 16 : 64;
 
   SS_HD explicit Arena(void* base) : base_(static_cast<unsigned char*>(base)) {}
 

@@ -18,6 +18,15 @@
 #define SS_PART __attribute__((noinline))
 #endif
 
+// A function that several places of a body use and that is large: on a GPU it is called, because a
+// copy in each place would not fit the instruction cache. Not where SS_NO_CALLS is defined: what
+// lives across a call may need registers that a kernel does not have.
+#if defined(__CUDACC__) && !defined(SS_NO_CALLS)
+#define SS_SHARED_CODE __host__ __device__ __noinline__
+#else
+#define SS_SHARED_CODE SS_HD
+#endif
+
 // Before a loop of a large body that must not be unrolled: unrolled copies would need more
 // registers.
 #if defined(__CUDA_ARCH__)

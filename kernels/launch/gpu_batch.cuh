@@ -1,9 +1,12 @@
 // The CUDA kernels: each group takes environments of one size class until none is left.
 #pragma once
+#include <type_traits>
+
 #include "kernels/delassus/delassus.hpp"
 #include "kernels/group/block_group.hpp"
 #include "kernels/launch/gpu_kernels.hpp"
 #include "kernels/launch/solve_env.hpp"
+#include "kernels/launch/work_list.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -51,12 +54,65 @@ __device__ __forceinline__ void take_envs(const Group& g, const WorkList& work, 
   }
 }
 
-/// Number of blocks for which the registers of a multiprocessor must suffice: 12 if 168 per thread
-/// are enough, as for sweeps in float; 1 removes ptxas' own limit.
+/// As note_result, with the device's counters.
+template <class Group, class In>
+__device__ __forceinline__ void note(const Group& g, const WorkList& work,
+                                     const ProblemBatch<In>& batch, const ResultBatch<In>& result,
+                                     int env) {
+  note_result(g, work, batch, result, env, [](std::int32_t* end) { return atomicAdd(end, 1); });
+}
+
+/// Number of blocks for which the registers of a multiprocessor must suffice: 12 with 168 registers
+/// per thread, where that many find room in shared memory too; 1 removes ptxas' own limit.
 template <class Real, Program kProgram, class Group>
-constexpr int kResident = kProgram == Program::sweeping && sizeof(Real) == 4 && Group::kLanes <= 32
+constexpr int kResident = (kProgram == Program::first && Group::kLanes == 32) ||
+                                  (kProgram == Program::sweeping && sizeof(Real) == 4 &&
+                                   Group::kLanes <= 32)
                               ? 12
                               : 1;
+
+/// A stage of the ladder, in the scratch of this thread's group: for each method a function, which
+/// so has the registers of a thread for itself.
+template <Method kMethod, class Scratch, class Group, bool kShared>
+__device__ __noinline__ int run_called(Group g, const GroupScratch& memory) {
+  Scratch scratch(Arena(group_memory<Group, kShared>(memory)), memory.max_rows,
+                  memory.max_contacts, memory.directions, memory.nv);
+  scratch.scaled.take_values(*scratch.kept);
+  scratch.judge = *scratch.verdict;
+  const int done = RunHere<kMethod>{}(g, scratch);
+  g.once([&] { *scratch.verdict = scratch.judge; });
+  return done;
+}
+
+/// Calls that, for the methods of rung 0.
+template <bool kShared>
+struct RunCalled {
+  const GroupScratch& memory;
+
+  template <class Group, class Scratch>
+  __device__ __forceinline__ int operator()(const Group& g, Scratch& scratch) const {
+    g.once([&] { *scratch.verdict = scratch.judge; });
+    const int done = call(g, scratch);
+    scratch.judge = *scratch.verdict;
+    return done;
+  }
+
+ private:
+  template <class Group, class Scratch>
+  __device__ __forceinline__ int call(const Group& g, const Scratch& scratch) const {
+    const Method method = scratch.climb->stage.method;
+    if (method == Method::pgs) return run_called<Method::pgs, Scratch, Group, kShared>(g, memory);
+    if (method == Method::primal)
+      return run_called<Method::primal, Scratch, Group, kShared>(g, memory);
+    return run_called<Method::newton, Scratch, Group, kShared>(g, memory);
+  }
+};
+
+/// How a kernel runs its stages.
+template <class Real, Program kProgram, class Group, bool kShared>
+using Runner = std::conditional_t<kProgram == Program::first &&
+                                      (kResident<Real, kProgram, Group> > 1),
+                                  RunCalled<kShared>, RunHere<>>;
 
 template <class Real, class Factor, class In, Program kProgram, class Group, bool kShared>
 __global__ void __launch_bounds__(kThreads<Group>, (kResident<Real, kProgram, Group>))
@@ -71,7 +127,9 @@ __global__ void __launch_bounds__(kThreads<Group>, (kResident<Real, kProgram, Gr
     const EnvScratch<Real, Factor, In, kProgram> place(Arena(group_memory<Group, kShared>(scratch)),
                                                        scratch.max_rows, scratch.max_contacts,
                                                        scratch.directions, scratch.nv);
-    solve_env<Real, Factor>(g, batch, result, ladder, env, place, part_of(kProgram), source);
+    solve_env<Real, Factor>(g, batch, result, ladder, env, place, part_of(kProgram), source,
+                            Nothing{}, Runner<Real, kProgram, Group, kShared>{scratch});
+    note(g, work, batch, result, env);
   });
 }
 

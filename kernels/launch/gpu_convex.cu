@@ -18,6 +18,7 @@ __global__ void __launch_bounds__(kThreads<Group>, 1)
     Arena arena(group_memory<Group, kShared>(scratch));
     EngineConvexScratch place(arena, mechanism.nv, scratch.max_rows, scratch.max_contacts);
     solve_convex(g, batch, mechanism, start, result, options, env, place);
+    note(g, work, batch, result, env);
   });
 }
 

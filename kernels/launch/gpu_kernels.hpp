@@ -21,11 +21,15 @@ struct SizeClasses {
   int rows[kCapacity] = {};  ///< largest number of rows of an environment in the class
 };
 
-/// Environments of one class, in device memory: those at *next ... *end - 1 of `envs`.
+/// Environments of one class, in device memory: those at *next ... *end - 1 of `envs`. What a launch
+/// notes of them is not wanted where the pointers are null.
 struct WorkList {
   const std::int32_t* envs;  ///< indices into the batch; no result depends on their order
   const std::int32_t* end;
   std::int32_t* next;  ///< ticket: groups take environments one by one, because their work differs
+  /// The list of the next pass, and its end: each environment that needs it is added.
+  std::int32_t *unsolved = nullptr, *unsolved_end = nullptr;
+  std::int32_t* work = nullptr;  ///< [num_envs] a guess of what the next solve will cost
 };
 
 /// Scratch of the groups of a launch.
@@ -120,15 +124,22 @@ inline constexpr int kListThreads = 128;
 /// The work of an environment of which no solve has left a guess. All its bytes are equal.
 inline constexpr std::int32_t kUnknownWork = -1;
 
-/// Of lists of work. `keys` writes a key for each environment, by which they are then sorted;
-/// `ends` says where each class begins and ends; `work` guesses from a solve what the next one will
-/// cost. Parameters: keys (ProblemBatch<In>, SizeClasses, const EnvStatus* status, const int32*
-/// work, uint32* keys, int32* envs); with `status`, only the unsolved belong to a class. ends
-/// (const uint32* sorted_keys, int num_envs, int32* end [classes], int32* next [classes]). work
-/// (ProblemBatch<In>, ResultBatch<In>, int32* work).
-struct ListKernels {
-  const void *keys, *ends, *work;
+/// Where each class begins and ends in the list of a pass, [classes] each. Of an empty class both
+/// are 0. `ends` and `next` of the second pass begin as an empty list at the same place.
+struct ListEnds {
+  std::int32_t *end, *next, *unsolved_end, *unsolved_next;
 };
+
+/// Of lists of work. `keys` writes a key for each environment, by which they are then sorted;
+/// `ends` says where each class begins and ends, if all of that is 0 before. `all` does everything
+/// in one block, for up to kSmallBatch environments. Parameters: keys (ProblemBatch<In>,
+/// SizeClasses, const int32* work, uint32* keys, int32* envs); ends (const uint32* sorted_keys,
+/// int num_envs, ListEnds); all (ProblemBatch<In>, SizeClasses, const int32* work, uint32*
+/// sorted_keys, int32* sorted_envs, ListEnds).
+struct ListKernels {
+  const void *keys, *ends, *all;
+};
+inline constexpr int kSmallThreads = 1024, kSmallBatch = 4 * kSmallThreads;
 
 template <class In>
 ListKernels list_kernels();

@@ -32,15 +32,21 @@ SS_HD std::int32_t guessed_work(int iterations, int loaded_rows) {
   return std::int32_t(clamp(iterations * (kOwn + loaded_rows), std::int64_t(0), kMost));
 }
 
-/// From the result of a solve, for the next one.
-template <class In>
-SS_HD std::int32_t work_of(const ProblemBatch<In>& p, const ResultBatch<In>& result,
-                           std::int64_t env) {
-  const int rows = listed_rows(p, env);
-  const In* impulse = slot(result.impulse, env);
-  int loaded = 0;
-  for (int i = 0; i < rows; ++i) loaded += impulse[i] != In(0.0) ? 1 : 0;
-  return guessed_work(result.iterations[env], loaded);
+/// After a solve of `env`: guesses what the next one will cost, and lists `env` for the later rungs
+/// if it needs them. `add(end)` takes a place at the end of a list.
+template <class G, class In, class Add>
+SS_HD void note_result(const G& g, const WorkList& work, const ProblemBatch<In>& p,
+                       const ResultBatch<In>& result, int env, Add&& add) {
+  if (work.work != nullptr) {
+    const In* impulse = slot(result.impulse, env);
+    const int loaded =
+        g.sum(listed_rows(p, env), [&](int i) { return impulse[i] != In(0.0) ? 1 : 0; });
+    g.once([&] { work.work[env] = guessed_work(result.iterations[env], loaded); });
+  }
+  if (work.unsolved == nullptr) return;
+  g.once([&] {
+    if (wants_later_rungs(result.status[env])) work.unsolved[add(work.unsolved_end)] = env;
+  });
 }
 
 /// Before the first solve: as if those contacts and nonnegative rows would close that approach. The
@@ -68,7 +74,7 @@ SS_HD std::int32_t first_guess(const ProblemBatch<In>& p, std::int64_t env) {
 /// radix sorts take two passes for up to 12.
 inline constexpr int kRowLevels = 5, kWorkLevels = 128, kKeyBits = 12;
 inline constexpr int kKeysOfClass = kRowLevels * kWorkLevels;
-static_assert((SizeClasses::kCapacity + 1) * kKeysOfClass <= 1 << kKeyBits);
+static_assert(SizeClasses::kCapacity * kKeysOfClass < 1 << kKeyBits);  // one more: no environment
 
 /// A level for each number up to 15; above, those whose four leading binary digits are equal share
 /// one.
@@ -93,9 +99,15 @@ SS_HD std::uint32_t list_key(const SizeClasses& classes, const ProblemBatch<In>&
   return list_key(classes, listed_rows(p, env), work == kUnknownWork ? first_guess(p, env) : work);
 }
 
-/// The key of environments that belong to no list.
-inline constexpr std::uint32_t kUnlisted = SizeClasses::kCapacity * kKeysOfClass;
-
 SS_HD int class_of_key(std::uint32_t key) { return int(key) / kKeysOfClass; }
+
+/// Where the class of the environment at place i of a sorted list begins or ends there.
+SS_HD void mark_ends(const std::uint32_t* keys, int num_envs, int i, const ListEnds& at) {
+  const int own = class_of_key(keys[i]);
+  if (i == 0 || class_of_key(keys[i - 1]) != own) {
+    at.next[own] = at.unsolved_next[own] = at.unsolved_end[own] = i;
+  }
+  if (i + 1 == num_envs || class_of_key(keys[i + 1]) != own) at.end[own] = i + 1;
+}
 
 }  // namespace stickslip::kernels::inline SS_ISA

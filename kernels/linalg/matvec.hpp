@@ -108,11 +108,11 @@ SS_HD void matvec(const G& g, int n, const Real* A, int ld, const Real* x, const
 }
 
 /// Rows up to the next multiple of 16: whole vector registers and whole chunks.
-SS_HD int padded(int n) { return (n + 15) / 16 * 16; }
+SS_HD int padded(int n) { return kOnGpu ? n : (n + 15) / 16 * 16; }
 
 /// From one row to the next of a matrix whose columns are read too: on a GPU an odd number, so that
 /// the entries of a column lie in different banks.
-SS_HD int leading(int n) { return padded(n) + (kOnGpu ? 1 : 0); }
+SS_HD int leading(int n) { return kOnGpu ? n | 1 : padded(n); }
 
 /// As `padded`, for arrays of numbers or of packs. A pack is whole registers by itself, so these
 /// are padded to a multiple of the chunk.

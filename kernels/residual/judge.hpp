@@ -52,7 +52,7 @@ SS_HD double worth_judging(const Judge<In>& judge) {
 
 /// Moves the candidate onto its feasible set, so that rounding never violates a cone or a bound.
 template <class G, class In>
-SS_HD void make_feasible(const G& g, const EnvProblem<In>& p, Law law, In* r) {
+SS_SHARED_CODE void make_feasible(G g, const EnvProblem<In>& p, Law law, In* r) {
   const int scalars = p.first_contact_row();
   g.for_each(scalars + p.n_contacts, [&](int item) {
     if (item < scalars) {
@@ -71,15 +71,14 @@ SS_HD void make_feasible(const G& g, const EnvProblem<In>& p, Law law, In* r) {
 /// solution must be one for all of them. `velocity(g, r, u)` computes the velocities of impulses,
 /// `velocity.error(g, r, e)` then bounds their errors, `velocity(g, r, u, e)` does both at once.
 template <class G, class In, class Velocity>
-SS_HD Wide<In> judged_residual(const G& g, const EnvProblem<In>& p, const Velocity& velocity,
-                               Judge<In>& judge, const In* r, Guess guess) {
-  const JudgeMemory<In>& at = *judge.at;
+SS_SHARED_CODE Wide<In> judged_residual(G g, const EnvProblem<In>& p, Velocity velocity,
+                               Law law, const JudgeMemory<In>& at, const In* r, Guess guess) {
   if (guess == Guess::solution) {
     velocity(g, r, at.u, at.e);
   } else {
     velocity(g, r, at.u);
   }
-  const Wide<In> value = natural_map(g, p, judge.law, r, at.u);
+  const Wide<In> value = natural_map(g, p, law, r, at.u);
   const auto close = value <= at.tolerance;
   if (!any(close)) return value;
   if (guess != Guess::solution) velocity.error(g, r, at.e);
@@ -105,7 +104,7 @@ SS_HD Mask<Wide<In>> judge_candidate(const G& g, const EnvProblem<In>& p, const 
                                      Judge<In>& judge, Guess guess = Guess::unknown,
                                      Mask<Wide<In>> running = true) {
   make_feasible(g, p, judge.law, judge.at->candidate);
-  const Wide<In> value = judged_residual(g, p, velocity, judge, judge.at->candidate, guess);
+  const Wide<In> value = judged_residual(g, p, velocity, judge.law, *judge.at, judge.at->candidate, guess);
   judge.last_residual = value;
   keep_candidate(g, p, (value < judge.best_residual) & running, value, judge);
   return judge.solved();
@@ -119,7 +118,7 @@ SS_HD bool judge_rest(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
   g.for_each(p.n, [&](int i) { candidate[i] = In(0); });
   make_feasible(g, p, judge.law, candidate);  // a bound of -0 makes it -0
   const Wide<In> value =
-      judged_residual(g, p, MatrixVelocity<In>{p}, judge, candidate, Guess::unknown);
+      judged_residual(g, p, MatrixVelocity<In>{p}, judge.law, *judge.at, candidate, Guess::unknown);
   const bool kept = value <= judge.best_residual;
   keep_candidate(g, p, kept, value, judge);
   return kept;

@@ -28,60 +28,76 @@ void check_workspace(const MechanismBatch<In>& m, const Workspace::Impl& w) {
   require(w.nv >= m.nv, "workspace.nv", "at least the mechanism's nv", w.nv);
 }
 
-inline int list_blocks(std::int32_t num_envs) { return (num_envs - 1) / kernels::kListThreads + 1; }
+/// Whether launches note what the next solve will cost: solves do, derivatives take nothing from
+/// the work of a solve and say nothing of it.
+enum class Notes : bool { none, work };
 
-/// The lists of work of one pass: their addresses, and how environments are added to them.
+/// The lists of work of a call's passes, in memory of the workspace. The list of the first pass has
+/// all environments. Its launches add to that of the second.
 class WorkLists {
  public:
-  WorkLists(const Workspace::Impl& w, std::int32_t num_envs, int pass)
-      : w_(w),
-        arrays_(w.list_arrays()),
-        num_envs_(num_envs),
-        ends_(static_cast<std::int32_t*>(w.counters.data()) + 2 * pass * w.classes.count) {}
+  WorkLists(const Workspace::Impl& w, std::int32_t num_envs)
+      : w_(w), arrays_(w.list_arrays()), num_envs_(num_envs) {}
 
-  /// Lists the environments by class: all, or, if `status` is given, those that are unsolved.
+  /// Lists all environments by class. One launch where one block can do it.
   template <class In>
-  void fill(const ProblemBatch<In>& p, const EnvStatus* status, Stream stream) const {
+  void fill(const ProblemBatch<In>& p, Stream stream) const {
     const kernels::ListKernels k = kernels::list_kernels<In>();
-    const int blocks = list_blocks(num_envs_);
-    launch(k.keys, blocks, kernels::kListThreads, 0, stream, p, w_.classes, status,
-           static_cast<const std::int32_t*>(w_.work.data()), arrays_.keys, arrays_.envs);
+    const auto* const work = static_cast<const std::int32_t*>(w_.work.data());
+    if (num_envs_ <= kernels::kSmallBatch) {
+      launch(k.all, 1, kernels::kSmallThreads, 0, stream, p, w_.classes, work, arrays_.sorted_keys,
+             arrays_.sorted_envs, ends());
+      return;
+    }
+    const int blocks = (num_envs_ - 1) / kernels::kListThreads + 1;
+    SS_CUDA(cudaMemsetAsync(w_.counters.data(), 0, w_.counters.bytes(), stream));
+    launch(k.keys, blocks, kernels::kListThreads, 0, stream, p, w_.classes, work, arrays_.keys,
+           arrays_.envs);
     std::size_t bytes = w_.sorting.bytes();
     SS_CUDA(cudaError_t(kernels::sort_lists(w_.sorting.data(), bytes, arrays_, num_envs_, stream)));
     launch(k.ends, blocks, kernels::kListThreads, 0, stream,
-           static_cast<const std::uint32_t*>(arrays_.sorted_keys), num_envs_, ends_, next());
+           static_cast<const std::uint32_t*>(arrays_.sorted_keys), num_envs_, ends());
   }
-  kernels::WorkList operator[](int c) const { return {arrays_.sorted_envs, ends_ + c, next() + c}; }
+
+  /// The list of class c in the first pass, of `passes`.
+  kernels::WorkList first(int c, int passes, Notes notes) const {
+    const kernels::ListEnds at = ends();
+    kernels::WorkList list{arrays_.sorted_envs, at.end + c, at.next + c};
+    if (passes > 1) list.unsolved = unsolved(), list.unsolved_end = at.unsolved_end + c;
+    if (notes == Notes::work) list.work = static_cast<std::int32_t*>(w_.work.data());
+    return list;
+  }
+  /// In the second pass.
+  kernels::WorkList second(int c) const {
+    const kernels::ListEnds at = ends();
+    return {unsolved(), at.unsolved_end + c, at.unsolved_next + c};
+  }
 
  private:
-  std::int32_t* next() const { return ends_ + w_.classes.count; }
+  kernels::ListEnds ends() const {
+    auto* const end = static_cast<std::int32_t*>(w_.counters.data());
+    const int classes = w_.classes.count;
+    return {end, end + classes, end + 2 * classes, end + 3 * classes};
+  }
+  /// Unsorted indices have been used when the launches begin.
+  std::int32_t* unsolved() const { return arrays_.envs; }
 
   const Workspace::Impl& w_;
   kernels::ListArrays arrays_;
   std::int32_t num_envs_;
-  std::int32_t* ends_;
 };
-
-/// Keeps what rung 0 took: the next solve of the batch will take about as much. If it is another
-/// batch, its lists are in a worse order, and its results are the same.
-template <class In>
-void keep_work(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
-               const Workspace::Impl& w, Stream stream) {
-  launch(kernels::list_kernels<In>().work, list_blocks(problem.num_envs), kernels::kListThreads, 0,
-         stream, problem, result, static_cast<std::int32_t*>(w.work.data()));
-}
 
 /// One launch per size class, of all environments; `arguments` come before scratch and list.
 template <class In, class... Arguments>
-void enqueue_classes(const std::vector<LaunchPlan>& plans, const Workspace::Impl& w, Stream stream,
-                     const ProblemBatch<In>& problem, const Arguments&... arguments) {
-  SS_CUDA(cudaMemsetAsync(w.counters.data(), 0, w.counters.bytes(), stream));
-  const WorkLists lists(w, problem.num_envs, 0);
-  lists.fill(problem, nullptr, stream);
+void enqueue_classes(const std::vector<LaunchPlan>& plans, const Workspace::Impl& w, Notes notes,
+                     Stream stream, const ProblemBatch<In>& problem,
+                     const Arguments&... arguments) {
+  const WorkLists lists(w, problem.num_envs);
+  lists.fill(problem, stream);
   int c = 0;
   for (const LaunchPlan& plan : plans)
     launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, stream, problem,
-           arguments..., scratch_of(plan, w), lists[c++]);
+           arguments..., scratch_of(plan, w), lists.first(c++, 1, notes));
 }
 
 }  // namespace stickslip::cuda

@@ -12,17 +12,19 @@ template <class In>
 void enqueue(const kernels::MatrixSource<In>& source, const ProblemBatch<In>& problem,
              const ResultBatch<In>& result, const kernels::Ladder& ladder, const Plans& plans,
              const Workspace::Impl& w, Stream stream) {
-  SS_CUDA(cudaMemsetAsync(w.counters.data(), 0, w.counters.bytes(), stream));
   const Passes passes = passes_of(ladder, w.directions);
+  const WorkLists lists(w, problem.num_envs);
+  lists.fill(problem, stream);
   for (int pass = 0; pass < passes.count; ++pass) {
-    const WorkLists lists(w, problem.num_envs, pass);
-    lists.fill(problem, pass == 0 ? nullptr : result.status, stream);
     int c = 0;
     for (const LaunchPlan& plan :
-         plans.of(passes.programs[pass], types_of<In>(ladder.options.precision)))
+         plans.of(passes.programs[pass], types_of<In>(ladder.options.precision))) {
+      const kernels::WorkList list =
+          pass == 0 ? lists.first(c, passes.count, Notes::work) : lists.second(c);
       launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, stream, problem, result,
-             ladder, source, scratch_of(plan, w), lists[c++]);
-    if (pass == 0) keep_work(problem, result, w, stream);
+             ladder, source, scratch_of(plan, w), list);
+      ++c;
+    }
   }
 }
 
@@ -92,8 +94,7 @@ void solve_convex(const ProblemBatch<double>& problem, const EngineMechanism& me
   check_workspace(problem.num_envs, problem.max_rows, problem.max_contacts, w);
   require(w.nv >= mechanism.nv, "workspace.nv", "at least the mechanism's nv", w.nv);
   if (problem.num_envs == 0) return;
-  enqueue_classes(w.convex, w, stream, problem, mechanism, start, result, options);
-  keep_work(problem, result, w, stream);
+  enqueue_classes(w.convex, w, Notes::work, stream, problem, mechanism, start, result, options);
 }
 
 void round_to_float(const double* from, float* to, std::int32_t count, Stream stream) {

@@ -68,6 +68,13 @@ class GroupMemory {
   support::AlignedBytes own_;
 };
 
+template <class In>
+void note(const kernels::WorkList& work, const ProblemBatch<In>& batch,
+          const ResultBatch<In>& result, int env) {
+  kernels::note_result(HostGroup{}, work, batch, result, env,
+                       [](std::int32_t* end) { return (*end)++; });
+}
+
 template <class Real, class Factor, class In, kernels::Program kProgram>
 void solve_list(const LaunchShape& shape, const ProblemBatch<In>& batch,
                 const ResultBatch<In>& result, const kernels::Ladder& ladder,
@@ -80,28 +87,19 @@ void solve_list(const LaunchShape& shape, const ProblemBatch<In>& batch,
   for (int ticket = *work.next; ticket < *work.end; ticket = ++*work.next) {
     kernels::solve_env<Real, Factor>(HostGroup{}, batch, result, ladder, work.envs[ticket], place,
                                      kernels::part_of(kProgram), source);
+    note(work, batch, result, work.envs[ticket]);
   }
 }
 
 template <class In>
 void write_keys(const LaunchShape& shape, const ProblemBatch<In>& problem,
-                const kernels::SizeClasses& classes, const EnvStatus* const& status,
-                const std::int32_t* const& work, std::uint32_t* const& keys,
-                std::int32_t* const& envs) {
+                const kernels::SizeClasses& classes, const std::int32_t* const& work,
+                std::uint32_t* const& keys, std::int32_t* const& envs) {
   if (shape.blocks * shape.threads < problem.num_envs) throw std::runtime_error("too few threads");
   for (int env = 0; env < problem.num_envs; ++env) {
-    const bool listed = status == nullptr || kernels::wants_later_rungs(status[env]);
-    keys[env] = listed ? kernels::list_key(classes, problem, env, work[env]) : kernels::kUnlisted;
+    keys[env] = kernels::list_key(classes, problem, env, work[env]);
     envs[env] = env;
   }
-}
-
-template <class In>
-void write_work(const LaunchShape& shape, const ProblemBatch<In>& problem,
-                const ResultBatch<In>& result, std::int32_t* const& work) {
-  if (shape.blocks * shape.threads < problem.num_envs) throw std::runtime_error("too few threads");
-  for (int env = 0; env < problem.num_envs; ++env)
-    work[env] = kernels::work_of(problem, result, env);
 }
 
 void sort_pairs(const LaunchShape&, const kernels::ListArrays& lists, const int& num_envs) {
@@ -112,13 +110,25 @@ void sort_pairs(const LaunchShape&, const kernels::ListArrays& lists, const int&
 }
 
 void write_ends(const LaunchShape&, const std::uint32_t* const& keys, const int& num_envs,
-                std::int32_t* const& end, std::int32_t* const& next) {
-  for (int i = num_envs - 1; i >= 0; --i) {
-    if (keys[i] == kernels::kUnlisted) continue;
-    const int c = kernels::class_of_key(keys[i]);
-    next[c] = i;
-    end[c] = std::max(end[c], i + 1);
-  }
+                const kernels::ListEnds& ends) {
+  for (int i = 0; i < num_envs; ++i) kernels::mark_ends(keys, num_envs, i, ends);
+}
+
+template <class In>
+void write_all(const LaunchShape& shape, const ProblemBatch<In>& problem,
+               const kernels::SizeClasses& classes, const std::int32_t* const& work,
+               std::uint32_t* const& sorted_keys, std::int32_t* const& sorted_envs,
+               const kernels::ListEnds& ends) {
+  const int envs = problem.num_envs;
+  if (shape.blocks != 1 || shape.threads != kernels::kSmallThreads || envs > kernels::kSmallBatch)
+    throw std::runtime_error("more environments than one block can list");
+  std::vector<std::uint32_t> keys(std::size_t(envs) + 1);
+  std::vector<std::int32_t> order(std::size_t(envs) + 1);
+  write_keys({envs, 1, 0}, problem, classes, work, keys.data(), order.data());
+  sort_pairs({}, {keys.data(), sorted_keys, order.data(), sorted_envs}, envs);
+  for (int c = 0; c < classes.count; ++c)
+    ends.end[c] = ends.next[c] = ends.unsolved_end[c] = ends.unsolved_next[c] = 0;
+  write_ends({}, sorted_keys, envs, ends);
 }
 
 void solve_convex(const LaunchShape& shape, const ProblemBatch<double>& batch,
@@ -129,9 +139,11 @@ void solve_convex(const LaunchShape& shape, const ProblemBatch<double>& batch,
   Arena arena = memory.arena();
   kernels::EngineConvexScratch place(arena, mechanism.nv, scratch.max_rows, scratch.max_contacts);
   if (arena.used() > scratch.bytes) throw std::runtime_error("less scratch than the solve needs");
-  for (int ticket = *work.next; ticket < *work.end; ticket = ++*work.next)
+  for (int ticket = *work.next; ticket < *work.end; ticket = ++*work.next) {
     kernels::solve_convex(HostGroup{}, batch, mechanism, start, result, options, work.envs[ticket],
                           place);
+    note(work, batch, result, work.envs[ticket]);
+  }
 }
 
 /// Calls f(env, scratch) for every environment of the list.
@@ -278,7 +290,7 @@ const void* round_kernel() { return fake::kernel<&fake::round_numbers>(); }
 template <class In>
 ListKernels list_kernels() {
   return {fake::kernel<&fake::write_keys<In>>(), fake::kernel<&fake::write_ends>(),
-          fake::kernel<&fake::write_work<In>>()};
+          fake::kernel<&fake::write_all<In>>()};
 }
 template ListKernels list_kernels<double>();
 template ListKernels list_kernels<float>();
