@@ -19,7 +19,17 @@ import sys
 from pathlib import Path
 
 from table_text import number, percent, ratio, table, times
-from tables_gpu import gpu_counts, gpu_floors, gpu_groups, gpu_predicted, gpu_sorted
+from tables_gpu import (
+    gpu_batches,
+    gpu_counts,
+    gpu_cycles,
+    gpu_floors,
+    gpu_groups,
+    gpu_machine,
+    gpu_predicted,
+    gpu_sorted,
+    gpu_speed,
+)
 from tables_gradients import (
     gradient_costs,
     gradient_peers,
@@ -234,7 +244,7 @@ KINDS = {f.__name__: f for f in (machine, solvers, compare, robots, rungs, piles
                                  peers_by_size, peers, gradients, gradient_costs,
                                  gradient_peers, gradient_programs, step_gradients,
                                  gpu_counts, gpu_floors, gpu_groups, gpu_predicted,
-                                 gpu_sorted)}  # fmt: skip
+                                 gpu_sorted, gpu_machine, gpu_speed, gpu_batches, gpu_cycles)}  # fmt: skip
 
 
 def block(match: re.Match) -> str:

@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from table_text import number, ratio, table
+from table_text import number, percent, ratio, table
 
 COUNTS = Path(__file__).resolve().parent / "results" / "emulated" / "gpu_counts.json"
 
@@ -23,7 +23,8 @@ SORTED_ENVS = 64  # run_gpu_counts.py
 # Warps for which the registers of a multiprocessor of sm_90 suffice (ptxas): up to 255 per thread,
 # Lemke's method up to 168 in shared memory.
 RESIDENT = {case: 12 if "lemke" in case else 8 for case in CASES}
-PROCESSORS, CLOCK = 132, 1.7e9  # H100 SXM and H200; near its clock under load
+PROCESSORS, CLOCK = 132, 1.7e9  # H100 SXM and H200; a guess of the clock under load
+CLOCK_MEASURED = 1.98e9  # under these loads (bench/gpu_probe.cu, Nsight Compute)
 BANDWIDTH = {"H100": 3.35e12, "H200": 4.8e12}  # bytes/s
 # Per multiprocessor and cycle: instructions of warps, those in double (64 lanes), transactions.
 ISSUED, DOUBLES, TRANSACTIONS = 4, 2, 1
@@ -126,6 +127,75 @@ def gpu_predicted(report: dict) -> str:
         rows.append([CASES[known["case"]], str(known["rows"]), number(measured), text,
                      ratio(measured / least)])  # fmt: skip
     return table(["", "rows", "measured, ns", "least, ns", "measured / least"], rows)
+
+
+# Measured: reports of the parts of scripts/gpu/check.py.
+LARGE = 16384  # environments
+MEASURED = CASES | {
+    "coulomb_auto_float": "`coulomb`, data in float",
+    "coulomb_pgs50_float": "`coulomb`, 50 sweeps, data in float",
+    "pyramid_lemke_float": "`pyramid`, Lemke, data in float",
+}
+
+
+def timed(report: dict) -> dict[tuple, dict]:
+    """Times of the part `speed`, by case, rows and environments."""
+    return {(r["case"], r["rows"], r["envs"]): r for r in report["steps"]["time"]["values"]
+            if "us" in r}  # fmt: skip
+
+
+def gpu_machine(report: dict) -> str:
+    """The card with its driver, command, sources and date of a report."""
+    m = report["machine"]
+    return (f"`make gpu-check PARTS={report['part']}`: {m['gpu']}; commit `{m['commit'][:7]}`, "
+            f"{m['date'][:10]}.\n")  # fmt: skip
+
+
+def gpu_speed(report: dict) -> str:
+    """ns per environment of a large batch, and the share solved where that is not all."""
+    found = timed(report)
+    sizes = sorted({rows for _, rows, envs in found if envs == LARGE})
+
+    def text(r: dict | None) -> str:
+        if r is None:
+            return "–"
+        return number(r["ns_per_env"]) + ("" if r["solved"] == 1 else f" ({percent(r['solved'])})")
+
+    rows = [[name, *(text(found.get((case, n, LARGE))) for n in sizes)]
+            for case, name in MEASURED.items()]  # fmt: skip
+    return table(["per environment", *(f"{n} rows" for n in sizes)], rows)
+
+
+def gpu_batches(report: dict) -> str:
+    """Microseconds of a solve of few environments and of many, `coulomb` in double."""
+    found = {key[1:]: r for key, r in timed(report).items() if key[0] == "coulomb_auto_double"}
+    sizes = sorted({envs for _, envs in found})
+    rows = [[str(n), *(number(found[n, envs]["us"]) if (n, envs) in found else "–"
+                       for envs in sizes)]
+            for n in sorted({rows for rows, _ in found})]  # fmt: skip
+    return table(["rows", *(f"{envs:,}" for envs in sizes)], rows)
+
+
+def cycles_of(known: dict, measured: dict) -> float:
+    """Cycles of a warp for each of its instructions: what a card took for the instructions that the
+    emulator counted, with the warps that a multiprocessor holds."""
+    warps = min(known["warps_by_shared_memory"], RESIDENT[known["case"]])
+    cycles = 1e-9 * measured["ns_per_env"] * PROCESSORS * CLOCK_MEASURED
+    return cycles * warps / known["warp_instructions"]
+
+
+def gpu_cycles(report: dict) -> str:
+    """A model of time: cycles per instruction and resident warp."""
+    counts, found = counted(json.loads(COUNTS.read_text())), timed(report)
+    sizes = sorted({rows for _, rows in counts})
+
+    def text(case: str, n: int) -> str:
+        key = case, n, LARGE
+        return number(cycles_of(counts[case, n], found[key])) if key in found else "–"
+
+    rows = [[name, *(text(case, n) if (case, n) in counts else "–" for n in sizes)]
+            for case, name in CASES.items()]  # fmt: skip
+    return table(["cycles", *(f"{n} rows" for n in sizes)], rows)
 
 
 if __name__ == "__main__":

@@ -75,8 +75,8 @@ constexpr int kResident = (kProgram == Program::first && Group::kLanes == 32) ||
 /// so has the registers of a thread for itself.
 template <Method kMethod, class Scratch, class Group, bool kShared>
 __device__ __noinline__ int run_called(Group g, const GroupScratch& memory) {
-  Scratch scratch(Arena(group_memory<Group, kShared>(memory)), memory.max_rows,
-                  memory.max_contacts, memory.directions, memory.nv);
+  Scratch scratch(Arena(group_memory<Group, kShared>(memory)), memory.max_rows, memory.max_contacts,
+                  memory.directions, memory.nv);
   scratch.scaled.take_values(*scratch.kept);
   scratch.judge = *scratch.verdict;
   const int done = RunHere<kMethod>{}(g, scratch);
@@ -110,9 +110,9 @@ struct RunCalled {
 
 /// How a kernel runs its stages.
 template <class Real, Program kProgram, class Group, bool kShared>
-using Runner = std::conditional_t<kProgram == Program::first &&
-                                      (kResident<Real, kProgram, Group> > 1),
-                                  RunCalled<kShared>, RunHere<>>;
+using Runner =
+    std::conditional_t<kProgram == Program::first && (kResident<Real, kProgram, Group> > 1),
+                       RunCalled<kShared>, RunHere<>>;
 
 template <class Real, class Factor, class In, Program kProgram, class Group, bool kShared>
 __global__ void __launch_bounds__(kThreads<Group>, (kResident<Real, kProgram, Group>))

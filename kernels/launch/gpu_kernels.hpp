@@ -21,8 +21,8 @@ struct SizeClasses {
   int rows[kCapacity] = {};  ///< largest number of rows of an environment in the class
 };
 
-/// Environments of one class, in device memory: those at *next ... *end - 1 of `envs`. What a launch
-/// notes of them is not wanted where the pointers are null.
+/// Environments of one class, in device memory: those at *next ... *end - 1 of `envs`. What a
+/// launch notes of them is not wanted where the pointers are null.
 struct WorkList {
   const std::int32_t* envs;  ///< indices into the batch; no result depends on their order
   const std::int32_t* end;

@@ -36,9 +36,9 @@ struct EnvScratch {
   Scaled<Real> scaled;  ///< of the iterative methods
   Scaled<Real>* kept;   ///< the same in memory, on a GPU, and `judge`: for what is called
   Judge<In>* verdict;
-  int directions;       ///< of the law `pyramid` for which there is room as an LCP, here or in
-                        ///< the program that follows; 0: no room
-  Arena stage;          ///< the remaining memory, for the current stage
+  int directions;  ///< of the law `pyramid` for which there is room as an LCP, here or in
+                   ///< the program that follows; 0: no room
+  Arena stage;     ///< the remaining memory, for the current stage
 
   SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts, int lcp_directions = 0,
                    int nv = kGivenMatrix)
@@ -239,7 +239,8 @@ SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
   }
 }
 
-template <Method kOnly = Method::none, class Real, class Factor, class G, class In, Program kProgram>
+template <Method kOnly = Method::none, class Real, class Factor, class G, class In,
+          Program kProgram>
 SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
                     EnvScratch<Real, Factor, In, kProgram>& scratch) {
   assert(program_has(kProgram, stage));  // otherwise it would be skipped silently

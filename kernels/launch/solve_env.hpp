@@ -3,62 +3,10 @@
 #include "kernels/group/is_group.hpp"
 #include "kernels/group/stop.hpp"
 #include "kernels/launch/run_stage.hpp"
-#include "kernels/residual/tolerance.hpp"
+#include "kernels/launch/start.hpp"
 #include "stickslip/batch.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
-
-/// Whether the start is zero impulses and some gap or joint shows that they are no solution.
-template <class G, class In>
-SS_HD bool start_is_refuted(const G& g, const EnvProblem<In>& p, const Judge<In>& judge) {
-  const int gaps = p.n_free + p.n_nonneg;
-  const In* start = p.warm_start;
-  if (start != nullptr && g.any(p.n, [&](int i) { return start[i] != In(0); })) return false;
-  if (g.any(p.n_box, [&](int i) { return p.lower(gaps + i) > 0.0 || p.upper(gaps + i) < 0.0; })) {
-    return false;  // these rows need an impulse
-  }
-  return g.any(gaps + p.n_contacts, [&](int item) {
-    const int k = item - gaps, row = k < 0 ? item : p.block[k];
-    const double allowed = allowed_gap(judge.at->tolerance, k < 0 ? 0.0 : p.slope[k]);
-    return p.b[row] < -allowed || (row < p.n_free && p.b[row] > allowed);
-  });
-}
-
-/// Writes the start, the warm start or zero, and judges it. Zero impulses that are surely no
-/// solution are not judged here: `climb` judges them after the first candidate, unless that is a
-/// solution. Returns whether the start was judged.
-template <class G, class In>
-SS_HD bool judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
-  g.for_each(p.n, [&](int i) {
-    judge.at->best[i] = In(0);
-    judge.at->candidate[i] = p.warm_start == nullptr ? In(0) : p.warm_start[i];
-  });
-  bool judged = true;
-  if constexpr (kIsPlain<In>) judged = !start_is_refuted(g, p, judge);
-  if (judged) judge_candidate(g, p, judge, Guess::solution);
-  continue_from_candidate(g, p, judge);
-  return judged;
-}
-
-/// Prepares `judge` for the problem; the best impulse will be in `impulse`, a proof that there is
-/// no solution in `certificate`, unless that is null.
-template <class G, class In>
-SS_HD void open_judge(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
-                      const JudgeMemory<In>& memory, In* impulse, double* certificate,
-                      Judge<In>& judge) {
-  using Number = Wide<In>;
-  judge = Judge<In>(o.law, judge.at);
-  const Number b_max = g.max(p.n, [&](int i) { return abs(Number(p.b[i])); });
-  g.once([&] {
-    const Number tolerance = tolerance_of(o.atol, o.rtol, o.precision, b_max);
-    const Number relative = tolerance / b_max;
-    *judge.at = memory;
-    judge.at->tolerance = tolerance;
-    judge.at->near = select(b_max > 0.0, relative * relative, Number(1.0));
-    judge.at->best = impulse;
-    judge.at->certificate = certificate;
-  });
-}
 
 template <class In>
 SS_HD EnvStatus verdict_of(const Judge<In>& judge) {
@@ -105,7 +53,8 @@ SS_HD bool rest_is_due(const Stage& next, const Judge<In>& judge) {
          next.method == Method::none;
 }
 
-/// Runs a stage here. Some kernels call a function instead (gpu_batch.cuh). `kOnly`: as in run_stage.
+/// Runs a stage here. Some kernels call a function instead (gpu_batch.cuh). `kOnly`: as in
+/// run_stage.
 template <Method kOnly = Method::none>
 struct RunHere {
   template <class... Unused>
@@ -221,6 +170,17 @@ struct Nothing {
   SS_HD void operator()(Scratch&) const {}
 };
 
+/// The problem that the iterative methods use; a GPU's functions find it in memory.
+template <class G, class In, class Scratch>
+SS_HD void scale_in_scratch(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
+                            Scratch& scratch) {
+  if constexpr (Scratch::kIterates) {
+    if (ladder.program == Program::pivoting) return;
+    scale_problem(g, p, ladder.options.law, scratch.scaled);
+    if constexpr (kOnGpu) g.once([&] { *scratch.kept = scratch.scaled; });
+  }
+}
+
 /// Solves environment `env` of the batch. In `Part::later`, rung 0 has run before and `result`
 /// contains its result: the later rungs need only this, and rung 1 starts at rest.
 template <class Real, class Factor, class G, class In, Program kProgram, class Run>
@@ -273,10 +233,7 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
     judged = judge_start(g, p, judge);
   }
   if (p.n > 0 && (!judge.solved() || o.exact_sweeps || o.exact_pivots)) {
-    if constexpr (EnvScratch<Real, Factor, In, kProgram>::kIterates) {
-      if (ladder.program != Program::pivoting) scale_problem(g, p, o.law, scratch.scaled);
-      if constexpr (kOnGpu) g.once([&] { *scratch.kept = scratch.scaled; });
-    }
+    scale_in_scratch(g, p, ladder, scratch);
     climb(g, p, ladder, scratch, part, judged, run);
   }
   // The later rungs continue with a residual that is not yet the bound.

@@ -71,8 +71,8 @@ SS_SHARED_CODE void make_feasible(G g, const EnvProblem<In>& p, Law law, In* r) 
 /// solution must be one for all of them. `velocity(g, r, u)` computes the velocities of impulses,
 /// `velocity.error(g, r, e)` then bounds their errors, `velocity(g, r, u, e)` does both at once.
 template <class G, class In, class Velocity>
-SS_SHARED_CODE Wide<In> judged_residual(G g, const EnvProblem<In>& p, Velocity velocity,
-                               Law law, const JudgeMemory<In>& at, const In* r, Guess guess) {
+SS_SHARED_CODE Wide<In> judged_residual(G g, const EnvProblem<In>& p, Velocity velocity, Law law,
+                                        const JudgeMemory<In>& at, const In* r, Guess guess) {
   if (guess == Guess::solution) {
     velocity(g, r, at.u, at.e);
   } else {
@@ -104,7 +104,8 @@ SS_HD Mask<Wide<In>> judge_candidate(const G& g, const EnvProblem<In>& p, const 
                                      Judge<In>& judge, Guess guess = Guess::unknown,
                                      Mask<Wide<In>> running = true) {
   make_feasible(g, p, judge.law, judge.at->candidate);
-  const Wide<In> value = judged_residual(g, p, velocity, judge.law, *judge.at, judge.at->candidate, guess);
+  const Wide<In> value =
+      judged_residual(g, p, velocity, judge.law, *judge.at, judge.at->candidate, guess);
   judge.last_residual = value;
   keep_candidate(g, p, (value < judge.best_residual) & running, value, judge);
   return judge.solved();

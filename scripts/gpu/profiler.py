@@ -51,7 +51,7 @@ CASES = [  # rows, environments; the most important first
 ]
 FIRST = 3  # of these; then the stalls by instruction, then the others
 STEP_LIMIT = 20.0  # s
-FILE_LIMIT = 15 << 20  # bytes of instructions.csv.xz
+FILE_LIMIT = 15 << 20  # bytes of such a file
 SHOWN = {  # column: metric
     "us": "gpu__time_duration.sum",
     "lanes": "smsp__thread_inst_executed_per_inst_executed.ratio",
@@ -131,12 +131,13 @@ def profile_case(part: Part, ncu: list, case: str, rows: int, envs: int) -> dict
     return launches[0] if launches else None
 
 
-def stalls_by_instruction(part: Part, ncu: list) -> None:
-    """Samples of the program counter of the kernel that matters most."""
-    step = "by instruction"
-    case, rows, envs = CASES[0]
-    command = [*ncu, "-k", "regex:solve_kernel", "--launch-count", "1", "--metrics", STALLS,
-               "--page", "source", "--csv"]  # fmt: skip
+def stalls_by_instruction(part: Part, ncu: list, rows: int, envs: int, smaller: int) -> None:
+    """Samples of the program counter of rung 0, which is launched after the `smaller` size classes
+    that have no environments."""
+    step = f"{rows} rows by instruction"
+    case = CASES[0][0]
+    command = [*ncu, "-k", "regex:solve_kernel", "--launch-skip", smaller, "--launch-count", 1,
+               "--metrics", STALLS, "--page", "source", "--csv"]  # fmt: skip
     solve = [part.program("stickslip_gpu_speed"), "solve", case, rows, envs]
     text = part.run(step, [*command, *solve], STEP_LIMIT)
     if text is None:
@@ -145,8 +146,9 @@ def stalls_by_instruction(part: Part, ncu: list) -> None:
     if len(packed) > FILE_LIMIT:
         part.store(step, f"failed ({len(packed) >> 20} MiB)")
         return
-    (part.out / "instructions.csv.xz").write_bytes(packed)
-    part.add(step, lines=text.count("\n"), file="instructions.csv.xz")
+    name = f"instructions_{rows}.csv.xz"
+    (part.out / name).write_bytes(packed)
+    part.add(step, lines=text.count("\n"), file=name)
 
 
 def all_kernels(part: Part, ncu: list) -> None:
@@ -183,7 +185,8 @@ def profile(part: Part) -> None:
     table = []
     for i, (case, rows, envs) in enumerate(CASES):
         if i == FIRST:
-            stalls_by_instruction(part, ncu)
+            stalls_by_instruction(part, ncu, 24, 8192, 1)
+            stalls_by_instruction(part, ncu, 12, 16384, 0)
         longest = profile_case(part, ncu, case, rows, envs)
         if longest:
             table.append((f"{case} {rows} x{envs}", longest))

@@ -27,8 +27,8 @@ void solve_vjp(const ProblemBatch<In>& problem, const SolutionBatch<In>& solutio
   all_loss.contacts = loss;
   StepGradient<In> all;
   all.contacts = gradient;
-  enqueue_classes(plans.vjp, w, Notes::none, stream, problem, MechanismStep<In>{}, solution, all_loss, all,
-                  options);
+  enqueue_classes(plans.vjp, w, Notes::none, stream, problem, MechanismStep<In>{}, solution,
+                  all_loss, all, options);
 }
 
 template <class In>
@@ -51,7 +51,8 @@ void step_vjp(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
   const Workspace::Impl& w = impl_of(workspace);
   const GradientPlans& plans = plans_of(problem, step.mechanism.nv, w);
   if (problem.num_envs == 0) return;
-  enqueue_classes(plans.step, w, Notes::none, stream, problem, step, solution, loss, gradient, options);
+  enqueue_classes(plans.step, w, Notes::none, stream, problem, step, solution, loss, gradient,
+                  options);
 }
 
 #define SS_INSTANTIATE(In)                                                                         \

@@ -1,27 +1,23 @@
 // How environments of a given size are launched; computed from numbers only, without a device.
 //
 // Scratch of an environment, kB (environments that fit the 226 kB of a block on sm_90):
-//   rows                             12         32         48         64         96
-//   double, rung 0                  8.6 (26)  26.6 (8)   51.4 (4)   84.4 (2)  174.2 (1)
-//   double, mixed: later rungs      8.6 (26)  26.7 (8)   51.6 (4)   84.5 (2)  275.8 (0: global)
-//   mixed, rung 0                   7.3 (30)  24.0 (9)   47.6 (4)   79.4 (2)  166.8 (1)
-//   float, data in double           5.3 (42)  15.0 (15)  28.1 (8)   45.3 (4)   91.6 (2)
-//   sweeps alone, double            5.2 (43)  15.2 (14)  28.6 (7)   45.9 (4)   92.6 (2)
-//   sweeps alone, float             3.4 (65)   8.9 (25)  16.1 (14)  25.4 (8)   49.8 (4)
-//   Lemke, double                   7.3 (30)  25.9 (8)   47.8 (4)   84.1 (2)  158.2 (1)
-//   mixed, W of a mechanism, nv 35 16.9 (13)  32.0 (7)   65.6 (3)  111.4 (2)  238.8 (0: global)
-//   convex without W, nv 35        49.6 (4)   71.6 (3)   90.6 (2)  109.7 (2)  147.8 (1)
+//   rows                             12         24         32         48         64         96
+//   double, rung 0                  6.8 (33)  17.5 (12)  27.1 (8)   52.7 (4)   86.4 (2)  178.4 (1)
+//   double, mixed: later rungs      6.8 (33)  17.5 (12)  27.1 (8)   52.7 (4)   86.4 (2)  282.1 (0: global)
+//   mixed, rung 0                   5.7 (39)  15.5 (14)  24.5 (9)   48.8 (4)   81.3 (2)  170.8 (1)
+//   float, rung 0                   4.2 (54)   9.9 (22)  15.1 (15)  28.4 (7)   45.8 (4)   93.0 (2)
+//   sweeps alone, double            4.3 (52)  10.3 (21)  15.6 (14)  29.3 (7)   47.1 (4)   94.9 (2)
+//   Lemke, double                   6.4 (35)  16.2 (13)  22.8 (9)   48.2 (4)   76.6 (2)  161.3 (1)
 // Most of it is two matrices: W_hat, and the system of a Newton step. With 214 to 255 registers per
-// thread (ptxas), the registers hold 8 warps per multiprocessor (32 narrow groups; 48 of sweeps in
-// float; 12 warps of Lemke's method). With one warp per environment, they are full for up to 32
-// rows. Above, shared memory would leave most of them unused: where four environments fit, two
-// warps take each (where there is such a kernel), where fewer fit, four. Each warp more repeats
-// what all lanes of a group do. Narrow groups take 1.3 (sweeps) to 2.8 times as long (`convex`), so
-// many environments must fit. A sweep consists mostly of the blocks' own small problems, which all
-// lanes of a group repeat: narrow groups waste less there, for more rows.
+// thread (ptxas), the registers hold 8 warps per multiprocessor (32 narrow groups), with 168 they
+// hold 12: Lemke's method, sweeps in float, and rung 0 with a warp for each environment, of which 12
+// of up to 24 rows find room. Above 32 rows, shared memory would leave most registers unused: where
+// four environments fit, two warps take each (where there is such a kernel), where fewer fit, four.
+// Each warp more repeats what all lanes of a group do. A sweep consists mostly of the blocks' own
+// small problems, which all lanes of a group repeat: narrow groups waste less there, for more rows.
 //
-// Counted with groups of every size, these choices need the fewest instructions per resident warp:
-// the table in docs/performance.md, "On a GPU".
+// Measured with groups of every size on an H200, these choices are the fastest: the table in
+// docs/performance.md, "On a GPU".
 #pragma once
 #include <algorithm>
 #include <cstddef>

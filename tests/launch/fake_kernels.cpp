@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
-#include <tuple>
 
 #include "kernels/delassus/delassus.hpp"
 #include "kernels/group/host_group.hpp"
@@ -31,27 +30,6 @@ namespace {
 
 using kernels::Arena;
 using kernels::HostGroup;
-
-/// A kernel from a function of its parameters and of the launch's shape; copies the parameters, as
-/// a launch does.
-template <class... P, void (*function)(const LaunchShape&, const P&...)>
-const void* make_kernel(
-    std::integral_constant<void (*)(const LaunchShape&, const P&...), function>) {
-  static const Kernel kernel{[](void** parameters, const LaunchShape& shape) {
-    std::tuple<P...> copies = [&]<std::size_t... i>(std::index_sequence<i...>) {
-      return std::tuple<P...>(*static_cast<P*>(parameters[i])...);
-    }
-    (std::index_sequence_for<P...>{});
-    return std::function<void()>(
-        [=] { std::apply([&](const P&... values) { function(shape, values...); }, copies); });
-  }};
-  return &kernel;
-}
-
-template <auto function>
-const void* kernel() {
-  return make_kernel(std::integral_constant<decltype(function), function>{});
-}
 
 /// Scratch of a group, full of NaN: a launch must not use values that another left there.
 class GroupMemory {
@@ -89,46 +67,6 @@ void solve_list(const LaunchShape& shape, const ProblemBatch<In>& batch,
                                      kernels::part_of(kProgram), source);
     note(work, batch, result, work.envs[ticket]);
   }
-}
-
-template <class In>
-void write_keys(const LaunchShape& shape, const ProblemBatch<In>& problem,
-                const kernels::SizeClasses& classes, const std::int32_t* const& work,
-                std::uint32_t* const& keys, std::int32_t* const& envs) {
-  if (shape.blocks * shape.threads < problem.num_envs) throw std::runtime_error("too few threads");
-  for (int env = 0; env < problem.num_envs; ++env) {
-    keys[env] = kernels::list_key(classes, problem, env, work[env]);
-    envs[env] = env;
-  }
-}
-
-void sort_pairs(const LaunchShape&, const kernels::ListArrays& lists, const int& num_envs) {
-  std::copy_n(lists.envs, num_envs, lists.sorted_envs);
-  std::stable_sort(lists.sorted_envs, lists.sorted_envs + num_envs,
-                   [&](int a, int b) { return lists.keys[a] < lists.keys[b]; });
-  for (int i = 0; i < num_envs; ++i) lists.sorted_keys[i] = lists.keys[lists.sorted_envs[i]];
-}
-
-void write_ends(const LaunchShape&, const std::uint32_t* const& keys, const int& num_envs,
-                const kernels::ListEnds& ends) {
-  for (int i = 0; i < num_envs; ++i) kernels::mark_ends(keys, num_envs, i, ends);
-}
-
-template <class In>
-void write_all(const LaunchShape& shape, const ProblemBatch<In>& problem,
-               const kernels::SizeClasses& classes, const std::int32_t* const& work,
-               std::uint32_t* const& sorted_keys, std::int32_t* const& sorted_envs,
-               const kernels::ListEnds& ends) {
-  const int envs = problem.num_envs;
-  if (shape.blocks != 1 || shape.threads != kernels::kSmallThreads || envs > kernels::kSmallBatch)
-    throw std::runtime_error("more environments than one block can list");
-  std::vector<std::uint32_t> keys(std::size_t(envs) + 1);
-  std::vector<std::int32_t> order(std::size_t(envs) + 1);
-  write_keys({envs, 1, 0}, problem, classes, work, keys.data(), order.data());
-  sort_pairs({}, {keys.data(), sorted_keys, order.data(), sorted_envs}, envs);
-  for (int c = 0; c < classes.count; ++c)
-    ends.end[c] = ends.next[c] = ends.unsolved_end[c] = ends.unsolved_next[c] = 0;
-  write_ends({}, sorted_keys, envs, ends);
 }
 
 void solve_convex(const LaunchShape& shape, const ProblemBatch<double>& batch,
@@ -286,27 +224,5 @@ template GradientKernels gradient_kernels<double>();
 template GradientKernels gradient_kernels<float>();
 
 const void* round_kernel() { return fake::kernel<&fake::round_numbers>(); }
-
-template <class In>
-ListKernels list_kernels() {
-  return {fake::kernel<&fake::write_keys<In>>(), fake::kernel<&fake::write_ends>(),
-          fake::kernel<&fake::write_all<In>>()};
-}
-template ListKernels list_kernels<double>();
-template ListKernels list_kernels<float>();
-
-int sort_lists(void* storage, std::size_t& bytes, const ListArrays& lists, int num_envs,
-               CUstream_st* stream) {
-  const std::size_t needed = std::size_t(num_envs);
-  if (storage == nullptr) {
-    bytes = needed;
-    return cudaSuccess;
-  }
-  if (bytes < needed || !fake::on_device(storage, needed)) return cudaErrorInvalidValue;
-  ListArrays arrays = lists;
-  void* parameters[] = {&arrays, &num_envs};
-  return cudaLaunchKernel(fake::kernel<&fake::sort_pairs>(), dim3(1), dim3(1), parameters, 0,
-                          stream);
-}
 
 }  // namespace stickslip::kernels

@@ -88,7 +88,8 @@ std::vector<std::vector<int>> listed(const cuda::Workspace::Impl& w, int envs,
 // One block lists up to kSmallBatch environments. A workspace has room for more. What the counters
 // hold before does not matter.
 TEST_F(Lists, have_every_environment_once_in_the_order_of_the_guesses) {
-  for (const int envs : {1, 2, 31, 129, 1000, kernels::kSmallBatch, kernels::kSmallBatch + 1, 20000}) {
+  for (const int envs :
+       {1, 2, 31, 129, 1000, kernels::kSmallBatch, kernels::kSmallBatch + 1, 20000}) {
     const Shapes shapes(envs);
     support::DeviceMemory memory(stream_);
     const ProblemBatch<double> problem = memory.copy(shapes.view());

@@ -62,8 +62,8 @@ TEST(Schedule, a_small_batch_takes_few_launches) {
     const auto problem = memory.copy(batch.view());
     support::DeviceResults<double> results(20, batch.max_rows(), nullptr);
     cuda::Workspace workspace(20, batch.max_rows(), contacts);
-    const auto calls = calls_of(
-        [&] { cuda::solve(problem, results.view(), options, workspace, nullptr); });
+    const auto calls =
+        calls_of([&] { cuda::solve(problem, results.view(), options, workspace, nullptr); });
     return calls.launches;
   };
   SolveOptions pyramid;
