@@ -12,15 +12,18 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
+/// From one row of X to the next: whole runs of columns, on a GPU too.
+SS_HD int tree_columns(int rows) { return (rows + 15) / 16 * 16; }
+
 /// X by rows, and which runs of columns have non-zero entries in each row.
 struct TreeScratch {
-  double* X;               ///< [nv][padded(rows)]
+  double* X;               ///< [nv][tree_columns(rows)]
   double* root;            ///< [nv] D^-1/2
   std::uint64_t* touched;  ///< [nv] bit c: run c of row k is not all zero
   std::int32_t* path;      ///< [rows] non-zero only on this dof and its ancestors; -1: on more
 
   SS_HD TreeScratch(Arena& arena, int nv, int max_rows)
-      : X(arena.take<double>(std::size_t(nv) * padded(max_rows))),
+      : X(arena.take<double>(std::size_t(nv) * tree_columns(max_rows))),
         root(arena.take<double>(nv)),
         touched(arena.take<std::uint64_t>(nv)),
         path(arena.take<std::int32_t>(max_rows)) {}
@@ -165,7 +168,7 @@ SS_HD void gram_diagonal(const G& g, const SparseMechanism& m, int ld, const Tre
 template <class G>
 SS_HD void form_delassus(const G& g, const SparseMechanism& m, double* W, int ld_W,
                          const TreeScratch& scratch) {
-  const int ld = padded(m.rows);
+  const int ld = tree_columns(m.rows);
   half_solve(g, m, ld, scratch);
   gram_matrix(g, m, ld, scratch, W, ld_W);
 }

@@ -135,8 +135,8 @@ SS_HD EnvStatus open_without_W(const G& g, const ProblemBatch<double>& batch, st
   const EnvStatus status = open_problem(g, batch, env, scratch.view, p, rows_needed);
   if (status != EnvStatus::solved) return status;
   if (!mechanism(p.n, m)) return EnvStatus::bad_input;
-  half_solve(g, m, padded(p.n), scratch.tree);
-  gram_diagonal(g, m, padded(p.n), scratch.tree, scratch.diagonal);
+  half_solve(g, m, tree_columns(p.n), scratch.tree);
+  gram_diagonal(g, m, tree_columns(p.n), scratch.tree, scratch.diagonal);
   p.W = scratch.diagonal;
   p.ld_W = 0;
   p.symmetric = true;

@@ -107,7 +107,8 @@ SS_HD void matvec(const G& g, int n, const Real* A, int ld, const Real* x, const
   });
 }
 
-/// Rows up to the next multiple of 16: whole vector registers and whole chunks.
+/// Rows up to the next multiple of 16: whole vector registers and whole chunks. On a GPU, where a
+/// chunk is one row, no more than there are.
 SS_HD int padded(int n) { return kOnGpu ? n : (n + 15) / 16 * 16; }
 
 /// From one row to the next of a matrix whose columns are read too: on a GPU an odd number, so that
