@@ -1,7 +1,5 @@
 // The CUDA kernels: each group takes environments of one size class until none is left.
 #pragma once
-#include <type_traits>
-
 #include "kernels/delassus/delassus.hpp"
 #include "kernels/group/block_group.hpp"
 #include "kernels/launch/gpu_kernels.hpp"
@@ -71,49 +69,6 @@ constexpr int kResident = (kProgram == Program::first && Group::kLanes == 32) ||
                               ? 12
                               : 1;
 
-/// A stage of the ladder, in the scratch of this thread's group: for each method a function, which
-/// so has the registers of a thread for itself.
-template <Method kMethod, class Scratch, class Group, bool kShared>
-__device__ __noinline__ int run_called(Group g, const GroupScratch& memory) {
-  Scratch scratch(Arena(group_memory<Group, kShared>(memory)), memory.max_rows, memory.max_contacts,
-                  memory.directions, memory.nv);
-  scratch.scaled.take_values(*scratch.kept);
-  scratch.judge = *scratch.verdict;
-  const int done = RunHere<kMethod>{}(g, scratch);
-  g.once([&] { *scratch.verdict = scratch.judge; });
-  return done;
-}
-
-/// Calls that, for the methods of rung 0.
-template <bool kShared>
-struct RunCalled {
-  const GroupScratch& memory;
-
-  template <class Group, class Scratch>
-  __device__ __forceinline__ int operator()(const Group& g, Scratch& scratch) const {
-    g.once([&] { *scratch.verdict = scratch.judge; });
-    const int done = call(g, scratch);
-    scratch.judge = *scratch.verdict;
-    return done;
-  }
-
- private:
-  template <class Group, class Scratch>
-  __device__ __forceinline__ int call(const Group& g, const Scratch& scratch) const {
-    const Method method = scratch.climb->stage.method;
-    if (method == Method::pgs) return run_called<Method::pgs, Scratch, Group, kShared>(g, memory);
-    if (method == Method::primal)
-      return run_called<Method::primal, Scratch, Group, kShared>(g, memory);
-    return run_called<Method::newton, Scratch, Group, kShared>(g, memory);
-  }
-};
-
-/// How a kernel runs its stages.
-template <class Real, Program kProgram, class Group, bool kShared>
-using Runner =
-    std::conditional_t<kProgram == Program::first && (kResident<Real, kProgram, Group> > 1),
-                       RunCalled<kShared>, RunHere<>>;
-
 template <class Real, class Factor, class In, Program kProgram, class Group, bool kShared>
 __global__ void __launch_bounds__(kThreads<Group>, (kResident<Real, kProgram, Group>))
     solve_kernel(const __grid_constant__ ProblemBatch<In> batch,
@@ -127,8 +82,7 @@ __global__ void __launch_bounds__(kThreads<Group>, (kResident<Real, kProgram, Gr
     const EnvScratch<Real, Factor, In, kProgram> place(Arena(group_memory<Group, kShared>(scratch)),
                                                        scratch.max_rows, scratch.max_contacts,
                                                        scratch.directions, scratch.nv);
-    solve_env<Real, Factor>(g, batch, result, ladder, env, place, part_of(kProgram), source,
-                            Nothing{}, Runner<Real, kProgram, Group, kShared>{scratch});
+    solve_env<Real, Factor>(g, batch, result, ladder, env, place, part_of(kProgram), source);
     note(g, work, batch, result, env);
   });
 }

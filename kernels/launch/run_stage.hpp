@@ -34,11 +34,10 @@ struct EnvScratch {
   JudgeMemory<In> judge_memory;  ///< values of `judge.at`
   DelassusScratch<In> delassus;
   Scaled<Real> scaled;  ///< of the iterative methods
-  Scaled<Real>* kept;   ///< the same in memory, on a GPU, and `judge`: for what is called
-  Judge<In>* verdict;
-  int directions;  ///< of the law `pyramid` for which there is room as an LCP, here or in
-                   ///< the program that follows; 0: no room
-  Arena stage;     ///< the remaining memory, for the current stage
+  Scaled<Real>* kept;   ///< the same in memory, for the program with the most stages
+  int directions;       ///< of the law `pyramid` for which there is room as an LCP, here or in
+                        ///< the program that follows; 0: no room
+  Arena stage;          ///< the remaining memory, for the current stage
 
   SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts, int lcp_directions = 0,
                    int nv = kGivenMatrix)
@@ -52,14 +51,13 @@ struct EnvScratch {
         judge_memory(arena, max_rows),
         delassus(arena, max(nv, 0) % kWidened, nv < 0 ? 0 : max_rows),
         scaled(arena, kIterates ? max_rows : 0, kIterates ? max_contacts : 0),
-        kept(arena.take<Scaled<Real>>(kOnGpu && kIterates ? 1 : 0)),
-        verdict(arena.take<Judge<In>>(kOnGpu ? 1 : 0)),
+        kept(arena.take<Scaled<Real>>(kProgram == Program::later ? 1 : 0)),
         directions(lcp_directions),
         stage(arena) {}
 
   /// The scaled problem that the stages use.
   SS_HD Scaled<Real>& as_scaled() {
-    if constexpr (kOnGpu && kProgram == Program::later) return *kept;
+    if constexpr (kProgram == Program::later) return *kept;
     return scaled;
   }
 
@@ -198,13 +196,13 @@ SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& sta
 }
 
 /// A stage of rung 0 except sweeps; in `all`, of the other rungs too.
-template <Method kOnly, class Real, class Factor, class G, class In, Program kProgram>
+template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD int run_first_rung(const G& g, const EnvProblem<In>& p, const Stage& stage,
                          EnvScratch<Real, Factor, In, kProgram>& scratch) {
   Arena arena = scratch.stage;
   Scaled<Real>& s = scratch.as_scaled();
   Judge<In>& judge = scratch.judge;
-  if (is<kOnly>(stage, Method::primal)) {
+  if (stage.method == Method::primal) {
     Primal<Real> primal(arena, p.n);
     return run_primal(g, p, s, primal, stage.budget, judge);
   }
@@ -212,13 +210,13 @@ SS_HD int run_first_rung(const G& g, const EnvProblem<In>& p, const Stage& stage
   return run_newton_stage<Real, Factor, alters>(g, p, stage, s, arena, judge);
 }
 
-template <Method kOnly, class Real, class Factor, class G, class In, Program kProgram>
+template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
                         EnvScratch<Real, Factor, In, kProgram>& scratch) {
   Arena arena = scratch.stage;
   Scaled<Real>& s = scratch.as_scaled();
   Judge<In>& judge = scratch.judge;
-  if (is<kOnly>(stage, Method::pgs)) {
+  if (stage.method == Method::pgs) {
     Pgs<Real> pgs(arena, p.n);
     return int(run_pgs(g, p, s, pgs, stage.budget, stage.exact, !stage.first, judge));
   }
@@ -235,12 +233,11 @@ SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
     if constexpr (kProgram == Program::all && sizeof(Factor) != sizeof(Real)) {
       if (stage.rung > 0) return run_newton_stage<Real, Real, true>(g, p, stage, s, arena, judge);
     }
-    return run_first_rung<kOnly>(g, p, stage, scratch);
+    return run_first_rung(g, p, stage, scratch);
   }
 }
 
-template <Method kOnly = Method::none, class Real, class Factor, class G, class In,
-          Program kProgram>
+template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
                     EnvScratch<Real, Factor, In, kProgram>& scratch) {
   assert(program_has(kProgram, stage));  // otherwise it would be skipped silently
@@ -271,7 +268,7 @@ SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
     if constexpr (Scratch::kHas.altered) {
       if (stage.soften > 0.0) soften_contacts(g, p, scratch.as_scaled(), Real(stage.soften));
     }
-    const int done = run_iterative<kOnly>(g, p, stage, scratch);
+    const int done = run_iterative(g, p, stage, scratch);
     if constexpr (Scratch::kHas.altered) {
       if (stage.alters()) restore_problem(g, p, scratch.as_scaled());
     }

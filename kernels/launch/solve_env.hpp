@@ -53,23 +53,10 @@ SS_HD bool rest_is_due(const Stage& next, const Judge<In>& judge) {
          next.method == Method::none;
 }
 
-/// Runs a stage here. Some kernels call a function instead (gpu_batch.cuh). `kOnly`: as in
-/// run_stage.
-template <Method kOnly = Method::none>
-struct RunHere {
-  template <class... Unused>
-  SS_HD explicit RunHere(const Unused&...) {}
-  template <class G, class Scratch>
-  SS_HD int operator()(const G& g, Scratch& scratch) const {
-    return run_stage<kOnly>(g, *scratch.problem, scratch.climb->stage, scratch);
-  }
-};
-
 /// Runs the stages of the part until one of them solves. `judged`: whether the start was judged.
-template <class Real, class Factor, class G, class In, Program kProgram, class Run>
+template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
-                 EnvScratch<Real, Factor, In, kProgram>& scratch, Part part, bool judged,
-                 const Run& run) {
+                 EnvScratch<Real, Factor, In, kProgram>& scratch, Part part, bool judged) {
   Judge<In>& judge = scratch.judge;
   Climb& at = *scratch.climb;
   while (!stopped(g)) {
@@ -84,7 +71,7 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
     if (part == Part::first && at.stage.rung > 0) break;
     if (at.stage.budget == 0 || (part == Part::later && at.stage.rung == 0)) continue;
     judge.last_residual = Limits<double>::infinity;
-    const int done = run(g, scratch);
+    const int done = run_stage(g, p, at.stage, scratch);
     g.once([&] { at.leave(done, p.n, judge.best_residual); });
     if (judge.solved()) break;
     if constexpr (EnvScratch<Real, Factor, In, kProgram>::kHas.proof) {
@@ -170,24 +157,12 @@ struct Nothing {
   SS_HD void operator()(Scratch&) const {}
 };
 
-/// The problem that the iterative methods use; a GPU's functions find it in memory.
-template <class G, class In, class Scratch>
-SS_HD void scale_in_scratch(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
-                            Scratch& scratch) {
-  if constexpr (Scratch::kIterates) {
-    if (ladder.program == Program::pivoting) return;
-    scale_problem(g, p, ladder.options.law, scratch.scaled);
-    if constexpr (kOnGpu) g.once([&] { *scratch.kept = scratch.scaled; });
-  }
-}
-
 /// Solves environment `env` of the batch. In `Part::later`, rung 0 has run before and `result`
 /// contains its result: the later rungs need only this, and rung 1 starts at rest.
-template <class Real, class Factor, class G, class In, Program kProgram, class Run>
+template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const ProblemBatch<In>& batch,
                          const ResultBatch<In>& result, const Ladder& ladder, std::int64_t env,
-                         EnvScratch<Real, Factor, In, kProgram>& scratch, Part part,
-                         const Run& run) {
+                         EnvScratch<Real, Factor, In, kProgram>& scratch, Part part) {
   const SolveOptions& o = ladder.options;
   In* impulse = slot(result.impulse, env);
   double* certificate = slot(result.certificate, env);
@@ -233,8 +208,11 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
     judged = judge_start(g, p, judge);
   }
   if (p.n > 0 && (!judge.solved() || o.exact_sweeps || o.exact_pivots)) {
-    scale_in_scratch(g, p, ladder, scratch);
-    climb(g, p, ladder, scratch, part, judged, run);
+    if constexpr (EnvScratch<Real, Factor, In, kProgram>::kIterates) {
+      if (ladder.program != Program::pivoting) scale_problem(g, p, o.law, scratch.scaled);
+      if constexpr (kProgram == Program::later) g.once([&] { *scratch.kept = scratch.scaled; });
+    }
+    climb(g, p, ladder, scratch, part, judged);
   }
   // The later rungs continue with a residual that is not yet the bound.
   if (part != Part::first || !ladder.has_later_rungs)
@@ -244,21 +222,19 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
 }
 
 /// The same from the matrix of the caller or of the mechanism to the new velocities. At the end,
-/// `then` may use what the scratch holds of the problem; `run(g, scratch)` runs a stage.
-template <class Real, class Factor, IsGroup G, class In, Program kProgram, class Then = Nothing,
-          class Run = RunHere<>>
+/// `then` may use what the scratch holds of the problem.
+template <class Real, class Factor, IsGroup G, class In, Program kProgram, class Then = Nothing>
 SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatch<In>& result,
                      const Ladder& ladder, std::int64_t env,
                      EnvScratch<Real, Factor, In, kProgram> scratch, Part part = Part::whole,
-                     const MatrixSource<In>& source = MatrixSource<In>{}, Then then = Then{},
-                     const Run& run = Run{}) {
+                     const MatrixSource<In>& source = MatrixSource<In>{}, Then then = Then{}) {
   if constexpr (kProgram == Program::general) {  // continues where `pivoting` ended
     const EnvShape s = *slot(batch.shape, env);
     const std::int32_t rows = rows_of(s, slot(batch.dims, env), batch.max_contacts);
     if (fits_pyramid_tableau(rows, s.n_contacts, ladder.options.directions)) return;
   }
   scratch.scaled.n = 0;  // not scaled yet
-  solve_problem<Real, Factor>(g, source, batch, result, ladder, env, scratch, part, run);
+  solve_problem<Real, Factor>(g, source, batch, result, ladder, env, scratch, part);
   advance(g, source, batch, result, env, scratch);
   then(scratch);
 }

@@ -65,12 +65,6 @@ struct Stage {
   SS_HD bool alters() const { return soften > 0.0 || rounds > 0; }
 };
 
-/// Whether the stage's method is `method`. `kOnly`: what the compiler knows of it, or `none`.
-template <Method kOnly>
-SS_HD bool is(const Stage& stage, Method method) {
-  return kOnly == Method::none ? stage.method == method : kOnly == method;
-}
-
 /// The algorithm that a result names; `farkas` finds no impulse itself.
 SS_HD Solver solver_of(Method method) {
   if (method == Method::lemke) return Solver::lemke;

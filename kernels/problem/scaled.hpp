@@ -49,18 +49,6 @@ struct Scaled {
   SS_HD Scaled(Arena& arena, int max_rows, int max_contacts)
       : Scaled(arena, max_rows, max_contacts, max_rows) {}
 
-  /// Everything but where the arrays lie.
-  SS_HD void take_values(const Scaled& s) {
-    n = s.n;
-    scalars = s.scalars;
-    n_contacts = s.n_contacts;
-    ld = s.ld;
-    law = s.law;
-    symmetric = s.symmetric;
-    block = s.block;
-    q = s.q;
-  }
-
   SS_HD Real at(int i, int j) const { return W[std::int64_t(j) * ld + i]; }
   SS_HD int dim(int k) const { return block[k + 1] - block[k]; }
 };

@@ -159,7 +159,7 @@ class BoundSolver(Generic[Array]):
         leader = engine.J if engine is not None else W if name == "W" else J
         self._gpu, shape, given = describe(name, leader)
         require_backend(backend, "cpu" if self._gpu < 0 else "cuda")
-        self._stream = self._handle(stream)
+        self._stream, self._owner = self._handle(stream), stream  # which lives until we end
         core_options = make_options(law, solver, precision, tol, options)
         num_envs, n, dtype = sizes_of(name, shape, given, b)
         check.require_memory(name, num_envs * n, dtype.itemsize)

@@ -126,8 +126,7 @@ def sanitizer(part: Part) -> None:
     program = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
 
     def check(tool: str) -> None:
-        options = ["--track-unused-memory", "no"] if tool == "initcheck" else []
-        command = [program, "--tool", tool, *options]
+        command = [program, "--tool", tool]
         command += ["--error-exitcode", "9", "--print-limit", "20"]
         if DRY:
             command = []

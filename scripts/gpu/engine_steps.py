@@ -205,7 +205,7 @@ def main() -> int:
         return run_robot(sys.argv[2], Path(sys.argv[3]), sys.argv[4], int(sys.argv[5]))
     folder, site, limit = Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])
     deadline = time.monotonic() + limit
-    names = [name for name in ROBOTS if (folder / "models" / f"{name}.mjb").exists()] + ["slope"]
+    names = ["slope", *(n for n in ROBOTS if (folder / "models" / f"{n}.mjb").exists())]
 
     def compile_robot(name: str) -> bool:
         return child(site, 0.55 * limit, "compile", folder, name, 2 if DRY else 64)

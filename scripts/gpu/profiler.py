@@ -49,6 +49,7 @@ CASES = [  # rows, environments; the most important first
     ("pyramid_lemke_double", 12, 16384),
     ("coulomb_auto_float", 24, 8192),
 ]
+SMALLER = {12: 0, 24: 1, 48: 2, 96: 3}  # size classes without environments, launched before
 FIRST = 3  # of these; then the stalls by instruction, then the others
 STEP_LIMIT = 20.0  # s
 FILE_LIMIT = 15 << 20  # bytes of such a file
@@ -117,11 +118,12 @@ def sampled_rows(text: str) -> str:
 
 
 def profile_case(part: Part, ncu: list, case: str, rows: int, envs: int) -> dict | None:
-    """Counters of the kernels that solve; lists and sorts take microseconds. The longest launch."""
+    """Counters of rung 0, which takes most of the time: other launches cost ncu as much."""
     step = f"{case} {rows}"
     sections = [word for section in SECTIONS for word in ("--section", section)]
-    command = [*ncu, "-k", "regex:(solve|convex|lcp)_kernel", *sections, "--metrics",
-               ",".join(METRICS), "--csv", "--page", "raw"]  # fmt: skip
+    command = [*ncu, "-k", "regex:(solve|convex|lcp)_kernel", "--launch-skip", SMALLER[rows],
+               "--launch-count", 1, *sections, "--metrics", ",".join(METRICS), "--csv", "--page",
+               "raw"]  # fmt: skip
     solve = [part.program("stickslip_gpu_speed"), "solve", case, rows, envs]
     text = part.run(step, [*command, *solve], STEP_LIMIT)
     launches = launches_of(text or "")
@@ -131,12 +133,11 @@ def profile_case(part: Part, ncu: list, case: str, rows: int, envs: int) -> dict
     return launches[0] if launches else None
 
 
-def stalls_by_instruction(part: Part, ncu: list, rows: int, envs: int, smaller: int) -> None:
-    """Samples of the program counter of rung 0, which is launched after the `smaller` size classes
-    that have no environments."""
+def stalls_by_instruction(part: Part, ncu: list, rows: int, envs: int) -> None:
+    """Samples of the program counter of rung 0."""
     step = f"{rows} rows by instruction"
     case = CASES[0][0]
-    command = [*ncu, "-k", "regex:solve_kernel", "--launch-skip", smaller, "--launch-count", 1,
+    command = [*ncu, "-k", "regex:solve_kernel", "--launch-skip", SMALLER[rows], "--launch-count", 1,
                "--metrics", STALLS, "--page", "source", "--csv"]  # fmt: skip
     solve = [part.program("stickslip_gpu_speed"), "solve", case, rows, envs]
     text = part.run(step, [*command, *solve], STEP_LIMIT)
@@ -185,8 +186,8 @@ def profile(part: Part) -> None:
     table = []
     for i, (case, rows, envs) in enumerate(CASES):
         if i == FIRST:
-            stalls_by_instruction(part, ncu, 24, 8192, 1)
-            stalls_by_instruction(part, ncu, 12, 16384, 0)
+            stalls_by_instruction(part, ncu, 24, 8192)
+            stalls_by_instruction(part, ncu, 12, 16384)
         longest = profile_case(part, ncu, case, rows, envs)
         if longest:
             table.append((f"{case} {rows} x{envs}", longest))
