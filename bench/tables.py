@@ -23,8 +23,10 @@ from tables_gpu import (
     gpu_batches,
     gpu_counts,
     gpu_cycles,
+    gpu_engines,
     gpu_floors,
     gpu_groups,
+    gpu_lanes,
     gpu_machine,
     gpu_predicted,
     gpu_sorted,
@@ -244,7 +246,8 @@ KINDS = {f.__name__: f for f in (machine, solvers, compare, robots, rungs, piles
                                  peers_by_size, peers, gradients, gradient_costs,
                                  gradient_peers, gradient_programs, step_gradients,
                                  gpu_counts, gpu_floors, gpu_groups, gpu_predicted,
-                                 gpu_sorted, gpu_machine, gpu_speed, gpu_batches, gpu_cycles)}  # fmt: skip
+                                 gpu_sorted, gpu_machine, gpu_speed, gpu_batches,
+                                 gpu_cycles, gpu_lanes, gpu_engines)}  # fmt: skip
 
 
 def block(match: re.Match) -> str:

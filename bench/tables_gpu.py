@@ -162,7 +162,8 @@ def gpu_speed(report: dict) -> str:
         return number(r["ns_per_env"]) + ("" if r["solved"] == 1 else f" ({percent(r['solved'])})")
 
     rows = [[name, *(text(found.get((case, n, LARGE))) for n in sizes)]
-            for case, name in MEASURED.items()]  # fmt: skip
+            for case, name in MEASURED.items()
+            if any((case, n, LARGE) in found for n in sizes)]  # fmt: skip
     return table(["per environment", *(f"{n} rows" for n in sizes)], rows)
 
 
@@ -174,6 +175,32 @@ def gpu_batches(report: dict) -> str:
                        for envs in sizes)]
             for n in sorted({rows for rows, _ in found})]  # fmt: skip
     return table(["rows", *(f"{envs:,}" for envs in sizes)], rows)
+
+
+def gpu_lanes(report: dict) -> str:
+    """Rung 0 with groups of each size, unsorted: ns per environment, the least bold."""
+    found = report["steps"]["lanes"]["values"]
+    sizes = sorted({int(lanes) for r in found for lanes in r["ns_per_env"]})
+
+    def text(times: dict, lanes: int) -> str:
+        ns = times.get(str(lanes), -1.0)
+        least = min(t for t in times.values() if t > 0.0)
+        return "–" if ns < 0.0 else f"**{number(ns)}**" if ns == least else number(ns)
+
+    rows = [[CASES[r["case"]], str(r["rows"]), *(text(r["ns_per_env"], n) for n in sizes)]
+            for r in found]  # fmt: skip
+    return table(["per environment", "rows", *(f"{n} lanes" for n in sizes)], rows)
+
+
+def gpu_engines(report: dict) -> str:
+    """Whole steps of robots in mujoco_warp: ms, and how many times those of its own step."""
+    found = [r for r in report["steps"]["steps"]["values"] if "ms_per_step" in r]
+    own = {(r["robot"], r["worlds"]): r for r in found if r["step"] == "mujoco_warp"}
+    rows = [[r["robot"], f"{r['worlds']:,}", f"`{r['step']}`", number(r["ms_per_step"]),
+             ratio(r["ms_per_step"] / own[r["robot"], r["worlds"]]["ms_per_step"]),
+             ", ".join(f"{k} {n:,}" for k, n in r["status"].items()) if "status" in r else "–"]
+            for r in found]  # fmt: skip
+    return table(["robot", "worlds", "step", "ms", "ratio", "status"], rows)
 
 
 def cycles_of(known: dict, measured: dict) -> float:

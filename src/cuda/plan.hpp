@@ -3,18 +3,19 @@
 // Scratch of an environment, kB (environments that fit the 226 kB of a block on sm_90):
 //   rows                             12         24         32         48         64         96
 //   double, rung 0                  6.6 (34)  17.3 (13)  27.0 (8)   52.5 (4)   86.2 (2)  178.2 (1)
-//   double, mixed: later rungs      6.7 (33)  17.4 (12)  27.1 (8)   52.6 (4)   86.3 (2)  282.1 (0: global)
+//   double, mixed: later rungs      6.7 (33)  17.4 (12)  27.1 (8)   52.6 (4)   86.3 (2)  282 (0)
 //   mixed, rung 0                   5.6 (40)  15.3 (14)  24.4 (9)   48.7 (4)   81.1 (2)  170.6 (1)
 //   float, rung 0                   4.0 (56)   9.8 (23)  14.9 (15)  28.2 (8)   45.7 (4)   92.8 (2)
 //   sweeps alone, double            4.1 (54)  10.2 (22)  15.4 (14)  29.1 (7)   46.9 (4)   94.7 (2)
 //   Lemke, double                   6.3 (35)  16.2 (13)  22.7 (9)   48.1 (4)   76.5 (2)  161.2 (1)
 // Most of it is two matrices: W_hat, and the system of a Newton step. With 214 to 255 registers per
 // thread (ptxas), the registers hold 8 warps per multiprocessor (32 narrow groups), with 168 they
-// hold 12: Lemke's method, sweeps in float, and rung 0 with a warp for each environment, of which 12
-// of up to 24 rows find room. Above 32 rows, shared memory would leave most registers unused: where
-// four environments fit, two warps take each (where there is such a kernel), where fewer fit, four.
-// Each warp more repeats what all lanes of a group do. A sweep consists mostly of the blocks' own
-// small problems, which all lanes of a group repeat: narrow groups waste less there, for more rows.
+// hold 12: Lemke's method, sweeps in float, and rung 0 with a warp for each environment, of which
+// 12 of up to 24 rows find room. Above 32 rows, shared memory would leave most registers unused:
+// where four environments fit, two warps take each (where there is such a kernel), where fewer fit,
+// four. Each warp more repeats what all lanes of a group do. A sweep consists mostly of the blocks'
+// own small problems, which all lanes of a group repeat: narrow groups waste less there, for more
+// rows.
 //
 // Measured with groups of every size on an H200, these choices are the fastest: the table in
 // docs/performance.md, "On a GPU".

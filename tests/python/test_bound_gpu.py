@@ -1,6 +1,7 @@
 """BoundSolver on a GPU: arrays, streams and graphs of torch and CuPy. Skipped without a GPU."""
 
 import ctypes
+import weakref
 
 import numpy as np
 import pytest
@@ -280,6 +281,23 @@ def test_rows_that_are_no_longer_there_get_zeros(framework):
             got = framework.to_host(getattr(gradient, field))
             assert np.array_equal(got, getattr(expected, field)), field
         assert expected.mu[0].any()
+
+
+def test_a_stream_lives_as_long_as_its_solver(framework):
+    class Stream:
+        def __cuda_stream__(self):
+            return 0, 0
+
+    stream = Stream()
+    alive = weakref.ref(stream)
+    given = {"W": np.eye(3)[None], "b": np.full((1, 3), -1.0), "mu": np.ones(2)}
+    device = {name: framework.array(values) for name, values in given.items()}
+    solver = BoundSolver(**device, stream=stream)
+    del stream
+    assert alive() is not None
+    solver()
+    del solver
+    assert alive() is None
 
 
 def test_a_loss_in_host_memory_is_refused_for_arrays_on_a_gpu(framework):
