@@ -78,7 +78,7 @@ def bits(part: Part) -> None:
     left. The CPU's side takes most of the time, so there is a process for each core."""
     others = "-*Soak*:*instruction_sets*:*Large*"  # Large needs gigabytes: alone, afterwards
     for_soak = 0.4 * part.limit
-    for count in (2,) if DRY else (30, 150, 600, 2400):
+    for count in (2,) if DRY else (8, 30, 150, 600, 2400):
         limit = part.left() - for_soak
         if limit < 15:
             break
