@@ -81,11 +81,9 @@ inline kernels::SizeClasses size_classes(int max_rows) {
 }
 
 /// Kernel and scratch of the class of up to `max_rows` rows; `directions` as in Workspace; `nv` of
-/// mechanisms, or kGivenMatrix. `few`: each environment may have a warp, so none should wait for
-/// others that share it. The number of blocks stays 0.
+/// mechanisms, or kGivenMatrix. The number of blocks stays 0.
 inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows, int max_contacts,
-                             int directions, int nv, std::size_t shared_per_block,
-                             bool few = false) {
+                             int directions, int nv, std::size_t shared_per_block) {
   using kernels::SolveKernels;
   constexpr std::size_t kFewGroups = 4;  // their warps occupy half of the registers
   constexpr std::size_t kManyGroups = 16;
@@ -98,7 +96,7 @@ inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows,
   const auto fit = [&](std::size_t groups) {
     return plan.group_bytes * groups <= shared_per_block;
   };
-  if (!few && kernels.narrow != nullptr && max_rows <= kernels.narrow_rows && fit(kManyGroups)) {
+  if (kernels.narrow != nullptr && max_rows <= kernels.narrow_rows && fit(kManyGroups)) {
     plan.kernel = kernels.narrow;
     plan.lanes = SolveKernels::kNarrowLanes;
     plan.group_bytes = in_other_banks(plan.group_bytes);

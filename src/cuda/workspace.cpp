@@ -70,12 +70,10 @@ void Workspace::Impl::place(LaunchPlan& plan) {
 
 std::vector<LaunchPlan> Workspace::Impl::plan_classes(const kernels::SolveKernels& kernels,
                                                       int dofs) {
-  constexpr int kWarps = 8;  // that a multiprocessor holds, or more
-  const bool few = num_envs <= kWarps * limits.processors;
   std::vector<LaunchPlan> plans;
   for (int c = 0; c < classes.count; ++c) {
     plans.push_back(plan_class(kernels, classes.rows[c], max_contacts, directions, dofs,
-                               limits.shared_per_block, few));
+                               limits.shared_per_block));
     place(plans.back());
   }
   return plans;

@@ -54,8 +54,6 @@ TEST(CudaPlan, groups_are_narrow_where_the_problems_are_small) {
   kernels::SolveKernels few = k;  // of later rungs: a hard environment gets all lanes
   few.narrow = nullptr;
   EXPECT_EQ(plan_class(few, 12, 100, 0, kernels::kGivenMatrix, kShared90).kernel, &kWide);
-  // So few environments that each may have a warp wait for no other.
-  EXPECT_EQ(plan_class(k, 12, 100, 0, kernels::kGivenMatrix, kShared90, true).kernel, &kWide);
   // With a mechanism's matrices, too few environments fit to fill narrow groups.
   EXPECT_EQ(plan_class(k, 12, 100, 0, 40, kShared90).kernel, &kWide);
 }
