@@ -63,11 +63,11 @@ struct LaunchPlan {
   }
 };
 
-/// Bytes of a group's scratch with which neighbouring groups of a warp read the same entry from
-/// different banks.
+/// Bytes of a group's scratch, at least `bytes`, with which neighbouring groups of a warp read the
+/// same entry from the other half of the banks.
 inline std::size_t in_other_banks(std::size_t bytes) {
-  constexpr std::size_t kBankBytes = 128;  // one word of each bank
-  return bytes | kBankBytes / 2;
+  constexpr std::size_t kAll = 128, kHalf = kAll / 2;  // one word of each bank
+  return (bytes + kHalf - 1) / kAll * kAll + kHalf;
 }
 
 /// The size classes of environments of up to `max_rows` rows.

@@ -58,6 +58,14 @@ TEST(CudaPlan, groups_are_narrow_where_the_problems_are_small) {
   EXPECT_EQ(plan_class(k, 12, 100, 0, 40, kShared90).kernel, &kWide);
 }
 
+TEST(CudaPlan, neighbours_in_a_warp_use_other_banks) {
+  for (std::size_t bytes = 0; bytes < 1000; bytes += 16) {
+    const std::size_t placed = in_other_banks(bytes);
+    EXPECT_EQ(placed % 128, 64U) << bytes;
+    EXPECT_TRUE(bytes <= placed && placed < bytes + 128) << bytes;
+  }
+}
+
 TEST(CudaPlan, sweeps_alone_need_little_and_stay_narrow_for_longer) {
   const auto sweeps = with_scratch_of<float, float, Program::sweeping>();
   EXPECT_EQ(plan_class(sweeps, 32, 10, 0, kernels::kGivenMatrix, kShared90).kernel, &kNarrow);
