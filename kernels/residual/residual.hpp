@@ -83,7 +83,8 @@ SS_HD Number or_infinite(Mask<Number> valid, Number value) {
 /// Infinite for NaN, and where squares of velocities or impulses overflow. Replaces u in the first
 /// row of every scalar row and block by its share, for bound_of_map.
 template <class G, class In>
-SS_SHARED_CODE Wide<In> natural_map(G g, const EnvProblem<In>& p, Law law, const In* r, Wide<In>* u) {
+SS_SHARED_CODE Wide<In> natural_map(G g, const EnvProblem<In>& p, Law law, const In* r,
+                                    Wide<In>* u) {
   using Number = Wide<In>;
   const int scalars = p.first_contact_row();
   return g.max(scalars + p.n_contacts, [&](int item) {

@@ -137,8 +137,8 @@ def stalls_by_instruction(part: Part, ncu: list, rows: int, envs: int) -> None:
     """Samples of the program counter of rung 0."""
     step = f"{rows} rows by instruction"
     case = CASES[0][0]
-    command = [*ncu, "-k", "regex:solve_kernel", "--launch-skip", SMALLER[rows], "--launch-count", 1,
-               "--metrics", STALLS, "--page", "source", "--csv"]  # fmt: skip
+    command = [*ncu, "-k", "regex:solve_kernel", "--launch-skip", SMALLER[rows], "--launch-count",
+               1, "--metrics", STALLS, "--page", "source", "--csv"]  # fmt: skip
     solve = [part.program("stickslip_gpu_speed"), "solve", case, rows, envs]
     text = part.run(step, [*command, *solve], STEP_LIMIT)
     if text is None:
