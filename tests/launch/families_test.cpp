@@ -157,6 +157,17 @@ TEST_P(Large, have_the_bits_of_the_cpu_in_global_memory) {
 INSTANTIATE_TEST_SUITE_P(all, Large, testing::ValuesIn(support::supported_cases()),
                          support::case_name);
 
+class Pairs : public support::GpuTest<testing::Test> {};
+
+// 48 rows: in double, two warps take each environment.
+TEST_F(Pairs, of_warps_have_the_bits_of_the_cpu) {
+  const Scenes<double> scenes(Family::stack, {16, 4, 16});
+  SolveOptions mixed;
+  mixed.precision = Precision::mixed;
+  expect_bits_of_the_cpu(scenes, {}, 0);
+  expect_bits_of_the_cpu(scenes, mixed, 0);
+}
+
 class ManyRows : public support::GpuTest<testing::Test> {};
 
 // With one Newton step per stage the other stages fail, and the continuation runs.

@@ -106,6 +106,25 @@ TEST_F(Lists, have_every_environment_once_in_the_order_of_the_guesses) {
   }
 }
 
+TEST_F(Lists, of_arrays_in_float_are_the_same) {
+  Shapes shapes(kernels::kSmallBatch + 1);
+  for (auto& work : shapes.work) work = std::max(work, 0);  // no guess from b
+  const int envs = int(shapes.shape.size());
+  ProblemBatch<float> floats;
+  floats.num_envs = envs;
+  floats.max_rows = Shapes::kMaxRows;
+  floats.max_contacts = Shapes::kMaxContacts;
+  floats.shape = {shapes.shape.data(), 1};
+  floats.dims = {shapes.dims.data(), Shapes::kMaxContacts};
+  support::DeviceMemory memory(stream_);
+  const ProblemBatch<float> problem = memory.copy(floats);
+  cuda::Workspace workspace(envs, Shapes::kMaxRows, Shapes::kMaxContacts);
+  auto& w = impl_of(workspace);
+  w.work.upload(shapes.work.data(), shapes.work.size() * sizeof(std::int32_t), stream_);
+  cuda::WorkLists(w, envs).fill(problem, stream_);
+  EXPECT_EQ(listed(w, envs, stream_), shapes.sorted(w.classes));
+}
+
 // Their shapes fit the batch only because dimensions that nobody has checked are negative: the rows
 // that they claim to have are not read.
 TEST_F(Lists, have_environments_whose_shapes_lie) {
