@@ -28,10 +28,6 @@ void check_workspace(const MechanismBatch<In>& m, const Workspace::Impl& w) {
   require(w.nv >= m.nv, "workspace.nv", "at least the mechanism's nv", w.nv);
 }
 
-/// Whether launches note what the next solve will cost: solves do, derivatives take nothing from
-/// the work of a solve and say nothing of it.
-enum class Notes : bool { none, work };
-
 /// The lists of work of a call's passes, in memory of the workspace. The list of the first pass has
 /// all environments. Its launches add to that of the second.
 class WorkLists {
@@ -59,12 +55,12 @@ class WorkLists {
            static_cast<const std::uint32_t*>(arrays_.sorted_keys), num_envs_, ends());
   }
 
-  /// The list of class c in the first pass, of `passes`.
-  kernels::WorkList first(int c, int passes, Notes notes) const {
+  /// The list of class c in the first pass, of `passes`. Solves note their work there.
+  kernels::WorkList first(int c, int passes) const {
     const kernels::ListEnds at = ends();
     kernels::WorkList list{arrays_.sorted_envs, at.end + c, at.next + c};
     if (passes > 1) list.unsolved = unsolved(), list.unsolved_end = at.unsolved_end + c;
-    if (notes == Notes::work) list.work = static_cast<std::int32_t*>(w_.work.data());
+    list.work = static_cast<std::int32_t*>(w_.work.data());
     return list;
   }
   /// In the second pass.
@@ -89,15 +85,14 @@ class WorkLists {
 
 /// One launch per size class, of all environments; `arguments` come before scratch and list.
 template <class In, class... Arguments>
-void enqueue_classes(const std::vector<LaunchPlan>& plans, const Workspace::Impl& w, Notes notes,
-                     Stream stream, const ProblemBatch<In>& problem,
-                     const Arguments&... arguments) {
+void enqueue_classes(const std::vector<LaunchPlan>& plans, const Workspace::Impl& w, Stream stream,
+                     const ProblemBatch<In>& problem, const Arguments&... arguments) {
   const WorkLists lists(w, problem.num_envs);
   lists.fill(problem, stream);
   int c = 0;
   for (const LaunchPlan& plan : plans)
     launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, stream, problem,
-           arguments..., scratch_of(plan, w), lists.first(c++, 1, notes));
+           arguments..., scratch_of(plan, w), lists.first(c++, 1));
 }
 
 }  // namespace stickslip::cuda

@@ -27,8 +27,8 @@ void solve_vjp(const ProblemBatch<In>& problem, const SolutionBatch<In>& solutio
   all_loss.contacts = loss;
   StepGradient<In> all;
   all.contacts = gradient;
-  enqueue_classes(plans.vjp, w, Notes::none, stream, problem, MechanismStep<In>{}, solution,
-                  all_loss, all, options);
+  enqueue_classes(plans.vjp, w, stream, problem, MechanismStep<In>{}, solution, all_loss, all,
+                  options);
 }
 
 template <class In>
@@ -39,7 +39,7 @@ void solve_jvp(const ProblemBatch<In>& problem, const SolutionBatch<In>& solutio
   const Workspace::Impl& w = impl_of(workspace);
   const GradientPlans& plans = plans_of(problem, -1, w);
   if (problem.num_envs == 0) return;
-  enqueue_classes(plans.jvp, w, Notes::none, stream, problem, solution, change, result, options);
+  enqueue_classes(plans.jvp, w, stream, problem, solution, change, result, options);
 }
 
 template <class In>
@@ -51,8 +51,7 @@ void step_vjp(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
   const Workspace::Impl& w = impl_of(workspace);
   const GradientPlans& plans = plans_of(problem, step.mechanism.nv, w);
   if (problem.num_envs == 0) return;
-  enqueue_classes(plans.step, w, Notes::none, stream, problem, step, solution, loss, gradient,
-                  options);
+  enqueue_classes(plans.step, w, stream, problem, step, solution, loss, gradient, options);
 }
 
 #define SS_INSTANTIATE(In)                                                                         \

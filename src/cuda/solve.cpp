@@ -19,8 +19,7 @@ void enqueue(const kernels::MatrixSource<In>& source, const ProblemBatch<In>& pr
     int c = 0;
     for (const LaunchPlan& plan :
          plans.of(passes.programs[pass], types_of<In>(ladder.options.precision))) {
-      const kernels::WorkList list =
-          pass == 0 ? lists.first(c, passes.count, Notes::work) : lists.second(c);
+      const kernels::WorkList list = pass == 0 ? lists.first(c, passes.count) : lists.second(c);
       launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, stream, problem, result,
              ladder, source, scratch_of(plan, w), list);
       ++c;
@@ -94,7 +93,7 @@ void solve_convex(const ProblemBatch<double>& problem, const EngineMechanism& me
   check_workspace(problem.num_envs, problem.max_rows, problem.max_contacts, w);
   require(w.nv >= mechanism.nv, "workspace.nv", "at least the mechanism's nv", w.nv);
   if (problem.num_envs == 0) return;
-  enqueue_classes(w.convex, w, Notes::work, stream, problem, mechanism, start, result, options);
+  enqueue_classes(w.convex, w, stream, problem, mechanism, start, result, options);
 }
 
 void round_to_float(const double* from, float* to, std::int32_t count, Stream stream) {
