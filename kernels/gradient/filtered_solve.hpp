@@ -160,7 +160,7 @@ template <bool kTransposed, class G>
 SS_HD Solvability solve_regular(const FilteredEquations<kTransposed, G>& e) {
   const G& g = e.g;
   LinearSystem<double> system = e.w.system;
-  system.lower = nullptr;  // the factors are needed only once
+  system.forget_factors();  // the factors are needed only once
   system.least_pivot = kLeastPivot;
   e.begin();
   Solvability found;

@@ -21,7 +21,9 @@ struct Ladder {
   int count = 0;                     ///< of stages
   int cycle = 0;                     ///< index of the last kCycle stages, which are repeated
   int turns = 1;                     ///< how often they run, each time with the next seeds
-  Stage softened_answer;             ///< runs after all others if there probably is no solution
+  bool selects = false;              ///< one solution among many
+  Stage selection;                   ///< runs once a solution is found that is not the selected one
+  Stage softened_answer;  ///< where there is no solution, or the best impulse is far from one
   Stage stages[kCapacity];
 
   /// The ladder of valid options (check_solve). Implicit, so that callers may pass options.

@@ -139,8 +139,7 @@ SS_HD void place_start(const G& g, const EnvProblem<In>& p, const Stage& stage, 
     }
   }
   g.for_each(p.n, [&](int i) {
-    const double scale =
-        stage.shake != 0 ? fraction_of(hashed_bits(i, stage.shake, 0)) : stage.grow;
+    const double scale = stage.shake != 0 ? fraction_of(hashed_bits(i, stage.shake, 0)) : 1.0;
     const In* from = stage.start == Start::best ? judge.at->best : start;
     start[i] = stage.start == Start::rest ? In(0) : In(double(from[i]) * scale);
   });
@@ -177,6 +176,7 @@ SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& sta
   newton.at.factor = Real(stage.factor);
   newton.at.inverse = Real(1.0 / stage.factor);
   const LawFacts law = facts_of(judge.law);
+  newton.selects = stage.selects && !judge.selects;
   const int rounds = kAlters && law.has_gap_shift ? stage.rounds : 0;
   newton.at.steep = kAlters && stage.steep;
   newton.seed = kAlters && stage.start == Start::states ? stage.shake : 0;

@@ -28,21 +28,16 @@ SS_HD void report(const G& g, const ResultBatch<In>& result, std::int64_t env, E
   });
 }
 
-/// After `done` iterations of a stage with softer contacts: records its impulse, or makes it the
-/// answer. Returns whether it is the answer.
+/// Whether a thorough search ends far from any solution. An impulse of large residual may be large
+/// itself, and moves bodies more than the softened one. Laws that always have a solution, unless
+/// the opposite is proved, do not need it.
 template <class G, class In>
-SS_HD bool takes_softened(const G& g, const EnvProblem<In>& p, const SolveOptions& o, int done,
-                          Climb& at, Judge<In>& judge) {
-  const Softened what = at.stage.softened;
-  if (what == Softened::none) return false;
-  if (what == Softened::answer || (what == Softened::step && judge.infeasible)) {
-    answer_candidate(g, p, judge);
-    g.once([&] { at.rung = at.stage.rung; });
-    return true;
-  }
-  const double size = g.max(p.n, [&](int i) { return abs(double(judge.at->candidate[i])); });
-  g.once([&] { at.learn(o, size, done<at.stage.budget, p.n, steepest_friction(p)> 1.0); });
-  return false;
+SS_HD bool ends_far(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
+                    const Judge<In>& judge) {
+  constexpr double kFar = 1e-3;
+  if (!o.thorough || !facts_of(o.law).may_jam) return false;
+  const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
+  return !(judge.best_residual <= kFar * b_max);
 }
 
 /// Whether zero impulses that were not judged at the start are judged now: after the first
@@ -66,16 +61,25 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
         judged = true;
       }
     }
-    g.once([&] { at.enter(ladder, p.n, judge.best_residual, judge.infeasible); });
+    if (judge.solved() && !judge.selected) {  // one attempt to select; it is a solution anyway
+      if (at.selecting) break;
+      g.once([&] { at.select(ladder, judge.best_residual); });
+    } else {
+      const bool far = ends_far(g, p, ladder.options, judge);
+      g.once([&] { at.enter(ladder, p.n, judge.best_residual, judge.infeasible, far); });
+    }
     if (at.stage.method == Method::none) break;
     if (part == Part::first && at.stage.rung > 0) break;
     if (at.stage.budget == 0 || (part == Part::later && at.stage.rung == 0)) continue;
     judge.last_residual = Limits<double>::infinity;
     const int done = run_stage(g, p, at.stage, scratch);
     g.once([&] { at.leave(done, p.n, judge.best_residual); });
-    if (judge.solved()) break;
-    if constexpr (EnvScratch<Real, Factor, In, kProgram>::kHas.proof) {
-      if (takes_softened(g, p, ladder.options, done, at, judge)) break;
+    if (judge.done()) break;
+    if (judge.solved()) continue;
+    if (at.answering) {
+      answer_candidate(g, p, judge);
+      g.once([&] { at.rung = at.stage.rung; });
+      break;
     }
   }
 }
@@ -197,6 +201,7 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
   open_judge(g, p, o, scratch.judge_memory, impulse, certificate, judge);
   Climb& at = *scratch.climb;
   g.once([&] { at = Climb(env, ladder, p.n); });
+  judge.selects = !(ladder.selects && may_select(g, p));
   bool judged = true;
   if (part == Part::later) {
     judge.best_residual = result.residual[env];
@@ -207,12 +212,26 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
   } else {
     judged = judge_start(g, p, judge);
   }
-  if (p.n > 0 && (!judge.solved() || o.exact_sweeps || o.exact_pivots)) {
+  // The path of the selected solution begins at zero impulses.
+  judge.selected = judge.selects || !g.any(p.n, [&](int i) { return impulse[i] != In(0); });
+  if (p.n > 0 && (!judge.done() || o.exact_sweeps || o.exact_pivots)) {
     if constexpr (EnvScratch<Real, Factor, In, kProgram>::kIterates) {
-      if (ladder.program != Program::pivoting) scale_problem(g, p, o.law, scratch.scaled);
+      if (ladder.program != Program::pivoting) {
+        scale_problem(g, p, o.law, scratch.scaled);
+        constexpr Contents kHas = contents_of(kProgram);
+        if constexpr (kHas.newton || kHas.altered) {
+          prepare_selection(g, p, scratch.scaled);
+          Arena arena = scratch.stage;
+          if (!judge.selects &&
+              is_regular(g, scratch.scaled, arena.take<Real>(std::size_t(p.n) * p.n))) {
+            judge.selects = judge.selected = true;
+          }
+        }
+      }
       if constexpr (kProgram == Program::later) g.once([&] { *scratch.kept = scratch.scaled; });
     }
-    climb(g, p, ladder, scratch, part, judged);
+    const bool exact = o.exact_sweeps || o.exact_pivots;
+    if (!judge.done() || exact) climb(g, p, ladder, scratch, part, judged);
   }
   // The later rungs continue with a residual that is not yet the bound.
   if (part != Part::first || !ladder.has_later_rungs)

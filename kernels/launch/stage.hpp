@@ -26,15 +26,6 @@ enum class Start : std::int32_t {
   best     ///< at the best impulse so far
 };
 
-/// The purpose of a stage with softer contacts. If it is proved that a problem has no solution, the
-/// answer is the softened one.
-enum class Softened : std::int32_t {
-  none,    ///< nothing, or a step on the way to the problem as given
-  step,    ///< such a step; its result is the answer if there is no solution
-  growth,  ///< such a step; it shows whether impulses grow as compliance shrinks
-  answer   ///< the answer; runs if there is no solution, or if impulses have grown
-};
-
 inline constexpr double kEpsilon = 1e-8;       ///< least regularisation of Newton's Jacobian
 inline constexpr double kWeakEpsilon = 1e-12;  ///< for contacts that are nearly identical
 
@@ -46,9 +37,9 @@ struct Stage {
   int budget = 0;             ///< sweeps, steps or pivots
   double factor = 1.0;        ///< multiplies 1/rho of Newton's natural map
   double epsilon = kEpsilon;  ///< least regularisation, in double (newton)
+  bool selects = false;       ///< one solution among many (newton)
   bool steep = false;         ///< friction of mu > 1 in its own metric (newton)
   Start start = Start::last;
-  double grow = 1.0;   ///< multiplies the start
   int shake = 0;       ///< seed: scales the start by hashed numbers in [0, 1); 0: no scaling
   bool exact = false;  ///< no early exit (pgs, lemke)
   /// First sweeps: coarse, judged by the Newton that follows. First Lemke stage: float tableau if
@@ -60,7 +51,6 @@ struct Stage {
   double soften = 0.0;     ///< compliance of contacts, times W_nn
   double distance = 1.0;   ///< from all bounds and cones at the start (interior, continuation)
   int rounds = 0;          ///< of De Saxce's fixed point (newton)
-  Softened softened = Softened::none;
 
   SS_HD bool alters() const { return soften > 0.0 || rounds > 0; }
 };

@@ -12,7 +12,7 @@ namespace stickslip::kernels::inline SS_ISA {
 
 struct Box {
   SS_HD static constexpr LawFacts facts() {
-    return {.friction = Friction::square, .ladder = LadderKind::sweeps};
+    return {.friction = Friction::square, .ladder = LadderKind::sweeps, .may_jam = true};
   }
   SS_HD static constexpr bool supports(Solver solver) {
     return solver == Solver::automatic || solver == Solver::pgs || solver == Solver::newton;

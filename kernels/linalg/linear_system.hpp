@@ -24,7 +24,10 @@ struct LinearSystem {
   Real* below;  ///< [n][kPanel] on a GPU: this panel's multipliers with the other sign, row by row
   Real least_pivot = Real(1e-30);  ///< relative to its row; smaller ones count as 0
   // After `keep_factors`, for `solve_again`:
-  Real* lower = nullptr;  ///< [n][ld] multipliers, column by column, in the original row order
+  /// [n][ld] multipliers, column by column, in the original row order. On a GPU, which has little
+  /// memory, they take the place of the entries that they eliminate; elsewhere whole registers
+  /// overwrite these.
+  Real* lower = nullptr;
   int* origin = nullptr;  ///< [n] place of each row in the original order
   int* odd = nullptr;     ///< [1] whether the number of exchanges of rows is odd
 
@@ -36,10 +39,13 @@ struct LinearSystem {
         panel(arena.take<Real>(std::size_t(kColumns) * leading(max_rows))),
         below(arena.take<Real>(kOnGpu ? std::size_t(kPanel) * max_rows : 0)) {}
   SS_HD void keep_factors(Arena& arena, int max_rows) {
-    lower = arena.take<Real>(std::size_t(max_rows) * leading(max_rows));
+    if (keeps()) return;
+    if (!kOnGpu) lower = arena.take<Real>(std::size_t(max_rows) * leading(max_rows));
     origin = arena.take<int>(max_rows);
     odd = arena.take<int>(1);
   }
+  SS_HD bool keeps() const { return origin != nullptr; }
+  SS_HD void forget_factors() { origin = nullptr; }
   SS_HD Real* row(int i) const {
     if constexpr (kOnGpu) {
       return a + begin[i];

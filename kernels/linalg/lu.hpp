@@ -33,7 +33,7 @@ SS_HD bool bring_pivot(const G& g, const LinearSystem<Real>& m, int n, int k, in
       return;
     }
     exchange(m.begin[pivot], m.begin[k]);
-    if (m.lower != nullptr) {
+    if (m.keeps()) {
       exchange(m.origin[pivot], m.origin[k]);
       *m.odd ^= 1;
     }
@@ -218,7 +218,12 @@ SS_HD bool substitute_back(const G& g, const LinearSystem<Real>& m, int n, Real*
 template <class Real, class G>
 SS_HD void keep_multipliers(const G& g, const LinearSystem<Real>& m, int n, int k0) {
   g.for_each_2d(min(4, n - k0), n, [&](int q, int i) {
-    m.lower[std::int64_t(k0 + q) * m.ld + m.origin[i]] = i > k0 + q ? m.column(q)[i] : Real(0);
+    const bool below = i > k0 + q;
+    if constexpr (kOnGpu) {
+      if (below) m.row(i)[k0 + q] = m.column(q)[i];
+    } else {
+      m.lower[std::int64_t(k0 + q) * m.ld + m.origin[i]] = below ? m.column(q)[i] : Real(0);
+    }
   });
 }
 
@@ -226,13 +231,13 @@ SS_HD void keep_multipliers(const G& g, const LinearSystem<Real>& m, int n, int 
 template <class Real, class G>
 SS_HD bool factor_lu(const G& g, const LinearSystem<Real>& m, int n) {
   scale_rows(g, m, n);
-  if (m.lower != nullptr) {
+  if (m.keeps()) {
     g.for_each(n, [&](int i) { m.origin[i] = i; });
     g.once([&] { *m.odd = 0; });
   }
   for (int k0 = 0; k0 < n; k0 += 4) {
     if (!factor_panel(g, m, n, k0)) return false;
-    if (m.lower != nullptr) keep_multipliers(g, m, n, k0);
+    if (m.keeps()) keep_multipliers(g, m, n, k0);
   }
   return true;
 }
@@ -257,15 +262,32 @@ SS_HD bool solve_lu(const G& g, const LinearSystem<Real>& m, int n, Real* x) {
   return factor_lu(g, m, n) && substitute_back(g, m, n, x);
 }
 
+/// right := L^-1 of it, in the order of the pivots, for factors that were kept.
+template <class Real, class G>
+SS_HD void substitute_forward(const G& g, const LinearSystem<Real>& m, int n, Real* right) {
+  if constexpr (kOnGpu) {
+    g.for_each(n, [&](int k) { m.right()[k] = right[m.origin[k]]; });
+    for (int k = 0; k < n; ++k) {
+      const Real value = m.right()[k];
+      g.for_each(n - k - 1, [&](int i) {
+        const int row = k + 1 + i;
+        m.right()[row] = fma(-m.row(row)[k], value, m.right()[row]);
+      });
+    }
+  } else {
+    for (int k = 0; k < n; ++k) {
+      const Real value = right[m.origin[k]];
+      const Real* column = m.lower + std::int64_t(k) * m.ld;
+      g.for_each(n, [&](int i) { right[i] = fma(-column[i], value, right[i]); });
+    }
+    g.for_each(n, [&](int k) { m.right()[k] = right[m.origin[k]]; });
+  }
+}
+
 /// The same for one more right side, with factors that were kept; it is overwritten.
 template <class Real, class G>
 SS_HD bool solve_again(const G& g, const LinearSystem<Real>& m, int n, Real* right, Real* x) {
-  for (int k = 0; k < n; ++k) {
-    const Real value = right[m.origin[k]];
-    const Real* column = m.lower + std::int64_t(k) * m.ld;
-    g.for_each(n, [&](int i) { right[i] = fma(-column[i], value, right[i]); });
-  }
-  g.for_each(n, [&](int k) { m.right()[k] = right[m.origin[k]]; });
+  substitute_forward(g, m, n, right);
   return substitute_back(g, m, n, x);
 }
 

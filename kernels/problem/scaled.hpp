@@ -30,6 +30,9 @@ struct Scaled {
   Real* mu;       ///< [n_contacts] slope of the circular cone
   Real* rho_inv;  ///< [n] 1/rho of each row: its diagonal; tangential rows share one per block
   Real* rho;      ///< [n]
+  /// Of Newton's methods (selection.hpp): [n] compliance that selects one of many solutions, for
+  /// epsilon = 1; [n_contacts] how many rows carry the load of a contact, and 1 / crowd.
+  Real *selecting, *crowd, *share;
   Wide<Real>* d;  ///< [n]
   Wide<Real> q = 1.0;
 
@@ -45,6 +48,9 @@ struct Scaled {
         mu(arena.take<Real>(max_contacts)),
         rho_inv(arena.take<Real>(max_rows)),
         rho(arena.take<Real>(max_rows)),
+        selecting(arena.take<Real>(padded_rows<Real>(max_rows))),
+        crowd(arena.take<Real>(max_contacts)),
+        share(arena.take<Real>(max_contacts)),
         d(arena.take<Wide<Real>>(max_rows)) {}
   SS_HD Scaled(Arena& arena, int max_rows, int max_contacts)
       : Scaled(arena, max_rows, max_contacts, max_rows) {}

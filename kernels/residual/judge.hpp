@@ -34,12 +34,24 @@ struct Judge {
   Wide<In> best_residual = Limits<double>::infinity;
   Wide<In> last_residual = Limits<double>::infinity;  ///< of the candidate
   bool infeasible = false;                            ///< a certificate was found
+  /// Of many solutions one is selected (problem/selection.hpp): whether the candidates that come
+  /// are that one, if they are solutions, and whether the best is.
+  bool selects = true, selected = true;
   JudgeMemory<In>* at;
 
   SS_HD explicit Judge(Arena& arena) : at(arena.take<JudgeMemory<In>>(1)) {}
   SS_HD Judge(Law of_problem, JudgeMemory<In>* memory) : law(of_problem), at(memory) {}
 
   SS_HD Mask<Wide<In>> solved() const { return best_residual <= at->tolerance; }
+  /// Nothing is left to be found.
+  SS_HD Mask<Wide<In>> done() const { return solved() & Mask<Wide<In>>(selected); }
+  /// Whether a candidate of this residual is better than the best: among solutions, the selected
+  /// one.
+  SS_HD Mask<Wide<In>> prefers(Wide<In> value) const {
+    const Mask<Wide<In>> less = value < best_residual;
+    if (selects == selected) return less;
+    return selects ? less | (value <= at->tolerance) : less & !solved();
+  }
 };
 
 inline constexpr double kNearSolution = 1e-14;  ///< merit at which one more step is enough
@@ -90,6 +102,7 @@ template <class G, class In>
 SS_HD void keep_candidate(const G& g, const EnvProblem<In>& p, Mask<Wide<In>> better,
                           Wide<In> value, Judge<In>& judge) {
   if (!any(better)) return;
+  judge.selected = judge.selects;
   judge.best_residual = select(better, value, judge.best_residual);
   In* best = judge.at->best;
   const In* candidate = judge.at->candidate;
@@ -98,7 +111,7 @@ SS_HD void keep_candidate(const G& g, const EnvProblem<In>& p, Mask<Wide<In>> be
 }
 
 /// Judges the candidate; keeps it if it is the best so far and the environment is still `running`.
-/// Returns whether the best is a solution.
+/// Returns whether nothing is left to be found.
 template <class G, class In, class Velocity>
 SS_HD Mask<Wide<In>> judge_candidate(const G& g, const EnvProblem<In>& p, const Velocity& velocity,
                                      Judge<In>& judge, Guess guess = Guess::unknown,
@@ -107,8 +120,8 @@ SS_HD Mask<Wide<In>> judge_candidate(const G& g, const EnvProblem<In>& p, const 
   const Wide<In> value =
       judged_residual(g, p, velocity, judge.law, *judge.at, judge.at->candidate, guess);
   judge.last_residual = value;
-  keep_candidate(g, p, (value < judge.best_residual) & running, value, judge);
-  return judge.solved();
+  keep_candidate(g, p, judge.prefers(value) & running, value, judge);
+  return judge.done();
 }
 
 /// Judges zero impulses after other candidates as if before them: they are kept if none is better.
@@ -122,6 +135,7 @@ SS_HD bool judge_rest(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
       judged_residual(g, p, MatrixVelocity<In>{p}, judge.law, *judge.at, candidate, Guess::unknown);
   const bool kept = value <= judge.best_residual;
   keep_candidate(g, p, kept, value, judge);
+  if (kept) judge.selected = true;  // the path begins there
   return kept;
 }
 

@@ -11,9 +11,9 @@ namespace stickslip::kernels {
 
 namespace {
 
-constexpr double kSoftAnswer = 1e-2;  // compliance of the answer if there is no solution
-constexpr int kJamRows = 128;         // most rows of a robot's jam; with more, most are piles
-constexpr int kFarkasPasses = 100;    // each a fraction of a Newton step
+constexpr double kSoftAnswer = 1e-2;        // compliance of the answer if there is no solution
+constexpr int kFarkasPasses = 100;          // each a fraction of a Newton step
+constexpr double kByVelocity = 1.0 / 32.0;  // 1/rho of Newton's map, to see states in velocities
 constexpr int kDrawnStarts = 1000;
 constexpr int kFloatStarts = 100;  // in float most of the remaining problems are rounding
 
@@ -74,25 +74,32 @@ void add_coarse_sweeps(Ladder& ladder) {
   add(ladder, stage);
 }
 
-/// Rung 0 after its sweeps: Newton, and for few rows from two other starts.
+/// Newton for one solution among many.
+Stage selecting(int steps, double factor) {
+  Stage stage = newton(0, steps);
+  stage.selects = true;
+  stage.factor = factor;
+  return stage;
+}
+
+/// Rung 0 after its sweeps: Newton for the selected solution, with velocities that decide about the
+/// states more and more; then for any.
 void add_newton(Ladder& ladder, const Steps& steps) {
-  Stage first = newton(0, steps.usual), large_rho = newton(0, steps.few), resumed = sweeps(0, 20),
-        again = newton(0, steps.few);
+  Stage first = selecting(steps.usual, 1.0);
   first.first = true;
-  large_rho.factor = 0.1;
-  large_rho.most_rows = resumed.most_rows = again.most_rows = kRetryRows;
-  for (const Stage& stage : {first, large_rho, resumed, again}) add(ladder, stage);
+  add(ladder, first);
+  add(ladder, selecting(steps.few, kByVelocity));
+  add(ladder, newton(0, steps.few));
 }
 
 /// The interior point, from the best impulse so far.
-void add_interior(Ladder& ladder, const Steps& steps, int least_rows, int most_rows) {
+void add_interior(Ladder& ladder, const Steps& steps, int least_rows) {
   add(ladder, {.method = Method::interior,
                .rung = 1,
                .budget = 4 * steps.usual,
                .factor = 1e-2,
                .start = Start::best,
                .least_rows = least_rows,
-               .most_rows = most_rows,
                .distance = 0.1});
 }
 
@@ -113,26 +120,6 @@ void add_continuation(Ladder& ladder, const Steps& steps, int least_rows) {
   path.start = Start::rest;
   path.distance = 1.0;
   add(ladder, path);
-  Stage resumed = sweeps(1, 3), again = newton(1, 10 * steps.usual);
-  resumed.start = Start::rest;
-  resumed.least_rows = again.least_rows = least_rows;
-  add(ladder, resumed);
-  add(ladder, again);
-}
-
-/// Rung 1, from rest: contacts so soft that Newton cannot fail, then harder in each stage. If there
-/// is no solution, impulses grow like 1 / soften.
-void add_homotopy(Ladder& ladder, const Steps& steps) {
-  Stage softest = newton(1, steps.few), soft = softest, hard = softest, hardest = softest;
-  softest.start = Start::rest;
-  softest.soften = 1e-1;
-  soft.grow = 10.0;
-  soft.soften = kSoftAnswer;
-  soft.softened = Softened::step;
-  hard.soften = 1e-3;
-  hard.softened = Softened::growth;
-  hardest.soften = 1e-5;
-  for (const Stage& stage : {softest, soft, hard, hardest}) add(ladder, stage);
 }
 
 /// De Saxce's fixed point, and Newton from its result.
@@ -150,7 +137,7 @@ void add_shaken_starts(Ladder& ladder, const Steps& steps) {
   large_rho.factor = 0.01;
   from_rest.start = Start::rest;
   // By turns many sweeps, and few sweeps before Newton with a large rho.
-  for (const int seed : {0, 6, 8}) {
+  for (const int seed : {0, 6}) {
     add(ladder, seed == 0 ? from_rest : shaken(sweeps(3, 100), seed));
     add(ladder, usual);
     add(ladder, shaken(sweeps(3, 20), seed == 0 ? 5 : seed + 1));
@@ -158,15 +145,8 @@ void add_shaken_starts(Ladder& ladder, const Steps& steps) {
   }
   add(ladder, sweeps(3, 500));
   add(ladder, usual);
-  // By turns the fixed point and few sweeps.
-  const Stage again = lightly_regularised(4, steps.usual);
-  for (int round = 0; round < 7; ++round) {
-    add_fixed_point(ladder, 4, steps.many, round == 0 ? 0 : 24 + round);
-    add(ladder, again);
-    if (round == 6) break;
-    add(ladder, shaken(sweeps(4, 5), 5 + round));
-    add(ladder, again);
-  }
+  add_fixed_point(ladder, 4, steps.many);
+  add(ladder, lightly_regularised(4, steps.usual));
 }
 
 /// Rung 5: other basins, from random states and impulses, with few steps and with many.
@@ -188,12 +168,12 @@ void add_drawn_starts(Ladder& ladder, const Steps& steps) {
 void add_later_rungs(Ladder& ladder, const Steps& steps, bool has_central_path) {
   const int least_rows = has_central_path ? kInteriorRows : kNever;
   add_proof(ladder);
-  // The homotopy finds jams with fewer factorisations; piles are solved by the interior point.
-  add_interior(ladder, steps, std::max(least_rows, kJamRows + 1), kNever);
-  add_homotopy(ladder, steps);
-  add_interior(ladder, steps, least_rows, kJamRows);
+  add_interior(ladder, steps, least_rows);
   add_continuation(ladder, steps, least_rows);
-  add(ladder, by_velocities(1, steps.many));
+  // From the best, because another launch than that of rung 0 does not know where that ended.
+  Stage from_best = by_velocities(1, steps.many);
+  from_best.start = Start::best;
+  add(ladder, from_best);
   add_fixed_point(ladder, 2, steps.many);
   add(ladder, by_velocities(2, steps.many));
   add_shaken_starts(ladder, steps);
@@ -213,12 +193,8 @@ void add_lemke(Ladder& ladder) {
   if (o.exact_pivots) return;
   add_proof(ladder);
   stage.rung = 1;
-  Stage steep = stage, softened = stage;
-  steep.attempts = {kLemkeAttempts, kWideAttempts, kSteepAttempts};
-  softened.soften = kSoftAnswer;
-  softened.softened = Softened::answer;
-  add(ladder, steep);
-  add(ladder, softened);
+  stage.attempts = {kLemkeAttempts, kWideAttempts, kSteepAttempts};
+  add(ladder, stage);
 }
 
 /// Sweeps; Newton from their result, and further stages if that fails.
@@ -241,9 +217,9 @@ void add_stages(Ladder& ladder) {
   }
   if (law.ladder == LadderKind::pivots) return add_lemke(ladder);
   if (law.ladder != LadderKind::primal && o.solver == Solver::newton) {
-    Stage stage = newton(0, steps.usual);
-    stage.first = true;
-    return add(ladder, stage);
+    add(ladder, selecting(steps.usual, 1.0));
+    ladder.stages[0].first = true;
+    return add(ladder, newton(0, steps.few));
   }
   if (law.ladder == LadderKind::sweeps) return add_box(ladder, steps, law.has_central_path);
   if (o.solver != Solver::newton) add_coarse_sweeps(ladder);
@@ -266,13 +242,17 @@ Program program_of(const Ladder& ladder) {
 Ladder::Ladder(const SolveOptions& solve_options) : options(solve_options) {
   add_stages(*this);
   program = program_of(*this);
+  selection = selecting(Steps(options.max_newton).few, 1.0);
+  selects = std::any_of(stages, stages + count, [](const Stage& s) { return s.selects; });
   const auto* later =
       std::find_if(stages, stages + count, [](const Stage& s) { return s.rung > 0; });
   has_later_rungs = later != stages + count && later->rung <= options.max_rung;
-  softened_answer = newton(1, 20);
+  softened_answer =
+      stages[0].method == Method::lemke ? stages[0] : newton(1, Steps(options.max_newton).many);
+  softened_answer.rung = 1;
   softened_answer.start = Start::rest;
   softened_answer.soften = kSoftAnswer;
-  softened_answer.softened = Softened::answer;
+  softened_answer.exact = softened_answer.first = false;
 }
 
 }  // namespace stickslip::kernels

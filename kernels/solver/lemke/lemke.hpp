@@ -2,6 +2,7 @@
 // different covering vectors and tolerances until the judge says solved.
 // kernels/solver/lemke/README.md.
 #pragma once
+#include "kernels/problem/selection.hpp"
 #include "kernels/residual/judge.hpp"
 #include "kernels/solver/lemke/path.hpp"
 
@@ -102,10 +103,11 @@ SS_PART void refine(const G& g, const EnvProblem<In>& p, Lemke<Real>& s) {
   });
 }
 
-/// Up to `budget` pivots over `attempts`, judged by the one residual. `exact`: uses all pivots, in
-/// as many attempts as needed, unless there is nothing to pivot. With `soften` on contact normals,
-/// it ends with the first solution of that problem, judged by the problem as given. Returns the
-/// pivots done.
+/// Up to `budget` pivots over `attempts`, judged by the one residual. The first is of the problem
+/// that selects one solution among many (problem/selection.hpp): its refinements are proximal
+/// points. `exact`: uses all pivots, in as many attempts as needed, unless there is nothing to
+/// pivot. With `soften` on contacts, it ends with the first solution of that problem, judged by the
+/// problem as given. Returns the pivots done.
 template <class Real, class G, class In>
 SS_PART int run_lemke(const G& g, const EnvProblem<In>& p, Lemke<Real>& s, Attempts attempts,
                       int budget, bool exact, double soften, Judge<In>& judge) {
@@ -113,9 +115,10 @@ SS_PART int run_lemke(const G& g, const EnvProblem<In>& p, Lemke<Real>& s, Attem
   scale_contacts(g, p, t);
   const int count = attempt_count<In>(attempts, steepest_friction(p));
   int pivots = 0;
-  for (int i = 0; exact ? pivots < budget : i < count; ++i) {
-    const int attempt = attempts.first + i;
-    build_tableau(g, p, attempt, soften, t);
+  const bool selects = !exact && soften == 0.0 && attempts.first == 0;
+  for (int i = selects ? -1 : 0; exact ? pivots < budget : i < count; ++i) {
+    const int attempt = attempts.first + max(i, 0);
+    build_tableau(g, p, attempt, i < 0 ? kSelecting<In> : soften, t);
     int done = 0;
     const PathEnd end = follow_path(g, t, ratio_test<Real>(attempt), budget - pivots, done);
     pivots += done;

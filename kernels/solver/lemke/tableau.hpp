@@ -154,9 +154,11 @@ SS_HD void fill_scaled(const G& g, const EnvProblem<In>& p, double soften,
   copy_scaled_delassus(g, p, t.T, t.ld, signed_scale);
   if (p.R == nullptr && soften == 0.0) return;
   g.for_each(t.n, [&](int i) {
-    const double softer = i % 3 == 0 ? soften * normal_diagonal(p, i / 3) : 0.0;
-    const double diagonal = p.diagonal(i) + softer;
-    t.column(i)[i] = Real(diagonal * (signed_scale(i) * signed_scale(i)));
+    const double scale = signed_scale(i), circular = p.circular[i];
+    // W_nn in circular coordinates: of rows that have no compliance of their own.
+    const bool softer = !(p.compliance(i) > 0.0) && circular > 0.0;
+    const double more = softer ? soften * normal_diagonal(p, i / 3) / (circular * circular) : 0.0;
+    t.column(i)[i] = Real((p.diagonal(i) + more) * (scale * scale));
   });
 }
 
@@ -172,7 +174,7 @@ SS_HD void clear(const G& g, Real* numbers, int count) {
 }
 
 /// The tableau at z = 0: w = M z + d z0 + b, every pair in the direction with w = -|b_t|, with
-/// compliance `soften` W_nn added to contact normals.
+/// compliance `soften` W_nn added to contacts.
 template <class G, class In, class Real>
 SS_PART void build_tableau(const G& g, const EnvProblem<In>& p, int attempt, double soften,
                            PyramidTableau<Real>& t) {

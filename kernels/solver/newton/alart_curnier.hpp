@@ -40,8 +40,14 @@ struct Linearisation {
   SS_HD Real normal_share(const Scaled<Real>& s, int k) const {
     return steep && s.mu[k] > Real(1) ? Real(1) / (s.mu[k] * s.mu[k]) : Real(1);
   }
-  /// 1/rho of row i.
-  SS_HD Real inverse_rho(const Scaled<Real>& s, int i) const { return factor * s.rho_inv[i]; }
+  /// 1/rho of row j of contact k. Where others carry its load too, its impulse changes less than
+  /// its own mobility says: rho is larger.
+  SS_HD Real inverse_rho(const Scaled<Real>& s, int k, int j) const {
+    return factor * s.share[k] * s.rho_inv[s.block[k] + j];
+  }
+  SS_HD Real rho(const Scaled<Real>& s, int k, int j) const {
+    return inverse * s.crowd[k] * s.rho[s.block[k] + j];
+  }
 };
 
 /// Scalar row: y = z - rho u clamped to its bounds. Returns the row's share of the merit.
@@ -69,12 +75,12 @@ template <class Real>
 SS_HD NormalPart<Real> linearise_normal(const Scaled<Real>& s, const Linearisation<Real>& l, int k,
                                         const Real* z, const Real* u) {
   const int a = s.block[k];
-  const Real share = l.normal_share(s, k), rho = s.rho[a] * l.inverse * share;
+  const Real share = l.normal_share(s, k), rho = l.rho(s, k, 0) * share;
   const Real y = fma(-rho, u[a], z[a]);
   const bool open = y <= Real(0);
   const Real gap = open ? z[a] : u[a] * rho;
   l.target[a] = Real(0);
-  l.F[a] = open ? z[a] * (s.rho_inv[a] * l.factor) / share : u[a];
+  l.F[a] = open ? z[a] * l.inverse_rho(s, k, 0) / share : u[a];
   return {open, s.mu[k] * y, double(gap) * double(gap)};
 }
 
@@ -85,7 +91,7 @@ SS_HD double linearise_alart_curnier(const Scaled<Real>& s, const Linearisation<
                                      const Real* z, const Real* u) {
   const int a = s.block[k];
   const auto [open, limit, normal] = linearise_normal(s, l, k, z, u);
-  const Real rho_t = s.rho[a + 1] * l.inverse, inverse_rho_t = l.inverse_rho(s, a + 1);
+  const Real rho_t = l.rho(s, k, 1), inverse_rho_t = l.inverse_rho(s, k, 1);
   Real y[dim], square = Real(0);
   for (int j = 1; j < dim; ++j) {
     y[j] = fma(-rho_t, u[a + j], z[a + j]);
@@ -107,7 +113,7 @@ SS_HD double linearise_alart_curnier(const Scaled<Real>& s, const Linearisation<
     l.F[i] = stick ? u[i] : gap * inverse_rho_t;
     merit = fma(double(gap), double(gap), merit);
   }
-  return merit * double(s.rho_inv[a]);
+  return merit * double(s.share[k] * s.rho_inv[a]);
 }
 
 /// The same axis by axis: F_j = (r_j - clamp(y_j, +-mu y_n)) / rho_t.
@@ -116,7 +122,7 @@ SS_HD double linearise_square(const Scaled<Real>& s, const Linearisation<Real>& 
                               const Real* z, const Real* u) {
   const int a = s.block[k];
   const auto [open, limit, normal] = linearise_normal(s, l, k, z, u);
-  const Real rho_t = s.rho[a + 1] * l.inverse, inverse_rho_t = l.inverse_rho(s, a + 1);
+  const Real rho_t = l.rho(s, k, 1), inverse_rho_t = l.inverse_rho(s, k, 1);
   double merit = normal;
   bool slides = false;
   for (int i = a + 1; i < s.block[k + 1]; ++i) {
@@ -133,7 +139,7 @@ SS_HD double linearise_square(const Scaled<Real>& s, const Linearisation<Real>& 
   const RowState state = open ? RowState::fixed : slides ? RowState::sliding : RowState::active;
   for (int i = a; i < s.block[k + 1]; ++i) l.state[i] = std::int32_t(state);
   l.slide[a] = Real(0);
-  return merit * double(s.rho_inv[a]);
+  return merit * double(s.share[k] * s.rho_inv[a]);
 }
 
 /// Contact block k by the natural map of the cone: F = (r - P_K(r - rho u)) / rho.
@@ -141,7 +147,7 @@ template <class Real>
 SS_HD double linearise_cone(const Scaled<Real>& s, const Linearisation<Real>& l, int k,
                             const Real* z, const Real* u) {
   const int a = s.block[k], dim = s.dim(k);
-  const Real inverse_rho = l.inverse_rho(s, a), rho = Real(1) / inverse_rho, mu = s.mu[k];
+  const Real inverse_rho = l.inverse_rho(s, k, 0), rho = l.rho(s, k, 0), mu = s.mu[k];
   Real length = Real(0);
   for (int j = 1; j < dim; ++j) {
     const Real y = fma(-rho, u[a + j], z[a + j]);
@@ -165,7 +171,7 @@ SS_HD double linearise_cone(const Scaled<Real>& s, const Linearisation<Real>& l,
     l.F[i] = stick ? u[i] : gap * inverse_rho;
     merit = fma(double(gap), double(gap), merit);
   }
-  return merit * double(s.rho_inv[a]);
+  return merit * double(s.share[k] * s.rho_inv[a]);
 }
 
 /// Linearises at (z, u) and returns the merit function sum |F_i|^2 rho (an energy).

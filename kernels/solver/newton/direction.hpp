@@ -2,9 +2,19 @@
 #pragma once
 #include "kernels/linalg/list_rows.hpp"
 #include "kernels/linalg/lu.hpp"
+#include "kernels/problem/selection.hpp"
 #include "kernels/solver/newton/alart_curnier.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
+
+/// What is added to the diagonal of W_hat in a Jacobian: epsilon (W_ii + 1e-3) + proximal D.
+template <class Factor>
+struct Regularisation {
+  Factor epsilon = Factor(0), proximal = Factor(0);
+  SS_HD bool operator==(const Regularisation& other) const {
+    return epsilon == other.epsilon && proximal == other.proximal;
+  }
+};
 
 /// Scratch of a direction in the arithmetic of the factorisation.
 template <class Factor>
@@ -13,12 +23,16 @@ struct DirectionScratch {
   Factor* x;    ///< [n] solution
   int* active;  ///< [n] rows of the system, in order
   int* place;   ///< [n] place of each active row in the system
+  int* state;   ///< [n] of the rows when the system was factorised
 
   SS_HD DirectionScratch(Arena& arena, int max_rows)
       : system(arena, max_rows),
         x(arena.take<Factor>(max_rows)),
         active(arena.take<int>(max_rows)),
-        place(arena.take<int>(max_rows)) {}
+        place(arena.take<int>(max_rows)),
+        state(arena.take<int>(max_rows)) {
+    system.keep_factors(arena, max_rows);
+  }
 };
 
 /// Lists the rows that are not fixed; returns how many. dz of fixed rows is set.
@@ -81,11 +95,11 @@ SS_HD void add_direct(const Scaled<Real>& s, const Linearisation<Real>& l, int k
   const int a = s.block[k];
   const Real* e = l.slide + a;
   const Real mu = s.mu[k], kappa = e[0], e_j = j == 0 ? Real(0) : e[j];
-  Real factor = l.inverse_rho(s, a + 1), c = j == 0 ? -mu : kappa * e_j;
+  Real factor = l.inverse_rho(s, k, 1), c = j == 0 ? -mu : kappa * e_j;
   Real diagonal = Real(1) - kappa;
   if (l.friction == Friction::cone) {
     const Real share = Real(1) / fma(mu, mu, Real(1)), along = j == 0 ? Real(1) : mu * e_j;
-    factor = l.inverse_rho(s, a);
+    factor = l.inverse_rho(s, k, 0);
     c = fma(kappa, e_j, -share * mu * along);
     x[0] += Factor(factor * (Real(j == 0 ? 1 : 0) - share * along));
   } else if (l.friction == Friction::square) {
@@ -119,14 +133,14 @@ SS_HD void with_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int
 }
 
 /// One row or block of the system: T W_hat, with its tangent T; in its own columns also
-/// T (epsilon diag) + dF/dz at fixed u; right side T pull + F. The regularisation is relative to
+/// T (regularisation) + dF/dz at fixed u; right side T pull + F. The regularisation is relative to
 /// each row (rolling rows are 1e-6 of the others).
 template <class Real, class Factor>
 struct SystemRows {
   const Scaled<Real>& s;
   const Linearisation<Real>& l;
   const DirectionScratch<Factor>& d;
-  Factor epsilon;
+  Regularisation<Factor> more;
   const Real* pull;
   int item, a;  ///< a: its first row
 
@@ -153,7 +167,8 @@ struct SystemRows {
     Factor* const corner = d.system.a + std::int64_t(place()) * d.system.ld + place();
     unroll<0, dim>([&](auto j) SS_INLINE {
       Factor x[dim] = {};
-      x[j] = epsilon * (Factor(s.at(a + j, a + j)) + Factor(1e-3));
+      x[j] = fma(more.epsilon, Factor(s.at(a + j, a + j)) + Factor(1e-3),
+                 more.proximal * Factor(s.selecting[a + j]));
       apply(x);
       if (slides) add_direct<dim>(s, l, item - s.scalars, j, x);
       unroll<0, dim>([&](auto q) SS_INLINE { corner[q * d.system.ld + j] += x[q]; });
@@ -211,16 +226,46 @@ SS_HD void assemble_rows(const G& g, const SystemRows<Real, Factor>& of_all, int
   });
 }
 
+/// dz and further steps with the factors of the last system, which were kept, if no row has changed
+/// its state since and none slides: the residual of active rows is then u, and its change W_hat dz.
+/// Ends at residuals of `goal`. u1: scratch [ld]. False if there is no such step.
+template <class Real, class Factor, class G>
+SS_HD bool repeat_direction(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
+                            const Real* z, const Real* u, const DirectionScratch<Factor>& d,
+                            double goal, Real* u1, Real* dz) {
+  constexpr int kMost = 3;
+  const bool changed = g.any(s.n, [&](int i) {
+    return l.state[i] != d.state[i] || l.is(i, RowState::sliding) ||
+           (l.is(i, RowState::fixed) && l.target[i] != z[i]);
+  });
+  if (changed) return false;
+  const int count = collect_active(g, s, l, z, d, dz);
+  const Real* from = u;
+  double error = Limits<double>::infinity;
+  for (int step = 0; step < kMost; ++step) {
+    const double before = error;
+    error = g.max(count, [&](int i) { return abs(double(from[d.active[i]])); });
+    // Slow: a Jacobian closer to the problem is due.
+    if (!(error < 0.1 * before) || (step > 0 && error <= goal)) break;
+    g.for_each(count, [&](int i) { d.x[i] = Factor(from[d.active[i]]); });
+    if (!solve_again(g, d.system, count, d.x, d.x)) return step > 0;
+    g.for_each(count, [&](int i) { dz[d.active[i]] -= Real(d.x[i]); });
+    if (step + 1 < kMost) matvec(g, s.n, s.W, s.ld, dz, u, u1);
+    from = u1;
+  }
+  return true;
+}
+
 /// Newton direction dz at the linearisation, whose velocities have the error `mismatch` [ld]; pull:
 /// scratch [ld]. False if the system is singular.
 template <class Real, class Factor, class G>
 SS_HD bool newton_direction(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
-                            Factor epsilon, const Real* z, const Real* mismatch,
+                            const Regularisation<Factor>& more, const Real* z, const Real* mismatch,
                             const DirectionScratch<Factor>& d, Real* pull, Real* dz) {
   const int count = collect_active(g, s, l, z, d, dz);
   if (count == 0) return true;
   matvec(g, s.n, s.W, s.ld, dz, mismatch, pull);
-  const SystemRows<Real, Factor> rows{s, l, d, epsilon, pull, 0, 0};
+  const SystemRows<Real, Factor> rows{s, l, d, more, pull, 0, 0};
   const auto active_column = [&](int j) SS_INLINE { return d.active[j]; };
   if constexpr (G::kChunk == 1) {
     assemble_rows(g, rows, count, count, active_column);
@@ -229,6 +274,7 @@ SS_HD bool newton_direction(const G& g, const Scaled<Real>& s, const Linearisati
   } else {
     assemble_rows(g, rows, count, count, active_column);
   }
+  if (d.system.keeps()) g.for_each(s.n, [&](int i) { d.state[i] = l.state[i]; });
   if (!solve_lu(g, d.system, count, d.x)) return false;
   g.for_each(count, [&](int i) { dz[d.active[i]] = -Real(d.x[i]); });
   return true;

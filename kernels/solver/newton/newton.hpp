@@ -1,5 +1,8 @@
 // Semismooth Newton with a non-monotone line search, and Levenberg regularisation if that fails
-// (docs/mathematics.md; Alart & Curnier 1991; Grippo, Lampariello & Lucidi 1986).
+// (docs/mathematics.md; Alart & Curnier 1991; Grippo, Lampariello & Lucidi 1986). It finds any
+// solution, or selects one of many (problem/selection.hpp): first that of the problem with the
+// compliance epsilon D; from there, steps whose Jacobian has this compliance are those of proximal
+// points (Rockafellar 1976), which remove it and keep the choice.
 #pragma once
 #include "kernels/group/stop.hpp"
 #include "kernels/linalg/merit_history.hpp"
@@ -16,6 +19,11 @@ struct Newton {
   DirectionScratch<Factor> direction;
   Real *z, *u, *dz, *z0, *u1;  ///< [ld] iterate, velocity, step, start and full-step velocity
   int seed = 0;                ///< of random states for the first step; 0: states of the start
+  bool selects = false;        ///< one solution among many; else any
+  Real soft = Real(0);         ///< compliance of the equations, times D
+  Regularisation<Factor> more{},
+      factored{};              ///< of the next Jacobian, of the one that is factorised
+  double least_epsilon = 0.0;  ///< of `more`
 
   SS_HD Newton(Arena& arena, int max_rows)
       : history(arena.take<MeritHistory>(1)),
@@ -28,10 +36,20 @@ struct Newton {
         u1(arena.take<Real>(padded(max_rows))) {}
 };
 
-inline constexpr double kFloatEpsilon = 1e-6;  ///< least regularisation of a Jacobian in float
-inline constexpr int kHalvings = 6;            ///< of the line search
-inline constexpr double kTinyMerit = 1e-28;    ///< always accepted: rounding noise
-inline constexpr double kAlteredGoal = 1e-16;  ///< merit, relative, that ends a step of a homotopy
+inline constexpr double kFloatEpsilon = 1e-6;   ///< least regularisation of a Jacobian in float
+inline constexpr int kHalvings = 6;             ///< of the line search
+inline constexpr double kTinyMerit = 1e-28;     ///< always accepted: rounding noise
+inline constexpr double kRoundedMerit = 1e-16;  ///< merit, relative, that may be all rounding
+inline constexpr double kAlteredGoal = 1e-16;   ///< the same that ends a step of a homotopy
+
+/// The velocities of the equations.
+template <class Real, class Factor, class G>
+SS_HD void newton_velocity(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
+                           const Real* z, Real* u) {
+  scaled_velocity(g, s, z, u);
+  if (!(w.soft > Real(0))) return;
+  for_chunks(g, s.n, [&](int i) { u[i] = fma(w.soft * s.selecting[i], z[i], u[i]); });
+}
 
 /// Line search from z0 = z along dz. Returns the number of halvings, or kHalvings + 1 on failure
 /// (z, u, and the linearisation are then those of the start).
@@ -42,12 +60,12 @@ SS_HD int line_search(const G& g, const Scaled<Real>& s, Newton<Real, Factor>& w
     w.z0[i] = w.z[i];
     w.z[i] += w.dz[i];
   });
-  scaled_velocity(g, s, w.z, w.u1);
+  newton_velocity(g, s, w, w.z, w.u1);
   Real t = Real(1);
   for (int halving = 0; halving <= kHalvings; ++halving) {
     if (halving > 0) {
       for_chunks(g, s.n, [&](int i) { w.z[i] = fma(t, w.dz[i], w.z0[i]); });
-      scaled_velocity(g, s, w.z, w.u1);
+      newton_velocity(g, s, w, w.z, w.u1);
     }
     merit = linearise(g, s, w.at, w.z, w.u1);
     if (merit <= reference * (1.0 - 1e-4 * double(t)) || merit < kTinyMerit) {
@@ -61,6 +79,113 @@ SS_HD int line_search(const G& g, const Scaled<Real>& s, Newton<Real, Factor>& w
   return kHalvings + 1;
 }
 
+/// Linearises at z with its velocities; the line search begins anew. Returns the merit.
+template <class Real, class Factor, class G>
+SS_HD double linearise_anew(const G& g, const Scaled<Real>& s, Newton<Real, Factor>& w) {
+  newton_velocity(g, s, w, w.z, w.u);
+  g.once([&] { *w.history = MeritHistory{}; });
+  return linearise(g, s, w.at, w.z, w.u);
+}
+
+/// The step dz. With the factors of the last one if that suits: once the solution is selected, a
+/// step reduces the residual by epsilon / (epsilon + lambda) anyway, lambda of D^-1 W.
+template <class Real, class Factor, class G>
+SS_HD bool find_direction(const G& g, const Scaled<Real>& s, Newton<Real, Factor>& w,
+                          const Real* mismatch, double goal) {
+  const bool repeats = w.selects && !(w.soft > Real(0)) && w.more == w.factored;
+  if (repeats && repeat_direction(g, s, w.at, w.z, w.u, w.direction, goal, w.u1, w.dz)) {
+    return true;
+  }
+  w.factored = w.more;
+  return newton_direction(g, s, w.at, w.more, w.z, mismatch, w.direction, w.u1, w.dz);
+}
+
+/// Judges z. Whether it is what the steps are to find.
+template <class Real, class Factor, class G, class In>
+SS_HD bool is_found(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
+                    const Newton<Real, Factor>& w, Judge<In>& judge, Guess guess) {
+  const bool any_selects = judge.selects;
+  judge.selects = any_selects || w.selects;
+  const bool done = judge_iterate(g, p, s, w.z, judge, guess);
+  judge.selects = any_selects;
+  return done || (!w.selects && judge.solved());
+}
+
+/// max|z|^2
+template <class Real, class G>
+SS_HD double squared_size(const G& g, const Scaled<Real>& s, const Real* z) {
+  const double size = g.max(s.n, [&](int i) { return abs(double(z[i])); });
+  return size * size;
+}
+
+/// Regularises less after a step, the less it was shortened.
+template <class Real, class Factor>
+SS_HD void relax(Newton<Real, Factor>& w, int halvings, double contraction) {
+  constexpr double kSlow = 0.01;  // squared: velocities contract by less than 10
+  constexpr Factor kLeast = sizeof(Factor) == 4 ? Factor(kFloatEpsilon) : Factor(1e-12);
+  if (w.selects && !(w.soft > Real(0)) && contraction > kSlow) {
+    w.more.proximal = max(w.more.proximal * Factor(0.01), kLeast);
+  }
+  const double share = halvings == 0 ? 0.01 : (halvings < 3 ? 0.3 : 1.0);
+  w.more.epsilon = Factor(max(w.least_epsilon, double(w.more.epsilon) * share));
+}
+
+/// Prepares the first step: z and its velocities, or random states. Returns the merit.
+template <class Real, class Factor, class G, class In>
+SS_HD double begin_newton(const G& g, const Scaled<Real>& s, Newton<Real, Factor>& w,
+                          double least_epsilon, const Judge<In>& judge) {
+  w.least_epsilon = sizeof(Factor) == 4 ? kFloatEpsilon : least_epsilon;
+  w.soft = w.selects ? Real(kSelecting<In>) : Real(0);
+  w.more = {Factor(w.least_epsilon), Factor(w.soft)};
+  w.factored = {};
+  scale_impulse(g, s, judge.at->start, w.z);
+  if (w.seed == 0) return linearise_anew(g, s, w);
+  draw_states(g, s, w.seed, w.z, w.u1);
+  newton_velocity(g, s, w, w.z, w.u);
+  g.for_each(s.ld, [&](int i) { w.z0[i] = i < s.n ? w.u[i] - w.u1[i] : Real(0); });
+  return linearise(g, s, w.at, w.z, w.u1);
+}
+
+enum class Moved : std::int32_t { yes, no, found };
+
+/// One step of the line search, or none and more regularisation.
+template <class Real, class Factor, class G, class In>
+SS_HD Moved newton_step(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
+                        Newton<Real, Factor>& w, double& merit, Judge<In>& judge) {
+  g.once([&] { w.history->push(merit); });
+  if (!find_direction(g, s, w, s.zero, 0.1 * sqrt(judge.at->near))) {
+    w.more.epsilon *= Factor(1e3);
+    if (w.more.epsilon > Factor(1e-2)) w.more.epsilon = Factor(10);  // given up
+    return Moved::no;
+  }
+  const double before = merit;
+  const int halvings = line_search(g, s, w, w.history->reference(), merit);
+  if (halvings <= kHalvings) {
+    relax(w, halvings, merit / before);
+    return Moved::yes;
+  }
+  if (w.soft > Real(0)) {
+    if (merit < kRoundedMerit * squared_size(g, s, w.z)) return Moved::found;
+  } else if (before < kRoundedMerit || sizeof(Real) == 4) {
+    // At the rounding floor of the merit a full step still improves z.
+    for_chunks(g, s.n, [&](int i) { w.z[i] += w.dz[i]; });
+    if (is_found(g, p, s, w, judge, Guess::unknown)) return Moved::found;
+    for_chunks(g, s.n, [&](int i) { w.z[i] = w.z0[i]; });
+  }
+  w.more.epsilon = max(w.more.epsilon * Factor(100), Factor(1e-5));
+  return Moved::no;
+}
+
+/// A full step from random states: their merit has no meaning.
+template <class Real, class Factor, class G>
+SS_HD bool leave_random_states(const G& g, const Scaled<Real>& s, Newton<Real, Factor>& w,
+                               double& merit) {
+  if (!find_direction(g, s, w, w.z0, 0.0)) return false;
+  for_chunks(g, s.n, [&](int i) { w.z[i] += w.dz[i]; });
+  merit = linearise_anew(g, s, w);
+  return true;
+}
+
 /// Up to `budget` Newton steps from the end of the last stage, with the equations selected by
 /// `w.at` and a Jacobian regularised by at least `least_epsilon` (by reference: it stays in memory
 /// and uses no GPU register). `altered`: s is not the judged problem; the aim is to converge on s.
@@ -69,60 +194,41 @@ template <class Real, class Factor, class G, class In>
 SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
                      Newton<Real, Factor>& w, int budget, const double& least_epsilon, bool altered,
                      Judge<In>& judge) {
-  const auto floor = [&] { return sizeof(Factor) == 4 ? kFloatEpsilon : least_epsilon; };
-  const auto near = [&] { return worth_judging(judge); };
-  const bool coarse = sizeof(Real) == 4;  // float: the merit is at its floor early, judge each step
-  const Guess guess = coarse ? Guess::unknown : Guess::solution;
-  scale_impulse(g, s, judge.at->start, w.z);
-  bool drawn = w.seed != 0;
-  if (drawn) draw_states(g, s, w.seed, w.z, w.u1);
-  scaled_velocity(g, s, w.z, w.u);
-  if (drawn) g.for_each(s.ld, [&](int i) { w.z0[i] = i < s.n ? w.u[i] - w.u1[i] : Real(0); });
-  double merit = linearise(g, s, w.at, w.z, drawn ? w.u1 : w.u);
-  if (!altered && !drawn && merit < near() && judge_iterate(g, p, s, w.z, judge, guess)) return 0;
+  constexpr bool kCoarse = sizeof(Real) == 4;  // the merit is at its floor early: judge each step
+  constexpr double kSelected = kCoarse ? 1e-12 : 1e-20;  // merit for which forces are right to 1e-6
+  const Guess guess = kCoarse ? Guess::unknown : Guess::solution;
+  double merit = begin_newton(g, s, w, least_epsilon, judge);
   const double start_merit = merit;
-  double epsilon = floor();
-  g.once([&] { *w.history = MeritHistory{}; });
+  Moved moved = w.seed == 0 ? Moved::yes : Moved::no;
   int steps = 0;
-  while (steps < budget && !stopped(g)) {
-    if (!drawn) g.once([&] { w.history->push(merit); });
-    const Real* mismatch = drawn ? w.z0 : s.zero;
-    if (!newton_direction(g, s, w.at, Factor(epsilon), w.z, mismatch, w.direction, w.u1, w.dz)) {
-      epsilon *= 1e3;
-      ++steps;
-      if (epsilon > 1e-2) break;
-      continue;
-    }
+  if (w.seed != 0 && budget > 0) {
     ++steps;
-    if (drawn) {  // full step: the merit of random states has no meaning
-      for_chunks(g, s.n, [&](int i) { w.z[i] += w.dz[i]; });
-      scaled_velocity(g, s, w.z, w.u);
-      merit = linearise(g, s, w.at, w.z, w.u);
-      drawn = false;
-      continue;
-    }
-    const bool was_near = merit < 1e-16;
-    const int halvings = line_search(g, s, w, w.history->reference(), merit);
-    if (halvings > kHalvings) {
-      if (was_near || coarse) {  // at the rounding floor of the merit a full step still improves z
-        for_chunks(g, s.n, [&](int i) { w.z[i] += w.dz[i]; });
-        if (judge_iterate(g, p, s, w.z, judge)) return steps;
-        for_chunks(g, s.n, [&](int i) { w.z[i] = w.z0[i]; });
+    moved = leave_random_states(g, s, w, merit) ? Moved::yes : Moved::no;
+  }
+  while (!stopped(g)) {
+    if (w.soft > Real(0)) {
+      const bool converged =
+          steps > 0 && moved == Moved::yes && merit < kSelected * squared_size(g, s, w.z);
+      if (converged || moved == Moved::found) {
+        w.soft = Real(0);
+        merit = linearise_anew(g, s, w);
+        moved = Moved::yes;
+        continue;
       }
-      epsilon = max(epsilon * 100.0, 1e-5);
-      if (epsilon > 1.0) break;
-      continue;
-    }
-    epsilon = max(floor(), epsilon * (halvings == 0 ? 0.01 : (halvings < 3 ? 0.3 : 1.0)));
-    if (altered) {
-      const double size = g.max(s.n, [&](int i) { return abs(double(w.z[i])); });
-      if (merit < kAlteredGoal * fma(size, size, 1.0)) break;
-    } else if ((merit < near() || coarse) && judge_iterate(g, p, s, w.z, judge, guess)) {
+    } else if (altered) {
+      if (steps > 0 && merit < kAlteredGoal * (squared_size(g, s, w.z) + 1.0)) break;
+    } else if (moved == Moved::found ||
+               (moved == Moved::yes && (merit < worth_judging(judge) || (kCoarse && steps > 0)) &&
+                is_found(g, p, s, w, judge, guess))) {
+      continue_from_candidate(g, p, judge);
       return steps;
     }
+    if (steps >= budget || w.more.epsilon > Factor(1)) break;
+    ++steps;
+    moved = newton_step(g, p, s, w, merit, judge);
   }
   judge_iterate(g, p, s, w.z, judge);
-  if (altered || merit < start_merit) continue_from_candidate(g, p, judge);
+  if (altered || w.selects || merit < start_merit) continue_from_candidate(g, p, judge);
   return steps;
 }
 

@@ -1,0 +1,81 @@
+// One solution among many (docs/mathematics.md §8). Where contacts are redundant, W is singular and
+// the law has many solutions. The one selected is the limit of stiff contacts: for epsilon -> 0
+// that of
+//
+//   u = (W + epsilon D) r + b,   D diagonal, positive where R = 0,
+//
+// which is unique where friction allows it.
+#pragma once
+#include "kernels/linalg/cholesky.hpp"
+#include "kernels/problem/scaled.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// epsilon of the first step of the path. Forces of redundant contacts change by noise of the gaps
+/// over epsilon: with 1e-4, a gap wrong by 1e-12 m changes those of four feet by 1 %.
+template <class In>
+inline constexpr double kSelecting = sizeof(In) == 4 ? 1e-3 : 1e-4;
+
+/// How many rows carry the load of row i: sum_j W_ij^2 rho_i rho_j. Alone: 1.
+template <class Real>
+SS_HD double crowd_of(const Scaled<Real>& s, int i) {
+  const Real* column = s.W + std::int64_t(i) * s.ld;
+  Real sum = Real(0);
+  for (int j = 0; j < s.n; ++j) sum = fma(column[j] * s.rho[j], column[j], sum);
+  return max(double(sum * s.rho[i]), 1.0);
+}
+
+/// D of row a + j of a contact, scaled: W_nn in all its rows, so that units cancel; in the rows of
+/// one kind (sliding, torsion, rolling) at most a few times their own mobility, which may be 1e-6
+/// of that of the normal.
+template <class Real>
+SS_HD Real selecting_compliance(const Scaled<Real>& s, int k, int j, Real normal) {
+  constexpr Real kMost = Real(10);
+  if (j == 0) return normal;
+  const int first = j == 3 ? 3 : (j < 3 ? 1 : 4), last = j == 3 ? 3 : first + 1;
+  const Real* own = s.W_diag + s.block[k];
+  return min(normal, kMost * Real(0.5) * (own[first] + own[last]));
+}
+
+/// Fills what Newton's methods need besides the scaled problem.
+template <class G, class In, class Real>
+SS_HD void prepare_selection(const G& g, const EnvProblem<In>& p, Scaled<Real>& s) {
+  g.for_each(s.scalars, [&](int i) { s.selecting[i] = s.W_diag[i]; });
+  g.for_each(s.n_contacts, [&](int k) {
+    const int a = s.block[k];
+    const Real normal = Real(normal_diagonal(p, k) * s.d[a] * s.d[a]);
+    for (int j = 0; j < s.dim(k); ++j) {
+      const bool acts = s.d[a + j] > 0.0;
+      s.selecting[a + j] = acts ? selecting_compliance(s, k, j, normal) : Real(0);
+    }
+    s.crowd[k] = Real(power_of_two_below(crowd_of(s, a)));  // exact when divided by
+    s.share[k] = Real(1) / s.crowd[k];
+  });
+  g.for_each(s.ld, [&](int i) {
+    if (i >= s.n || s.R[i] > Real(0)) s.selecting[i] = Real(0);
+  });
+}
+
+/// Whether some rows may have one solution among many.
+template <class G, class In>
+SS_HD bool may_select(const G& g, const EnvProblem<In>& p) {
+  return p.R == nullptr || g.any(p.n, [&](int i) { return !(p.R[i] > In(0)); });
+}
+
+/// Whether W_hat is regular, so that there is nothing to select: W_hat - 1e-5 diag W_hat is
+/// positive definite. Not tried where rows are so crowded that it hardly can be. K: scratch [n][n].
+template <class Real, class G>
+SS_HD bool is_regular(const G& g, const Scaled<Real>& s, Real* K) {
+  constexpr double kCrowded = 2.0;
+  constexpr Real kLess = Real(1 - 1e-5);
+  if (!s.symmetric) return false;
+  const double crowd = g.sum(s.n_contacts, [&](int k) { return crowd_of(s, s.block[k]); });
+  if (crowd > kCrowded * s.n_contacts) return false;
+  g.for_each_2d(s.n, s.n, [&](int i, int j) {
+    const Real entry = s.W[std::int64_t(i) * s.ld + j];
+    K[std::int64_t(i) * s.n + j] = i == j ? kLess * entry : entry;
+  });
+  return cholesky(g, s.n, K, s.n);
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA
