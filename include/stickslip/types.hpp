@@ -29,7 +29,7 @@ enum class Precision : std::int32_t {
 enum class EnvStatus : std::int32_t {
   solved = 0,                     ///< residual <= tolerance
   not_converged = 1,              ///< budget used up; impulse: the best seen (mathematics §5)
-  infeasible = 2,                 ///< proved: no velocities satisfy the gaps (mathematics §5)
+  infeasible = 2,                 ///< proved: no impulses satisfy the gaps (mathematics §5)
   bad_input = 3,                  ///< NaN, infinity, mu < 0, lo > hi, ...; impulse is zero
   over_capacity = 4,              ///< more rows than the batch was sized for; impulse is zero
   no_solution_found = infeasible  ///< the old name, for one release

@@ -102,7 +102,8 @@ def certificate_holds(
     """Whether certificates (E, n), of any scale, prove that there is no solution: (E,) bool.
 
     The check uses only the problem as given and no solver (docs/mathematics.md §5): it holds if no
-    impulse has a residual of tol * (1 + max|b|) or less. Bad input proves nothing. The other
+    impulse within its cones and bounds, up to 1e12 max|b| rho, has a residual of
+    tol * (1 + max|b|) or less. Bad input proves nothing. The other
     arguments are as in `solve`.
     """
     problem = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)

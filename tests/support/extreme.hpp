@@ -35,10 +35,10 @@ struct ExtremeProblem {
 /// Problem number `index` of a family with 1 to 8 contacts. The same numbers on every machine.
 ExtremeProblem make_extreme(Extreme family, Law law, bool solvable, int index);
 
-/// Whether y proves, in long double and independently of kernels/residual/certificate.hpp, that the
-/// contact problem has no impulses of residual `tolerance` or less: y >= 0 on normals, 0 on
-/// tangents, (W + R)^T y = 0 up to the rounding of W's entries, y . b < 0 beyond tolerance.
-/// Tangents that carry no impulse (law `frictionless`, mu = 0) may have any product.
+/// Whether y proves, in long double and independently of kernels/residual/certificate.hpp, that no
+/// impulse of the contact problem within its cones, with r_n up to 10^12 max|b| rho, has a residual
+/// of `tolerance` or less: y >= 0 on normals without compliance, 0 on other rows, and
+/// y . b + (W^T y) . r < 0 beyond tolerance for all of them (docs/mathematics.md §5).
 bool proves_infeasible(const reference::Problem& problem, Law law, const reference::Vector& y,
                        double tolerance);
 

@@ -48,7 +48,8 @@ SS_HD bool iterate_inverse(const G& g, const EnvProblem<In>& p, const Farkas& f)
   g.for_each(f.m(), [&](int a) { f.y[a] = size > 0.0 ? f.y[a] / size : 0.0; });
   // |A y + shift y| is now 1 / size. A certificate has y^T A y = 0, so A y = 0, since A is positive
   // semidefinite. If |A y| is far from 0, no principal submatrix of A has a null space either.
-  const double far = 16.0 * sqrt(double(Limits<In>::epsilon));
+  // Float data must be as near to it as double data (kReach).
+  const double far = 16.0 * sqrt(Limits<double>::epsilon);
   return is_finite(size) && far * size > 1.0;
 }
 

@@ -4,9 +4,12 @@
 //
 //   A^T c <= 0, = 0 for free y,    q' . c < 0:    then c . w' < 0, though no term is negative.
 //
+// Where A^T c is not 0, c still excludes every y up to a size: its share of c . w' is that small.
 // For copositive-plus matrices Lemke's rays are such proofs (Cottle, Pang & Stone 1992, theorem
 // 4.4.7). For others a ray proves nothing, so every candidate is checked.
 #pragma once
+#include "kernels/linalg/compensated.hpp"
+#include "kernels/residual/certificate.hpp"
 #include "kernels/solver/lcp/lemke.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
@@ -16,19 +19,15 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class G>
 SS_HD bool lcp_certificate_holds(const G& g, const StandardLcp& s, double tolerance,
                                  const double* c) {
-  constexpr double kReach = 1e8;
   const bool wrong_sign =
       g.any(s.m, [&](int i) { return !is_finite(c[i]) || (c[i] < 0.0 && s.free[i] == 0); });
   if (wrong_sign) return false;
   const double unit = Limits<double>::epsilon * double(s.m + 4);
   const double excess = g.sum(s.m, [&](int j) {
-    double sum = 0.0, size = 0.0;
-    for (int i = 0; i < s.m; ++i) {
-      sum = fma(s.col(j)[i], c[i], sum);
-      size = fma(abs(s.col(j)[i]), abs(c[i]), size);
-    }
-    const double rounding = unit * size;
-    return (s.free[j] != 0 ? abs(sum) : max(sum, 0.0)) + rounding;
+    CompensatedSum sum;
+    for (int i = 0; i < s.m; ++i) sum.add_product(s.col(j)[i], c[i]);
+    const double value = sum.value();
+    return (s.free[j] != 0 ? abs(value) : max(value, 0.0)) + sum.error();
   });
   const double power = g.sum(s.m, [&](int i) { return s.q[i] * c[i]; });
   const double size = g.sum(s.m, [&](int i) { return abs(s.q[i] * c[i]); });
