@@ -88,6 +88,7 @@ def near_problem(rng, dtype, rows):
     W[used[:-2], first] = -np.sign(y[used[:-2]]) * rng.integers(0, 4, len(used) - 2)
     W[first] = -(y @ W - W[first])
     W[q] = rng.integers(-99, 100, n) * 2.0**-47
+    W[q, q] = 0.0  # its rho is that of the stiffest row
     b = rng.integers(-64, 65, n) / 64
     b[q] = 0.0
     b[first] -= y @ b + rng.integers(1, 64) / 64
@@ -119,10 +120,10 @@ def test_certificates_hold_exactly_where_rational_arithmetic_says_so(dtype):
                 cases.append(case)
         arrays = [np.stack(part) for part in zip(*(arrays for _, arrays in cases), strict=True)]
         W, b, mu, lo, hi, y = arrays
-        bounds = {"lo": lo.astype(dtype), "hi": hi.astype(dtype)} if rows[2] else {}
-        holds = stickslip.certificate_holds(
-            W, b, mu.astype(dtype), y, law="box", tol=TOL, n_free=rows[0], n_nonneg=rows[1], **bounds
-        )
+        others = {"n_free": rows[0], "n_nonneg": rows[1], "law": "box", "tol": TOL}
+        if rows[2]:
+            others |= {"lo": lo.astype(dtype), "hi": hi.astype(dtype)}
+        holds = stickslip.certificate_holds(W, b, mu.astype(dtype), y, **others)
         for (exact, given), told in zip(cases, holds, strict=True):
             balance, size = exact.balance(given[-1])
             if abs(balance) > 1e-13 * size:
@@ -140,15 +141,14 @@ def nearly_singular(n, d, dtype):
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("n", [2, 16, 256])
-@pytest.mark.parametrize("k", range(8, 46))
-def test_a_certificate_reaches_as_far_as_it_says(dtype, n, k):
-    if k > 20 and dtype == "f4":
-        pytest.skip("in float, 1 + d is 1 there")
-    problem, d = nearly_singular(n, 2.0**-k, dtype), 2.0**-k
-    proved = n * d * REACH / (1 + d - 1 / n) < n
-    told = stickslip.certificate_holds(**problem, certificate=np.ones(n))
-    assert told == proved
-    assert proved == (k > 39 or (k == 39 and n == 2))  # 2^39 W_ii = 5.5e11 or 2.7e11
+def test_a_certificate_reaches_as_far_as_it_says(dtype, n):
+    for k in range(8, 20 if dtype == "f4" else 46):  # in float, 1 + d is 1 beyond 2^-23
+        d = 2.0**-k
+        problem = nearly_singular(n, d, dtype)
+        proved = n * d * REACH / (1 + d - 1 / n) + 8 * TOL * n < n
+        told = stickslip.certificate_holds(**problem, certificate=np.ones(n))
+        assert told == proved, k
+        assert proved == (k > 40 or (k == 40 and n > 2)), k  # r W_ii is 2^k (1 + d - 1 / n)
 
 
 @pytest.mark.parametrize(
@@ -165,9 +165,9 @@ def test_float_problems_of_condition_1e3_and_more_are_not_called_infeasible(n, d
     assert max(abs(min(r[i], u[i])) for i in range(n)) < 1e-5  # so there is a solution
 
 
-@pytest.mark.parametrize(("n", "k"), [(256, 39), (256, 38), (512, 38), (64, 36)])
+@pytest.mark.parametrize(("n", "k"), [(256, 39), (128, 38), (64, 36)])
 def test_problems_with_solutions_near_1e11_are_not_called_infeasible(n, k):
-    assert stickslip.solve(**nearly_singular(n, 2.0**-k, "f8")).status == Status.not_converged
+    assert stickslip.solve(**nearly_singular(n, 2.0**-k, "f8")).status != Status.infeasible
 
 
 def stack(dtype, b, contacts):
