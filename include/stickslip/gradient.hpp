@@ -31,7 +31,8 @@ struct SolutionBatch {
 /// What every derivative says about itself, one value per environment.
 struct GradientReport {
   GradientStatus* status = nullptr;
-  /// m/s: how far the velocities are from the next change of a state; 0 if unsolved. `kink` means
+  /// m/s: how far the velocities are from the next change of a state; 0 if unsolved, or where the
+  /// residual of the solution may hide the state of a contact. `kink` means
   /// less than 10 tolerances of the options, more where the linear system is nearly singular: times
   /// 1e-4 over its least pivot.
   double* margin = nullptr;

@@ -3,12 +3,17 @@
 #pragma once
 #include "kernels/law/dispatch.hpp"
 #include "kernels/problem/scaled.hpp"
+#include "kernels/residual/residual.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
 /// State of a row. A row of a sliding contact has the number of the contact instead, >= 0.
 inline constexpr int kFixed = -2;    ///< dz is given: 0, or that of a bound
 inline constexpr int kResting = -1;  ///< du = 0
+
+/// Least diagonal entry of W of a row that moves, relative to the largest of W_hat in its contact.
+inline constexpr double kLeastShare = 1e-12;
+inline constexpr double kSoftest = 1e30;  ///< softness that counts; its square is finite
 
 struct SolutionRows {
   static constexpr int kStride = 6;  ///< most rows of a block
@@ -50,36 +55,55 @@ SS_HD double differentiate_row(const EnvProblem<In>& p, const Scaled<double>& s,
   return min(abs(y - lo), abs(y - hi)) * stiffness * (s.d[i] / s.q);
 }
 
-/// State and rows of contact k; returns its margin, m/s. That is 0 where all the friction of a row
-/// moves its velocity, weighted as in the residual, by less than `near`: with a tiny coefficient, a
-/// solution within the tolerance may take sliding for sticking.
+/// An error of the solution is taken as so many residuals: rows of W_hat are coupled.
+inline constexpr double kErrors = 10.0;
+
+/// What counts as 0 in a solution, m/s.
+struct Doubt {
+  double near;   ///< velocities, by the tolerance of the solve
+  double error;  ///< residual of the solution, some times over
+};
+
+/// State and rows of contact k; returns its margin, m/s. That is 0 where the state is not known:
+/// where the error of the solution may have moved it (block_rows.hpp), or where all the friction of
+/// a row moves its velocity, weighted as in the residual, by less than `near`: with a tiny
+/// coefficient, a solution within the tolerance may take sliding for sticking.
 template <int dim, class In>
-SS_HD double differentiate_contact(const EnvProblem<In>& p, const Scaled<double>& s, double near,
-                                   const SolutionRows& rows, int k) {
+SS_HD double differentiate_contact(const EnvProblem<In>& p, const Scaled<double>& s,
+                                   const Doubt& doubt, const SolutionRows& rows, int k) {
   const int a = s.block[k], at = a * SolutionRows::kStride;
   const double stiffness = p.inverse_rho[s.scalars + k], unit = s.d[a];
   for (int c = 0; c < dim * dim; ++c) rows.A[at + c] = rows.B[at + c] = 0.0;
+  double softness[dim];
+  for (int j = 0; j < dim; ++j) {
+    const double scale = p.circular[a + j], own = p.diagonal(a + j);
+    const bool moves = own > kLeastShare * stiffness;  // else no impulse answers a residual there
+    const double share = moves ? scale * scale * own / stiffness : 1.0;
+    softness[j] = scale > 0.0 ? 1.0 / max(share, 1.0 / kSoftest) : 0.0;
+  }
   const BlockRows<dim> block{rows.z + a,
                              rows.u + a,
                              s.d + a,
+                             softness,
                              s.mu[k],
                              1.0 / (stiffness * unit * unit),
                              p.has_polygon(k) ? p.directions : 4,
                              rows.A + at,
                              rows.B + at};
-  ContactState result{Contact::open, 0.0};
+  ContactState result{Contact::open, 0.0, 0.0};
   with_law(s.law, [&](auto its) {
     if constexpr (has_derivative<decltype(its)>) result = its.differentiate(block);
   });
   bool undecided = false;
   for (int j = 0; j < dim; ++j) {
     const double most = p.diagonal(a + j) * s.d[a + j] * s.d[a + j] * s.mu[k] * block.z[0];
-    undecided = undecided || (j > 0 && block.is_free(j) && most < near * unit * s.q);
+    undecided = undecided || (j > 0 && block.is_free(j) && most < doubt.near * unit * s.q);
     const bool fixed = result.state == Contact::open || !block.is_free(j);
     rows.state[a + j] = fixed ? kFixed : result.state == Contact::slide ? k : kResting;
   }
+  const double size = stiffness * (unit / s.q);
   if (result.state == Contact::stick && undecided) return 0.0;
-  return result.margin * stiffness * (unit / s.q);
+  return result.firm * size <= doubt.error ? 0.0 : result.margin * size;
 }
 
 /// rows.z and rows.u of the impulse r.
@@ -90,12 +114,15 @@ SS_HD void scale_solution(const G& g, const Scaled<double>& s, const In* r,
   scaled_velocity(g, s, rows.z, rows.u);
 }
 
-/// Linearises every row at rows.z, rows.u. Returns the least margin, m/s; infinite without
-/// inequalities. `near`: velocities below count as 0.
+/// Linearises every row at rows.z, rows.u, those of the impulse r. Returns the least margin, m/s;
+/// infinite without inequalities. `near`: velocities below count as 0.
 template <class G, class In>
 SS_HD double differentiate_rows(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
-                                double near, const SolutionRows& rows) {
+                                const In* r, double near, const SolutionRows& rows) {
   const int items = s.scalars + s.n_contacts;
+  double* const velocity = rows.A;  // free until the rows are made
+  g.for_each(s.n, [&](int i) { velocity[i] = s.d[i] > 0.0 ? rows.u[i] / (s.d[i] * s.q) : 0.0; });
+  const Doubt doubt{near, kErrors * natural_map(g, p, s.law, r, velocity)};
   g.for_each(items, [&](int item) {
     if (item < s.scalars) {
       rows.margin[item] = differentiate_row(p, s, rows, item);
@@ -103,7 +130,7 @@ SS_HD double differentiate_rows(const G& g, const EnvProblem<In>& p, const Scale
     }
     const int k = item - s.scalars;
     with_dim(s.dim(k), [&](auto dim) {
-      rows.margin[item] = differentiate_contact<dim()>(p, s, near, rows, k);
+      rows.margin[item] = differentiate_contact<dim()>(p, s, doubt, rows, k);
     });
   });
   double least = Limits<double>::infinity;

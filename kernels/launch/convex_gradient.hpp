@@ -52,7 +52,7 @@ SS_HD bool vjp_convex(const G& g, const ProblemBatch<double>& batch,
   const SparseVelocity velocity{p, m, c.change, c.left, c.partial, c.reach};
   velocity(g, r, w.rows.u);
   g.for_each(p.n, [&](int i) { w.rows.u[i] *= s.d[i] * s.q; });
-  const double near = kink_limit(g, p, o), margin = differentiate_rows(g, p, s, near, w.rows);
+  const double near = kink_limit(g, p, o), margin = differentiate_rows(g, p, s, r, near, w.rows);
   const bool usable =
       load(g, p.n, slot(loss.impulse, 0), w.g_r) && load(g, p.n, slot(loss.velocity, 0), w.g_u);
   Solvability found;

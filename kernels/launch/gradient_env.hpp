@@ -168,7 +168,7 @@ SS_HD void differentiate_solved(const G& g, const EnvProblem<In>& p, const Scale
                                 const StepScratch<In>& through) {
   const double near = kink_limit(g, p, o);
   scale_solution(g, s, r, w.rows);
-  const double margin = differentiate_rows(g, p, s, near, w.rows);
+  const double margin = differentiate_rows(g, p, s, r, near, w.rows);
   const LossBatch<In>& contacts = loss.contacts;
   const bool usable =
       load(g, p.n, slot(contacts.impulse, env), w.g_r) &&
@@ -227,7 +227,7 @@ SS_HD void jvp_env(const G& g, const ProblemBatch<In>& batch, const SolutionBatc
   if (usable) {
     near = kink_limit(g, p, o);
     scale_solution(g, e.scaled, r, w.rows);
-    margin = differentiate_rows(g, p, e.scaled, near, w.rows);
+    margin = differentiate_rows(g, p, e.scaled, r, near, w.rows);
     gather_change(g, p, e.scaled, r, change, env, batch.max_rows, w);
     move_rows(g, p, e.scaled, slot(change.mu, env), w);
     usable = change_is_finite(g, p, change, env) && !g.any(p.n, [&](int i) {

@@ -54,20 +54,27 @@ struct Box {
   template <int dim>
   SS_HD static ContactState differentiate(const BlockRows<dim>& v) {
     const double y_n = v.y(0), limit = v.mu * y_n;
-    if (y_n <= 0.0) return {Contact::open, -y_n};
-    double margin = y_n;
+    if (y_n <= 0.0) return {Contact::open, -y_n, -y_n};
+    const auto excess = [&](int j) { return abs(v.y(j)) - limit; };
+    double softest = v.softness[0];  // of the normal and the axes that stick
+    for (int j = 1; j < dim; ++j) {
+      if (excess(j) <= 0.0) softest = max(softest, v.softness[j]);
+    }
+    const double normal = v.mu * v.mu * v.softness[0];
+    Nearest nearest{y_n, y_n / sqrt(v.softness[0] * softest)};
     v.b(0, 0) = 1.0;
     for (int j = 1; j < dim; ++j) {
-      const double y = v.y(j), excess = abs(y) - limit;
-      if (v.is_free(j)) margin = min(margin, abs(excess));
-      if (excess > 0.0) {
-        v.a(j, j) = 1.0;
-        v.a(j, 0) = y > 0.0 ? -v.mu : v.mu;
-      } else {
+      const bool sticks = excess(j) <= 0.0;
+      const double own = sticks ? v.softness[j] : 1.0;
+      if (v.is_free(j)) nearest.see(abs(excess(j)), sqrt((own + normal) * softest));
+      if (sticks) {
         v.b(j, j) = 1.0;
+      } else {
+        v.a(j, j) = 1.0;
+        v.a(j, 0) = v.y(j) > 0.0 ? -v.mu : v.mu;
       }
     }
-    return {Contact::slide, margin};
+    return {Contact::slide, nearest.margin, nearest.firm};
   }
 };
 

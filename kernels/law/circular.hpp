@@ -79,6 +79,30 @@ SS_HD double circular_violation(const BlockView<In>& v) {
   return max(worst, sqrt(square) - v.mu * max(r_n, 0.0));
 }
 
+/// The residual from which on y may lie on the other side of the cone, at the distance `gap` =
+/// | ||y_t|| - mu y_n | (not that along the normal). With y_t moved by t_j = +-a_j F_j,
+///   ||y_t + t|| - ||y_t|| = (2 y_t . t + ||t||^2) / (||y_t + t|| + ||y_t||),
+/// where the last sum is about mu y_n + ||y_t||. So gap = F L + F^2 X / (mu y_n + ||y_t||), L^2
+/// being 1 + mu^2 if every a_j is 1 and X what softer rows add across y_t.
+template <int dim, class Soft>
+SS_HD double firm_in_cone(const BlockRows<dim>& v, double gap, double y_n, double length,
+                          double along_most, Soft&& across) {
+  const double square = length * length, sum = length + max(v.mu * y_n, 0.0);
+  double along = 1.0, beside = 0.0, most = 0.0;
+  for (int j = 1; j < dim; ++j) {
+    if (!v.is_free(j)) continue;
+    const double share = length > 0.0 ? v.y(j) * v.y(j) / square : 0.0;
+    const double soft = across(v.softness[j]);
+    along = fma(share, min(soft, along_most) - 1.0, along);
+    beside = max(beside, (1.0 - share) * fma(soft, soft, -1.0));
+    most = max(most, soft);
+  }
+  const double normal = v.softness[0];
+  const double linear = fma(v.mu * v.mu, normal, along) * max(max(most, normal), 1.0);
+  const double curved = sum > 0.0 ? 4.0 * gap / sum * beside : 0.0;
+  return 2.0 * gap / (sqrt(linear) + sqrt(linear + curved));
+}
+
 /// The rows of a contact near a solution. Sliding, with e = -y_t / |y_t|, P = I - e e^T and kappa =
 /// mu z_n / |y_t|; this form does not divide by the sliding speed:
 ///   du_n - nu mu e . du_t = 0,   nu = 0 with De Saxce's `shift` of the gap, else 1
@@ -92,12 +116,16 @@ SS_HD ContactState differentiate_cone(const BlockRows<dim>& v, bool shifted) {
   }
   length = sqrt(length);
   const double y_n = fma(-v.rho, fma(shifted ? v.mu : 0.0, sqrt(speed), v.u[0]), v.z[0]);
-  if (!(v.mu > 0.0)) return {y_n > 0.0 ? Contact::stick : Contact::open, abs(y_n)};
+  if (!(v.mu > 0.0)) return {y_n > 0.0 ? Contact::stick : Contact::open, abs(y_n), abs(y_n)};
   // Signed distances to the cone and to its polar cone, where the projection changes.
   const double unit = 1.0 / sqrt(fma(v.mu, v.mu, 1.0));
   const double to_cone = fma(-v.mu, y_n, length) * unit, to_polar = fma(v.mu, length, y_n) * unit;
-  if (to_cone <= 0.0) return {Contact::stick, -to_cone};
-  if (to_polar <= 0.0) return {Contact::open, -to_polar};
+  const double gap = abs(fma(-v.mu, y_n, length)), infinity = Limits<double>::infinity;
+  if (to_cone <= 0.0) {
+    const auto own = [](double soft) { return soft; };
+    return {Contact::stick, -to_cone, firm_in_cone(v, gap, y_n, length, infinity, own)};
+  }
+  if (to_polar <= 0.0) return {Contact::open, -to_polar, -to_polar};
   const double inverse = 1.0 / length;
   const double kappa = min(v.mu * max(v.z[0], 0.0) * inverse, 1.0);
   v.b(0, 0) = 1.0;
@@ -111,7 +139,11 @@ SS_HD ContactState differentiate_cone(const BlockRows<dim>& v, bool shifted) {
       v.b(i, j) = kappa * v.rho * across;
     }
   }
-  return {Contact::slide, min(to_cone, to_polar)};
+  // Across y_t, (1 - kappa) dz + kappa rho W_hat dz = F; along it, z is given.
+  const auto sliding = [&](double soft) { return 1.0 / fma(kappa, 1.0 / soft - 1.0, 1.0); };
+  Nearest nearest{to_cone, firm_in_cone(v, gap, y_n, length, 1.0, sliding)};
+  nearest.see(to_polar, unit * sqrt(fma(v.mu, v.mu, v.softness[0] * v.softness[0])));
+  return {Contact::slide, nearest.margin, nearest.firm};
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

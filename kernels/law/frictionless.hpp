@@ -47,7 +47,7 @@ struct Frictionless {
   template <int dim>
   SS_HD static ContactState differentiate(const BlockRows<dim>& v) {
     const double y_n = v.y(0);
-    return {y_n > 0.0 ? Contact::stick : Contact::open, abs(y_n)};
+    return {y_n > 0.0 ? Contact::stick : Contact::open, abs(y_n), abs(y_n)};
   }
 };
 

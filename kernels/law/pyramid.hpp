@@ -67,14 +67,13 @@ struct Pyramid {
   template <int dim>
   SS_HD static ContactState differentiate(const BlockRows<dim>& v) {
     const double y_n = v.y(0), radius = v.mu * y_n;
-    if (y_n <= 0.0) return {Contact::open, -y_n};
-    if (!(v.mu > 0.0)) return {Contact::stick, y_n};
+    if (y_n <= 0.0) return {Contact::open, -y_n, -y_n};
+    if (!(v.mu > 0.0)) return {Contact::stick, y_n, y_n};
     const bool polygon = v.directions > 4;
     const int first = polygon ? 3 : 1;  // of the coordinates that are parts by themselves
     double used = polygon ? polygon_gauge(v.directions, v.y(1), v.y(2)) : 0.0;
     for (int j = first; j < dim; ++j) used += abs(v.y(j));
-    double margin = min(y_n, abs(used - radius));
-    if (used <= radius) return {Contact::stick, margin};
+    if (used <= radius) return stick(v, y_n, radius - used);
     const double tau = polygon
                            ? polygon_threshold(v.directions, radius, v.y(1), v.y(2), dim - 3,
                                                [&](int i) { return v.y(i + 3); })
@@ -83,13 +82,18 @@ struct Pyramid {
     PolygonFace plane{};
     if (polygon) {
       plane = polygon_face(v.directions, tau, v.y(1), v.y(2));
-      margin = min(margin, plane.margin);
       plane_rows(v, plane);
     }
+    const double softness = face_softness(v, plane, first, tau);
+    const double softest = max(softness, v.softness[0]);
+    Nearest nearest{y_n, y_n / sqrt(v.softness[0] * softest)};
+    nearest.see(used - radius, sqrt(fma(v.mu * v.mu, v.softness[0], double(dim - 1)) * softest));
+    if (polygon) nearest.see(plane.margin, sqrt(softness * softest));
     int leader = plane.state == PolygonFace::none ? 0 : 1;  // its row has the sum
     double lead = 1.0;                                      // sign of that row
     for (int j = first; j < dim; ++j) {
-      if (v.is_free(j)) margin = min(margin, abs(abs(v.y(j)) - tau));
+      const double own = abs(v.y(j)) > tau ? min(v.softness[j], softness) : 1.0;
+      if (v.is_free(j)) nearest.see(abs(abs(v.y(j)) - tau), sqrt(own * softest));
       const double normal = v.y(j) > 0.0 ? 1.0 : -1.0;
       if (abs(v.y(j)) <= tau) {
         v.a(j, j) = 1.0;
@@ -105,10 +109,37 @@ struct Pyramid {
         for (int c = 0; c < 2 && leader < first; ++c) v.b(j, 1 + c) = -normal * plane.slip[c];
       }
     }
-    return {Contact::slide, margin};
+    return {Contact::slide, nearest.margin, nearest.firm};
   }
 
  private:
+  /// The state of a contact that sticks, `room` below its limit.
+  template <int dim>
+  SS_HD static ContactState stick(const BlockRows<dim>& v, double y_n, double room) {
+    double all = v.mu * v.mu * v.softness[0];
+    for (int j = 1; j < dim; ++j) all += v.softness[j];
+    const double softest = v.softest();
+    Nearest nearest{y_n, y_n / sqrt(v.softness[0] * softest)};
+    nearest.see(room, sqrt(all * softest));
+    return {Contact::stick, nearest.margin, nearest.firm};
+  }
+  /// Softness of motions along the face of a sliding contact: a part of it moves against another,
+  /// so the second softest of its parts decides; 1 if it has one part.
+  template <int dim>
+  SS_HD static double face_softness(const BlockRows<dim>& v, const PolygonFace& plane, int first,
+                                    double tau) {
+    double softest = 0.0, second = 1.0;
+    const auto take = [&](double soft) {
+      second = max(second, min(soft, softest));
+      softest = max(softest, soft);
+    };
+    for (int j = first; j < dim; ++j) {
+      if (abs(v.y(j)) > tau) take(v.softness[j]);
+    }
+    if (plane.state != PolygonFace::none) take(max(v.softness[1], v.softness[2]));
+    if (plane.state == PolygonFace::side) take(max(v.softness[1], v.softness[2]));
+    return second;
+  }
   /// The rows of the plane of a polygon: its part of the sum in the first; in the second, dz keeps
   /// the direction of a corner, or du is normal to a side.
   template <int dim>
