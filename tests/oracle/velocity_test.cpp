@@ -73,23 +73,6 @@ TEST_P(Velocity, finds_what_W_leads_to_from_any_start) {
   }
 }
 
-// Newton's method does not depend on coordinates: x = M^-1 J^T lambda maps the iterates of the
-// problem of impulses step by step. One step more or less is rounding near the solution. Rounding
-// may also end a line search earlier, after which the steps are others: so it was in 4 to 8 of
-// 21,000 problems of these shapes, with different ways of rounding.
-TEST_P(Velocity, takes_the_steps_that_Newton_with_W_takes) {
-  const SolveOptions newton{.law = Law::convex, .solver = Solver::newton};
-  int others = 0;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const Posed p(GetParam(), seed);
-    Answer by_W(p.n);
-    solve(p.view(), by_W.results.view(), newton);
-    const int more = solved(p).results.iterations(0) - by_W.results.iterations(0);
-    if (std::abs(more) > 1) ++others;
-  }
-  EXPECT_LE(others, 1) << "of " << kSeeds;
-}
-
 TEST_P(Velocity, gives_the_same_bits_on_every_instruction_set_and_group) {
   const Posed p(GetParam(), 5);
   const int nv = GetParam().nv, contacts = p.view().max_contacts, rows = p.view().max_rows;
