@@ -82,13 +82,14 @@ SS_HD bool shape_is_valid(const EnvShape& s, const std::int32_t* dims) {
   return true;
 }
 
-/// Rows of a shape, at most INT32_MAX. Only the `max_contacts` entries of `dims` are read; further
-/// contacts count as 3 rows.
+/// Rows of a shape, at most INT32_MAX, for any numbers: neither they nor `dims` are checked yet.
+/// Only the `max_contacts` entries of `dims` are read; further contacts, and dimensions below 3,
+/// count as 3 rows.
 SS_HD std::int32_t rows_of(const EnvShape& s, const std::int32_t* dims, std::int32_t max_contacts) {
   std::int64_t rows =
       std::int64_t(s.n_free) + s.n_nonneg + s.n_box + 3 * std::int64_t(s.n_contacts);
   if (dims != nullptr) {
-    for (int k = 0; k < min(s.n_contacts, max_contacts); ++k) rows += dims[k] - 3;
+    for (int k = 0; k < min(s.n_contacts, max_contacts); ++k) rows += max(dims[k], 3) - 3;
   }
   constexpr std::int64_t most = 0x7fffffff;
   return std::int32_t(clamp(rows, std::int64_t(0), most));

@@ -10,7 +10,7 @@ import numpy as np
 from stickslip import _arrays as check
 from stickslip._types import Int32, Numbers
 
-_FAR_TOO_MANY = 2**27  # rows of a kind; any more would overflow sums of 32-bit numbers
+_MOST_ROWS = 2**31 - 1  # of a kind that 32 bits hold: the kernels add them up in 64 bits
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ def _shape(
     shape = np.empty((num_envs, 4), np.int64)
     shape[:, :3] = fixed
     shape[:, 3 if counts.ndim == 1 else slice(None)] = counts
-    return np.minimum(shape, _FAR_TOO_MANY).astype(np.int32)
+    return np.minimum(shape, _MOST_ROWS).astype(np.int32)
 
 
 def _require_bounds(shape: Numbers, used: Numbers, n: int, n_box: int) -> None:

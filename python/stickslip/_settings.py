@@ -16,7 +16,7 @@ from stickslip._core import Law, Precision, Solver
 from stickslip._types import Int32
 from stickslip.contact import SolveOptions, make_options
 
-MOST_ROWS = 2**27  #: of a kind: sums of larger numbers would not fit 32 bits
+MOST_ROWS = 2**31 - 1  #: of a kind that 32 bits hold: the kernels add them up in 64 bits
 _ENUMS: dict[str, type[Any]] = {"law": Law, "solver": Solver, "precision": Precision}
 _OPTIONS = (
     "law", "solver", "precision", "atol", "rtol", "max_sweeps", "max_newton", "max_rung",

@@ -132,6 +132,26 @@ INSTANTIATE_TEST_SUITE_P(shapes, OverCapacity,
                                          EnvShape{kHuge, 0, 0, 0}, EnvShape{kHuge, kHuge, 2, 0},
                                          EnvShape{0, 0, 0, kHuge}));
 
+constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min();
+
+TEST(OverCapacity, rows_are_added_in_64_bits) {
+  const auto rows = [](const EnvShape& s, std::vector<std::int32_t> dims) {
+    return kernels::rows_of(s, dims.data(), std::int32_t(dims.size()));
+  };
+  EXPECT_EQ(rows({kHuge, kHuge, kHuge, kHuge}, {}), kHuge);
+  EXPECT_EQ(rows({kHuge, kHuge, kHuge, kHuge}, {6, 6}), kHuge);
+  EXPECT_EQ(rows({0, 0, 0, 2}, {kHuge, kHuge}), kHuge);
+  EXPECT_EQ(rows({0, 0, 0, 1}, {kLeast}), 3);  // a dimension that is refused later
+  EXPECT_EQ(rows({kHuge, 0, 0, 1}, {kLeast}), kHuge);
+  EXPECT_EQ(rows({200'000'000, 0, 0, 2}, {4, 6}), 200'000'010);
+}
+
+TEST(OverCapacity, a_dimension_below_all_others_is_bad_input) {
+  auto batch = support::to_batch<double>(healthy());
+  batch.dims(kVictim)[0] = kLeast;
+  EXPECT_EQ(support::solve_batch(batch, {}).status(kVictim), EnvStatus::bad_input);
+}
+
 TEST(OverCapacity, rows_needed_is_the_number_to_ask_for) {
   auto batch = support::to_batch<double>(healthy());
   batch.shape(kVictim) = {2, 40, 3, 1};
