@@ -67,6 +67,7 @@ class MncpWorkspace {
   MncpWorkspace& operator=(MncpWorkspace&&) noexcept;
 
   std::int32_t max_unknowns() const;
+  void watch(std::function<bool()> go_on);  ///< as Workspace::watch; the map is not called after it
   struct Impl;
 
  private:
@@ -76,7 +77,7 @@ class MncpWorkspace {
 
 /// Solves every environment from its start. One that cannot be solved gets a status that says so
 /// and does not affect the others. x >= 0 holds exactly. An exception thrown by the map ends the
-/// call: that of the lowest environment that threw is rethrown. Throws std::invalid_argument
+/// call at once and is rethrown; of several threads, the first. Throws std::invalid_argument
 /// (naming the argument) for missing arrays, impossible options, or a workspace that is too small.
 void solve_mncp(const MncpBatch& problem, const MncpResult& result, const MncpOptions& options,
                 MncpWorkspace& workspace);

@@ -49,13 +49,15 @@ SS_HD void solve_mncp_env(const G& g, const MncpBatch& batch, const Call& call,
          iterations);
 }
 
-/// Environments [begin, end) of a batch on one thread.
+/// Environments [begin, end) of a batch on one thread, until the work must end: a map that has
+/// thrown has no values for the others.
 template <class Call>
 void solve_mncp_range(const MncpBatch& batch, const Call& call, const MncpResult& result,
                       const MncpOptions& o, std::int64_t begin, std::int64_t end, void* memory) {
   NonlinearScratch scratch(Arena(memory), batch.max_x + batch.max_w);
-  for (std::int64_t env = begin; env < end; ++env) {
-    solve_mncp_env(HostGroup{}, batch, call, result, o, env, scratch);
+  const HostGroup g;
+  for (std::int64_t env = begin; env < end && !stopped(g); ++env) {
+    solve_mncp_env(g, batch, call, result, o, env, scratch);
   }
 }
 

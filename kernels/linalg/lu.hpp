@@ -5,6 +5,7 @@
 // over memory. The panel and the right side are stored as columns, so that work along them is
 // contiguous too.
 #pragma once
+#include "kernels/group/stop.hpp"
 #include "kernels/linalg/linear_system.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
@@ -227,7 +228,8 @@ SS_HD void keep_multipliers(const G& g, const LinearSystem<Real>& m, int n, int 
   });
 }
 
-/// A = L U in place. False if a pivot vanishes.
+/// A = L U in place. False if a pivot vanishes, or if the work must end: a large matrix takes
+/// longer than a caller may wait.
 template <class Real, class G>
 SS_HD bool factor_lu(const G& g, const LinearSystem<Real>& m, int n) {
   scale_rows(g, m, n);
@@ -236,6 +238,7 @@ SS_HD bool factor_lu(const G& g, const LinearSystem<Real>& m, int n) {
     g.once([&] { *m.odd = 0; });
   }
   for (int k0 = 0; k0 < n; k0 += 4) {
+    if (k0 % 64 == 0 && stopped(g)) return false;
     if (!factor_panel(g, m, n, k0)) return false;
     if (m.keeps()) keep_multipliers(g, m, n, k0);
   }

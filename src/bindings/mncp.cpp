@@ -5,6 +5,7 @@
 
 #include "src/bindings/arrays.hpp"
 #include "src/bindings/bindings.hpp"
+#include "src/bindings/signals.hpp"
 
 namespace stickslip::bindings {
 
@@ -64,6 +65,7 @@ void bind_mncp(nb::module_& m) {
         r.status = reinterpret_cast<EnvStatus*>(values("status", status, num_envs));
         r.iterations = values("iterations", iterations, num_envs);
         MncpWorkspace workspace(p.max_x + p.max_w, 1);  // Python runs one thread at a time
+        workspace.watch(handle_signals);
         solve_mncp(p, r,
                    {.atol = atol, .rtol = rtol, .max_newton = max_newton, .restarts = restarts},
                    workspace);

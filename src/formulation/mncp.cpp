@@ -27,13 +27,18 @@ MncpWorkspace::~MncpWorkspace() = default;
 MncpWorkspace::MncpWorkspace(MncpWorkspace&&) noexcept = default;
 MncpWorkspace& MncpWorkspace::operator=(MncpWorkspace&&) noexcept = default;
 std::int32_t MncpWorkspace::max_unknowns() const { return impl_->max_rows; }
+void MncpWorkspace::watch(std::function<bool()> go_on) { impl_->go_on = std::move(go_on); }
 
 namespace {
+
+constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
 
 void check_mncp(const MncpBatch& p, const MncpResult& r, const MncpOptions& o) {
   require(p.num_envs >= 0, "problem.num_envs", "a number >= 0", p.num_envs);
   require(p.max_x >= 0, "problem.max_x", "a number >= 0", p.max_x);
   require(p.max_w >= 0, "problem.max_w", "a number >= 0", p.max_w);
+  require(p.max_x <= kMost - p.max_w, "problem.max_x, problem.max_w",
+          "numbers whose sum fits 32 bits", p.max_x);
   check_tolerances(o.atol, o.rtol);
   require(o.max_newton >= 0, "options.max_newton", "a number >= 0", o.max_newton);
   require(o.restarts >= 0, "options.restarts", "a number >= 0", o.restarts);
@@ -47,7 +52,7 @@ void check_mncp(const MncpBatch& p, const MncpResult& r, const MncpOptions& o) {
 }
 
 /// The caller's map. Its exceptions must not pass through kernels or threads: after the first one
-/// it is not called again, and its values are NaN.
+/// it is not called again, its values are NaN, and the environments end.
 class GuardedMap {
  public:
   explicit GuardedMap(const MncpMap& map) : map_(map) {}
@@ -55,6 +60,9 @@ class GuardedMap {
   void rethrow() const {
     if (error_) std::rethrow_exception(error_);
   }
+  bool ended() const { return ended_; }
+  /// The map is not called again: its caller waits for the end.
+  void end() { ended_ = true; }
 
  private:
   static void call(const void* context, const MncpPoint& point) {
@@ -62,10 +70,10 @@ class GuardedMap {
   }
   void evaluate(const MncpPoint& point) const {
     try {
-      if (!failed_) return map_(point);
+      if (!ended_) return map_(point);
     } catch (...) {
       const std::lock_guard<std::mutex> lock(mutex_);
-      if (!failed_.exchange(true)) error_ = std::current_exception();
+      if (!ended_.exchange(true)) error_ = std::current_exception();
     }
     const double nan = std::numeric_limits<double>::quiet_NaN();
     for (int i = 0; i < point.n_x; ++i) point.y[i] = nan;
@@ -73,9 +81,32 @@ class GuardedMap {
   }
 
   const MncpMap& map_;
-  mutable std::atomic<bool> failed_{false};
+  mutable std::atomic<bool> ended_{false};
   mutable std::mutex mutex_;
   mutable std::exception_ptr error_;
+};
+
+/// During its lifetime, the environments of this thread end with the map, or where the watch of the
+/// call says so.
+class EndWith {
+ public:
+  explicit EndWith(GuardedMap& map) : map_(map), before_(set(&stop_)) {}
+  ~EndWith() { set(before_); }
+  EndWith(const EndWith&) = delete;
+  EndWith& operator=(const EndWith&) = delete;
+
+ private:
+  static const kernels::Stop* set(const kernels::Stop* stop) {
+    return kernels::kernel_table().set_stop(stop);
+  }
+  bool ask() {
+    if (!map_.ended() && before_ != nullptr && before_->ask(before_->whom)) map_.end();
+    return map_.ended();
+  }
+
+  GuardedMap& map_;
+  kernels::Stop stop_{[](void* its) { return static_cast<EndWith*>(its)->ask(); }, this};
+  const kernels::Stop* before_;
 };
 
 }  // namespace
@@ -85,12 +116,13 @@ void solve_mncp(const MncpBatch& problem, const MncpResult& result, const MncpOp
   check_mncp(problem, result, options);
   require(workspace.max_unknowns() >= problem.max_x + problem.max_w, "workspace.max_unknowns",
           "at least problem.max_x + problem.max_w", workspace.max_unknowns());
-  const GuardedMap map(problem.map);
+  GuardedMap map(problem.map);
   const auto run = kernels::kernel_table().solve_mncp;
   const auto turn = impl_of(workspace).caller.enter();
   constexpr double kUnknown = 1e6;  // cost of the caller's map, unknown
   impl_of(workspace).for_chunks(
       problem.num_envs, kUnknown, [&](std::int64_t begin, std::int64_t end, void* scratch) {
+        const EndWith ends(map);
         run(problem, map.callback(), result, options, begin, end, scratch);
       });
   map.rethrow();

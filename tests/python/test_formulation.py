@@ -148,6 +148,19 @@ def test_mncp_with_maps_written_in_python():
     assert newton.iterations <= 3
 
 
+def failing_at(last):
+    calls = 0
+
+    def values(x, w, env):
+        nonlocal calls
+        calls += 1
+        if calls >= last:
+            raise ArithmeticError(f"call {calls}")
+        return x, 2 + np.sin(w)  # never 0
+
+    return values
+
+
 def test_mncp_passes_exceptions_on_and_refuses_wrong_shapes():
     values, jacobian = spring([1.0, 1.0])
     start = {"x": np.ones((2, 1)), "w": np.ones((2, 1))}
@@ -155,8 +168,11 @@ def test_mncp_passes_exceptions_on_and_refuses_wrong_shapes():
     def fail(x, w, env):
         raise ArithmeticError(f"environment {env}")
 
+    endless = stickslip.MncpOptions(max_newton=10**9, restarts=10**9)
     with pytest.raises(ArithmeticError, match="environment 0"):
         stickslip.solve_mncp(fail, jacobian, **start)
+    with pytest.raises(ArithmeticError, match="call 50"):  # at once, not after all attempts
+        stickslip.solve_mncp(failing_at(50), lambda *_: np.eye(1), w=np.zeros(1), options=endless)
     with pytest.raises(ValueError, match=r"jacobian: expected shape \(2, 2\), got \(2,\)"):
         stickslip.solve_mncp(values, lambda x, w, env: np.ones(2), **start)
     with pytest.raises(TypeError, match=r"values: expected a tuple \(y, z\), got float"):

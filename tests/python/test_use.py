@@ -240,6 +240,17 @@ def mixed_lcp(n=1200):
     return random.normal(size=(1, n, n)), np.ones((1, n))
 
 
+def endless_mncp(n=1000):
+    def values(x, w, env):
+        return np.sin(x) - 2, w  # never both y >= 0 and x >= 0
+
+    endless = stickslip.MncpOptions(max_newton=10**6, restarts=10**6)
+    jacobian = 1e-9 * np.eye(n)
+    return partial(
+        stickslip.solve_mncp, values, lambda x, w, env: jacobian, x=np.ones(n), options=endless
+    )
+
+
 # Each builds its input and returns the long call.
 LONG = {
     "solve": lambda: partial(solve, **jammed()),
@@ -254,6 +265,7 @@ LONG = {
     ),
     "pyramid": lambda: partial(solve, **jammed(2, n=1500), law="pyramid"),
     "solve_lcp": lambda: partial(stickslip.solve_lcp, **wide_lcp()),
+    "solve_mncp": endless_mncp,
     "delassus": lambda: partial(stickslip.delassus, np.eye(900), jammed(100)["W"]),
     "standard_form": lambda: partial(stickslip.standard_form, *mixed_lcp(), n_free=900),
     "BoundSolver": lambda: BoundSolver(**jammed() | {"mu": np.full((6, 600), 0.7)}),

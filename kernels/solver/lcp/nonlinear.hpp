@@ -130,7 +130,7 @@ SS_HD bool run_mncp(const G& g, const NonlinearMap<Call>& map, const double* sta
   if (g.any(n * n, [&](int i) { return !is_finite(map.jacobian[i]); })) return false;
   if (judge.solved()) return true;
   standardise_map(g, map);
-  for (int attempt = 0; attempt <= o.restarts && !judge.solved(); ++attempt) {
+  for (int attempt = 0; attempt <= o.restarts && !judge.solved() && !stopped(g); ++attempt) {
     Arena arena = scratch.newton;
     FischerScratch<double> f(arena, n, scratch.y);
     g.for_each(map.standard.ld, [&](int k) {
