@@ -18,12 +18,13 @@ inline constexpr double kSoftest = 1e30;  ///< softness that counts; its square 
 struct SolutionRows {
   static constexpr int kStride = 6;  ///< most rows of a block
 
-  int* state;      ///< [n]
-  int* active;     ///< [n] rows that are not fixed, in order
-  int* place;      ///< [n] place of each row in `active`
-  double *A, *B;   ///< [n][kStride]: block [dim][dim] at its first row
-  double *z, *u;   ///< [padded(n)] the solution
-  double* margin;  ///< [items] m/s
+  int* state;        ///< [n]
+  int* active;       ///< [n] rows that are not fixed, in order
+  int* place;        ///< [n] place of each row in `active`
+  double *A, *B;     ///< [n][kStride]: block [dim][dim] at its first row
+  double *z, *u;     ///< [padded(n)] the solution
+  double* margin;    ///< [items] m/s
+  double* softness;  ///< [n] of rows of contacts: block_rows.hpp
 
   SS_HD SolutionRows(Arena& arena, int max_rows)
       : state(arena.take<int>(max_rows)),
@@ -33,7 +34,8 @@ struct SolutionRows {
         B(arena.take<double>(std::size_t(kStride) * max_rows)),
         z(arena.take<double>(padded(max_rows))),
         u(arena.take<double>(padded(max_rows))),
-        margin(arena.take<double>(max_rows)) {}
+        margin(arena.take<double>(max_rows)),
+        softness(arena.take<double>(max_rows)) {}
 };
 
 /// Whether contact k slides: then its first row, which has no friction coefficient, says so.
@@ -74,17 +76,16 @@ SS_HD double differentiate_contact(const EnvProblem<In>& p, const Scaled<double>
   const int a = s.block[k], at = a * SolutionRows::kStride;
   const double stiffness = p.inverse_rho[s.scalars + k], unit = s.d[a];
   for (int c = 0; c < dim * dim; ++c) rows.A[at + c] = rows.B[at + c] = 0.0;
-  double softness[dim];
   for (int j = 0; j < dim; ++j) {
     const double scale = p.circular[a + j], own = p.diagonal(a + j);
     const bool moves = own > kLeastShare * stiffness;  // else no impulse answers a residual there
     const double share = moves ? scale * scale * own / stiffness : 1.0;
-    softness[j] = scale > 0.0 ? 1.0 / max(share, 1.0 / kSoftest) : 0.0;
+    rows.softness[a + j] = scale > 0.0 ? 1.0 / max(share, 1.0 / kSoftest) : 0.0;
   }
   const BlockRows<dim> block{rows.z + a,
                              rows.u + a,
                              s.d + a,
-                             softness,
+                             rows.softness + a,
                              s.mu[k],
                              1.0 / (stiffness * unit * unit),
                              p.has_polygon(k) ? p.directions : 4,
