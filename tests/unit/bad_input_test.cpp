@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 
+#include "kernels/problem/env_problem.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/judging.hpp"
 #include "tests/support/mixed.hpp"

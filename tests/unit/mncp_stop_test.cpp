@@ -21,9 +21,10 @@ void unsolvable(const MncpPoint& at) {
 }
 
 void solve_all(int num_envs, MncpMap map, const MncpOptions& options, MncpWorkspace& workspace) {
-  std::vector<double> w(std::size_t(num_envs)), residual(w.size());
-  std::vector<EnvStatus> status(w.size());
-  std::vector<std::int32_t> iterations(w.size());
+  const auto count = std::size_t(num_envs);
+  std::vector<double> w(count), residual(count);
+  std::vector<EnvStatus> status(count);
+  std::vector<std::int32_t> iterations(count);
   MncpBatch p;
   p.num_envs = num_envs;
   p.max_w = 1;
