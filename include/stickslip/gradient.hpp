@@ -32,9 +32,9 @@ struct SolutionBatch {
 struct GradientReport {
   GradientStatus* status = nullptr;
   /// m/s: how far the velocities are from the next change of a state; 0 if unsolved, or where the
-  /// residual of the solution may hide the state of a contact. `kink` means
-  /// less than 10 tolerances of the options, more where the linear system is nearly singular: times
-  /// 1e-4 over its least pivot.
+  /// residual of the solution may hide the state of a contact. `kink` means less than 10 tolerances
+  /// of the options, more where the linear system is nearly singular: times 1e-4 over its least
+  /// pivot.
   double* margin = nullptr;
   /// Share of the right side that does not fit the equations, and, of a change, share of the
   /// velocities that they do not determine; `not_unique` means more than 1e-9, for float 1e-6.
