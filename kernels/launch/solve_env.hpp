@@ -28,14 +28,13 @@ SS_HD void report(const G& g, const ResultBatch<In>& result, std::int64_t env, E
   });
 }
 
-/// Whether a thorough search ends far from any solution. An impulse of large residual may be large
-/// itself, and moves bodies more than the softened one. Laws that always have a solution, unless
-/// the opposite is proved, do not need it.
+/// Whether a search that ends here ends far from any solution. An impulse of large residual may be
+/// huge itself, and moves bodies more than the softened one. Laws that always have a solution,
+/// unless the opposite is proved, do not need it.
 template <class G, class In>
-SS_HD bool ends_far(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
-                    const Judge<In>& judge) {
+SS_HD bool ends_far(const G& g, const EnvProblem<In>& p, const Judge<In>& judge) {
   constexpr double kFar = 1e-3;
-  if (!o.thorough || !facts_of(o.law).may_jam) return false;
+  if (!facts_of(judge.law).may_jam) return false;
   const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
   return !(judge.best_residual <= kFar * b_max);
 }
@@ -65,8 +64,14 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
       if (at.selecting) break;
       g.once([&] { at.select(ladder, judge.best_residual); });
     } else {
-      const bool far = ends_far(g, p, ladder.options, judge);
-      g.once([&] { at.enter(ladder, p.n, judge.best_residual, judge.infeasible, far); });
+      const bool far = ends_far(g, p, judge);
+      g.once([&] {
+        // Where the other rungs are a launch of their own, it does not know.
+        if (at.stage.rung == 0) judge.at->hidden = false;
+        at.enter(ladder, p.n, judge.best_residual, judge.infeasible, far);
+        // A solution that rounding hides is not in another basin.
+        if (judge.at->hidden && at.stage.rung >= kOtherBasins) at.stage.budget = 0;
+      });
     }
     if (at.stage.method == Method::none) break;
     if (part == Part::first && at.stage.rung > 0) break;
@@ -161,6 +166,33 @@ struct Nothing {
   SS_HD void operator()(Scratch&) const {}
 };
 
+/// Scales the problem for the iterative methods; where it is regular, nothing is to be selected.
+template <class Real, class Factor, class G, class In, Program kProgram>
+SS_HD void prepare(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
+                   EnvScratch<Real, Factor, In, kProgram>& scratch) {
+  constexpr Contents kHas = contents_of(kProgram);
+  Judge<In>& judge = scratch.judge;
+  if (ladder.program != Program::pivoting) {
+    scale_problem(g, p, ladder.options.law, scratch.scaled);
+    if constexpr (kHas.newton || kHas.altered) {
+      prepare_selection(g, p, scratch.scaled);
+      Arena arena = scratch.stage;
+      Real* const K = arena.take<Real>(std::size_t(p.n) * p.n);
+      if (!judge.selects && is_regular(g, scratch.scaled, K)) judge.selects = judge.selected = true;
+    }
+  }
+  if constexpr (kProgram == Program::later) g.once([&] { *scratch.kept = scratch.scaled; });
+}
+
+/// Writes zero impulses, and no proof.
+template <class G, class In>
+SS_HD void clear_result(const G& g, int max_rows, In* impulse, double* certificate) {
+  g.for_each(max_rows, [&](int i) {
+    impulse[i] = In(0);
+    if (certificate != nullptr) certificate[i] = 0.0;
+  });
+}
+
 /// Solves environment `env` of the batch. In `Part::later`, rung 0 has run before and `result`
 /// contains its result: the later rungs need only this, and rung 1 starts at rest.
 template <class Real, class Factor, class G, class In, Program kProgram>
@@ -170,12 +202,7 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
   const SolveOptions& o = ladder.options;
   In* impulse = slot(result.impulse, env);
   double* certificate = slot(result.certificate, env);
-  if (part != Part::later) {
-    g.for_each(batch.max_rows, [&](int i) {
-      impulse[i] = In(0);
-      if (certificate != nullptr) certificate[i] = 0.0;
-    });
-  }
+  if (part != Part::later) clear_result(g, batch.max_rows, impulse, certificate);
   const LawFacts law = facts_of(o.law);
   EnvProblem<In> view{};
   int rows_needed = 0;
@@ -215,21 +242,7 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
   // The path of the selected solution begins at zero impulses.
   judge.selected = judge.selects || !g.any(p.n, [&](int i) { return impulse[i] != In(0); });
   if (p.n > 0 && (!judge.done() || o.exact_sweeps || o.exact_pivots)) {
-    if constexpr (EnvScratch<Real, Factor, In, kProgram>::kIterates) {
-      if (ladder.program != Program::pivoting) {
-        scale_problem(g, p, o.law, scratch.scaled);
-        constexpr Contents kHas = contents_of(kProgram);
-        if constexpr (kHas.newton || kHas.altered) {
-          prepare_selection(g, p, scratch.scaled);
-          Arena arena = scratch.stage;
-          if (!judge.selects &&
-              is_regular(g, scratch.scaled, arena.take<Real>(std::size_t(p.n) * p.n))) {
-            judge.selects = judge.selected = true;
-          }
-        }
-      }
-      if constexpr (kProgram == Program::later) g.once([&] { *scratch.kept = scratch.scaled; });
-    }
+    if constexpr (EnvScratch<Real, Factor, In, kProgram>::kIterates) prepare(g, p, ladder, scratch);
     const bool exact = o.exact_sweeps || o.exact_pivots;
     if (!judge.done() || exact) climb(g, p, ladder, scratch, part, judged);
   }

@@ -173,7 +173,7 @@ unsigned solve_pack(const ProblemBatch<In>& batch, const ResultBatch<In>& result
     scale_problem(g, p, o.law, scratch.scaled);
     alone = Mask<Double>(overflows(scratch.scaled)).bits() & running.bits();
     Climb climb(envs.env[0], ladder, p.n);
-    climb.enter(ladder, p.n, Limits<double>::infinity, false);
+    climb.enter(ladder, p.n, Limits<double>::infinity, false, false);
     sweeps = run_pgs(g, p, scratch.scaled, scratch.pgs, climb.stage.budget, climb.stage.exact, true,
                      judge, running);
   }

@@ -1,4 +1,4 @@
-// One solution among many (docs/mathematics.md §8). Where contacts are redundant, W is singular and
+// One solution among many (docs/mathematics.md §9). Where contacts are redundant, W is singular and
 // the law has many solutions. The one selected is the limit of stiff contacts: for epsilon -> 0
 // that of
 //

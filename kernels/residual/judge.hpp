@@ -11,6 +11,7 @@ template <class In>
 struct JudgeMemory {
   Wide<In> tolerance = 0.0;
   Wide<In> near = 0.0;            ///< relative error (squared) at which an iterate is worth judging
+  bool hidden = false;            ///< some impulse solved but for the bound of rounding errors
   In* best = nullptr;             ///< [n] the caller's slot of the result
   double* certificate = nullptr;  ///< [n] the caller's slot, or null
   In* candidate;                  ///< [n] scratch: the impulse judged last
@@ -84,7 +85,7 @@ SS_SHARED_CODE void make_feasible(G g, const EnvProblem<In>& p, Law law, In* r) 
 /// `velocity.error(g, r, e)` then bounds their errors, `velocity(g, r, u, e)` does both at once.
 template <class G, class In, class Velocity>
 SS_SHARED_CODE Wide<In> judged_residual(G g, const EnvProblem<In>& p, Velocity velocity, Law law,
-                                        const JudgeMemory<In>& at, const In* r, Guess guess) {
+                                        JudgeMemory<In>& at, const In* r, Guess guess) {
   if (guess == Guess::solution) {
     velocity(g, r, at.u, at.e);
   } else {
@@ -94,7 +95,11 @@ SS_SHARED_CODE Wide<In> judged_residual(G g, const EnvProblem<In>& p, Velocity v
   const auto close = value <= at.tolerance;
   if (!any(close)) return value;
   if (guess != Guess::solution) velocity.error(g, r, at.e);
-  return select(close, bound_of_map(g, p, at.u, at.e), value);
+  const Wide<In> bound = bound_of_map(g, p, at.u, at.e);
+  if constexpr (kIsPlain<In>) {
+    if (bound > at.tolerance) g.once([&] { at.hidden = true; });
+  }
+  return select(close, bound, value);
 }
 
 /// Makes the candidate the best where it is `better`; `value`: its residual.

@@ -70,52 +70,32 @@ def test_jams_are_not_solved_and_proved_where_their_gaps_contradict_each_other(c
     assert (jams, found) == {"ours": (5, 1), "extra": (21, 4)}[collection]
 
 
-# thorough=False gives up a jam at once: one environment must not delay the others.
+# thorough=False bounds the work on a jam: one environment must not delay the others.
 # Of the problems that have a solution, from rest, at most one of a robot's 100 is given up too.
 @robot
-def test_jams_are_given_up_at_once_if_not_thorough(robot):
+def test_the_default_budget_of_simulations_bounds_the_work_on_a_jam(robot):
     batch = robots.load(robot, "coulomb")
     options = stickslip.SolveOptions(thorough=False)
     full = stickslip.solve(**batch.solve, law="coulomb", tol=TOL)
     quick = stickslip.solve(**batch.solve, law="coulomb", tol=TOL, options=options)
     lost = full.ok & ~quick.ok
     assert lost.sum() <= 1
-    np.testing.assert_array_equal(quick.status[~lost], full.status[~lost])
-    decided = np.array([name != UNDECIDED.get(robot) for name in batch.names])
-    same = ~lost & decided
+    same = full.ok & ~lost
     np.testing.assert_array_equal(quick.impulse[same], full.impulse[same])
-    assert (quick.iterations[~batch.solvable & decided] <= 125).all()
     assert (full.iterations >= quick.iterations).all()
+    assert (quick.iterations[~batch.solvable] <= 2500).all()  # thorough: up to 51,000
 
 
-# Their impulses grow like 1 / compliance, and random starts find nothing with so many rows.
-@pytest.mark.parametrize("robot", ["leap", *(r for r in robots.NAMES if r == "extra_g1")])
-def test_clear_jams_of_many_rows_take_little_work_unless_max_work_is_set(robot):
+# The best impulse of a jam may be huge: up to 1e14 N s of those of these robots.
+@robot
+@pytest.mark.parametrize("thorough", [False, True])
+def test_the_answer_of_a_jam_far_from_a_solution_is_the_softened_one(robot, thorough):
     batch = robots.load(robot, "coulomb")
-    usual, more = (
-        stickslip.solve(**batch.solve, options=stickslip.SolveOptions(max_work=work)).iterations
-        for work in (0.0, 1e9)
-    )
-    jams = ~batch.solvable
-    assert jams.any()
-    assert (usual[jams] <= 125).all()
-    assert (more[jams] >= 1000).all()
-
-
-# Otherwise the answer would be the best impulse, which may be arbitrary.
-@pytest.mark.parametrize("robot", ["leap", *(r for r in robots.NAMES if r == "extra_g1")])
-def test_the_softened_answer_of_a_jam_uses_what_is_left_of_max_work(robot):
-    batch = robots.load(robot, "coulomb")
-    free, bounded = (
-        stickslip.solve(
-            **batch.solve, options=stickslip.SolveOptions(thorough=False, max_work=work)
-        )
-        for work in (0.0, 1e8)
-    )
-    jams = ~batch.solvable
-    assert jams.any()
-    np.testing.assert_array_equal(bounded.impulse[jams], free.impulse[jams])
-    assert (bounded.iterations[jams] <= 125).all()
+    options = stickslip.SolveOptions(thorough=thorough)
+    solution = stickslip.solve(**batch.solve, law="coulomb", tol=TOL, options=options)
+    far = solution.residual > 1e-3 * batch.scale
+    assert not solution.ok[far].any()
+    assert (np.abs(solution.impulse[far]) < 1e6).all()
 
 
 @robot

@@ -231,8 +231,7 @@ def test_an_overlap_that_cannot_part_stays_finite():
         assert np.isfinite(sim.qpos).all()
 
 
-def test_the_default_budget_gives_up_before_a_thorough_one():
-    """So that no environment delays the others; what it solves has the same bits."""
+def test_the_default_budget_solves_with_the_bits_of_a_thorough_one():
     model = pile(0.01)
     kinds = {"default": None, "quick": False, "thorough": True}
     sims = {
@@ -240,7 +239,6 @@ def test_the_default_budget_gives_up_before_a_thorough_one():
         for name, value in kinds.items()
     }
     sims["thorough"].qvel[:] = 0.5 * np.random.default_rng(0).normal(size=(4, 36))
-    given_up = 0
     for _ in range(60):
         for name in ("default", "quick"):
             sims[name].state[:] = sims["thorough"].state
@@ -251,5 +249,3 @@ def test_the_default_budget_gives_up_before_a_thorough_one():
         same = solved["default"]
         assert solved["thorough"][same].all()
         np.testing.assert_array_equal(sims["default"].state[same], sims["thorough"].state[same])
-        given_up += np.count_nonzero(solved["thorough"] & ~solved["default"])
-    assert given_up > 0

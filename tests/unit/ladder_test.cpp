@@ -96,21 +96,6 @@ TEST(Ladder, solves_a_soft_vice) {
   EXPECT_NEAR(results.impulse(0)[0], 200.0, 1e-5);
 }
 
-// The interior point takes some 30 factorisations on a jam of 80 rows, the soft contacts a few.
-TEST(Ladder, looks_for_jams_before_the_interior_point) {
-  const kernels::Ladder ladder{SolveOptions{}};
-  const auto first = [&](auto test) {
-    return std::find_if(ladder.stages, ladder.stages + ladder.count, test);
-  };
-  const auto* growth = first([](const auto& s) { return s.softened == kernels::Softened::growth; });
-  const auto* interior = first([](const auto& s) {
-    constexpr int kLargestJam = 89;  // of the robots' problems
-    return s.method == kernels::Method::interior && s.least_rows <= kLargestJam;
-  });
-  EXPECT_LT(growth, interior);
-  EXPECT_LT(interior, ladder.stages + ladder.count);
-}
-
 TEST(Ladder, stops_at_max_rung_and_records_where_it_was) {
   const auto problems = make_problems(support::Family::cage, 4, 1000);
   const auto batch = support::to_batch<double>(problems);

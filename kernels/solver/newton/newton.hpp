@@ -1,5 +1,5 @@
 // Semismooth Newton with a non-monotone line search, and Levenberg regularisation if that fails
-// (docs/mathematics.md; Alart & Curnier 1991; Grippo, Lampariello & Lucidi 1986). It finds any
+// (docs/mathematics.md §9; Alart & Curnier 1991; Grippo, Lampariello & Lucidi 1986). It finds any
 // solution, or selects one of many (problem/selection.hpp): first that of the problem with the
 // compliance epsilon D; from there, steps whose Jacobian has this compliance are those of proximal
 // points (Rockafellar 1976), which remove it and keep the choice.
@@ -40,7 +40,7 @@ inline constexpr double kFloatEpsilon = 1e-6;   ///< least regularisation of a J
 inline constexpr int kHalvings = 6;             ///< of the line search
 inline constexpr double kTinyMerit = 1e-28;     ///< always accepted: rounding noise
 inline constexpr double kRoundedMerit = 1e-16;  ///< merit, relative, that may be all rounding
-inline constexpr double kAlteredGoal = 1e-16;   ///< the same that ends a step of a homotopy
+inline constexpr double kAlteredGoal = 1e-16;   ///< the same that ends steps on an altered problem
 
 /// The velocities of the equations.
 template <class Real, class Factor, class G>
