@@ -57,7 +57,7 @@ struct Climb {
     residual_before = best_residual;
     const bool over = stage.method == Method::none || stage.rung > o.max_rung;
     if (infeasible || over) {
-      const bool answers = infeasible || (far && o.max_rung > 0);
+      const bool answers = infeasible || (far && ladder.has_later_rungs);
       stage = answers && !answering ? ladder.softened_answer : Stage{};
       answering = true;
       return;

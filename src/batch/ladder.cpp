@@ -89,7 +89,10 @@ void add_newton(Ladder& ladder, const Steps& steps) {
   first.first = true;
   add(ladder, first);
   add(ladder, selecting(steps.few, kByVelocity));
-  add(ladder, newton(0, steps.few));
+  Stage any = newton(0, steps.few), resumed = sweeps(0, 20), large_rho = any;
+  large_rho.factor = 0.1;
+  large_rho.most_rows = resumed.most_rows = kRetryRows;
+  for (const Stage& stage : {any, large_rho, resumed, large_rho}) add(ladder, stage);
 }
 
 /// The interior point, from the best impulse so far.

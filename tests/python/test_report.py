@@ -9,7 +9,7 @@ import pytest
 from sim_models import stack
 from test_cli import call
 
-from stickslip import BatchSim, Status, files
+from stickslip import BatchSim, SolveOptions, Status, files
 from stickslip.run import Controller, WorstProblems, simulate
 from stickslip.timeline import QUANTILES, Timeline
 
@@ -46,7 +46,7 @@ def test_no_failure_and_no_residual_is_lost_in_the_timeline(envs, steps, tmp_pat
 
 
 def test_worst_problems_are_those_of_the_largest_residuals():
-    sim = BatchSim(stack(3), 8, law="coulomb")
+    sim = BatchSim(stack(3), 8, law="coulomb", options=SolveOptions())
     sim.qvel[:, 0] = np.linspace(0.1, 0.8, 8)
     worst, largest = WorstProblems(sim, most=3), np.zeros(8)
 

@@ -18,6 +18,18 @@ const int kNarrow = 0, kWide = 0, kPair = 0, kBlock = 0, kGlobal = 0;  // stand 
 
 using kernels::Program;
 
+/// Scratch of an environment as a GPU has it: there a factorisation is kept in the matrix, while
+/// here it has an array of its own.
+template <class Real, class Factor, Program kProgram>
+std::size_t gpu_bytes(int rows, int contacts, int directions, int nv) {
+  const std::size_t kept = contents_of(kProgram).newton
+                               ? sizeof(Factor) * std::size_t(rows) * kernels::leading(rows)
+                               : 0;
+  return kernels::EnvScratch<Real, Factor, double, kProgram>::bytes(rows, contacts, directions,
+                                                                    nv) -
+         kept / kernels::Arena::kAlignment * kernels::Arena::kAlignment;
+}
+
 template <class Real, class Factor, Program kProgram = Program::first>
 kernels::SolveKernels with_scratch_of() {
   return {&kNarrow,
@@ -25,7 +37,7 @@ kernels::SolveKernels with_scratch_of() {
           &kPair,
           &kBlock,
           &kGlobal,
-          &kernels::EnvScratch<Real, Factor, double, kProgram>::bytes,
+          &gpu_bytes<Real, Factor, kProgram>,
           kernels::narrow_rows_of(kProgram)};
 }
 
