@@ -80,8 +80,7 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
     const int done = run_stage(g, p, at.stage, scratch);
     g.once([&] { at.leave(done, p.n, judge.best_residual); });
     if (judge.done()) break;
-    if (judge.solved()) continue;
-    if (at.answering) {
+    if (at.answering && !judge.solved()) {
       answer_candidate(g, p, judge);
       g.once([&] { at.rung = at.stage.rung; });
       break;
@@ -175,10 +174,11 @@ SS_HD void prepare(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
   if (ladder.program != Program::pivoting) {
     scale_problem(g, p, ladder.options.law, scratch.scaled);
     if constexpr (kHas.newton || kHas.altered) {
-      prepare_selection(g, p, scratch.scaled);
+      const double crowd = prepare_selection(g, p, scratch.scaled);
       Arena arena = scratch.stage;
       Real* const K = arena.take<Real>(std::size_t(p.n) * p.n);
-      if (!judge.selects && is_regular(g, scratch.scaled, K)) judge.selects = judge.selected = true;
+      if (!judge.selects && is_regular(g, scratch.scaled, crowd, K))
+        judge.selects = judge.selected = true;
     }
   }
   if constexpr (kProgram == Program::later) g.once([&] { *scratch.kept = scratch.scaled; });

@@ -37,23 +37,27 @@ SS_HD Real selecting_compliance(const Scaled<Real>& s, int k, int j, Real normal
   return min(normal, kMost * Real(0.5) * (own[first] + own[last]));
 }
 
-/// Fills what Newton's methods need besides the scaled problem.
+/// Fills what Newton's methods need besides the scaled problem. Returns the sum of crowd_of over
+/// all normals.
 template <class G, class In, class Real>
-SS_HD void prepare_selection(const G& g, const EnvProblem<In>& p, Scaled<Real>& s) {
+SS_HD double prepare_selection(const G& g, const EnvProblem<In>& p, Scaled<Real>& s) {
   g.for_each(s.scalars, [&](int i) { s.selecting[i] = s.W_diag[i]; });
-  g.for_each(s.n_contacts, [&](int k) {
+  const double all = g.sum(s.n_contacts, [&](int k) {
     const int a = s.block[k];
     const Real normal = Real(normal_diagonal(p, k) * s.d[a] * s.d[a]);
     for (int j = 0; j < s.dim(k); ++j) {
       const bool acts = s.d[a + j] > 0.0;
       s.selecting[a + j] = acts ? selecting_compliance(s, k, j, normal) : Real(0);
     }
-    s.crowd[k] = Real(power_of_two_below(crowd_of(s, a)));  // exact when divided by
+    const double crowd = crowd_of(s, a);
+    s.crowd[k] = Real(power_of_two_below(crowd));  // exact when divided by
     s.share[k] = Real(1) / s.crowd[k];
+    return crowd;
   });
   g.for_each(s.ld, [&](int i) {
     if (i >= s.n || s.R[i] > Real(0)) s.selecting[i] = Real(0);
   });
+  return all;
 }
 
 /// Whether some rows may have one solution among many.
@@ -63,14 +67,13 @@ SS_HD bool may_select(const G& g, const EnvProblem<In>& p) {
 }
 
 /// Whether W_hat is regular, so that there is nothing to select: W_hat - 1e-5 diag W_hat is
-/// positive definite. Not tried where rows are so crowded that it hardly can be. K: scratch [n][n].
+/// positive definite. Not tried where rows are so crowded that it hardly can be. `crowd`: of
+/// prepare_selection; K: scratch [n][n].
 template <class Real, class G>
-SS_HD bool is_regular(const G& g, const Scaled<Real>& s, Real* K) {
+SS_HD bool is_regular(const G& g, const Scaled<Real>& s, double crowd, Real* K) {
   constexpr double kCrowded = 2.0;
   constexpr Real kLess = Real(1 - 1e-5);
-  if (!s.symmetric) return false;
-  const double crowd = g.sum(s.n_contacts, [&](int k) { return crowd_of(s, s.block[k]); });
-  if (crowd > kCrowded * s.n_contacts) return false;
+  if (!s.symmetric || crowd > kCrowded * s.n_contacts) return false;
   g.for_each_2d(s.n, s.n, [&](int i, int j) {
     const Real entry = s.W[std::int64_t(i) * s.ld + j];
     K[std::int64_t(i) * s.n + j] = i == j ? kLess * entry : entry;

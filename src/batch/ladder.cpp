@@ -83,7 +83,7 @@ Stage selecting(int steps, double factor) {
 }
 
 /// Rung 0 after its sweeps: Newton for the selected solution, with velocities that decide about the
-/// states more and more; then for any.
+/// states more and more; then for any, with few rows also from other starts.
 void add_newton(Ladder& ladder, const Steps& steps) {
   Stage first = selecting(steps.usual, 1.0);
   first.first = true;
