@@ -25,7 +25,7 @@ struct InteriorScratch {
 /// any velocity toggle.
 template <class Real, class G, class In>
 SS_HD int finish_path(const G& g, const EnvProblem<In>& p, const Stage& stage, Scaled<Real>& s,
-                      Newton<Real, Real>& newton, Judge<In>& judge) {
+                      const Newton<Real, Real>& newton, Judge<In>& judge) {
   constexpr int kSteps = 16;
   constexpr Real kProximal = Real(1e-8);
   int steps = 0;

@@ -103,6 +103,9 @@ SS_PART void refine(const G& g, const EnvProblem<In>& p, Lemke<Real>& s) {
   });
 }
 
+inline constexpr int kRefinements = 4;
+inline constexpr int kFirstJudged = 2;  ///< proximal point that may be right to the tolerance
+
 /// Up to `budget` pivots over `attempts`, judged by the one residual. The first is of the problem
 /// that selects one solution among many (problem/selection.hpp): its refinements are proximal
 /// points. `exact`: uses all pivots, in as many attempts as needed, unless there is nothing to
@@ -123,12 +126,15 @@ SS_PART int run_lemke(const G& g, const EnvProblem<In>& p, Lemke<Real>& s, Attem
     const PathEnd end = follow_path(g, t, ratio_test<Real>(attempt), budget - pivots, done);
     pivots += done;
     read_basis(g, s);
+    const bool refines = soften == 0.0 && end == PathEnd::solution;
+    const int unjudged = i < 0 && refines ? kFirstJudged : 0;
+    for (int step = 0; step < unjudged; ++step) refine(g, p, s);
     bool solved = judge_pyramid(g, p, s, judge);
     if (soften > 0.0) {
       if (end == PathEnd::ray) continue;
       break;
     }
-    for (int step = 0; step < 4 && end == PathEnd::solution && !solved; ++step) {
+    for (int step = unjudged; step < kRefinements && refines && !solved; ++step) {
       refine(g, p, s);
       solved = judge_pyramid(g, p, s, judge);
     }

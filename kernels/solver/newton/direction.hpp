@@ -226,43 +226,30 @@ SS_HD void assemble_rows(const G& g, const SystemRows<Real, Factor>& of_all, int
   });
 }
 
-/// dz and further steps with the factors of the last system, which were kept, if no row has changed
-/// its state since and none slides: the residual of active rows is then u, and its change W_hat dz.
-/// Ends at residuals of `goal`. u1: scratch [ld]. False if there is no such step.
+/// The direction dz with the factors of the last system of `count` rows (simplified Newton). False
+/// if a row has changed its state since.
 template <class Real, class Factor, class G>
 SS_HD bool repeat_direction(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
-                            const Real* z, const Real* u, const DirectionScratch<Factor>& d,
-                            double goal, Real* u1, Real* dz) {
-  constexpr int kMost = 3;
+                            const Real* z, const DirectionScratch<Factor>& d, int count, Real* dz) {
   const bool changed = g.any(s.n, [&](int i) {
-    return l.state[i] != d.state[i] || l.is(i, RowState::sliding) ||
-           (l.is(i, RowState::fixed) && l.target[i] != z[i]);
+    return l.state[i] != d.state[i] || (l.is(i, RowState::fixed) && l.target[i] != z[i]);
   });
   if (changed) return false;
-  const int count = collect_active(g, s, l, z, d, dz);
-  const Real* from = u;
-  double error = Limits<double>::infinity;
-  for (int step = 0; step < kMost; ++step) {
-    const double before = error;
-    error = g.max(count, [&](int i) { return abs(double(from[d.active[i]])); });
-    // Slow: a Jacobian closer to the problem is due.
-    if (!(error < 0.1 * before) || (step > 0 && error <= goal)) break;
-    g.for_each(count, [&](int i) { d.x[i] = Factor(from[d.active[i]]); });
-    if (!solve_again(g, d.system, count, d.x, d.x)) return step > 0;
-    g.for_each(count, [&](int i) { dz[d.active[i]] -= Real(d.x[i]); });
-    if (step + 1 < kMost) matvec(g, s.n, s.W, s.ld, dz, u, u1);
-    from = u1;
-  }
+  g.for_each(count, [&](int j) { d.x[j] = Factor(l.F[d.active[j]]); });
+  if (!solve_again(g, d.system, count, d.x, d.x)) return false;
+  g.for_each(s.ld, [&](int i) { dz[i] = Real(0); });
+  g.for_each(count, [&](int j) { dz[d.active[j]] = -Real(d.x[j]); });
   return true;
 }
 
 /// Newton direction dz at the linearisation, whose velocities have the error `mismatch` [ld]; pull:
-/// scratch [ld]. False if the system is singular.
+/// scratch [ld]; count: rows of the system. False if the system is singular.
 template <class Real, class Factor, class G>
 SS_HD bool newton_direction(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
                             const Regularisation<Factor>& more, const Real* z, const Real* mismatch,
-                            const DirectionScratch<Factor>& d, Real* pull, Real* dz) {
-  const int count = collect_active(g, s, l, z, d, dz);
+                            const DirectionScratch<Factor>& d, int& count, Real* pull, Real* dz) {
+  count = collect_active(g, s, l, z, d, dz);
+  g.for_each(s.n, [&](int i) { d.state[i] = l.state[i]; });
   if (count == 0) return true;
   matvec(g, s.n, s.W, s.ld, dz, mismatch, pull);
   const SystemRows<Real, Factor> rows{s, l, d, more, pull, 0, 0};
@@ -274,7 +261,6 @@ SS_HD bool newton_direction(const G& g, const Scaled<Real>& s, const Linearisati
   } else {
     assemble_rows(g, rows, count, count, active_column);
   }
-  if (d.system.keeps()) g.for_each(s.n, [&](int i) { d.state[i] = l.state[i]; });
   if (!solve_lu(g, d.system, count, d.x)) return false;
   g.for_each(count, [&](int i) { dz[d.active[i]] = -Real(d.x[i]); });
   return true;

@@ -2,7 +2,8 @@
 // (docs/mathematics.md §9; Alart & Curnier 1991; Grippo, Lampariello & Lucidi 1986). It finds any
 // solution, or selects one of many (problem/selection.hpp): first that of the problem with the
 // compliance epsilon D; from there, steps whose Jacobian has this compliance are those of proximal
-// points (Rockafellar 1976), which remove it and keep the choice.
+// points (Rockafellar 1976), which remove it and keep the choice. While no row changes its state
+// and steps contract well, they use the factors of the last Jacobian again.
 #pragma once
 #include "kernels/group/stop.hpp"
 #include "kernels/linalg/merit_history.hpp"
@@ -20,10 +21,6 @@ struct Newton {
   Real *z, *u, *dz, *z0, *u1;  ///< [ld] iterate, velocity, step, start and full-step velocity
   int seed = 0;                ///< of random states for the first step; 0: states of the start
   bool selects = false;        ///< one solution among many; else any
-  Real soft = Real(0);         ///< compliance of the equations, times D
-  Regularisation<Factor> more{},
-      factored{};              ///< of the next Jacobian, of the one that is factorised
-  double least_epsilon = 0.0;  ///< of `more`
 
   SS_HD Newton(Arena& arena, int max_rows)
       : history(arena.take<MeritHistory>(1)),
@@ -36,68 +33,78 @@ struct Newton {
         u1(arena.take<Real>(padded(max_rows))) {}
 };
 
+/// Progress of the steps: not in Newton, which the lanes of a group may share.
+template <class Real, class Factor>
+struct NewtonProgress {
+  double merit = 0.0;
+  Real soft = Real(0);          ///< compliance of the equations, times D
+  Regularisation<Factor> more;  ///< of the next Jacobian
+  double least_epsilon = 0.0;   ///< of `more`
+  bool keeps = false;           ///< the next step may use the factors of the last one again
+  int count = 0;                ///< rows of these factors
+};
+
 inline constexpr double kFloatEpsilon = 1e-6;   ///< least regularisation of a Jacobian in float
 inline constexpr int kHalvings = 6;             ///< of the line search
 inline constexpr double kTinyMerit = 1e-28;     ///< always accepted: rounding noise
 inline constexpr double kRoundedMerit = 1e-16;  ///< merit, relative, that may be all rounding
 inline constexpr double kAlteredGoal = 1e-16;   ///< the same that ends steps on an altered problem
+inline constexpr double kSlow = 0.01;  ///< merit: velocities contract by less than 10 in a step
 
 /// The velocities of the equations.
 template <class Real, class Factor, class G>
-SS_HD void newton_velocity(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
-                           const Real* z, Real* u) {
+SS_HD void newton_velocity(const G& g, const Scaled<Real>& s,
+                           const NewtonProgress<Real, Factor>& path, const Real* z, Real* u) {
   scaled_velocity(g, s, z, u);
-  if (!(w.soft > Real(0))) return;
-  for_chunks(g, s.n, [&](int i) { u[i] = fma(w.soft * s.selecting[i], z[i], u[i]); });
+  if (!(path.soft > Real(0))) return;
+  for_chunks(g, s.n, [&](int i) { u[i] = fma(path.soft * s.selecting[i], z[i], u[i]); });
 }
 
 /// Line search from z0 = z along dz. Returns the number of halvings, or kHalvings + 1 on failure
 /// (z, u, and the linearisation are then those of the start).
 template <class Real, class Factor, class G>
-SS_HD int line_search(const G& g, const Scaled<Real>& s, Newton<Real, Factor>& w, double reference,
-                      double& merit) {
+SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
+                      NewtonProgress<Real, Factor>& path) {
+  const double reference = w.history->reference();
   for_chunks(g, s.n, [&](int i) {
     w.z0[i] = w.z[i];
     w.z[i] += w.dz[i];
   });
-  newton_velocity(g, s, w, w.z, w.u1);
+  newton_velocity(g, s, path, w.z, w.u1);
   Real t = Real(1);
   for (int halving = 0; halving <= kHalvings; ++halving) {
     if (halving > 0) {
       for_chunks(g, s.n, [&](int i) { w.z[i] = fma(t, w.dz[i], w.z0[i]); });
-      newton_velocity(g, s, w, w.z, w.u1);
+      newton_velocity(g, s, path, w.z, w.u1);
     }
-    merit = linearise(g, s, w.at, w.z, w.u1);
-    if (merit <= reference * (1.0 - 1e-4 * double(t)) || merit < kTinyMerit) {
+    path.merit = linearise(g, s, w.at, w.z, w.u1);
+    if (path.merit <= reference * (1.0 - 1e-4 * double(t)) || path.merit < kTinyMerit) {
       for_chunks(g, s.n, [&](int i) { w.u[i] = w.u1[i]; });
       return halving;
     }
     t *= Real(0.5);
   }
   for_chunks(g, s.n, [&](int i) { w.z[i] = w.z0[i]; });
-  merit = linearise(g, s, w.at, w.z, w.u);
+  path.merit = linearise(g, s, w.at, w.z, w.u);
   return kHalvings + 1;
 }
 
-/// Linearises at z with its velocities; the line search begins anew. Returns the merit.
+/// Linearises at z with its velocities; the line search begins anew.
 template <class Real, class Factor, class G>
-SS_HD double linearise_anew(const G& g, const Scaled<Real>& s, Newton<Real, Factor>& w) {
-  newton_velocity(g, s, w, w.z, w.u);
+SS_HD void linearise_anew(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
+                          NewtonProgress<Real, Factor>& path) {
+  newton_velocity(g, s, path, w.z, w.u);
   g.once([&] { *w.history = MeritHistory{}; });
-  return linearise(g, s, w.at, w.z, w.u);
+  path.merit = linearise(g, s, w.at, w.z, w.u);
 }
 
-/// The step dz. With the factors of the last one if that suits: once the solution is selected, a
-/// step reduces the residual by epsilon / (epsilon + lambda) anyway, lambda of D^-1 W.
+/// The step dz.
 template <class Real, class Factor, class G>
-SS_HD bool find_direction(const G& g, const Scaled<Real>& s, Newton<Real, Factor>& w,
-                          const Real* mismatch, double goal) {
-  const bool repeats = w.selects && !(w.soft > Real(0)) && w.more == w.factored;
-  if (repeats && repeat_direction(g, s, w.at, w.z, w.u, w.direction, goal, w.u1, w.dz)) {
-    return true;
-  }
-  w.factored = w.more;
-  return newton_direction(g, s, w.at, w.more, w.z, mismatch, w.direction, w.u1, w.dz);
+SS_HD bool find_direction(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
+                          const Real* mismatch, NewtonProgress<Real, Factor>& path) {
+  path.keeps = path.keeps && repeat_direction(g, s, w.at, w.z, w.direction, path.count, w.dz);
+  return path.keeps || newton_direction(g, s, w.at, path.more, w.z, mismatch, w.direction,
+                                        path.count, w.u1, w.dz);
 }
 
 /// Judges z. Whether it is what the steps are to find.
@@ -118,32 +125,39 @@ SS_HD double squared_size(const G& g, const Scaled<Real>& s, const Real* z) {
   return size * size;
 }
 
-/// Regularises less after a step, the less it was shortened.
+/// After a step: regularises less, the less it was shortened, and tells whether its factors serve
+/// again.
 template <class Real, class Factor>
-SS_HD void relax(Newton<Real, Factor>& w, int halvings, double contraction) {
-  constexpr double kSlow = 0.01;  // squared: velocities contract by less than 10
+SS_HD void relax(const Newton<Real, Factor>& w, int halvings, double contraction,
+                 NewtonProgress<Real, Factor>& path) {
   constexpr Factor kLeast = sizeof(Factor) == 4 ? Factor(kFloatEpsilon) : Factor(1e-12);
-  if (w.selects && !(w.soft > Real(0)) && contraction > kSlow) {
-    w.more.proximal = max(w.more.proximal * Factor(0.01), kLeast);
+  const bool slow = halvings > 0 || contraction > kSlow;
+  const Regularisation<Factor> before = path.more;
+  if (slow && w.selects && !(path.soft > Real(0))) {
+    path.more.proximal = max(path.more.proximal * Factor(0.01), kLeast);
   }
   const double share = halvings == 0 ? 0.01 : (halvings < 3 ? 0.3 : 1.0);
-  w.more.epsilon = Factor(max(w.least_epsilon, double(w.more.epsilon) * share));
+  path.more.epsilon = Factor(max(path.least_epsilon, double(path.more.epsilon) * share));
+  path.keeps = !slow && path.more == before;
 }
 
-/// Prepares the first step: z and its velocities, or random states. Returns the merit.
+/// Prepares the first step: z and its velocities, or random states.
 template <class Real, class Factor, class G, class In>
-SS_HD double begin_newton(const G& g, const Scaled<Real>& s, Newton<Real, Factor>& w,
-                          double least_epsilon, const Judge<In>& judge) {
-  w.least_epsilon = sizeof(Factor) == 4 ? kFloatEpsilon : least_epsilon;
-  w.soft = w.selects ? Real(kSelecting<In>) : Real(0);
-  w.more = {Factor(w.least_epsilon), Factor(w.soft)};
-  w.factored = {};
+SS_HD void begin_newton(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
+                        double least_epsilon, const Judge<In>& judge,
+                        NewtonProgress<Real, Factor>& path) {
+  path.least_epsilon = sizeof(Factor) == 4 ? kFloatEpsilon : least_epsilon;
+  path.soft = w.selects ? Real(kSelecting<In>) : Real(0);
+  path.more = {Factor(path.least_epsilon), Factor(path.soft)};
   scale_impulse(g, s, judge.at->start, w.z);
-  if (w.seed == 0) return linearise_anew(g, s, w);
+  if (w.seed == 0) {
+    linearise_anew(g, s, w, path);
+    return;
+  }
   draw_states(g, s, w.seed, w.z, w.u1);
-  newton_velocity(g, s, w, w.z, w.u);
+  newton_velocity(g, s, path, w.z, w.u);
   g.for_each(s.ld, [&](int i) { w.z0[i] = i < s.n ? w.u[i] - w.u1[i] : Real(0); });
-  return linearise(g, s, w.at, w.z, w.u1);
+  path.merit = linearise(g, s, w.at, w.z, w.u1);
 }
 
 enum class Moved : std::int32_t { yes, no, found };
@@ -151,39 +165,49 @@ enum class Moved : std::int32_t { yes, no, found };
 /// One step of the line search, or none and more regularisation.
 template <class Real, class Factor, class G, class In>
 SS_HD Moved newton_step(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
-                        Newton<Real, Factor>& w, double& merit, Judge<In>& judge) {
-  g.once([&] { w.history->push(merit); });
-  if (!find_direction(g, s, w, s.zero, 0.1 * sqrt(judge.at->near))) {
-    w.more.epsilon *= Factor(1e3);
-    if (w.more.epsilon > Factor(1e-2)) w.more.epsilon = Factor(10);  // given up
+                        const Newton<Real, Factor>& w, NewtonProgress<Real, Factor>& path,
+                        Judge<In>& judge) {
+  g.once([&] { w.history->push(path.merit); });
+  if (!find_direction(g, s, w, s.zero, path)) {
+    path.more.epsilon *= Factor(1e3);
+    if (path.more.epsilon > Factor(1e-2)) path.more.epsilon = Factor(10);  // given up
     return Moved::no;
   }
-  const double before = merit;
-  const int halvings = line_search(g, s, w, w.history->reference(), merit);
+  const double before = path.merit;
+  const int halvings = line_search(g, s, w, path);
   if (halvings <= kHalvings) {
-    relax(w, halvings, merit / before);
+    relax(w, halvings, path.merit / before, path);
     return Moved::yes;
   }
-  if (w.soft > Real(0)) {
-    if (merit < kRoundedMerit * squared_size(g, s, w.z)) return Moved::found;
+  const bool repeats = path.keeps;
+  path.keeps = false;
+  if (repeats) return Moved::no;
+  if (path.soft > Real(0)) {
+    if (path.merit < kRoundedMerit * squared_size(g, s, w.z)) return Moved::found;
   } else if (before < kRoundedMerit || sizeof(Real) == 4) {
     // At the rounding floor of the merit a full step still improves z.
     for_chunks(g, s.n, [&](int i) { w.z[i] += w.dz[i]; });
     if (is_found(g, p, s, w, judge, Guess::unknown)) return Moved::found;
     for_chunks(g, s.n, [&](int i) { w.z[i] = w.z0[i]; });
   }
-  w.more.epsilon = max(w.more.epsilon * Factor(100), Factor(1e-5));
+  path.more.epsilon = max(path.more.epsilon * Factor(100), Factor(1e-5));
   return Moved::no;
 }
 
 /// A full step from random states: their merit has no meaning.
 template <class Real, class Factor, class G>
-SS_HD bool leave_random_states(const G& g, const Scaled<Real>& s, Newton<Real, Factor>& w,
-                               double& merit) {
-  if (!find_direction(g, s, w, w.z0, 0.0)) return false;
+SS_HD bool leave_random_states(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
+                               NewtonProgress<Real, Factor>& path) {
+  if (!find_direction(g, s, w, w.z0, path)) return false;
   for_chunks(g, s.n, [&](int i) { w.z[i] += w.dz[i]; });
-  merit = linearise_anew(g, s, w);
+  linearise_anew(g, s, w, path);
   return true;
+}
+
+/// Whether z is worth judging: at once, if the next step needs new factors.
+template <class Real, class Factor, class In>
+SS_HD bool is_near(const NewtonProgress<Real, Factor>& path, const Judge<In>& judge) {
+  return path.merit < (path.keeps ? 0.01 * judge.at->near : worth_judging(judge));
 }
 
 /// Up to `budget` Newton steps from the end of the last stage, with the equations selected by
@@ -192,43 +216,45 @@ SS_HD bool leave_random_states(const G& g, const Scaled<Real>& s, Newton<Real, F
 /// Returns the steps done.
 template <class Real, class Factor, class G, class In>
 SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
-                     Newton<Real, Factor>& w, int budget, const double& least_epsilon, bool altered,
-                     Judge<In>& judge) {
+                     const Newton<Real, Factor>& w, int budget, const double& least_epsilon,
+                     bool altered, Judge<In>& judge) {
   constexpr bool kCoarse = sizeof(Real) == 4;  // the merit is at its floor early: judge each step
   constexpr double kSelected = kCoarse ? 1e-12 : 1e-20;  // merit for which forces are right to 1e-6
   const Guess guess = kCoarse ? Guess::unknown : Guess::solution;
-  double merit = begin_newton(g, s, w, least_epsilon, judge);
-  const double start_merit = merit;
+  NewtonProgress<Real, Factor> path;
+  begin_newton(g, s, w, least_epsilon, judge, path);
+  const double start_merit = path.merit;
   Moved moved = w.seed == 0 ? Moved::yes : Moved::no;
   int steps = 0;
   if (w.seed != 0 && budget > 0) {
     ++steps;
-    moved = leave_random_states(g, s, w, merit) ? Moved::yes : Moved::no;
+    moved = leave_random_states(g, s, w, path) ? Moved::yes : Moved::no;
   }
   while (!stopped(g)) {
-    if (w.soft > Real(0)) {
+    if (path.soft > Real(0)) {
       const bool converged =
-          steps > 0 && moved == Moved::yes && merit < kSelected * squared_size(g, s, w.z);
+          steps > 0 && moved == Moved::yes && path.merit < kSelected * squared_size(g, s, w.z);
       if (converged || moved == Moved::found) {
-        w.soft = Real(0);
-        merit = linearise_anew(g, s, w);
+        path.soft = Real(0);
+        linearise_anew(g, s, w, path);
         moved = Moved::yes;
+        path.keeps = converged && !g.any(s.n, [&](int i) { return w.at.is(i, RowState::sliding); });
         continue;
       }
     } else if (altered) {
-      if (steps > 0 && merit < kAlteredGoal * (squared_size(g, s, w.z) + 1.0)) break;
+      if (steps > 0 && path.merit < kAlteredGoal * (squared_size(g, s, w.z) + 1.0)) break;
     } else if (moved == Moved::found ||
-               (moved == Moved::yes && (merit < worth_judging(judge) || (kCoarse && steps > 0)) &&
+               (moved == Moved::yes && (is_near(path, judge) || (kCoarse && steps > 0)) &&
                 is_found(g, p, s, w, judge, guess))) {
       continue_from_candidate(g, p, judge);
       return steps;
     }
-    if (steps >= budget || w.more.epsilon > Factor(1)) break;
+    if (steps >= budget || path.more.epsilon > Factor(1)) break;
     ++steps;
-    moved = newton_step(g, p, s, w, merit, judge);
+    moved = newton_step(g, p, s, w, path, judge);
   }
   judge_iterate(g, p, s, w.z, judge);
-  if (altered || w.selects || merit < start_merit) continue_from_candidate(g, p, judge);
+  if (altered || w.selects || path.merit < start_merit) continue_from_candidate(g, p, judge);
   return steps;
 }
 
