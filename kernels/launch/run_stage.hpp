@@ -210,22 +210,6 @@ SS_HD int run_first_rung(const G& g, const EnvProblem<In>& p, const Stage& stage
   return run_newton_stage<Real, Factor, alters>(g, p, stage, s, arena, judge);
 }
 
-/// Whether each contact alone would stop, and nothing else acts: a start with wrong shares of the
-/// load is then farther from the selected solution than zero impulses.
-template <class Real, class G>
-SS_HD bool all_stick_alone(const G& g, const Scaled<Real>& s) {
-  return s.scalars == 0 && !g.any(s.n_contacts, [&](int k) {
-    const int a = s.block[k];
-    const Real most = -s.mu[k] * s.rho[a] * s.b[a];
-    Real square = Real(0);
-    for (int i = a + 1; i < s.block[k + 1]; ++i) {
-      const Real y = s.rho[i] * s.b[i];
-      square = fma(y, y, square);
-    }
-    return !(most > Real(0) && square <= most * most);
-  });
-}
-
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
                         EnvScratch<Real, Factor, In, kProgram>& scratch) {

@@ -66,6 +66,22 @@ SS_HD bool may_select(const G& g, const EnvProblem<In>& p) {
   return p.R == nullptr || g.any(p.n, [&](int i) { return !(p.R[i] > In(0)); });
 }
 
+/// Whether each contact alone would stop, and nothing else acts: a start with wrong shares of the
+/// load is then farther from the selected solution than zero impulses.
+template <class Real, class G>
+SS_HD bool all_stick_alone(const G& g, const Scaled<Real>& s) {
+  return s.scalars == 0 && !g.any(s.n_contacts, [&](int k) {
+    const int a = s.block[k];
+    const Real most = -s.mu[k] * s.rho[a] * s.b[a];
+    Real square = Real(0);
+    for (int i = a + 1; i < s.block[k + 1]; ++i) {
+      const Real y = s.rho[i] * s.b[i];
+      square = fma(y, y, square);
+    }
+    return !(most > Real(0) && square <= most * most);
+  });
+}
+
 /// Whether W_hat is regular, so that there is nothing to select: W_hat - 1e-5 diag W_hat is
 /// positive definite. Not tried where rows are so crowded that it hardly can be. `crowd`: of
 /// prepare_selection; K: scratch [n][n].

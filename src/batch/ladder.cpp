@@ -245,7 +245,7 @@ Program program_of(const Ladder& ladder) {
 Ladder::Ladder(const SolveOptions& solve_options) : options(solve_options) {
   add_stages(*this);
   program = program_of(*this);
-  selection = selecting(Steps(options.max_newton).few, 1.0);
+  selection = selecting(Steps(options.max_newton).many, 1.0);
   selects = std::any_of(stages, stages + count, [](const Stage& s) { return s.selects; });
   const auto* later =
       std::find_if(stages, stages + count, [](const Stage& s) { return s.rung > 0; });

@@ -129,6 +129,20 @@ TEST(Selection, does_not_depend_on_the_warm_start) {
   }
 }
 
+// The solution of sweeps has other shares of the load, often far from the selected one.
+TEST(Selection, does_not_depend_on_the_solution_where_it_starts) {
+  SolveOptions sweeps;
+  sweeps.solver = Solver::pgs;
+  sweeps.max_sweeps = 20000;
+  for (const Family family : {Family::box, Family::boxrest, Family::stack}) {
+    for (int i = 0; i < 60; ++i) {
+      const Problem p = support::make_scene(family, 8, i).problem;
+      const Vector r = solve_one(p, {}), start = solve_one(p, sweeps);
+      EXPECT_LT(difference(solve_one(p, {}, start), r), 1e-5) << support::name(family) << i;
+    }
+  }
+}
+
 // The feet carry .0065, .0035, .0065, .0035 of .02: a solution, but not the one of stiff feet.
 TEST(Selection, forgets_a_skewed_solution) {
   const Problem p = tower({1.0}, 0.002, 0.5);
