@@ -69,8 +69,9 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
         // Where the other rungs are a launch of their own, it does not know.
         if (at.stage.rung == 0) judge.at->hidden = false;
         at.enter(ladder, p.n, judge.best_residual, judge.infeasible, far);
-        // A solution that rounding hides is not in another basin.
-        if (judge.at->hidden && at.stage.rung >= kOtherBasins) at.stage.budget = 0;
+        // A solution that rounding hides is hardly in another basin: simulations do not look there.
+        const bool hides = judge.at->hidden && !ladder.options.thorough;
+        if (hides && at.stage.rung >= kOtherBasins) at.stage.budget = 0;
       });
     }
     if (at.stage.method == Method::none) break;

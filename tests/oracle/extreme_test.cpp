@@ -102,6 +102,22 @@ TEST(SteepPyramids, need_covering_vectors_of_entries_far_apart) {
   }
 }
 
+// The first impulse that Newton finds is 10^6 times as large as this solution, and rounding hides
+// whether it solves: that must not end a thorough search.
+TEST(NearlySingularContact, has_a_solution_that_rounding_does_not_hide) {
+  reference::Problem p;
+  p.shape.n_contacts = 1;
+  p.dims = {3};
+  p.W = reference::Matrix{{18.63243258663283, -17.943404516281518, -12.657451415689714},
+                          {-17.943404516281518, 22.49060171781432, 9.389110785866789},
+                          {-12.657451415689714, 9.389110785866789, 10.103405651393471}};
+  p.b = reference::Vector{{-0.020097516838475323, 0.41596408071259516, -1.108196592066778}};
+  p.mu = reference::Vector::Ones(2);
+  p.R = reference::Vector::Zero(3);
+  const auto batch = support::to_batch<double>(std::vector{p});
+  EXPECT_TRUE(support::expect_honest(batch, support::solve_batch(batch, {}), 0, {}));
+}
+
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const Extreme family : support::kExtremes) {
