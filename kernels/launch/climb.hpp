@@ -69,10 +69,11 @@ struct Climb {
   }
 
   /// Begins the stage that selects among solutions, where one was found.
-  SS_HD void select(const Ladder& ladder, double best_residual) {
+  SS_HD void select(const Ladder& ladder, int n, double best_residual) {
     const int found = max(rung, stage.rung);
     selecting = true;
     stage = ladder.selection;
+    if (n > kPileRows) stage.budget = min(stage.budget, int(ladder.options.max_newton));
     stage.rung = found;
     residual_before = best_residual;
   }

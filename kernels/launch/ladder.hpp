@@ -9,6 +9,8 @@ namespace stickslip::kernels {
 inline constexpr int kRetryRows =
     64;  ///< with more, a problem without a solution would take too long
 inline constexpr int kInteriorRows = kRetryRows + 1;  ///< fewest rows for the interior point
+inline constexpr int kPileRows =
+    128;  ///< with more, selecting among solutions has less success and costs more: fewer steps
 inline constexpr int kOtherBasins = 3;      ///< rungs from this one on search in other basins
 inline constexpr int kMostSteps = 1 << 24;  ///< of `max_newton`, so that its multiples fit an int
 

@@ -62,7 +62,7 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
     }
     if (judge.solved() && !judge.selected) {  // one attempt to select; it is a solution anyway
       if (at.selecting) break;
-      g.once([&] { at.select(ladder, judge.best_residual); });
+      g.once([&] { at.select(ladder, p.n, judge.best_residual); });
     } else {
       const bool far = ends_far(g, p, judge);
       g.once([&] {

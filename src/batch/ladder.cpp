@@ -88,7 +88,9 @@ void add_newton(Ladder& ladder, const Steps& steps) {
   Stage first = selecting(steps.usual, 1.0);
   first.first = true;
   add(ladder, first);
-  add(ladder, selecting(steps.few, kByVelocity));
+  Stage again = selecting(steps.few, kByVelocity);
+  again.most_rows = kPileRows;
+  add(ladder, again);
   Stage any = newton(0, steps.few), resumed = sweeps(0, 20), large_rho = any;
   large_rho.factor = 0.1;
   large_rho.most_rows = resumed.most_rows = kRetryRows;
