@@ -81,14 +81,11 @@ def _unsolved(sim: BatchSim) -> int:
 
 
 def length(metres: float) -> str:
-    """With its unit. Below 10 nm it depends on the rounding of the processor: only the bound."""
-    for unit, name in ((1e-3, "mm"), (1e-6, "µm"), (1e-9, "nm")):
-        number = abs(metres) / unit
-        if number >= 10:
-            return f"{number:.0f} {name}"
-        if number >= 1 and name != "nm":
-            return f"{number:.2g} {name}"
-    return "less than 10 nm"
+    for unit, name in ((1e-3, "mm"), (1e-6, "µm"), (1e-10, "nm")):
+        if abs(metres) >= unit:
+            number = metres / max(unit, 1e-9)
+            return f"{number:.0f} {name}" if abs(number) >= 10 else f"{number:.2g} {name}"
+    return "less than 0.1 nm"
 
 
 def outcome(farthest: float, fell: float) -> str:
