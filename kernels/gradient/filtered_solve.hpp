@@ -1,14 +1,15 @@
 // H x = f and H^T x = f for H = A + B W_hat, which is singular where contacts are redundant.
 //
-// A regular system is solved by LU. If a pivot vanishes: with H_e = H + e (|H_ii| + 1e-3), e =
-// 1e-8, from 0 and at least twice, x += H_e^-1 H H_e^-1 (f - H x). On what is consistent this is
-// the pseudo-inverse, on the rest it is 0 (docs/gradients.md). Without compliance, more rows than a
-// body has freedoms are mostly singular: then H_e comes first, and its pivots tell whether they
-// are.
+// A regular system is solved by LU. If a pivot vanishes: with H_e = H + e B D, e = 1e-8 and the D
+// that selects one solution among many (problem/selection.hpp), from 0 and at least twice,
+// x += H_e^-1 H H_e^-1 (f - H x). On what is consistent this is the derivative of the selected
+// solution, on the rest it is 0 (docs/gradients.md). Without compliance, more rows than a body has
+// freedoms are mostly singular: then H_e comes first, and its pivots tell whether they are.
 #pragma once
 #include "kernels/gradient/solution_rows.hpp"
 #include "kernels/linalg/list_rows.hpp"
 #include "kernels/linalg/lu.hpp"
+#include "kernels/problem/selection.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -64,10 +65,16 @@ SS_HD void gather_matrix(const G& g, const Scaled<double>& s, const SolutionRows
   });
 }
 
-/// Puts H or its transpose where contacts slide, column by column of H: A + B W_hat.
+/// The compliance D of row i. Rows with compliance of their own have none; what is added to them
+/// must only be small.
+SS_HD double shifted_compliance(const Scaled<double>& s, int i) {
+  return s.selecting[i] > 0.0 ? s.selecting[i] : s.at(i, i) + 1e-3;
+}
+
+/// Puts H or its transpose where contacts slide, column by column of H: A + B (W_hat + shift D).
 template <bool kTransposed, class G>
 SS_HD void put_sliding(const G& g, const Scaled<double>& s, const SolutionRows& rows, int count,
-                       const LinearSystem<double>& m) {
+                       double shift, const LinearSystem<double>& m) {
   for (int k = 0; k < s.n_contacts; ++k) {
     if (!slides(s, rows, k)) continue;
     const int a = s.block[k], first = a * SolutionRows::kStride;
@@ -80,7 +87,10 @@ SS_HD void put_sliding(const G& g, const Scaled<double>& s, const SolutionRows& 
           if (rows.state[a + i] == kFixed) continue;
           const int at = first + i * dim, place = rows.place[a + i];
           double entry = j >= a && j < a + dim ? rows.A[at + j - a] : 0.0;
-          for (int l = 0; l < dim; ++l) entry = fma(rows.B[at + l], column[l], entry);
+          for (int l = 0; l < dim; ++l) {
+            const double own = a + l == j ? shift * shifted_compliance(s, j) : 0.0;
+            entry = fma(rows.B[at + l], column[l] + own, entry);
+          }
           const int r = kTransposed ? other : place, c = kTransposed ? place : other;
           m.a[std::int64_t(r) * m.ld + c] = entry;
         }
@@ -89,18 +99,18 @@ SS_HD void put_sliding(const G& g, const Scaled<double>& s, const SolutionRows& 
   }
 }
 
-/// Factors H + shift (|H_ii| + 1e-3), or its transpose, of the active rows, with the right side f.
-/// False if it is singular.
+/// Factors H + shift B D, or its transpose, of the active rows, with the right side f. False if it
+/// is singular.
 template <bool kTransposed, class G>
 SS_PART bool factor_system(const G& g, const Scaled<double>& s, const SolutionRows& rows, int count,
                            double shift, const double* f, const LinearSystem<double>& m) {
   gather_matrix<kTransposed>(g, s, rows, count, m);
-  put_sliding<kTransposed>(g, s, rows, count, m);
   g.for_each(count, [&](int r) {
-    double& diagonal = m.place_row(r)[r];
-    diagonal = fma(shift, abs(diagonal) + 1e-3, diagonal);
-    m.right()[r] = f[rows.active[r]];
+    const int i = rows.active[r];
+    m.place_row(r)[r] += shift * shifted_compliance(s, i);
+    m.right()[r] = f[i];
   });
+  put_sliding<kTransposed>(g, s, rows, count, shift, m);
   return factor_lu(g, m, count);
 }
 

@@ -19,7 +19,7 @@ SS_HD double work_of(const Stage& stage, int n) {
 SS_HD double work_after_rung_0(int n, bool thorough) {
   const double cube = double(n) * n * n;
   if (thorough) return max(1e9, 2400.0 * cube);
-  return n > kRetryRows ? 1300.0 * cube : max(1e7, 100.0 * cube);
+  return n > kRetryRows ? 1300.0 * cube : max(4e7, 100.0 * cube);
 }
 
 struct Climb {
@@ -28,7 +28,7 @@ struct Climb {
   int next = 0;                  ///< the next stage of the ladder
   double residual_before = 0.0;  ///< the best before the stage
   double work_left[2] = {};      ///< of rung 0, of the other rungs
-  bool selecting = false;        ///< the stage that selects among solutions has begun
+  int selections = 0;            ///< stages begun that select among solutions
   bool answering = false;        ///< the stage of the softened answer has begun
   // Results in addition to the impulse:
   int iterations = 0, rung = 0;
@@ -68,11 +68,15 @@ struct Climb {
     if (work * stage.budget > left) stage.budget = int(max(left, 0.0) / work);
   }
 
-  /// Begins the stage that selects among solutions, where one was found.
+  /// Whether another stage may select among solutions.
+  SS_HD bool may_select(int n) const { return selections < (n > kPileRows ? 1 : 2); }
+
+  /// Begins a stage that selects among solutions, where one was found: from where that was, then
+  /// from rest, because the path from another solution may end at a kink.
   SS_HD void select(const Ladder& ladder, int n, double best_residual) {
     const int found = max(rung, stage.rung);
-    selecting = true;
     stage = ladder.selection;
+    if (++selections > 1) stage.start = Start::rest;
     if (n > kPileRows) stage.budget = min(stage.budget, int(ladder.options.max_newton));
     stage.rung = found;
     residual_before = best_residual;

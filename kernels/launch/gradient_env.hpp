@@ -68,6 +68,7 @@ SS_HD bool open_solution(const G& g, const ProblemBatch<In>& batch, const Mechan
   const EnvProblem<In>& p = *e.problem;
   enter_circular_coordinates(g, p, law.is_frictionless, e.view);
   scale_problem(g, p, o.law, e.scaled);
+  prepare_selection(g, p, e.scaled);
   return true;
 }
 

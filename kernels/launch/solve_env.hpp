@@ -60,8 +60,8 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
         judged = true;
       }
     }
-    if (judge.solved() && !judge.selected) {  // one attempt to select; it is a solution anyway
-      if (at.selecting) break;
+    if (judge.solved() && !judge.selected) {  // few attempts to select; it is a solution anyway
+      if (!at.may_select(p.n)) break;
       g.once([&] { at.select(ladder, p.n, judge.best_residual); });
     } else {
       const bool far = ends_far(g, p, judge);

@@ -83,7 +83,8 @@ Stage selecting(int steps, double factor) {
 }
 
 /// Rung 0 after its sweeps: Newton for the selected solution, with velocities that decide about the
-/// states more and more; then for any, with few rows also from other starts.
+/// states more and more; then for any, with few rows also from rest (the search for the selected
+/// one may end at a kink where velocities are hardly consistent) and from other starts.
 void add_newton(Ladder& ladder, const Steps& steps) {
   Stage first = selecting(steps.usual, 1.0);
   first.first = true;
@@ -91,10 +92,15 @@ void add_newton(Ladder& ladder, const Steps& steps) {
   Stage again = selecting(steps.few, kByVelocity);
   again.most_rows = kPileRows;
   add(ladder, again);
-  Stage any = newton(0, steps.few), resumed = sweeps(0, 20), large_rho = any;
+  add(ladder, newton(0, steps.few));
+  Stage afresh = sweeps(0, 3), any = newton(0, steps.usual), resumed = sweeps(0, 20),
+        large_rho = newton(0, steps.few);
+  afresh.start = Start::rest;
   large_rho.factor = 0.1;
-  large_rho.most_rows = resumed.most_rows = kRetryRows;
-  for (const Stage& stage : {any, large_rho, resumed, large_rho}) add(ladder, stage);
+  for (Stage stage : {afresh, any, large_rho, resumed, large_rho}) {
+    stage.most_rows = kRetryRows;
+    add(ladder, stage);
+  }
 }
 
 /// The interior point, from the best impulse so far.

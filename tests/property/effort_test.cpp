@@ -39,7 +39,8 @@ TEST_P(Effort, warm_start_at_the_solution_is_nearly_free) {
     if (cold.status(env) != EnvStatus::solved) continue;
     SCOPED_TRACE(testing::Message() << "environment " << env);
     EXPECT_EQ(warm.status(env), EnvStatus::solved);
-    EXPECT_LE(warm.iterations(env), kernels::Ladder(GetParam().options()).selects ? 12 : 0);
+    // In float, selecting from there may fail; then it begins again from rest.
+    EXPECT_LE(warm.iterations(env), kernels::Ladder(GetParam().options()).selects ? 16 : 0);
   }
 }
 

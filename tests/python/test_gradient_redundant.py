@@ -34,7 +34,7 @@ def test_rows_that_depend_on_each_other_are_told(push):
 
 
 def test_one_redundant_row_alone_has_no_derivative():
-    """By b, row by row, vjp gives the part in the range of W and says that rows are redundant."""
+    """By b, row by row, vjp is right for what the box can do, and says that rows are redundant."""
     args, J, inverse = box(push=PUSHES[0])
     first, _ = split(args)
     solution = solved(args, "coulomb")
@@ -49,6 +49,35 @@ def test_one_redundant_row_alone_has_no_derivative():
     expected = np.zeros(6)
     expected[2] = -1.0
     np.testing.assert_allclose(by_motion, expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("law", ["coulomb", "convex", "pyramid", "frictionless"])
+def test_jvp_is_the_derivative_of_the_selected_solution(law):
+    """Feet at any angle: the diagonal of W differs from the weights W_nn of the choice."""
+    rng = np.random.default_rng(3)
+    compared = 0
+    for _ in range(40):
+        feet = np.c_[rng.uniform(-0.4, 0.4, (4, 2)), np.full(4, -0.2)]
+        frame = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]])
+        J = np.concatenate(
+            [frame @ np.hstack([np.eye(3), -np.cross(np.eye(3), p).T]) for p in feet]
+        )
+        inverse = np.r_[1, 1, 1, 23, 30, 75]
+        W = (J * inverse) @ J.T
+        W = (W + W.T) / 2
+        free = np.r_[rng.normal(size=2) * 0.05, -1, rng.normal(size=3) * 0.1]
+        args = {"W": W[None], "b": (J @ free)[None], "mu": np.full((1, 4), 0.7)}
+        first, others = split(args)
+        solution = tight(args, law)
+        db = (J @ rng.normal(size=6))[None]
+        change = stickslip.jvp(*first, solution, db=db, law=law, **others)
+        if not (solution.ok[0] and change.ok[0]):
+            continue
+        compared += 1
+        ends = [tight(args | {"b": args["b"] + side * 1e-6 * db}, law) for side in (1, -1)]
+        expected = (ends[0].impulse - ends[1].impulse) / 2e-6
+        np.testing.assert_allclose(change.impulse, expected, atol=1e-3 * np.abs(expected).max())
+    assert compared > 10
 
 
 def test_velocities_that_are_not_determined_are_told_by_jvp_too():

@@ -121,7 +121,7 @@ SS_PART int run_lemke(const G& g, const EnvProblem<In>& p, Lemke<Real>& s, Attem
   const bool selects = !exact && soften == 0.0 && attempts.first == 0;
   for (int i = selects ? -1 : 0; exact ? pivots < budget : i < count; ++i) {
     const int attempt = attempts.first + max(i, 0);
-    build_tableau(g, p, attempt, i < 0 ? kSelecting<In> : soften, t);
+    build_tableau(g, p, attempt, i < 0 ? kSelecting<Real> : soften, t);
     int done = 0;
     const PathEnd end = follow_path(g, t, ratio_test<Real>(attempt), budget - pivots, done);
     pivots += done;

@@ -37,6 +37,7 @@ struct Newton {
 template <class Real, class Factor>
 struct NewtonProgress {
   double merit = 0.0;
+  double least_left = 0.0;      ///< merit; a step that leaves less behind leaves a candidate
   Real soft = Real(0);          ///< compliance of the equations, times D
   Regularisation<Factor> more;  ///< of the next Jacobian
   double least_epsilon = 0.0;   ///< of `more`
@@ -107,13 +108,13 @@ SS_HD bool find_direction(const G& g, const Scaled<Real>& s, const Newton<Real, 
                                         path.count, w.u1, w.dz);
 }
 
-/// Judges z. Whether it is what the steps are to find.
+/// Judges the iterate z. Whether it is what the steps are to find.
 template <class Real, class Factor, class G, class In>
 SS_HD bool is_found(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
-                    const Newton<Real, Factor>& w, Judge<In>& judge, Guess guess) {
+                    const Newton<Real, Factor>& w, const Real* z, Judge<In>& judge, Guess guess) {
   const bool any_selects = judge.selects;
   judge.selects = any_selects || w.selects;
-  const bool done = judge_iterate(g, p, s, w.z, judge, guess);
+  const bool done = judge_iterate(g, p, s, z, judge, guess);
   judge.selects = any_selects;
   return done || (!w.selects && judge.solved());
 }
@@ -125,11 +126,18 @@ SS_HD double squared_size(const G& g, const Scaled<Real>& s, const Real* z) {
   return size * size;
 }
 
+/// Whether some contact slides.
+template <class Real, class Factor, class G>
+SS_HD bool any_slides(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w) {
+  return g.any(s.n, [&](int i) { return w.at.is(i, RowState::sliding); });
+}
+
 /// After a step: regularises less, the less it was shortened, and tells whether its factors serve
-/// again.
-template <class Real, class Factor>
-SS_HD void relax(const Newton<Real, Factor>& w, int halvings, double contraction,
-                 NewtonProgress<Real, Factor>& path) {
+/// again. Not where something slides without compliance: tangents of another point then lead far
+/// along what is hardly determined.
+template <class Real, class Factor, class G>
+SS_HD void relax(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w, int halvings,
+                 double contraction, NewtonProgress<Real, Factor>& path) {
   constexpr Factor kLeast = sizeof(Factor) == 4 ? Factor(kFloatEpsilon) : Factor(1e-12);
   const bool slow = halvings > 0 || contraction > kSlow;
   const Regularisation<Factor> before = path.more;
@@ -138,7 +146,7 @@ SS_HD void relax(const Newton<Real, Factor>& w, int halvings, double contraction
   }
   const double share = halvings == 0 ? 0.01 : (halvings < 3 ? 0.3 : 1.0);
   path.more.epsilon = Factor(max(path.least_epsilon, double(path.more.epsilon) * share));
-  path.keeps = !slow && path.more == before;
+  path.keeps = !slow && path.more == before && (path.soft > Real(0) || !any_slides(g, s, w));
 }
 
 /// Prepares the first step: z and its velocities, or random states.
@@ -176,8 +184,10 @@ SS_HD Moved newton_step(const G& g, const EnvProblem<In>& p, const Scaled<Real>&
   const double before = path.merit;
   const int halvings = line_search(g, s, w, path);
   if (halvings <= kHalvings) {
-    relax(w, halvings, path.merit / before, path);
-    return Moved::yes;
+    relax(g, s, w, halvings, path.merit / before, path);
+    if (path.soft > Real(0) || !(before < min(path.merit, path.least_left))) return Moved::yes;
+    path.least_left = before;  // the search may not come back
+    return is_found(g, p, s, w, w.z0, judge, Guess::unknown) ? Moved::found : Moved::yes;
   }
   const bool repeats = path.keeps;
   path.keeps = false;
@@ -187,7 +197,7 @@ SS_HD Moved newton_step(const G& g, const EnvProblem<In>& p, const Scaled<Real>&
   } else if (before < kRoundedMerit || sizeof(Real) == 4) {
     // At the rounding floor of the merit a full step still improves z.
     for_chunks(g, s.n, [&](int i) { w.z[i] += w.dz[i]; });
-    if (is_found(g, p, s, w, judge, Guess::unknown)) return Moved::found;
+    if (is_found(g, p, s, w, w.z, judge, Guess::unknown)) return Moved::found;
     for_chunks(g, s.n, [&](int i) { w.z[i] = w.z0[i]; });
   }
   path.more.epsilon = max(path.more.epsilon * Factor(100), Factor(1e-5));
@@ -224,6 +234,7 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
   NewtonProgress<Real, Factor> path;
   begin_newton(g, s, w, least_epsilon, judge, path);
   const double start_merit = path.merit;
+  path.least_left = altered ? 0.0 : Limits<double>::infinity;
   Moved moved = w.seed == 0 ? Moved::yes : Moved::no;
   int steps = 0;
   if (w.seed != 0 && budget > 0) {
@@ -238,14 +249,14 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
         path.soft = Real(0);
         linearise_anew(g, s, w, path);
         moved = Moved::yes;
-        path.keeps = converged && !g.any(s.n, [&](int i) { return w.at.is(i, RowState::sliding); });
+        path.keeps = converged && !any_slides(g, s, w);
         continue;
       }
     } else if (altered) {
       if (steps > 0 && path.merit < kAlteredGoal * (squared_size(g, s, w.z) + 1.0)) break;
     } else if (moved == Moved::found ||
                (moved == Moved::yes && (is_near(path, judge) || (kCoarse && steps > 0)) &&
-                is_found(g, p, s, w, judge, guess))) {
+                is_found(g, p, s, w, w.z, judge, guess))) {
       continue_from_candidate(g, p, judge);
       return steps;
     }
