@@ -83,7 +83,7 @@ def test_the_default_budget_of_simulations_bounds_the_work_on_a_jam(robot):
     same = full.ok & ~lost
     np.testing.assert_array_equal(quick.impulse[same], full.impulse[same])
     assert (full.iterations >= quick.iterations).all()
-    assert (quick.iterations[~batch.solvable] <= 2500).all()  # thorough: up to 51,000
+    assert (quick.iterations[~batch.solvable] <= 7000).all()  # thorough: up to 51,000
 
 
 # The best impulse of a jam may be huge: up to 1e14 N s of those of these robots.
