@@ -14,12 +14,12 @@ SS_HD double work_of(const Stage& stage, int n) {
 }
 
 /// Work of the stages after rung 0, unless the options set it. `thorough`: enough for the whole
-/// ladder for 25 rows, and for both continuations for any n. If not: less, because
-/// in a simulation a failure costs only one step of one environment.
+/// ladder for 25 rows, and for both continuations for any n. If not: less, because in a simulation
+/// a failure costs only one step of one environment.
 SS_HD double work_after_rung_0(int n, bool thorough) {
   const double cube = double(n) * n * n;
   if (thorough) return max(1e9, 2400.0 * cube);
-  return n > kRetryRows ? 1300.0 * cube : max(4e7, 100.0 * cube);
+  return n > kRetryRows ? 1300.0 * cube : min(max(1e7, 1000.0 * cube), 4e7);
 }
 
 struct Climb {

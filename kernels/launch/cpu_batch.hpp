@@ -24,10 +24,7 @@ SS_PART void vjp_in_scratch(const ProblemBatch<double>& batch, const ResultBatch
   clear_b(g, call.gradient, env, batch.max_rows);
   if (result.status[env] == EnvStatus::solved) {
     const EnvProblem<double>& p = *scratch.problem;
-    if (scratch.scaled.n != p.n) {
-      scale_problem(g, p, o.law, scratch.scaled);
-      prepare_selection(g, p, scratch.scaled);
-    }
+    if (scratch.scaled.n != p.n) scale_and_select(g, p, o.law, scratch.scaled);
     Arena arena = scratch.stage;
     const GradientScratch work(arena, batch.max_rows);
     const StepScratch<double> no_step(Arena(nullptr), 0, 0);

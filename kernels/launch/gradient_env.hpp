@@ -67,8 +67,7 @@ SS_HD bool open_solution(const G& g, const ProblemBatch<In>& batch, const Mechan
   g.once([&] { *e.problem = view; });
   const EnvProblem<In>& p = *e.problem;
   enter_circular_coordinates(g, p, law.is_frictionless, e.view);
-  scale_problem(g, p, o.law, e.scaled);
-  prepare_selection(g, p, e.scaled);
+  scale_and_select(g, p, o.law, e.scaled);
   return true;
 }
 

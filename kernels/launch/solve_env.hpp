@@ -173,13 +173,15 @@ SS_HD void prepare(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
   constexpr Contents kHas = contents_of(kProgram);
   Judge<In>& judge = scratch.judge;
   if (ladder.program != Program::pivoting) {
-    scale_problem(g, p, ladder.options.law, scratch.scaled);
     if constexpr (kHas.newton || kHas.altered) {
-      const double crowd = prepare_selection(g, p, scratch.scaled);
+      scale_and_select(g, p, ladder.options.law, scratch.scaled);
+      const double crowd = measure_crowds(g, scratch.scaled);
       Arena arena = scratch.stage;
       Real* const K = arena.take<Real>(std::size_t(p.n) * p.n);
       if (!judge.selects && is_regular(g, scratch.scaled, crowd, K))
         judge.selects = judge.selected = true;
+    } else {
+      scale_problem(g, p, ladder.options.law, scratch.scaled);
     }
   }
   if constexpr (kProgram == Program::later) g.once([&] { *scratch.kept = scratch.scaled; });

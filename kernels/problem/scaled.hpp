@@ -106,12 +106,15 @@ SS_HD Real tangential_inverse_rho(const Scaled<Real>& s, int k) {
   return trace;
 }
 
-/// 1/rho of block k. Laws that project a block as a whole need one number for all its rows.
+/// 1/rho of block k. Laws that project a block as a whole need one number for all its rows. Of a
+/// block that cannot slide, as between the fingers of a gripper, it is no less than the compliance
+/// that selects (problem/selection.hpp): with a larger rho, y = z - rho epsilon D z would be more
+/// than z, on the other side of the cone.
 template <class Real>
 SS_HD void set_inverse_rho(Scaled<Real>& s, int k) {
   const int a = s.block[k];
   Real normal = max(s.at(a, a), Real(1e-12));
-  Real tangential = max(tangential_inverse_rho(s, k), Real(1e-8) * normal);
+  Real tangential = max(tangential_inverse_rho(s, k), Real(1e-3) * normal);
   if (facts_of(s.law).has_one_rho) normal = tangential = normal + tangential;
   s.rho_inv[a] = normal;
   for (int j = 1; j < s.dim(k); ++j) s.rho_inv[a + j] = tangential;

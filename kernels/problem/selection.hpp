@@ -16,6 +16,36 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class In>
 inline constexpr double kSelecting = sizeof(In) == 4 ? 1e-3 : 1e-4;
 
+/// D of row a + j of a contact, scaled: W_nn in all its rows, so that units cancel; in the rows of
+/// one kind (sliding, torsion, rolling) at most a few times their own mobility, which may be 1e-6
+/// of that of the normal, unless that is only rounding.
+template <class Real>
+SS_HD Real selecting_compliance(const Scaled<Real>& s, int k, int j, Real normal) {
+  constexpr Real kMost = Real(10), kRounding = Real(1e-10);
+  if (j == 0) return normal;
+  const int first = j == 3 ? 3 : (j < 3 ? 1 : 4), last = j == 3 ? 3 : first + 1;
+  const Real* own = s.W_diag + s.block[k];
+  const Real mobility = Real(0.5) * (own[first] + own[last]);
+  return mobility > kRounding * normal ? min(normal, kMost * mobility) : normal;
+}
+
+/// The scaled problem, and D.
+template <class G, class In, class Real>
+SS_HD void scale_and_select(const G& g, const EnvProblem<In>& p, Law law, Scaled<Real>& s) {
+  scale_problem(g, p, law, s);
+  g.for_each(s.ld, [&](int i) {
+    s.selecting[i] = i < s.scalars && !(s.R[i] > Real(0)) ? s.W_diag[i] : Real(0);
+  });
+  g.for_each(s.n_contacts, [&](int k) {
+    const int a = s.block[k];
+    const Real normal = Real(normal_diagonal(p, k) * s.d[a] * s.d[a]);
+    for (int j = 0; j < s.dim(k); ++j) {
+      const bool acts = s.d[a + j] > 0.0 && !(s.R[a + j] > Real(0));
+      if (acts) s.selecting[a + j] = selecting_compliance(s, k, j, normal);
+    }
+  });
+}
+
 /// How many rows carry the load of row i: sum_j W_ij^2 rho_i rho_j. Alone: 1.
 template <class Real>
 SS_HD double crowd_of(const Scaled<Real>& s, int i) {
@@ -25,39 +55,16 @@ SS_HD double crowd_of(const Scaled<Real>& s, int i) {
   return max(double(sum * s.rho[i]), 1.0);
 }
 
-/// D of row a + j of a contact, scaled: W_nn in all its rows, so that units cancel; in the rows of
-/// one kind (sliding, torsion, rolling) at most a few times their own mobility, which may be 1e-6
-/// of that of the normal.
-template <class Real>
-SS_HD Real selecting_compliance(const Scaled<Real>& s, int k, int j, Real normal) {
-  constexpr Real kMost = Real(10);
-  if (j == 0) return normal;
-  const int first = j == 3 ? 3 : (j < 3 ? 1 : 4), last = j == 3 ? 3 : first + 1;
-  const Real* own = s.W_diag + s.block[k];
-  return min(normal, kMost * Real(0.5) * (own[first] + own[last]));
-}
-
-/// Fills what Newton's methods need besides the scaled problem. Returns the sum of crowd_of over
-/// all normals.
-template <class G, class In, class Real>
-SS_HD double prepare_selection(const G& g, const EnvProblem<In>& p, Scaled<Real>& s) {
-  g.for_each(s.scalars, [&](int i) { s.selecting[i] = s.W_diag[i]; });
-  const double all = g.sum(s.n_contacts, [&](int k) {
-    const int a = s.block[k];
-    const Real normal = Real(normal_diagonal(p, k) * s.d[a] * s.d[a]);
-    for (int j = 0; j < s.dim(k); ++j) {
-      const bool acts = s.d[a + j] > 0.0;
-      s.selecting[a + j] = acts ? selecting_compliance(s, k, j, normal) : Real(0);
-    }
-    const double crowd = crowd_of(s, a);
+/// Fills what Newton's map needs for each contact: its crowd and share. Returns the sum of crowd_of
+/// over all normals.
+template <class G, class Real>
+SS_HD double measure_crowds(const G& g, Scaled<Real>& s) {
+  return g.sum(s.n_contacts, [&](int k) {
+    const double crowd = crowd_of(s, s.block[k]);
     s.crowd[k] = Real(power_of_two_below(crowd));  // exact when divided by
     s.share[k] = Real(1) / s.crowd[k];
     return crowd;
   });
-  g.for_each(s.ld, [&](int i) {
-    if (i >= s.n || s.R[i] > Real(0)) s.selecting[i] = Real(0);
-  });
-  return all;
 }
 
 /// Whether some rows may have one solution among many.
@@ -84,7 +91,7 @@ SS_HD bool all_stick_alone(const G& g, const Scaled<Real>& s) {
 
 /// Whether W_hat is regular, so that there is nothing to select: W_hat - 1e-5 diag W_hat is
 /// positive definite. Not tried where rows are so crowded that it hardly can be. `crowd`: of
-/// prepare_selection; K: scratch [n][n].
+/// measure_crowds; K: scratch [n][n].
 template <class Real, class G>
 SS_HD bool is_regular(const G& g, const Scaled<Real>& s, double crowd, Real* K) {
   constexpr double kCrowded = 2.0;

@@ -253,13 +253,13 @@ Program program_of(const Ladder& ladder) {
 Ladder::Ladder(const SolveOptions& solve_options) : options(solve_options) {
   add_stages(*this);
   program = program_of(*this);
-  selection = selecting(Steps(options.max_newton).many, 1.0);
+  const Steps steps(options.max_newton);
+  selection = selecting(steps.many, 1.0);
   selects = std::any_of(stages, stages + count, [](const Stage& s) { return s.selects; });
   const auto* later =
       std::find_if(stages, stages + count, [](const Stage& s) { return s.rung > 0; });
   has_later_rungs = later != stages + count && later->rung <= options.max_rung;
-  softened_answer =
-      stages[0].method == Method::lemke ? stages[0] : newton(1, Steps(options.max_newton).many);
+  softened_answer = stages[0].method == Method::lemke ? stages[0] : newton(1, steps.many);
   softened_answer.rung = 1;
   softened_answer.start = Start::rest;
   softened_answer.soften = kSoftAnswer;

@@ -16,6 +16,15 @@ PADS = """<mujoco><option timestep="0.002" integrator="implicitfast" cone="ellip
 <body pos="0 0 .5"><freejoint/><geom type="box" size=".02 .02 .02" mass=".5"/></body>
 </worldbody><actuator><motor joint="l"/><motor joint="r"/></actuator></mujoco>"""
 
+FINGERS = """<mujoco><option timestep="0.002"/><worldbody><body euler="17 29 53" pos="0 0 1">
+<body><joint type="hinge" axis="0 1 0" damping="1" stiffness="20"/>
+<inertial pos="0 0 0" mass="2" diaginertia=".1 .1 .1"/>
+<body pos="-.0101 0 0"><joint name="l" type="slide" axis="1 0 0"/>
+ <geom type="box" size=".01 .02 .03" condim="6" mass=".05"/></body>
+<body pos=".0101 0 0"><joint name="r" type="slide" axis="-1 0 0"/>
+ <geom type="box" size=".01 .02 .03" condim="6" mass=".05"/></body>
+</body></body></worldbody><actuator><motor joint="l"/><motor joint="r"/></actuator></mujoco>"""
+
 TABLE = """<mujoco><option timestep="0.002"/><worldbody>
 <geom name="floor" type="plane" size="9 9 1"/>
 <body pos="0 0 {z}"><freejoint/><geom type="box" size=".4 .3 .02" mass="8"/>{legs}</body>
@@ -35,6 +44,19 @@ def test_flat_pads_hold_what_friction_can_hold(mu):
     for _ in range(150):
         sim.step(np.stack([force, force], 1))
     assert np.abs(0.5 - sim.qpos[:, 4]).max() < 1e-5
+
+
+# Fingers cannot slide on one another: their tangential mobility is only rounding, and noise of the
+# velocities must not become forces, or steps that do not end.
+def test_fingers_that_cannot_slide_push_without_friction():
+    sim = BatchSim(FINGERS, 4, threads=1)
+    ctrl = np.stack([np.full(4, 5.0), [5.0, 4.0, 6.0, 5.5]], 1)
+    for _ in range(300):
+        sim.step(ctrl)
+        assert sim.iterations.max() <= 12
+    force = np.array([contact["force"] for contact in sim.contacts(0)])
+    np.testing.assert_allclose(force[:, 0], 1.25, rtol=1e-6)
+    assert np.abs(force[:, 1:]).max() < 1e-6
 
 
 @pytest.mark.parametrize("law", ["coulomb", "pyramid", "convex"])

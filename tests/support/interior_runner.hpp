@@ -22,8 +22,8 @@ std::vector<double> run_path_alone(const G& g, const ProblemBatch<double>& batch
   enter_circular_coordinates(g, p, facts_of(options.law).is_frictionless, scratch.view);
   open_judge(g, p, options, scratch.judge_memory, impulse.data(), nullptr, scratch.judge);
   judge_start(g, p, scratch.judge);
-  scale_problem(g, p, options.law, scratch.scaled);
-  prepare_selection(g, p, scratch.scaled);
+  scale_and_select(g, p, options.law, scratch.scaled);
+  measure_crowds(g, scratch.scaled);
   const Stage stage{.method = method, .budget = 500, .start = Start::rest};
   place_start<true>(g, p, stage, scratch.judge);
   Arena arena = scratch.stage;

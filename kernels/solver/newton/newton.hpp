@@ -133,12 +133,13 @@ SS_HD bool any_slides(const G& g, const Scaled<Real>& s, const Newton<Real, Fact
 }
 
 /// After a step: regularises less, the less it was shortened, and tells whether its factors serve
-/// again. Not where something slides without compliance: tangents of another point then lead far
-/// along what is hardly determined.
+/// again. Not where something slides and the Jacobian has little compliance: tangents of another
+/// point then lead far along what is hardly determined.
 template <class Real, class Factor, class G>
 SS_HD void relax(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w, int halvings,
                  double contraction, NewtonProgress<Real, Factor>& path) {
   constexpr Factor kLeast = sizeof(Factor) == 4 ? Factor(kFloatEpsilon) : Factor(1e-12);
+  constexpr double kSafeProximal = 1e-5;
   const bool slow = halvings > 0 || contraction > kSlow;
   const Regularisation<Factor> before = path.more;
   if (slow && w.selects && !(path.soft > Real(0))) {
@@ -146,7 +147,8 @@ SS_HD void relax(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& 
   }
   const double share = halvings == 0 ? 0.01 : (halvings < 3 ? 0.3 : 1.0);
   path.more.epsilon = Factor(max(path.least_epsilon, double(path.more.epsilon) * share));
-  path.keeps = !slow && path.more == before && (path.soft > Real(0) || !any_slides(g, s, w));
+  const bool safe = double(path.more.proximal) > kSafeProximal || !any_slides(g, s, w);
+  path.keeps = !slow && path.more == before && safe;
 }
 
 /// Prepares the first step: z and its velocities, or random states.
