@@ -147,8 +147,8 @@ SS_HD void relax(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& 
   }
   const double share = halvings == 0 ? 0.01 : (halvings < 3 ? 0.3 : 1.0);
   path.more.epsilon = Factor(max(path.least_epsilon, double(path.more.epsilon) * share));
-  const bool safe = double(path.more.proximal) > kSafeProximal || !any_slides(g, s, w);
-  path.keeps = !slow && path.more == before && safe;
+  path.keeps = !slow && path.more == before &&
+               (double(path.more.proximal) > kSafeProximal || !any_slides(g, s, w));
 }
 
 /// Prepares the first step: z and its velocities, or random states.
