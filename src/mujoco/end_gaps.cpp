@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "src/mujoco/faces.hpp"
+
 namespace stickslip::mujoco {
 namespace {
 
@@ -70,7 +72,7 @@ double measure_pair(const mjModel* m, mjData* d, StepContact* contacts, int coun
   }
   const int a = first.geom[0], b = first.geom[1];
   mjPreContact found[mjMAXCONPAIR];
-  const int num_found = mjCOLLISIONFUNC[m->geom_type[a]][m->geom_type[b]](m, d, found, a, b, reach);
+  const int num_found = collide_geoms(m, d, a, b, reach, found);
   recognise(contacts, count, found, num_found);
   double least = kInfinity;
   for (int f = 0; f < num_found; ++f) least = std::min(least, found[f].dist - margin_of(*contacts));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/mujoco/faces.hpp"
+
 namespace stickslip::mujoco {
 
 LookAhead::LookAhead(const mjModel* m, double margin) : constant_(margin) {
@@ -75,6 +77,7 @@ void LookAhead::collide(const mjModel* m, mjData* d, Margins& margins) const {
   const mjModel wide = margins.by_pairs ? margins.list.only_these(m, margins.near.pairs)
                                         : widen_geoms(m, d, margins);
   mj_collision(&wide, d);
+  complete_faces(m, d, margins.contacts);
 }
 
 }  // namespace stickslip::mujoco

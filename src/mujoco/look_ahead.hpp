@@ -17,6 +17,7 @@ struct Margins {
   bool by_pairs = false;
   NearPairs near;
   PairList list;
+  std::vector<mjContact> contacts;             ///< with whole faces
   std::vector<double> geom, body, pair, flex;  ///< those of the model, widened; m
   std::vector<double> ahead, flex_ahead;       ///< the increase, geom by geom
   double override_ahead = 0;                   ///< the increase if the model overrides all margins
@@ -28,7 +29,8 @@ class LookAhead {
   /// `margin`: the same for all pairs, m; negative: computed from the speeds.
   LookAhead(const mjModel* m, double margin);
 
-  /// mj_collision with the margins for the state of d, whose positions and `cvel` are computed.
+  /// mj_collision, and whole faces (faces.hpp), with the margins for the state of d, whose
+  /// positions and `cvel` are computed.
   void collide(const mjModel* m, mjData* d, Margins& margins) const;
 
  private:

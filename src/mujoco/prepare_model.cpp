@@ -35,6 +35,7 @@ void prepare_velocity_level(mjModel& m, std::vector<std::string>& warnings) {
         "(choose with integrator=)");
   }
   m.opt.cone = mjCONE_ELLIPTIC;
+  m.opt.disableflags &= ~mjDSBL_MULTICCD;  // rigid bodies at rest need whole faces
 }
 
 }  // namespace
