@@ -83,7 +83,8 @@ class SimViews:
     @property
     @_once
     def mocap_pos(self) -> Float64:
-        """(N, nmocap, 3) m, world frame: positions of the bodies that the caller moves."""
+        """(N, nmocap, 3) m, world frame: positions of the bodies that the caller moves. They are
+        reached linearly over the substeps of a call, with the velocity in `mocap_velocity`."""
         return self._core.mocap_pos.reshape(len(self.qpos), -1, 3)
 
     @property
@@ -91,6 +92,18 @@ class SimViews:
     def mocap_quat(self) -> Float64:
         """(N, nmocap, 4) their orientations, unit quaternions (w, x, y, z)."""
         return self._core.mocap_quat.reshape(len(self.qpos), -1, 4)
+
+    @property
+    @_once
+    def mocap_velocity(self) -> Float64:
+        """(N, nmocap, 6) linear and angular velocities of these bodies, m/s and rad/s, world frame,
+        as contacts and sensors of the latest step have them: (pose now - pose at the step before) /
+        time step; 0 in the first step after a reset, and after a jump, that is a motion faster than
+        20 m/s or 100 rad/s. What is written holds instead, until the body is moved again.
+        ValueError with the law mujoco, which has no such velocities."""
+        if self.law == "mujoco":
+            raise ValueError("mocap_velocity: expected another law than mujoco, which has none")
+        return self._core.mocap_velocity.reshape(len(self.qpos), -1, 6)
 
     @property
     @_once

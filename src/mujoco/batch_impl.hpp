@@ -26,6 +26,7 @@ enum Stage { kMujoco, kGather, kDelassus, kSolve, kApply, kScatter, kNumStages }
 struct alignas(64) Passage {
   std::atomic<const mjData*> data{nullptr};  // of the thread
   int slot = 0, env = 0;                     // slot: of the problem, in the buffers
+  int first_of = 0;          // steps of a call, if the step is its first
   Verdict verdict;
   bool failed = false;           // the step
   bool misfit = false;           // the problem needs more room in the buffers
@@ -81,7 +82,7 @@ inline double seconds_since(std::chrono::steady_clock::time_point start) {
 struct BatchSim::Impl {
   Impl(LoadedModel model, const SimOptions& options);
 
-  void step(int substeps);
+  void step(int count);
   /// After an error of MuJoCo jumped over report and recovery. Returns the affected environments.
   std::vector<int> recover_raised();
   void forward(const std::vector<int>& ids);
@@ -127,6 +128,7 @@ struct BatchSim::Impl {
   std::vector<EnvStatus> status;
   std::vector<Solver> solver;
   std::vector<std::int32_t> iterations, num_contacts, num_rows, failures, position_rounds;
+  int substeps = 1;  // of the call in progress
   std::vector<std::int32_t> substeps_left;
   std::vector<std::uint8_t> misfit;  // the problem needs more room in the buffers
   enum class Raised : std::uint8_t { nothing, error, shortage };
@@ -139,7 +141,7 @@ struct BatchSim::Impl {
   void pass(mjfBatchFunc function, void* arg, bool save, const std::vector<int>& ids = {});
   void pass_with_room(mjfBatchFunc function, void* arg, mjfBatchFunc again, bool save,
                       const std::vector<int>& ids = {});
-  void step_on_gpu();
+  void step_on_gpu(int step);
   void retry_with_more_memory();
   void put_back(int env);  // to where its step began
   void take_half(int half);

@@ -9,6 +9,7 @@
 #include "src/batch/check.hpp"
 #include "src/mujoco/batch_impl.hpp"
 #include "src/mujoco/ignored_fields.hpp"
+#include "src/mujoco/mocap.hpp"
 #include "stickslip/info.hpp"
 
 namespace stickslip::mujoco {
@@ -74,9 +75,9 @@ void check_position_options(const SimOptions& o, const mjModel& m) {
 
 int component_bit(StateComponent c) {
   static constexpr std::array kBits = {
-      mjSTATE_INTEGRATION,  mjSTATE_TIME,      mjSTATE_QPOS,      mjSTATE_QVEL,
-      mjSTATE_ACT,          mjSTATE_CTRL,      mjSTATE_WARMSTART, mjSTATE_QFRC_APPLIED,
-      mjSTATE_XFRC_APPLIED, mjSTATE_MOCAP_POS, mjSTATE_MOCAP_QUAT};
+      mjSTATE_INTEGRATION,  mjSTATE_TIME,      mjSTATE_QPOS,       mjSTATE_QVEL,
+      mjSTATE_ACT,          mjSTATE_CTRL,      mjSTATE_WARMSTART,  mjSTATE_QFRC_APPLIED,
+      mjSTATE_XFRC_APPLIED, mjSTATE_MOCAP_POS, mjSTATE_MOCAP_QUAT, mjSTATE_USERDATA};
   return kBits[std::size_t(c)];
 }
 
@@ -102,6 +103,7 @@ BatchSim::Impl::Impl(LoadedModel given, const SimOptions& o) : options(o) {
   } else {
     prepare_model(m, options.integrator, velocities, warnings);
     if (velocities && options.warm_start) impulses = ImpulseStore(m);
+    remember_mocap(m);
     if (rigid()) {
       look_ahead = LookAhead(&m, options.contact_margin);
       ignored_fields = ignored_contact_fields(m);
@@ -209,6 +211,10 @@ Rows BatchSim::component(StateComponent c) const {
   if (c == StateComponent::integration) return {mjb_state(b), stride, stride};
   int size = 0;
   double* data = mjb_stateComponent(b, component_bit(c), &size);
+  if (c == StateComponent::mocap_velocity) {
+    if (impl_->options.mujoco_law) return {data, 0, stride};
+    return {data + offset_of_mocap_velocity(impl_->model), kTwist * impl_->model->nmocap, stride};
+  }
   return {data, size, stride};
 }
 

@@ -84,7 +84,8 @@ enum class StateComponent {
   qfrc_applied,
   xfrc_applied,
   mocap_pos,
-  mocap_quat
+  mocap_quat,
+  mocap_velocity  ///< not with the law mujoco
 };
 
 /// The problem of one environment in the latest solve (docs/mathematics.md §1) and its verdict; in

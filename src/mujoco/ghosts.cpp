@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/mujoco/mocap.hpp"
+
 namespace stickslip::mujoco {
 namespace {
 
@@ -47,13 +49,7 @@ void go_to_end(const mjModel* m, mjData* d, const double* v, GeomPoses& start) {
   start.qpos.assign(d->qpos, d->qpos + m->nq);
   start.xpos.assign(d->geom_xpos, d->geom_xpos + 3 * m->ngeom);
   start.xmat.assign(d->geom_xmat, d->geom_xmat + 9 * m->ngeom);
-  mj_integratePos(m, d->qpos, v, m->opt.timestep);
-  mj_kinematics(m, d);
-}
-
-void return_to_start(const mjModel* m, mjData* d, const GeomPoses& start) {
-  mju_copy(d->qpos, start.qpos.data(), int(m->nq));
-  mj_kinematics(m, d);
+  go_to_end_of_step(m, d, start.qpos.data(), v);
 }
 
 bool is_smooth(const mjModel* m, int geom) {
@@ -132,7 +128,7 @@ void drop_closed_contacts(const mjModel* m, mjData* d, const double* v,
     if (!is_closed_at_end(m, d, start, c, c.dist - gap[i])) contacts[kept++] = i;
   }
   contacts.resize(kept);
-  return_to_start(m, d, start);
+  return_to_begin(m, d, start.qpos.data());
 }
 
 void trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomPair>& pairs,
@@ -143,7 +139,7 @@ void trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomP
   Way* ways = static_cast<Way*>(mj_stackAllocByte(d, bytes, alignof(Way)));
   for (std::size_t k = 0; k < pairs.size(); ++k)
     for (int side = 0; side < 2; ++side) ways[2 * k + side] = way_of(d, start, pairs[k].geom[side]);
-  return_to_start(m, d, start);
+  return_to_begin(m, d, start.qpos.data());
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     if (pairs[k].touches) continue;
     look(m, d, pairs[k], ways[2 * k], ways[2 * k + 1]);

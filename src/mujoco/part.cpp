@@ -19,6 +19,8 @@ Part part_of_body(const mjModel* m, int body) {
 
 bool can_move(const mjModel* m, int body) { return m->body_treeid[body] >= 0; }
 
+bool is_carried(const mjModel* m, int body) { return m->body_mocapid[m->body_rootid[body]] >= 0; }
+
 // cvel refers to the centre of mass of the body's tree.
 void point_velocity(const mjModel* m, const mjData* d, int body, const double* point, double* v) {
   const double* twist = d->cvel + 6 * body;
@@ -46,7 +48,7 @@ void motion_of(const mjModel* m, const mjData* d, const Part& part, Motion& moti
   motion.reach = motion.margin = 0;
   for (int k = g; k < g + part.num_geoms; ++k)
     motion.margin = std::max(motion.margin, m->geom_margin[k]);
-  if (can_move(m, part.body)) {
+  if (can_move(m, part.body) || is_carried(m, part.body)) {
     mju_copy3(motion.angular, d->cvel + 6 * part.body);
     point_velocity(m, d, part.body, motion.centre, motion.linear);
     const double turn = part.sphere || part.plane ? 0.0 : norm(motion.angular) * motion.radius;

@@ -35,6 +35,9 @@ Part part_of_body(const mjModel* m, int body);
 /// Whether the body has degrees of freedom, its own or those of its parents.
 bool can_move(const mjModel* m, int body);
 
+/// Whether the body is a mocap body or attached to one.
+bool is_carried(const mjModel* m, int body);
+
 /// Whether both bodies move, in different mechanisms: a third may stop one within the step.
 bool may_be_stopped(const mjModel* m, int a, int b);
 

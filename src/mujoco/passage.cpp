@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "src/mujoco/integrator.hpp"
+#include "src/mujoco/mocap.hpp"
 #include "src/mujoco/position.hpp"
 #include "src/mujoco/row_map.hpp"
 #include "src/mujoco/stages.hpp"
@@ -63,7 +64,7 @@ void note_left_out(const Impl& sim, const mjData* d, int warnings_before, Passag
 
 void forward_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p, bool sensors) {
   PhaseTimer timer(p);
-  p.failed = bad_state(m, d) || bad_inputs(m, d);
+  p.failed = bad_state(m, d) || bad_inputs(m, d) || bad_mocap_velocity(m, d);
   if (p.failed) return;
   const int warnings = memory_warnings(d);
   forward_to_solver(sim, m, d, p, sensors);
@@ -76,6 +77,7 @@ void forward_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p, bool 
 
 void first_part(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   sim.buffers->clear(p.slot);
+  begin_mocap(m, d, p.first_of);
   if (sim.rk4) rk4_begin(m, d, sim.rk4->slot(p.slot));
   forward_and_solve(sim, m, d, p, true);
 }
@@ -221,6 +223,7 @@ void step_by_mujoco(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
 void begin_passage(const Impl& sim, Passage& p, int env) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   p.env = env;
+  p.first_of = 0;
   p.failed = p.misfit = false;
   p.verdict = {};
   if (sim.options.mujoco_law) p.verdict.residual = kUnknown;

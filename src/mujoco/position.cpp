@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "src/mujoco/end_gaps.hpp"
+#include "src/mujoco/mocap.hpp"
+#include "src/mujoco/part.hpp"
 #include "src/mujoco/row_map.hpp"
 #include "src/mujoco/velocity_step.hpp"
 
@@ -64,13 +66,6 @@ Step enter_step(const Impl& sim, const mjModel* m, mjData* d, const Passage& p) 
   return s;
 }
 
-// Moves d to q ⊕ h v.
-void move_to(const mjModel* m, mjData* d, const Step& s, const double* v) {
-  mju_copy(d->qpos, s.q, int(m->nq));
-  mj_integratePos(m, d->qpos, v, m->opt.timestep);
-  mj_kinematics(m, d);
-}
-
 // The end of the step with the latest impulses. Returns the deepest penetration there, m.
 double go_to_end(const Impl& sim, const mjModel* m, mjData* d, const Passage& p, Step& s) {
   const double h = m->opt.timestep;
@@ -79,18 +74,14 @@ double go_to_end(const Impl& sim, const mjModel* m, mjData* d, const Passage& p,
   const EnvSlot slot = sim.buffers->slot(p.slot);
   for (int k = 0; k < s.num_contacts; ++k) {
     StepContact& c = s.contacts[k];
-    c.v_after = row_velocity(d, slot.efc_of[c.row], s.v_end);
+    const int row = slot.efc_of[c.row];
+    c.v_after = row_velocity(d, row, s.v_end) + driven_velocity(m, d, row);
     c.found = true;
     c.end_gap = c.gap + h * c.v_after;
   }
   if (!s.measured) return std::numeric_limits<double>::quiet_NaN();
-  move_to(m, d, s, s.v_end);
+  go_to_end_of_step(m, d, s.q, s.v_end);
   return std::max(0.0, -measure_end_gaps(m, d, s.contacts, s.num_contacts));
-}
-
-void leave_step(const mjModel* m, mjData* d, const Step& s) {
-  mju_copy(d->qpos, s.q, int(m->nq));
-  mj_kinematics(m, d);
 }
 
 // The largest amount by which a gap is smaller than required, m.
@@ -147,16 +138,16 @@ void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, PhaseT
   }
 }
 
-// Potential energy of gravity, J: now, and after the step with velocity v.
+// Potential energy of gravity of what the step moves, J: now, and after the step with velocity v.
 double height(const mjModel* m, const mjData* d) {
   double energy = 0;
   for (int b = 1; b < m->nbody; ++b)
-    energy -= m->body_mass[b] * mju_dot3(m->opt.gravity, d->xipos + 3 * b);
+    if (can_move(m, b)) energy -= m->body_mass[b] * mju_dot3(m->opt.gravity, d->xipos + 3 * b);
   return energy;
 }
 
 double height(const mjModel* m, mjData* d, const Step& s, const double* v) {
-  move_to(m, d, s, v);
+  go_to_end_of_step(m, d, s.q, v);
   return height(m, d);
 }
 
@@ -174,7 +165,7 @@ double kinetic(const mjModel* m, mjData* d, const double* v) {
 void limit_lift(const mjModel* m, mjData* d, Passage& p, const Step& s) {
   std::vector<double>& v = p.position_velocity;
   const double end = height(m, d, s, s.v_end), lift = height(m, d, s, v.data()) - end;
-  leave_step(m, d, s);
+  return_to_begin(m, d, s.q);
   const double begin = height(m, d);
   const double lost = kinetic(m, d, d->qvel) + begin - kinetic(m, d, s.v_end) - end;
   const double allowed = std::max(0.0, lost);
@@ -239,7 +230,7 @@ void keep_gaps(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
     iterate(sim, m, d, p, s, timer);
     p.saved.restore_solution(*sim.buffers, p.slot);
     p.failed = false;  // of these solves: the step can continue without them
-    if (s.measured) leave_step(m, d, s);
+    if (s.measured) return_to_begin(m, d, s.q);
     if (p.repositioned) limit_positions(sim, m, d, p, s);
   }
   mj_freeStack(d);

@@ -1,6 +1,7 @@
 #include "src/mujoco/stages.hpp"
 
 #include "src/mujoco/far_contacts.hpp"
+#include "src/mujoco/mocap.hpp"
 
 namespace stickslip::mujoco {
 namespace {
@@ -20,6 +21,7 @@ void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_a
   mj_makeM(m, d);
   mj_factorM(m, d);
   mj_comVel(m, d);
+  move_mocap_bodies(m, d);
   look_ahead.collide(m, d, margins);
   leave_out_far_contacts(m, d, margins, contacts.gap);
   contacts.use.assign(d->ncon, Use::solved);
@@ -40,6 +42,8 @@ void forward_velocities(const mjModel* m, mjData* d, bool sensors) {
       d->energy[0] = d->energy[1] = 0;
   }
   mj_fwdVelocity(m, d);
+  move_mocap_bodies(m, d);
+  move_mocap_contacts(m, d);
   if (sensors) mj_sensorVel(m, d);
   if (energy && !d->flg_energyvel) mj_energyVel(m, d);
   if (mjcb_control && !(m->opt.disableflags & mjDSBL_ACTUATION)) mjcb_control(m, d);

@@ -16,8 +16,10 @@ namespace {
 
 using Impl = BatchSim::Impl;
 
-void begin_step(Impl& sim, const mjModel* m, mjData* d, Passage& p, int env) {
+// `step`: its number in the call.
+void begin_step(Impl& sim, const mjModel* m, mjData* d, Passage& p, int env, int step) {
   begin_passage(sim, p, env);
+  if (step == 0) p.first_of = sim.substeps;
   mj_getState(m, d, sim.begin_state(env), mjSTATE_INTEGRATION);
   sim.memory.begin(m, d, sim.begin_state(env));
 }
@@ -65,7 +67,7 @@ void whole_steps(const mjModel* m, mjData* d, int env, void* arg) {
   for (int& left = sim.substeps_left[env]; left > 0; --left) {
     // Only the caller asks, and it may be waiting in MuJoCo for this thread: so the pass ends.
     if (sim.watch.ask() || sim.watch.due()) return;
-    begin_step(sim, m, d, p, env);
+    begin_step(sim, m, d, p, env, sim.substeps - left);
     run_step(sim, m, d, p);
     if (sim.watch.stopped()) {  // possibly within the solve
       mj_setState(m, d, sim.begin_state(env), mjSTATE_INTEGRATION);
@@ -81,14 +83,14 @@ void whole_steps(const mjModel* m, mjData* d, int env, void* arg) {
 // One part of the step of all environments; the GPU solves before the next part.
 struct StepPart {
   Impl* sim;
-  int number;
+  int step, number;
 };
 
 void gpu_part(const mjModel* m, mjData* d, int env, void* arg) {
   const StepPart& part = *static_cast<StepPart*>(arg);
   Impl& sim = *part.sim;
   Passage& p = sim.passage(env, d);
-  if (part.number == 0) begin_step(sim, m, d, p, env);
+  if (part.number == 0) begin_step(sim, m, d, p, env, part.step);
   run_part(sim, m, d, p, part.number);
   sim.misfit[env] = p.misfit;
   if (part.number < sim.solves()) return;
@@ -159,9 +161,9 @@ void Impl::pose_half(int half, void* part) {
 }
 
 // While the GPU copies and solves one half of the batch, MuJoCo's stages of the other half run.
-void Impl::step_on_gpu() {
+void Impl::step_on_gpu(int step) {
   const auto start = std::chrono::steady_clock::now();
-  for (StepPart part{this, 0}; part.number <= solves(); ++part.number)
+  for (StepPart part{this, step, 0}; part.number <= solves(); ++part.number)
     for (int half = 0; half < ProblemBuffers::kHalves; ++half) {
       if (halves[half].empty()) continue;
       if (part.number > 0) take_half(half);
@@ -174,14 +176,15 @@ void Impl::step_on_gpu() {
   timings.gpu_steps += seconds_since(start);
 }
 
-void Impl::step(int substeps) {
+void Impl::step(int count) {
+  substeps = count;
   begin_states.resize(std::size_t(options.num_envs) * nstate);
   std::fill(raised.begin(), raised.end(), Raised::nothing);
   std::fill(substeps_left.begin(), substeps_left.end(), substeps);
   clear_verdicts(*this);
   watch.begin(go_on, buffers->has_large_problems());
   for (int i = 0; gpu() && i < substeps && !watch.ask(); ++i) {
-    step_on_gpu();
+    step_on_gpu(i);
     recover_raised();
   }
   std::vector<int> ids;  // environments that continue; empty: all

@@ -21,6 +21,10 @@ double row_velocity(const mjData* d, int i, const double* v) {
   return sum;
 }
 
+double driven_velocity(const mjModel* m, const mjData* d, int i) {
+  return m->nmocap > 0 ? d->efc_vel[i] - row_velocity(d, i, d->qvel) : 0.0;
+}
+
 void cull(const mjModel* m, const mjData* d, const double* a_free, StepContacts& contacts) {
   const double h = m->opt.timestep;
   for (int c = 0; c < d->ncon; ++c) {
@@ -38,7 +42,8 @@ int take_in_closed(const mjModel* m, const mjData* d, const double* v, StepConta
   for (int c = 0; c < d->ncon; ++c) {
     const int row = d->contact[c].efc_address;
     if (row < 0 || contacts.use[c] != Use::culled) continue;
-    if (contacts.gap[c] + m->opt.timestep * row_velocity(d, row, v) >= -kClosed) continue;
+    const double after = row_velocity(d, row, v) + driven_velocity(m, d, row);
+    if (contacts.gap[c] + m->opt.timestep * after >= -kClosed) continue;
     contacts.use[c] = Use::solved;
     ++taken;
   }

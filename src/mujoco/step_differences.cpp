@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/mujoco/mocap.hpp"
 #include "src/mujoco/passage.hpp"
 #include "src/mujoco/stages.hpp"
 
@@ -28,6 +29,11 @@ double amount(const mjModel* m, const StepPoint& point, const Input& input, doub
   return may_move(m, point, input.i, sign * kOtherStep) ? kOtherStep : 0.0;
 }
 
+void enter_state(const mjModel* m, mjData* d, const StepPoint& point) {
+  mj_setState(m, d, point.state, mjSTATE_INTEGRATION);
+  begin_mocap(m, d, 0);
+}
+
 // Moves an input by `by` from the point, and computes what depends on it. Returns the model there.
 const mjModel* go_to(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
                      const Input& input, double by) {
@@ -46,7 +52,7 @@ const mjModel* go_to(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoi
     forward_to_solver(sim, m, d, p, false);
   } else {
     point.changed.set(*input.which, input.i, point.changed.value(*input.which, input.i) + by, d);
-    mj_setState(m, d, point.state, mjSTATE_INTEGRATION);
+    enter_state(m, d, point);
     m = point.changed.get();
     forward_to_solver(sim, m, d, p, false);
   }
@@ -150,7 +156,7 @@ void take_point(const mjModel* m, const mjData* d, StepPoint& point) {
 }
 
 void return_to_point(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point) {
-  mj_setState(m, d, point.state, mjSTATE_INTEGRATION);
+  enter_state(m, d, point);
   forward_to_solver(sim, m, d, p, false);
   find_rows(d, point.keys, point.scratch);
   evaluate(sim, m, d, p, point.keys, point.velocities.known, point.scratch, point.velocities.base);

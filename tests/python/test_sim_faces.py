@@ -4,7 +4,9 @@ rest, and lie still (docs/mathematics.md §12; mujoco#2356, mujoco#2471)."""
 import numpy as np
 import pytest
 
-mujoco = pytest.importorskip("mujoco")
+pytest.importorskip("mujoco")
+import mujoco
+
 from stickslip import BatchSim, Status
 
 CROSSED = """<mujoco><option timestep="0.002"/><worldbody>

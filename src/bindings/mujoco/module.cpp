@@ -177,6 +177,7 @@ void bind_batch_sim(nb::module_& m) {
       .def_prop_ro("xfrc_applied", &component<C::xfrc_applied>)
       .def_prop_ro("mocap_pos", &component<C::mocap_pos>)
       .def_prop_ro("mocap_quat", &component<C::mocap_quat>)
+      .def_prop_ro("mocap_velocity", &component<C::mocap_velocity>)
       .def_prop_ro("model_bytes", [](const BatchSim& s) { return as_bytes(s.model()); })
       .def_prop_ro("sensordata",
                    [](nb::handle self) {

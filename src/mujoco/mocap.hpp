@@ -1,0 +1,45 @@
+// Velocities of mocap bodies, which the caller moves. MuJoCo takes them for bodies at rest in a new
+// place; here contacts, sensors and the search for contacts know how they move: from the pose at
+// the last step to the present one, or as the caller says.
+//
+// What is remembered is at the end of mjData's userdata, and so a part of MuJoCo's state: a restart
+// from a saved state has the same bits, and a reset clears it.
+#pragma once
+#include <mujoco/mujoco.h>
+
+namespace stickslip::mujoco {
+
+/// Speeds above these, m/s and rad/s, are those of a jump to a new place: the velocity is 0.
+inline constexpr double kFastestShift = 20.0, kFastestTurn = 100.0;
+
+inline constexpr int kTwist = 6;  ///< numbers of a velocity: linear, angular, in the world's frame
+
+/// Makes room in the model, before it has any mjData, and after all others that do.
+void remember_mocap(mjModel& m);
+
+/// Offset of the velocities [nmocap][kTwist] in the userdata.
+int offset_of_mocap_velocity(const mjModel* m);
+
+/// Begins a step: moves the bodies to their poses in it, linearly from those at the last step to
+/// those that were set before the call, and finds their velocities. `first_of`: the number of steps
+/// of a call, if this is its first; else 0. A single step that is made again needs no number.
+void begin_mocap(const mjModel* m, mjData* d, int first_of);
+
+/// Whether a velocity is a NaN or beyond MuJoCo's limit.
+bool bad_mocap_velocity(const mjModel* m, const mjData* d);
+
+/// Adds the motion of mocap bodies to `cvel` of the bodies that are attached to them. (The smooth
+/// forces on their joints do not know it, as in MuJoCo.)
+void move_mocap_bodies(const mjModel* m, mjData* d);
+
+/// The same for `efc_vel` and `efc_aref` of contacts.
+void move_mocap_contacts(const mjModel* m, mjData* d);
+
+/// q ⊕ h v from the positions q: mj_integratePos, and the mocap bodies at the end of the step; with
+/// mj_kinematics.
+void go_to_end_of_step(const mjModel* m, mjData* d, const mjtNum* q, const mjtNum* v);
+
+/// Back to q and to the poses in which the step began.
+void return_to_begin(const mjModel* m, mjData* d, const mjtNum* q);
+
+}  // namespace stickslip::mujoco
