@@ -176,7 +176,7 @@ class SimViews:
     @property
     @_once
     def num_contacts(self) -> Int32:
-        """(N,) contacts in the latest solve."""
+        """(N,) contacts of the latest step that touch or have a force (`active` in `contacts`)."""
         return self._core.num_contacts
 
     @property

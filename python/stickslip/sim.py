@@ -247,12 +247,20 @@ class BatchSim(SimGradients, SimCopies):
         self._varied[field] = numbers.copy()
 
     def contacts(self, env: int) -> list[dict[str, Any]]:
-        """Contacts of the latest solve: position, frame (rows normal, tangents; the normal points
-        from geoms[0] to geoms[1]), force (6,) in that frame (N, N m; the impulse is the time step
-        times it), gap (m), dim, geoms, friction (dim - 1 coefficients). As `problem`, recomputed
-        at each call; after `vary`, which changes what would be recomputed, empty until the next
+        """Contacts of the latest solve: position (m; of one that closes, where and when it does),
+        frame (rows normal, tangents; the normal points from geoms[0] to geoms[1]), force (6,) in
+        that frame (N, N m; the impulse is the time step times it), gap (m), active, dim, geoms,
+        friction (dim - 1 coefficients). Those that touch or have a force are active and come first;
+        rigid laws also find contacts ahead, which then do not close. As `problem`, recomputed at
+        each call; after `vary`, which changes what would be recomputed, empty until the next
         step."""
         return self._core.contacts(check.count("env", env))
+
+    def contact_arrays(self) -> dict[str, NDArray[Any]]:
+        """`contacts` of all environments in one call, in arrays for the largest number C of them:
+        count (N,); active (N, C), position (N, C, 3), frame (N, C, 3, 3), force (N, C, 6), gap,
+        dim, geoms (N, C, 2; -1: none), friction (N, C, 5). It takes the time of a step."""
+        return self._core.contact_arrays()
 
     def problem(self, env: int) -> dict[str, Any]:
         """The latest solve's problem of one environment: arguments of `stickslip.solve` (W, b, mu,

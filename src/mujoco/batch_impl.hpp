@@ -26,7 +26,7 @@ enum Stage { kMujoco, kGather, kDelassus, kSolve, kApply, kScatter, kNumStages }
 struct alignas(64) Passage {
   std::atomic<const mjData*> data{nullptr};  // of the thread
   int slot = 0, env = 0;                     // slot: of the problem, in the buffers
-  int first_of = 0;          // steps of a call, if the step is its first
+  int first_of = 0;                          // steps of a call, if the step is its first
   Verdict verdict;
   bool failed = false;           // the step
   bool misfit = false;           // the problem needs more room in the buffers
@@ -91,11 +91,13 @@ struct BatchSim::Impl {
   /// Calls `function` for every environment, which repeats a step and sets `misfit` where its
   /// problem needs more room.
   void repeat_steps(mjfBatchFunc function, void* arg);
-  /// Calls the visitor with the data of an environment as its latest step left them, and with the
+  /// Calls the visitor with the data of environments as their latest step left them, and with the
   /// slot of its problem. On the CPU these data are not kept: the step is repeated from the state
-  /// in which it began. False if there was no step, or if MuJoCo failed in it.
+  /// in which it began. False if there was no step, or if MuJoCo failed in one.
   using Visitor = std::function<void(const mjModel*, const mjData*, const Passage&)>;
-  bool revisit(int env, const Visitor& visitor);
+  bool revisit(const std::vector<int>& ids, const Visitor& visitor);
+  /// Of every environment; empty except for those with `ids`.
+  std::vector<std::vector<ContactRecord>> contacts(const std::vector<int>& ids);
 
   bool rigid() const { return formulation.level == Level::velocity && !formulation.model_softness; }
   bool gpu() const { return options.backend == Backend::cuda; }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "src/batch/check.hpp"
@@ -250,25 +251,14 @@ const std::vector<std::string>& BatchSim::ignored_fields() const { return impl_-
 
 std::vector<ContactRecord> BatchSim::contacts(int env) const {
   const auto turn = impl_->caller.enter();
-  std::vector<ContactRecord> records(impl_->num_contacts[env]);
-  if (records.empty()) return records;
-  const bool rigid = impl_->rigid();
-  const bool seen = impl_->revisit(env, [&](const mjModel* m, const mjData* d, const Passage& p) {
-    for (std::size_t i = 0, to = 0; to < records.size(); ++i) {
-      if (rigid && p.contacts.use[i] != Use::solved) continue;
-      const mjContact& c = d->contact[i];
-      ContactRecord& r = records[to++];
-      mju_copy(r.position.data(), c.pos, 3);
-      mju_copy(r.frame.data(), c.frame, 9);
-      mj_contactForce(m, d, int(i), r.force.data());
-      r.gap = rigid ? p.contacts.gap[i] : c.dist;
-      r.dim = c.dim;
-      r.geom = {c.geom[0], c.geom[1]};
-      mju_copy(r.friction.data(), c.friction, 5);
-    }
-  });
-  if (!seen) records.clear();
-  return records;
+  return std::move(impl_->contacts({env})[env]);
+}
+
+std::vector<std::vector<ContactRecord>> BatchSim::contacts() const {
+  const auto turn = impl_->caller.enter();
+  std::vector<int> all(impl_->options.num_envs);
+  std::iota(all.begin(), all.end(), 0);
+  return impl_->contacts(all);
 }
 
 ProblemView BatchSim::problem(int env) const {
@@ -279,7 +269,7 @@ ProblemView BatchSim::problem(int env) const {
     at = p.slot;
     buffers.form_missing_delassus(at);
   };
-  if (!impl_->revisit(env, visit)) buffers.clear(at);
+  if (!impl_->revisit({env}, visit)) buffers.clear(at);
   const auto& result = buffers.results();
   const bool posed = buffers.rows(at) > 0;  // a problem without rows is not solved
   return {.slot = buffers.slot(at),

@@ -58,10 +58,11 @@ struct Timings {
 /// One contact of the latest step, in MuJoCo's frame: rows normal, tangent 1, tangent 2; the
 /// normal points from geom[0] to geom[1].
 struct ContactRecord {
-  std::array<double, 3> position;
+  std::array<double, 3> position;  ///< m, where it acts: of an open one, where and when it closes
   std::array<double, 9> frame;
   std::array<double, 6> force;  ///< N and N m, in `frame`; the impulse is the time step times it
   double gap;                   ///< m, negative in penetration; rigid: minus the model's margin
+  bool active;                  ///< it touches, or has a force; else it only might have closed
   int dim;
   std::array<int, 2> geom;
   std::array<double, 5> friction;  ///< of the first tangent, the second, ... (dim - 1)
@@ -181,7 +182,7 @@ class BatchSim {
   const double* residual() const;
   const std::int32_t* iterations() const;
   const Solver* solver() const;
-  const std::int32_t* num_contacts() const;
+  const std::int32_t* num_contacts() const;  ///< active ones (ContactRecord)
   const std::int32_t* num_rows() const;
   const std::int32_t* position_rounds() const;
   /// Deepest penetration at the end of the step among the geoms of its contacts, m; NaN if
@@ -192,6 +193,7 @@ class BatchSim {
   // Of the latest step, which is repeated to obtain them; empty if there was no step since the last
   // `vary`.
   std::vector<ContactRecord> contacts(int env) const;
+  std::vector<std::vector<ContactRecord>> contacts() const;  ///< of all environments
   ProblemView problem(int env) const;
 
   const mjModel& model() const;  ///< with the options of the law applied

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "src/mujoco/mocap.hpp"
+#include "src/mujoco/touching.hpp"
+
 namespace stickslip::mujoco {
 
 ContactSensors::Geoms ContactSensors::geoms_of(const mjModel* m, const std::string& name) {
@@ -51,36 +54,53 @@ void ContactSensors::clear(int env) {
     std::fill_n(values->begin() + 3 * n * env, 3 * n, 0.0);
 }
 
+namespace {
+
+// Velocity of the second surface along the first, world frame. d has the positions in which the
+// step began and the velocities with which it ended, as u = J v of the solver has.
+void slip_of(const mjModel* m, mjData* d, const mjContact& c, double gap, mjtNum* velocity) {
+  mjtNum carried[6];
+  carried_apart(m, d, c, carried);
+  mju_zero3(velocity);
+  for (int axis = 1; axis < 3; ++axis)
+    mju_addToScl3(velocity, c.frame + 3 * axis, carried[axis] + c.surfacevel[axis - 1]);
+  mj_markStack(d);
+  mjtNum* jacobian = mj_stackAllocNum(d, 3 * m->nv);
+  for (const int side : {0, 1}) {
+    mjtNum point[3], of_side[3];
+    surface_point(c, gap, side, point);
+    mj_jac(m, d, jacobian, nullptr, point, m->geom_bodyid[c.geom[side]]);
+    mju_mulMatVec(of_side, jacobian, d->qvel, 3, m->nv);
+    mju_addToScl3(of_side, c.frame, -mju_dot3(of_side, c.frame));
+    mju_addToScl3(velocity, of_side, side == 1 ? 1 : -1);
+  }
+  mj_freeStack(d);
+}
+
+}  // namespace
+
 // Adds a contact; sign: -1 if the first geom of the contact is the sensor's first. MuJoCo's normal
 // points from the contact's first geom to its second, on which the force acts.
-double ContactSensors::add(const mjModel* m, mjData* d, int contact, double sign, std::int64_t to) {
+double ContactSensors::add(const mjModel* m, mjData* d, int contact, double gap, double sign,
+                           std::int64_t to) {
   const mjContact& c = d->contact[contact];
-  mjtNum local[6], world[3], velocity[3] = {0, 0, 0};
+  mjtNum local[6], world[3];
   mj_contactForce(m, d, contact, local);
-  if (!(local[0] > 0)) return 0;
+  const double pressure = local[0] + c.adhesion;
+  if (!(pressure > 0)) return 0;
   mju_mulMatTVec(world, c.frame, local, 3, 3);
   mju_addToScl(force.data() + 3 * to, world, sign, 3);
   mju_addToScl(world, c.frame, -local[0], 3);
   mju_addToScl(friction.data() + 3 * to, world, sign, 3);
 
   if (c.geom[0] < 0 || c.geom[1] < 0) return 0;  // the velocity of a flex is not measured
-  // d has the positions in which the step began and the velocities with which it ended, as u = J v
-  // of the solver has.
-  mj_markStack(d);
-  mjtNum* jacobian = mj_stackAllocNum(d, 3 * m->nv);
-  for (const int side : {0, 1}) {
-    mjtNum point[3];
-    mj_jac(m, d, jacobian, nullptr, c.pos, m->geom_bodyid[c.geom[side]]);
-    mju_mulMatVec(point, jacobian, d->qvel, 3, m->nv);
-    mju_addToScl(velocity, point, side == 1 ? sign : -sign, 3);
-  }
-  mj_freeStack(d);
-  mju_addToScl(velocity, c.frame, -mju_dot3(velocity, c.frame), 3);
-  mju_addToScl(slip.data() + 3 * to, velocity, local[0], 3);
-  return local[0];
+  mjtNum velocity[3];
+  slip_of(m, d, c, gap, velocity);
+  mju_addToScl(slip.data() + 3 * to, velocity, sign * pressure, 3);
+  return pressure;
 }
 
-void ContactSensors::keep(const mjModel* m, mjData* d, int env) {
+void ContactSensors::keep(const mjModel* m, mjData* d, const double* gap, int env) {
   if (sensors_.empty()) return;
   clear(env);
   std::int64_t to = std::int64_t(sensors_.size()) * env;
@@ -90,8 +110,9 @@ void ContactSensors::keep(const mjModel* m, mjData* d, int env) {
       const mjContact& c = d->contact[i];
       if (c.efc_address < 0) continue;  // no force
       const int a = c.geom[0], b = c.geom[1];
-      if (sensor.is_first(a) && sensor.is_second(b)) pressure += add(m, d, i, -1.0, to);
-      if (sensor.is_first(b) && sensor.is_second(a)) pressure += add(m, d, i, 1.0, to);
+      const double open = gap ? gap[i] : 0.0;
+      if (sensor.is_first(a) && sensor.is_second(b)) pressure += add(m, d, i, open, -1.0, to);
+      if (sensor.is_first(b) && sensor.is_second(a)) pressure += add(m, d, i, open, 1.0, to);
     }
     if (pressure > 0) mju_scl3(slip.data() + 3 * to, slip.data() + 3 * to, 1 / pressure);
     ++to;

@@ -18,16 +18,17 @@ class ContactSensors {
   ContactSensors(const mjModel* m, int num_envs, const Pairs& pairs);
 
   /// Measures after a step: forces of the step, velocities at its end. Zero where there was no
-  /// step.
-  void keep(const mjModel* m, mjData* d, int env);
+  /// step. `gap`: of each contact, m; null: none is open.
+  void keep(const mjModel* m, mjData* d, const double* gap, int env);
   void clear(int env);
 
   int count() const { return int(sensors_.size()); }
   // World frame, [num_envs][count][3], on the first of each pair:
   std::vector<double> force;     ///< N, all of it
   std::vector<double> friction;  ///< N, its part along the surfaces
-  /// m/s, of the first relative to the second, along the surfaces; the mean of the contacts that
-  /// press, weighted by their normal forces; without those of flexes.
+  /// m/s, of the first relative to the second, along the surfaces, which may move by themselves
+  /// (`surfacevel`); the mean of the contacts that press, weighted by their normal forces without
+  /// adhesion; without those of flexes.
   std::vector<double> slip;
 
  private:
@@ -40,7 +41,7 @@ class ContactSensors {
   };
 
   /// Adds a contact to the values at `to`; returns the weight of its slip, N.
-  double add(const mjModel* m, mjData* d, int contact, double sign, std::int64_t to);
+  double add(const mjModel* m, mjData* d, int contact, double gap, double sign, std::int64_t to);
   static Geoms geoms_of(const mjModel* m, const std::string& name);
 
   std::vector<Sensor> sensors_;

@@ -49,9 +49,23 @@ int find_face(const mjModel* m, mjData* d, int a, int b, double margin, int coun
   return whole > count && mju_dot3(found->normal, normal) > kSameSide ? whole : 0;
 }
 
-// The contact at another point of the same two geoms, in nearly the same frame, so that the
-// velocity of their surfaces remains right.
-mjContact move_contact(const mjContact& contact, const mjPreContact& to) {
+// Velocity of the second surface relative to the first at a point, less that at another `from`.
+void surface_difference(const mjModel* m, const mjData* d, const mjContact& c, const double* from,
+                        double* velocity) {
+  double way[3], turn[3], turned[3];
+  mju_sub3(way, c.pos, from);
+  mju_zero3(velocity);
+  for (int side = 0; side < 2; ++side) {
+    const int geom = c.geom[side];
+    mju_mulMatVec3(turn, d->geom_xmat + 9 * geom, m->geom_surfacevel + 6 * geom + 3);
+    mju_cross(turned, turn, way);
+    mju_addToScl3(velocity, turned, side == 0 ? -1 : 1);
+  }
+}
+
+// The contact at another point of the same two geoms, in nearly the same frame.
+mjContact move_contact(const mjModel* m, const mjData* d, const mjContact& contact,
+                       const mjPreContact& to) {
   mjContact moved = contact;
   double *normal = moved.frame, *first = moved.frame + 3, *second = moved.frame + 6;
   moved.dist = to.dist;
@@ -60,6 +74,10 @@ mjContact move_contact(const mjContact& contact, const mjPreContact& to) {
   mju_addToScl3(first, normal, -mju_dot3(first, normal));
   mju_normalize3(first);
   mju_cross(second, normal, first);
+  double velocity[3];
+  surface_difference(m, d, moved, contact.pos, velocity);
+  for (int axis = 1; axis < 3; ++axis)
+    moved.surfacevel[axis - 1] += mju_dot3(moved.frame + 3 * axis, velocity);
   return moved;
 }
 
@@ -99,7 +117,7 @@ void complete_faces(const mjModel* m, mjData* d, std::vector<mjContact>& contact
     if (whole > 0 && !any) contacts.assign(begin, pair);
     any = any || whole > 0;
     if (any && whole == 0) contacts.insert(contacts.end(), pair, begin + end);
-    for (int k = 0; k < whole; ++k) contacts.push_back(move_contact(*pair, face[k]));
+    for (int k = 0; k < whole; ++k) contacts.push_back(move_contact(m, d, *pair, face[k]));
   }
   if (any) replace_contacts(m, d, contacts);
 }

@@ -32,12 +32,18 @@ double closing_speed(const mjModel* m, const mjData* d, const mjContact& c) {
   return std::max(0.0, -mju_dot3(relative, c.frame)) + 0.5 * mju_norm3(relative);
 }
 
+// The distance beyond the margin at which the model finds contacts without a force, m.
+double gap_of_geoms(const mjModel* m, const mjContact& c) {
+  return c.geom[0] < 0 || c.geom[1] < 0 ? 0.0 : m->geom_gap[c.geom[0]] + m->geom_gap[c.geom[1]];
+}
+
 }  // namespace
 
 void leave_out_far_contacts(const mjModel* m, mjData* d, const Margins& margins,
-                            std::vector<double>& gaps) {
+                            StepContacts& contacts) {
   const double h = m->opt.timestep, least = least_margin(m);
-  gaps.resize(d->ncon);
+  contacts.gap.resize(d->ncon);
+  contacts.band.resize(d->ncon);
   int kept = 0;
   auto pair = margins.near.pairs.begin();  // contacts are in the order of their pairs
   for (int i = 0; i < d->ncon; ++i) {
@@ -49,12 +55,16 @@ void leave_out_far_contacts(const mjModel* m, mjData* d, const Margins& margins,
     bool near = gap < h + least || c.geom[0] < 0 || c.geom[1] < 0;  // at 1 m/s
     if (!near) near = gap < h * (closing_speed(m, d, c) + 1.0) + jolt + least;
     if (!near) continue;
-    gaps[kept] = gap;
+    contacts.gap[kept] = gap;
+    contacts.band[kept] =
+        margins.by_pairs && pair->listed >= 0 ? m->pair_gap[pair->listed] : gap_of_geoms(m, c);
     if (kept != i) d->contact[kept] = c;
     ++kept;
   }
   d->ncon = kept;
-  gaps.resize(kept);
+  contacts.gap.resize(kept);
+  contacts.band.resize(kept);
+  contacts.use.assign(kept, Use::solved);
 }
 
 }  // namespace stickslip::mujoco

@@ -68,26 +68,6 @@ void add_carried(const mjModel* m, const mjData* d, int body, const mjtNum* twis
   mju_addToScl3(v, turned, scale);
 }
 
-// Velocity of the second side relative to the first that carriers cause, in the contact's frame:
-// linear, angular. False: none.
-bool carried_apart(const mjModel* m, const mjData* d, const mjContact& c, mjtNum* local) {
-  mjtNum linear[3] = {0, 0, 0}, angular[3] = {0, 0, 0};
-  bool any = false;
-  for (int side = 0; side < 2; ++side) {
-    if (c.geom[side] < 0) continue;  // flexes are not carried
-    const int body = m->geom_bodyid[c.geom[side]];
-    const mjtNum* twist = carrier(m, d, body);
-    if (!twist) continue;
-    any = true;
-    const mjtNum sign = side == 0 ? -1 : 1;
-    add_carried(m, d, body, twist, c.pos, sign, linear);
-    mju_addToScl3(angular, twist + 3, sign);
-  }
-  mju_mulMatVec3(local, c.frame, linear);
-  mju_mulMatVec3(local + 3, c.frame, angular);
-  return any;
-}
-
 void add_velocity(mjData* d, int row, mjtNum velocity) {
   d->efc_vel[row] += velocity;
   d->efc_aref[row] -= d->efc_KBIP[4 * row + 1] * velocity;
@@ -148,6 +128,24 @@ void begin_mocap(const mjModel* m, mjData* d, int first_of) {
   const Memory all(m, d->userdata);
   for (int k = 0; k < m->nmocap; ++k)
     begin_one(m, all, k, first_of, d->mocap_pos + 3 * k, d->mocap_quat + 4 * k);
+}
+
+bool carried_apart(const mjModel* m, const mjData* d, const mjContact& c, mjtNum* local) {
+  mjtNum linear[3] = {0, 0, 0}, angular[3] = {0, 0, 0};
+  bool any = false;
+  for (int side = 0; m->nmocap > 0 && side < 2; ++side) {
+    if (c.geom[side] < 0) continue;  // flexes are not carried
+    const int body = m->geom_bodyid[c.geom[side]];
+    const mjtNum* twist = carrier(m, d, body);
+    if (!twist) continue;
+    any = true;
+    const mjtNum sign = side == 0 ? -1 : 1;
+    add_carried(m, d, body, twist, c.pos, sign, linear);
+    mju_addToScl3(angular, twist + 3, sign);
+  }
+  mju_mulMatVec3(local, c.frame, linear);
+  mju_mulMatVec3(local + 3, c.frame, angular);
+  return any;
 }
 
 void move_mocap_bodies(const mjModel* m, mjData* d) {

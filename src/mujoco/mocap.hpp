@@ -32,7 +32,11 @@ bool bad_mocap_velocity(const mjModel* m, const mjData* d);
 /// forces on their joints do not know it, as in MuJoCo.)
 void move_mocap_bodies(const mjModel* m, mjData* d);
 
-/// The same for `efc_vel` and `efc_aref` of contacts.
+/// Velocity of the second side of a contact relative to the first that mocap bodies cause, in the
+/// contact's frame: linear, angular. False: none.
+bool carried_apart(const mjModel* m, const mjData* d, const mjContact& c, mjtNum* local);
+
+/// Adds it to `efc_vel` and `efc_aref` of contacts.
 void move_mocap_contacts(const mjModel* m, mjData* d);
 
 /// q ⊕ h v from the positions q: mj_integratePos, and the mocap bodies at the end of the step; with

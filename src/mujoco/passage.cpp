@@ -9,6 +9,7 @@
 #include "src/mujoco/position.hpp"
 #include "src/mujoco/row_map.hpp"
 #include "src/mujoco/stages.hpp"
+#include "src/mujoco/touching.hpp"
 #include "src/mujoco/velocity_step.hpp"
 
 namespace stickslip::mujoco {
@@ -106,8 +107,11 @@ void write_solution(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   timer.mark(kScatter);
   apply_forces(m, d);
   timer.mark(kApply);
-  p.verdict.num_contacts = sim.rigid() ? p.contacts.count(Use::solved) : d->ncon;
-  p.verdict.culled = d->ncon - p.verdict.num_contacts - p.verdict.ghosts;
+  if (sim.rigid()) {
+    p.verdict.culled = p.contacts.count(Use::culled);
+    sort_touching(m, d, p.contacts);
+  }
+  p.verdict.num_contacts = d->ncon;
   p.failed = bad_acceleration(m, d);
 }
 
@@ -147,8 +151,10 @@ void advance(const mjModel* m, mjData* d, const Passage& p) {
   mj_freeStack(d);
 }
 
-void finish_one_solve(Impl& sim, const mjModel* m, mjData* d, const Passage& p) {
+void finish_one_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  if (sim.rigid()) show_to_sensors(m, d, p.contacts);
   after_solver(m, d);
+  if (sim.rigid()) hide_from_sensors(d, p.contacts);
   keep_sensors(sim, m, d, p);
   if (sim.formulation.level == Level::velocity)
     advance(m, d, p);

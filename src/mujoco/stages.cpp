@@ -2,6 +2,7 @@
 
 #include "src/mujoco/far_contacts.hpp"
 #include "src/mujoco/mocap.hpp"
+#include "src/mujoco/touching.hpp"
 
 namespace stickslip::mujoco {
 namespace {
@@ -23,11 +24,12 @@ void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_a
   mj_comVel(m, d);
   move_mocap_bodies(m, d);
   look_ahead.collide(m, d, margins);
-  leave_out_far_contacts(m, d, margins, contacts.gap);
-  contacts.use.assign(d->ncon, Use::solved);
+  leave_out_far_contacts(m, d, margins, contacts);
+  limit_adhesion(d, contacts);
   mj_makeConstraint(m, d);
   for (int i = 0; i < d->ncon; ++i)  // MuJoCo may make no rows for a contact
     if (d->contact[i].efc_address < 0) contacts.use[i] = Use::culled;
+  act_on_surfaces(m, d, contacts);
   mj_island(m, d);
   mj_transmission(m, d);  // mj_projectConstraint is for dual solvers only: see prepare_model
 }

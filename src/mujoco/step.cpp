@@ -27,7 +27,8 @@ void begin_step(Impl& sim, const mjModel* m, mjData* d, Passage& p, int env, int
 // Keeps what a step leaves in d.
 void keep_results(Impl& sim, const mjModel* m, mjData* d, const Passage& p, int env) {
   sim.fields->keep_after_step(m, d, env);
-  p.failed ? sim.contact_sensors->clear(env) : sim.contact_sensors->keep(m, d, env);
+  const double* gap = sim.rigid() ? p.contacts.gap.data() : nullptr;
+  p.failed ? sim.contact_sensors->clear(env) : sim.contact_sensors->keep(m, d, gap, env);
 }
 
 void clear_verdicts(Impl& sim) {
@@ -232,10 +233,11 @@ void Impl::refuse_effective_metric() {
         "by law='mujoco' only");
 }
 
-bool Impl::revisit(int env, const Visitor& visitor) {
+bool Impl::revisit(const std::vector<int>& ids, const Visitor& visitor) {
   if (begin_states.empty()) return false;
   Visit visit{this, &visitor};
-  return mjb_apply(batch.get(), &env, 1, &visit_environment, &visit, false) == 0;
+  return mjb_apply(batch.get(), ids.data(), int(ids.size()), &visit_environment, &visit, false) ==
+         0;
 }
 
 }  // namespace stickslip::mujoco

@@ -13,9 +13,15 @@ enum class Use : std::uint8_t {
   ghost    ///< would act, but its geoms would not touch without it (ghosts.hpp)
 };
 
+/// Contacts as near as this touch, m: a resting one has gap 0 + rounding and what positions keep.
+inline constexpr double kTouching = 1e-6;
+
 struct StepContacts {
-  std::vector<double> gap;  ///< m, negative in penetration
+  std::vector<double> gap;   ///< m, negative in penetration
+  std::vector<double> band;  ///< the model's `gap`, in which contacts adhere only, m
   std::vector<Use> use;
+  std::vector<double> place;   ///< [3] m, where each acts (touching.hpp)
+  std::vector<double> middle;  ///< [3] m, scratch of show_to_sensors
 
   int count(Use which) const;
 };

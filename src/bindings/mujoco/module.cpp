@@ -162,6 +162,7 @@ void bind_batch_sim(nb::module_& m) {
       .def("forward", &forward, "mask"_a)
       .def("vary", &vary, "field"_a, "values"_a)
       .def("contacts", &contacts, "env"_a)
+      .def("contact_arrays", &contact_arrays)
       .def("problem", &problem, "env"_a)
       .def("timings", &timings)
       .def_prop_ro("statistics", &statistics)

@@ -55,12 +55,49 @@ nb::list contacts(const BatchSim& sim, int env) {
     r["frame"] = copy(c.frame.data(), {3, 3});
     r["force"] = copy(c.force.data(), {6});
     r["gap"] = c.gap;
+    r["active"] = c.active;
     r["dim"] = c.dim;
     r["geoms"] = nb::make_tuple(c.geom[0], c.geom[1]);
     r["friction"] = copy(c.friction.data(), {std::size_t(c.dim - 1)});
     records.append(r);
   }
   return records;
+}
+
+nb::dict contact_arrays(const BatchSim& sim) {
+  const auto all = sim.contacts();
+  const std::size_t n = all.size();
+  std::vector<std::int32_t> counts;
+  for (const auto& records : all) counts.push_back(std::int32_t(records.size()));
+  const std::size_t most = *std::max_element(counts.begin(), counts.end());
+  std::vector<double> position(3 * n * most), frame(9 * n * most), force(6 * n * most),
+      gap(n * most), friction(5 * n * most);
+  std::vector<std::int32_t> dim(n * most), geoms(2 * n * most, -1);
+  std::vector<std::uint8_t> active(n * most);
+  for (std::size_t e = 0; e < n; ++e)
+    for (std::size_t k = 0; k < all[e].size(); ++k) {
+      const mujoco::ContactRecord& c = all[e][k];
+      const std::size_t to = e * most + k;
+      std::copy(c.position.begin(), c.position.end(), position.begin() + 3 * to);
+      std::copy(c.frame.begin(), c.frame.end(), frame.begin() + 9 * to);
+      std::copy(c.force.begin(), c.force.end(), force.begin() + 6 * to);
+      std::copy_n(c.friction.begin(), c.dim - 1, friction.begin() + 5 * to);
+      std::copy(c.geom.begin(), c.geom.end(), geoms.begin() + 2 * to);
+      gap[to] = c.gap;
+      dim[to] = c.dim;
+      active[to] = c.active;
+    }
+  nb::dict d;
+  d["count"] = copy(counts.data(), {n});
+  d["active"] = copy(active.data(), {n, most}).attr("astype")("bool");
+  d["position"] = copy(position.data(), {n, most, 3});
+  d["frame"] = copy(frame.data(), {n, most, 3, 3});
+  d["force"] = copy(force.data(), {n, most, 6});
+  d["gap"] = copy(gap.data(), {n, most});
+  d["dim"] = copy(dim.data(), {n, most});
+  d["geoms"] = copy(geoms.data(), {n, most, 2});
+  d["friction"] = copy(friction.data(), {n, most, 5});
+  return d;
 }
 
 nb::dict problem(const BatchSim& sim, int env) {

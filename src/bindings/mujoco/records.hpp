@@ -24,6 +24,7 @@ nb::object view(const T* data, std::initializer_list<std::size_t> shape, nb::han
 void bind_gradients(nb::class_<mujoco::BatchSim>& sim);
 
 nb::list contacts(const mujoco::BatchSim& sim, int env);
+nb::dict contact_arrays(const mujoco::BatchSim& sim);  ///< of all environments, padded
 nb::dict problem(const mujoco::BatchSim& sim, int env);
 nb::dict timings(const mujoco::BatchSim& sim);
 nb::dict statistics(const mujoco::BatchSim& sim);

@@ -1,0 +1,45 @@
+// The contacts of the latest steps, on request.
+#include <algorithm>
+
+#include "src/mujoco/batch_impl.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+ContactRecord record_of(const mjModel* m, const mjData* d, int i) {
+  const mjContact& c = d->contact[i];
+  ContactRecord r{};
+  std::copy_n(c.pos, 3, r.position.begin());
+  std::copy_n(c.frame, 9, r.frame.begin());
+  mj_contactForce(m, d, i, r.force.data());
+  r.gap = c.dist;
+  r.dim = c.dim;
+  r.geom = {c.geom[0], c.geom[1]};
+  std::copy_n(c.friction, 5, r.friction.begin());
+  return r;
+}
+
+}  // namespace
+
+std::vector<std::vector<ContactRecord>> BatchSim::Impl::contacts(const std::vector<int>& ids) {
+  std::vector<std::vector<ContactRecord>> all(options.num_envs);
+  const auto visit = [&](const mjModel* m, const mjData* d, const Passage& p) {
+    std::vector<ContactRecord>& records = all[p.env];
+    const bool none = num_contacts[p.env] == 0 && num_rows[p.env] == 0;  // as after a reset
+    if (p.failed || none) return;
+    const int found = rigid() ? int(p.contacts.gap.size()) : d->ncon;
+    for (int i = 0; i < found; ++i) {  // those that do not touch are last
+      const bool active = i < d->ncon;
+      if (!active && p.contacts.use[i] != Use::solved) continue;
+      ContactRecord& r = records.emplace_back(record_of(m, d, i));
+      r.active = active;
+      if (!rigid()) continue;
+      r.gap = p.contacts.gap[i];
+      std::copy_n(p.contacts.place.begin() + 3 * i, 3, r.position.begin());
+    }
+  };
+  if (!revisit(ids, visit)) return std::vector<std::vector<ContactRecord>>(options.num_envs);
+  return all;
+}
+
+}  // namespace stickslip::mujoco

@@ -1,0 +1,165 @@
+#include "src/mujoco/touching.hpp"
+
+#include <algorithm>
+
+#include "src/mujoco/part.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+bool is_open(const StepContacts& contacts, int i) { return contacts.gap[i] > kTouching; }
+
+bool is_ahead(const StepContacts& contacts, int i) {
+  return contacts.gap[i] > contacts.band[i] + kTouching;
+}
+
+bool moves_alone(const mjModel* m, const mjContact& c, int side) {
+  return c.geom[side] >= 0 && can_move(m, m->geom_bodyid[c.geom[side]]);
+}
+
+// Adds to both tangential rows of contact c the velocity of the surfaces relative to that of the
+// middle of the gap. With s = ± ½ gap n from the middle to a surface, that is, on the second side,
+//     t · (w × s) = ½ gap w · (n × t),
+// and as much on the first. Degrees of freedom of both sides have no part in a row: they do not
+// move one relative to the other when the gap is closed.
+void move_rows(const mjModel* m, mjData* d, const mjContact& c, double gap) {
+  mj_markStack(d);
+  const int nv = int(m->nv);
+  mjtNum* turn[2] = {nullptr, nullptr};  // Jacobians of the angular velocities, [3][nv]
+  for (int side = 0; side < 2; ++side) {
+    if (!moves_alone(m, c, side)) continue;
+    turn[side] = mj_stackAllocNum(d, 3 * nv);
+    mj_jac(m, d, nullptr, turn[side], c.pos, m->geom_bodyid[c.geom[side]]);
+  }
+  for (int axis = 1; axis < 3; ++axis) {
+    const int row = c.efc_address + axis;
+    const mjtNum* along = c.frame + 3 * (3 - axis);  // n x t1 = t2, n x t2 = -t1
+    const mjtNum scale = (axis == 1 ? 0.5 : -0.5) * gap;
+    mjtNum* J = d->efc_J + d->efc_J_rowadr[row];
+    const int* col = d->efc_J_colind + d->efc_J_rowadr[row];
+    for (int k = 0; k < d->efc_J_rownnz[row]; ++k) {
+      mjtNum by_side[2] = {0, 0};
+      for (int side = 0; side < 2; ++side)
+        for (int i = 0; turn[side] && i < 3; ++i)
+          by_side[side] += along[i] * turn[side][i * nv + col[k]];
+      if (by_side[0] == 0 || by_side[1] == 0) J[k] += scale * (by_side[0] + by_side[1]);
+    }
+  }
+  mj_freeStack(d);
+}
+
+// Where and when the contact closes. The point of each side moves with its body until then.
+void find_place(const mjModel* m, const mjData* d, const mjContact& c, double gap, double* place) {
+  mju_copy3(place, c.pos);
+  if (c.efc_address < 0) return;
+  const double h = m->opt.timestep, closing = -d->efc_vel[c.efc_address];
+  const double time = closing * h > gap ? gap / closing : h;
+  for (int side = 0; side < 2; ++side) {
+    double point[3], velocity[3];
+    if (c.geom[side] < 0) continue;  // of a flex, nothing is known
+    surface_point(c, gap, side, point);
+    point_velocity(m, d, m->geom_bodyid[c.geom[side]], point, velocity);
+    mju_addScl3(point, point, velocity, time);
+    mju_subFrom3(point, c.pos);
+    mju_addToScl3(place, point, 0.5);
+  }
+}
+
+bool has_touch_sensor(const mjModel* m, int geom) {
+  for (int k = 0; geom >= 0 && k < m->nsensor; ++k)
+    if (m->sensor_type[k] == mjSENS_TOUCH &&
+        m->site_bodyid[m->sensor_objid[k]] == m->geom_bodyid[geom])
+      return true;
+  return false;
+}
+
+// Whether MuJoCo computes a sensor of contacts before the solver.
+bool has_early_sensor(const mjModel* m) {
+  for (int k = 0; k < m->nsensor; ++k)
+    if (m->sensor_type[k] == mjSENS_CONTACT && m->sensor_needstage[k] == mjSTAGE_POS) return true;
+  return false;
+}
+
+void set_ids(mjData* d, int i) {
+  const mjContact& c = d->contact[i];
+  for (int axis = 0; c.efc_address >= 0 && axis < c.dim; ++axis)
+    d->efc_id[c.efc_address + axis] = i;
+}
+
+}  // namespace
+
+void limit_adhesion(mjData* d, const StepContacts& contacts) {
+  for (int i = 0; i < d->ncon; ++i) {
+    mjContact& c = d->contact[i];
+    if (c.adhesion == 0 || !is_open(contacts, i)) continue;
+    if (is_ahead(contacts, i))
+      c.adhesion = 0;
+    else
+      c.dim = 1;
+  }
+}
+
+void act_on_surfaces(const mjModel* m, mjData* d, const StepContacts& contacts) {
+  constexpr int kHidden = 2;  // a value of mjContact::exclude of contacts that are left out
+  for (int i = 0; i < d->ncon; ++i) {
+    mjContact& c = d->contact[i];
+    if (!is_open(contacts, i)) continue;
+    if (c.efc_address >= 0 && c.dim > 1) move_rows(m, d, c, contacts.gap[i]);
+    if (is_ahead(contacts, i)) c.exclude = kHidden;
+  }
+}
+
+void surface_point(const mjContact& c, double gap, int side, double* point) {
+  mju_addScl3(point, c.pos, c.frame, (side == 0 ? -0.5 : 0.5) * std::max(gap, 0.0));
+}
+
+void sort_touching(const mjModel* m, mjData* d, StepContacts& contacts) {
+  const auto touches = [&](int i) {
+    const int row = d->contact[i].efc_address;
+    return row >= 0 && (!is_open(contacts, i) || d->efc_force[row] > 0);
+  };
+  int touching = 0;
+  for (int i = 0; i < d->ncon; ++i) {
+    if (!touches(i)) continue;
+    if (i > touching) {  // the order of those that touch remains
+      std::rotate(d->contact + touching, d->contact + i, d->contact + i + 1);
+      const auto rotate = [&](auto& values) {
+        std::rotate(values.begin() + touching, values.begin() + i, values.begin() + i + 1);
+      };
+      rotate(contacts.gap);
+      rotate(contacts.use);
+    }
+    ++touching;
+  }
+  contacts.place.resize(3 * d->ncon);
+  for (int i = 0; i < d->ncon; ++i) {
+    if (touching < d->ncon) set_ids(d, i);
+    double* place = contacts.place.data() + 3 * i;
+    if (is_open(contacts, i))
+      find_place(m, d, d->contact[i], contacts.gap[i], place);
+    else
+      mju_copy3(place, d->contact[i].pos);
+  }
+  d->ncon = touching;
+}
+
+void show_to_sensors(const mjModel* m, mjData* d, StepContacts& contacts) {
+  contacts.middle.resize(3 * d->ncon);
+  for (int i = 0; i < d->ncon; ++i) {
+    mjContact& c = d->contact[i];
+    mju_copy3(contacts.middle.data() + 3 * i, c.pos);
+    if (!is_open(contacts, i)) continue;
+    const bool on_first = has_touch_sensor(m, c.geom[0]);
+    if (on_first || has_touch_sensor(m, c.geom[1]))
+      surface_point(c, contacts.gap[i], on_first ? 0 : 1, c.pos);
+    else
+      mju_copy3(c.pos, contacts.place.data() + 3 * i);
+  }
+  if (has_early_sensor(m)) mj_sensorPos(m, d);
+}
+
+void hide_from_sensors(mjData* d, const StepContacts& contacts) {
+  for (int i = 0; i < d->ncon; ++i) mju_copy3(d->contact[i].pos, contacts.middle.data() + 3 * i);
+}
+
+}  // namespace stickslip::mujoco

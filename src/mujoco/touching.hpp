@@ -1,0 +1,35 @@
+// Contacts found ahead, across a gap. They are part of the solve, because they may close within the
+// step, but nothing touches yet: MuJoCo's adhesion, transmissions and sensors must not see them
+// until there is an impulse. Where one closes, it acts on the surfaces of both geoms, which are
+// then in one place; MuJoCo's point is in the middle of the gap.
+#pragma once
+#include <mujoco/mujoco.h>
+
+#include "src/mujoco/step_contacts.hpp"
+
+namespace stickslip::mujoco {
+
+/// Between mj_collision and mj_makeConstraint: contacts within the model's own `gap` adhere without
+/// friction, as in MuJoCo; others that do not touch do not adhere.
+void limit_adhesion(mjData* d, const StepContacts& contacts);
+
+/// After mj_makeConstraint, before mj_transmission: moves the tangential rows of open contacts to
+/// the surfaces of their geoms, and hides contacts that do not touch from actuators that adhere.
+void act_on_surfaces(const mjModel* m, mjData* d, const StepContacts& contacts);
+
+/// The point of contact i on the surface of geom `side` (0, 1) as the step begins.
+void surface_point(const mjContact& c, double gap, int side, double* point);
+
+/// After the solve: contacts that touch, or have an impulse, come first in d and in `contacts`, and
+/// d->ncon is their number; the others follow in memory. Finds their `place`.
+void sort_touching(const mjModel* m, mjData* d, StepContacts& contacts);
+
+/// Moves the contacts of d to where MuJoCo's sensors look for them: to their place, or to the
+/// surface of a geom whose body has touch sensors. Those that MuJoCo computed before the solver,
+/// when it was not known which contacts touch, are computed again.
+void show_to_sensors(const mjModel* m, mjData* d, StepContacts& contacts);
+
+/// Moves them back.
+void hide_from_sensors(mjData* d, const StepContacts& contacts);
+
+}  // namespace stickslip::mujoco
