@@ -250,10 +250,10 @@ class BatchSim(SimGradients, SimCopies):
         """Contacts of the latest solve: position (m; of one that closes, where and when it does),
         frame (rows normal, tangents; the normal points from geoms[0] to geoms[1]), force (6,) in
         that frame (N, N m; the impulse is the time step times it), gap (m), active, dim, geoms,
-        friction (dim - 1 coefficients). Those that touch or have a force are active and come first;
-        rigid laws also find contacts ahead, which then do not close. As `problem`, recomputed at
-        each call; after `vary`, which changes what would be recomputed, empty until the next
-        step."""
+        friction (dim - 1 coefficients). Those that touch or have a force are active: rigid laws also
+        find contacts ahead, which then do not close. As `problem`, whose order they have,
+        recomputed at each call; after `vary`, which changes what would be recomputed, empty until
+        the next step."""
         return self._core.contacts(check.count("env", env))
 
     def contact_arrays(self) -> dict[str, NDArray[Any]]:

@@ -191,7 +191,7 @@ class BatchSim {
   const std::int32_t* failures() const;  ///< steps with bad_input since construction
 
   // Of the latest step, which is repeated to obtain them; empty if there was no step since the last
-  // `vary`.
+  // `vary`. Contacts are in the order of the problem.
   std::vector<ContactRecord> contacts(int env) const;
   std::vector<std::vector<ContactRecord>> contacts() const;  ///< of all environments
   ProblemView problem(int env) const;

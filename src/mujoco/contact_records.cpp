@@ -13,6 +13,7 @@ ContactRecord record_of(const mjModel* m, const mjData* d, int i) {
   std::copy_n(c.frame, 9, r.frame.begin());
   mj_contactForce(m, d, i, r.force.data());
   r.gap = c.dist;
+  r.active = i < d->ncon;
   r.dim = c.dim;
   r.geom = {c.geom[0], c.geom[1]};
   std::copy_n(c.friction, 5, r.friction.begin());
@@ -27,12 +28,13 @@ std::vector<std::vector<ContactRecord>> BatchSim::Impl::contacts(const std::vect
     std::vector<ContactRecord>& records = all[p.env];
     const bool none = num_contacts[p.env] == 0 && num_rows[p.env] == 0;  // as after a reset
     if (p.failed || none) return;
-    const int found = rigid() ? int(p.contacts.gap.size()) : d->ncon;
-    for (int i = 0; i < found; ++i) {  // those that do not touch are last
-      const bool active = i < d->ncon;
-      if (!active && p.contacts.use[i] != Use::solved) continue;
+    std::vector<int> order;  // that of the problem
+    for (int i = 0; i < (rigid() ? int(p.contacts.gap.size()) : int(d->ncon)); ++i)
+      if (!rigid() || p.contacts.use[i] == Use::solved) order.push_back(i);
+    std::sort(order.begin(), order.end(),
+              [&](int i, int j) { return d->contact[i].efc_address < d->contact[j].efc_address; });
+    for (const int i : order) {
       ContactRecord& r = records.emplace_back(record_of(m, d, i));
-      r.active = active;
       if (!rigid()) continue;
       r.gap = p.contacts.gap[i];
       std::copy_n(p.contacts.place.begin() + 3 * i, 3, r.position.begin());

@@ -64,6 +64,7 @@ void leave_out_far_contacts(const mjModel* m, mjData* d, const Margins& margins,
   d->ncon = kept;
   contacts.gap.resize(kept);
   contacts.band.resize(kept);
+  contacts.linear = contacts.gap;
   contacts.use.assign(kept, Use::solved);
 }
 

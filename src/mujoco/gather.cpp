@@ -90,7 +90,7 @@ void write_biases(const mjModel* m, const mjData* d, const ContactModel& contact
   const auto write = [&](int row) {
     const int i = slot.efc_of[row];
     if (!is_contact_row(d, i)) return;
-    const double gap = contacts.gap[d->efc_id[i]], before = d->efc_vel[i];
+    const double gap = contacts.linear[d->efc_id[i]], before = d->efc_vel[i];
     const double free = slot.free_velocity[row];
     // A compliant contact is a spring; its gap is part of the law.
     const double bias = contact.compliance > 0 ? contact_bias(contact, gap, before, h)

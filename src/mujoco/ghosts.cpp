@@ -9,7 +9,6 @@ namespace stickslip::mujoco {
 namespace {
 
 constexpr int kLeastSamples = 4, kMostSamples = 1024;
-constexpr double kDeeper = 1e-5;   // m; less is rounding, or rest
 constexpr double kSameSide = 0.5;  // cosine
 
 // Motion of a geom during the step.
@@ -97,14 +96,18 @@ void look(const mjModel* m, mjData* d, GeomPair& pair, const Way& a, const Way& 
   const int ga = pair.geom[0], gb = pair.geom[1];
   const auto collide = mjCOLLISIONFUNC[m->geom_type[ga]][m->geom_type[gb]];
   mjPreContact found[mjMAXCONPAIR];
-  for (int count = samples(m, pair, a, b), k = 1; k <= count && !pair.touches; ++k) {
+  pair.deepest = pair.margin;
+  for (int count = samples(m, pair, a, b), k = 1; k <= count; ++k) {
     const double share = double(k) / count;
     go_to(d, ga, a, share);
     go_to(d, gb, b, share);
     const int num_found = collide(m, d, found, ga, gb, pair.margin);
+    const bool first = !pair.touches;
     for (int f = 0; f < num_found; ++f) {
-      if (found[f].dist - pair.margin >= pair.least_gap - kDeeper) continue;
-      pair.touches = true;
+      const double gap = found[f].dist - pair.margin;
+      pair.deepest = std::min(pair.deepest, gap);
+      if (!first || gap >= pair.least_gap - kDeeper) continue;
+      pair.touches = pair.is_new = true;
       if (pair.num_normals < 4) mju_copy3(pair.normals[pair.num_normals++], found[f].normal);
     }
   }

@@ -16,9 +16,13 @@ struct GeomPair {
   double margin;     ///< of the model: distance at which the gap is zero
   double least_gap;  ///< of the present contacts, or 0
   bool touches;      ///< during the step
+  bool is_new;       ///< it does so since the last look
+  double deepest;    ///< least gap on the path on which it touches, m
   int num_normals;   ///< of the contacts at the first touch
   double normals[4][3];
 };
+
+inline constexpr double kDeeper = 1e-5;  ///< m; less is rounding, or rest
 
 /// Whether a contact has a normal with which the pair touches: a box that slides and sinks touches
 /// a level tile from above, not from the side.

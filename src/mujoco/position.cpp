@@ -58,7 +58,7 @@ Step enter_step(const Impl& sim, const mjModel* m, mjData* d, const Passage& p) 
     if (!contact) continue;
     StepContact& c = s.contacts[s.num_contacts++];
     c.contact = contact;
-    c.gap = p.contacts.gap[contact - d->contact];
+    c.gap = p.contacts.linear[contact - d->contact];
     c.row = row;
     want(sim, m, d, p, c);
     if (s.measured) attach(d, c);

@@ -43,7 +43,7 @@ int take_in_closed(const mjModel* m, const mjData* d, const double* v, StepConta
     const int row = d->contact[c].efc_address;
     if (row < 0 || contacts.use[c] != Use::culled) continue;
     const double after = row_velocity(d, row, v) + driven_velocity(m, d, row);
-    if (contacts.gap[c] + m->opt.timestep * after >= -kClosed) continue;
+    if (contacts.linear[c] + m->opt.timestep * after >= -kClosed) continue;
     contacts.use[c] = Use::solved;
     ++taken;
   }

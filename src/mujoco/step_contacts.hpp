@@ -17,8 +17,10 @@ enum class Use : std::uint8_t {
 inline constexpr double kTouching = 1e-6;
 
 struct StepContacts {
-  std::vector<double> gap;   ///< m, negative in penetration
-  std::vector<double> band;  ///< the model's `gap`, in which contacts adhere only, m
+  std::vector<double> gap;     ///< m, negative in penetration
+  std::vector<double> linear;  ///< m, the gap with which gap + h u is right at the end of the step:
+                               ///< larger, where the normal turns on the way (ghosts.hpp)
+  std::vector<double> band;    ///< the model's `gap`, in which contacts adhere only, m
   std::vector<Use> use;
   std::vector<double> place;   ///< [3] m, where each acts (touching.hpp)
   std::vector<double> middle;  ///< [3] m, scratch of show_to_sensors

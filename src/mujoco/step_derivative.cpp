@@ -18,6 +18,14 @@ bool solved(const Impl& sim, const Passage& p) {
                        sim.buffers->results().status(p.slot) == EnvStatus::solved);
 }
 
+// Whether the gap of a contact was found by looking along the path (ghosts.hpp): how it depends on
+// the inputs is not known.
+bool any_turns(const StepContacts& contacts) {
+  for (std::size_t i = 0; i < contacts.gap.size(); ++i)
+    if (contacts.use[i] == Use::solved && contacts.linear[i] != contacts.gap[i]) return true;
+  return false;
+}
+
 bool repeat_step(Impl& sim, const mjModel* m, mjData* d, Passage& p, int env, const double* state) {
   mj_setState(m, d, state, mjSTATE_INTEGRATION);
   sim.memory.begin(m, d, state);
@@ -27,7 +35,8 @@ bool repeat_step(Impl& sim, const mjModel* m, mjData* d, Passage& p, int env, co
   sim.misfit[env] = p.misfit;
   if (p.misfit) return false;
   finish_solution(sim, m, d, p);
-  return solved(sim, p) && p.verdict.status == EnvStatus::solved;
+  return solved(sim, p) && p.verdict.status == EnvStatus::solved &&
+         !(sim.rigid() && any_turns(p.contacts));
 }
 
 void take_solution_of(const Impl& sim, const Passage& p, bool recovers, KnownSolution& known) {

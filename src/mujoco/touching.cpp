@@ -116,7 +116,7 @@ void surface_point(const mjContact& c, double gap, int side, double* point) {
 void sort_touching(const mjModel* m, mjData* d, StepContacts& contacts) {
   const auto touches = [&](int i) {
     const int row = d->contact[i].efc_address;
-    return row >= 0 && (!is_open(contacts, i) || d->efc_force[row] > 0);
+    return contacts.use[i] == Use::solved && (!is_open(contacts, i) || d->efc_force[row] > 0);
   };
   int touching = 0;
   for (int i = 0; i < d->ncon; ++i) {

@@ -20,8 +20,8 @@ void act_on_surfaces(const mjModel* m, mjData* d, const StepContacts& contacts);
 /// The point of contact i on the surface of geom `side` (0, 1) as the step begins.
 void surface_point(const mjContact& c, double gap, int side, double* point);
 
-/// After the solve: contacts that touch, or have an impulse, come first in d and in `contacts`, and
-/// d->ncon is their number; the others follow in memory. Finds their `place`.
+/// After the solve: its contacts that touch, or have an impulse, come first in d and in `contacts`,
+/// and d->ncon is their number; the others follow in memory. Finds their `place`.
 void sort_touching(const mjModel* m, mjData* d, StepContacts& contacts);
 
 /// Moves the contacts of d to where MuJoCo's sensors look for them: to their place, or to the

@@ -12,6 +12,8 @@ namespace {
 using Impl = BatchSim::Impl;
 
 constexpr int kMostRounds = 8, kMostGhostRounds = 3;
+constexpr double kTurns = 1e-4;    // m; a linear gap may be deeper than the path by as much
+constexpr double kShallow = 5e-5;  // m; an overlap that a step may leave to the next
 constexpr double kRest = 1e-6;  // m; a contact this near, and not approaching by more, is at rest
 
 bool solved(const Impl& sim, const Passage& p) {
@@ -111,14 +113,39 @@ bool is_real(const mjData* d, const GeomPair& pair, const mjContact& contact) {
   return true;
 }
 
-// Marks all contacts of the pairs that may be ghosts.
-void mark_pairs(const mjModel* m, const mjData* d, Passage& p) {
+// Where a normal turns on the way, as that of a wheel that rolls over an edge, the linear gap ends
+// far deeper than the pair does on its path. Sets the gap that ends as deep as the pair does, at
+// the velocity of the path. Returns whether it is another one.
+bool correct_gap(const mjModel* m, const mjData* d, Passage& p, const GeomPair& pair, int i) {
+  const int row = d->contact[i].efc_address;
+  const double h = m->opt.timestep;
+  const double u = row_velocity(d, row, p.end_velocity.data()) + driven_velocity(m, d, row);
+  const double gap = pair.deepest - h * u;
+  if (gap <= p.contacts.linear[i] + kTurns) return false;
+  p.contacts.linear[i] = gap;
+  return true;
+}
+
+// Whether the normal of a contact turns on the way of a pair that hardly touches. It is left out,
+// because normal and friction would have wrong directions; the next step finds the right ones.
+bool grazes(const StepContacts& contacts, const GeomPair& pair, int i) {
+  return contacts.linear[i] > contacts.gap[i] && pair.deepest > -kShallow;
+}
+
+// Marks all contacts of the pairs that may be ghosts. Returns whether gaps of real ones changed.
+bool mark_pairs(const mjModel* m, const mjData* d, Passage& p) {
+  bool corrected = false;
   for (int i = 0; i < d->ncon; ++i) {
     if (!may_be_ghost(m, d, p, i)) continue;
-    for (const GeomPair& pair : p.pairs)
-      if (of_pair(d->contact[i], pair))
-        p.contacts.use[i] = is_real(d, pair, d->contact[i]) ? Use::solved : Use::ghost;
+    for (const GeomPair& pair : p.pairs) {
+      if (!of_pair(d->contact[i], pair)) continue;
+      const bool real = is_real(d, pair, d->contact[i]);
+      if (real && pair.is_new) corrected = correct_gap(m, d, p, pair, i) || corrected;
+      p.contacts.use[i] = real && !grazes(p.contacts, pair, i) ? Use::solved : Use::ghost;
+    }
   }
+  for (GeomPair& pair : p.pairs) pair.is_new = false;
+  return corrected;
 }
 
 // Finds which left-out pairs touch on their paths; after a failed solve, all count as touching.
@@ -139,9 +166,10 @@ bool trace(const Impl& sim, const mjModel* m, mjData* d, Passage& p) {
 // Adds the pairs that touch without their suspect contacts, until the pairs still left out do not
 // touch. If all are included again, as is usual, the problem with all of them is restored.
 void take_in_real(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  bool corrected = false;
   while (!p.failed && trace(sim, m, d, p)) {
-    mark_pairs(m, d, p);
-    if (p.contacts.count(Use::ghost) == 0) {
+    corrected = mark_pairs(m, d, p) || corrected;
+    if (!corrected && p.contacts.count(Use::ghost) == 0) {
       p.contacts.use = p.use_with_suspects;
       return p.with_suspects.restore(*sim.buffers, p.slot);
     }

@@ -137,7 +137,7 @@ def test_steps_agree_with_differences(name, law, integrator):
 @pytest.mark.parametrize("model", [MACHINE, TUMBLING])
 def test_all_kinds_of_rows_and_free_bodies(model, law, integrator):
     """Equalities, limits, friction loss, contacts of 1 to 6 rows, servos, gyroscopic forces."""
-    sim, state = shaken(model, 6, law, integrator, 60)
+    sim, state = shaken(model, 12, law, integrator, 60)
     loss = loss_of(sim)
     g = sim.step_vjp(*loss, state=state)
     far = g.ok & (g.margin > 1e-3)

@@ -77,8 +77,8 @@ def test_sensors_and_counts_see_what_touches(shape):
     sim.step()
     count = 4 if shape == "box" else 1
     assert sim.num_contacts[0] == count
-    contacts = sim.contacts(0)[:count]
-    assert all(contact["active"] for contact in contacts)
+    contacts = [contact for contact in sim.contacts(0) if contact["active"]]
+    assert len(contacts) == count
     assert abs(np.array([c["position"][2] for c in contacts])).max() < 1e-9  # on the floor
     impulse = h * sum(contact["force"][0] for contact in contacts)
     assert abs(h * sim.sensordata[0, 0] - impulse) < 1e-9  # of the touch sensor
