@@ -37,7 +37,8 @@ struct GradientReport {
   /// pivot.
   double* margin = nullptr;
   /// Share of the right side that does not fit the equations, and, of a change, share of the
-  /// velocities that they do not determine; `not_unique` means more than 1e-9, for float 1e-6.
+  /// velocities that they do not determine, and how far redundant impulses are from the selected
+  /// ones, if above 1e-6; `not_unique` means more than 1e-9, for float 1e-6.
   double* lost = nullptr;
   /// Optional: 1 where the active rows are linearly dependent (W singular, no compliance). Then
   /// dL/db, row by row, is its part in the range of W: right for every change of b that the
@@ -77,6 +78,8 @@ template <class In>
 struct SolutionChange {
   EnvArray<In> impulse, velocity;  ///< [rows]; 0 beyond the rows of an environment
   GradientReport report;           ///< required
+  /// The impulses serve only for their motion J^T dr: how contacts share a load does not matter.
+  bool for_motion = false;
 };
 
 /// The derivatives of a loss of the solution with respect to the problem (vector-Jacobian product):

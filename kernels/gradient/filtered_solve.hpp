@@ -3,8 +3,9 @@
 // A regular system is solved by LU. If a pivot vanishes: with H_e = H + e B D, e = 1e-8 and the D
 // that selects one solution among many (problem/selection.hpp), from 0 and at least twice,
 // x += H_e^-1 H H_e^-1 (f - H x). On what is consistent this is the derivative of the selected
-// solution, on the rest it is 0 (docs/gradients.md). Without compliance, more rows than a body has
-// freedoms are mostly singular: then H_e comes first, and its pivots tell whether they are.
+// solution while nothing moves the choice (selected_tangent.hpp), on the rest it is 0
+// (docs/gradients.md). Without compliance, more rows than a body has freedoms are mostly singular:
+// then H_e comes first, and its pivots tell whether they are.
 #pragma once
 #include "kernels/gradient/solution_rows.hpp"
 #include "kernels/linalg/list_rows.hpp"
@@ -25,8 +26,9 @@ inline constexpr double kExact = 1e-12;       ///< of f left: enough
 
 /// How far a system determines its solution.
 struct Solvability {
-  double lost = 1.0;   ///< max|f - H x| / max|f|: the share of f that is not consistent
-  double pivot = 0.0;  ///< the least pivot of H, relative to its row; 0: H is singular
+  double lost = 1.0;     ///< max|f - H x| / max|f|: the share of f that is not consistent
+  double pivot = 0.0;    ///< the least pivot of H, relative to its row; 0: H is singular
+  double strayed = 0.0;  ///< jvp: how far impulses are from those that are selected
 };
 
 struct FilteredSolve {
@@ -191,38 +193,56 @@ SS_HD Solvability solve_regular(const FilteredEquations<kTransposed, G>& e) {
   return size * kLeastEstimate < 1.0 ? found : Solvability{};
 }
 
-/// Solves with H_e. `if_singular`: only if H is singular, which pivot 0 says.
+/// Solves with the factors of H_e that the scratch has. Returns what is lost.
 template <bool kTransposed, class G>
-SS_HD Solvability solve_singular(const FilteredEquations<kTransposed, G>& e, bool if_singular) {
+SS_PART double solve_shifted(const FilteredEquations<kTransposed, G>& e) {
   const G& g = e.g;
   const FilteredSolve& w = e.w;
   e.begin();
-  if (!factor_system<kTransposed>(g, e.s, e.rows, e.count, kShift, e.f, w.system)) return {};
-  if (if_singular) {
-    const double pivot = least_pivot(g, w.system, e.count);
-    if (pivot > kMostShifted) return {1.0, pivot};
-  }
   double lost = 1.0;
   for (int pass = 0; pass < kMostPasses; ++pass) {
-    if (!e.solve(w.left)) return {};
+    if (!e.solve(w.left)) return 1.0;
     multiply_system<kTransposed>(g, e.s, e.rows, w.product, w.left, w.image);
-    if (!e.solve(w.image)) return {};
+    if (!e.solve(w.image)) return 1.0;
     g.for_each(e.s.n, [&](int i) { e.x[i] += w.image[i]; });
     const double before = lost;
     lost = e.leave();
     if (lost < kExact || (pass > 0 && !(lost < 0.5 * before))) break;  // the rest does not fit
   }
-  return {lost, 0.0};
+  return lost;
+}
+
+/// Solves with H_e. `if_singular`: only if H is singular, which pivot 0 says.
+template <bool kTransposed, class G>
+SS_HD Solvability solve_singular(const FilteredEquations<kTransposed, G>& e, bool if_singular) {
+  const G& g = e.g;
+  const FilteredSolve& w = e.w;
+  if (!factor_system<kTransposed>(g, e.s, e.rows, e.count, kShift, e.f, w.system)) return {};
+  if (if_singular) {
+    const double pivot = least_pivot(g, w.system, e.count);
+    if (pivot > kMostShifted) return {1.0, pivot};
+  }
+  return {solve_shifted(e), 0.0};
+}
+
+/// H x = f, or H^T x = f, of the rows that are not fixed, which it lists.
+template <bool kTransposed, class G>
+SS_HD FilteredEquations<kTransposed, G> filtered_equations(const G& g, const Scaled<double>& s,
+                                                           const SolutionRows& rows,
+                                                           const FilteredSolve& w, const double* f,
+                                                           double* x) {
+  const auto wanted = [&](int i) { return rows.state[i] != kFixed; };
+  const int count = list_rows(g, s.n, wanted, rows.active, rows.place);
+  const double size = g.max(s.n, [&](int i) { return abs(f[i]); });
+  return {g, s, rows, w, f, x, count, size};
 }
 
 /// The filtered solution x of H x = f, or of H^T x = f: both [padded(n)], 0 on fixed rows.
 template <bool kTransposed, class G>
 SS_HD Solvability solve_filtered(const G& g, const Scaled<double>& s, const SolutionRows& rows,
                                  const FilteredSolve& w, const double* f, double* x) {
-  const auto wanted = [&](int i) { return rows.state[i] != kFixed; };
-  const int count = list_rows(g, s.n, wanted, rows.active, rows.place);
-  const double size = g.max(s.n, [&](int i) { return abs(f[i]); });
-  const FilteredEquations<kTransposed, G> e{g, s, rows, w, f, x, count, size};
+  const auto e = filtered_equations<kTransposed>(g, s, rows, w, f, x);
+  const int count = e.count;
   if (count == 0) {
     e.begin();
     return {0.0, 1.0};

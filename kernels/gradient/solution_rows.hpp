@@ -66,6 +66,23 @@ struct Doubt {
   double error;  ///< residual of the solution, some times over
 };
 
+/// What a law is told of contact k, and the place of its rows.
+template <int dim, class In>
+SS_HD BlockRows<dim> block_rows(const EnvProblem<In>& p, const Scaled<double>& s,
+                                const SolutionRows& rows, int k) {
+  const int a = s.block[k], at = a * SolutionRows::kStride;
+  const double stiffness = p.inverse_rho[s.scalars + k], unit = s.d[a];
+  return {rows.z + a,
+          rows.u + a,
+          s.d + a,
+          rows.softness + a,
+          s.mu[k],
+          1.0 / (stiffness * unit * unit),
+          p.has_polygon(k) ? p.directions : 4,
+          rows.A + at,
+          rows.B + at};
+}
+
 /// State and rows of contact k; returns its margin, m/s. That is 0 where the state is not known:
 /// where the error of the solution may have moved it (block_rows.hpp), or where all the friction of
 /// a row moves its velocity, weighted as in the residual, by less than `near`: with a tiny
@@ -82,15 +99,7 @@ SS_HD double differentiate_contact(const EnvProblem<In>& p, const Scaled<double>
     const double share = moves ? scale * scale * own / stiffness : 1.0;
     rows.softness[a + j] = scale > 0.0 ? 1.0 / max(share, 1.0 / kSoftest) : 0.0;
   }
-  const BlockRows<dim> block{rows.z + a,
-                             rows.u + a,
-                             s.d + a,
-                             rows.softness + a,
-                             s.mu[k],
-                             1.0 / (stiffness * unit * unit),
-                             p.has_polygon(k) ? p.directions : 4,
-                             rows.A + at,
-                             rows.B + at};
+  const BlockRows<dim> block = block_rows<dim>(p, s, rows, k);
   ContactState result{Contact::open, 0.0, 0.0};
   with_law(s.law, [&](auto its) {
     if constexpr (has_derivative<decltype(its)>) result = its.differentiate(block);

@@ -1,7 +1,7 @@
 // The change of the solution of one environment with the problem: H dz = -B (delta + C's part of u)
 // + A (C's part of z), in the notation of adjoint.hpp.
 #pragma once
-#include "kernels/gradient/adjoint.hpp"
+#include "kernels/gradient/selected_tangent.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -20,20 +20,15 @@ SS_HD double bound_change(const EnvProblem<In>& p, const Scaled<double>& s,
 /// delta = db + dW r + dR r, into g_u; with the change of every given impulse, into g_r.
 template <class G, class In>
 SS_HD void gather_change(const G& g, const EnvProblem<In>& p, const Scaled<double>& s, const In* r,
-                         const ChangeBatch<In>& change, std::int64_t env, int max_rows,
-                         const GradientScratch& w) {
-  const In *b = slot(change.b, env), *W = slot(change.W, env), *R = slot(change.R, env);
-  const In *dlo = slot(change.lo, env), *dhi = slot(change.hi, env);
-  const int ld = change.ld_W > 0 ? change.ld_W : max_rows;
+                         const ProblemChange<In>& change, const GradientScratch& w) {
   g.for_each(p.n, [&](int i) {
-    double sum = b == nullptr ? 0.0 : double(b[i]);
-    if (R != nullptr) sum = fma(double(R[i]), double(r[i]), sum);
-    if (W != nullptr) {
-      for (int j = 0; j < p.n; ++j)
-        sum = fma(double(W[std::int64_t(i) * ld + j]), double(r[j]), sum);
+    double sum = change.b == nullptr ? 0.0 : double(change.b[i]);
+    if (change.R != nullptr) sum = fma(double(change.R[i]), double(r[i]), sum);
+    if (change.W != nullptr) {
+      for (int j = 0; j < p.n; ++j) sum = fma(change.w(i, j), double(r[j]), sum);
     }
     w.g_u[i] = sum;
-    w.g_r[i] = bound_change(p, s, w.rows, i, dlo, dhi);
+    w.g_r[i] = bound_change(p, s, w.rows, i, change.lo, change.hi);
   });
 }
 
@@ -77,21 +72,34 @@ SS_HD double free_velocity(const G& g, const Scaled<double>& s, const GradientSc
   return solve_filtered<true>(g, s, w.rows, w.solve, w.Bx, w.x).lost;
 }
 
-/// After `move_rows`: dr into beta, du into f. Where rows are redundant, a change that fits the
-/// equations may still leave velocities open: that is lost too.
+/// dr into beta, du into f, of dz.
 template <class G, class In>
-SS_HD Solvability solve_tangent(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
-                                const GradientScratch& w) {
-  multiply_blocks<BlockMatrix::A, false>(g, s, w.rows, w.Ax, w.f);
-  multiply_blocks<BlockMatrix::B, false>(g, s, w.rows, w.Bx, w.Ax);
-  g.for_each(s.n, [&](int i) { w.f[i] -= w.Ax[i]; });
-  Solvability found = solve_filtered<false>(g, s, w.rows, w.solve, w.f, w.x);
+SS_HD void write_change(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
+                        const GradientScratch& w) {
   g.for_each(s.n,
              [&](int i) { w.beta[i] = w.rows.state[i] == kFixed ? w.g_r[i] : s.d[i] * w.x[i]; });
   const auto first = [&](int i) { return fma(p.compliance(i), w.beta[i], w.g_u[i]); };
   matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, w.beta, sum_into(w.f, first));
+}
+
+/// After `move_rows`: dr into beta, du into f. Where rows are redundant, impulses follow the
+/// selection, and a change that fits the equations may still leave velocities open: that is lost
+/// too.
+template <class G, class In>
+SS_HD Solvability solve_tangent(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
+                                const ProblemChange<In>& change, const GradientScratch& w) {
+  multiply_blocks<BlockMatrix::A, false>(g, s, w.rows, w.Ax, w.f);
+  multiply_blocks<BlockMatrix::B, false>(g, s, w.rows, w.Bx, w.Ax);
+  g.for_each(s.n, [&](int i) { w.f[i] -= w.Ax[i]; });
+  Solvability found = solve_filtered<false>(g, s, w.rows, w.solve, w.f, w.x);
+  const bool chosen = !(found.pivot > 0.0) && found.lost < 1.0;
+  SS_ROLLED
+  for (int pass = 0; pass < (chosen ? 2 : 1); ++pass) {
+    if (pass > 0) found.strayed = follow_selection(g, p, s, change, w);
+    write_change(g, p, s, w);
+  }
   if (g.any(s.n, [&](int i) { return !is_finite(w.f[i]); })) return {};
-  if (!(found.pivot > 0.0) && found.lost < 1.0) {
+  if (chosen) {
     found.lost = max(found.lost, free_velocity(g, s, w));
   }
   return found;

@@ -221,6 +221,7 @@ SS_HD void jvp_env(const G& g, const ProblemBatch<In>& batch, const SolutionBatc
   const GradientScratch& w = e.work;
   const EnvProblem<In>& p = *e.problem;
   const In* r = slot(solution.impulse, env);
+  const ProblemChange<In> moved(change, env, batch.max_rows);
   double near = 0.0, margin = 0.0;
   Solvability found;
   bool usable = open_solution(g, batch, {}, solution, o, env, e);
@@ -228,13 +229,13 @@ SS_HD void jvp_env(const G& g, const ProblemBatch<In>& batch, const SolutionBatc
     near = kink_limit(g, p, o);
     scale_solution(g, e.scaled, r, w.rows);
     margin = differentiate_rows(g, p, e.scaled, r, near, w.rows);
-    gather_change(g, p, e.scaled, r, change, env, batch.max_rows, w);
-    move_rows(g, p, e.scaled, slot(change.mu, env), w);
+    gather_change(g, p, e.scaled, r, moved, w);
+    move_rows(g, p, e.scaled, moved.mu, w);
     usable = change_is_finite(g, p, change, env) && !g.any(p.n, [&](int i) {
       return !(is_finite(w.g_r[i]) && is_finite(w.g_u[i]) && is_finite(w.Ax[i]) &&
                is_finite(w.Bx[i]));
     });
-    if (usable) found = solve_tangent(g, p, e.scaled, w);
+    if (usable) found = solve_tangent(g, p, e.scaled, moved, w);
   }
   In *impulse = slot(out.impulse, env), *velocity = slot(out.velocity, env);
   const int n = found.lost < 1.0 ? p.n : 0;
@@ -242,6 +243,10 @@ SS_HD void jvp_env(const G& g, const ProblemBatch<In>& batch, const SolutionBatc
     if (impulse != nullptr) impulse[i] = i < n ? narrowed<In>(w.beta[i]) : In(0);
     if (velocity != nullptr) velocity[i] = i < n ? narrowed<In>(w.f[i]) : In(0);
   });
+  const bool shares_matter = impulse != nullptr && !out.for_motion;
+  if (shares_matter && !(found.strayed <= kMostStrayed)) {
+    found.lost = max(found.lost, found.strayed);
+  }
   report_gradient<In>(g, out.report, env, usable, near, margin, found);
 }
 

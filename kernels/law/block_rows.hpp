@@ -25,6 +25,11 @@ struct Nearest {
   }
 };
 
+/// A direction in which the impulse and the velocity of a block change: [dim] each.
+struct BlockPath {
+  const double *z, *u;
+};
+
 /// A contact block at a solution, and the memory for its rows. y = z - rho u, the point that the
 /// natural map projects, decides which rows hold.
 ///

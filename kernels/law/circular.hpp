@@ -146,4 +146,39 @@ SS_HD ContactState differentiate_cone(const BlockRows<dim>& v, bool shifted) {
   return {Contact::slide, nearest.margin, nearest.firm};
 }
 
+/// The second derivative of the rows of a sliding contact along (z1, u1) and (z2, u2), which both
+/// fulfil the rows; added to `bend`. With de = -P dy / |y_t|, the change of e:
+///   -nu mu |u_t| de1 . de2                                                              normal
+///   t1 de2 + t2 de1 - mu z_n (de1 . de2) e,   t = (1 - kappa) mu dz_n - kappa rho e . du_t
+template <int dim>
+SS_HD void bend_cone(const BlockRows<dim>& v, bool shifted, const BlockPath& one,
+                     const BlockPath& two, double* bend) {
+  double length = 0.0, speed = 0.0;
+  for (int j = 1; j < dim; ++j) {
+    length = fma(v.y(j), v.y(j), length);
+    speed = fma(v.u[j], v.u[j], speed);
+  }
+  const double inverse = 1.0 / sqrt(length), normal = max(v.z[0], 0.0);
+  const double kappa = min(v.mu * normal * inverse, 1.0);
+  double e[dim], turn[2][dim], pull[2], both = 0.0;
+  for (int j = 1; j < dim; ++j) e[j] = -v.y(j) * inverse;
+  for (int side = 0; side < 2; ++side) {
+    const BlockPath& path = side == 0 ? one : two;
+    double slip = 0.0, along = 0.0;
+    for (int j = 1; j < dim; ++j) {
+      turn[side][j] = fma(-v.rho, path.u[j], path.z[j]);
+      along = fma(e[j], turn[side][j], along);
+      slip = fma(e[j], path.u[j], slip);
+    }
+    for (int j = 1; j < dim; ++j) turn[side][j] = inverse * fma(along, e[j], -turn[side][j]);
+    pull[side] = fma((1.0 - kappa) * v.mu, path.z[0], -(kappa * v.rho * slip));
+  }
+  for (int j = 1; j < dim; ++j) both = fma(turn[0][j], turn[1][j], both);
+  if (!shifted) bend[0] = fma(-v.mu * sqrt(speed), both, bend[0]);
+  for (int j = 1; j < dim; ++j) {
+    const double turned = fma(pull[0], turn[1][j], pull[1] * turn[0][j]);
+    bend[j] += fma(-(v.mu * normal * both), e[j], turned);
+  }
+}
+
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -51,6 +51,11 @@ struct Convex {
   SS_HD static ContactState differentiate(const BlockRows<dim>& v) {
     return differentiate_cone(v, false);
   }
+  template <int dim>
+  SS_HD static void bend(const BlockRows<dim>& v, const BlockPath& one, const BlockPath& two,
+                         double* bend) {
+    bend_cone(v, false, one, two, bend);
+  }
 };
 
 }  // namespace stickslip::kernels::inline SS_ISA

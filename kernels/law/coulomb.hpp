@@ -49,6 +49,11 @@ struct Coulomb {
   SS_HD static ContactState differentiate(const BlockRows<dim>& v) {
     return differentiate_cone(v, true);
   }
+  template <int dim>
+  SS_HD static void bend(const BlockRows<dim>& v, const BlockPath& one, const BlockPath& two,
+                         double* bend) {
+    bend_cone(v, true, one, two, bend);
+  }
 };
 
 }  // namespace stickslip::kernels::inline SS_ISA

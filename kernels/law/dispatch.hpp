@@ -34,6 +34,12 @@ inline constexpr bool has_derivative = requires(const BlockRows<3>& rows) {
   L::differentiate(rows);
 };
 
+/// Whether the rows of its sliding contacts are curved, so that they have second derivatives.
+template <class L>
+inline constexpr bool has_bend = requires(const BlockRows<3>& rows, const BlockPath& path) {
+  L::bend(rows, path, path, rows.A);
+};
+
 /// Directions of the pyramid if the law solves an LCP with them, else 0.
 SS_HD int lcp_directions(const SolveOptions& o) {
   return facts_of(o.law).ladder == LadderKind::pivots ? o.directions : 0;

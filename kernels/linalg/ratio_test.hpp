@@ -20,6 +20,12 @@ struct RatioTest {
     const Real quotient = slope / (room + slack);
     return blocks(slope) ? quotient : Real(0);
   }
+  /// The inverse of the longest step, from the largest of `inverse_step`: less by the rounding of
+  /// `pivot`, which would else often exclude all variables, the one that sets the step too, where
+  /// room + slack rounds to room.
+  SS_HD Real longest(Real largest) const {
+    return largest * (Real(1) - Real(2) * Limits<Real>::epsilon);
+  }
   /// The pivot of a variable that reaches zero within the longest step, otherwise 0.
   SS_HD Real pivot(Real slope, Real room, Real inverse_step) const {
     return room * inverse_step <= slope ? slope : Real(0);

@@ -6,6 +6,9 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from numpy.typing import NDArray
+
+from stickslip import _arrays as check
 from stickslip._types import Float64, Int32
 
 _Sim = TypeVar("_Sim", bound="SimViews")
@@ -26,6 +29,7 @@ def _once(read: Callable[[_Sim], _Array]) -> Callable[[_Sim], _Array]:
 
 
 class SimViews:
+    law: str
     _core: Any  #: a _mujoco.BatchSim
     _views: dict[str, Any]
 
@@ -77,8 +81,14 @@ class SimViews:
     @property
     @_once
     def xfrc_applied(self) -> Float64:
-        """(N, 6 nbody) forces and torques on bodies from outside."""
-        return self._core.xfrc_applied
+        """(N, nbody, 6) forces and torques on bodies from outside, N and N m, world frame."""
+        return self._core.xfrc_applied.reshape(len(self.qpos), -1, 6)
+
+    @property
+    @_once
+    def eq_active(self) -> Float64:
+        """(N, neq) 1 where an equality constraint is active, otherwise 0."""
+        return self._core.eq_active
 
     @property
     @_once
@@ -120,10 +130,11 @@ class SimViews:
         return self._core.sensordata
 
     def field(self, name: str) -> Float64:
-        """(N, size) a field of mjData that was named in `fields`, as mj_step leaves it: positions
-        and what depends on them ("xipos", "cinert", "cvel") belong to the state in which the latest
-        step began (with RK4 to its last stage), forces ("qfrc_actuator") to that step; "cacc",
-        "cfrc_int", "cfrc_ext" are mj_rnePostConstraint's, zero after `forward`."""
+        """(N, ...) a field of mjData that was named in `fields`, in its shape there ("xpos":
+        (N, nbody, 3)), as mj_step leaves it: positions and what depends on them ("xipos", "cinert",
+        "cvel") belong to the state in which the latest step began (with RK4 to its last stage),
+        forces ("qfrc_actuator") to that step; "cacc", "cfrc_int", "cfrc_ext" are
+        mj_rnePostConstraint's, zero after `forward`."""
         if name not in self._views:
             self._views[name] = self._core.field(name)
         return self._views[name]
@@ -239,3 +250,19 @@ class SimViews:
         them (a lower bound: where both halves are on the GPU, `gpu_busy` counts twice).
         """
         return self._core.timings()
+
+    def contacts(self, env: int) -> list[dict[str, Any]]:
+        """Contacts of the latest solve: position (m; of one that closes, where and when it does),
+        frame (rows normal, tangents; the normal points from geoms[0] to geoms[1]), force (6,) in
+        that frame (N, N m; the impulse is the time step times it), gap (m), active, dim, geoms,
+        friction (dim - 1 coefficients). Those that touch or have a force are active: rigid laws
+        also find contacts ahead, which then do not close. As `problem`, whose order they have,
+        recomputed at each call; after `vary`, which changes what would be recomputed, empty until
+        the next step."""
+        return self._core.contacts(check.count("env", env))
+
+    def contact_arrays(self) -> dict[str, NDArray[Any]]:
+        """`contacts` of all environments in one call, in arrays for the largest number C of them:
+        count (N,); active (N, C), position (N, C, 3), frame (N, C, 3, 3), force (N, C, 6), gap,
+        dim, geoms (N, C, 2; -1: none), friction (N, C, 5). It takes the time of a step."""
+        return self._core.contact_arrays()

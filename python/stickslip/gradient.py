@@ -69,6 +69,9 @@ def jvp(
 ) -> Change:
     """The change of the solution with the problem; arguments and errors as in `vjp`.
 
+    Where contacts are redundant, impulses move as the solution that `solve` selects among many;
+    `not_unique` if those given are not it (law `box`, sweeps alone), though velocities are right.
+
     Args:
         db, dW, dmu, dR, dlo, dhi: the change, in the forms of b, W, mu, R, lo, hi; default 0. Where
             mu is 0, its change has no effect.

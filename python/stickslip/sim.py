@@ -161,6 +161,14 @@ class BatchSim(SimGradients, SimCopies):
         self._own = frozenset((*vars(self), "_own"))
         self._warn_of_model()
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """AttributeError for names that a BatchSim does not have, as of a misspelled view; classes
+        derived from it may have attributes of their own."""
+        known = name in vars(self).get("_own", (name,)) or hasattr(type(self), name)
+        if type(self) is BatchSim and not known:
+            raise AttributeError(f"BatchSim has no attribute {name!r}")
+        super().__setattr__(name, value)
+
     def _warn_of_model(self) -> None:
         for message in self._core.warnings:
             warnings.warn(message, stacklevel=3)
@@ -213,8 +221,8 @@ class BatchSim(SimGradients, SimCopies):
         )
 
     def reset(self, mask: ArrayLike | None = None, *, key: int | None = None) -> None:
-        """Resets the environments where mask (N,) is true (None: all) to the model's initial state,
-        or to its keyframe `key`."""
+        """Resets the environments where mask (N,) is true, or whose indices it holds (None: all),
+        to the model's initial state, or to its keyframe `key`."""
         number = -1 if key is None else check.count("key", key)
         self._core.reset(self._mask(mask), number)
 
@@ -224,11 +232,16 @@ class BatchSim(SimGradients, SimCopies):
         self._core.forward(self._mask(mask))
 
     def _mask(self, mask: ArrayLike | None) -> NDArray[np.uint8]:
-        mask = np.ones(self.num_envs, bool) if mask is None else check.as_array("mask", mask)
-        if mask.dtype != bool:
-            raise TypeError(f"mask: expected an array of bool, got {mask.dtype}")
-        check.require_shape("mask", mask, (self.num_envs,))
-        return np.ascontiguousarray(mask).view(np.uint8)
+        chosen = np.ones(self.num_envs, bool) if mask is None else check.as_array("mask", mask)
+        if chosen.dtype.kind in "iu" and chosen.ndim <= 1:
+            outside = chosen[(chosen < 0) | (chosen >= self.num_envs)]
+            if outside.size:
+                raise IndexError(f"mask: expected 0 ... {self.num_envs - 1}, got {outside[0]}")
+            chosen = np.isin(np.arange(self.num_envs), chosen)
+        if chosen.dtype != bool:
+            raise TypeError(f"mask: expected an array of bool or indices, got {chosen.dtype}")
+        check.require_shape("mask", chosen, (self.num_envs,))
+        return np.ascontiguousarray(chosen).view(np.uint8)
 
     def vary(self, field: str, values: ArrayLike) -> None:
         """Gives each environment its own values of a field of MuJoCo's model: values (N, ...), as
@@ -245,22 +258,6 @@ class BatchSim(SimGradients, SimCopies):
         numbers = numbers.reshape(self.num_envs, -1)
         self._core.vary(field, numbers)
         self._varied[field] = numbers.copy()
-
-    def contacts(self, env: int) -> list[dict[str, Any]]:
-        """Contacts of the latest solve: position (m; of one that closes, where and when it does),
-        frame (rows normal, tangents; the normal points from geoms[0] to geoms[1]), force (6,) in
-        that frame (N, N m; the impulse is the time step times it), gap (m), active, dim, geoms,
-        friction (dim - 1 coefficients). Those that touch or have a force are active: rigid laws also
-        find contacts ahead, which then do not close. As `problem`, whose order they have,
-        recomputed at each call; after `vary`, which changes what would be recomputed, empty until
-        the next step."""
-        return self._core.contacts(check.count("env", env))
-
-    def contact_arrays(self) -> dict[str, NDArray[Any]]:
-        """`contacts` of all environments in one call, in arrays for the largest number C of them:
-        count (N,); active (N, C), position (N, C, 3), frame (N, C, 3, 3), force (N, C, 6), gap,
-        dim, geoms (N, C, 2; -1: none), friction (N, C, 5). It takes the time of a step."""
-        return self._core.contact_arrays()
 
     def problem(self, env: int) -> dict[str, Any]:
         """The latest solve's problem of one environment: arguments of `stickslip.solve` (W, b, mu,

@@ -32,6 +32,7 @@ struct alignas(64) Passage {
   bool misfit = false;           // the problem needs more room in the buffers
   bool short_of_memory = false;  // MuJoCo had no memory for all contacts and constraints
   bool warm = false;             // the solve starts from impulses of the last step
+  int unsolved = 0;              // solves of the step that found no solution
   // At velocity level:
   StepContacts contacts;
   double bounce = 1;          // factor on the restitution
@@ -49,6 +50,10 @@ struct alignas(64) Passage {
   std::array<std::int64_t, kNumStages> ticks{};  // processor cycles by stage
   Statistics statistics;                         // of the steps since the last summation
 };
+
+/// Whether the step makes no more solves than it must: each that finds no solution may take its
+/// whole budget, and the verdict on the step is known.
+inline bool gives_up(const Passage& p) { return p.failed || p.unsolved >= 2; }
 
 /// Adds the time since the last mark to a stage. Trivially destructible, because MuJoCo's errors
 /// jump over it. Reading the processor's counter takes a third of the time of reading a clock, and

@@ -76,9 +76,10 @@ void check_position_options(const SimOptions& o, const mjModel& m) {
 
 int component_bit(StateComponent c) {
   static constexpr std::array kBits = {
-      mjSTATE_INTEGRATION,  mjSTATE_TIME,      mjSTATE_QPOS,       mjSTATE_QVEL,
-      mjSTATE_ACT,          mjSTATE_CTRL,      mjSTATE_WARMSTART,  mjSTATE_QFRC_APPLIED,
-      mjSTATE_XFRC_APPLIED, mjSTATE_MOCAP_POS, mjSTATE_MOCAP_QUAT, mjSTATE_USERDATA};
+      mjSTATE_INTEGRATION,  mjSTATE_TIME,      mjSTATE_QPOS,      mjSTATE_QVEL,
+      mjSTATE_ACT,          mjSTATE_CTRL,      mjSTATE_WARMSTART, mjSTATE_QFRC_APPLIED,
+      mjSTATE_XFRC_APPLIED, mjSTATE_EQ_ACTIVE, mjSTATE_MOCAP_POS, mjSTATE_MOCAP_QUAT,
+      mjSTATE_USERDATA};
   return kBits[std::size_t(c)];
 }
 
@@ -188,24 +189,6 @@ void BatchSim::reset(const std::uint8_t* mask, int key) {
   }
 }
 
-void BatchSim::vary(const std::string& field, const double* values, std::int64_t size) {
-  const auto turn = impl_->caller.enter();
-  mjBatch* b = impl_->batch.get();
-  int expected = 0, bytes = 0;
-  void* data = mjb_expand(b, field.c_str(), &expected, &bytes);
-  if (!data || bytes != sizeof(mjtNum))
-    throw std::invalid_argument("field: expected an array of real numbers of mjModel, got " +
-                                field);
-  if (size != expected)
-    throw std::invalid_argument("values: expected " + std::to_string(expected) +
-                                " numbers per environment for " + field + ", got " +
-                                std::to_string(size));
-  std::copy_n(values, impl_->options.num_envs * size, static_cast<mjtNum*>(data));
-  if (impl_->batch.set_const() > 0)
-    throw std::invalid_argument("values: MuJoCo refuses them for " + field);
-  impl_->begin_states.clear();  // the latest step cannot be repeated
-}
-
 Rows BatchSim::component(StateComponent c) const {
   mjBatch* b = impl_->batch.get();
   const int stride = mjb_nstate(b);
@@ -225,10 +208,9 @@ Rows BatchSim::sensordata() const {
 }
 
 Rows BatchSim::field(const std::string& name) const {
-  std::vector<double>* values = impl_->fields->find(name);
-  if (!values) throw std::invalid_argument("field: expected one of those kept, got " + name);
-  const std::int64_t size = std::int64_t(values->size()) / impl_->options.num_envs;
-  return {values->data(), size, size};
+  Fields::Field* field = impl_->fields->find(name);
+  if (!field) throw std::invalid_argument("field: expected one of those kept, got " + name);
+  return {field->values.data(), field->size, field->size, field->columns};
 }
 
 const ContactSensors& BatchSim::contact_sensors() const { return *impl_->contact_sensors; }

@@ -68,10 +68,12 @@ struct ContactRecord {
   std::array<double, 5> friction;  ///< of the first tangent, the second, ... (dim - 1)
 };
 
-/// A quantity of all environments: environment e's `size` numbers begin at data + e * stride.
+/// A quantity of all environments: environment e's `size` numbers begin at data + e * stride, in
+/// groups of `columns`.
 struct Rows {
   double* data;
   std::int64_t size, stride;
+  int columns = 1;
 };
 
 enum class StateComponent {
@@ -84,6 +86,7 @@ enum class StateComponent {
   qacc,  ///< of the latest step, the warm start of MuJoCo
   qfrc_applied,
   xfrc_applied,
+  eq_active,
   mocap_pos,
   mocap_quat,
   mocap_velocity  ///< not with the law mujoco

@@ -56,7 +56,8 @@ Fields::Fields(const mjModel* m, int num_envs, const std::vector<std::string>& n
   for (const std::string& name : names) {
     const Known& known = find_known(name);
     const std::int64_t size = m->*known.rows * known.columns;
-    fields_.push_back({name, known.member, size, std::vector<double>(size * num_envs)});
+    fields_.push_back(
+        {name, known.member, size, known.columns, std::vector<double>(size * num_envs)});
     body_forces_ = body_forces_ || name == "cacc" || name == "cfrc_int" || name == "cfrc_ext";
   }
 }
@@ -70,9 +71,9 @@ void Fields::keep_after_step(const mjModel* m, mjData* d, int env) {
   keep(d, env);
 }
 
-std::vector<double>* Fields::find(const std::string& name) {
+Fields::Field* Fields::find(const std::string& name) {
   for (Field& f : fields_)
-    if (f.name == name) return &f.values;
+    if (f.name == name) return &f;
   return nullptr;
 }
 

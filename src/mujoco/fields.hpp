@@ -20,17 +20,17 @@ class Fields {
   /// mj_rnePostConstraint.
   void keep_after_step(const mjModel* m, mjData* d, int env);
 
-  /// [num_envs][size]; nullptr for names that are not kept.
-  std::vector<double>* find(const std::string& name);
-
- private:
   struct Field {
     std::string name;
     mjtNum* mjData::*member;
     std::int64_t size;
-    std::vector<double> values;
+    int columns;                 ///< numbers of a body, geom, ...
+    std::vector<double> values;  ///< [num_envs][size]
   };
+  /// nullptr for names that are not kept.
+  Field* find(const std::string& name);
 
+ private:
   std::vector<Field> fields_;
   bool body_forces_ = false;
 };

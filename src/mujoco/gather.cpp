@@ -114,6 +114,20 @@ void velocity_after(const mjModel* m, const mjData* d, const EnvSlot& slot, int 
   mju_addTo(v, d->qvel, nv);
 }
 
+// Whether the step would need an acceleration beyond MuJoCo's limit with the integrator's matrix:
+// in stiff joints, that of M alone, in `qacc`, may be much larger.
+bool bad_end_velocity(const mjModel* m, mjData* d, const EnvSlot& slot, int rows,
+                      const double* impulse) {
+  mj_markStack(d);
+  mjtNum* v = mj_stackAllocNum(d, m->nv);
+  velocity_after(m, d, slot, rows, impulse, v);
+  bool bad = false;
+  for (int i = 0; i < m->nv; ++i)
+    bad = bad || mju_isBad((v[i] - d->qvel[i]) / m->opt.timestep) || mju_isBad(d->qacc[i] * 1e-10);
+  mj_freeStack(d);
+  return bad;
+}
+
 void scatter(const mjModel* m, mjData* d, Level level, const int* efc_of, int rows,
              const double* impulse) {
   const double scale = level == Level::velocity ? 1.0 / m->opt.timestep : 1.0;

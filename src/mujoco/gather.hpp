@@ -59,6 +59,10 @@ void write_biases(const mjModel* m, const mjData* d, const ContactModel& contact
 void velocity_after(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows,
                     const double* r, double* v);
 
+/// Whether that needs an acceleration beyond MuJoCo's limit. With stiff joints, the one of M alone,
+/// `qacc`, may be much larger; it must be finite.
+bool bad_end_velocity(const mjModel* m, mjData* d, const EnvSlot& slot, int rows, const double* r);
+
 /// Writes the solution back: efc_force, zero for rows of MuJoCo that are not in the problem.
 void scatter(const mjModel* m, mjData* d, Level level, const int* efc_of, int rows,
              const double* impulse);

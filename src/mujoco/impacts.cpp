@@ -88,7 +88,7 @@ void limit_impacts(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   double low_work = work_of_solution(sim, d, p).work, high_work = full.work;
   double low_share = 0, high_share = 1;
   p.saved.keep_solution(buffers, p.slot);
-  for (int k = 0; k < kMostTrials && low_work < -kNearEnough * full.work; ++k) {
+  for (int k = 0; k < kMostTrials && low_work < -kNearEnough * full.work && !gives_up(p); ++k) {
     const double at = zero_between(sim, d, p, p.saved.impulse(), high, low_work, high_work);
     const double share = low_share + at * (high_share - low_share);
     solve_with_share(sim, m, d, p, share);

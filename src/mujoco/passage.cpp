@@ -29,7 +29,7 @@ void gather_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
     return;
   }
   const EnvSlot slot = sim.buffers->slot(p.slot);
-  if (!gather_motion(m, d, sim.formulation.level, slot)) {
+  if (!gather_motion(m, d, sim.formulation.level, slot) || any_bad(slot.a_free, m->nv)) {
     sim.buffers->clear(p.slot);
     p.failed = true;
     return;
@@ -112,7 +112,8 @@ void write_solution(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
     sort_touching(m, d, p.contacts);
   }
   p.verdict.num_contacts = d->ncon;
-  p.failed = bad_acceleration(m, d);
+  p.failed = bad_acceleration(m, d) && (sim.formulation.level == Level::acceleration ||
+                                        bad_end_velocity(m, d, slot, rows, impulse));
 }
 
 void keep_sensors(Impl& sim, const mjModel* m, const mjData* d, const Passage& p) {
@@ -231,6 +232,7 @@ void begin_passage(const Impl& sim, Passage& p, int env) {
   p.env = env;
   p.first_of = 0;
   p.failed = p.misfit = false;
+  p.unsolved = 0;
   p.verdict = {};
   if (sim.options.mujoco_law) p.verdict.residual = kUnknown;
   if (sim.options.position_iterations == 0) p.verdict.penetration = kUnknown;
@@ -288,6 +290,7 @@ void take_solution(Impl& sim, Passage& p) {
     v.iterations += r.iterations(p.slot);
   }
   p.failed = p.failed || r.status(p.slot) == EnvStatus::bad_input;
+  if (r.status(p.slot) != EnvStatus::solved) ++p.unsolved;
 }
 
 }  // namespace stickslip::mujoco

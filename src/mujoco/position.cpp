@@ -130,7 +130,7 @@ void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, PhaseT
       p.position_velocity.assign(s.v_end, s.v_end + m->nv);
     }
     if (short_by <= sim.options.position_tolerance || round - best_round == kPatience ||
-        round == most)
+        round == most || gives_up(p))
       break;
     correct_biases(sim, m, p, s);
     solve_from(sim, p, results.impulse(p.slot));

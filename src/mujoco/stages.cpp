@@ -1,20 +1,12 @@
 #include "src/mujoco/stages.hpp"
 
+#include <algorithm>
+
 #include "src/mujoco/far_contacts.hpp"
 #include "src/mujoco/mocap.hpp"
 #include "src/mujoco/touching.hpp"
 
 namespace stickslip::mujoco {
-namespace {
-
-bool any_bad(const mjtNum* x, mjtSize n) {
-  for (mjtSize i = 0; i < n; ++i)
-    if (mju_isBad(x[i])) return true;
-  return false;
-}
-
-}  // namespace
-
 void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_ahead,
                             Margins& margins, StepContacts& contacts) {
   d->flg_energypos = 0;  // as in mj_fwdPosition
@@ -58,6 +50,8 @@ void after_solver(const mjModel* m, mjData* d) {
   mj_sensorAcc(m, d);
   if (m->opt.enableflags & mjENBL_FWDINV) mj_compareFwdInv(m, d);
 }
+
+bool any_bad(const mjtNum* x, mjtSize n) { return std::any_of(x, x + n, mju_isBad); }
 
 bool bad_state(const mjModel* m, const mjData* d) {
   return any_bad(d->qpos, m->nq) || any_bad(d->qvel, m->nv) || any_bad(d->act, m->na);

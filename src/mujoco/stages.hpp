@@ -21,6 +21,9 @@ void forward_velocities(const mjModel* m, mjData* d, bool sensors);
 /// What mj_forward and mj_step do after the solver, except the integrator.
 void after_solver(const mjModel* m, mjData* d);
 
+/// Whether there is a NaN or a number beyond MuJoCo's limit of 1e10.
+bool any_bad(const mjtNum* x, mjtSize n);
+
 /// Whether qpos, qvel, act (or, `accelerations`, qacc) hold a NaN or a number beyond MuJoCo's
 /// limit of 1e10.
 bool bad_state(const mjModel* m, const mjData* d);

@@ -38,7 +38,7 @@ void add_change_of_impulses(Impl& sim, const mjModel* m, mjData* d, const Passag
   change.lo = {solve.lo.data(), 0};
   change.hi = {solve.hi.data(), 0};
   enter_solve(sim, p, point, solve);
-  sim.buffers->jvp(p.slot, change, {{solve.beta.data(), 0}, {}, {&status, &margin, &lost}});
+  sim.buffers->jvp(p.slot, change, {{solve.beta.data(), 0}, {}, {&status, &margin, &lost}, true});
   validity.note(status, margin, lost);
   solve.loss.assign(m->nv, 0.0);
   add_forces(d, point.scratch, solve.beta.data(), solve.loss.data());

@@ -46,7 +46,7 @@ void solve_marked(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
 
 // Repeats until the solution is that of all contacts except ghosts.
 void take_in_culled(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
-  for (int round = 0; round < kMostRounds && !p.failed; ++round) {
+  for (int round = 0; round < kMostRounds && !gives_up(p); ++round) {
     if (p.contacts.count(Use::culled) == 0) return;
     find_end_velocity(sim, m, d, p);
     const int taken = take_in_closed(m, d, p.end_velocity.data(), p.contacts);
@@ -163,16 +163,19 @@ bool trace(const Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   return touching() > before;
 }
 
+// Restores the problem with all contacts that may be ghosts.
+void include_suspects(Impl& sim, Passage& p) {
+  p.contacts.use = p.use_with_suspects;
+  p.with_suspects.restore(*sim.buffers, p.slot);
+}
+
 // Adds the pairs that touch without their suspect contacts, until the pairs still left out do not
 // touch. If all are included again, as is usual, the problem with all of them is restored.
 void take_in_real(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   bool corrected = false;
-  while (!p.failed && trace(sim, m, d, p)) {
+  while (!gives_up(p) && trace(sim, m, d, p)) {
     corrected = mark_pairs(m, d, p) || corrected;
-    if (!corrected && p.contacts.count(Use::ghost) == 0) {
-      p.contacts.use = p.use_with_suspects;
-      return p.with_suspects.restore(*sim.buffers, p.slot);
-    }
+    if (!corrected && p.contacts.count(Use::ghost) == 0) return include_suspects(sim, p);
     solve_marked(sim, m, d, p);
     take_in_culled(sim, m, d, p);
   }
@@ -182,7 +185,7 @@ void take_in_real(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
 // because a path past one ghost must not be deflected by another. Returns whether there were any.
 bool leave_out_suspects(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   int k = 0;
-  for (; k < kMostRounds && !p.failed && find_suspects(sim, m, d, p); ++k) {
+  for (; k < kMostRounds && !gives_up(p) && find_suspects(sim, m, d, p); ++k) {
     if (k == 0) {
       p.with_suspects.keep(*sim.buffers, p.slot);
       p.use_with_suspects = p.contacts.use;
@@ -196,8 +199,13 @@ bool leave_out_suspects(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
 
 void leave_out_ghosts(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   p.pairs.clear();
-  for (int round = 0; round < kMostGhostRounds && leave_out_suspects(sim, m, d, p); ++round)
+  for (int round = 0; round < kMostGhostRounds && leave_out_suspects(sim, m, d, p); ++round) {
     take_in_real(sim, m, d, p);
+    if (gives_up(p)) {
+      include_suspects(sim, p);
+      break;
+    }
+  }
   p.verdict.ghosts = p.contacts.count(Use::ghost);
 }
 

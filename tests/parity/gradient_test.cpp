@@ -8,8 +8,10 @@
 #include "kernels/launch/gradient_env.hpp"
 #include "stickslip/stickslip.hpp"
 #include "tests/support/aligned.hpp"
+#include "tests/support/batches.hpp"
 #include "tests/support/dyadic_mechanism.hpp"
 #include "tests/support/gradient_arrays.hpp"
+#include "tests/support/redundant.hpp"
 #include "tests/support/results.hpp"
 
 namespace stickslip {
@@ -117,6 +119,71 @@ TEST_P(GradientGroups, give_the_bits_of_the_cpu) {
     });
     EXPECT_EQ(backward, vjp) << lanes;
     EXPECT_EQ(forward, jvp) << lanes;
+  }
+}
+
+/// jvp of redundant contacts, whose W changes with the mass and with the friction of a body.
+struct Chosen {
+  SolveOptions options;
+  HostProblems<double> batch;
+  HostResults<double> results;
+  reference::Matrix W;
+  reference::Vector mu, impulse, velocity;
+  GradientStatus status{};
+  double margin = 0.0, lost = 0.0;
+
+  Chosen(Law law, reference::Problem (*family)(support::Changing, double))
+      : options{.law = law, .atol = 1e-12, .rtol = 1e-12},
+        batch(support::to_batch<double>(std::vector{family(support::Changing::mass, 0.0)})),
+        results(support::solve_batch(batch, options)),
+        W(family(support::Changing::mass, 1.0).W - family(support::Changing::mass, 0.0).W),
+        mu(reference::Vector::Constant(2 * batch.max_contacts(), 0.1)),
+        impulse(reference::Vector::Zero(batch.max_rows())),
+        velocity(impulse) {}
+  SolutionBatch<double> solution() {
+    return {{results.impulse(0), batch.max_rows()}, results.view().status};
+  }
+  ChangeBatch<double> change() const {
+    ChangeBatch<double> c;
+    c.W = {W.data(), 0};
+    c.mu = {mu.data(), 0};
+    return c;
+  }
+  SolutionChange<double> out() {
+    return {{impulse.data(), 0}, {velocity.data(), 0}, {&status, &margin, &lost}};
+  }
+  support::AlignedBytes memory() const {
+    support::AlignedBytes bytes(kernels::GradientEnv<double>::bytes(
+        batch.max_rows(), batch.max_contacts(), kernels::kGivenMatrix));
+    bytes.fill(0xff);
+    return bytes;
+  }
+  template <class Group>
+  void run(const Group& g, support::AlignedBytes& bytes) {
+    kernels::GradientEnv<double> place(kernels::Arena(bytes.data()), batch.max_rows(),
+                                       batch.max_contacts(), kernels::kGivenMatrix);
+    kernels::jvp_env(g, batch.view(), solution(), change(), out(), options, 0, place);
+  }
+  auto numbers() const { return std::tie(impulse, velocity, status, margin, lost); }
+};
+
+TEST_P(GradientGroups, give_the_bits_of_the_cpu_for_redundant_contacts) {
+  for (const auto family : {support::gripper, support::groove}) {
+    Chosen cpu(GetParam(), family), permuted(GetParam(), family), lanes(GetParam(), family);
+    Workspace workspace(cpu.batch.max_rows(), cpu.batch.max_contacts(), 1);
+    solve_jvp(cpu.batch.view(), cpu.solution(), cpu.change(), cpu.out(), cpu.options, workspace);
+    EXPECT_NE(cpu.status, GradientStatus::unsolved);
+    EXPECT_GT(cpu.impulse.lpNorm<1>(), 0.0);
+    kernels::PermutedGroup<1> group;
+    group.seed = 1;
+    auto bytes = permuted.memory();
+    permuted.run(group, bytes);
+    EXPECT_EQ(permuted.numbers(), cpu.numbers());
+    for (const int count : {3, 8}) {
+      bytes.fill(0xff);
+      kernels::run_lanes(count, [&](const kernels::ThreadGroup& g) { lanes.run(g, bytes); });
+      EXPECT_EQ(lanes.numbers(), cpu.numbers()) << count;
+    }
   }
 }
 

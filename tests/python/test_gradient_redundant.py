@@ -80,6 +80,57 @@ def test_jvp_is_the_derivative_of_the_selected_solution(law):
     assert compared > 10
 
 
+def feet(places, dim, heavier=0.0):
+    """W and J of a box on feet at `places`, with torsion (dim 4) and rolling (6)."""
+    rows = []
+    for place in places:
+        frame = np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]])
+        turns = np.hstack([np.zeros((3, 3)), frame])
+        rows += [np.hstack([frame, np.cross(place, frame)]), turns[: dim - 3]]
+    J = np.vstack(rows)
+    inverse = np.r_[1, 1, 1, 23, 30, 75] / (1 + heavier * np.r_[1, 1, 1, 0.3, 0.5, 2])
+    W = (J * inverse) @ J.T
+    return (W + W.T) / 2, J
+
+
+def moved_feet(seed, dim, changed, t):
+    """Five feet, and what t changes of them."""
+    rng = np.random.default_rng(seed)
+    places = np.c_[rng.uniform(-0.4, 0.4, (5, 2)), np.full(5, -0.2)]
+    moved = np.c_[rng.normal(size=(5, 2)) * 0.3, np.zeros(5)]
+    mu = np.tile([0.5, 0.7, 0.2, 0.1, 0.15][: dim - 1], 5)
+    more = mu * rng.normal(size=mu.size) * 0.5
+    W, J = feet(places + t * moved * (changed == "places"), dim, t * (changed == "mass"))
+    b = J @ np.r_[0.01, 0.02, -1, 0.05, 0.03, 0.01]
+    friction = mu + t * more * (changed == "friction")
+    return {"W": W[None], "b": b[None], "mu": friction[None], "dims": [dim] * 5}
+
+
+@pytest.mark.parametrize("changed", ["places", "friction", "mass"])
+@pytest.mark.parametrize("dim", [3, 4, 6])
+@pytest.mark.parametrize("law", ["coulomb", "convex", "frictionless"])
+def test_jvp_follows_a_choice_that_moves(law, dim, changed):
+    """W_nn, mobilities and mu_j / mu_1 are in the weights of the choice."""
+    options = stickslip.SolveOptions(atol=1e-13, rtol=1e-13)
+    compared = 0
+    for seed in range(8):
+        args, up, down = (moved_feet(seed, dim, changed, t) for t in (0.0, 1e-6, -1e-6))
+        rate = {"d" + k: (up[k] - down[k]) / 2e-6 for k in ("W", "b", "mu")}
+        first, others = split(args)
+        near = [args, *(moved_feet(seed, dim, changed, t) for t in (1e-4, -1e-4))]
+        ends = [stickslip.solve(**problem, law=law, options=options) for problem in near]
+        if not all(end.ok[0] for end in ends):
+            continue
+        change = stickslip.jvp(*first, ends[0], law=law, options=options, **rate, **others)
+        if not change.ok[0]:
+            continue
+        compared += 1
+        expected = (ends[1].impulse - ends[2].impulse) / 2e-4
+        size = max(np.abs(expected).max(), 1e-3 * np.abs(ends[0].impulse).max())
+        np.testing.assert_allclose(change.impulse, expected, atol=1e-4 * size)
+    assert compared >= 3
+
+
 def test_velocities_that_are_not_determined_are_told_by_jvp_too():
     """One contact listed twice with other friction: how the two share the weight is open, and so is
     the velocity. Likewise corners that slide and turn; not those that only slide, or stick."""

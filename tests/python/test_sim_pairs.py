@@ -143,7 +143,7 @@ def test_geoms_that_adhere_hold_as_under_mujocos_law():
       </worldbody></mujoco>"""
     for law in ("coulomb", "mujoco"):
         sim = BatchSim(text, 2, law=law)
-        sim.xfrc_applied[:, 6 + 2] = [65, 80]
+        sim.xfrc_applied[:, 1, 2] = [65, 80]
         for _ in range(100):
             sim.step()
         assert abs(sim.qpos[0, 2] - 0.1) < 1e-3

@@ -87,7 +87,7 @@ def test_fields_are_mujocos(name: str) -> None:
             mujoco.mj_step(model, data, 2)
             mujoco.mj_rnePostConstraint(model, data)
             for field in (*FIELDS, "qfrc_constraint"):
-                np.testing.assert_array_equal(sim.field(field)[e], getattr(data, field).ravel())
+                np.testing.assert_array_equal(sim.field(field)[e], getattr(data, field))
             touched = max(touched, np.abs(data.cfrc_ext).max())
     assert touched > 1  # N: feet were on the ground
 
@@ -108,7 +108,7 @@ def test_forward_poses_the_state_as_it_is(law: str) -> None:
     data.qpos[:], data.qvel[:] = sim.qpos[0], sim.qvel[0]
     mujoco.mj_forward(model, data)
     for name in FIELDS:
-        np.testing.assert_array_equal(sim.field(name)[0], getattr(data, name).ravel())
+        np.testing.assert_array_equal(sim.field(name)[0], getattr(data, name))
         np.testing.assert_array_equal(sim.field(name)[1:], before[name][1:])
     np.testing.assert_array_equal(sim.state[1:], state[1:])
     np.testing.assert_array_equal(sim.qpos[0], data.qpos)

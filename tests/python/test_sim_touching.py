@@ -48,7 +48,7 @@ def test_what_touches_adheres(actuated):
         sim.step(np.ones((1, 1)) if actuated else None)
     sim.qvel[0, 0] = 0.0
     cup = sim.model.body("cup").id
-    sim.xfrc_applied.reshape(1, -1, 6)[0, cup, 2] = 1.5 * G + 0.15
+    sim.xfrc_applied[0, cup, 2] = 1.5 * G + 0.15
     for _ in range(100):
         sim.step(np.ones((1, 1)) if actuated else None)
     load = sim.model.joint(1).qposadr[0]

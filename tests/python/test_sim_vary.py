@@ -50,3 +50,18 @@ def test_wrong_values():
         sim.vary("body_mass", np.ones((2, 5)))
     with pytest.raises(ValueError, match="values: expected finite"):
         sim.vary("body_mass", np.full((3, 5), np.nan))
+
+
+def test_masses_are_positive_and_pictures_vary():
+    sim = BatchSim(slope(ANGLE, 0.0), 3)
+    nbody = sim.model.nbody
+    masses = np.tile(sim.model.body_mass, (3, 1))
+    sim.vary("body_mass", masses)  # of the world: 0
+    masses[2, nbody - 1] = 0.0
+    with pytest.raises(ValueError, match=r"values: expected numbers > 0 for body_mass.*ment 2"):
+        sim.vary("body_mass", masses)
+    colours = np.random.default_rng(0).uniform(size=(3, sim.model.ngeom, 4))
+    sim.vary("geom_rgba", colours)
+    assert np.allclose(sim.data(1).model.geom_rgba, colours[1], atol=1e-7)
+    with pytest.raises(ValueError, match="nonsense"):
+        sim.vary("nonsense", np.zeros((3, 1)))

@@ -84,6 +84,10 @@ SS_HD int eliminate_through_pairs(const G& g, const Dictionary<Real>& d, int cou
     const auto b = g.argmax(count, [&](int e) {
       return column_waits(d, d.list[e]) ? abs(d.at(k, d.list[e])) : Real(0);
     });
+    if (!(b.value > rank_tol)) {  // the first pivot has cancelled it: no pivot is left
+      exchange(g, d, d.list[a.index], k);
+      return pivots;
+    }
     exchange(g, d, k, d.list[b.index]);
   }
 }

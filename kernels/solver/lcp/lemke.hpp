@@ -46,22 +46,24 @@ SS_HD int enter_artificial(const G& g, const Dictionary<Real>& d, const LemkeOpt
   return most.index;
 }
 
-/// Row that blocks the entering column; -1: a ray.
+/// Row that blocks the entering column; -1: a ray, or numbers too large for the test. The variable
+/// of the row is bounded, so its partner is nonbasic and can enter next.
 template <class Real, class G>
 SS_HD int blocking_row(const G& g, const Dictionary<Real>& d, int c, const LemkeOptions<Real>& o) {
   const Real* column = d.col(c);
   const Real* b = d.constant();
   const auto room = [&](int i) { return max(b[i], Real(0)); };
   const auto blocks = [&](int i) { return o.test.blocks(-column[i]) && d.is_bounded(d.basic[i]); };
-  const Real inverse_step = g.max(
-      d.m, [&](int i) { return blocks(i) ? o.test.inverse_step(-column[i], room(i)) : Real(0); });
+  const Real inverse_step = o.test.longest(g.max(
+      d.m, [&](int i) { return blocks(i) ? o.test.inverse_step(-column[i], room(i)) : Real(0); }));
   if (!(inverse_step > Real(0))) return -1;
   const int r0 = d.place[d.artificial()];
   if (o.test.may_release_z0(-column[r0], room(r0), inverse_step)) return r0;
   const auto pivot = [&](int i) {
     return blocks(i) ? o.test.pivot(-column[i], room(i), inverse_step) : Real(0);
   };
-  return g.argmax(d.m, pivot).index;
+  const Largest<Real> most = g.argmax(d.m, pivot);
+  return most.value > Real(0) ? most.index : -1;
 }
 
 /// One attempt. `pivots` counts the pivots done.

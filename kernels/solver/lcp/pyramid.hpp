@@ -5,6 +5,10 @@
 //
 // in circular coordinates. D_k are d directions of the sliding plane and +- each torsional and
 // rolling row. Rows without friction have no directions. Free, nonneg and box rows stay rows.
+//
+// The unknowns r, beta are in units of a velocity, times 1 / rho of their row or block. In
+// impulses, the scaling to largest entries of 1 would stop at the +-1 of lambda where W is small
+// (heavy bodies), and leave entries of W below the least pivot.
 #pragma once
 #include "kernels/cone/directions.hpp"
 #include "kernels/residual/judge.hpp"
@@ -23,10 +27,12 @@ struct PyramidLcp {
   double *M, *q;    ///< [n][n] row-major, [n]
   double *lo, *hi;  ///< [n]
   double* z;        ///< [n] solution
-  // Variable v is an impulse c_a along row a (and c_b along row b, or b = -1) of the problem.
+  // Variable v is an impulse of unit c_a along row a (and unit c_b along row b, or b = -1) of the
+  // problem.
   int *role, *block;  ///< [n] block: contact, or -1
   int *a, *b;         ///< [n]
   double *c_a, *c_b;  ///< [n]
+  double* unit;       ///< [n] a power of two; 1 for lambda, which is a velocity
   int* first;         ///< [max_contacts + 1] variable of each contact's normal; then n
 
   SS_HD PyramidLcp(Arena& arena, int max_n, int max_contacts)
@@ -42,6 +48,7 @@ struct PyramidLcp {
         b(arena.take<int>(max_n)),
         c_a(arena.take<double>(max_n)),
         c_b(arena.take<double>(max_n)),
+        unit(arena.take<double>(max_n)),
         first(arena.take<int>(max_contacts + 1)) {}
 
   SS_HD void set(int v, Role what, int k, int i, double along_i, int j, double along_j) const {
@@ -51,10 +58,17 @@ struct PyramidLcp {
     b[v] = j;
     c_a[v] = along_i;
     c_b[v] = along_j;
+    unit[v] = 1.0;
     lo[v] = 0.0;
     hi[v] = Limits<double>::infinity;
   }
 };
+
+/// The impulse that changes the velocity of a row or block (`item` of inverse_rho) by about 1.
+template <class In>
+SS_HD double impulse_unit(const EnvProblem<In>& p, int item) {
+  return 1.0 / power_of_two_below(max(double(p.inverse_rho[item]), 1e-290));
+}
 
 /// Whether both rows of the sliding plane of contact k have friction.
 template <class In>
@@ -90,10 +104,12 @@ SS_HD void number_pyramid(const EnvProblem<In>& p, int k, const PyramidLcp& s) {
     s.set(v++, PyramidLcp::beta, k, row + j, p.circular[row + j], -1, 0.0);
     s.set(v++, PyramidLcp::beta, k, row + j, -p.circular[row + j], -1, 0.0);
   }
+  const double unit = impulse_unit(p, p.first_contact_row() + k);
+  for (int i = s.first[k]; i < v; ++i) s.unit[i] = unit;
   if (v < s.first[k + 1]) s.set(v, PyramidLcp::lambda, k, -1, 0.0, -1, 0.0);
 }
 
-/// Entry (v, w) of the LCP's matrix.
+/// Entry (v, w) of the LCP's matrix. The unit of a contact cancels in the row of its lambda.
 template <class In>
 SS_HD double pyramid_entry(const EnvProblem<In>& p, const PyramidLcp& s, int v, int w) {
   const bool same = s.block[v] >= 0 && s.block[v] == s.block[w];
@@ -108,7 +124,7 @@ SS_HD double pyramid_entry(const EnvProblem<In>& p, const PyramidLcp& s, int v, 
     return s.b[w] < 0 ? part : fma(s.c_b[w], delassus(i, s.b[w]), part);
   };
   const double part = s.c_a[v] * along(s.a[v]);
-  return s.b[v] < 0 ? part : fma(s.c_b[v], along(s.b[v]), part);
+  return s.unit[w] * (s.b[v] < 0 ? part : fma(s.c_b[v], along(s.b[v]), part));
 }
 
 /// Fills the LCP of a contact problem in circular coordinates, with compliance `soften` W_nn added
@@ -119,8 +135,9 @@ SS_HD LcpProblem<double> pyramid_lcp(const G& g, const EnvProblem<In>& p, double
   const int scalars = p.first_contact_row();
   g.for_each(scalars, [&](int i) {
     s.set(i, PyramidLcp::row, -1, i, 1.0, -1, 0.0);
-    s.lo[i] = p.lower(i);
-    s.hi[i] = p.upper(i);
+    s.unit[i] = impulse_unit(p, i);
+    s.lo[i] = p.lower(i) / s.unit[i];
+    s.hi[i] = p.upper(i) / s.unit[i];
   });
   g.once([&] {
     int next = scalars;
@@ -135,8 +152,9 @@ SS_HD LcpProblem<double> pyramid_lcp(const G& g, const EnvProblem<In>& p, double
   g.for_each_2d(s.n, s.n,
                 [&](int v, int w) { s.M[std::int64_t(v) * s.n + w] = pyramid_entry(p, s, v, w); });
   g.for_each(p.n_contacts, [&](int k) {
-    double& normal = s.M[std::int64_t(s.first[k]) * s.n + s.first[k]];
-    normal = fma(soften, normal_diagonal(p, k), normal);
+    const int v = s.first[k];
+    double& normal = s.M[std::int64_t(v) * s.n + v];
+    normal = fma(soften, s.unit[v] * normal_diagonal(p, k), normal);
   });
   g.for_each(s.n, [&](int v) {
     const double part = s.a[v] < 0 ? 0.0 : s.c_a[v] * double(p.b[s.a[v]]);
@@ -152,7 +170,7 @@ template <class G, class In>
 SS_HD void carry_back(const G& g, const EnvProblem<In>& p, const PyramidLcp& s, const double* z,
                       In* r) {
   const int scalars = p.first_contact_row();
-  g.for_each(scalars, [&](int i) { r[i] = In(z[i]); });
+  g.for_each(scalars, [&](int i) { r[i] = In(z[i] * s.unit[i]); });
   g.for_each(p.n_contacts, [&](int k) {
     for (int i = p.block[k]; i < p.block[k + 1]; ++i) {
       double sum = 0.0;
@@ -160,7 +178,7 @@ SS_HD void carry_back(const G& g, const EnvProblem<In>& p, const PyramidLcp& s, 
         if (s.a[v] == i) sum = fma(s.c_a[v], z[v], sum);
         if (s.b[v] == i) sum = fma(s.c_b[v], z[v], sum);
       }
-      r[i] = In(sum);
+      r[i] = In(sum * s.unit[s.first[k]]);
     }
   });
 }
@@ -205,7 +223,7 @@ SS_HD int run_pyramid(const G& g, const EnvProblem<In>& p, Attempts attempts, in
   const LcpProblem<double>& lcp = *scratch.problem;
   LcpJudge<double>& inner = scratch.solver.judge;
   inner.best = scratch.lcp.z;
-  inner.tolerance = 1e-3 * judge.at->tolerance;  // the residuals differ by the diagonal of W
+  inner.tolerance = 1e-3 * judge.at->tolerance;  // the residuals are of the same order
   g.for_each(lcp.n, [&](int i) { inner.best[i] = 0.0; });
   standardise(g, lcp, scratch.solver.standard);
   LcpOptions o;

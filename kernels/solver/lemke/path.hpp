@@ -107,18 +107,20 @@ SS_HD Real measure_column(const G& g, const PyramidTableau<Real>& t, const Ratio
 }
 
 /// The variable that leaves: a row, or twins + 2k + j for the twin of direction j of contact k; -1
-/// if nothing blocks. nearest: the largest key.
+/// if nothing blocks, or the numbers are too large for the test. largest: the largest key.
 template <class Real, class G>
 SS_PART int find_leaving(const G& g, const PyramidTableau<Real>& t, const RatioTest<Real>& test,
-                         Real nearest) {
-  if (!(nearest > Real(0))) return -1;
+                         Real largest) {
+  if (!(largest > Real(0))) return -1;
+  const Real nearest = test.longest(largest);
   const int z0_row = t.place[t.z0()];
   if (test.may_release_z0(t.slope[z0_row], t.room[z0_row], nearest)) return z0_row;
   const auto pivot = [&](int i) {
     const bool blocks = G::kChunk == 1 || t.key[i] > Real(0);
     return blocks ? test.pivot(t.slope[i], t.room[i], nearest) : Real(0);
   };
-  return g.argmax(t.items(t.p), pivot).index;
+  const Largest<Real> most = g.argmax(t.items(t.p), pivot);
+  return most.value > Real(0) ? most.index : -1;
 }
 
 /// Runs the path from the tableau at z = 0, with at most `budget` pivots, and counts them.

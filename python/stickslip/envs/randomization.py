@@ -20,13 +20,15 @@ class Randomization:
     """
 
     def __init__(self, model: mujoco.MjModel, ranges: Mapping[str, tuple[float, float]]) -> None:
-        for name, (low, high) in ranges.items():
+        for name, factors in ranges.items():
             if name not in ("mass", "friction", "gain"):
                 raise ValueError(f"randomize: expected mass, friction, gain, got {name!r}")
+            expected = f"randomize[{name!r}]: expected (low, high) with 0 < low <= high"
+            if np.shape(factors) != (2,):
+                raise ValueError(f"{expected}, got {factors!r}")
+            low, high = factors
             if not 0 < low <= high < np.inf:
-                raise ValueError(
-                    f"randomize[{name!r}]: expected 0 < low <= high, got {low}, {high}"
-                )
+                raise ValueError(f"{expected}, got {low}, {high}")
         self.ranges = dict(ranges)
         self.model = model
 

@@ -14,6 +14,12 @@ from stickslip.envs.gymnasium_v5 import (
     normal_start,
     uniform_start,
 )
+from stickslip.sim import BatchSim
+
+
+def _flat(sim: BatchSim, name: str) -> np.ndarray:
+    """(environments, size) a field without the shape of its rows."""
+    return sim.field(name).reshape(sim.num_envs, -1)
 
 
 class Walker(BatchEnv):
@@ -117,11 +123,10 @@ class Ant(Walker):
             fields=("xpos", "cfrc_ext"),
             **walker,
         )
-        body = self.model.body(main_body).id
-        self._main_body_xy = slice(3 * body, 3 * body + 2)
+        self._main_body = self.model.body(main_body).id
 
     def position(self) -> np.ndarray:
-        return self.sim.field("xpos")[:, self._main_body_xy]
+        return self.sim.field("xpos")[:, self._main_body, :2]
 
     def healthy(self) -> np.ndarray:
         low, high = self._healthy_z_range
@@ -130,7 +135,7 @@ class Ant(Walker):
 
     def contact_forces(self, rows: Rows) -> np.ndarray:
         """(environments, 6 nbody) external forces on the bodies, clipped."""
-        return np.clip(self.sim.field("cfrc_ext")[rows], *self._contact_force_range)
+        return np.clip(_flat(self.sim, "cfrc_ext")[rows], *self._contact_force_range)
 
     def costs(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         contact_cost = control_cost(self._contact_cost_weight, self.contact_forces(ALL))
@@ -196,8 +201,7 @@ class Humanoid(Walker):
     def position(self) -> np.ndarray:
         """Of the centre of mass."""
         mass = self.model.body_mass
-        xipos = self.sim.field("xipos").reshape(self.num_envs, -1, 3)
-        return (np.einsum("b,nbj->nj", mass, xipos) / mass.sum())[:, :2]
+        return (np.einsum("b,nbj->nj", mass, self.sim.field("xipos")) / mass.sum())[:, :2]
 
     def healthy(self) -> np.ndarray:
         low, high = self._healthy_z_range
@@ -205,7 +209,7 @@ class Humanoid(Walker):
         return (low < z) & (z < high)
 
     def costs(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        contact_cost = control_cost(self._contact_cost_weight, self.sim.field("cfrc_ext"))
+        contact_cost = control_cost(self._contact_cost_weight, _flat(self.sim, "cfrc_ext"))
         contact_cost = np.clip(contact_cost, *self._contact_cost_range)
         return control_cost(self._ctrl_cost_weight, self.sim.ctrl), contact_cost
 
@@ -214,7 +218,7 @@ class Humanoid(Walker):
 
     def observation(self, rows: Rows) -> np.ndarray:
         parts = [self.sim.qpos[rows, self._skipped_qpos :], self.sim.qvel[rows]]
-        parts += [self.sim.field(name)[rows, skipped:] for name, skipped in self._observed]
+        parts += [_flat(self.sim, name)[rows, skipped:] for name, skipped in self._observed]
         return np.concatenate(parts, axis=1)
 
     def reset_info(self) -> dict[str, np.ndarray]:

@@ -176,6 +176,7 @@ void bind_batch_sim(nb::module_& m) {
       .def_prop_ro("qacc", &component<C::qacc>)
       .def_prop_ro("qfrc_applied", &component<C::qfrc_applied>)
       .def_prop_ro("xfrc_applied", &component<C::xfrc_applied>)
+      .def_prop_ro("eq_active", &component<C::eq_active>)
       .def_prop_ro("mocap_pos", &component<C::mocap_pos>)
       .def_prop_ro("mocap_quat", &component<C::mocap_quat>)
       .def_prop_ro("mocap_velocity", &component<C::mocap_velocity>)
@@ -187,7 +188,11 @@ void bind_batch_sim(nb::module_& m) {
       .def(
           "field",
           [](nb::handle self, const std::string& name) {
-            return rows_view(nb::cast<const BatchSim&>(self).field(name), self);
+            const mujoco::Rows rows = nb::cast<const BatchSim&>(self).field(name);
+            const nb::object flat = rows_view(rows, self);
+            if (rows.columns == 1) return flat;
+            return nb::object(
+                flat.attr("reshape")(flat.attr("shape")[nb::int_(0)], -1, rows.columns));
           },
           "name"_a)
       .def_prop_ro("timestep", [](const BatchSim& s) { return s.model().opt.timestep; })
