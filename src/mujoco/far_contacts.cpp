@@ -65,6 +65,7 @@ void leave_out_far_contacts(const mjModel* m, mjData* d, const Margins& margins,
   contacts.gap.resize(kept);
   contacts.band.resize(kept);
   contacts.linear = contacts.gap;
+  contacts.moved.assign(kept, false);
   contacts.use.assign(kept, Use::solved);
 }
 

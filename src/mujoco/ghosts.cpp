@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "src/mujoco/mocap.hpp"
 
@@ -9,6 +10,7 @@ namespace stickslip::mujoco {
 namespace {
 
 constexpr int kLeastSamples = 4, kMostSamples = 1024;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSameSide = 0.5;  // cosine
 
 // Motion of a geom during the step.
@@ -96,7 +98,7 @@ void look(const mjModel* m, mjData* d, GeomPair& pair, const Way& a, const Way& 
   const int ga = pair.geom[0], gb = pair.geom[1];
   const auto collide = mjCOLLISIONFUNC[m->geom_type[ga]][m->geom_type[gb]];
   mjPreContact found[mjMAXCONPAIR];
-  pair.deepest = pair.margin;
+  pair.deepest = 0;
   for (int count = samples(m, pair, a, b), k = 1; k <= count; ++k) {
     const double share = double(k) / count;
     go_to(d, ga, a, share);
@@ -109,6 +111,11 @@ void look(const mjModel* m, mjData* d, GeomPair& pair, const Way& a, const Way& 
       if (!first || gap >= pair.least_gap - kDeeper) continue;
       pair.touches = pair.is_new = true;
       if (pair.num_normals < 4) mju_copy3(pair.normals[pair.num_normals++], found[f].normal);
+    }
+    const double way = share * pair.way;
+    if (pair.touches && pair.deepest <= pair.gap + way + most_excess(way)) {
+      pair.deepest = -kInfinity;
+      return;
     }
   }
 }

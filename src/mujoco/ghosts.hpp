@@ -6,6 +6,7 @@
 #pragma once
 #include <mujoco/mujoco.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace stickslip::mujoco {
@@ -17,12 +18,16 @@ struct GeomPair {
   double least_gap;  ///< of the present contacts, or 0
   bool touches;      ///< during the step
   bool is_new;       ///< it does so since the last look
-  double deepest;    ///< least gap on the path on which it touches, m
+  double gap, way;   ///< linear gap of the contact that ends deepest: first, and its change, m
+  double deepest;    ///< least gap on the path on which it touches; -infinity: as the linear one, m
   int num_normals;   ///< of the contacts at the first touch
   double normals[4][3];
 };
 
 inline constexpr double kDeeper = 1e-5;  ///< m; less is rounding, or rest
+
+/// By how much a linear gap that closes by `way` may be deeper than the true one, m.
+inline double most_excess(double way) { return std::max(1e-4, -0.25 * way); }
 
 /// Whether a contact has a normal with which the pair touches: a box that slides and sinks touches
 /// a level tile from above, not from the side.
@@ -43,8 +48,9 @@ void drop_closed_contacts(const mjModel* m, mjData* d, const double* v,
                           GeomPoses& start);
 
 /// Finds which pairs touch on the path from q, the state of d, to q ⊕ h v, among those that do not
-/// yet have `touches`: their geoms get deeper than `least_gap` by more than 10 µm. On the path,
-/// each geom's centre moves straight and its frame turns about one axis. Does not change d.
+/// yet have `touches`: their geoms get deeper than `least_gap` by more than 10 µm. How deep they
+/// get is looked for until the linear gap is right. On the path, each geom's centre moves straight
+/// and its frame turns about one axis. Does not change d.
 void trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomPair>& pairs,
                  GeomPoses& start);
 

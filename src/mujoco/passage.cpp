@@ -274,6 +274,7 @@ void forward_to_solver(Impl& sim, const mjModel* m, mjData* d, Passage& p, bool 
 
 void pose_problem(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   const EnvSlot slot = sim.buffers->slot(p.slot);
+  if (sim.rigid()) act_on_surfaces(m, d, p.contacts);
   const int rows = gather_rows(m, d, sim.formulation, sim.rigid() ? &p.contacts : nullptr, slot);
   if (sim.rigid()) write_biases(m, d, sim.formulation.contact, p.contacts, p.bounce, slot);
   sim.buffers->set_rows(p.slot, rows);

@@ -21,7 +21,7 @@ void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_a
   mj_makeConstraint(m, d);
   for (int i = 0; i < d->ncon; ++i)  // MuJoCo may make no rows for a contact
     if (d->contact[i].efc_address < 0) contacts.use[i] = Use::culled;
-  act_on_surfaces(m, d, contacts);
+  hide_ahead(d, contacts);
   mj_island(m, d);
   mj_transmission(m, d);  // mj_projectConstraint is for dual solvers only: see prepare_model
 }

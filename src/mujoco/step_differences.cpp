@@ -7,6 +7,7 @@
 #include "src/mujoco/mocap.hpp"
 #include "src/mujoco/passage.hpp"
 #include "src/mujoco/stages.hpp"
+#include "src/mujoco/touching.hpp"
 
 namespace stickslip::mujoco {
 namespace {
@@ -34,6 +35,12 @@ void enter_state(const mjModel* m, mjData* d, const StepPoint& point) {
   begin_mocap(m, d, 0);
 }
 
+// The stages before the solver, with the rows that the problem has.
+void forward_to_rows(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  forward_to_solver(sim, m, d, p, false);
+  if (sim.rigid()) act_on_surfaces(m, d, p.contacts);
+}
+
 // Moves an input by `by` from the point, and computes what depends on it. Returns the model there.
 const mjModel* go_to(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
                      const Input& input, double by) {
@@ -49,12 +56,12 @@ const mjModel* go_to(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoi
     point.direction[input.i] = 1.0;
     mju_copy(d->qpos, point.qpos.data(), int(m->nq));
     mj_integratePos(m, d->qpos, point.direction.data(), by);
-    forward_to_solver(sim, m, d, p, false);
+    forward_to_rows(sim, m, d, p);
   } else {
     point.changed.set(*input.which, input.i, point.changed.value(*input.which, input.i) + by, d);
     enter_state(m, d, point);
     m = point.changed.get();
-    forward_to_solver(sim, m, d, p, false);
+    forward_to_rows(sim, m, d, p);
   }
   return m;
 }
@@ -157,7 +164,7 @@ void take_point(const mjModel* m, const mjData* d, StepPoint& point) {
 
 void return_to_point(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point) {
   enter_state(m, d, point);
-  forward_to_solver(sim, m, d, p, false);
+  forward_to_rows(sim, m, d, p);
   find_rows(d, point.keys, point.scratch);
   evaluate(sim, m, d, p, point.keys, point.velocities.known, point.scratch, point.velocities.base);
 }

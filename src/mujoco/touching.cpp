@@ -42,7 +42,10 @@ void move_rows(const mjModel* m, mjData* d, const mjContact& c, double gap) {
       for (int side = 0; side < 2; ++side)
         for (int i = 0; turn[side] && i < 3; ++i)
           by_side[side] += along[i] * turn[side][i * nv + col[k]];
-      if (by_side[0] == 0 || by_side[1] == 0) J[k] += scale * (by_side[0] + by_side[1]);
+      if (by_side[0] != 0 && by_side[1] != 0) continue;
+      const mjtNum more = scale * (by_side[0] + by_side[1]);
+      J[k] += more;
+      d->efc_vel[row] += more * d->qvel[col[k]];
     }
   }
   mj_freeStack(d);
@@ -99,13 +102,18 @@ void limit_adhesion(mjData* d, const StepContacts& contacts) {
   }
 }
 
-void act_on_surfaces(const mjModel* m, mjData* d, const StepContacts& contacts) {
+void hide_ahead(mjData* d, const StepContacts& contacts) {
   constexpr int kHidden = 2;  // a value of mjContact::exclude of contacts that are left out
+  for (int i = 0; i < d->ncon; ++i)
+    if (is_ahead(contacts, i)) d->contact[i].exclude = kHidden;
+}
+
+void act_on_surfaces(const mjModel* m, mjData* d, StepContacts& contacts) {
   for (int i = 0; i < d->ncon; ++i) {
-    mjContact& c = d->contact[i];
-    if (!is_open(contacts, i)) continue;
+    const mjContact& c = d->contact[i];
+    if (!is_open(contacts, i) || contacts.use[i] != Use::solved || contacts.moved[i]) continue;
+    contacts.moved[i] = true;
     if (c.efc_address >= 0 && c.dim > 1) move_rows(m, d, c, contacts.gap[i]);
-    if (is_ahead(contacts, i)) c.exclude = kHidden;
   }
 }
 

@@ -13,9 +13,13 @@ namespace stickslip::mujoco {
 /// friction, as in MuJoCo; others that do not touch do not adhere.
 void limit_adhesion(mjData* d, const StepContacts& contacts);
 
-/// After mj_makeConstraint, before mj_transmission: moves the tangential rows of open contacts to
-/// the surfaces of their geoms, and hides contacts that do not touch from actuators that adhere.
-void act_on_surfaces(const mjModel* m, mjData* d, const StepContacts& contacts);
+/// After mj_makeConstraint, before mj_transmission: hides contacts that do not touch from actuators
+/// that adhere.
+void hide_ahead(mjData* d, const StepContacts& contacts);
+
+/// Moves the tangential rows of open contacts of the solve to the surfaces of their geoms, and
+/// `efc_vel` with them, if they are not there yet.
+void act_on_surfaces(const mjModel* m, mjData* d, StepContacts& contacts);
 
 /// The point of contact i on the surface of geom `side` (0, 1) as the step begins.
 void surface_point(const mjContact& c, double gap, int side, double* point);

@@ -12,7 +12,6 @@ namespace {
 using Impl = BatchSim::Impl;
 
 constexpr int kMostRounds = 8, kMostGhostRounds = 3;
-constexpr double kTurns = 1e-4;    // m; a linear gap may be deeper than the path by as much
 constexpr double kShallow = 5e-5;  // m; an overlap that a step may leave to the next
 constexpr double kRest = 1e-6;  // m; a contact this near, and not approaching by more, is at rest
 
@@ -113,15 +112,31 @@ bool is_real(const mjData* d, const GeomPair& pair, const mjContact& contact) {
   return true;
 }
 
+// The change of the linear gap in the step, m.
+double way_of(const mjModel* m, const mjData* d, const Passage& p, int i) {
+  const int row = d->contact[i].efc_address;
+  const double u = row_velocity(d, row, p.end_velocity.data()) + driven_velocity(m, d, row);
+  return m->opt.timestep * u;
+}
+
+// Finds the linear gap that ends deepest.
+void predict(const mjModel* m, const mjData* d, const Passage& p, GeomPair& pair) {
+  pair.gap = pair.way = 0;
+  for (int i = 0; i < d->ncon; ++i) {
+    if (!of_pair(d->contact[i], pair) || !may_be_ghost(m, d, p, i)) continue;
+    const double gap = p.contacts.linear[i], way = way_of(m, d, p, i);
+    if (gap + way > pair.gap + pair.way) continue;
+    pair.gap = gap;
+    pair.way = way;
+  }
+}
+
 // Where a normal turns on the way, as that of a wheel that rolls over an edge, the linear gap ends
 // far deeper than the pair does on its path. Sets the gap that ends as deep as the pair does, at
 // the velocity of the path. Returns whether it is another one.
 bool correct_gap(const mjModel* m, const mjData* d, Passage& p, const GeomPair& pair, int i) {
-  const int row = d->contact[i].efc_address;
-  const double h = m->opt.timestep;
-  const double u = row_velocity(d, row, p.end_velocity.data()) + driven_velocity(m, d, row);
-  const double gap = pair.deepest - h * u;
-  if (gap <= p.contacts.linear[i] + kTurns) return false;
+  const double way = way_of(m, d, p, i), gap = pair.deepest - way;
+  if (gap - p.contacts.linear[i] <= most_excess(way)) return false;
   p.contacts.linear[i] = gap;
   return true;
 }
@@ -159,6 +174,7 @@ bool trace(const Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   if (!solved(sim, p) && sim.buffers->rows(p.slot) > 0)
     for (GeomPair& pair : p.pairs) pair.touches = true;
   find_end_velocity(sim, m, d, p);
+  for (GeomPair& pair : p.pairs) predict(m, d, p, pair);
   trace_pairs(m, d, p.end_velocity.data(), p.pairs, p.poses);
   return touching() > before;
 }
