@@ -1,6 +1,7 @@
 #include "src/mujoco/far_contacts.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace stickslip::mujoco {
 
@@ -37,6 +38,30 @@ double gap_of_geoms(const mjModel* m, const mjContact& c) {
   return c.geom[0] < 0 || c.geom[1] < 0 ? 0.0 : m->geom_gap[c.geom[0]] + m->geom_gap[c.geom[1]];
 }
 
+// Keeps contact i as number `kept`.
+void keep(mjData* d, StepContacts& contacts, int i, int kept) {
+  if (kept == i) return;
+  d->contact[kept] = d->contact[i];
+  contacts.gap[kept] = contacts.gap[i];
+  contacts.band[kept] = contacts.band[i];
+}
+
+// At speeds that no simulation means, everything may meet everything within the step. Where that
+// makes too many contacts, those across gaps that only such a speed closes are left out.
+void leave_out_absurd(const mjModel* m, mjData* d, StepContacts& contacts) {
+  constexpr int kMost = 64;
+  constexpr double kWild = 1e3;  // m/s, rad/s
+  const auto is_wild = [](double speed) { return std::abs(speed) > kWild; };
+  const double speed = std::any_of(d->cvel, d->cvel + 6 * m->nbody, is_wild) ? 1.0 : 50.0;
+  const auto is_absurd = [&](double gap) { return gap > m->opt.timestep * speed; };
+  const auto begin = contacts.gap.begin();
+  if (std::count_if(begin, begin + d->ncon, is_absurd) <= kMost) return;
+  int kept = 0;
+  for (int i = 0; i < d->ncon; ++i)
+    if (!is_absurd(contacts.gap[i])) keep(d, contacts, i, kept++);
+  d->ncon = kept;
+}
+
 }  // namespace
 
 void leave_out_far_contacts(const mjModel* m, mjData* d, const Margins& margins,
@@ -55,18 +80,18 @@ void leave_out_far_contacts(const mjModel* m, mjData* d, const Margins& margins,
     bool near = gap < h + least || c.geom[0] < 0 || c.geom[1] < 0;  // at 1 m/s
     if (!near) near = gap < h * (closing_speed(m, d, c) + 1.0) + jolt + least;
     if (!near) continue;
-    contacts.gap[kept] = gap;
-    contacts.band[kept] =
+    contacts.gap[i] = gap;
+    contacts.band[i] =
         margins.by_pairs && pair->listed >= 0 ? m->pair_gap[pair->listed] : gap_of_geoms(m, c);
-    if (kept != i) d->contact[kept] = c;
-    ++kept;
+    keep(d, contacts, i, kept++);
   }
   d->ncon = kept;
-  contacts.gap.resize(kept);
-  contacts.band.resize(kept);
+  leave_out_absurd(m, d, contacts);
+  contacts.gap.resize(d->ncon);
+  contacts.band.resize(d->ncon);
   contacts.linear = contacts.gap;
-  contacts.moved.assign(kept, false);
-  contacts.use.assign(kept, Use::solved);
+  contacts.moved.assign(d->ncon, false);
+  contacts.use.assign(d->ncon, Use::solved);
 }
 
 }  // namespace stickslip::mujoco

@@ -45,7 +45,7 @@ void gather_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   if (rows == 0) return;
   sim.buffers->form_delassus(p.slot);
   timer.mark(kDelassus);
-  if (sim.gpu() && !sim.buffers->in_velocities(p.slot)) return;
+  if (sim.gpu() && !sim.buffers->on_cpu(p.slot)) return;
   sim.buffers->solve(p.slot);
   if (!sim.gpu()) take_solution(sim, p);
   timer.mark(kSolve);

@@ -1,6 +1,7 @@
 #include "src/mujoco/problem_buffers.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "src/cpu/kernel_table.hpp"
 
@@ -179,6 +180,13 @@ bool ProblemBuffers::in_velocities(int env) const {
          rows_[env] >= nv_;  // measured: this rule is the best for most robots
 }
 
+bool ProblemBuffers::is_absurd(int env) const {
+  const auto is_fast = [](double u) { return std::abs(u) > 50.0; };  // m/s
+  const double* b = problems_->b(env);
+  return options_.law != Law::convex && !options_.thorough && options_.max_work == 0.0 &&
+         rows_[env] > 64 && std::any_of(b, b + rows_[env], is_fast);
+}
+
 void ProblemBuffers::form_delassus(int env) {
   if (rows_[env] > 0 && !in_velocities(env))
     form_delassus(env, BorrowedWorkspace(*this).workspace());
@@ -199,15 +207,16 @@ void ProblemBuffers::solve(int env) {
     if (results_->status(env) != EnvStatus::not_converged) return;
     form_delassus(env, borrowed.workspace());
   }
-  stickslip::solve(problem, result, options_, borrowed.workspace());
+  SolveOptions options = options_;
+  if (is_absurd(env)) options.max_work = 3e8;  // some 20 ms
+  stickslip::solve(problem, result, options, borrowed.workspace());
 }
 
 // Environments that are solved in velocities have no rows there.
 void ProblemBuffers::start_on_gpu(int half) {
   if (gpu_.empty()) gpu_ = std::vector<cuda::HostSolver<double>>(kHalves);
   const int first = first_of_half(half), end = first_of_half(half + 1);
-  for (int e = first; e < end; ++e)
-    gpu_shape_[e] = in_velocities(e) ? EnvShape{} : problems_->shape(e);
+  for (int e = first; e < end; ++e) gpu_shape_[e] = on_cpu(e) ? EnvShape{} : problems_->shape(e);
   auto problems = only(problems_->view(), first, end - first);
   problems.shape = {gpu_shape_.data() + first, 1};
   gpu_[half].start(problems, options_);
@@ -216,7 +225,7 @@ void ProblemBuffers::start_on_gpu(int half) {
 void ProblemBuffers::finish_on_gpu(int half) {
   const int first = first_of_half(half);
   gpu_[half].finish(only(results_->view(), first),
-                    [&](std::int32_t e) { return !in_velocities(first + e); });
+                    [&](std::int32_t e) { return !on_cpu(first + e); });
 }
 
 double ProblemBuffers::gpu_busy_seconds() const {

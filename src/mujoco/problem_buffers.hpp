@@ -41,6 +41,13 @@ class ProblemBuffers {
   /// so many rows that W costs more than Newton's method on velocities.
   bool in_velocities(int env) const;
 
+  /// Whether the environment has so many rows, at speeds that no simulation means, that its solve
+  /// could keep the others waiting: it gets less work.
+  bool is_absurd(int env) const;
+
+  /// Whether the environment is solved on the CPU, although others are on the GPU.
+  bool on_cpu(int env) const { return in_velocities(env) || is_absurd(env); }
+
   // For one environment; the constructor sets the maximum number of concurrent threads.
   void form_delassus(int env);
   void solve(int env);

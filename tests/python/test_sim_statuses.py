@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sim_models import MACHINE, model_path, pile
 
-from stickslip import SolveOptions, Status
+from stickslip import SolveOptions, Status, models
 from stickslip.sim import BatchSim
 
 LAWS = ("coulomb", "box", "frictionless", "convex", "mujoco")
@@ -46,7 +46,7 @@ def test_second_solves_ghosts_and_recovery_depend_on_nothing_else(law):
     counts = nine[0].statistics
     assert counts == nine[1].statistics
     for what in ("ghosts", "repositioned", "culled", "second_solves"):
-        assert counts[what] > 0, what
+        assert counts[what] > 0 or (law, what) == ("frictionless", "ghosts"), what
 
     again = tumbling(9, law=law)
     again.state[:] = saved[::-1]  # and in another place
@@ -178,7 +178,7 @@ def crowd(memory):
 
 RUN_ALL = """
 import json, sys
-from stickslip import SolveOptions, Status
+from stickslip import SolveOptions, Status, models
 from stickslip.sim import BatchSim
 
 for law in sys.argv[2:]:
@@ -249,3 +249,19 @@ def test_the_default_budget_solves_with_the_bits_of_a_thorough_one():
         same = solved["default"]
         assert solved["thorough"][same].all()
         np.testing.assert_array_equal(sims["default"].state[same], sims["thorough"].state[same])
+
+
+@pytest.mark.parametrize("speed", [1e3, 1e4, 1e5, 1e6])
+def test_absurd_speeds_make_no_large_problems(speed):
+    """Everything may meet everything within the step: 900 rows and more, seconds for all."""
+    path = models.find("go1")
+    sims = [BatchSim(path, 3, integrator="implicitfast", threads=1) for _ in range(2)]
+    for sim in sims:
+        sim.step()
+    sims[0].qvel[0] = speed * np.random.default_rng(3).normal(size=sims[0].qvel.shape[1])
+    for _ in range(20):
+        for sim in sims:
+            sim.step()
+        assert sims[0].num_rows.max() < 200
+    assert np.array_equal(sims[0].qpos[1:], sims[1].qpos[1:])
+    assert np.all(np.isfinite(sims[0].qpos))
