@@ -33,6 +33,7 @@ struct alignas(64) Passage {
   bool short_of_memory = false;  // MuJoCo had no memory for all contacts and constraints
   bool warm = false;             // the solve starts from impulses of the last step
   int unsolved = 0;              // solves of the step that found no solution
+  bool absurd = false;           // many rows, at absurd speeds
   // At velocity level:
   StepContacts contacts;
   double bounce = 1;          // factor on the restitution
@@ -52,8 +53,10 @@ struct alignas(64) Passage {
 };
 
 /// Whether the step makes no more solves than it must: each that finds no solution may take its
-/// whole budget, and the verdict on the step is known.
-inline bool gives_up(const Passage& p) { return p.failed || p.unsolved >= 2; }
+/// whole budget, and the verdict on the step is known; or the step means nothing.
+inline bool gives_up(const Passage& p) {
+  return p.failed || p.unsolved >= 2 || (p.absurd && p.verdict.second_solves >= 4);
+}
 
 /// Adds the time since the last mark to a stage. Trivially destructible, because MuJoCo's errors
 /// jump over it. Reading the processor's counter takes a third of the time of reading a clock, and

@@ -9,7 +9,7 @@
 namespace stickslip::mujoco {
 namespace {
 
-constexpr int kLeastSamples = 4, kMostSamples = 1024;
+constexpr int kLeastSamples = 4, kMostSamples = 1024, kMostTests = 4096;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSameSide = 0.5;  // cosine
 
@@ -150,7 +150,11 @@ void trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomP
   for (std::size_t k = 0; k < pairs.size(); ++k)
     for (int side = 0; side < 2; ++side) ways[2 * k + side] = way_of(d, start, pairs[k].geom[side]);
   return_to_begin(m, d, start.qpos.data());
+  int tests = 0;
   for (std::size_t k = 0; k < pairs.size(); ++k) {
+    if (pairs[k].touches) continue;
+    tests += samples(m, pairs[k], ways[2 * k], ways[2 * k + 1]);
+    pairs[k].touches = tests > kMostTests;  // at absurd speeds
     if (pairs[k].touches) continue;
     look(m, d, pairs[k], ways[2 * k], ways[2 * k + 1]);
     for (const int geom : pairs[k].geom) put_back(d, geom, start);

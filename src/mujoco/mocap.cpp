@@ -13,7 +13,7 @@ struct Memory {
   mjtNum* found;     // [nmocap][kTwist] after the last step; another velocity was set by the caller
   mjtNum* is_set;    // [nmocap] by the caller, for the steps until the body is moved again
   mjtNum* to_come;   // [nmocap] steps of the call
-  mjtNum* last;      // [nmocap][kPose] at the last step; quaternion 0: there was none
+  mjtNum* last;      // [nmocap][kPose] where it is; quaternion 0: there was no step
   mjtNum* target;    // [nmocap][kPose] at the end of the call
 
   Memory(const mjModel* m, mjtNum* userdata)
@@ -101,11 +101,7 @@ void begin_one(const mjModel* m, const Memory& all, int k, int first_of, mjtNum*
   const bool known = mju_norm(last + 3, 4) > 0;
   if (known) velocity_between(last, target, h * to_come, way);
   const bool jumps = !known || is_jump(way);
-  if (jumps || to_come == 1) {
-    mju_copy(last, target, kPose);
-  } else {
-    move_pose(last, last + 3, way, h);
-  }
+  if (jumps) mju_copy(last, target, kPose);
   mju_copy3(pos, last);
   mju_copy4(quat, last + 3);
   if (!all.is_set[k]) {
@@ -113,6 +109,19 @@ void begin_one(const mjModel* m, const Memory& all, int k, int first_of, mjtNum*
     if (!jumps) mju_copy(velocity, way, kTwist);
   }
   mju_copy(found, velocity, kTwist);
+}
+
+void end_one(const mjModel* m, const Memory& all, int k) {
+  mjtNum *last = all.last + kPose * k, *target = all.target + kPose * k;
+  const double h = m->opt.timestep;
+  mjtNum& to_come = all.to_come[k];
+  if (to_come > 1) {
+    mjtNum way[kTwist];
+    velocity_between(last, target, h * to_come, way);
+    move_pose(last, last + 3, way, h);
+  } else {
+    mju_copy(last, target, kPose);
+  }
   --to_come;
 }
 
@@ -173,6 +182,12 @@ void move_mocap_contacts(const mjModel* m, mjData* d) {
       }
     }
   }
+}
+
+void end_mocap(const mjModel* m, mjData* d) {
+  const Memory all(m, d->userdata);
+  for (int k = 0; k < m->nmocap; ++k) end_one(m, all, k);
+  return_mocap(m, d);
 }
 
 bool bad_mocap_velocity(const mjModel* m, const mjData* d) {

@@ -1,6 +1,6 @@
 // Velocities of mocap bodies, which the caller moves. MuJoCo takes them for bodies at rest in a new
-// place; here contacts, sensors and the search for contacts know how they move: from the pose at
-// the last step to the present one, or as the caller says.
+// place; here they move during the step, from the pose at its beginning to the one that was set,
+// and contacts and the search for contacts know how, or as the caller says.
 //
 // What is remembered is at the end of mjData's userdata, and so a part of MuJoCo's state: a restart
 // from a saved state has the same bits, and a reset clears it.
@@ -20,10 +20,13 @@ void remember_mocap(mjModel& m);
 /// Offset of the velocities [nmocap][kTwist] in the userdata.
 int offset_of_mocap_velocity(const mjModel* m);
 
-/// Begins a step: moves the bodies to their poses in it, linearly from those at the last step to
-/// those that were set before the call, and finds their velocities. `first_of`: the number of steps
-/// of a call, if this is its first; else 0. A single step that is made again needs no number.
+/// Begins a step: finds the velocities with which the bodies reach the poses that were set before
+/// the call, and puts them where they are now. `first_of`: the number of steps of a call, if this
+/// is its first; else 0. A single step that is made again needs no number.
 void begin_mocap(const mjModel* m, mjData* d, int first_of);
+
+/// Ends it: the bodies are where they have moved.
+void end_mocap(const mjModel* m, mjData* d);
 
 /// Whether a velocity is a NaN or beyond MuJoCo's limit.
 bool bad_mocap_velocity(const mjModel* m, const mjData* d);

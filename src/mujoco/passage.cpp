@@ -42,6 +42,7 @@ void gather_and_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   const int rows = sim.buffers->rows(p.slot);
   p.warm = sim.impulses.recall(m, d, slot, rows, sim.buffers->problems().warm_start(p.slot));
   timer.mark(kGather);
+  p.absurd = sim.buffers->is_absurd(p.slot);
   if (rows == 0) return;
   sim.buffers->form_delassus(p.slot);
   timer.mark(kDelassus);
@@ -191,6 +192,7 @@ void last_part(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   if (p.failed) return fail(sim, m, d, p);
   PhaseTimer timer(p);
   sim.rk4 ? finish_rk4(sim, m, d, p) : finish_one_solve(sim, m, d, p);
+  end_mocap(m, d);
   timer.mark(kMujoco);
 }
 
