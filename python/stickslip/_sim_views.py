@@ -107,9 +107,9 @@ class SimViews:
     @_once
     def mocap_velocity(self) -> Float64:
         """(N, nmocap, 6) linear and angular velocities of these bodies, m/s and rad/s, world frame,
-        as contacts and sensors of the latest step have them: (pose now - pose at the step before) /
-        time step; 0 in the first step after a reset, and after a jump, that is a motion faster than
-        20 m/s or 100 rad/s. What is written holds instead, until the body is moved again.
+        as contacts of the latest step have them: (pose that was set - pose before) / time step; 0
+        in the first step after a reset, and for a jump, that is a motion faster than 20 m/s or
+        100 rad/s. What is written holds instead, until the body is moved again.
         ValueError with the law mujoco, which has no such velocities."""
         if self.law == "mujoco":
             raise ValueError("mocap_velocity: expected another law than mujoco, which has none")

@@ -97,9 +97,37 @@ void replace_contacts(const mjModel* m, mjData* d, const std::vector<mjContact>&
 
 }  // namespace
 
+bool tilt_standing(const mjModel* m, mjData* d, int plane, int cylinder, Tilted& tilted) {
+  constexpr double kTilt = 1e-8;
+  if (m->geom_type[plane] != mjGEOM_PLANE || m->geom_type[cylinder] != mjGEOM_CYLINDER)
+    return false;
+  double* xmat = d->geom_xmat + 9 * cylinder;
+  double normal[3], axis[3], across[3];
+  for (int i = 0; i < 3; ++i) {
+    normal[i] = d->geom_xmat[9 * plane + 3 * i + 2];
+    axis[i] = xmat[3 * i + 2];
+  }
+  mju_cross(across, normal, axis);
+  if (mju_norm3(across) > kTilt) return false;
+  tilted.geom = cylinder;
+  mju_copy(tilted.xmat, xmat, 9);
+  for (int i = 0; i < 3; ++i) {  // about its own first axis
+    xmat[3 * i + 1] += 2 * kTilt * tilted.xmat[3 * i + 2];
+    xmat[3 * i + 2] -= 2 * kTilt * tilted.xmat[3 * i + 1];
+  }
+  return true;
+}
+
+void put_upright(mjData* d, const Tilted& tilted) {
+  mju_copy(d->geom_xmat + 9 * tilted.geom, tilted.xmat, 9);
+}
+
 int collide_geoms(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found) {
   const auto collide = mjCOLLISIONFUNC[m->geom_type[a]][m->geom_type[b]];
+  Tilted tilted;
+  const bool tilts = tilt_standing(m, d, a, b, tilted);
   const int count = collide(m, d, found, a, b, margin);
+  if (tilts) put_upright(d, tilted);
   mjPreContact face[mjMAXCONPAIR];
   const int whole = find_face(m, d, a, b, margin, count, found->normal, face);
   std::copy_n(face, whole, found);

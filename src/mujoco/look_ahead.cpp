@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "src/mujoco/faces.hpp"
-
 namespace stickslip::mujoco {
 
 LookAhead::LookAhead(const mjModel* m, double margin) : constant_(margin) {
@@ -76,7 +74,12 @@ void LookAhead::collide(const mjModel* m, mjData* d, Margins& margins) const {
   if (margins.by_pairs) broadphase_.find_pairs(m, d, margins.near);
   const mjModel wide = margins.by_pairs ? margins.list.only_these(m, margins.near.pairs)
                                         : widen_geoms(m, d, margins);
+  margins.tilted.clear();
+  for (const NearPair& pair : margins.near.pairs)
+    if (Tilted tilted; margins.by_pairs && tilt_standing(m, d, pair.geom[0], pair.geom[1], tilted))
+      margins.tilted.push_back(tilted);
   mj_collision(&wide, d);
+  for (const Tilted& tilted : margins.tilted) put_upright(d, tilted);
   complete_faces(m, d, margins.contacts);
 }
 

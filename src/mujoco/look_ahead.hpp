@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/mujoco/broadphase.hpp"
+#include "src/mujoco/faces.hpp"
 #include "src/mujoco/pair_list.hpp"
 
 namespace stickslip::mujoco {
@@ -18,6 +19,7 @@ struct Margins {
   NearPairs near;
   PairList list;
   std::vector<mjContact> contacts;             ///< with whole faces
+  std::vector<Tilted> tilted;                  ///< while MuJoCo collides
   std::vector<double> geom, body, pair, flex;  ///< those of the model, widened; m
   std::vector<double> ahead, flex_ahead;       ///< the increase, geom by geom
   double override_ahead = 0;                   ///< the increase if the model overrides all margins
