@@ -7,6 +7,30 @@
 #include "src/mujoco/touching.hpp"
 
 namespace stickslip::mujoco {
+namespace {
+
+// Velocity of the second surface along the first, world frame. d has the positions in which the
+// step began and the velocities with which it ended, as u = J v of the solver has.
+void slip_of(const mjModel* m, mjData* d, const mjContact& c, double gap, mjtNum* velocity) {
+  mjtNum carried[6];
+  carried_apart(m, d, c, carried);
+  mju_zero3(velocity);
+  for (int axis = 1; axis < 3; ++axis)
+    mju_addToScl3(velocity, c.frame + 3 * axis, carried[axis] + c.surfacevel[axis - 1]);
+  mj_markStack(d);
+  mjtNum* jacobian = mj_stackAllocNum(d, 3 * m->nv);
+  for (const int side : {0, 1}) {
+    mjtNum point[3], of_side[3];
+    surface_point(point, c.pos, c.frame, gap, side);
+    mj_jac(m, d, jacobian, nullptr, point, m->geom_bodyid[c.geom[side]]);
+    mju_mulMatVec(of_side, jacobian, d->qvel, 3, m->nv);
+    mju_addToScl3(of_side, c.frame, -mju_dot3(of_side, c.frame));
+    mju_addToScl3(velocity, of_side, side == 1 ? 1 : -1);
+  }
+  mj_freeStack(d);
+}
+
+}  // namespace
 
 ContactSensors::Geoms ContactSensors::geoms_of(const mjModel* m, const std::string& name) {
   const auto refuse = [&](const char* why) {
@@ -54,31 +78,6 @@ void ContactSensors::clear(int env) {
     std::fill_n(values->begin() + 3 * n * env, 3 * n, 0.0);
 }
 
-namespace {
-
-// Velocity of the second surface along the first, world frame. d has the positions in which the
-// step began and the velocities with which it ended, as u = J v of the solver has.
-void slip_of(const mjModel* m, mjData* d, const mjContact& c, double gap, mjtNum* velocity) {
-  mjtNum carried[6];
-  carried_apart(m, d, c, carried);
-  mju_zero3(velocity);
-  for (int axis = 1; axis < 3; ++axis)
-    mju_addToScl3(velocity, c.frame + 3 * axis, carried[axis] + c.surfacevel[axis - 1]);
-  mj_markStack(d);
-  mjtNum* jacobian = mj_stackAllocNum(d, 3 * m->nv);
-  for (const int side : {0, 1}) {
-    mjtNum point[3], of_side[3];
-    surface_point(c, gap, side, point);
-    mj_jac(m, d, jacobian, nullptr, point, m->geom_bodyid[c.geom[side]]);
-    mju_mulMatVec(of_side, jacobian, d->qvel, 3, m->nv);
-    mju_addToScl3(of_side, c.frame, -mju_dot3(of_side, c.frame));
-    mju_addToScl3(velocity, of_side, side == 1 ? 1 : -1);
-  }
-  mj_freeStack(d);
-}
-
-}  // namespace
-
 // Adds a contact; sign: -1 if the first geom of the contact is the sensor's first. MuJoCo's normal
 // points from the contact's first geom to its second, on which the force acts.
 double ContactSensors::add(const mjModel* m, mjData* d, int contact, double gap, double sign,
@@ -110,7 +109,7 @@ void ContactSensors::keep(const mjModel* m, mjData* d, const double* gap, int en
       const mjContact& c = d->contact[i];
       if (c.efc_address < 0) continue;  // no force
       const int a = c.geom[0], b = c.geom[1];
-      const double open = gap ? gap[i] : 0.0;
+      const double open = gap ? std::max(gap[i], 0.0) : 0.0;
       if (sensor.is_first(a) && sensor.is_second(b)) pressure += add(m, d, i, open, -1.0, to);
       if (sensor.is_first(b) && sensor.is_second(a)) pressure += add(m, d, i, open, 1.0, to);
     }

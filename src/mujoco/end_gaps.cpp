@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "src/mujoco/faces.hpp"
+#include "src/mujoco/touching.hpp"
 
 namespace stickslip::mujoco {
 namespace {
@@ -16,12 +17,6 @@ void carry(const mjData* d, StepContact& c) {
     mju_mulMatVec3(c.carried[side], d->geom_xmat + 9 * geom, c.local[side]);
     mju_addTo3(c.carried[side], d->geom_xpos + 3 * geom);
   }
-}
-
-// The point on the surface of either geom (side 0, 1).
-void surface_point(double* point, const double* midpoint, const double* normal, double gap,
-                   int side) {
-  mju_addScl3(point, midpoint, normal, (side == 0 ? -0.5 : 0.5) * gap);
 }
 
 double distance(const StepContact& c, const mjPreContact& found) {
@@ -77,10 +72,6 @@ double measure_pair(const mjModel* m, mjData* d, StepContact* contacts, int coun
   double least = kInfinity;
   for (int f = 0; f < num_found; ++f) least = std::min(least, found[f].dist - margin_of(*contacts));
   return least;
-}
-
-bool same_pair(const mjContact& a, const mjContact& b) {
-  return a.geom[0] == b.geom[0] && a.geom[1] == b.geom[1];
 }
 
 }  // namespace

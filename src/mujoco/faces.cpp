@@ -82,9 +82,8 @@ mjContact move_contact(const mjModel* m, const mjData* d, const mjContact& conta
 }
 
 int end_of_pair(const mjData* d, int begin) {
-  const mjContact* all = d->contact;
   int end = begin + 1;
-  while (end < d->ncon && std::equal(all[end].geom, all[end].geom + 2, all[begin].geom)) ++end;
+  while (end < d->ncon && same_pair(d->contact[begin], d->contact[end])) ++end;
   return end;
 }
 

@@ -11,6 +11,11 @@
 
 namespace stickslip::mujoco {
 
+/// Whether both contacts are of the same two geoms.
+inline bool same_pair(const mjContact& a, const mjContact& b) {
+  return a.geom[0] == b.geom[0] && a.geom[1] == b.geom[1];
+}
+
 /// The orientation of a geom.
 struct Tilted {
   int geom;

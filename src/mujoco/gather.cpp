@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/mujoco/row_map.hpp"
+#include "src/mujoco/stages.hpp"
 
 namespace stickslip::mujoco {
 namespace {
@@ -114,20 +115,6 @@ void velocity_after(const mjModel* m, const mjData* d, const EnvSlot& slot, int 
   mju_addTo(v, d->qvel, nv);
 }
 
-// Whether the step would need an acceleration beyond MuJoCo's limit with the integrator's matrix:
-// in stiff joints, that of M alone, in `qacc`, may be much larger.
-bool bad_end_velocity(const mjModel* m, mjData* d, const EnvSlot& slot, int rows,
-                      const double* impulse) {
-  mj_markStack(d);
-  mjtNum* v = mj_stackAllocNum(d, m->nv);
-  velocity_after(m, d, slot, rows, impulse, v);
-  bool bad = false;
-  for (int i = 0; i < m->nv; ++i)
-    bad = bad || mju_isBad((v[i] - d->qvel[i]) / m->opt.timestep) || mju_isBad(d->qacc[i] * 1e-10);
-  mj_freeStack(d);
-  return bad;
-}
-
 void scatter(const mjModel* m, mjData* d, Level level, const int* efc_of, int rows,
              const double* impulse) {
   const double scale = level == Level::velocity ? 1.0 / m->opt.timestep : 1.0;
@@ -148,6 +135,20 @@ void apply_forces(const mjModel* m, mjData* d) {
   mju_add(force, d->qfrc_smooth, d->qfrc_constraint, nv);
   mj_solveM(m, d, d->qacc, force, 1);
   mj_freeStack(d);
+}
+
+bool accelerates_beyond_limit(const mjModel* m, mjData* d, Level level, const EnvSlot& slot,
+                              int rows, const double* r) {
+  const bool bad = bad_acceleration(m, d);
+  if (!bad || level == Level::acceleration) return bad;
+  const auto overflows = [](double a) { return mju_isBad(a * 1e-10) != 0; };
+  if (std::any_of(d->qacc, d->qacc + m->nv, overflows)) return true;
+  mj_markStack(d);
+  mjtNum* v_end = mj_stackAllocNum(d, m->nv);
+  velocity_after(m, d, slot, rows, r, v_end);
+  const bool bad_step = bad_acceleration_to(m, d, v_end);
+  mj_freeStack(d);
+  return bad_step;
 }
 
 }  // namespace stickslip::mujoco

@@ -59,15 +59,16 @@ void write_biases(const mjModel* m, const mjData* d, const ContactModel& contact
 void velocity_after(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows,
                     const double* r, double* v);
 
-/// Whether that needs an acceleration beyond MuJoCo's limit. With stiff joints, the one of M alone,
-/// `qacc`, may be much larger; it must be finite.
-bool bad_end_velocity(const mjModel* m, mjData* d, const EnvSlot& slot, int rows, const double* r);
-
 /// Writes the solution back: efc_force, zero for rows of MuJoCo that are not in the problem.
 void scatter(const mjModel* m, mjData* d, Level level, const int* efc_of, int rows,
              const double* impulse);
 
 /// qfrc_constraint = Jᵀ efc_force and qacc = M⁻¹ (qfrc_smooth + qfrc_constraint).
 void apply_forces(const mjModel* m, mjData* d);
+
+/// Whether the step with the impulses r must not be made. With stiff joints, the acceleration by M
+/// alone, `qacc`, may be much larger than that by the integrator's matrix; it must be finite.
+bool accelerates_beyond_limit(const mjModel* m, mjData* d, Level level, const EnvSlot& slot,
+                              int rows, const double* r);
 
 }  // namespace stickslip::mujoco

@@ -113,8 +113,7 @@ void write_solution(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
     sort_touching(m, d, p.contacts);
   }
   p.verdict.num_contacts = d->ncon;
-  p.failed = bad_acceleration(m, d) && (sim.formulation.level == Level::acceleration ||
-                                        bad_end_velocity(m, d, slot, rows, impulse));
+  p.failed = accelerates_beyond_limit(m, d, sim.formulation.level, slot, rows, impulse);
 }
 
 void keep_sensors(Impl& sim, const mjModel* m, const mjData* d, const Passage& p) {

@@ -74,8 +74,7 @@ double go_to_end(const Impl& sim, const mjModel* m, mjData* d, const Passage& p,
   const EnvSlot slot = sim.buffers->slot(p.slot);
   for (int k = 0; k < s.num_contacts; ++k) {
     StepContact& c = s.contacts[k];
-    const int row = slot.efc_of[c.row];
-    c.v_after = row_velocity(d, row, s.v_end) + driven_velocity(m, d, row);
+    c.v_after = normal_velocity(m, d, slot.efc_of[c.row], s.v_end);
     c.found = true;
     c.end_gap = c.gap + h * c.v_after;
   }

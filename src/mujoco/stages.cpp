@@ -64,4 +64,10 @@ bool bad_inputs(const mjModel* m, const mjData* d) {
 
 bool bad_acceleration(const mjModel* m, const mjData* d) { return any_bad(d->qacc, m->nv); }
 
+bool bad_acceleration_to(const mjModel* m, const mjData* d, const double* v_end) {
+  for (int i = 0; i < m->nv; ++i)
+    if (mju_isBad((v_end[i] - d->qvel[i]) / m->opt.timestep)) return true;
+  return false;
+}
+
 }  // namespace stickslip::mujoco

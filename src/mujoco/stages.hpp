@@ -31,5 +31,7 @@ bool bad_state(const mjModel* m, const mjData* d);
 /// environment to zero), poses of mocap bodies, and time.
 bool bad_inputs(const mjModel* m, const mjData* d);
 bool bad_acceleration(const mjModel* m, const mjData* d);
+/// The same for the one that leads to the velocities v_end.
+bool bad_acceleration_to(const mjModel* m, const mjData* d, const double* v_end);
 
 }  // namespace stickslip::mujoco

@@ -21,8 +21,9 @@ double row_velocity(const mjData* d, int i, const double* v) {
   return sum;
 }
 
-double driven_velocity(const mjModel* m, const mjData* d, int i) {
-  return m->nmocap > 0 ? d->efc_vel[i] - row_velocity(d, i, d->qvel) : 0.0;
+double normal_velocity(const mjModel* m, const mjData* d, int i, const double* v) {
+  const double velocity = row_velocity(d, i, v);
+  return m->nmocap == 0 ? velocity : velocity + (d->efc_vel[i] - row_velocity(d, i, d->qvel));
 }
 
 void cull(const mjModel* m, const mjData* d, const double* a_free, StepContacts& contacts) {
@@ -42,7 +43,7 @@ int take_in_closed(const mjModel* m, const mjData* d, const double* v, StepConta
   for (int c = 0; c < d->ncon; ++c) {
     const int row = d->contact[c].efc_address;
     if (row < 0 || contacts.use[c] != Use::culled) continue;
-    const double after = row_velocity(d, row, v) + driven_velocity(m, d, row);
+    const double after = normal_velocity(m, d, row, v);
     if (contacts.linear[c] + m->opt.timestep * after >= -kClosed) continue;
     contacts.use[c] = Use::solved;
     ++taken;

@@ -32,8 +32,8 @@ struct StepContacts {
 /// Velocity of MuJoCo's constraint row i when the generalised velocity is v.
 double row_velocity(const mjData* d, int i, const double* v);
 
-/// What is added to it where surfaces move by themselves, or with a mocap body.
-double driven_velocity(const mjModel* m, const mjData* d, int i);
+/// The same of the normal of a contact, with what mocap bodies add.
+double normal_velocity(const mjModel* m, const mjData* d, int i, const double* v);
 
 /// Culls contacts that stay open both at the present velocity and at the one without impulses, v +
 /// h a_free, with a reserve of 0.25 m/s. The others are solved.

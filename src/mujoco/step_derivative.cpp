@@ -6,6 +6,7 @@
 
 #include "src/mujoco/passage.hpp"
 #include "src/mujoco/row_map.hpp"
+#include "src/mujoco/stages.hpp"
 #include "src/mujoco/velocity_step.hpp"
 
 namespace stickslip::mujoco {
@@ -92,13 +93,6 @@ bool rests_at_kink(const Impl& sim, const Passage& p, const mjData* d, const Ste
   return false;
 }
 
-// Such a step is not made (stages.hpp).
-bool accelerates_beyond_limit(const mjModel* m, const mjData* d, const StepPoint& point) {
-  for (int i = 0; i < m->nv; ++i)
-    if (mju_isBad((point.velocities.base.velocity[i] - d->qvel[i]) / m->opt.timestep)) return true;
-  return false;
-}
-
 }  // namespace
 
 void Validity::note(Smoothness smoothness, Input::Kind input) {
@@ -139,7 +133,7 @@ bool open_step(const DerivativeJob& job, const mjModel* m, mjData* d, Passage& p
   point.for_solves([&](SolveDerivative& solve) {
     good = good && evaluate(sim, m, d, p, point.keys, solve.known, point.scratch, solve.base);
   });
-  if (!good || accelerates_beyond_limit(m, d, point)) return false;
+  if (!good || bad_acceleration_to(m, d, point.velocities.base.velocity.data())) return false;
   point.left_out =
       count_left_out(sim, m, d, p, point.scratch, point.velocities.base.velocity.data());
   return true;

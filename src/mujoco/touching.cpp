@@ -60,7 +60,7 @@ void find_place(const mjModel* m, const mjData* d, const mjContact& c, double ga
   for (int side = 0; side < 2; ++side) {
     double point[3], velocity[3];
     if (c.geom[side] < 0) continue;  // of a flex, nothing is known
-    surface_point(c, gap, side, point);
+    surface_point(point, c.pos, c.frame, gap, side);
     point_velocity(m, d, m->geom_bodyid[c.geom[side]], point, velocity);
     mju_addScl3(point, point, velocity, time);
     mju_subFrom3(point, c.pos);
@@ -117,8 +117,9 @@ void act_on_surfaces(const mjModel* m, mjData* d, StepContacts& contacts) {
   }
 }
 
-void surface_point(const mjContact& c, double gap, int side, double* point) {
-  mju_addScl3(point, c.pos, c.frame, (side == 0 ? -0.5 : 0.5) * std::max(gap, 0.0));
+void surface_point(double* point, const double* middle, const double* normal, double gap,
+                   int side) {
+  mju_addScl3(point, middle, normal, (side == 0 ? -0.5 : 0.5) * gap);
 }
 
 void sort_touching(const mjModel* m, mjData* d, StepContacts& contacts) {
@@ -159,7 +160,7 @@ void show_to_sensors(const mjModel* m, mjData* d, StepContacts& contacts) {
     if (!is_open(contacts, i)) continue;
     const bool on_first = has_touch_sensor(m, c.geom[0]);
     if (on_first || has_touch_sensor(m, c.geom[1]))
-      surface_point(c, contacts.gap[i], on_first ? 0 : 1, c.pos);
+      surface_point(c.pos, c.pos, c.frame, contacts.gap[i], on_first ? 0 : 1);
     else
       mju_copy3(c.pos, contacts.place.data() + 3 * i);
   }

@@ -21,8 +21,8 @@ void hide_ahead(mjData* d, const StepContacts& contacts);
 /// `efc_vel` with them, if they are not there yet.
 void act_on_surfaces(const mjModel* m, mjData* d, StepContacts& contacts);
 
-/// The point of contact i on the surface of geom `side` (0, 1) as the step begins.
-void surface_point(const mjContact& c, double gap, int side, double* point);
+/// The point on the surface of either geom (side 0, 1) of a contact with its point in the middle.
+void surface_point(double* point, const double* middle, const double* normal, double gap, int side);
 
 /// After the solve: its contacts that touch, or have an impulse, come first in d and in `contacts`,
 /// and d->ncon is their number; the others follow in memory. Finds their `place`.

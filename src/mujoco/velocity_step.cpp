@@ -13,7 +13,6 @@ using Impl = BatchSim::Impl;
 
 constexpr int kMostRounds = 8, kMostGhostRounds = 3;
 constexpr double kShallow = 5e-5;  // m; an overlap that a step may leave to the next
-constexpr double kRest = 1e-6;  // m; a contact this near, and not approaching by more, is at rest
 
 bool solved(const Impl& sim, const Passage& p) {
   return sim.buffers->results().status(p.slot) == EnvStatus::solved;
@@ -59,15 +58,15 @@ bool of_pair(const mjContact& c, const GeomPair& pair) {
   return c.geom[0] == pair.geom[0] && c.geom[1] == pair.geom[1];
 }
 
-// Whether contact i may be a ghost: it is not at rest. Contacts with a plane, which is infinite,
-// never are; flexes belong to no pair.
+// Whether contact i may be a ghost: it is not at rest, where it touches and does not approach by
+// more. Contacts with a plane, which is infinite, never are; flexes belong to no pair.
 bool may_be_ghost(const mjModel* m, const mjData* d, const Passage& p, int i) {
   const mjContact& c = d->contact[i];
   for (const int g : c.geom)
     if (g < 0 || m->geom_type[g] == mjGEOM_PLANE) return false;
   const double gap = p.contacts.gap[i];
-  if (c.efc_address < 0 || gap < -kRest) return false;
-  return gap > kRest || -m->opt.timestep * d->efc_vel[c.efc_address] > kRest;
+  if (c.efc_address < 0 || gap < -kTouching) return false;
+  return gap > kTouching || -m->opt.timestep * d->efc_vel[c.efc_address] > kTouching;
 }
 
 GeomPair pair_of(const mjData* d, const StepContacts& contacts, const mjContact& c) {
@@ -114,9 +113,7 @@ bool is_real(const mjData* d, const GeomPair& pair, const mjContact& contact) {
 
 // The change of the linear gap in the step, m.
 double way_of(const mjModel* m, const mjData* d, const Passage& p, int i) {
-  const int row = d->contact[i].efc_address;
-  const double u = row_velocity(d, row, p.end_velocity.data()) + driven_velocity(m, d, row);
-  return m->opt.timestep * u;
+  return m->opt.timestep * normal_velocity(m, d, d->contact[i].efc_address, p.end_velocity.data());
 }
 
 // Finds the linear gap that ends deepest.
