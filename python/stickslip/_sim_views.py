@@ -163,13 +163,15 @@ class SimViews:
     @property
     @_once
     def status(self) -> Int32:
-        """(N,) int32, values of `Status`; of an RK4 step the worst of its solves."""
+        """(N,) int32, values of `Status`; of an RK4 step the worst of its solves. `solved` with law
+        "mujoco" says only that the step was made: MuJoCo gives no verdict."""
         return self._core.status
 
     @property
     @_once
     def residual(self) -> Float64:
-        """(N,) m/s ("convex": m/s²); infinite for `bad_input`, NaN with law "mujoco"."""
+        """(N,) m/s ("convex": m/s²); infinite for `bad_input`. With law "mujoco" what MuJoCo tells of
+        its solver: the scaled gradient of its cost, m/s² (PGS, noslip: the last improvement)."""
         return self._core.residual
 
     @property

@@ -106,13 +106,12 @@ class RunRecord:
         self.residuals.add(sim.residual)
         if film:
             self.filmed.append(sim.qpos[:_MAX_FILMED].copy())
-        comparable = np.where(np.isnan(sim.residual), -1.0, sim.residual)
-        env = int(np.argmax(comparable))
-        if comparable[env] > self.worst.get("residual", -1.0):
+        env = int(np.argmax(sim.residual))
+        if sim.residual[env] > self.worst.get("residual", -1.0):
             self.worst = {
                 "environment": env,
                 "step": self.steps,
-                "residual": float(comparable[env]),
+                "residual": float(sim.residual[env]),
                 "status": Status(sim.status[env]).name,
                 "contacts": int(sim.num_contacts[env]),
                 "rows": int(sim.num_rows[env]),

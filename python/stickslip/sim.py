@@ -233,7 +233,7 @@ class BatchSim(SimGradients, SimCopies):
 
     def _mask(self, mask: ArrayLike | None) -> NDArray[np.uint8]:
         chosen = np.ones(self.num_envs, bool) if mask is None else check.as_array("mask", mask)
-        if chosen.dtype.kind in "iu" and chosen.ndim <= 1:
+        if chosen.ndim <= 1 and (chosen.dtype.kind in "iu" or chosen.size == 0):
             outside = chosen[(chosen < 0) | (chosen >= self.num_envs)]
             if outside.size:
                 raise IndexError(f"mask: expected 0 ... {self.num_envs - 1}, got {outside[0]}")
@@ -253,8 +253,6 @@ class BatchSim(SimGradients, SimCopies):
             raise ValueError(
                 f"values: expected shape ({self.num_envs}, ...), got {np.shape(values)}"
             )
-        if not np.isfinite(numbers).all():
-            raise ValueError("values: expected finite numbers")
         numbers = numbers.reshape(self.num_envs, -1)
         self._core.vary(field, numbers)
         self._varied[field] = numbers.copy()

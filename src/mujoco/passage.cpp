@@ -155,7 +155,7 @@ void advance(const mjModel* m, mjData* d, const Passage& p) {
 void finish_one_solve(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   if (sim.rigid()) show_to_sensors(m, d, p.contacts);
   after_solver(m, d);
-  if (sim.rigid()) hide_from_sensors(d, p.contacts);
+  if (sim.rigid()) hide_from_sensors(m, d, p.contacts);
   keep_sensors(sim, m, d, p);
   if (sim.formulation.level == Level::velocity)
     advance(m, d, p);
@@ -218,6 +218,7 @@ void step_by_mujoco(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   if (p.misfit) return go_back(sim, m, d, p);
   p.verdict.num_contacts = d->ncon;
   p.verdict.num_rows = d->nefc;
+  p.verdict.residual = reported_residual(d);
   const int islands = std::clamp(d->nisland, 1, int(mjNISLAND));
   p.verdict.iterations = std::accumulate(d->solver_niter, d->solver_niter + islands, 0);
   keep_sensors(sim, m, d, p);
@@ -229,14 +230,13 @@ void step_by_mujoco(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
 }  // namespace
 
 void begin_passage(const Impl& sim, Passage& p, int env) {
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   p.env = env;
   p.first_of = 0;
   p.failed = p.misfit = false;
   p.unsolved = 0;
   p.verdict = {};
-  if (sim.options.mujoco_law) p.verdict.residual = kUnknown;
-  if (sim.options.position_iterations == 0) p.verdict.penetration = kUnknown;
+  if (sim.options.position_iterations == 0)
+    p.verdict.penetration = std::numeric_limits<double>::quiet_NaN();
 }
 
 void finish_solution(Impl& sim, const mjModel* m, mjData* d, Passage& p) {

@@ -51,6 +51,17 @@ void after_solver(const mjModel* m, mjData* d) {
   if (m->opt.enableflags & mjENBL_FWDINV) mj_compareFwdInv(m, d);
 }
 
+double reported_residual(const mjData* d) {
+  double largest = 0;
+  for (int i = 0; i < std::clamp(d->nisland, 1, int(mjNISLAND)); ++i) {
+    const int iterations = std::min(d->solver_niter[i], int(mjNSOLVER));
+    if (iterations == 0) continue;
+    const mjSolverStat& last = d->solver[i * mjNSOLVER + iterations - 1];
+    largest = std::max(largest, last.gradient > 0 ? last.gradient : std::abs(last.improvement));
+  }
+  return largest;
+}
+
 bool any_bad(const mjtNum* x, mjtSize n) { return std::any_of(x, x + n, mju_isBad); }
 
 bool bad_state(const mjModel* m, const mjData* d) {

@@ -21,6 +21,10 @@ void forward_velocities(const mjModel* m, mjData* d, bool sensors);
 /// What mj_forward and mj_step do after the solver, except the integrator.
 void after_solver(const mjModel* m, mjData* d);
 
+/// What MuJoCo reports of its solver's last iterations, the largest of all islands: the gradient of
+/// its cost divided by the mean inertia and nv, m/s²; with PGS and noslip the last improvement.
+double reported_residual(const mjData* d);
+
 /// Whether there is a NaN or a number beyond MuJoCo's limit of 1e10.
 bool any_bad(const mjtNum* x, mjtSize n);
 

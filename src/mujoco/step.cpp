@@ -3,7 +3,6 @@
 // the state is kept between steps (measured in docs/performance.md). On a GPU the solves lie
 // between passes, and every environment has its own data.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -33,8 +32,7 @@ void keep_results(Impl& sim, const mjModel* m, mjData* d, const Passage& p, int 
 
 void clear_verdicts(Impl& sim) {
   std::fill(sim.status.begin(), sim.status.end(), EnvStatus::solved);
-  std::fill(sim.residual.begin(), sim.residual.end(),
-            sim.options.mujoco_law ? std::numeric_limits<double>::quiet_NaN() : 0.0);
+  std::fill(sim.residual.begin(), sim.residual.end(), 0.0);
   std::fill(sim.iterations.begin(), sim.iterations.end(), 0);
 }
 
@@ -51,8 +49,7 @@ Verdict failure(Impl::Raised raised) {
 void report(Impl& sim, int e, const Verdict& v, Statistics& statistics) {
   statistics.count(v);
   sim.status[e] = std::max(sim.status[e], v.status);
-  sim.residual[e] =  // NaN under MuJoCo's law, where the step was made
-      std::isinf(v.residual) ? v.residual : std::max(sim.residual[e], v.residual);
+  sim.residual[e] = std::max(sim.residual[e], v.residual);
   sim.iterations[e] += v.iterations;
   sim.failures[e] += v.status == EnvStatus::bad_input;
   sim.solver[e] = v.solver;

@@ -69,11 +69,35 @@ void find_place(const mjModel* m, const mjData* d, const mjContact& c, double ga
 }
 
 bool has_touch_sensor(const mjModel* m, int geom) {
+  if (m->opt.disableflags & mjDSBL_SENSOR) return false;
   for (int k = 0; geom >= 0 && k < m->nsensor; ++k)
     if (m->sensor_type[k] == mjSENS_TOUCH &&
         m->site_bodyid[m->sensor_objid[k]] == m->geom_bodyid[geom])
       return true;
   return false;
+}
+
+// Whether MuJoCo's touch sensor k sees a force in a direction at a point.
+bool sees(const mjModel* m, const mjData* d, int k, const double* point, const double* direction) {
+  const int site = m->sensor_objid[k];
+  return mju_rayGeom(d->site_xpos + 3 * site, d->site_xmat + 9 * site, m->site_size + 3 * site,
+                     point, direction, m->site_type[site], nullptr) >= 0;
+}
+
+// MuJoCo was shown an open contact on the surface of its first geom. Adds it to touch sensors of
+// the other's body that see it on theirs, as mj_computeSensorAcc does. Sensors with a history
+// have been written to it.
+void touch_second(const mjModel* m, mjData* d, const mjContact& c, const double* surface) {
+  const double normal[3] = {-c.frame[0], -c.frame[1], -c.frame[2]};
+  for (int k = 0; k < m->nsensor; ++k) {
+    if (m->sensor_type[k] != mjSENS_TOUCH || m->sensor_history[2 * k] != 0 ||
+        m->site_bodyid[m->sensor_objid[k]] != m->geom_bodyid[c.geom[1]] ||
+        sees(m, d, k, c.pos, normal) || !sees(m, d, k, surface, normal))
+      continue;
+    mjtNum& sum = d->sensordata[m->sensor_adr[k]];
+    sum += d->efc_force[c.efc_address];
+    if (m->sensor_cutoff[k] > 0) sum = std::min(sum, m->sensor_cutoff[k]);
+  }
 }
 
 // Whether MuJoCo computes a sensor of contacts before the solver.
@@ -167,8 +191,17 @@ void show_to_sensors(const mjModel* m, mjData* d, StepContacts& contacts) {
   if (has_early_sensor(m)) mj_sensorPos(m, d);
 }
 
-void hide_from_sensors(mjData* d, const StepContacts& contacts) {
-  for (int i = 0; i < d->ncon; ++i) mju_copy3(d->contact[i].pos, contacts.middle.data() + 3 * i);
+void hide_from_sensors(const mjModel* m, mjData* d, const StepContacts& contacts) {
+  for (int i = 0; i < d->ncon; ++i) {
+    mjContact& c = d->contact[i];
+    const double* middle = contacts.middle.data() + 3 * i;
+    if (is_open(contacts, i) && has_touch_sensor(m, c.geom[0]) && has_touch_sensor(m, c.geom[1])) {
+      double surface[3];
+      surface_point(surface, middle, c.frame, contacts.gap[i], 1);
+      touch_second(m, d, c, surface);
+    }
+    mju_copy3(c.pos, middle);
+  }
 }
 
 }  // namespace stickslip::mujoco

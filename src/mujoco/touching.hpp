@@ -33,7 +33,7 @@ void sort_touching(const mjModel* m, mjData* d, StepContacts& contacts);
 /// when it was not known which contacts touch, are computed again.
 void show_to_sensors(const mjModel* m, mjData* d, StepContacts& contacts);
 
-/// Moves them back.
-void hide_from_sensors(mjData* d, const StepContacts& contacts);
+/// Moves them back. Adds contacts whose bodies both have touch sensors to those of the second.
+void hide_from_sensors(const mjModel* m, mjData* d, const StepContacts& contacts);
 
 }  // namespace stickslip::mujoco

@@ -1,6 +1,7 @@
 // Values of the model that each environment has for itself.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <stdexcept>
 #include <string_view>
 
@@ -12,15 +13,31 @@ namespace {
 constexpr std::array<std::string_view, 4> kFloatFields = {"geom_rgba", "site_rgba", "mat_rgba",
                                                           "tendon_rgba"};
 
-// What has a mass or an inertia in the model must have one in every environment.
-void check_masses(const mjModel& m, const std::string& field, const double* values,
+// Fields of which no number may be negative, and those of which numbers that are positive in the
+// model must be so in every environment.
+constexpr std::array<std::string_view, 5> kNotNegative = {
+    "geom_friction", "pair_friction", "dof_frictionloss", "dof_armature", "tendon_frictionloss"};
+constexpr std::array<std::string_view, 3> kPositive = {"body_mass", "body_inertia", "geom_size"};
+
+bool is_in(const auto& names, std::string_view field) {
+  return std::find(names.begin(), names.end(), field) != names.end();
+}
+
+// `before` are the model's own values, or those of an earlier call.
+template <class Real>
+void check_values(const std::string& field, const Real* before, const double* values,
                   std::int64_t num_envs, std::int64_t size) {
-  const mjtNum* own = field == "body_mass"      ? m.body_mass
-                      : field == "body_inertia" ? m.body_inertia
-                                                : nullptr;
-  for (std::int64_t i = 0; own && i < num_envs * size; ++i) {
-    if (!(own[i % size] > 0) || values[i] > 0) continue;
-    throw std::invalid_argument("values: expected numbers > 0 for " + field + ", got " +
+  const bool positive = is_in(kPositive, field), not_negative = is_in(kNotNegative, field);
+  for (std::int64_t i = 0; i < num_envs * size; ++i) {
+    const char* expected = nullptr;
+    if (!std::isfinite(values[i]))
+      expected = "finite numbers for ";
+    else if (positive && before[i] > 0 && values[i] <= 0)
+      expected = "numbers > 0 for ";
+    else if (not_negative && values[i] < 0)
+      expected = "numbers >= 0 for ";
+    if (!expected) continue;
+    throw std::invalid_argument("values: expected " + (expected + field) + ", got " +
                                 std::to_string(values[i]) + " in environment " +
                                 std::to_string(i / size));
   }
@@ -33,8 +50,7 @@ void BatchSim::vary(const std::string& field, const double* values, std::int64_t
   mjBatch* b = impl_->batch.get();
   int expected = 0, bytes = 0;
   void* data = mjb_expand(b, field.c_str(), &expected, &bytes);
-  const bool floats =
-      std::find(kFloatFields.begin(), kFloatFields.end(), field) != kFloatFields.end();
+  const bool floats = is_in(kFloatFields, field);
   if (!data || bytes != int(floats ? sizeof(float) : sizeof(mjtNum)))
     throw std::invalid_argument(
         "field: expected an array of real numbers of mjModel that MuJoCo can vary, got " + field);
@@ -42,10 +58,12 @@ void BatchSim::vary(const std::string& field, const double* values, std::int64_t
     throw std::invalid_argument("values: expected " + std::to_string(expected) +
                                 " numbers per environment for " + field + ", got " +
                                 std::to_string(size));
-  check_masses(*impl_->model, field, values, impl_->options.num_envs, size);
-  const double* end = values + impl_->options.num_envs * size;
-  floats ? void(std::copy(values, end, static_cast<float*>(data)))
-         : void(std::copy(values, end, static_cast<mjtNum*>(data)));
+  const std::int64_t num_envs = impl_->options.num_envs;
+  const auto assign = [&](auto* own) {
+    check_values(field, own, values, num_envs, size);
+    std::copy(values, values + num_envs * size, own);
+  };
+  floats ? assign(static_cast<float*>(data)) : assign(static_cast<mjtNum*>(data));
   if (impl_->batch.set_const() > 0)
     throw std::invalid_argument("values: MuJoCo refuses them for " + field);
   impl_->begin_states.clear();  // the latest step cannot be repeated

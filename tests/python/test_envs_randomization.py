@@ -69,3 +69,7 @@ def test_wrong_randomization_is_refused() -> None:
         make(randomize={"colour": (0, 1)})
     with pytest.raises(ValueError, match="0 < low <= high"):
         make(randomize={"mass": (2, 1)})
+    with pytest.raises(
+        TypeError, match=r"randomize: expected ranges \(low, high\) by name, got int"
+    ):
+        make(randomize=3)

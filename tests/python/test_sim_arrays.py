@@ -32,6 +32,8 @@ def test_resets_take_indices_and_unknown_names_are_refused():
     assert np.array_equal(sim.time > 0, [True, False, True, False])
     sim.reset(0)
     assert sim.time[0] == 0
+    sim.reset([])
+    assert sim.time[2] > 0
     with pytest.raises(IndexError, match=r"mask: expected 0 \.\.\. 3, got 4"):
         sim.reset([4])
     with pytest.raises(AttributeError, match="qpso"):

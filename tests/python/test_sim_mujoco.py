@@ -36,6 +36,11 @@ def test_law_mujoco_is_mj_step_bit_for_bit(name):
         np.testing.assert_array_equal(sim.qpos[1], data.qpos)
         np.testing.assert_array_equal(sim.qvel[1], data.qvel)
         np.testing.assert_array_equal(sim.sensordata[1], data.sensordata)
+        iterations = data.solver_niter[: max(data.nisland, 1)]
+        last = [i * mujoco.mjNSOLVER + n - 1 for i, n in enumerate(iterations) if n]
+        what = "improvement" if model.opt.solver == mujoco.mjtSolver.mjSOL_PGS else "gradient"
+        reported = [abs(getattr(data.solver[k], what)) for k in last]
+        assert sim.residual[1] == max(reported, default=0.0)
 
 
 @pytest.mark.parametrize("cone", CONES)

@@ -86,6 +86,27 @@ def test_sensors_and_counts_see_what_touches(shape):
     assert sim.sensordata[0, 1] == count  # found
 
 
+@pytest.mark.parametrize("upper_first", [True, False])
+def test_touch_sensors_of_both_bodies_see_an_impact(upper_first):
+    """Their zones are thin; between them is the gap in which MuJoCo places the contact's point."""
+    upper = """<body pos="0 0 {z}"><freejoint/><geom type="sphere" size=".1" mass="2"/>
+     <site name="upper" type="sphere" size=".101"/></body>"""
+    lower = """<body pos="0 0 .1"><freejoint/><geom type="box" size=".3 .3 .1" mass="5"/>
+     <site name="lower" type="box" size=".3 .3 .001" pos="0 0 .1"/></body>"""
+    bodies = upper + lower if upper_first else lower + upper
+    xml = f"""<mujoco><option timestep=".01"/><worldbody><geom type="plane" size="9 9 1"/>
+    {bodies}</worldbody><sensor><touch site="upper"/><touch site="lower" cutoff="{{cutoff}}"/>
+    </sensor></mujoco>"""
+    for cutoff in (0, 100):
+        sim = BatchSim(xml.format(z=0.3 + 0.02, cutoff=cutoff), 1)
+        sim.qvel[0, 2 if upper_first else 8] = -4.9
+        sim.step()
+        force = sum(c["force"][0] for c in sim.contacts(0) if abs(c["position"][2] - 0.2) < 1e-6)
+        assert force > 2 * (4.9 - 0.02 / 0.01) / 0.01  # closes, and no more
+        limited = min(force, cutoff) if cutoff else force
+        assert np.allclose(sim.sensordata[0], [force, limited], rtol=1e-12)
+
+
 @pytest.mark.parametrize("h", [0.001, 0.02])
 @pytest.mark.parametrize("partner", ["floor", "ball"])
 def test_an_oblique_impact_gives_the_right_spin(h, partner):

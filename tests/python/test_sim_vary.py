@@ -65,3 +65,20 @@ def test_masses_are_positive_and_pictures_vary():
     assert np.allclose(sim.data(1).model.geom_rgba, colours[1], atol=1e-7)
     with pytest.raises(ValueError, match="nonsense"):
         sim.vary("nonsense", np.zeros((3, 1)))
+
+
+def test_values_that_no_model_has_are_refused():
+    sim = BatchSim(slope(ANGLE, 0.0), 3)
+    for field, bad, expected in (
+        ("geom_friction", -0.5, "numbers >= 0"),
+        ("geom_size", 0.0, "numbers > 0"),
+        ("dof_armature", -1.0, "numbers >= 0"),
+        ("jnt_range", np.nan, "finite numbers"),
+    ):
+        own = getattr(sim.model, field)
+        values = np.tile(own, (3, *[1] * own.ndim))
+        values[1].flat[-1] = bad
+        if field == "geom_size":
+            values[1] = np.where(own > 0, bad, own)
+        with pytest.raises(ValueError, match=f"values: expected {expected} for {field}.*ment 1"):
+            sim.vary(field, values)

@@ -75,7 +75,7 @@ def run_model(
     settings = {"model": name, "file": str(file), **settings}
     settings |= {"control": word(control), "seed": seed, "integrator": sim.integrator}
     settings |= {"threads": sim.threads, "timestep": sim.timestep, "tol": tol}
-    settings["residual_unit"] = "m/s²" if settings["law"] == "convex" else "m/s"
+    settings["residual_unit"] = "m/s²" if settings["law"] in ("convex", "mujoco") else "m/s"
     _report(console, record, settings)
     drawn = _draw(console, out, plain, record, settings, frames) if picture else None
     if write_json:

@@ -92,7 +92,7 @@ class BatchEnv(VectorEnv):
             "render_fps": round(1.0 / self.dt),
         }
         self.initial_qpos = self.model.qpos0.copy()
-        self.randomization = Randomization(self.model, randomize or {})
+        self.randomization = Randomization(self.model, {} if randomize is None else randomize)
         self.failures = np.zeros(self.num_envs, np.int64)
         self._rngs: list[np.random.Generator] = []
         self._seeds: list[int] = []

@@ -20,6 +20,9 @@ class Randomization:
     """
 
     def __init__(self, model: mujoco.MjModel, ranges: Mapping[str, tuple[float, float]]) -> None:
+        if not isinstance(ranges, Mapping):
+            kind = type(ranges).__name__
+            raise TypeError(f"randomize: expected ranges (low, high) by name, got {kind}")
         for name, factors in ranges.items():
             if name not in ("mass", "friction", "gain"):
                 raise ValueError(f"randomize: expected mass, friction, gain, got {name!r}")

@@ -13,6 +13,7 @@ from mujoco_warp._src.types import DisableBit, IntegratorType
 from stickslip.mjwarp.constraint_solver import ConstraintSolver
 from stickslip.mjwarp.refusals import require_types
 from stickslip.mjwarp.results import StepResult
+from stickslip.mjwarp.surfaces import act_on_surfaces
 from stickslip.mjwarp.versions import KEEPS_STALE_ROWS
 
 # Solvers of earlier calls of `step`, by id(m), id(d) and the arguments. m and d cannot be keys
@@ -116,5 +117,6 @@ def _fwd_position(m: Any, d: Any, solver: ConstraintSolver) -> None:
     smooth.tendon_armature(m, d)
     solver.look_ahead.collide(m, d)
     mjw.make_constraint(m, d)
+    act_on_surfaces(m, d, solver.look_ahead.gap)
     solver.look_ahead.restore(d)
     mjw.transmission(m, d)
