@@ -170,8 +170,8 @@ class SimViews:
     @property
     @_once
     def residual(self) -> Float64:
-        """(N,) m/s ("convex": m/s²); infinite for `bad_input`. With law "mujoco" what MuJoCo tells of
-        its solver: the scaled gradient of its cost, m/s² (PGS, noslip: the last improvement)."""
+        """(N,) m/s ("convex": m/s²); infinite for `bad_input`. With law "mujoco" what MuJoCo tells
+        of its solver: the scaled gradient of its cost, m/s² (PGS, noslip: the last improvement)."""
         return self._core.residual
 
     @property
