@@ -58,7 +58,7 @@ COUNTERS = [
     "together_median",
     "valid",
 ]
-SCRIPTS = ["models", "envs", "piles", "budget", "gradients", "step_gradients",
+SCRIPTS = ["models", "unknown_models", "envs", "piles", "budget", "gradients", "step_gradients",
            "gradient_peers"]  # fmt: skip
 EMULATED = {"gpu_counts": [], "gpu_counts_quick": ["--quick"]}  # the same on every machine
 LONG = ["training"]  # hours: only on request

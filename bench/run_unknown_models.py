@@ -100,6 +100,7 @@ def measure(path: Path) -> dict:
         "dofs": model.nv,
         "contacts": sim.contacts,
         "rows": sim.rows,
+        "steps": ENVS * STEPS,
         "unsolved": sim.unsolved,
         "not_finite": sim.bad,
         "us_median": round(float(np.median(wall)), 1),

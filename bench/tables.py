@@ -167,6 +167,16 @@ def models(report: dict) -> str:
     return table(["model, law, threads", "rows", "solved", *stages], rows)
 
 
+def unknown_models(report: dict) -> str:
+    """Whole steps of models that nothing was tuned on."""
+    columns = ["us_median", "slowest", "ratio"]
+    rows = [[f"{r['name']} ({r['from']})", *(str(r[k]) for k in ("dofs", "contacts", "rows")),
+             f"{r['unsolved']} of {r['steps']}", *(number(r[k]) for k in columns)]
+            for r in report["results"]]  # fmt: skip
+    names = ["model", "dofs", "contacts", "rows", "not solved"]
+    return table([*names, "median, µs", "longest / median", "/ `mjb_step`"], rows)
+
+
 def steps(report: dict) -> str:
     """Whole steps / mjb_step: median over the rounds (ratio of the minimum times)."""
     found = {(r["model"], r["law"], r["threads"]): r for r in report["results"]}

@@ -132,7 +132,7 @@ void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, PhaseT
         round == most || gives_up(p))
       break;
     correct_biases(sim, m, p, s);
-    solve_from(sim, p, results.impulse(p.slot));
+    solve_from(sim, p, results.impulse(p.slot), Effort::brief);
     timer.mark(kSolve);
   }
 }

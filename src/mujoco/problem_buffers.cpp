@@ -196,7 +196,7 @@ void ProblemBuffers::form_delassus(int env, Workspace& workspace) {
   delassus(mechanism(env), problems_->W(env), max_rows_, workspace);
 }
 
-void ProblemBuffers::solve(int env) {
+void ProblemBuffers::solve(int env, Effort effort) {
   const BorrowedWorkspace borrowed(*this);
   const Watch::Scope asks(watch_);
   const auto problem = only(problems_->view(), env);
@@ -209,6 +209,7 @@ void ProblemBuffers::solve(int env) {
   }
   SolveOptions options = options_;
   if (is_absurd(env)) options.max_work = 3e8;  // some 20 ms
+  if (effort == Effort::brief && !options.thorough) options.max_rung = std::min(options.max_rung, 1);
   stickslip::solve(problem, result, options, borrowed.workspace());
 }
 

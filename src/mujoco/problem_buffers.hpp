@@ -18,6 +18,10 @@
 
 namespace stickslip::mujoco {
 
+/// `brief`: no more than two rungs of the ladder, for a problem that may have no solution, and
+/// without whose solution the step can go on. `SolveOptions::thorough` makes it full.
+enum class Effort { full, brief };
+
 class ProblemBuffers {
  public:
   /// Throws std::invalid_argument for options that no solve accepts. Solves poll `watch`.
@@ -50,7 +54,7 @@ class ProblemBuffers {
 
   // For one environment; the constructor sets the maximum number of concurrent threads.
   void form_delassus(int env);
-  void solve(int env);
+  void solve(int env, Effort effort = Effort::full);
   /// The residual of the impulses in the results, from any source.
   void measure(int env);
   /// Derivatives of the solution in the results (stickslip/gradient.hpp); arrays of one

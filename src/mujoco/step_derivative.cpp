@@ -72,7 +72,7 @@ bool solve_recovery(Impl& sim, const mjModel* m, mjData* d, Passage& p, StepPoin
     const double gap = p.contacts.gap[c - d->contact];
     slot.b[row] = slot.free_velocity[row] + (gap - least_end_gap(sim.options.contact, gap, h)) / h;
   }
-  solve_from(sim, p, sim.buffers->results().impulse(p.slot));
+  solve_from(sim, p, sim.buffers->results().impulse(p.slot), Effort::brief);
   const bool good = solved(sim, p);
   take_solution_of(sim, p, true, point.positions.known);
   p.with_suspects.keep_solution(*sim.buffers, p.slot);

@@ -17,6 +17,6 @@ void finish_velocities(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage
 
 /// Solves the problem in p's slot again, after its right side has changed, starting from the
 /// impulses r [rows].
-void solve_from(BatchSim::Impl& sim, Passage& p, const double* r);
+void solve_from(BatchSim::Impl& sim, Passage& p, const double* r, Effort effort = Effort::full);
 
 }  // namespace stickslip::mujoco

@@ -48,6 +48,33 @@ def test_the_law_holds_after_the_integrator(integrator):
     assert sliding >= 5
 
 
+CUBE = "-.1 -.1 -.1 .1 -.1 -.1 -.1 .1 -.1 .1 .1 -.1 -.1 -.1 .1 .1 -.1 .1 -.1 .1 .1 .1 .1 .1"
+GEOMS = {
+    "box": '<geom type="box" size=".1 .1 .1"/>',
+    "mesh": '<geom type="mesh" mesh="cube"/>',
+    "cylinder": '<geom type="cylinder" size=".1 .1"/>',
+}
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper"), [("box", "box"), ("box", "mesh"), ("mesh", "cylinder")]
+)
+def test_what_shares_a_face_rests_on_its_corners(lower, upper):
+    xml = f"""<mujoco><option timestep=".002"/><asset><mesh name="cube" vertex="{CUBE}"/></asset>
+    <worldbody><geom type="plane" size="5 5 .1"/>
+    <body pos="0 0 .1"><freejoint/>{GEOMS[lower]}</body>
+    <body pos=".02 .01 .3" euler="0 0 30"><freejoint/>{GEOMS[upper]}</body></worldbody></mujoco>"""
+    m, d = scenes.put(*scenes.load(xml))
+    start = d.qpos.numpy()[0]
+    for step in range(1000):
+        mjwarp.step(m, d)
+        if step % 100 == 0:
+            geoms = d.contact.geom.numpy()[: d.nacon.numpy()[0]]
+            assert ((geoms > 0).all(axis=1)).sum() == 4
+    end = d.qpos.numpy()[0]
+    assert np.abs(end - start).max() < 1e-6  # of the quaternions: 2e-4 degrees
+
+
 @pytest.mark.parametrize("integrator", [scenes.EULER, scenes.IMPLICITFAST])
 @pytest.mark.parametrize("name", ["ant", "damped"])
 def test_steps_are_those_of_batch_sim(name, integrator):
