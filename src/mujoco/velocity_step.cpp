@@ -227,7 +227,7 @@ void leave_out_ghosts(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
 void solve_from(Impl& sim, Passage& p, const double* r, Effort effort) {
   std::copy_n(r, sim.buffers->rows(p.slot), sim.buffers->problems().warm_start(p.slot));
   ++p.verdict.second_solves;
-  p.warm = solved(sim, p);  // else rest has been tried
+  p.warm = effort == Effort::full && solved(sim, p);  // else rest has been tried, or will not be
   sim.buffers->solve(p.slot, effort);
   take_solution(sim, p);
 }

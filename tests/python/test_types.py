@@ -29,6 +29,7 @@ cache_dir = {folder}/cache
 [mypy-stickslip._core,stickslip._gallery,stickslip.envs.*,stickslip.rl.*,stickslip.newton,\
 stickslip.mjwarp.contact_sensors,stickslip.mjwarp.integrator,stickslip.mjwarp.look_ahead,\
 stickslip.mjwarp.problem_kernels,stickslip.mjwarp.recovery_kernels,stickslip.mjwarp.row_kernels,\
+stickslip.mjwarp.surfaces,\
 stickslip.mjwarp.warm_start_kernels]
 ignore_errors = True
 [mypy-stickslip._torch_gradient,stickslip._jax_op]
