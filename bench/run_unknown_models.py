@@ -88,6 +88,24 @@ def times(stepper: Ours | Peer, model: mujoco.MjModel) -> np.ndarray:
     return 1e6 * walls / ENVS
 
 
+def diverged(model: mujoco.MjModel) -> int:
+    """Steps of mj_step with the same controls after which MuJoCo resets the state."""
+    kinds = [w for w in mujoco.mjtWarning if w.name.startswith("mjWARN_BAD")]
+    controller, count = Controller(model, ENVS, "random", seed=0), 0
+    datas = [mujoco.MjData(model) for _ in range(ENVS)]
+    for data in datas:
+        if model.nkey:
+            mujoco.mj_resetDataKeyframe(model, data, 0)
+    for step in range(STEPS):
+        for data, ctrl in zip(datas, controller(step, 0), strict=True):
+            data.ctrl[:] = ctrl
+            mujoco.mj_step(model, data)
+            count += any(data.warning[kind].number for kind in kinds)
+            for kind in kinds:
+                data.warning[kind].number = 0
+    return count
+
+
 def measure(path: Path) -> dict:
     model = mujoco.MjModel.from_xml_path(str(path))
     ours, peers = [], []
@@ -103,6 +121,7 @@ def measure(path: Path) -> dict:
         "steps": ENVS * STEPS,
         "unsolved": sim.unsolved,
         "not_finite": sim.bad,
+        "mujoco_diverged": diverged(model),
         "us_median": round(float(np.median(wall)), 1),
         "us_max": round(float(wall.max()), 1),
         "slowest": round(float(wall.max() / np.median(wall)), 2),

@@ -171,9 +171,9 @@ def unknown_models(report: dict) -> str:
     """Whole steps of models that nothing was tuned on."""
     columns = ["us_median", "slowest", "ratio"]
     rows = [[f"{r['name']} ({r['from']})", *(str(r[k]) for k in ("dofs", "contacts", "rows")),
-             f"{r['unsolved']} of {r['steps']}", *(number(r[k]) for k in columns)]
+             r["unsolved"], r["mujoco_diverged"], *(number(r[k]) for k in columns)]
             for r in report["results"]]  # fmt: skip
-    names = ["model", "dofs", "contacts", "rows", "not solved"]
+    names = ["model", "dofs", "contacts", "rows", "not solved", "`mj_step` diverged"]
     return table([*names, "median, µs", "longest / median", "/ `mjb_step`"], rows)
 
 

@@ -46,16 +46,15 @@ void keep(mjData* d, StepContacts& contacts, int i, int kept) {
   contacts.band[kept] = contacts.band[i];
 }
 
-// At speeds that no simulation means, everything may meet everything within the step. Where that
-// makes too many contacts, those across gaps that only such a speed closes are left out.
+// Leaves out contacts across gaps that only an absurd speed closes, where they are too many.
 void leave_out_absurd(const mjModel* m, mjData* d, StepContacts& contacts) {
-  constexpr int kMost = 64;
   constexpr double kWild = 1e3;  // m/s, rad/s
   const auto is_wild = [](double speed) { return std::abs(speed) > kWild; };
-  const double speed = std::any_of(d->cvel, d->cvel + 6 * m->nbody, is_wild) ? 1.0 : 50.0;
+  const bool wild = std::any_of(d->cvel, d->cvel + 6 * m->nbody, is_wild);
+  const double speed = wild ? 1.0 : kAbsurdSpeed;
   const auto is_absurd = [&](double gap) { return gap > m->opt.timestep * speed; };
   const auto begin = contacts.gap.begin();
-  if (std::count_if(begin, begin + d->ncon, is_absurd) <= kMost) return;
+  if (std::count_if(begin, begin + d->ncon, is_absurd) <= kManyAtAbsurdSpeed) return;
   int kept = 0;
   for (int i = 0; i < d->ncon; ++i)
     if (!is_absurd(contacts.gap[i])) keep(d, contacts, i, kept++);

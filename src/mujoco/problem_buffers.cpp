@@ -181,10 +181,10 @@ bool ProblemBuffers::in_velocities(int env) const {
 }
 
 bool ProblemBuffers::is_absurd(int env) const {
-  const auto is_fast = [](double u) { return std::abs(u) > 50.0; };  // m/s
+  const auto is_fast = [](double u) { return std::abs(u) > kAbsurdSpeed; };
   const double* b = problems_->b(env);
   return options_.law != Law::convex && !options_.thorough && options_.max_work == 0.0 &&
-         rows_[env] > 64 && std::any_of(b, b + rows_[env], is_fast);
+         rows_[env] > kManyAtAbsurdSpeed && std::any_of(b, b + rows_[env], is_fast);
 }
 
 void ProblemBuffers::form_delassus(int env) {

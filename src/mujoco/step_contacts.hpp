@@ -16,6 +16,12 @@ enum class Use : std::uint8_t {
 /// Contacts as near as this touch, m: a resting one has gap 0 + rounding and what positions keep.
 inline constexpr double kTouching = 1e-6;
 
+/// Speeds that no simulation means, m/s: everything may meet everything within the step. Where they
+/// make more contacts or rows than kManyAtAbsurdSpeed, an environment could keep the others
+/// waiting.
+inline constexpr double kAbsurdSpeed = 50.0;
+inline constexpr int kManyAtAbsurdSpeed = 64;
+
 struct StepContacts {
   std::vector<double> gap;     ///< m, negative in penetration
   std::vector<double> linear;  ///< m, the gap with which gap + h u is right at the end of the step:
