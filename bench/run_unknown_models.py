@@ -137,13 +137,14 @@ def main() -> None:
     parser.add_argument("--only", nargs="+")
     given = parser.parse_args()
     given.packages.mkdir(parents=True, exist_ok=True)
+    packages = given.packages.resolve()
     results = []
     for line in LIST.read_text().splitlines():
         name, release, path = line.split()
         if given.only and name not in given.only:
             continue
         found = {"name": name, "from": release}
-        found |= measure(model_file(release, path, given.packages))
+        found |= measure(model_file(release, path, packages))
         results.append(found)
         print(json.dumps(found), flush=True)
     if given.out:

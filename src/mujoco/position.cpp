@@ -9,6 +9,7 @@
 #include "src/mujoco/end_gaps.hpp"
 #include "src/mujoco/mocap.hpp"
 #include "src/mujoco/part.hpp"
+#include "src/mujoco/parting.hpp"
 #include "src/mujoco/row_map.hpp"
 #include "src/mujoco/velocity_step.hpp"
 
@@ -83,16 +84,25 @@ double go_to_end(const Impl& sim, const mjModel* m, mjData* d, const Passage& p,
   return std::max(0.0, -measure_end_gaps(m, d, s.contacts, s.num_contacts));
 }
 
-// The largest amount by which a gap is smaller than required, m.
-double shortfall(const Step& s) {
-  double most = 0;
+// The amounts by which gaps are smaller than required.
+struct Shortfall {
+  double most = 0;    // m
+  double square = 0;  // sum of the squares, each over its contact's mobility, m^2 kg
+};
+
+Shortfall shortfall(const Impl& sim, const Passage& p, const Step& s) {
+  const double least = least_mobility(sim, p, s.contacts, s.num_contacts);
+  Shortfall all;
   for (int k = 0; k < s.num_contacts; ++k) {
     const StepContact& c = s.contacts[k];
     if (!c.found) continue;
-    const double off = c.wanted - c.end_gap;
-    most = std::max(most, c.bounces ? std::abs(off) : off);
+    const double off = c.wanted - c.end_gap,
+                 missing = c.bounces ? std::abs(off) : std::max(0.0, off);
+    all.most = std::max(all.most, missing);
+    const double easy = mobility(sim, p, c);
+    if (easy > least) all.square += missing * missing / easy;
   }
-  return most;
+  return all;
 }
 
 // The next round's problem: the bias of every contact from the end of the last round.
@@ -111,14 +121,15 @@ void correct_biases(const Impl& sim, const mjModel* m, const Passage& p, const S
 void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, PhaseTimer& timer) {
   const auto& results = sim.buffers->results();
   const int most = s.measured ? sim.options.position_iterations : 1;
-  double best = std::numeric_limits<double>::infinity();
+  Shortfall best{std::numeric_limits<double>::infinity()};
   int best_round = 0;
+  bool parted = false;
   for (int round = 0; !p.failed; ++round) {
     const double penetration = go_to_end(sim, m, d, p, s);
-    const double short_by = shortfall(s);
+    const Shortfall short_by = shortfall(sim, p, s);
     timer.mark(kMujoco);
-    if (round == 0) s.missing = short_by;
-    if (short_by < best) {
+    if (round == 0) s.missing = short_by.most;
+    if (parted ? short_by.square < best.square : short_by.most < best.most) {
       best = short_by;
       best_round = round;
       p.verdict.position_rounds = round;
@@ -128,11 +139,14 @@ void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, PhaseT
           results.status(p.slot) == EnvStatus::solved && p.saved.status() == EnvStatus::solved;
       p.position_velocity.assign(s.v_end, s.v_end + m->nv);
     }
-    if (short_by <= sim.options.position_tolerance || round - best_round == kPatience ||
-        round == most || gives_up(p))
+    if (short_by.most <= sim.options.position_tolerance || round - best_round == kPatience ||
+        round == most || parted || gives_up(p))
       break;
     correct_biases(sim, m, p, s);
     solve_from(sim, p, results.impulse(p.slot), Effort::brief);
+    parted =
+        !p.failed && results.status(p.slot) != EnvStatus::solved && !sim.buffers->is_fast(p.slot);
+    if (parted) part_without_friction(sim, m, p, s.contacts, s.num_contacts);
     timer.mark(kSolve);
   }
 }

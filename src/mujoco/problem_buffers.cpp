@@ -4,40 +4,10 @@
 #include <cmath>
 
 #include "src/cpu/kernel_table.hpp"
+#include "src/mujoco/part_of_batch.hpp"
 
 namespace stickslip::mujoco {
 namespace {
-
-/// The batch of `count` environments that starts at `env`.
-template <class T>
-EnvArray<T> only(const EnvArray<T>& a, std::int64_t env) {
-  return {a.data ? a.data + env * a.stride : nullptr, a.stride};
-}
-
-ProblemBatch<double> only(ProblemBatch<double> p, int env, int count = 1) {
-  p.num_envs = count;
-  p.shape = only(p.shape, env);
-  p.dims = only(p.dims, env);
-  p.W = only(p.W, env);
-  p.b = only(p.b, env);
-  p.mu = only(p.mu, env);
-  p.R = only(p.R, env);
-  p.lo = only(p.lo, env);
-  p.hi = only(p.hi, env);
-  p.warm_start = only(p.warm_start, env);
-  return p;
-}
-
-ResultBatch<double> only(const ResultBatch<double>& r, int env) {
-  return {.impulse = only(r.impulse, env),
-          .residual = r.residual + env,
-          .status = r.status + env,
-          .iterations = r.iterations + env,
-          .solver = r.solver + env,
-          .rows_needed = r.rows_needed ? r.rows_needed + env : nullptr,
-          .rung = r.rung ? r.rung + env : nullptr,
-          .certificate = only(r.certificate, env)};
-}
 
 /// Slots of `from` elements become slots of `to` >= from elements.
 template <class T>
@@ -180,11 +150,14 @@ bool ProblemBuffers::in_velocities(int env) const {
          rows_[env] >= nv_;  // measured: this rule is the best for most robots
 }
 
-bool ProblemBuffers::is_absurd(int env) const {
-  const auto is_fast = [](double u) { return std::abs(u) > kAbsurdSpeed; };
+bool ProblemBuffers::is_fast(int env) const {
   const double* b = problems_->b(env);
+  return std::any_of(b, b + rows_[env], [](double u) { return std::abs(u) > kAbsurdSpeed; });
+}
+
+bool ProblemBuffers::is_absurd(int env) const {
   return options_.law != Law::convex && !options_.thorough && options_.max_work == 0.0 &&
-         rows_[env] > kManyAtAbsurdSpeed && std::any_of(b, b + rows_[env], is_fast);
+         rows_[env] > kManyAtAbsurdSpeed && is_fast(env);
 }
 
 void ProblemBuffers::form_delassus(int env) {
@@ -211,6 +184,24 @@ void ProblemBuffers::solve(int env, Effort effort) {
   if (is_absurd(env)) options.max_work = 3e8;  // some 20 ms
   if (effort == Effort::brief && !options.thorough) options.max_rung = 0;
   stickslip::solve(problem, result, options, borrowed.workspace());
+}
+
+void ProblemBuffers::add_frictionless(int env, const double* r, const double* b, const double* R) {
+  const BorrowedWorkspace borrowed(*this);
+  const Watch::Scope asks(watch_);
+  const std::vector<double> zero(max_rows_);
+  auto problem = only(problems_->view(), env);
+  problem.b = {b, max_rows_};
+  problem.R = {R, max_rows_};
+  problem.lo = problem.hi = {zero.data(), max_rows_};
+  problem.warm_start = {};
+  SolveOptions options;
+  options.law = Law::frictionless;
+  options.atol = 1e-7;  // m/s, of positions
+  options.max_rung = 0;
+  stickslip::solve(problem, only(results_->view(), env), options, borrowed.workspace());
+  double* impulse = results_->view().impulse.data + std::int64_t(env) * max_rows_;
+  for (int row = 0; row < rows_[env]; ++row) impulse[row] += r[row];
 }
 
 // Environments that are solved in velocities have no rows there.

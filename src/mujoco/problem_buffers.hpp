@@ -45,8 +45,9 @@ class ProblemBuffers {
   /// so many rows that W costs more than Newton's method on velocities.
   bool in_velocities(int env) const;
 
-  /// Whether the environment has so many rows, at speeds that no simulation means, that its solve
+  /// Whether the environment has speeds that no simulation means; with so many rows that its solve
   /// could keep the others waiting: it gets less work.
+  bool is_fast(int env) const;
   bool is_absurd(int env) const;
 
   /// Whether the environment is solved on the CPU, although others are on the GPU.
@@ -55,6 +56,9 @@ class ProblemBuffers {
   // For one environment; the constructor sets the maximum number of concurrent threads.
   void form_delassus(int env);
   void solve(int env, Effort effort = Effort::full);
+  /// Leaves r [rows] and the impulses that solve the problem of the slot with other b and R and
+  /// without any friction as results, with the status of that.
+  void add_frictionless(int env, const double* r, const double* b, const double* R);
   /// The residual of the impulses in the results, from any source.
   void measure(int env);
   /// Derivatives of the solution in the results (stickslip/gradient.hpp); arrays of one

@@ -1,0 +1,40 @@
+// Views of some environments of a batch.
+#pragma once
+#include <cstdint>
+
+#include "stickslip/batch.hpp"
+
+namespace stickslip::mujoco {
+
+/// Of the arrays of a batch, `count` environments from `env` on.
+template <class T>
+EnvArray<T> only(const EnvArray<T>& a, std::int64_t env) {
+  return {a.data ? a.data + env * a.stride : nullptr, a.stride};
+}
+
+inline ProblemBatch<double> only(ProblemBatch<double> p, int env, int count = 1) {
+  p.num_envs = count;
+  p.shape = only(p.shape, env);
+  p.dims = only(p.dims, env);
+  p.W = only(p.W, env);
+  p.b = only(p.b, env);
+  p.mu = only(p.mu, env);
+  p.R = only(p.R, env);
+  p.lo = only(p.lo, env);
+  p.hi = only(p.hi, env);
+  p.warm_start = only(p.warm_start, env);
+  return p;
+}
+
+inline ResultBatch<double> only(const ResultBatch<double>& r, int env) {
+  return {.impulse = only(r.impulse, env),
+          .residual = r.residual + env,
+          .status = r.status + env,
+          .iterations = r.iterations + env,
+          .solver = r.solver + env,
+          .rows_needed = r.rows_needed ? r.rows_needed + env : nullptr,
+          .rung = r.rung ? r.rung + env : nullptr,
+          .certificate = only(r.certificate, env)};
+}
+
+}  // namespace stickslip::mujoco

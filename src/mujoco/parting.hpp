@@ -1,0 +1,24 @@
+// Recovery from overlap where the problem of a round (position.hpp) has no solution: no motion
+// parts two geoms, or friction holds them, as in a corner of walls with mu >= 1. Others must not
+// wait for these.
+#pragma once
+#include "src/mujoco/batch_impl.hpp"
+#include "src/mujoco/end_gaps.hpp"
+
+namespace stickslip::mujoco {
+
+/// W_nn of a contact, 1/kg; or a share of what the geoms have aside, where the gap hardly depends
+/// on the joints: its linearisation requires any motion.
+double mobility(const BatchSim::Impl& sim, const Passage& p, const StepContact& c);
+
+/// What no motion parts, but for rounding, has less, 1/kg.
+double least_mobility(const BatchSim::Impl& sim, const Passage& p, const StepContact* contacts,
+                      int num_contacts);
+
+/// Contacts without friction, slightly soft, move everything on from the end of the last round by
+/// as little as parts it; this always has a solution. Adds their impulses to those of that round,
+/// which are the warm start of the slot.
+void part_without_friction(BatchSim::Impl& sim, const mjModel* m, Passage& p,
+                           const StepContact* contacts, int num_contacts);
+
+}  // namespace stickslip::mujoco
