@@ -169,9 +169,9 @@ def models(report: dict) -> str:
 
 def unknown_models(report: dict) -> str:
     """Whole steps of models that nothing was tuned on."""
-    columns = ["us_median", "slowest", "ratio"]
-    rows = [[f"{r['name']} ({r['from']})", *(str(r[k]) for k in ("dofs", "contacts", "rows")),
-             r["unsolved"], r["mujoco_diverged"], *(number(r[k]) for k in columns)]
+    counts = ["dofs", "contacts", "rows", "unsolved", "mujoco_diverged"]
+    rows = [[f"{r['name']} ({r['from']})", *(str(r[k]) for k in counts),
+             *(number(r[k]) for k in ("us_median", "slowest", "ratio"))]
             for r in report["results"]]  # fmt: skip
     names = ["model", "dofs", "contacts", "rows", "not solved", "`mj_step` diverged"]
     return table([*names, "median, µs", "longest / median", "/ `mjb_step`"], rows)
@@ -252,7 +252,8 @@ def peers(report: dict, case: str) -> str:
 
 
 KINDS = {f.__name__: f for f in (machine, solvers, compare, robots, rungs, piles, plain, scaling,
-                                 models, steps, robot_steps, warm, environments, training, gaits,
+                                 models, unknown_models, steps, robot_steps, warm,
+                                 environments, training, gaits,
                                  peers_by_size, peers, gradients, gradient_costs,
                                  gradient_peers, gradient_programs, step_gradients,
                                  gpu_counts, gpu_floors, gpu_groups, gpu_predicted,
