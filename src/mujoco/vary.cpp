@@ -15,27 +15,37 @@ constexpr std::array<std::string_view, 4> kFloatFields = {"geom_rgba", "site_rgb
 
 // Fields of which no number may be negative, and those of which numbers that are positive in the
 // model must be so in every environment.
-constexpr std::array<std::string_view, 5> kNotNegative = {
-    "geom_friction", "pair_friction", "dof_frictionloss", "dof_armature", "tendon_frictionloss"};
+constexpr std::array<std::string_view, 7> kNotNegative = {
+    "geom_friction", "pair_friction",    "geom_margin",        "pair_margin",
+    "dof_armature",  "dof_frictionloss", "tendon_frictionloss"};
 constexpr std::array<std::string_view, 3> kPositive = {"body_mass", "body_inertia", "geom_size"};
 
 bool is_in(const auto& names, std::string_view field) {
   return std::find(names.begin(), names.end(), field) != names.end();
 }
 
-// `before` are the model's own values, or those of an earlier call.
+// What is expected instead of values[i], or null. `before`: the model's own value, or that of an
+// earlier call.
+const char* expected_instead(std::string_view field, double before, const double* values,
+                             std::int64_t i) {
+  if (!std::isfinite(values[i])) return "finite numbers for ";
+  if (is_in(kPositive, field) && before > 0 && values[i] <= 0) return "numbers > 0 for ";
+  if (is_in(kNotNegative, field) && values[i] < 0) return "numbers >= 0 for ";
+  if (field.ends_with("_quat") && i % 4 == 3 &&
+      std::all_of(values + i - 3, values + i + 1, [](double x) { return x == 0; }))
+    return "quaternions other than 0 for ";
+  if (field == "body_inertia" && i % 3 == 2) {
+    const double *I = values + i - 2, most = std::max({I[0], I[1], I[2]});
+    if (2 * most > (I[0] + I[1] + I[2]) * (1 + 1e-9)) return "A + B >= C for ";
+  }
+  return nullptr;
+}
+
 template <class Real>
 void check_values(const std::string& field, const Real* before, const double* values,
                   std::int64_t num_envs, std::int64_t size) {
-  const bool positive = is_in(kPositive, field), not_negative = is_in(kNotNegative, field);
   for (std::int64_t i = 0; i < num_envs * size; ++i) {
-    const char* expected = nullptr;
-    if (!std::isfinite(values[i]))
-      expected = "finite numbers for ";
-    else if (positive && before[i] > 0 && values[i] <= 0)
-      expected = "numbers > 0 for ";
-    else if (not_negative && values[i] < 0)
-      expected = "numbers >= 0 for ";
+    const char* expected = expected_instead(field, before[i], values, i);
     if (!expected) continue;
     throw std::invalid_argument("values: expected " + (expected + field) + ", got " +
                                 std::to_string(values[i]) + " in environment " +

@@ -1,5 +1,7 @@
 """Environments of one batch with their own values for MuJoCo's model."""
 
+import re
+
 import numpy as np
 import pytest
 from sim_models import MACHINE, slope
@@ -72,7 +74,10 @@ def test_values_that_no_model_has_are_refused():
     for field, bad, expected in (
         ("geom_friction", -0.5, "numbers >= 0"),
         ("geom_size", 0.0, "numbers > 0"),
+        ("geom_margin", -1.0, "numbers >= 0"),
         ("dof_armature", -1.0, "numbers >= 0"),
+        ("body_inertia", 1e3, "A + B >= C"),
+        ("body_quat", 0.0, "quaternions other than 0"),
         ("jnt_range", np.nan, "finite numbers"),
     ):
         own = getattr(sim.model, field)
@@ -80,5 +85,9 @@ def test_values_that_no_model_has_are_refused():
         values[1].flat[-1] = bad
         if field == "geom_size":
             values[1] = np.where(own > 0, bad, own)
-        with pytest.raises(ValueError, match=f"values: expected {expected} for {field}.*ment 1"):
+        elif field == "body_quat":
+            values[1] = bad
+        with pytest.raises(
+            ValueError, match=f"values: expected {re.escape(expected)} for {field}.*ment 1"
+        ):
             sim.vary(field, values)
