@@ -18,8 +18,8 @@
 
 namespace stickslip::mujoco {
 
-/// `brief`: only rung 0 of the ladder, for a problem that may have no solution, and without whose
-/// solution the step can go on. `SolveOptions::thorough` makes it full.
+/// `brief`: only rung 0 of the ladder, with fewer steps, for a problem that may have no solution,
+/// and without whose solution the step can go on. `SolveOptions::thorough` makes it full.
 enum class Effort { full, brief };
 
 class ProblemBuffers {
