@@ -18,8 +18,8 @@ import zipfile
 from pathlib import Path
 
 import mujoco
-import mujoco.batch
 import numpy as np
+from run_models import Peer
 
 from stickslip import BatchSim, Status
 from stickslip.run import Controller
@@ -63,20 +63,6 @@ class Ours:
         self.rows = max(self.rows, int(sim.num_rows.max()))
 
 
-class Peer:
-    def __init__(self, model: mujoco.MjModel) -> None:
-        self.batch = mujoco.batch.Batch(model, ENVS, nthread=1)
-        if model.nkey:
-            self.batch.reset(keyframe=0)
-        self.ctrl = self.batch.bind("ctrl")
-
-    def step(self, ctrl: np.ndarray) -> None:
-        self.ctrl[:] = ctrl
-        self.batch.step()
-
-    def look(self) -> None: ...
-
-
 def times(stepper: Ours | Peer, model: mujoco.MjModel) -> np.ndarray:
     controller, walls = Controller(model, ENVS, "random", seed=0), np.zeros(STEPS)
     for step in range(STEPS):
@@ -112,7 +98,7 @@ def measure(path: Path) -> dict:
     for _ in range(REPEATS):
         sim = Ours(model)
         ours.append(times(sim, model))
-        peers.append(times(Peer(model), model))
+        peers.append(times(Peer(model, ENVS, 1), model))
     wall, peer = np.min(ours, axis=0), np.min(peers, axis=0)
     return {
         "dofs": model.nv,

@@ -38,7 +38,7 @@ struct alignas(64) Passage {
   StepContacts contacts;
   double bounce = 1;          // factor on the restitution
   bool repositioned = false;  // positions move with `position_velocity`, not with the velocity
-  std::vector<double> base, parting_b, parting_R;  // [rows] of position.cpp
+  std::vector<double> parting_b, parting_R;  // [rows] of parting.cpp
   std::vector<double> end_velocity, position_velocity;
   // Memory for trial solutions.
   Margins margins;

@@ -10,6 +10,7 @@ struct StepContact {
   const mjContact* contact;
   double gap;            ///< at q, m: the distance minus the model's margin
   int row;               ///< of its normal, in the problem
+  double mobility;       ///< 1/kg, of parting.hpp
   double local[2][3];    ///< its position at q in the frames of its geoms, m
   double carried[2][3];  ///< positions of these points at q', m
   bool found;            ///< whether it has an `end_gap`; else the geoms are far apart

@@ -219,8 +219,7 @@ void step_by_mujoco(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   p.verdict.num_contacts = d->ncon;
   p.verdict.num_rows = d->nefc;
   p.verdict.residual = reported_residual(d);
-  const int islands = std::clamp(d->nisland, 1, int(mjNISLAND));
-  p.verdict.iterations = std::accumulate(d->solver_niter, d->solver_niter + islands, 0);
+  p.verdict.iterations = std::accumulate(d->solver_niter, d->solver_niter + reported_islands(d), 0);
   keep_sensors(sim, m, d, p);
   if (p.failed) refuse(p.verdict);
   if (bad_state(m, d)) recover(sim, m, d, p);

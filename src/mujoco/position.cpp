@@ -22,15 +22,18 @@ using Impl = BatchSim::Impl;
 // divergence.
 constexpr int kPatience = 2;
 
+constexpr double kRounding = 1e-12;  // of the largest mobility
+
 // A step of one environment, from q to the state that its impulses produce.
 struct Step {
   StepContact* contacts;
   int num_contacts;
-  double* q;       // at the beginning
-  double* v_end;   // of the latest impulses
-  bool measured;   // gaps at the end; else linear
-  bool solved;     // both solves: velocities and positions
-  double missing;  // by which gaps are too small without recovery, m
+  double* q;              // at the beginning
+  double* v_end;          // of the latest impulses
+  bool measured;          // gaps at the end; else linear
+  bool solved;            // both solves: velocities and positions
+  double missing;         // by which gaps are too small without recovery, m
+  double least_mobility;  // what no motion parts, but for rounding, has no more, 1/kg
 };
 
 // Sets the gap that the contact needs at the end. With the velocity after an impact, a contact with
@@ -61,6 +64,8 @@ Step enter_step(const Impl& sim, const mjModel* m, mjData* d, const Passage& p) 
     c.contact = contact;
     c.gap = p.contacts.linear[contact - d->contact];
     c.row = row;
+    c.mobility = mobility(sim, p, row);
+    s.least_mobility = std::max(s.least_mobility, kRounding * c.mobility);
     want(sim, m, d, p, c);
     if (s.measured) attach(d, c);
   }
@@ -90,8 +95,7 @@ struct Shortfall {
   double square = 0;  // sum of the squares, each over its contact's mobility, m^2 kg
 };
 
-Shortfall shortfall(const Impl& sim, const Passage& p, const Step& s) {
-  const double least = least_mobility(sim, p, s.contacts, s.num_contacts);
+Shortfall shortfall(const Step& s) {
   Shortfall all;
   for (int k = 0; k < s.num_contacts; ++k) {
     const StepContact& c = s.contacts[k];
@@ -99,8 +103,7 @@ Shortfall shortfall(const Impl& sim, const Passage& p, const Step& s) {
     const double off = c.wanted - c.end_gap,
                  missing = c.bounces ? std::abs(off) : std::max(0.0, off);
     all.most = std::max(all.most, missing);
-    const double easy = mobility(sim, p, c);
-    if (easy > least) all.square += missing * missing / easy;
+    if (c.mobility > s.least_mobility) all.square += missing * missing / c.mobility;
   }
   return all;
 }
@@ -126,7 +129,7 @@ void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, PhaseT
   bool parted = false;
   for (int round = 0; !p.failed; ++round) {
     const double penetration = go_to_end(sim, m, d, p, s);
-    const Shortfall short_by = shortfall(sim, p, s);
+    const Shortfall short_by = shortfall(s);
     timer.mark(kMujoco);
     if (round == 0) s.missing = short_by.most;
     if (parted ? short_by.square < best.square : short_by.most < best.most) {
@@ -146,7 +149,7 @@ void iterate(Impl& sim, const mjModel* m, mjData* d, Passage& p, Step& s, PhaseT
     solve_from(sim, p, results.impulse(p.slot), Effort::brief);
     parted =
         !p.failed && results.status(p.slot) != EnvStatus::solved && !sim.buffers->is_fast(p.slot);
-    if (parted) part_without_friction(sim, m, p, s.contacts, s.num_contacts);
+    if (parted) part_without_friction(sim, m, p, s.contacts, s.num_contacts, s.least_mobility);
     timer.mark(kSolve);
   }
 }

@@ -202,9 +202,9 @@ void ProblemBuffers::add_frictionless(int env, const double* r, const double* b,
   options.law = Law::frictionless;
   options.atol = 1e-7;  // m/s, of positions
   options.max_rung = 0;
-  stickslip::solve(problem, only(results_->view(), env), options, borrowed.workspace());
-  double* impulse = results_->view().impulse.data + std::int64_t(env) * max_rows_;
-  for (int row = 0; row < rows_[env]; ++row) impulse[row] += r[row];
+  const auto result = only(results_->view(), env);
+  stickslip::solve(problem, result, options, borrowed.workspace());
+  for (int row = 0; row < rows_[env]; ++row) result.impulse.data[row] += r[row];
 }
 
 // Environments that are solved in velocities have no rows there.

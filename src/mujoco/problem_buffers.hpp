@@ -45,9 +45,11 @@ class ProblemBuffers {
   /// so many rows that W costs more than Newton's method on velocities.
   bool in_velocities(int env) const;
 
-  /// Whether the environment has speeds that no simulation means; with so many rows that its solve
-  /// could keep the others waiting: it gets less work.
+  /// Whether the environment has speeds that no simulation means.
   bool is_fast(int env) const;
+
+  /// Whether it also has so many rows that its solve could keep the others waiting: it gets less
+  /// work.
   bool is_absurd(int env) const;
 
   /// Whether the environment is solved on the CPU, although others are on the GPU.

@@ -51,9 +51,11 @@ void after_solver(const mjModel* m, mjData* d) {
   if (m->opt.enableflags & mjENBL_FWDINV) mj_compareFwdInv(m, d);
 }
 
+int reported_islands(const mjData* d) { return std::clamp(d->nisland, 1, int(mjNISLAND)); }
+
 double reported_residual(const mjData* d) {
   double largest = 0;
-  for (int i = 0; i < std::clamp(d->nisland, 1, int(mjNISLAND)); ++i) {
+  for (int i = 0; i < reported_islands(d); ++i) {
     const int iterations = std::min(d->solver_niter[i], int(mjNSOLVER));
     if (iterations == 0) continue;
     const mjSolverStat& last = d->solver[i * mjNSOLVER + iterations - 1];

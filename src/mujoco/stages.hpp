@@ -21,6 +21,9 @@ void forward_velocities(const mjModel* m, mjData* d, bool sensors);
 /// What mj_forward and mj_step do after the solver, except the integrator.
 void after_solver(const mjModel* m, mjData* d);
 
+/// The number of islands for which MuJoCo reports its solver's iterations.
+int reported_islands(const mjData* d);
+
 /// What MuJoCo reports of its solver's last iterations, the largest of all islands: the gradient of
 /// its cost divided by the mean inertia and nv, m/s²; with PGS and noslip the last improvement.
 double reported_residual(const mjData* d);
