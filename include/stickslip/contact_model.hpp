@@ -44,14 +44,15 @@ inline bool bounces(const ContactModel& model, double gap, double v_before, doub
          gap + h * std::min(v_free, v_before) < 0.0;
 }
 
-/// m; contacts that overlap by more than rounding are not pushed apart.
-inline constexpr double kOverlap = -1e-10;
+/// m; a contact as near as this is closed. At rest the gaps of a face differ by rounding; over h,
+/// it would decide which of its contacts carry the load.
+inline constexpr double kClosed = 1e-9;
 
 /// The terms of gap and impact in such a step, with `share` of the restitution.
 inline double closing_bias(const ContactModel& model, double gap, double v_before, double v_free,
                            double h, double share = 1.0) {
   if (bounces(model, gap, v_before, v_free, h)) return share * model.restitution * v_before;
-  return gap > kOverlap ? gap / h : 0.0;
+  return gap > kClosed ? gap / h : 0.0;
 }
 
 /// The gap at which a contact that bounces ends, m. At e = 1 it reverses where it is, at the height

@@ -65,7 +65,7 @@ SS_HD double shift_gaps(const G& g, const EnvProblem<In>& p, Scaled<Real>& s, co
 template <class Real, class G, class In>
 SS_HD void restore_problem(const G& g, const EnvProblem<In>& p, Scaled<Real>& s) {
   set_compliance(g, s, true);
-  g.for_each(s.n - s.scalars, [&](int i) { s.b[s.scalars + i] = given_bias(p, s, s.scalars + i); });
+  g.for_each(s.n, [&](int i) { s.b[i] = given_bias(p, s, i); });
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -28,7 +28,7 @@ struct Climb {
   int next = 0;                  ///< the next stage of the ladder
   double residual_before = 0.0;  ///< the best before the stage
   double work_left[2] = {};      ///< of rung 0, of the other rungs
-  int selections = 0;            ///< stages begun that select among solutions
+  int selections = 0;            ///< attempts to select, after a solution
   bool answering = false;        ///< the stage of the softened answer has begun
   // Results in addition to the impulse:
   int iterations = 0, rung = 0;
@@ -69,14 +69,23 @@ struct Climb {
   }
 
   /// Whether another stage may select among solutions.
-  SS_HD bool may_select(int n) const { return selections < (n > kPileRows ? 1 : 2); }
+  SS_HD bool may_select(int n) const {
+    const int most = next > 0 ? 2 : 3;  // stages of the ladder have tried the first
+    return selections < (n > kPileRows ? 1 : most);
+  }
 
-  /// Begins a stage that selects among solutions, where one was found: from where that was, then
-  /// from rest, because the path from another solution may end at a kink.
+  /// Begins a stage that selects among solutions, where one was found: from there; from rest, as
+  /// the path from there may end at a kink; from there without what moves from its bounds, which
+  /// may end both.
   SS_HD void select(const Ladder& ladder, int n, double best_residual) {
     const int found = max(rung, stage.rung);
     stage = ladder.selection;
-    if (++selections > 1) stage.start = Start::rest;
+    if (selections == 1) {
+      stage.start = Start::rest;
+    } else if (next > 0 || selections == 2) {
+      stage.start = Start::best;
+    }
+    ++selections;
     if (n > kPileRows) stage.budget = min(stage.budget, int(ladder.options.max_newton));
     stage.rung = found;
     residual_before = best_residual;

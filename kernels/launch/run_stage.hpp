@@ -177,6 +177,7 @@ SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& sta
   newton.at.inverse = Real(1.0 / stage.factor);
   const LawFacts law = facts_of(judge.law);
   newton.selects = stage.selects && !judge.selects;
+  newton.from_solution = newton.selects && stage.start == Start::best;
   const int rounds = kAlters && law.has_gap_shift ? stage.rounds : 0;
   newton.at.steep = kAlters && stage.steep;
   newton.seed = kAlters && stage.start == Start::states ? stage.shake : 0;
@@ -192,6 +193,7 @@ SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& sta
     steps += run_newton(g, p, s, newton, min(most, stage.budget - steps), stage.epsilon,
                         kAlters && stage.alters(), judge);
   } while (++round < rounds && steps < stage.budget && !judge.solved());
+  if (newton.from_solution) restore_problem(g, p, s);
   return steps;
 }
 

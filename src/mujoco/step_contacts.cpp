@@ -3,13 +3,9 @@
 #include <algorithm>
 
 #include "src/mujoco/part.hpp"
+#include "stickslip/contact_model.hpp"
 
 namespace stickslip::mujoco {
-namespace {
-
-constexpr double kClosed = 1e-9;  // m
-
-}  // namespace
 
 int StepContacts::count(Use which) const { return int(std::count(use.begin(), use.end(), which)); }
 

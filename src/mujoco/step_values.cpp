@@ -30,7 +30,7 @@ RowKey key_of(const Impl& sim, const mjData* d, const Passage& p, int i) {
   key.normal = key.part == 0;
   key.rigid =
       sim.formulation.level == Level::velocity && !(key.normal && sim.formulation.model_softness);
-  key.open = sim.rigid() && key.normal && p.contacts.gap[key.id] > kOverlap;
+  key.open = sim.rigid() && key.normal && p.contacts.gap[key.id] > -kClosed;
   return key;
 }
 

@@ -47,7 +47,7 @@ const std::map<std::string, std::uint64_t>& golden() {
       {"coulomb_newton_float", 0xdf7ee23dd01b2bc2},
       {"coulomb_newton_mixed", 0x7e31e79d620c966f},
       {"convex_auto_double", 0xb26fce9167a8e2f},
-      {"convex_auto_float", 0x4a5b9f8833935262},
+      {"convex_auto_float", 0xb59c8b1feb74a013},
       {"convex_auto_mixed", 0xf5e97934e75a124b},
       {"convex_pgs_double", 0x251da97011fee1fc},
       {"convex_pgs_float", 0x9629bef3b1379d3e},

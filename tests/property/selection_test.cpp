@@ -1,115 +1,20 @@
 // Of many solutions the limit of stiff contacts: against the solution of least norm where
 // everything sticks, and against what the law leaves open: warm starts, copies of contacts, the
 // order of contacts.
-#include <Eigen/QR>
-#include <numbers>
-
+#include "tests/property/redundant.hpp"
 #include "tests/support/families.hpp"
-#include "tests/support/judging.hpp"
-#include "tests/support/random.hpp"
 
 namespace stickslip {
 namespace {
 
-using reference::Matrix;
+using property::difference;
+using property::feet;
+using property::least_norm;
+using property::solve_one;
+using property::tower;
 using reference::Problem;
 using reference::Vector;
 using support::Family;
-
-/// The problem of contacts of dimension 3.
-Problem problem_of(const Matrix& J, const Vector& inverse_mass, const Vector& v, double mu) {
-  const Eigen::Index contacts = J.rows() / 3;
-  Problem p;
-  p.shape.n_contacts = std::int32_t(contacts);
-  p.dims.assign(std::size_t(contacts), 3);
-  p.W = J * inverse_mass.asDiagonal() * J.transpose();
-  p.W = (0.5 * (p.W + p.W.transpose())).eval();
-  p.b = J * v;
-  p.mu = Vector::Constant(2 * contacts, mu);
-  p.R = Vector::Zero(J.rows());
-  p.lo = p.hi = Vector::Zero(0);
-  return p;
-}
-
-/// Boxes of these masses on each other and on the floor, at rest after a time step h without
-/// contacts; four contacts each, at the corners.
-Problem tower(const std::vector<double>& masses, double h, double mu) {
-  constexpr double kHalf = 0.1;
-  const auto bodies = Eigen::Index(masses.size());
-  Matrix J = Matrix::Zero(12 * bodies, 6 * bodies);
-  Vector inverse_mass(6 * bodies), v = Vector::Zero(6 * bodies);
-  for (Eigen::Index i = 0; i < bodies; ++i) {
-    const double mass = masses[std::size_t(i)], inertia = mass * 8.0 * kHalf * kHalf / 12.0;
-    inverse_mass.segment<6>(6 * i) << Vector::Constant(3, 1.0 / mass),
-        Vector::Constant(3, 1.0 / inertia);
-    v[6 * i + 2] = -9.81 * h;
-    for (int corner = 0; corner < 4; ++corner) {
-      const double x = (corner & 1) != 0 ? kHalf : -kHalf, y = (corner & 2) != 0 ? kHalf : -kHalf;
-      for (const Eigen::Index body : {i, i - 1}) {
-        if (body < 0) continue;
-        const double sign = body == i ? 1.0 : -1.0;
-        const Eigen::Vector3d at(x, y, -sign * kHalf);
-        for (int d = 0; d < 3; ++d) {
-          const Eigen::Vector3d direction = Eigen::Vector3d::Unit((d + 2) % 3);
-          const Eigen::Index row = 12 * i + 3 * corner + d;
-          J.block<1, 3>(row, 6 * body) += sign * direction.transpose();
-          J.block<1, 3>(row, 6 * body + 3) += sign * at.cross(direction).transpose();
-        }
-      }
-    }
-  }
-  return problem_of(J, inverse_mass, v, mu);
-}
-
-/// A body of 1 kg on `count` feet in a circle, falling, shoved and turned.
-Problem feet(int count, support::Random& random) {
-  const Eigen::Vector3d inverse_inertia = Eigen::Vector3d::Constant(1.0 / (0.08 / 3.0));
-  const double shove = std::array{0.1, 1.0, 3.0}[std::size_t(random.integer(3))];
-  const double turn = std::array{0.0, 1.0, 5.0}[std::size_t(random.integer(3))];
-  const Eigen::Vector3d v(shove * random.normal(), shove * random.normal(), -1.0);
-  const Eigen::Vector3d omega = turn * Eigen::Vector3d(random.normal(), random.normal(), 0.5);
-  Matrix J(3 * count, 6);
-  for (int k = 0; k < count; ++k) {
-    const double angle = 2.0 * std::numbers::pi * k / count;
-    const Eigen::Vector3d at(0.3 * std::cos(angle), 0.3 * std::sin(angle), -0.2);
-    for (int d = 0; d < 3; ++d) {
-      const Eigen::Vector3d direction = Eigen::Vector3d::Unit((d + 2) % 3);
-      J.row(3 * k + d) << direction.transpose(), at.cross(direction).transpose();
-    }
-  }
-  Vector inverse_mass(6), velocity(6);
-  inverse_mass << 1.0, 1.0, 1.0, inverse_inertia;
-  velocity << v, omega;
-  return problem_of(J, inverse_mass, velocity, random.uniform(0.2, 1.2));
-}
-
-Vector solve_one(const Problem& p, const SolveOptions& options, const Vector& start = {},
-                 double* residual = nullptr) {
-  auto batch = support::to_batch<double>(std::vector{p});
-  for (Eigen::Index i = 0; i < start.size(); ++i) batch.warm_start(0)[i] = start[i];
-  const auto results = support::solve_batch(batch, options);
-  if (residual != nullptr) {
-    *residual = results.residual(0);
-  } else {
-    EXPECT_EQ(results.status(0), EnvStatus::solved);
-  }
-  return support::impulse_of(results, 0, reference::rows(p));
-}
-
-double difference(const Vector& a, const Vector& b) {
-  return (a - b).lpNorm<Eigen::Infinity>() / b.lpNorm<Eigen::Infinity>();
-}
-
-/// The solution of least norm in D = W_nn of each contact of dimension 3, of all rows with u = 0.
-Vector least_norm(const Problem& p) {
-  Vector root(p.b.size());
-  for (Eigen::Index i = 0; i < root.size(); ++i) root[i] = std::sqrt(p.W(i - i % 3, i - i % 3));
-  const Vector inverse = root.cwiseInverse();
-  Eigen::CompleteOrthogonalDecomposition<Matrix> scaled(inverse.asDiagonal() * p.W *
-                                                        inverse.asDiagonal());
-  scaled.setThreshold(1e-9);
-  return inverse.asDiagonal() * scaled.solve(inverse.asDiagonal() * -p.b);
-}
 
 constexpr std::array kLaws = {Law::coulomb, Law::pyramid, Law::convex, Law::frictionless};
 
@@ -254,6 +159,38 @@ TEST(Selection, does_not_depend_on_the_order_of_contacts) {
     other.mu = friction * p.mu;
     other.R = order * p.R;
     EXPECT_LT(difference(order.transpose() * solve_one(other, {}), solve_one(p, {})), 1e-5) << i;
+  }
+}
+
+/// The contacts `which` of dimension 3 alone.
+Problem part_of(const Problem& p, const std::vector<int>& which) {
+  Eigen::VectorXi rows(3 * Eigen::Index(which.size()));
+  for (Eigen::Index i = 0; i < rows.size(); ++i)
+    rows[i] = 3 * which[std::size_t(i / 3)] + int(i % 3);
+  Problem part;
+  part.W = p.W(rows, rows);
+  part.b = p.b(rows);
+  return part;
+}
+
+// A body at rest on 16 feet whose gaps differ by what rounding makes. Compliance of 1e-4 closes
+// them all; rigid, it stands on some of them.
+TEST(Selection, is_that_of_the_contacts_that_close_where_others_are_as_near) {
+  for (const double noise : {2e-8, 5e-8, 1e-7, 1e-6, 1e-5}) {  // m/s; the tolerance is 1e-9
+    support::Random random(7);
+    for (int i = 0; i < 20; ++i) {
+      Problem p = feet(16, Vector::Unit(6, 2) * -0.025, 0.7);
+      for (Eigen::Index a = 0; a < p.b.size(); a += 3) p.b[a] += noise * random.uniform();
+      const Vector r = solve_one(p, {});
+      std::vector<int> closed;
+      for (int k = 0; k < 16; ++k)
+        if (r[3 * k] > 1e-9 * r.maxCoeff()) closed.push_back(k);
+      const Problem part = part_of(p, closed);
+      Vector others(part.b.size());
+      for (std::size_t k = 0; k < closed.size(); ++k)
+        others.segment<3>(3 * Eigen::Index(k)) = r.segment<3>(3 * closed[k]);
+      EXPECT_LT(difference(others, least_norm(part)), 2e-3) << noise << " " << i;
+    }
   }
 }
 

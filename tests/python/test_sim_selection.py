@@ -94,3 +94,27 @@ def test_a_symmetric_car_drives_straight_with_spinning_wheels(shape, mu):
         sim.step([100.0] * 4)
     assert sim.qpos[0, 0] > 1.0
     assert abs(sim.qpos[0, 1]) < 1e-3
+
+
+@pytest.mark.parametrize("noise", [1e-11, 1e-10, 9e-10])
+def test_pillars_that_differ_by_rounding_carry_a_quarter_each(noise):
+    # Rigid to the last bit, the box would stand on three of them.
+    random = np.random.default_rng(0)
+    pillars = "".join(
+        f'<geom type="box" size=".02 .02 .05" pos="{x} {y} {random.uniform(-noise, 0) - 0.05:.15f}"/>'
+        for x in (-0.1, 0.1)
+        for y in (-0.1, 0.1)
+    )
+    sim = BatchSim(
+        f'<mujoco><option timestep="0.002"/><worldbody>{pillars}<body pos="0 0 .05"><freejoint/>'
+        '<geom type="box" size=".1 .1 .05" mass="8"/></body></worldbody></mujoco>',
+        1,
+        threads=1,
+    )
+    for _ in range(100):
+        sim.step()
+        assert sim.status[0] == 0 and sim.iterations[0] <= 10
+    load = np.zeros(5)
+    for contact in sim.contacts(0):
+        load[min(contact["geoms"])] += contact["force"][0]
+    np.testing.assert_allclose(load[:4], 8 * 9.81 / 4, rtol=1e-3)

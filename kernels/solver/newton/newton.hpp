@@ -6,98 +6,17 @@
 // and steps contract well, they use the factors of the last Jacobian again.
 #pragma once
 #include "kernels/group/stop.hpp"
-#include "kernels/linalg/merit_history.hpp"
 #include "kernels/residual/judge.hpp"
-#include "kernels/solver/newton/direction.hpp"
 #include "kernels/solver/newton/drawn_states.hpp"
+#include "kernels/solver/newton/line_search.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-template <class Real, class Factor>
-struct Newton {
-  MeritHistory* history;
-  Linearisation<Real> at;
-  DirectionScratch<Factor> direction;
-  Real *z, *u, *dz, *z0, *u1;  ///< [ld] iterate, velocity, step, start and full-step velocity
-  int seed = 0;                ///< of random states for the first step; 0: states of the start
-  bool selects = false;        ///< one solution among many; else any
-
-  SS_HD Newton(Arena& arena, int max_rows)
-      : history(arena.take<MeritHistory>(1)),
-        at(arena, max_rows),
-        direction(arena, max_rows),
-        z(arena.take<Real>(padded(max_rows))),
-        u(arena.take<Real>(padded(max_rows))),
-        dz(arena.take<Real>(padded(max_rows))),
-        z0(arena.take<Real>(padded(max_rows))),
-        u1(arena.take<Real>(padded(max_rows))) {}
-};
-
-/// Progress of the steps: not in Newton, which the lanes of a group may share.
-template <class Real, class Factor>
-struct NewtonProgress {
-  double merit = 0.0;
-  double least_left = 0.0;      ///< merit; a step that leaves less behind leaves a candidate
-  Real soft = Real(0);          ///< compliance of the equations, times D
-  Regularisation<Factor> more;  ///< of the next Jacobian
-  double least_epsilon = 0.0;   ///< of `more`
-  bool keeps = false;           ///< the next step may use the factors of the last one again
-  int count = 0;                ///< rows of these factors
-};
-
 inline constexpr double kFloatEpsilon = 1e-6;   ///< least regularisation of a Jacobian in float
-inline constexpr int kHalvings = 6;             ///< of the line search
-inline constexpr double kTinyMerit = 1e-28;     ///< always accepted: rounding noise
+inline constexpr double kGivenUp = 10.0;        ///< regularisation that ends the steps
 inline constexpr double kRoundedMerit = 1e-16;  ///< merit, relative, that may be all rounding
 inline constexpr double kAlteredGoal = 1e-16;   ///< the same that ends steps on an altered problem
 inline constexpr double kSlow = 0.01;  ///< merit: velocities contract by less than 10 in a step
-
-/// The velocities of the equations.
-template <class Real, class Factor, class G>
-SS_HD void newton_velocity(const G& g, const Scaled<Real>& s,
-                           const NewtonProgress<Real, Factor>& path, const Real* z, Real* u) {
-  scaled_velocity(g, s, z, u);
-  if (!(path.soft > Real(0))) return;
-  for_chunks(g, s.n, [&](int i) { u[i] = fma(path.soft * s.selecting[i], z[i], u[i]); });
-}
-
-/// Line search from z0 = z along dz. Returns the number of halvings, or kHalvings + 1 on failure
-/// (z, u, and the linearisation are then those of the start).
-template <class Real, class Factor, class G>
-SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
-                      NewtonProgress<Real, Factor>& path) {
-  const double reference = w.history->reference();
-  for_chunks(g, s.n, [&](int i) {
-    w.z0[i] = w.z[i];
-    w.z[i] += w.dz[i];
-  });
-  newton_velocity(g, s, path, w.z, w.u1);
-  Real t = Real(1);
-  for (int halving = 0; halving <= kHalvings; ++halving) {
-    if (halving > 0) {
-      for_chunks(g, s.n, [&](int i) { w.z[i] = fma(t, w.dz[i], w.z0[i]); });
-      newton_velocity(g, s, path, w.z, w.u1);
-    }
-    path.merit = linearise(g, s, w.at, w.z, w.u1);
-    if (path.merit <= reference * (1.0 - 1e-4 * double(t)) || path.merit < kTinyMerit) {
-      for_chunks(g, s.n, [&](int i) { w.u[i] = w.u1[i]; });
-      return halving;
-    }
-    t *= Real(0.5);
-  }
-  for_chunks(g, s.n, [&](int i) { w.z[i] = w.z0[i]; });
-  path.merit = linearise(g, s, w.at, w.z, w.u);
-  return kHalvings + 1;
-}
-
-/// Linearises at z with its velocities; the line search begins anew.
-template <class Real, class Factor, class G>
-SS_HD void linearise_anew(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
-                          NewtonProgress<Real, Factor>& path) {
-  newton_velocity(g, s, path, w.z, w.u);
-  g.once([&] { *w.history = MeritHistory{}; });
-  path.merit = linearise(g, s, w.at, w.z, w.u);
-}
 
 /// The step dz.
 template <class Real, class Factor, class G>
@@ -132,6 +51,16 @@ SS_HD bool any_slides(const G& g, const Scaled<Real>& s, const Newton<Real, Fact
   return g.any(s.n, [&](int i) { return w.at.is(i, RowState::sliding); });
 }
 
+/// Whether a proximal step with little compliance and new factors has hardly changed the merit: it
+/// is at a kink, where all further ones stay.
+template <class Real, class Factor>
+SS_HD bool is_stuck(const Newton<Real, Factor>& w, const NewtonProgress<Real, Factor>& path,
+                    double contraction) {
+  constexpr double kLittle = 1e-5;
+  return w.selects && !(path.soft > Real(0)) && !path.keeps && path.more.proximal < kLittle &&
+         contraction > 0.9 && contraction < 1.01;
+}
+
 /// After a step: regularises less, the less it was shortened, and tells whether its factors serve
 /// again. Not where something slides and the Jacobian has little compliance: tangents of another
 /// point then lead far along what is hardly determined.
@@ -142,6 +71,7 @@ SS_HD void relax(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& 
   constexpr double kSafeProximal = 1e-5;
   const bool slow = halvings > 0 || contraction > kSlow;
   const Regularisation<Factor> before = path.more;
+  const bool stuck = is_stuck(w, path, contraction);
   if (slow && w.selects && !(path.soft > Real(0))) {
     path.more.proximal = max(path.more.proximal * Factor(0.01), kLeast);
   }
@@ -149,11 +79,27 @@ SS_HD void relax(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& 
   path.more.epsilon = Factor(max(path.least_epsilon, double(path.more.epsilon) * share));
   path.keeps = !slow && path.more == before &&
                (double(path.more.proximal) > kSafeProximal || !any_slides(g, s, w));
+  if (stuck) path.more.epsilon = Factor(kGivenUp);
+}
+
+/// What moves away from its bound at the solution z does so in all solutions, and takes no part in
+/// the selection: changes b of these rows by a share of the velocity that the largest impulse would
+/// give them. The steps then leave them there, although their neighbours yield by epsilon D z.
+template <class Real, class Factor, class G>
+SS_HD void keep_at_bounds(const G& g, Scaled<Real>& s, const Newton<Real, Factor>& w,
+                          double tolerance) {
+  const Real share = Real(0.1 * sqrt(squared_size(g, s, w.z)));
+  g.for_each(s.scalars + s.n_contacts, [&](int item) {
+    const int i = first_row(s, item);
+    const bool moves = abs(double(w.u[i])) > tolerance * s.d[i] * s.q;
+    if (!moves || !w.at.is(i, RowState::fixed)) return;
+    s.b[i] = fma(w.u[i] > Real(0) ? share : -share, s.W_diag[i], s.b[i]);
+  });
 }
 
 /// Prepares the first step: z and its velocities, or random states.
 template <class Real, class Factor, class G, class In>
-SS_HD void begin_newton(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
+SS_HD void begin_newton(const G& g, Scaled<Real>& s, const Newton<Real, Factor>& w,
                         double least_epsilon, const Judge<In>& judge,
                         NewtonProgress<Real, Factor>& path) {
   path.least_epsilon = sizeof(Factor) == 4 ? kFloatEpsilon : least_epsilon;
@@ -162,6 +108,7 @@ SS_HD void begin_newton(const G& g, const Scaled<Real>& s, const Newton<Real, Fa
   scale_impulse(g, s, judge.at->start, w.z);
   if (w.seed == 0) {
     linearise_anew(g, s, w, path);
+    if (w.from_solution) keep_at_bounds(g, s, w, double(judge.at->tolerance));
     return;
   }
   draw_states(g, s, w.seed, w.z, w.u1);
@@ -180,7 +127,7 @@ SS_HD Moved newton_step(const G& g, const EnvProblem<In>& p, const Scaled<Real>&
   g.once([&] { w.history->push(path.merit); });
   if (!find_direction(g, s, w, s.zero, path)) {
     path.more.epsilon *= Factor(1e3);
-    if (path.more.epsilon > Factor(1e-2)) path.more.epsilon = Factor(10);  // given up
+    if (path.more.epsilon > Factor(1e-2)) path.more.epsilon = Factor(kGivenUp);
     return Moved::no;
   }
   const double before = path.merit;
@@ -225,9 +172,9 @@ SS_HD bool is_near(const NewtonProgress<Real, Factor>& path, const Judge<In>& ju
 /// Up to `budget` Newton steps from the end of the last stage, with the equations selected by
 /// `w.at` and a Jacobian regularised by at least `least_epsilon` (by reference: it stays in memory
 /// and uses no GPU register). `altered`: s is not the judged problem; the aim is to converge on s.
-/// Returns the steps done.
+/// Returns the steps done. With `w.from_solution`, s is altered afterwards.
 template <class Real, class Factor, class G, class In>
-SS_HD int run_newton(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
+SS_HD int run_newton(const G& g, const EnvProblem<In>& p, Scaled<Real>& s,
                      const Newton<Real, Factor>& w, int budget, const double& least_epsilon,
                      bool altered, Judge<In>& judge) {
   constexpr bool kCoarse = sizeof(Real) == 4;  // the merit is at its floor early: judge each step

@@ -43,7 +43,7 @@ def biases(gap: real, before: real, free: real, h: real, rigid_model: wp.array[r
         bounce = restitution * before
         recovering = wp.where(gap > real(0.0), bounce, wp.min(recovering, bounce))
         return wp.vec2d(wp.where(compliant, recovering, bounce), recovering)
-    closing = wp.where(gap > real(-1e-10) or compliant, recovering, real(0.0))
+    closing = wp.where(gap > real(1e-9) or compliant, recovering, real(0.0))
     return wp.vec2d(closing, recovering)
 
 

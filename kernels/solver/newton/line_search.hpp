@@ -1,0 +1,92 @@
+// The iterate of semismooth Newton, its merit, and the non-monotone line search (Grippo,
+// Lampariello & Lucidi 1986).
+#pragma once
+#include "kernels/linalg/merit_history.hpp"
+#include "kernels/solver/newton/direction.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+template <class Real, class Factor>
+struct Newton {
+  MeritHistory* history;
+  Linearisation<Real> at;
+  DirectionScratch<Factor> direction;
+  Real *z, *u, *dz, *z0, *u1;  ///< [ld] iterate, velocity, step, start and full-step velocity
+  int seed = 0;                ///< of random states for the first step; 0: states of the start
+  bool selects = false;        ///< one solution among many; else any
+  bool from_solution = false;  ///< selects from a solution
+
+  SS_HD Newton(Arena& arena, int max_rows)
+      : history(arena.take<MeritHistory>(1)),
+        at(arena, max_rows),
+        direction(arena, max_rows),
+        z(arena.take<Real>(padded(max_rows))),
+        u(arena.take<Real>(padded(max_rows))),
+        dz(arena.take<Real>(padded(max_rows))),
+        z0(arena.take<Real>(padded(max_rows))),
+        u1(arena.take<Real>(padded(max_rows))) {}
+};
+
+/// Progress of the steps: not in Newton, which the lanes of a group may share.
+template <class Real, class Factor>
+struct NewtonProgress {
+  double merit = 0.0;
+  double least_left = 0.0;      ///< merit; a step that leaves less behind leaves a candidate
+  Real soft = Real(0);          ///< compliance of the equations, times D
+  Regularisation<Factor> more;  ///< of the next Jacobian
+  double least_epsilon = 0.0;   ///< of `more`
+  bool keeps = false;           ///< the next step may use the factors of the last one again
+  int count = 0;                ///< rows of these factors
+};
+
+inline constexpr int kHalvings = 6;          ///< of the line search
+inline constexpr double kTinyMerit = 1e-28;  ///< always accepted: rounding noise
+
+/// The velocities of the equations.
+template <class Real, class Factor, class G>
+SS_HD void newton_velocity(const G& g, const Scaled<Real>& s,
+                           const NewtonProgress<Real, Factor>& path, const Real* z, Real* u) {
+  scaled_velocity(g, s, z, u);
+  if (!(path.soft > Real(0))) return;
+  for_chunks(g, s.n, [&](int i) { u[i] = fma(path.soft * s.selecting[i], z[i], u[i]); });
+}
+
+/// Line search from z0 = z along dz. Returns the number of halvings, or kHalvings + 1 on failure
+/// (z, u, and the linearisation are then those of the start).
+template <class Real, class Factor, class G>
+SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
+                      NewtonProgress<Real, Factor>& path) {
+  const double reference = w.history->reference();
+  for_chunks(g, s.n, [&](int i) {
+    w.z0[i] = w.z[i];
+    w.z[i] += w.dz[i];
+  });
+  newton_velocity(g, s, path, w.z, w.u1);
+  Real t = Real(1);
+  for (int halving = 0; halving <= kHalvings; ++halving) {
+    if (halving > 0) {
+      for_chunks(g, s.n, [&](int i) { w.z[i] = fma(t, w.dz[i], w.z0[i]); });
+      newton_velocity(g, s, path, w.z, w.u1);
+    }
+    path.merit = linearise(g, s, w.at, w.z, w.u1);
+    if (path.merit <= reference * (1.0 - 1e-4 * double(t)) || path.merit < kTinyMerit) {
+      for_chunks(g, s.n, [&](int i) { w.u[i] = w.u1[i]; });
+      return halving;
+    }
+    t *= Real(0.5);
+  }
+  for_chunks(g, s.n, [&](int i) { w.z[i] = w.z0[i]; });
+  path.merit = linearise(g, s, w.at, w.z, w.u);
+  return kHalvings + 1;
+}
+
+/// Linearises at z with its velocities; the line search begins anew.
+template <class Real, class Factor, class G>
+SS_HD void linearise_anew(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
+                          NewtonProgress<Real, Factor>& path) {
+  newton_velocity(g, s, path, w.z, w.u);
+  g.once([&] { *w.history = MeritHistory{}; });
+  path.merit = linearise(g, s, w.at, w.z, w.u);
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA
