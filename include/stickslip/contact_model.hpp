@@ -1,6 +1,7 @@
 // Right side of a contact's normal row (docs/mathematics.md §1).
 #pragma once
 #include <algorithm>
+#include <cmath>
 
 namespace stickslip {
 
@@ -35,24 +36,36 @@ inline double least_end_gap(const ContactModel& model, double gap, double h) {
   return std::min(0.0, gap + h * model.v_max);
 }
 
+/// m; a contact as near as this is closed. At rest the gaps of a face differ by rounding; over h,
+/// it would decide which of its contacts carry the load.
+inline constexpr double kClosed = 1e-9;
+/// m/s, less than the tolerance of a solve: how fast a closed contact goes to gap 0.
+inline constexpr double kCreep = 2.5e-10;
+
+/// The distance (m) that a contact may go until it is closed.
+inline double open_gap(double gap) { return gap > kClosed ? gap : 0.0; }
+
+/// The velocity (m/s) at which a contact may approach; below 0, at which it must part. Contacts
+/// that overlap by more than rounding are not pushed apart.
+inline double closing_speed(double gap, double h) {
+  if (std::abs(gap) > kClosed) return open_gap(gap) / h;
+  return std::clamp(gap / h, -kCreep, kCreep);
+}
+
 /// Whether a contact bounces in a step that recovers penetration in the positions only
 /// (docs/mathematics.md §12): it bounces in the step in which it would close, with the velocity
 /// before the step or with the velocity without impulses, `v_free` (m/s).
 inline bool bounces(const ContactModel& model, double gap, double v_before, double v_free,
                     double h) {
   return model.restitution > 0.0 && v_before < -model.v_rest &&
-         gap + h * std::min(v_free, v_before) < 0.0;
+         open_gap(gap) + h * std::min(v_free, v_before) < 0.0;
 }
-
-/// m; a contact as near as this is closed. At rest the gaps of a face differ by rounding; over h,
-/// it would decide which of its contacts carry the load.
-inline constexpr double kClosed = 1e-9;
 
 /// The terms of gap and impact in such a step, with `share` of the restitution.
 inline double closing_bias(const ContactModel& model, double gap, double v_before, double v_free,
                            double h, double share = 1.0) {
   if (bounces(model, gap, v_before, v_free, h)) return share * model.restitution * v_before;
-  return gap > kClosed ? gap / h : 0.0;
+  return closing_speed(gap, h);
 }
 
 /// The gap at which a contact that bounces ends, m. At e = 1 it reverses where it is, at the height

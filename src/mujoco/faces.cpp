@@ -9,8 +9,74 @@ namespace {
 constexpr double kSameSide = 0.9;  // cosine
 constexpr int kFew = 2;            // points of two edges, or of an edge and a face
 constexpr double kLarger = 5e-4;   // of the smallest half size
+constexpr double kTilt = 1e-10;    // rad; aligned but for rounding
+
+// A cylinder and a plane: how the axis of one lies to the normal of the other.
+struct Standing {
+  double normal[3], axis[3];
+  double sine;
+
+  Standing(const mjData* d, int plane, int cylinder) {
+    double across[3];
+    for (int i = 0; i < 3; ++i) {
+      normal[i] = d->geom_xmat[9 * plane + 3 * i + 2];
+      axis[i] = d->geom_xmat[9 * cylinder + 3 * i + 2];
+    }
+    mju_cross(across, normal, axis);
+    sine = mju_norm3(across);
+  }
+};
+
+bool is_cylinder_on_plane(const mjModel* m, int a, int b) {
+  return a >= 0 && b >= 0 && m->geom_type[a] == mjGEOM_PLANE && m->geom_type[b] == mjGEOM_CYLINDER;
+}
+
+// Measures a contact of the lower rim of a cylinder that stands on a plane: there the collider's
+// point is wrong by rounding over the angle.
+void measure_rim(const mjModel* m, const mjData* d, int plane, int cylinder, double* position,
+                 double* distance) {
+  constexpr double kStands = 1e-4;
+  if (!is_cylinder_on_plane(m, plane, cylinder)) return;
+  const Standing is(d, plane, cylinder);
+  if (is.sine > kStands) return;
+  const double *size = m->geom_size + 3 * cylinder, *center = d->geom_xpos + 3 * cylinder;
+  const double down = mju_dot3(is.normal, is.axis) > 0 ? -size[1] : size[1];
+  double out[3], rim[3];
+  mju_sub3(out, position, center);
+  mju_addToScl3(out, is.axis, -mju_dot3(out, is.axis));
+  mju_normalize3(out);
+  mju_addScl3(rim, center, is.axis, down);
+  mju_addToScl3(rim, out, size[0]);
+  mju_sub3(out, rim, d->geom_xpos + 3 * plane);
+  *distance = mju_dot3(out, is.normal);
+  mju_addScl3(position, rim, is.normal, -0.5 * *distance);
+}
 
 bool is_box(const mjModel* m, int geom) { return geom >= 0 && m->geom_type[geom] == mjGEOM_BOX; }
+
+// The axis, 0 or 1, about which a capsule that is parallel to a face of the box turns away from it;
+// -1: it is parallel to none.
+int axis_to_lift(const mjData* d, int capsule, int box) {
+  const double *xmat = d->geom_xmat + 9 * capsule, *faces = d->geom_xmat + 9 * box;
+  for (int face = 0; face < 3; ++face) {
+    double along[3] = {};  // of the capsule's axes on the normal
+    for (int i = 0; i < 3; ++i)
+      for (int axis = 0; axis < 3; ++axis) along[axis] += xmat[3 * i + axis] * faces[3 * i + face];
+    if (std::abs(along[2]) < kTilt) return std::abs(along[1]) > std::abs(along[0]) ? 0 : 1;
+  }
+  return -1;
+}
+
+// Turns the orientation about its own axis, 0 or 1, by a small angle.
+void turn(double* xmat, int about, double angle) {
+  const int other = 1 - about;
+  if (about == 1) angle = -angle;
+  for (double* row = xmat; row < xmat + 9; row += 3) {
+    const double y = row[other], z = row[2];
+    row[other] += angle * z;
+    row[2] -= angle * y;
+  }
+}
 
 // How far a cube of half size 1 in the axes of a geom reaches along a normal.
 double reach_of_cube(const mjData* d, int geom, const double* normal) {
@@ -96,37 +162,36 @@ void replace_contacts(const mjModel* m, mjData* d, const std::vector<mjContact>&
 
 }  // namespace
 
-bool tilt_standing(const mjModel* m, mjData* d, int plane, int cylinder, Tilted& tilted) {
-  constexpr double kTilt = 1e-8;
-  if (m->geom_type[plane] != mjGEOM_PLANE || m->geom_type[cylinder] != mjGEOM_CYLINDER)
+bool tilt_aligned(const mjModel* m, mjData* d, int a, int b, Tilted& tilted) {
+  int about;
+  if (is_cylinder_on_plane(m, a, b)) {
+    if (Standing(d, a, b).sine > kTilt) return false;
+    tilted.geom = b;
+    about = 0;
+  } else if (m->geom_type[a] == mjGEOM_CAPSULE && is_box(m, b)) {
+    about = axis_to_lift(d, a, b);
+    if (about < 0) return false;
+    tilted.geom = a;
+  } else {
     return false;
-  double* xmat = d->geom_xmat + 9 * cylinder;
-  double normal[3], axis[3], across[3];
-  for (int i = 0; i < 3; ++i) {
-    normal[i] = d->geom_xmat[9 * plane + 3 * i + 2];
-    axis[i] = xmat[3 * i + 2];
   }
-  mju_cross(across, normal, axis);
-  if (mju_norm3(across) > kTilt) return false;
-  tilted.geom = cylinder;
+  double* xmat = d->geom_xmat + 9 * tilted.geom;
   mju_copy(tilted.xmat, xmat, 9);
-  for (int i = 0; i < 3; ++i) {  // about its own first axis
-    xmat[3 * i + 1] += 2 * kTilt * tilted.xmat[3 * i + 2];
-    xmat[3 * i + 2] -= 2 * kTilt * tilted.xmat[3 * i + 1];
-  }
+  turn(xmat, about, 2 * kTilt);
   return true;
 }
 
-void put_upright(mjData* d, const Tilted& tilted) {
+void put_back(mjData* d, const Tilted& tilted) {
   mju_copy(d->geom_xmat + 9 * tilted.geom, tilted.xmat, 9);
 }
 
 int collide_geoms(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found) {
   const auto collide = mjCOLLISIONFUNC[m->geom_type[a]][m->geom_type[b]];
   Tilted tilted;
-  const bool tilts = tilt_standing(m, d, a, b, tilted);
+  const bool tilts = tilt_aligned(m, d, a, b, tilted);
   const int count = collide(m, d, found, a, b, margin);
-  if (tilts) put_upright(d, tilted);
+  if (tilts) put_back(d, tilted);
+  for (int i = 0; i < count; ++i) measure_rim(m, d, a, b, found[i].pos, &found[i].dist);
   mjPreContact face[mjMAXCONPAIR];
   const int whole = find_face(m, d, a, b, margin, count, found->normal, face);
   std::copy_n(face, whole, found);
@@ -134,6 +199,8 @@ int collide_geoms(const mjModel* m, mjData* d, int a, int b, double margin, mjPr
 }
 
 void complete_faces(const mjModel* m, mjData* d, std::vector<mjContact>& contacts) {
+  for (mjContact* c = d->contact; c < d->contact + d->ncon; ++c)
+    measure_rim(m, d, c->geom[0], c->geom[1], c->pos, &c->dist);
   bool any = false;
   for (int i = 0, end = 0; i < d->ncon; i = end) {
     const mjContact *const begin = d->contact, *const pair = begin + i;

@@ -3,7 +3,9 @@
 // rest at gap 0: bodies at rest would lose their support. Such pairs are collided once more with
 // boxes a little larger, which overlap there, and their gaps corrected. Where the axis of a
 // cylinder is normal to a plane but for rounding, the collider returns one point that is many
-// millimetres wrong, or none: such a cylinder is tilted by 20 nrad while it is collided.
+// millimetres wrong, or none; where a capsule is parallel to a face of a box, one end may be
+// missing. Such geoms are tilted by 0.2 nrad while they are collided. The points of a rim, found
+// from what is left of two parallel vectors, are measured anew.
 #pragma once
 #include <mujoco/mujoco.h>
 
@@ -22,16 +24,17 @@ struct Tilted {
   double xmat[9];
 };
 
-/// Tilts geom b if it is a cylinder that stands on the plane a, and keeps how it was.
-bool tilt_standing(const mjModel* m, mjData* d, int a, int b, Tilted& tilted);
-void put_upright(mjData* d, const Tilted& tilted);
+/// Tilts the cylinder of a pair if its axis is normal to the plane a, or the capsule if it is
+/// parallel to a face of the box b, and keeps how it was.
+bool tilt_aligned(const mjModel* m, mjData* d, int a, int b, Tilted& tilted);
+void put_back(mjData* d, const Tilted& tilted);
 
 /// MuJoCo's collision function of geoms a and b, with whole faces. `found`: room for
 /// mjMAXCONPAIR. Returns their number.
 int collide_geoms(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found);
 
-/// Completes the faces in the contacts that mj_collision has found; these remain in the order of
-/// their pairs. `contacts`: scratch.
+/// Completes the faces in the contacts that mj_collision has found, and measures rims; the contacts
+/// remain in the order of their pairs. `contacts`: scratch.
 void complete_faces(const mjModel* m, mjData* d, std::vector<mjContact>& contacts);
 
 }  // namespace stickslip::mujoco

@@ -76,10 +76,10 @@ void LookAhead::collide(const mjModel* m, mjData* d, Margins& margins) const {
                                         : widen_geoms(m, d, margins);
   margins.tilted.clear();
   for (const NearPair& pair : margins.near.pairs)
-    if (Tilted tilted; margins.by_pairs && tilt_standing(m, d, pair.geom[0], pair.geom[1], tilted))
+    if (Tilted tilted; margins.by_pairs && tilt_aligned(m, d, pair.geom[0], pair.geom[1], tilted))
       margins.tilted.push_back(tilted);
   mj_collision(&wide, d);
-  for (const Tilted& tilted : margins.tilted) put_upright(d, tilted);
+  for (std::size_t i = margins.tilted.size(); i-- > 0;) put_back(d, margins.tilted[i]);
   complete_faces(m, d, margins.contacts);
 }
 

@@ -23,6 +23,17 @@ def ball(h, geom="", gravity=0.0):
     </worldbody></mujoco>"""
 
 
+@pytest.mark.parametrize("h", [1e-3, 1e-5, 1e-6])
+def test_a_slow_ball_returns_from_wherever_it_lands(h):
+    """Within 1 nm it is closed, also where a step is shorter than that."""
+    sim = BatchSim(ball(h), 64, restitution=0.8, v_rest=1e-6)
+    speed = 5e-5
+    sim.qpos[:, 2] = 0.1 + np.linspace(0, 3e-9, 64)
+    sim.qvel[:, 2] = -speed
+    run(sim, int(3e-9 / (h * speed)) + 3)
+    np.testing.assert_allclose(sim.qvel[:, 2], 0.8 * speed, rtol=1e-9)
+
+
 @pytest.mark.parametrize("law", ["coulomb", "box", "frictionless"])
 @pytest.mark.parametrize("h", [0.001, 0.01])
 @pytest.mark.parametrize("e", [1.0, 0.5])

@@ -118,4 +118,4 @@ def test_pillars_that_differ_by_rounding_carry_a_quarter_each(noise):
     load = np.zeros(5)
     for contact in sim.contacts(0):
         load[min(contact["geoms"])] += contact["force"][0]
-    np.testing.assert_allclose(load[:4], 8 * 9.81 / 4, rtol=1e-3)
+    np.testing.assert_allclose(load[:4], 8 * 9.81 / 4, rtol=5e-3)

@@ -10,6 +10,8 @@ import warp as wp
 
 from stickslip.mjwarp.row_kernels import CONTACT_FRICTIONLESS, real
 
+CLOSED, CREEP = wp.constant(real(1e-9)), wp.constant(real(2.5e-10))  # m, m/s: contact_model.hpp
+
 
 @wp.func
 def row_product(
@@ -39,11 +41,14 @@ def biases(gap: real, before: real, free: real, h: real, rigid_model: wp.array[r
     recovering = wp.max(gap / h, -v_max)
     compliant = compliance > real(0.0)
     reach = wp.where(compliant, real(0.0), h * wp.min(free, before))
-    if restitution > real(0.0) and before < -v_rest and gap + reach < real(0.0):
+    open_gap = wp.where(gap > CLOSED or compliant, gap, real(0.0))
+    if restitution > real(0.0) and before < -v_rest and open_gap + reach < real(0.0):
         bounce = restitution * before
         recovering = wp.where(gap > real(0.0), bounce, wp.min(recovering, bounce))
         return wp.vec2d(wp.where(compliant, recovering, bounce), recovering)
-    closing = wp.where(gap > real(1e-9) or compliant, recovering, real(0.0))
+    closing = wp.where(gap > CLOSED or compliant, recovering, real(0.0))
+    if wp.abs(gap) <= CLOSED and not compliant:
+        closing = wp.clamp(gap / h, -CREEP, CREEP)
     return wp.vec2d(closing, recovering)
 
 
