@@ -28,7 +28,8 @@ template <class G, class In>
 SS_HD bool judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
   g.for_each(p.n, [&](int i) {
     judge.at->best[i] = In(0);
-    judge.at->candidate[i] = p.warm_start == nullptr ? In(0) : p.warm_start[i];
+    // Never -0, so that zeros are the same bits in every way of the solve.
+    judge.at->candidate[i] = p.warm_start == nullptr ? In(0) : p.warm_start[i] + In(0);
   });
   bool judged = true;
   if constexpr (kIsPlain<In>) judged = !start_is_refuted(g, p, judge);

@@ -196,6 +196,24 @@ TEST_P(Packs, with_bounds_that_round_to_zero) {
   for (const SolveOptions& o : budgets(GetParam().options())) expect_parity(batch.view(), o);
 }
 
+// A warm start of zeros of either sign is none, also where its neighbours have one.
+TEST_P(Packs, beside_warm_starts_of_minus_zero) {
+  support::MixedOptions kinds = support::kinds_for(GetParam().law);
+  std::vector<reference::Problem> problems;
+  for (const auto& problem : support::make_mixed_problems(support::test_count(60), kinds)) {
+    for (int copy = 0; copy < 8; ++copy) {
+      problems.push_back(problem);
+      for (Eigen::Index row = copy; row < problem.b.size(); row += 3) problems.back().b[row] = 0.0;
+    }
+  }
+  auto batch = support::to_batch<double>(problems);
+  for (int env = 0; env < batch.num_envs(); ++env) {
+    for (int i = 0; i < batch.max_rows(); ++i)
+      batch.warm_start(env)[i] = env % 2 == 0 ? -0.0 : 1e-3 * (i % 5 - 2);
+  }
+  for (const SolveOptions& o : budgets(GetParam().options())) expect_parity(batch.view(), o);
+}
+
 // Chunk boundaries are arbitrary: packs are full or not, and contain different environments.
 TEST_P(Packs, on_any_number_of_threads) {
   const auto batch = support::to_batch<double>(
