@@ -56,7 +56,7 @@ SS_HD bool any_slides(const G& g, const Scaled<Real>& s, const Newton<Real, Fact
 template <class Real, class Factor>
 SS_HD bool is_stuck(const Newton<Real, Factor>& w, const NewtonProgress<Real, Factor>& path,
                     double contraction) {
-  constexpr double kLittle = 1e-5;
+  constexpr double kLittle = sizeof(Factor) == 4 ? 1e-5 : 1e-9;
   return w.selects && !(path.soft > Real(0)) && !path.keeps && path.more.proximal < kLittle &&
          contraction > 0.9 && contraction < 1.01;
 }
