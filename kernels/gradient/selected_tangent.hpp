@@ -50,25 +50,18 @@ SS_HD double relative_change(const EnvProblem<In>& p, const Scaled<double>& s,
 }
 
 /// The change of D in row a + j of contact k, in the coordinates of the problem that is given. D is
-/// chosen in circular coordinates, which stretch with mu_j / mu_1.
+/// W_nn in circular coordinates, which stretch with mu_j / mu_1.
 template <class In>
 SS_HD double compliance_change(const EnvProblem<In>& p, const Scaled<double>& s,
                                const ProblemChange<In>& change, int k, int j) {
   const int a = s.block[k];
-  const double unit = s.d[a] * s.d[a];
+  const double moved = change.w(a, a) * s.d[a] * s.d[a];
+  if (j == 0 || !(s.d[a + j] > 0.0)) return moved;
   int first = 1;
   while (first + 1 < s.dim(k) && !(s.d[a + first] > 0.0)) ++first;
-  const double common = relative_change(p, s, change, k, first);
-  const auto stretch = [&](int row) {
-    const bool stretches = row > 0 && s.d[a + row] > 0.0;
-    return stretches ? 2.0 * (relative_change(p, s, change, k, row) - common) : 0.0;
-  };
-  const SelectingCompliance compliance(s, k, j, normal_diagonal(p, k) * unit);
-  const double own = compliance.of(change.w(a, a) * unit, [&](int row) {
-    const double d = s.d[a + row];
-    return fma(d * d, change.w(a + row, a + row), stretch(row) * s.W_diag[a + row]);
-  });
-  return fma(-stretch(j), s.selecting[a + j], own);
+  const double stretch =
+      relative_change(p, s, change, k, j) - relative_change(p, s, change, k, first);
+  return fma(-2.0 * stretch, s.selecting[a + j], moved);
 }
 
 /// F'' of the curved rows of contact k, added to `sum`. `m`: m_j / q of all rows.

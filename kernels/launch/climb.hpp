@@ -69,22 +69,14 @@ struct Climb {
   }
 
   /// Whether another stage may select among solutions.
-  SS_HD bool may_select(int n) const {
-    const int most = next > 0 ? 2 : 3;  // stages of the ladder have tried the first
-    return selections < (n > kPileRows ? 1 : most);
-  }
+  SS_HD bool may_select(int n) const { return selections < (n > kPileRows ? 1 : 2); }
 
   /// Begins a stage that selects among solutions, where one was found: from there; from rest, as
-  /// the path from there may end at a kink; from there without what moves from its bounds, which
-  /// may end both.
+  /// the path from there may end at a kink.
   SS_HD void select(const Ladder& ladder, int n, double best_residual) {
     const int found = max(rung, stage.rung);
     stage = ladder.selection;
-    if (selections == 1) {
-      stage.start = Start::rest;
-    } else if (next > 0 || selections == 2) {
-      stage.start = Start::best;
-    }
+    stage.start = selections == 0 ? Start::best : Start::rest;
     ++selections;
     if (n > kPileRows) stage.budget = min(stage.budget, int(ladder.options.max_newton));
     stage.rung = found;

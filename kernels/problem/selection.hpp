@@ -16,35 +16,10 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class In>
 inline constexpr double kSelecting = sizeof(In) == 4 ? 1e-3 : 1e-4;
 
-/// D of row a + j of a contact, scaled: W_nn in all its rows, so that units cancel; in the rows of
-/// one kind (sliding, torsion, rolling) at most a few times their own mobility, which may be 1e-6
-/// of that of the normal, unless that is only rounding.
-struct SelectingCompliance {
-  int first = 0, last = 0;  ///< rows of its kind; 0: it is W_nn
-
-  template <class Real>
-  SS_HD SelectingCompliance(const Scaled<Real>& s, int k, int j, Real normal) {
-    constexpr Real kRounding = Real(1e-10);
-    if (j == 0) return;
-    const int begin = j == 3 ? 3 : (j < 3 ? 1 : 4), end = j == 3 ? 3 : begin + 1;
-    const Real* own = s.W_diag + s.block[k];
-    const Real mobility = Real(0.5) * (own[begin] + own[end]);
-    if (!(mobility > kRounding * normal && kMost<Real> * mobility < normal)) return;
-    first = begin;
-    last = end;
-  }
-  /// Linear in W_nn and the diagonal `own(row)` of W_hat, so that it gives the change of D too.
-  template <class Real, class F>
-  SS_HD Real of(Real normal, F&& own) const {
-    return first == 0 ? normal : kMost<Real> * (Real(0.5) * (own(first) + own(last)));
-  }
-
- private:
-  template <class Real>
-  static constexpr Real kMost = Real(10);
-};
-
-/// The scaled problem, and D.
+/// The scaled problem, and D: W_ii of a scalar row, W_nn in all rows of a contact, so that units
+/// cancel. Rolling then yields like a patch of radius mu_j / mu_1, and carries no more of a load
+/// than that; with less compliance (their own mobility is 1e-9 of that of the normal) rolling rows
+/// would bear it up to their bounds, where the path ends at kinks.
 template <class G, class In, class Real>
 SS_HD void scale_and_select(const G& g, const EnvProblem<In>& p, Law law, Scaled<Real>& s) {
   scale_problem(g, p, law, s);
@@ -56,9 +31,7 @@ SS_HD void scale_and_select(const G& g, const EnvProblem<In>& p, Law law, Scaled
     const Real normal = Real(normal_diagonal(p, k) * s.d[a] * s.d[a]);
     for (int j = 0; j < s.dim(k); ++j) {
       const bool acts = s.d[a + j] > 0.0 && !(s.R[a + j] > Real(0));
-      if (!acts) continue;
-      const SelectingCompliance compliance(s, k, j, normal);
-      s.selecting[a + j] = compliance.of(normal, [&](int row) { return s.W_diag[a + row]; });
+      if (acts) s.selecting[a + j] = normal;
     }
   });
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/mujoco/face_polygons.hpp"
+
 namespace stickslip::mujoco {
 namespace {
 
@@ -107,10 +109,14 @@ int collide_larger(const mjModel* m, mjData* d, int a, int b, double margin, mjP
   return count;
 }
 
-// The points of a face that replace `count` contacts of the pair with a `normal`; 0: none.
+// The points of a face that replace `count` contacts of the pair, with a `normal` and these
+// `points`; 0: none.
 int find_face(const mjModel* m, mjData* d, int a, int b, double margin, int count,
-              const double* normal, mjPreContact* found) {
-  if (count == 0 || count > kFew || !is_box(m, a) || !is_box(m, b)) return 0;
+              const double* normal, const double (*points)[3], mjPreContact* found) {
+  if (count == 0) return 0;
+  if (!is_box(m, a) || !is_box(m, b))
+    return share_face(m, d, a, b, margin, normal, points, count, found);
+  if (count > kFew) return 0;
   const int whole = collide_larger(m, d, a, b, margin, found);
   return whole > count && mju_dot3(found->normal, normal) > kSameSide ? whole : 0;
 }
@@ -193,9 +199,11 @@ int collide_geoms(const mjModel* m, mjData* d, int a, int b, double margin, mjPr
   if (tilts) put_back(d, tilted);
   for (int i = 0; i < count; ++i) measure_rim(m, d, a, b, found[i].pos, &found[i].dist);
   mjPreContact face[mjMAXCONPAIR];
-  const int whole = find_face(m, d, a, b, margin, count, found->normal, face);
+  double points[mjMAXCONPAIR][3];
+  for (int i = 0; i < count; ++i) mju_copy3(points[i], found[i].pos);
+  const int whole = find_face(m, d, a, b, margin, count, found->normal, points, face);
   std::copy_n(face, whole, found);
-  return std::max(count, whole);
+  return whole > 0 ? whole : count;
 }
 
 void complete_faces(const mjModel* m, mjData* d, std::vector<mjContact>& contacts) {
@@ -206,8 +214,10 @@ void complete_faces(const mjModel* m, mjData* d, std::vector<mjContact>& contact
     const mjContact *const begin = d->contact, *const pair = begin + i;
     end = end_of_pair(d, i);
     mjPreContact face[mjMAXCONPAIR];
+    double points[mjMAXCONPAIR][3];
+    for (int k = i; k < end; ++k) mju_copy3(points[k - i], begin[k].pos);
     const int whole = find_face(m, d, pair->geom[0], pair->geom[1], pair->includemargin, end - i,
-                                pair->frame, face);
+                                pair->frame, points, face);
     if (whole > 0 && !any) contacts.assign(begin, pair);
     any = any || whole > 0;
     if (any && whole == 0) contacts.insert(contacts.end(), pair, begin + end);

@@ -62,6 +62,49 @@ inline Problem tower(const std::vector<double>& masses, double h, double mu) {
   return problem_of(J, inverse_mass, v, mu);
 }
 
+/// A box of 1 kg that falls on `count` points of its bottom, the corners first, pushed at random.
+/// `friction`: of the sliding, torsion and rolling rows.
+inline Problem box_on_points(int count, int dim, const std::array<double, 3>& friction, double push,
+                             support::Random& random) {
+  const Eigen::Vector3d half =
+      Eigen::Vector3d::NullaryExpr([&] { return random.uniform(.03, .1); });
+  const Eigen::Vector3d squares = half.cwiseAbs2();
+  Vector inverse_mass(6), v(6);
+  inverse_mass << Vector::Ones(3), 3.0 / (squares[1] + squares[2]), 3.0 / (squares[0] + squares[2]),
+      3.0 / (squares[0] + squares[1]);
+  const double fall = 0.02;
+  for (Eigen::Index i = 0; i < 6; ++i)
+    v[i] = push * fall * random.normal() * (i < 3 ? 1.0 : half.mean() * inverse_mass[i]);
+  v[2] -= fall;
+  const Eigen::Vector2d center(half[0] * random.uniform(-0.3, 0.3),
+                               half[1] * random.uniform(-0.3, 0.3));
+  Matrix J = Matrix::Zero(count * dim, 6);
+  Problem p;
+  for (int k = 0; k < count; ++k) {
+    const double x = k < 4 ? (k % 2 == 0 ? -1.0 : 1.0) : random.uniform(-1.0, 1.0);
+    const double y = k < 4 ? (k / 2 == 0 ? -1.0 : 1.0) : random.uniform(-1.0, 1.0);
+    const Eigen::Vector3d at(half[0] * x - center[0], half[1] * y - center[1], -half[2]);
+    for (int j = 0; j < dim; ++j) {
+      const Eigen::Vector3d axis = Eigen::Vector3d::Unit((j + 2) % 3);
+      if (j < 3)
+        J.row(k * dim + j) << axis.transpose(), at.cross(axis).transpose();
+      else
+        J.row(k * dim + j).tail<3>() = axis;
+    }
+    p.dims.push_back(dim);
+  }
+  p.shape.n_contacts = count;
+  p.W = J * inverse_mass.asDiagonal() * J.transpose();
+  p.W = (0.5 * (p.W + p.W.transpose())).eval();
+  p.b = J * v;
+  p.mu.resize(count * (dim - 1));
+  for (Eigen::Index i = 0; i < p.mu.size(); ++i)
+    p.mu[i] = friction[std::size_t(std::array{0, 0, 1, 2, 2}[std::size_t(i % (dim - 1))])];
+  p.R = Vector::Zero(p.b.size());
+  p.lo = p.hi = Vector::Zero(0);
+  return p;
+}
+
 /// A body of 1 kg on `count` feet in a circle, with the velocity v before the impulses.
 inline Problem feet(int count, const Vector& v, double mu) {
   Matrix J(3 * count, 6);
@@ -110,10 +153,17 @@ inline double difference(const Vector& a, const Vector& b) {
   return (a - b).lpNorm<Eigen::Infinity>() / b.lpNorm<Eigen::Infinity>();
 }
 
-/// The solution of least norm in D = W_nn of each contact of dimension 3, of all rows with u = 0.
+/// The solution of least norm in D of all rows with u = 0; D is W_nn in all rows of a contact, in
+/// circular coordinates.
 inline Vector least_norm(const Problem& p) {
   Vector root(p.b.size());
-  for (Eigen::Index i = 0; i < root.size(); ++i) root[i] = std::sqrt(p.W(i - i % 3, i - i % 3));
+  Eigen::Index a = 0, friction = 0;
+  for (const int dim : p.dims) {
+    root[a] = std::sqrt(p.W(a, a));
+    for (int j = 1; j < dim; ++j) root[a + j] = root[a] * p.mu[friction] / p.mu[friction + j - 1];
+    a += dim;
+    friction += dim - 1;
+  }
   const Vector inverse = root.cwiseInverse();
   Eigen::CompleteOrthogonalDecomposition<Matrix> scaled(inverse.asDiagonal() * p.W *
                                                         inverse.asDiagonal());

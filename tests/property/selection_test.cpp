@@ -170,6 +170,8 @@ Problem part_of(const Problem& p, const std::vector<int>& which) {
   Problem part;
   part.W = p.W(rows, rows);
   part.b = p.b(rows);
+  part.dims.assign(which.size(), 3);
+  part.mu = Vector::Constant(2 * Eigen::Index(which.size()), p.mu[0]);
   return part;
 }
 

@@ -33,6 +33,7 @@ struct NewtonProgress {
   double merit = 0.0;
   double least_left = 0.0;      ///< merit; a step that leaves less behind leaves a candidate
   Real soft = Real(0);          ///< compliance of the equations, times D
+  double at_bounds = 0.0;       ///< rows_at_bounds where this compliance ended
   Regularisation<Factor> more;  ///< of the next Jacobian
   double least_epsilon = 0.0;   ///< of `more`
   bool keeps = false;           ///< the next step may use the factors of the last one again

@@ -27,15 +27,33 @@ SS_HD bool find_direction(const G& g, const Scaled<Real>& s, const Newton<Real, 
                                         path.count, w.u1, w.dz);
 }
 
-/// Judges the iterate z. Whether it is what the steps are to find.
+/// What tells one set of rows at their bounds from another.
+template <class Real, class Factor, class G>
+SS_HD double rows_at_bounds(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w) {
+  return g.sum(
+      s.n, [&](int i) { return w.at.is(i, RowState::fixed) ? double(hashed_bits(i, 1, 0)) : 0.0; });
+}
+
+/// Whether the path has the choice of its start still: steps of little compliance to other rows at
+/// their bounds than where it began lead to any solution.
+template <class Real, class Factor, class G>
+SS_HD bool keeps_choice(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
+                        const NewtonProgress<Real, Factor>& path, double compliance) {
+  return double(path.more.proximal) > 1e-3 * compliance ||
+         rows_at_bounds(g, s, w) == path.at_bounds;
+}
+
+/// Judges the iterate z. Whether it is what the steps are to find, or a solution that the path does
+/// not select.
 template <class Real, class Factor, class G, class In>
 SS_HD bool is_found(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
-                    const Newton<Real, Factor>& w, const Real* z, Judge<In>& judge, Guess guess) {
+                    const Newton<Real, Factor>& w, const NewtonProgress<Real, Factor>& path,
+                    const Real* z, Judge<In>& judge, Guess guess) {
   const bool any_selects = judge.selects;
-  judge.selects = any_selects || w.selects;
+  judge.selects = any_selects || (w.selects && keeps_choice(g, s, w, path, kSelecting<In>));
   const bool done = judge_iterate(g, p, s, z, judge, guess);
   judge.selects = any_selects;
-  return done || (!w.selects && judge.solved());
+  return done || (w.selects ? judge.last_residual <= judge.at->tolerance : judge.solved());
 }
 
 /// max|z|^2
@@ -82,39 +100,70 @@ SS_HD void relax(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& 
   if (stuck) path.more.epsilon = Factor(kGivenUp);
 }
 
-/// What moves away from its bound at the solution z does so in all solutions, and takes no part in
-/// the selection: changes b of these rows by a share of the velocity that the largest impulse would
-/// give them. The steps then leave them there, although their neighbours yield by epsilon D z.
+/// Velocity with which row i, the first of `item`, moves from its bound; under the law of the cone,
+/// a contact that is on its edge does not.
+template <class Real, class Factor>
+SS_HD Real parting_velocity(const Scaled<Real>& s, const Newton<Real, Factor>& w, int item, int i) {
+  if (item < s.scalars || w.at.friction != Friction::cone) return w.u[i];
+  const int k = item - s.scalars;
+  Real square = Real(0);
+  for (int j = i + 1; j < s.block[k + 1]; ++j) square = fma(w.u[j], w.u[j], square);
+  return fma(-s.mu[k], sqrt(square), w.u[i]);
+}
+
+/// What moves from its bound at the solution z by more than `least`, but by little more than the
+/// compliance that selects would let it yield, takes no part in the selection: changes b of these
+/// rows by a share of the velocity that the largest impulse would give them. The steps then leave
+/// them there.
 template <class Real, class Factor, class G>
-SS_HD void keep_at_bounds(const G& g, Scaled<Real>& s, const Newton<Real, Factor>& w,
-                          double tolerance) {
-  const Real share = Real(0.1 * sqrt(squared_size(g, s, w.z)));
+SS_HD void keep_at_bounds(const G& g, Scaled<Real>& s, const Newton<Real, Factor>& w, double least,
+                          double compliance) {
+  const Real size = Real(sqrt(squared_size(g, s, w.z)));
   g.for_each(s.scalars + s.n_contacts, [&](int item) {
     const int i = first_row(s, item);
-    const bool moves = abs(double(w.u[i])) > tolerance * s.d[i] * s.q;
-    if (!moves || !w.at.is(i, RowState::fixed)) return;
-    s.b[i] = fma(w.u[i] > Real(0) ? share : -share, s.W_diag[i], s.b[i]);
+    if (!w.at.is(i, RowState::fixed)) return;
+    const Real own = s.W_diag[i] * size, speed = parting_velocity(s, w, item, i);
+    const bool moves = abs(double(speed)) > least * s.d[i] * s.q;
+    if (!moves || abs(double(speed)) > 10.0 * compliance * double(own)) return;
+    s.b[i] = fma(speed > Real(0) ? Real(0.1) : Real(-0.1), own, s.b[i]);
   });
 }
 
 /// Prepares the first step: z and its velocities, or random states.
 template <class Real, class Factor, class G, class In>
-SS_HD void begin_newton(const G& g, Scaled<Real>& s, const Newton<Real, Factor>& w,
+SS_HD void begin_newton(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
                         double least_epsilon, const Judge<In>& judge,
                         NewtonProgress<Real, Factor>& path) {
   path.least_epsilon = sizeof(Factor) == 4 ? kFloatEpsilon : least_epsilon;
-  path.soft = w.selects ? Real(kSelecting<In>) : Real(0);
+  path.soft = w.selects && !w.from_solution ? Real(kSelecting<In>) : Real(0);
   path.more = {Factor(path.least_epsilon), Factor(path.soft)};
   scale_impulse(g, s, judge.at->start, w.z);
   if (w.seed == 0) {
+    g.for_each(s.ld, [&](int i) { w.z0[i] = Real(0); });
     linearise_anew(g, s, w, path);
-    if (w.from_solution) keep_at_bounds(g, s, w, double(judge.at->tolerance));
     return;
   }
   draw_states(g, s, w.seed, w.z, w.u1);
   newton_velocity(g, s, path, w.z, w.u);
   g.for_each(s.ld, [&](int i) { w.z0[i] = i < s.n ? w.u[i] - w.u1[i] : Real(0); });
   path.merit = linearise(g, s, w.at, w.z, w.u1);
+}
+
+/// Whether the first step is a full one: from random states, whose merit has no meaning, and from a
+/// solution that is not exact, because its errors move rows from their bounds.
+template <class Real, class Factor, class In>
+SS_HD bool leaps(const Newton<Real, Factor>& w, const Judge<In>& judge) {
+  return w.seed != 0 || (w.from_solution && judge.best_residual > 0.01 * judge.at->tolerance);
+}
+
+/// Begins to select at the solution z.
+template <class Real, class Factor, class G, class In>
+SS_HD void begin_selection(const G& g, Scaled<Real>& s, const Newton<Real, Factor>& w,
+                           const Judge<In>& judge, NewtonProgress<Real, Factor>& path) {
+  keep_at_bounds(g, s, w, double(judge.at->tolerance), kSelecting<In>);
+  path.soft = Real(kSelecting<In>);
+  path.more.proximal = Factor(path.soft);
+  linearise_anew(g, s, w, path);
 }
 
 enum class Moved : std::int32_t { yes, no, found };
@@ -136,7 +185,7 @@ SS_HD Moved newton_step(const G& g, const EnvProblem<In>& p, const Scaled<Real>&
     relax(g, s, w, halvings, path.merit / before, path);
     if (path.soft > Real(0) || !(before < min(path.merit, path.least_left))) return Moved::yes;
     path.least_left = before;  // the search may not come back
-    return is_found(g, p, s, w, w.z0, judge, Guess::unknown) ? Moved::found : Moved::yes;
+    return is_found(g, p, s, w, path, w.z0, judge, Guess::unknown) ? Moved::found : Moved::yes;
   }
   const bool repeats = path.keeps;
   path.keeps = false;
@@ -146,17 +195,17 @@ SS_HD Moved newton_step(const G& g, const EnvProblem<In>& p, const Scaled<Real>&
   } else if (before < kRoundedMerit || sizeof(Real) == 4) {
     // At the rounding floor of the merit a full step still improves z.
     for_chunks(g, s.n, [&](int i) { w.z[i] += w.dz[i]; });
-    if (is_found(g, p, s, w, w.z, judge, Guess::unknown)) return Moved::found;
+    if (is_found(g, p, s, w, path, w.z, judge, Guess::unknown)) return Moved::found;
     for_chunks(g, s.n, [&](int i) { w.z[i] = w.z0[i]; });
   }
   path.more.epsilon = max(path.more.epsilon * Factor(100), Factor(1e-5));
   return Moved::no;
 }
 
-/// A full step from random states: their merit has no meaning.
+/// A full step from velocities with the error z0.
 template <class Real, class Factor, class G>
-SS_HD bool leave_random_states(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
-                               NewtonProgress<Real, Factor>& path) {
+SS_HD bool leap(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
+                NewtonProgress<Real, Factor>& path) {
   if (!find_direction(g, s, w, w.z0, path)) return false;
   for_chunks(g, s.n, [&](int i) { w.z[i] += w.dz[i]; });
   linearise_anew(g, s, w, path);
@@ -186,10 +235,11 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, Scaled<Real>& s,
   path.least_left = altered ? 0.0 : Limits<double>::infinity;
   Moved moved = w.seed == 0 ? Moved::yes : Moved::no;
   int steps = 0;
-  if (w.seed != 0 && budget > 0) {
+  if (leaps(w, judge) && budget > 0) {
     ++steps;
-    moved = leave_random_states(g, s, w, path) ? Moved::yes : Moved::no;
+    moved = leap(g, s, w, path) ? Moved::yes : Moved::no;
   }
+  if (w.from_solution) begin_selection(g, s, w, judge, path);
   while (!stopped(g)) {
     if (path.soft > Real(0)) {
       const bool converged =
@@ -197,6 +247,7 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, Scaled<Real>& s,
       if (converged || moved == Moved::found) {
         path.soft = Real(0);
         linearise_anew(g, s, w, path);
+        path.at_bounds = rows_at_bounds(g, s, w);
         moved = Moved::yes;
         path.keeps = converged && !any_slides(g, s, w);
         continue;
@@ -205,7 +256,7 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, Scaled<Real>& s,
       if (steps > 0 && path.merit < kAlteredGoal * (squared_size(g, s, w.z) + 1.0)) break;
     } else if (moved == Moved::found ||
                (moved == Moved::yes && (is_near(path, judge) || (kCoarse && steps > 0)) &&
-                is_found(g, p, s, w, w.z, judge, guess))) {
+                is_found(g, p, s, w, path, w.z, judge, guess))) {
       continue_from_candidate(g, p, judge);
       return steps;
     }

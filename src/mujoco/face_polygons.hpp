@@ -1,0 +1,19 @@
+// Where a face of a mesh or box meets a face of a mesh: the whole polygon that they share. MuJoCo
+// returns four or five of its points; they may leave out a side, and where the geoms are apart, all
+// have the gap of one.
+#pragma once
+#include <mujoco/mujoco.h>
+
+namespace stickslip::mujoco {
+
+inline constexpr int kMostCorners = 8;  ///< of a polygon that is returned
+
+/// The contacts at the corners of the polygon that faces of geoms a and b share: along the normal
+/// of the face of a, with the gaps of their planes, within the margin; of more than kMostCorners
+/// the corners that span the most. `found`: room for kMostCorners; `points`: [count][3] what
+/// MuJoCo has found, with this `normal` from a to b. Returns their number; 0 where no faces are
+/// parallel to 2 mrad there, for other geoms, and where the points span more.
+int share_face(const mjModel* m, const mjData* d, int a, int b, double margin, const double* normal,
+               const double (*points)[3], int count, mjPreContact* found);
+
+}  // namespace stickslip::mujoco
