@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kRoom = 128;                      // corners of a face, at most half of them of a geom
 constexpr double kParallel = 1.0 - 0.5 * 4e-6;  // cosine of 2 mrad
+constexpr double kDeep = 1e-3;                  // of the size: overlap that is no face at rest
 constexpr double kSame = 1e-5;                  // of the size: corners that are one
 
 struct Point {
@@ -225,6 +226,7 @@ int share_face(const mjModel* m, const mjData* d, int a, int b, double margin, c
     plane.point(polygon.at[i], on_a);
     mju_sub3(way, face_b.corners[0], on_a);
     contact.dist = mju_dot3(face_b.normal, way) / slope;
+    if (contact.dist < -kDeep * std::sqrt(area)) return 0;
     if (contact.dist > margin) continue;
     mju_addScl3(contact.pos, on_a, plane.normal, 0.5 * contact.dist);
     mju_copy3(contact.normal, plane.normal);

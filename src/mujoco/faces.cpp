@@ -161,6 +161,7 @@ int end_of_pair(const mjData* d, int begin) {
 
 // Replaces the contacts of d. MuJoCo warns where its memory has no room for all.
 void replace_contacts(const mjModel* m, mjData* d, const std::vector<mjContact>& contacts) {
+  d->ncon = std::min(d->ncon, int(contacts.size()));
   while (d->ncon < int(contacts.size()) && mj_addContact(m, d, &contacts[d->ncon]) == 0) {
   }
   std::copy_n(contacts.begin(), d->ncon, d->contact);
