@@ -7,13 +7,15 @@
 namespace stickslip::mujoco {
 namespace {
 
-constexpr int kRoom = 128;                      // corners of a face, at most half of them of a geom
-constexpr double kParallel = 1.0 - 0.5 * 4e-6;  // cosine of 2 mrad
-constexpr double kDeep = 1e-3;                  // of the size: overlap that is no face at rest
-constexpr double kSame = 1e-5;                  // of the size: corners that are one
+constexpr int kRoom = 128;      // corners of a face, at most half of them of a geom
+constexpr double kTilt = 2e-3;  // rad
+constexpr double kParallel = 1.0 - 0.5 * kTilt * kTilt;  // cosine of 2 mrad
+constexpr double kDeep = 2e-2;  // of the size: overlap that is no face at rest
+constexpr double kEven = 1e-6;  // of the size: corners of one height
+constexpr double kSame = 1e-5;  // of the size: corners that are one
 
 struct Point {
-  double x, y;
+  double x, y, height = 0.0;
 };
 
 // A convex polygon in a plane, counter-clockwise.
@@ -176,10 +178,21 @@ void thin_out(Polygon& p, int most) {
   }
 }
 
-// Area of the convex hull of a few points (Andrew's monotone chain, 1979).
-double area_of_hull(Polygon points) {
+// Of more than kMostFeet corners, leaves out the highest that are higher than `even`.
+void leave_out_high(Polygon& p, double even) {
+  const auto is_lower = [](const Point& a, const Point& b) { return a.height < b.height; };
+  while (p.count > kMostFeet) {
+    Point* const top = std::max_element(p.at, p.at + p.count, is_lower);
+    if (top->height <= even) return;
+    std::copy(top + 1, p.at + p.count, top);
+    --p.count;
+  }
+}
+
+// Convex hull (Andrew's monotone chain, 1979).
+Polygon hull_of(Polygon points) {
   const int n = points.count;
-  if (n < 3) return 0.0;
+  if (n < 3) return points;
   std::sort(points.at, points.at + n,
             [](const Point& a, const Point& b) { return a.x < b.x || (a.x == b.x && a.y < b.y); });
   Polygon hull;
@@ -193,14 +206,62 @@ double area_of_hull(Polygon points) {
     }
     --hull.count;
   }
-  return area_of(hull);
+  return hull;
 }
 
 bool has_faces(const mjModel* m, int geom) {
   return geom >= 0 && (m->geom_type[geom] == mjGEOM_BOX || m->geom_type[geom] == mjGEOM_MESH);
 }
 
+// A point of a face with outward normal `normal`, and what is `dist` above it.
+void set_contact(const double* on_face, const double* normal, double dist, mjPreContact& contact) {
+  contact.dist = dist;
+  mju_addScl3(contact.pos, on_face, normal, 0.5 * dist);
+  mju_copy3(contact.normal, normal);
+  mju_zero3(contact.tangent);
+}
+
 }  // namespace
+
+int stand_on_plane(const mjModel* m, const mjData* d, int plane, int mesh, double margin,
+                   mjPreContact* found) {
+  const double *frame = d->geom_xmat + 9 * plane, *pose = d->geom_xmat + 9 * mesh;
+  const int id = m->geom_dataid[mesh];
+  const float* const vertices = m->mesh_vert + 3 * m->mesh_vertadr[id];
+  double toward[9], offset[3], way[3];  // from the mesh to the plane
+  mju_mulMatTMat(toward, frame, pose, 3, 3, 3);
+  mju_sub3(way, d->geom_xpos + 3 * mesh, d->geom_xpos + 3 * plane);
+  mju_mulMatTVec3(offset, frame, way);
+  const auto height = [&](const float* v) {
+    return toward[6] * v[0] + toward[7] * v[1] + toward[8] * v[2] + offset[2];
+  };
+  double lowest = mjMAXVAL;
+  for (int i = 0; i < m->mesh_vertnum[id]; ++i) lowest = std::min(lowest, height(vertices + 3 * i));
+  const double highest = std::min(margin, lowest + kTilt * m->geom_rbound[mesh]);
+  Polygon polygon;
+  for (int i = 0; i < m->mesh_vertnum[id]; ++i) {
+    const float* v = vertices + 3 * i;
+    const double z = height(v);
+    if (z > highest) continue;
+    if (polygon.count == kRoom / 2) return 0;
+    polygon.at[polygon.count++] = {toward[0] * v[0] + toward[1] * v[1] + toward[2] * v[2],
+                                   toward[3] * v[0] + toward[4] * v[1] + toward[5] * v[2], z};
+  }
+  polygon = hull_of(polygon);
+  leave_out_high(polygon, lowest + kEven * m->geom_rbound[mesh]);
+  thin_out(polygon, kMostFeet);
+  if (polygon.count < 3) return 0;
+  const double normal[3] = {frame[2], frame[5], frame[8]};
+  for (int i = 0; i < polygon.count; ++i) {
+    const Point& p = polygon.at[i];
+    const double local[3] = {p.x + offset[0], p.y + offset[1], 0.0};
+    double on_plane[3];
+    mju_mulMatVec3(on_plane, frame, local);
+    mju_addTo3(on_plane, d->geom_xpos + 3 * plane);
+    set_contact(on_plane, normal, p.height, found[i]);
+  }
+  return polygon.count;
+}
 
 int share_face(const mjModel* m, const mjData* d, int a, int b, double margin, const double* normal,
                const double (*points)[3], int count, mjPreContact* found) {
@@ -217,21 +278,16 @@ int share_face(const mjModel* m, const mjData* d, int a, int b, double margin, c
   shown.count = count;
   for (int i = 0; i < count; ++i) shown.at[i] = plane.coordinates(points[i]);
   const double area = polygon.count < 3 ? 0.0 : area_of(polygon);
-  if (!(area > 0.0) || area < 0.99 * area_of_hull(shown)) return 0;
+  if (!(area > 0.0) || area < 0.99 * area_of(hull_of(shown))) return 0;
   const double slope = mju_dot3(face_b.normal, plane.normal);
   int contacts = 0;
   for (int i = 0; i < polygon.count; ++i) {
-    mjPreContact& contact = found[contacts];
     double on_a[3], way[3];
     plane.point(polygon.at[i], on_a);
     mju_sub3(way, face_b.corners[0], on_a);
-    contact.dist = mju_dot3(face_b.normal, way) / slope;
-    if (contact.dist < -kDeep * std::sqrt(area)) return 0;
-    if (contact.dist > margin) continue;
-    mju_addScl3(contact.pos, on_a, plane.normal, 0.5 * contact.dist);
-    mju_copy3(contact.normal, plane.normal);
-    mju_zero3(contact.tangent);
-    ++contacts;
+    const double dist = mju_dot3(face_b.normal, way) / slope;
+    if (dist < -kDeep * std::sqrt(area)) return 0;
+    if (dist <= margin) set_contact(on_a, plane.normal, dist, found[contacts++]);
   }
   return contacts;
 }

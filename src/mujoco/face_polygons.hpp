@@ -1,12 +1,13 @@
-// Where a face of a mesh or box meets a face of a mesh: the whole polygon that they share. MuJoCo
-// returns four or five of its points; they may leave out a side, and where the geoms are apart, all
-// have the gap of one.
+// Where a face of a mesh or box meets a face of a mesh, or a mesh stands on a plane: the whole
+// polygon that they share. MuJoCo returns four or five of its points; they may leave out a side,
+// and where meshes are apart, all have the gap of one.
 #pragma once
 #include <mujoco/mujoco.h>
 
 namespace stickslip::mujoco {
 
-inline constexpr int kMostCorners = 8;  ///< of a polygon that is returned
+inline constexpr int kMostCorners = 8;  ///< of a polygon that two faces share
+inline constexpr int kMostFeet = 16;    ///< of a mesh on a plane, which are not of one height
 
 /// The contacts at the corners of the polygon that faces of geoms a and b share: along the normal
 /// of the face of a, with the gaps of their planes, within the margin; of more than kMostCorners
@@ -15,5 +16,11 @@ inline constexpr int kMostCorners = 8;  ///< of a polygon that is returned
 /// parallel to 2 mrad there, for other geoms, and where the points span more.
 int share_face(const mjModel* m, const mjData* d, int a, int b, double margin, const double* normal,
                const double (*points)[3], int count, mjPreContact* found);
+
+/// The contacts of a mesh that stands on a plane: the corners of the hull of its vertices that are
+/// no higher than the lowest by 2 mrad of its size, within the margin. `found`: room for twice
+/// kMostCorners. Returns their number; 0 where they span no area, or are more.
+int stand_on_plane(const mjModel* m, const mjData* d, int plane, int mesh, double margin,
+                   mjPreContact* found);
 
 }  // namespace stickslip::mujoco

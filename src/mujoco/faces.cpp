@@ -114,6 +114,8 @@ int collide_larger(const mjModel* m, mjData* d, int a, int b, double margin, mjP
 int find_face(const mjModel* m, mjData* d, int a, int b, double margin, int count,
               const double* normal, const double (*points)[3], mjPreContact* found) {
   if (count == 0) return 0;
+  if (a >= 0 && b >= 0 && m->geom_type[a] == mjGEOM_PLANE && m->geom_type[b] == mjGEOM_MESH)
+    return stand_on_plane(m, d, a, b, margin, found);
   if (!is_box(m, a) || !is_box(m, b))
     return share_face(m, d, a, b, margin, normal, points, count, found);
   if (count > kFew) return 0;

@@ -58,15 +58,33 @@ bool of_pair(const mjContact& c, const GeomPair& pair) {
   return c.geom[0] == pair.geom[0] && c.geom[1] == pair.geom[1];
 }
 
-// Whether contact i may be a ghost: it is not at rest, where it touches and does not approach by
-// more. Contacts with a plane, which is infinite, never are; flexes belong to no pair.
+// Whether contact i touches and does not approach by more.
+bool rests(const mjModel* m, const mjData* d, const StepContacts& contacts, int i) {
+  const int row = d->contact[i].efc_address;
+  return contacts.gap[i] <= kTouching && row >= 0 &&
+         -m->opt.timestep * d->efc_vel[row] <= kTouching;
+}
+
+// Whether the pair of contact i rests elsewhere with its normal: then its face is there.
+bool rests_beside(const mjModel* m, const mjData* d, const StepContacts& contacts, int i) {
+  constexpr double kSameFace = 1 - 1e-6;  // cosine
+  const mjContact& c = d->contact[i];
+  for (int k = 0; k < d->ncon; ++k) {
+    if (k != i && same_pair(d->contact[k], c) && rests(m, d, contacts, k) &&
+        mju_dot3(d->contact[k].frame, c.frame) > kSameFace)
+      return true;
+  }
+  return false;
+}
+
+// Whether contact i may be a ghost: it does not rest, nor does its face elsewhere. Contacts with a
+// plane, which is infinite, never are; flexes belong to no pair.
 bool may_be_ghost(const mjModel* m, const mjData* d, const Passage& p, int i) {
   const mjContact& c = d->contact[i];
   for (const int g : c.geom)
     if (g < 0 || m->geom_type[g] == mjGEOM_PLANE) return false;
-  const double gap = p.contacts.gap[i];
-  if (c.efc_address < 0 || gap < -kTouching) return false;
-  return gap > kTouching || -m->opt.timestep * d->efc_vel[c.efc_address] > kTouching;
+  if (c.efc_address < 0 || p.contacts.gap[i] < -kTouching) return false;
+  return !rests(m, d, p.contacts, i) && !rests_beside(m, d, p.contacts, i);
 }
 
 GeomPair pair_of(const mjData* d, const StepContacts& contacts, const mjContact& c) {

@@ -96,3 +96,40 @@ def test_meshes_in_a_stack_lie_still():
     for _ in range(1500):
         assert sim.step()[0] == Status.solved
     assert np.abs(sim.qpos - start).max() < 1e-6
+
+
+@pytest.mark.parametrize("overlap", [1e-5, 1e-4, 3e-4])
+def test_a_face_that_overlaps_is_whole_too(overlap):
+    """The centre of mass 1 mm inside the side that MuJoCo's four points leave out."""
+    weight = f'<geom type="sphere" size=".002" pos="{2 * 0.049} 0 0" mass="1"/>'
+    sim = BatchSim(scene("cube", "cube", more=weight), 1)
+    sim.qpos[0, 2] -= overlap
+    sim.qpos[0, 3:] = turn([0, 0, 1], np.pi / 4)
+    for _ in range(500):
+        assert sim.step()[0] == Status.solved
+    assert abs(sim.qpos[0, 2] - 0.05) < 1e-6
+    assert np.abs(sim.qpos[0, 4:6]).max() < 1e-4
+
+
+@pytest.mark.parametrize("corners", [5, 12, 20, 30])
+@pytest.mark.parametrize("uneven", [1e-6, 1e-5, 5e-5])
+def test_an_uneven_foot_stands_on_a_plane(corners, uneven):
+    rng = np.random.default_rng(corners)
+    angles = 2 * np.pi * np.arange(corners) / corners
+    low = np.c_[np.cos(angles), np.sin(angles), np.zeros(corners)] * 0.05
+    high = low + np.array([0, 0, 0.04])
+    low[:, 2] += uneven * rng.uniform(size=corners)
+    vertices = " ".join(f"{v:.17g}" for v in np.r_[low, high].ravel())
+    sim = BatchSim(
+        f"""<mujoco><option timestep=".002"/><asset><mesh name="m" vertex="{vertices}"/></asset>
+        <worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .03"><freejoint/>
+        <geom type="mesh" mesh="m"/></body></worldbody></mujoco>""",
+        1,
+    )
+    for _ in range(500):
+        assert sim.step()[0] == Status.solved
+    start = sim.qpos.copy()
+    for _ in range(500):
+        assert sim.step()[0] == Status.solved
+        assert np.abs(sim.qvel[0, 3:]).max() < 1e-6
+    assert np.abs(sim.qpos - start).max() < 1e-6
