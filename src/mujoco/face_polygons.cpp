@@ -178,10 +178,10 @@ void thin_out(Polygon& p, int most) {
   }
 }
 
-// Of more than kMostFeet corners, leaves out the highest that are higher than `even`.
+// Of more than kMostCorners corners, leaves out the highest that are higher than `even`.
 void leave_out_high(Polygon& p, double even) {
   const auto is_lower = [](const Point& a, const Point& b) { return a.height < b.height; };
-  while (p.count > kMostFeet) {
+  while (p.count > kMostCorners) {
     Point* const top = std::max_element(p.at, p.at + p.count, is_lower);
     if (top->height <= even) return;
     std::copy(top + 1, p.at + p.count, top);
@@ -249,7 +249,7 @@ int stand_on_plane(const mjModel* m, const mjData* d, int plane, int mesh, doubl
   }
   polygon = hull_of(polygon);
   leave_out_high(polygon, lowest + kEven * m->geom_rbound[mesh]);
-  thin_out(polygon, kMostFeet);
+  thin_out(polygon, kMostCorners);
   if (polygon.count < 3) return 0;
   const double normal[3] = {frame[2], frame[5], frame[8]};
   for (int i = 0; i < polygon.count; ++i) {

@@ -6,8 +6,7 @@
 
 namespace stickslip::mujoco {
 
-inline constexpr int kMostCorners = 8;  ///< of a polygon that two faces share
-inline constexpr int kMostFeet = 16;    ///< of a mesh on a plane, which are not of one height
+inline constexpr int kMostCorners = 8;  ///< of a polygon that is returned
 
 /// The contacts at the corners of the polygon that faces of geoms a and b share: along the normal
 /// of the face of a, with the gaps of their planes, within the margin; of more than kMostCorners
@@ -18,8 +17,9 @@ int share_face(const mjModel* m, const mjData* d, int a, int b, double margin, c
                const double (*points)[3], int count, mjPreContact* found);
 
 /// The contacts of a mesh that stands on a plane: the corners of the hull of its vertices that are
-/// no higher than the lowest by 2 mrad of its size, within the margin. `found`: room for twice
-/// kMostCorners. Returns their number; 0 where they span no area, or are more.
+/// no higher than the lowest by 2 mrad of its size, within the margin; of more than kMostCorners
+/// the lowest, or those that span the most. `found`: room for kMostCorners. Returns their number; 0
+/// where they span no area.
 int stand_on_plane(const mjModel* m, const mjData* d, int plane, int mesh, double margin,
                    mjPreContact* found);
 
