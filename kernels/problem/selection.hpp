@@ -18,7 +18,7 @@ inline constexpr double kSelecting = sizeof(In) == 4 ? 1e-3 : 1e-4;
 
 /// The scaled problem, and D: W_ii of a scalar row, W_nn in all rows of a contact, so that units
 /// cancel. Rolling then yields like a patch of radius mu_j / mu_1, and carries no more of a load
-/// than that; with less compliance (their own mobility is 1e-9 of that of the normal) rolling rows
+/// than that; with less compliance (their own mobility is 1e-6 of that of the normal) rolling rows
 /// would bear it up to their bounds, where the path ends at kinks.
 template <class G, class In, class Real>
 SS_HD void scale_and_select(const G& g, const EnvProblem<In>& p, Law law, Scaled<Real>& s) {

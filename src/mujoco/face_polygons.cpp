@@ -152,9 +152,14 @@ void intersect(const Polygon& a, Polygon& b) {
   }
 }
 
-// Removes corners that are one with their neighbour; then, of more than `most`, those whose
+void remove(Polygon& p, int i) {
+  std::copy(p.at + i + 1, p.at + p.count, p.at + i);
+  --p.count;
+}
+
+// Removes corners that are one with their neighbour; then, of more than kMostCorners, those whose
 // triangle with their neighbours is the least.
-void thin_out(Polygon& p, int most) {
+void thin_out(Polygon& p) {
   double size = 0.0;
   for (int i = 0; i < p.count; ++i)
     size = std::max(size, std::hypot(p.at[i].x - p.at[0].x, p.at[i].y - p.at[0].y));
@@ -163,7 +168,7 @@ void thin_out(Polygon& p, int most) {
   };
   p.count = int(std::unique(p.at, p.at + p.count, is_same) - p.at);
   while (p.count > 1 && is_same(p.at[0], p.at[p.count - 1])) --p.count;
-  while (p.count > most) {
+  while (p.count > kMostCorners) {
     int least = 0;
     double area = cross(p[-1], p[0], p[1]);
     for (int i = 1; i < p.count; ++i) {
@@ -173,8 +178,7 @@ void thin_out(Polygon& p, int most) {
         least = i;
       }
     }
-    std::copy(p.at + least + 1, p.at + p.count, p.at + least);
-    --p.count;
+    remove(p, least);
   }
 }
 
@@ -182,10 +186,9 @@ void thin_out(Polygon& p, int most) {
 void leave_out_high(Polygon& p, double even) {
   const auto is_lower = [](const Point& a, const Point& b) { return a.height < b.height; };
   while (p.count > kMostCorners) {
-    Point* const top = std::max_element(p.at, p.at + p.count, is_lower);
+    const Point* const top = std::max_element(p.at, p.at + p.count, is_lower);
     if (top->height <= even) return;
-    std::copy(top + 1, p.at + p.count, top);
-    --p.count;
+    remove(p, int(top - p.at));
   }
 }
 
@@ -249,7 +252,7 @@ int stand_on_plane(const mjModel* m, const mjData* d, int plane, int mesh, doubl
   }
   polygon = hull_of(polygon);
   leave_out_high(polygon, lowest + kEven * m->geom_rbound[mesh]);
-  thin_out(polygon, kMostCorners);
+  thin_out(polygon);
   if (polygon.count < 3) return 0;
   const double normal[3] = {frame[2], frame[5], frame[8]};
   for (int i = 0; i < polygon.count; ++i) {
@@ -274,7 +277,7 @@ int share_face(const mjModel* m, const mjData* d, int a, int b, double margin, c
   project(plane, face_a, other);
   project(plane, face_b, polygon);
   intersect(other, polygon);
-  thin_out(polygon, kMostCorners);
+  thin_out(polygon);
   shown.count = count;
   for (int i = 0; i < count; ++i) shown.at[i] = plane.coordinates(points[i]);
   const double area = polygon.count < 3 ? 0.0 : area_of(polygon);

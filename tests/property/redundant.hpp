@@ -17,19 +17,30 @@ using reference::Matrix;
 using reference::Problem;
 using reference::Vector;
 
-/// The problem of contacts of dimension 3.
-inline Problem problem_of(const Matrix& J, const Vector& inverse_mass, const Vector& v, double mu) {
-  const Eigen::Index contacts = J.rows() / 3;
+/// Friction of the sliding, torsion and rolling rows.
+using Frictions = std::array<double, 3>;
+
+/// The problem of contacts of one dimension.
+inline Problem problem_of(const Matrix& J, const Vector& inverse_mass, const Vector& v, int dim,
+                          const Frictions& friction) {
+  constexpr std::array<std::size_t, 5> kKind{0, 0, 1, 2, 2};  // of the rows after the normal
+  const Eigen::Index contacts = J.rows() / dim;
   Problem p;
   p.shape.n_contacts = std::int32_t(contacts);
-  p.dims.assign(std::size_t(contacts), 3);
+  p.dims.assign(std::size_t(contacts), dim);
   p.W = J * inverse_mass.asDiagonal() * J.transpose();
   p.W = (0.5 * (p.W + p.W.transpose())).eval();
   p.b = J * v;
-  p.mu = Vector::Constant(2 * contacts, mu);
+  p.mu.resize(contacts * (dim - 1));
+  for (Eigen::Index i = 0; i < p.mu.size(); ++i)
+    p.mu[i] = friction[kKind[std::size_t(i % (dim - 1))]];
   p.R = Vector::Zero(J.rows());
   p.lo = p.hi = Vector::Zero(0);
   return p;
+}
+
+inline Problem problem_of(const Matrix& J, const Vector& inverse_mass, const Vector& v, double mu) {
+  return problem_of(J, inverse_mass, v, 3, {mu, 0.0, 0.0});
 }
 
 /// Boxes of these masses on each other and on the floor, at rest after a time step h without
@@ -63,8 +74,7 @@ inline Problem tower(const std::vector<double>& masses, double h, double mu) {
 }
 
 /// A box of 1 kg that falls on `count` points of its bottom, the corners first, pushed at random.
-/// `friction`: of the sliding, torsion and rolling rows.
-inline Problem box_on_points(int count, int dim, const std::array<double, 3>& friction, double push,
+inline Problem box_on_points(int count, int dim, const Frictions& friction, double push,
                              support::Random& random) {
   const Eigen::Vector3d half =
       Eigen::Vector3d::NullaryExpr([&] { return random.uniform(.03, .1); });
@@ -79,7 +89,6 @@ inline Problem box_on_points(int count, int dim, const std::array<double, 3>& fr
   const Eigen::Vector2d center(half[0] * random.uniform(-0.3, 0.3),
                                half[1] * random.uniform(-0.3, 0.3));
   Matrix J = Matrix::Zero(count * dim, 6);
-  Problem p;
   for (int k = 0; k < count; ++k) {
     const double x = k < 4 ? (k % 2 == 0 ? -1.0 : 1.0) : random.uniform(-1.0, 1.0);
     const double y = k < 4 ? (k / 2 == 0 ? -1.0 : 1.0) : random.uniform(-1.0, 1.0);
@@ -91,18 +100,8 @@ inline Problem box_on_points(int count, int dim, const std::array<double, 3>& fr
       else
         J.row(k * dim + j).tail<3>() = axis;
     }
-    p.dims.push_back(dim);
   }
-  p.shape.n_contacts = count;
-  p.W = J * inverse_mass.asDiagonal() * J.transpose();
-  p.W = (0.5 * (p.W + p.W.transpose())).eval();
-  p.b = J * v;
-  p.mu.resize(count * (dim - 1));
-  for (Eigen::Index i = 0; i < p.mu.size(); ++i)
-    p.mu[i] = friction[std::size_t(std::array{0, 0, 1, 2, 2}[std::size_t(i % (dim - 1))])];
-  p.R = Vector::Zero(p.b.size());
-  p.lo = p.hi = Vector::Zero(0);
-  return p;
+  return problem_of(J, inverse_mass, v, dim, friction);
 }
 
 /// A body of 1 kg on `count` feet in a circle, with the velocity v before the impulses.

@@ -39,11 +39,12 @@ inline Matrix swap_tangents(const Problem& problem) {
   return T;
 }
 
-/// Contacts in the reverse order, for problems of contacts of dimension 3 with one mu.
+/// Contacts in the reverse order, for problems of contacts of one dimension and one friction.
 inline Matrix reverse_contacts(const Problem& problem) {
   const auto n = problem.b.size();
   Matrix T = Matrix::Zero(n, n);
-  for (Eigen::Index k = 0; k < n; k += 3) T.block<3, 3>(k, n - 3 - k).setIdentity();
+  const Eigen::Index dim = problem.dims.front();
+  for (Eigen::Index k = 0; k < n; k += dim) T.block(k, n - dim - k, dim, dim).setIdentity();
   return T;
 }
 

@@ -30,6 +30,11 @@ def scene(h: float, *content: str, gravity: float = 9.81) -> str:
       <worldbody>{"".join(content)}</worldbody></mujoco>"""
 
 
+def text(values: np.ndarray) -> str:
+    """Numbers of an attribute of MJCF, all their digits."""
+    return " ".join(repr(float(v)) for v in np.ravel(values))
+
+
 def free(geom: str, pos: str = "0 0 0", euler: str = "0 0 0") -> str:
     """A free body of one geom."""
     return f'<body pos="{pos}" euler="{euler}"><freejoint/>{geom}</body>'

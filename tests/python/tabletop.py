@@ -2,6 +2,7 @@
 on a table and on one another."""
 
 import numpy as np
+from sim_models import text
 
 CUBE = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
 FRUSTUM = np.where(CUBE[:, 2:] > 0, [0.6, 0.6, 1.0], 1.0) * CUBE
@@ -45,8 +46,7 @@ def tabletop(seed, timestep, most=12):
             x, y, z = 0.3 * (places % 4), 0.3 * (places // 4), 0.0
             places += 1
         if kind in HULLS:
-            vertices = " ".join(f"{v:.17g}" for v in (HULLS[kind] * size).ravel())
-            meshes += f'<mesh name="m{k}" vertex="{vertices}"/>'
+            meshes += f'<mesh name="m{k}" vertex="{text(HULLS[kind] * size)}"/>'
         bodies += (
             f'<body pos="{x:.17g} {y:.17g} {z + size[2]:.17g}" euler="0 0 {rng.uniform(0, 90)}">'
             f"<freejoint/>{geoms(kind, f'm{k}', size)}</body>"

@@ -4,6 +4,7 @@ collider returns one point that is millimetres too deep, or none."""
 import mujoco
 import numpy as np
 import pytest
+from sim_models import text
 
 from stickslip import BatchSim, Status
 
@@ -12,10 +13,6 @@ STANDING = """<mujoco><option timestep=".002" gravity="{g}"/><worldbody>
 <body pos="{p}" quat="{q}"><freejoint/><geom type="cylinder" size=".05 .04"/></body>
 <body pos="{up}" quat="{q}"><freejoint/><geom type="cylinder" size=".04 .03"/></body>
 </worldbody></mujoco>"""
-
-
-def text(values):
-    return " ".join(repr(float(v)) for v in values)
 
 
 @pytest.mark.parametrize("law", ["coulomb", "pyramid"])

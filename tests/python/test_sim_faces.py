@@ -6,6 +6,8 @@ import pytest
 
 pytest.importorskip("mujoco")
 import mujoco
+from sim_models import text
+from tabletop import CUBE
 
 from stickslip import BatchSim, Status
 
@@ -89,17 +91,14 @@ ROCKED = (  # for ever, when contacts that close by micrometres were taken for g
 
 
 def dropped(shape, floor, body):
-    quat = " ".join(map(repr, map(float, body[0])))
-    half = np.array(body[1])
-    corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half
-    vertices = " ".join(map(repr, corners.ravel().tolist()))
+    quat, half = body
     geom = {
-        "box": f'<geom type="box" size="{half[0]} {half[1]} {half[2]}"/>',
+        "box": f'<geom type="box" size="{text(half)}"/>',
         "mesh": '<geom type="mesh" mesh="m"/>',
     }[shape]
-    return f"""<mujoco><option timestep=".002"/><asset><mesh name="m" vertex="{vertices}"/>
+    return f"""<mujoco><option timestep=".002"/><asset><mesh name="m" vertex="{text(CUBE * half)}"/>
     <mesh name="floor" vertex="-5 -5 -.2 5 -5 -.2 -5 5 -.2 5 5 -.2 -5 -5 0 5 -5 0 -5 5 0 5 5 0"/>
-    </asset><worldbody>{floor}<body pos="0 0 .15" quat="{quat}"><freejoint/>{geom}</body>
+    </asset><worldbody>{floor}<body pos="0 0 .15" quat="{text(quat)}"><freejoint/>{geom}</body>
     </worldbody></mujoco>"""
 
 

@@ -6,14 +6,15 @@ import pytest
 
 pytest.importorskip("mujoco")
 
+from sim_models import text
+from tabletop import CUBE
 from test_sim_faces import product, turn
 
 from stickslip import BatchSim, Status
 
-CUBE = " ".join(f"{x} {y} {z}" for x in (-1, 1) for y in (-1, 1) for z in (-1, 1))
-PRISM = " ".join(  # a dodecagon
-    f"{np.cos(a):.17g} {np.sin(a):.17g} {z}" for a in np.arange(12) * np.pi / 6 for z in (-1, 1)
-)
+PRISM = [  # a dodecagon
+    (np.cos(a), np.sin(a), z) for a in np.arange(12) * np.pi / 6 for z in (-1, 1)
+]
 SCENE = """<mujoco><option timestep="0.002"/><asset>
 <mesh name="cube" vertex="{cube}" scale=".05 .05 .05"/>
 <mesh name="prism" vertex="{prism}" scale=".05 .05 .05"/></asset><worldbody>
@@ -29,7 +30,7 @@ OCTAGON = 0.05 * (np.sqrt(2) - 1)  # half a side
 
 def scene(lower, upper, more=""):
     kinds = {"lower": KINDS[lower], "upper": KINDS[upper], "more": more}
-    return SCENE.format(cube=CUBE, prism=PRISM, **kinds)
+    return SCENE.format(cube=text(CUBE), prism=text(PRISM), **kinds)
 
 
 @pytest.mark.parametrize("gap", [-1e-5, -1e-8, 0.0, 1e-8, 2e-6])
@@ -44,7 +45,7 @@ def test_two_squares_share_an_octagon(pair, gap):
         pose[2] += 0.05 * (1 - np.cos(tilt)) + tilt * 0.05
     sim.qpos[:] = qpos
     sim.step()
-    corners = {(s * a, t * b) for s in (1, -1) for t in (1, -1) for a, b in ((0.05, OCTAGON),)}
+    corners = {(s * 0.05, t * OCTAGON) for s in (1, -1) for t in (1, -1)}
     corners |= {(y, x) for x, y in corners}
     for env, tilt in enumerate(tilts):
         contacts = sim.contacts(env)
@@ -119,10 +120,10 @@ def test_an_uneven_foot_stands_on_a_plane(corners, uneven):
     low = np.c_[np.cos(angles), np.sin(angles), np.zeros(corners)] * 0.05
     high = low + np.array([0, 0, 0.04])
     low[:, 2] += uneven * rng.uniform(size=corners)
-    vertices = " ".join(f"{v:.17g}" for v in np.r_[low, high].ravel())
     sim = BatchSim(
-        f"""<mujoco><option timestep=".002"/><asset><mesh name="m" vertex="{vertices}"/></asset>
-        <worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .03"><freejoint/>
+        f"""<mujoco><option timestep=".002"/><asset>
+        <mesh name="m" vertex="{text(np.r_[low, high])}"/></asset><worldbody>
+        <geom type="plane" size="1 1 1"/><body pos="0 0 .03"><freejoint/>
         <geom type="mesh" mesh="m"/></body></worldbody></mujoco>""",
         1,
     )
