@@ -43,6 +43,21 @@ SS_HD bool factor_mass(const G& g, const MechanismView<In>& m, In* L) {
   return cholesky(g, nv, L, nv);
 }
 
+/// y <- L^-1 y for a column of Y: as forward_columns, with each entry in a register.
+template <class In>
+SS_HD void forward_column(int nv, const In* L, In* y, int ld) {
+  SS_ROLLED
+  for (int j = 0; j < nv; ++j) {
+    In value = y[std::int64_t(j) * ld];
+    SS_BY_FOUR
+    for (int k = 0; k < j; ++k) {
+      const In f = L[std::int64_t(k) * nv + j];
+      value = select(f != In(0), fma(-f, y[std::int64_t(k) * ld], value), value);
+    }
+    y[std::int64_t(j) * ld] = value * L[std::int64_t(j) * nv + j];
+  }
+}
+
 /// Y <- L^-1 Y; for_columns(entry): entry(i) for the columns i.
 template <class In, class F>
 SS_HD void forward_columns(int nv, const In* L, In* Y, int ld, F&& for_columns) {
@@ -66,9 +81,7 @@ SS_HD void half_solve(const G& g, const MechanismView<In>& m, int n, const In* L
   const int ld = padded(n);
   load_rows(g, m, n, ld, Y);
   if constexpr (G::kChunk == 1) {
-    g.for_each(n, [&](int i) SS_INLINE {
-      forward_columns(m.nv, L, Y, ld, [&](auto&& entry) SS_INLINE { entry(i); });
-    });
+    g.for_each(n, [&](int i) SS_INLINE { forward_column(m.nv, L, Y + i, ld); });
   } else {
     forward_columns(m.nv, L, Y, ld, [&](auto&& entry) SS_INLINE { g.for_each(n, entry); });
   }
@@ -83,9 +96,10 @@ SS_HD void gram_matrix(const G& g, int nv, int n, const In* Y, In* W, int ld_W) 
     const int j0 = chunk * C;
     if (j0 + C <= i) return;
     auto sum = Lanes<In, C>::all(In(0));
+    SS_BY_FOUR
     for (int k = 0; k < nv; ++k) {
       const In y = Y[std::int64_t(k) * ld + i];
-      if (y == In(0)) continue;  // a row touches few degrees of freedom
+      if (!kOnGpu && y == In(0)) continue;  // a row touches few degrees of freedom
       sum.add(Lanes<In, C>::load(Y + std::int64_t(k) * ld + j0), y);
     }
     In entry[C];

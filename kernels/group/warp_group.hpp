@@ -71,12 +71,13 @@ struct WarpGroup {
   __device__ __forceinline__ auto sum(int n, F&& f) const {
     using T = decltype(f(0));
     sync();
-    T partial[kPartials];
-#pragma unroll
-    for (int p = 0; p < kPartials; ++p) {
-      partial[p] = T(0);
+    T partial[kPartials] = {};
+    // One copy of f for all partial sums: a large one takes room in the instruction cache.
 #pragma unroll 1
-      for (int i = lane() + p * L; i < n; i += 32) partial[p] += f(i);
+    for (int i = lane(), turn = 0; i < n; i += L, ++turn) {
+      const T value = f(i);
+#pragma unroll
+      for (int p = 0; p < kPartials; ++p) partial[p] += turn % kPartials == p ? value : T(0);
     }
 #pragma unroll
     for (int half = kPartials / 2; half > 0; half /= 2) {
@@ -84,7 +85,7 @@ struct WarpGroup {
       for (int p = 0; p < half; ++p) partial[p] += partial[p + half];
     }
     T total = partial[0];
-#pragma unroll
+#pragma unroll 1
     for (int offset = L / 2; offset > 0; offset /= 2) {
       total += __shfl_xor_sync(mask(), total, offset, L);
     }
@@ -111,7 +112,11 @@ struct WarpGroup {
     bool found = false;
 #pragma unroll 1
     for (int i = lane(); i < n; i += L) found = found || f(i);
-    found = __any_sync(mask(), found);
+    if constexpr (L < 32) {
+      found = exchanged(unsigned(found), [](unsigned a, unsigned b) { return a > b; }) != 0U;
+    } else {
+      found = __any_sync(mask(), found);
+    }
     sync();
     return found;
   }
@@ -165,7 +170,7 @@ struct WarpGroup {
   /// The number of which `first(a, b)` holds against those of all other lanes.
   template <class T, class First>
   __device__ static T exchanged(T value, First&& first) {
-#pragma unroll
+#pragma unroll 1
     for (int offset = L / 2; offset > 0; offset /= 2) {
       const T other = __shfl_xor_sync(mask(), value, offset, L);
       value = first(other, value) ? other : value;

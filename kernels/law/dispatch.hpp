@@ -12,7 +12,7 @@ namespace stickslip::kernels::inline SS_ISA {
 /// law: they would multiply. The host refuses a law without a name.
 template <class F>
 SS_HD auto with_law(Law law, F&& f) {
-  if (law == Law::coulomb) return f(Coulomb{});
+  if (SS_LIKELY(law == Law::coulomb)) return f(Coulomb{});
   if (law == Law::convex) return f(Convex{});
   if (law == Law::pyramid) return f(Pyramid{});
   if (law == Law::box) return f(Box{});

@@ -17,9 +17,13 @@ enum class Friction : std::int32_t {
 /// Calls f() with the set as a constant of the compiler, outside of the loops over a matrix.
 template <class F>
 SS_HD void with_friction(Friction friction, F&& f) {
-  if (friction == Friction::disk) f(std::integral_constant<Friction, Friction::disk>{});
-  if (friction == Friction::cone) f(std::integral_constant<Friction, Friction::cone>{});
-  if (friction == Friction::square) f(std::integral_constant<Friction, Friction::square>{});
+  if (SS_LIKELY(friction == Friction::disk)) {
+    f(std::integral_constant<Friction, Friction::disk>{});
+  } else if (friction == Friction::cone) {
+    f(std::integral_constant<Friction, Friction::cone>{});
+  } else {
+    f(std::integral_constant<Friction, Friction::square>{});
+  }
 }
 
 /// The ladder of `solver = automatic` (src/batch/ladder.cpp).

@@ -24,9 +24,10 @@ template <class Real, class G>
 SS_HD void update_column(const G& g, int n, Real* a, int ld, int k) {
   g.for_each(n - k, [&](int i) {
     Real value = a[std::int64_t(k) * ld + k + i];
+    SS_BY_FOUR
     for (int j = 0; j < k; ++j) {
       const Real* column = a + std::int64_t(j) * ld + k;
-      if (column[0] != Real(0)) value = fma(-column[0], column[i], value);
+      value = select(column[0] != Real(0), fma(-column[0], column[i], value), value);
     }
     a[std::int64_t(k) * ld + k + i] = value;
   });

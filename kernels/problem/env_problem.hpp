@@ -58,12 +58,16 @@ struct Dim {
   SS_HD constexpr int operator()() const { return D; }
 };
 
-/// Calls f(Dim<dim>) for the dimension of a block.
+/// Calls f(Dim<dim>) for the dimension of a block. Code for 4 and 6 lies apart.
 template <class F>
 SS_HD void with_dim(int dim, F&& f) {
-  if (dim == 3) f(Dim<3>{});
-  if (dim == 4) f(Dim<4>{});
-  if (dim == 6) f(Dim<6>{});
+  if (SS_LIKELY(dim == 3)) {
+    f(Dim<3>{});
+  } else if (dim == 4) {
+    f(Dim<4>{});
+  } else if (dim == 6) {
+    f(Dim<6>{});
+  }
 }
 
 template <class T>
@@ -76,6 +80,7 @@ template <class In>
 SS_HD bool shape_is_valid(const EnvShape& s, const std::int32_t* dims) {
   if (s.n_free < 0 || s.n_nonneg < 0 || s.n_box < 0 || s.n_contacts < 0) return false;
   if (dims == nullptr) return true;
+  SS_ROLLED
   for (int k = 0; k < s.n_contacts; ++k) {
     if (dims[k] != 3 && dims[k] != 4 && dims[k] != 6) return false;
   }
@@ -89,6 +94,7 @@ SS_HD std::int32_t rows_of(const EnvShape& s, const std::int32_t* dims, std::int
   std::int64_t rows =
       std::int64_t(s.n_free) + s.n_nonneg + s.n_box + 3 * std::int64_t(s.n_contacts);
   if (dims != nullptr) {
+    SS_ROLLED
     for (int k = 0; k < min(s.n_contacts, max_contacts); ++k) rows += max(dims[k], 3) - 3;
   }
   constexpr std::int64_t most = 0x7fffffff;
@@ -158,6 +164,7 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<Data>& batch, std::i
   const std::int32_t* dims = p.dims;
   g.once([&] {
     int row = s.n_free + s.n_nonneg + s.n_box;
+    SS_ROLLED
     for (int k = 0; k < s.n_contacts; ++k) {
       block[k] = row;
       row += dims == nullptr ? 3 : dims[k];
@@ -196,6 +203,7 @@ SS_HD Mask<In> check_values(const G& g, EnvProblem<In>& p, bool needs_symmetry,
   const auto differs = g.any(p.n, [&](int i) {
     const In* row = p.W + std::int64_t(i) * p.ld_W;
     In distance(0);
+    SS_BY_FOUR
     for (int j = 0; j <= i; ++j) distance += abs(row[j] - p.W[std::int64_t(j) * p.ld_W + i]);
     return !(distance == In(0));
   });
@@ -203,6 +211,7 @@ SS_HD Mask<In> check_values(const G& g, EnvProblem<In>& p, bool needs_symmetry,
   const auto broken = g.any(p.n, [&](int i) {
     const In* row = p.W + std::int64_t(i) * p.ld_W;
     Mask<In> finite = true;
+    SS_ROLLED
     for (int j = 0; j < (p.symmetric ? 0 : p.n); ++j) finite = finite & is_finite(row[j]);
     return !(finite & row_is_valid(p, i));
   });
@@ -212,6 +221,7 @@ SS_HD Mask<In> check_values(const G& g, EnvProblem<In>& p, bool needs_symmetry,
   const Number slack = (from_float ? 1e-4 : 1e-9) * largest;
   const auto skew = g.any(p.n, [&](int i) {
     Mask<Number> far = false;
+    SS_ROLLED
     for (int j = 0; j < i; ++j) far = far | (abs(p.w(i, j) - p.w(j, i)) > slack);
     return far;
   });
@@ -230,6 +240,7 @@ SS_HD Wide<In> normal_diagonal(const EnvProblem<In>& p, int k) {
 template <class In>
 SS_HD Wide<In> block_inverse_rho(const EnvProblem<In>& p, int k) {
   Wide<In> d = 0.0;
+  SS_ROLLED
   for (int i = p.block[k]; i < p.block[k + 1]; ++i) {
     d = max(d, p.circular[i] * p.circular[i] * p.diagonal(i));
   }
@@ -243,10 +254,12 @@ SS_HD void enter_circular_block(const EnvProblem<In>& p, bool frictionless, int 
   using Number = Wide<In>;
   const int a = p.block[k], dim = p.block[k + 1] - a;
   Number mu = 0.0;
+  SS_ROLLED
   for (int j = dim - 1; j > 0; --j) mu = select(p.friction(k, j) > 0.0, p.friction(k, j), mu);
   if (frictionless) mu = 0.0;
   scratch.slope[k] = mu;
   scratch.circular[a] = scratch.circular_inverse[a] = 1.0;
+  SS_ROLLED
   for (int j = 1; j < dim; ++j) {
     const Number mu_j = p.friction(k, j);
     const auto coupled = (mu > 0.0) & (mu_j > 0.0);

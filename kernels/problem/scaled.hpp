@@ -90,6 +90,7 @@ SS_HD void scale_block(const EnvProblem<In>& p, int k, Wide<In> largest, Wide<In
   }
   const Number typical = max(normal, min(tangential, 100.0 * normal));
   const Number s = power_of_two_below(1.0 / sqrt(typical));
+  SS_ROLLED
   for (int j = 0; j < dim; ++j) d[a + j] = s * p.circular[a + j];
 }
 
@@ -102,6 +103,7 @@ SS_HD Real tangential_inverse_rho(const Scaled<Real>& s, int k) {
     return fma(Real(0.5), p + q, sqrt(fma(Real(0.25) * (p - q), p - q, o * o)));
   }
   Real trace = Real(0);
+  SS_ROLLED
   for (int j = 1; j < s.dim(k); ++j) trace += s.at(a + j, a + j);
   return trace;
 }
@@ -117,6 +119,7 @@ SS_HD void set_inverse_rho(Scaled<Real>& s, int k) {
   Real tangential = max(tangential_inverse_rho(s, k), Real(1e-3) * normal);
   if (facts_of(s.law).has_one_rho) normal = tangential = normal + tangential;
   s.rho_inv[a] = normal;
+  SS_ROLLED
   for (int j = 1; j < s.dim(k); ++j) s.rho_inv[a + j] = tangential;
 }
 
@@ -206,6 +209,7 @@ SS_HD void multiply_scaled_transposed(const G& g, const Scaled<Real>& s, const R
   }
   g.for_each(s.n, [&](int i) {
     Real sum = Real(0);
+    SS_BY_FOUR
     for (int j = 0; j < s.n; ++j) sum = fma(s.at(j, i), x[j], sum);
     y[i] = sum;
   });

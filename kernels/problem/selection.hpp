@@ -29,6 +29,7 @@ SS_HD void scale_and_select(const G& g, const EnvProblem<In>& p, Law law, Scaled
   g.for_each(s.n_contacts, [&](int k) {
     const int a = s.block[k];
     const Real normal = Real(normal_diagonal(p, k) * s.d[a] * s.d[a]);
+    SS_ROLLED
     for (int j = 0; j < s.dim(k); ++j) {
       const bool acts = s.d[a + j] > 0.0 && !(s.R[a + j] > Real(0));
       if (acts) s.selecting[a + j] = normal;
@@ -41,6 +42,7 @@ template <class Real>
 SS_HD double crowd_of(const Scaled<Real>& s, int i) {
   const Real* column = s.W + std::int64_t(i) * s.ld;
   Real sum = Real(0);
+  SS_BY_FOUR
   for (int j = 0; j < s.n; ++j) sum = fma(column[j] * s.rho[j], column[j], sum);
   return max(double(sum * s.rho[i]), 1.0);
 }

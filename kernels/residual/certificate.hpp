@@ -43,6 +43,7 @@ SS_HD CertificateSign certificate_sign(const EnvProblem<In>& p, int i, bool is_t
 /// Whether row i >= first_contact_row() is not the normal of its block.
 template <class In>
 SS_HD bool is_tangent(const EnvProblem<In>& p, int i) {
+  SS_ROLLED
   for (int k = 0; k < p.n_contacts; ++k) {
     if (p.block[k] == i) return false;
   }
@@ -58,6 +59,7 @@ struct Bounds {
 template <class In>
 SS_HD Bounds certificate_product(const EnvProblem<In>& p, const double* y, int i) {
   CompensatedSum g;
+  SS_ROLLED
   for (int j = 0; j < p.n; ++j) {
     if (y[j] != 0.0) g.add_product(p.symmetric ? p.w(i, j) : p.w(j, i), y[j]);
   }
@@ -90,6 +92,7 @@ SS_HD double largest_product(const EnvProblem<In>& p, const double* y, double si
 template <class In>
 SS_HD double steepest_friction(const EnvProblem<In>& p) {
   double steepest = 0.0;
+  SS_ROLLED
   for (int k = 0; k < p.n_contacts; ++k) steepest = max(steepest, p.slope[k]);
   return steepest;
 }

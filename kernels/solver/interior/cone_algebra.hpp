@@ -15,6 +15,7 @@ struct ConeVector {
 template <class Real>
 SS_HD Real dot_tails(const ConeVector<Real>& x, const ConeVector<Real>& y) {
   Real sum = Real(0);
+  SS_ROLLED
   for (int j = 0; j < x.size; ++j) sum = fma(x.tail[j], y.tail[j], sum);
   return sum;
 }

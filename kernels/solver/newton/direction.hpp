@@ -58,6 +58,7 @@ struct Tangent {
   Factor mu, push, kappa;
   Factor e[dim];  ///< entries from 1 on
 
+  SS_HD Tangent() {}
   template <class Real>
   SS_HD Tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int k)
       : mu(Factor(s.mu[k])), kappa(Factor(l.slide[s.block[k]])) {
@@ -111,7 +112,8 @@ SS_HD void add_direct(const Scaled<Real>& s, const Linearisation<Real>& l, int k
   });
 }
 
-/// f(dim, apply) for a scalar row or block; apply(x): its tangent, or nothing unless it slides.
+/// f(dim, apply) for a scalar row or block; apply(x): its tangent, or nothing unless it slides. On
+/// a GPU there is one f for each dimension: apply decides, so that there is less code.
 template <class Real, class Factor, class F>
 SS_HD void with_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int item, F&& f) {
   const auto keep = [](Factor*) SS_INLINE {};
@@ -120,15 +122,24 @@ SS_HD void with_tangent(const Scaled<Real>& s, const Linearisation<Real>& l, int
     return;
   }
   const int k = item - s.scalars;
+  const bool slides = l.is(s.block[k], RowState::sliding);
   with_dim(s.dim(k), [&](auto dim) SS_INLINE {
-    if (!l.is(s.block[k], RowState::sliding)) {
+    Tangent<dim(), Factor> tangent;
+    if (slides) tangent = Tangent<dim(), Factor>(s, l, k);
+    const auto apply_as = [&](auto friction, Factor* x)
+                              SS_INLINE { tangent.template apply<decltype(friction)::value>(x); };
+    if constexpr (kOnGpu) {
+      f(dim, [&](Factor* x) SS_INLINE {
+        if (!slides) return;
+        with_friction(l.friction, [&](auto friction) SS_INLINE { apply_as(friction, x); });
+      });
+    } else if (slides) {
+      with_friction(l.friction, [&](auto friction) SS_INLINE {
+        f(dim, [&](Factor* x) SS_INLINE { apply_as(friction, x); });
+      });
+    } else {
       f(dim, keep);
-      return;
     }
-    const Tangent<dim(), Factor> tangent(s, l, k);
-    with_friction(l.friction, [&](auto friction) SS_INLINE {
-      f(dim, [&](Factor* x) SS_INLINE { tangent.template apply<decltype(friction)::value>(x); });
-    });
   });
 }
 
@@ -148,32 +159,25 @@ struct SystemRows {
 
   /// A column of W_hat or the vector `pull`, from its entry in row a on.
   template <int dim, class Apply>
-  SS_HD void column(const Real* from, std::int64_t step, Factor* to, std::int64_t to_step,
-                    Apply&& apply) const {
-    Factor x[dim];
+  SS_HD void load(const Real* from, std::int64_t step, Apply&& apply, Factor* x) const {
     unroll<0, dim>([&](auto q) SS_INLINE { x[q] = Factor(from[q * step]); });
     apply(x);
-    unroll<0, dim>([&](auto q) SS_INLINE { to[q * to_step] = x[q]; });
   }
   template <int dim>
-  SS_HD void add_F() const {
-    Factor* right = d.system.right() + place();
-    unroll<0, dim>([&](auto q) SS_INLINE { right[q] += Factor(l.F[a + q]); });
+  SS_HD void add_F(Factor* x) const {
+    unroll<0, dim>([&](auto q) SS_INLINE { x[q] += Factor(l.F[a + q]); });
   }
-  /// Its own columns; also tells the system where its rows are.
+  /// Adds what else is in its own column j; also tells the system where row j is.
   template <int dim, class Apply>
-  SS_HD void add_own(Apply&& apply) const {
-    const bool slides = dim > 1 && l.is(a, RowState::sliding);
-    Factor* const corner = d.system.a + std::int64_t(place()) * d.system.ld + place();
-    unroll<0, dim>([&](auto j) SS_INLINE {
-      Factor x[dim] = {};
-      x[j] = fma(more.epsilon, Factor(s.at(a + j, a + j)) + Factor(1e-3),
-                 more.proximal * Factor(s.selecting[a + j]));
-      apply(x);
-      if (slides) add_direct<dim>(s, l, item - s.scalars, j, x);
-      unroll<0, dim>([&](auto q) SS_INLINE { corner[q * d.system.ld + j] += x[q]; });
-      d.system.place_row(place() + j);
-    });
+  SS_HD void add_own(int j, Apply&& apply, Factor* x) const {
+    const Factor diagonal = fma(more.epsilon, Factor(s.at(a + j, a + j)) + Factor(1e-3),
+                                more.proximal * Factor(s.selecting[a + j]));
+    Factor own[dim];
+    unroll<0, dim>([&](auto q) SS_INLINE { own[q] = q == j ? diagonal : Factor(0); });
+    apply(own);
+    if (dim > 1 && l.is(a, RowState::sliding)) add_direct<dim>(s, l, item - s.scalars, j, own);
+    unroll<0, dim>([&](auto q) SS_INLINE { x[q] += own[q]; });
+    d.system.place_row(place() + j);
   }
 };
 
@@ -204,50 +208,53 @@ SS_HD void assemble_rows(const G& g, const SystemRows<Real, Factor>& of_all, int
       const int place = rows.place();
       const Real* const W = s.W + rows.a * row_step;
       Factor* const top = m.a + std::int64_t(place) * m.ld;
+      const auto store = [&](const Factor* x, Factor* to, std::int64_t step) SS_INLINE {
+        unroll<0, D>([&](auto q) SS_INLINE { to[q * step] = x[q]; });
+      };
       columns([&](int j) SS_INLINE {
         const bool is_right = kAtOnce && j == count;
         const Real* from = is_right ? rows.pull + rows.a : W + column_of(j) * column_step;
-        rows.template column<D>(from, is_right ? 1 : row_step,
-                                is_right ? m.right() + place : top + j, is_right ? 1 : m.ld, apply);
+        Factor x[D];
+        rows.template load<D>(from, is_right ? 1 : row_step, apply, x);
+        if constexpr (kAtOnce) {
+          if (is_right) rows.template add_F<D>(x);
+          if (unsigned(j - place) < unsigned(D)) rows.template add_own<D>(j - place, apply, x);
+        }
+        store(x, is_right ? m.right() + place : top + j, is_right ? 1 : m.ld);
       });
       if constexpr (!kAtOnce) {
-        rows.template column<D>(rows.pull + rows.a, 1, m.right() + place, 1, apply);
+        Factor x[D];
         for (int j = 0; j < D; ++j) {
           for (int c = width; c < padded(count); ++c) top[std::int64_t(j) * m.ld + c] = Factor(0);
+          Factor* const own = top + place + j;
+          unroll<0, D>([&](auto q) SS_INLINE { x[q] = own[q * m.ld]; });
+          rows.template add_own<D>(j, apply, x);
+          store(x, own, m.ld);
         }
+        rows.template load<D>(rows.pull + rows.a, 1, apply, x);
+        rows.template add_F<D>(x);
+        store(x, m.right() + place, 1);
       }
     });
   });
-  g.for_each(items, [&](int item) SS_INLINE {
-    with_rows(item, [&](const auto& rows, auto dim, auto&& apply) SS_INLINE {
-      rows.template add_F<dim()>();
-      rows.template add_own<dim()>(apply);
-    });
-  });
 }
 
-/// The direction dz with the factors of the last system of `count` rows (simplified Newton). False
-/// if a row has changed its state since.
+/// Whether the factors of the last system serve again (simplified Newton): no row has changed its
+/// state since.
 template <class Real, class Factor, class G>
-SS_HD bool repeat_direction(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
-                            const Real* z, const DirectionScratch<Factor>& d, int count, Real* dz) {
-  const bool changed = g.any(s.n, [&](int i) {
+SS_HD bool factors_serve(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
+                         const Real* z, const DirectionScratch<Factor>& d) {
+  return !g.any(s.n, [&](int i) {
     return l.state[i] != d.state[i] || (l.is(i, RowState::fixed) && l.target[i] != z[i]);
   });
-  if (changed) return false;
-  g.for_each(count, [&](int j) { d.x[j] = Factor(l.F[d.active[j]]); });
-  if (!solve_again(g, d.system, count, d.x, d.x)) return false;
-  g.for_each(s.ld, [&](int i) { dz[i] = Real(0); });
-  g.for_each(count, [&](int j) { dz[d.active[j]] = -Real(d.x[j]); });
-  return true;
 }
 
-/// Newton direction dz at the linearisation, whose velocities have the error `mismatch` [ld]; pull:
-/// scratch [ld]; count: rows of the system. False if the system is singular.
+/// Lists the active rows, assembles their system and factorises it. False if it is singular.
+/// `mismatch`, `pull`, `count` as below.
 template <class Real, class Factor, class G>
-SS_HD bool newton_direction(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
-                            const Regularisation<Factor>& more, const Real* z, const Real* mismatch,
-                            const DirectionScratch<Factor>& d, int& count, Real* pull, Real* dz) {
+SS_HD bool factor_system(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
+                         const Regularisation<Factor>& more, const Real* z, const Real* mismatch,
+                         const DirectionScratch<Factor>& d, int& count, Real* pull, Real* dz) {
   count = collect_active(g, s, l, z, d, dz);
   g.for_each(s.n, [&](int i) { d.state[i] = l.state[i]; });
   if (count == 0) return true;
@@ -261,8 +268,31 @@ SS_HD bool newton_direction(const G& g, const Scaled<Real>& s, const Linearisati
   } else {
     assemble_rows(g, rows, count, count, active_column);
   }
-  if (!solve_lu(g, d.system, count, d.x)) return false;
-  g.for_each(count, [&](int i) { dz[d.active[i]] = -Real(d.x[i]); });
+  return factor_lu(g, d.system, count);
+}
+
+/// Newton direction dz at the linearisation, whose velocities have the error `mismatch` [ld]; pull:
+/// scratch [ld]. `repeats`: with the factors of the last system, of `count` rows, if they serve;
+/// whether they did. False if the system is singular.
+template <class Real, class Factor, class G>
+SS_HD bool newton_direction(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
+                            const Regularisation<Factor>& more, const Real* z, const Real* mismatch,
+                            const DirectionScratch<Factor>& d, bool& repeats, int& count,
+                            Real* pull, Real* dz) {
+  repeats = repeats && factors_serve(g, s, l, z, d);
+  for (;;) {
+    if (repeats) {
+      g.for_each(s.ld, [&](int i) { dz[i] = Real(0); });
+      g.for_each(count, [&](int j) { d.x[j] = Factor(l.F[d.active[j]]); });
+      substitute_forward(g, d.system, count, d.x);
+    } else if (!factor_system(g, s, l, more, z, mismatch, d, count, pull, dz)) {
+      return false;
+    }
+    if (substitute_back(g, d.system, count, d.x)) break;
+    if (!repeats) return false;
+    repeats = false;
+  }
+  g.for_each(count, [&](int j) { dz[d.active[j]] = -Real(d.x[j]); });
   return true;
 }
 

@@ -37,6 +37,7 @@ struct NewtonProgress {
   Regularisation<Factor> more;  ///< of the next Jacobian
   double least_epsilon = 0.0;   ///< of `more`
   bool keeps = false;           ///< the next step may use the factors of the last one again
+  bool anew = false;            ///< z or the equations have changed: to be linearised first
   int count = 0;                ///< rows of these factors
 };
 
@@ -58,27 +59,20 @@ template <class Real, class Factor, class G>
 SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
                       NewtonProgress<Real, Factor>& path) {
   const double reference = w.history->reference();
-  for_chunks(g, s.n, [&](int i) {
-    w.z0[i] = w.z[i];
-    w.z[i] += w.dz[i];
-  });
-  newton_velocity(g, s, path, w.z, w.u1);
+  for_chunks(g, s.n, [&](int i) { w.z0[i] = w.z[i]; });
   Real t = Real(1);
-  for (int halving = 0; halving <= kHalvings; ++halving) {
-    if (halving > 0) {
-      for_chunks(g, s.n, [&](int i) { w.z[i] = fma(t, w.dz[i], w.z0[i]); });
-      newton_velocity(g, s, path, w.z, w.u1);
-    }
-    path.merit = linearise(g, s, w.at, w.z, w.u1);
+  for (int halving = 0;; ++halving) {
+    const bool failed = halving > kHalvings;
+    for_chunks(g, s.n, [&](int i) { w.z[i] = failed ? w.z0[i] : fma(t, w.dz[i], w.z0[i]); });
+    if (!failed) newton_velocity(g, s, path, w.z, w.u1);
+    path.merit = linearise(g, s, w.at, w.z, failed ? w.u : w.u1);
+    if (failed) return halving;
     if (path.merit <= reference * (1.0 - 1e-4 * double(t)) || path.merit < kTinyMerit) {
       for_chunks(g, s.n, [&](int i) { w.u[i] = w.u1[i]; });
       return halving;
     }
     t *= Real(0.5);
   }
-  for_chunks(g, s.n, [&](int i) { w.z[i] = w.z0[i]; });
-  path.merit = linearise(g, s, w.at, w.z, w.u);
-  return kHalvings + 1;
 }
 
 /// Linearises at z with its velocities; the line search begins anew.
@@ -88,6 +82,7 @@ SS_HD void linearise_anew(const G& g, const Scaled<Real>& s, const Newton<Real, 
   newton_velocity(g, s, path, w.z, w.u);
   g.once([&] { *w.history = MeritHistory{}; });
   path.merit = linearise(g, s, w.at, w.z, w.u);
+  path.anew = false;
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -18,15 +18,6 @@ inline constexpr double kRoundedMerit = 1e-16;  ///< merit, relative, that may b
 inline constexpr double kAlteredGoal = 1e-16;   ///< the same that ends steps on an altered problem
 inline constexpr double kSlow = 0.01;  ///< merit: velocities contract by less than 10 in a step
 
-/// The step dz.
-template <class Real, class Factor, class G>
-SS_HD bool find_direction(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
-                          const Real* mismatch, NewtonProgress<Real, Factor>& path) {
-  path.keeps = path.keeps && repeat_direction(g, s, w.at, w.z, w.direction, path.count, w.dz);
-  return path.keeps || newton_direction(g, s, w.at, path.more, w.z, mismatch, w.direction,
-                                        path.count, w.u1, w.dz);
-}
-
 /// What tells one set of rows at their bounds from another.
 template <class Real, class Factor, class G>
 SS_HD double rows_at_bounds(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w) {
@@ -140,7 +131,7 @@ SS_HD void begin_newton(const G& g, const Scaled<Real>& s, const Newton<Real, Fa
   scale_impulse(g, s, judge.at->start, w.z);
   if (w.seed == 0) {
     g.for_each(s.ld, [&](int i) { w.z0[i] = Real(0); });
-    linearise_anew(g, s, w, path);
+    path.anew = true;
     return;
   }
   draw_states(g, s, w.seed, w.z, w.u1);
@@ -156,25 +147,34 @@ SS_HD bool leaps(const Newton<Real, Factor>& w, const Judge<In>& judge) {
   return w.seed != 0 || (w.from_solution && judge.best_residual > 0.01 * judge.at->tolerance);
 }
 
-/// Begins to select at the solution z.
+/// Begins to select at the solution z, where the equations are linearised.
 template <class Real, class Factor, class G, class In>
 SS_HD void begin_selection(const G& g, Scaled<Real>& s, const Newton<Real, Factor>& w,
                            const Judge<In>& judge, NewtonProgress<Real, Factor>& path) {
   keep_at_bounds(g, s, w, double(judge.at->tolerance), kSelecting<In>);
   path.soft = Real(kSelecting<In>);
   path.more.proximal = Factor(path.soft);
-  linearise_anew(g, s, w, path);
+  path.anew = true;
 }
 
 enum class Moved : std::int32_t { yes, no, found };
 
-/// One step of the line search, or none and more regularisation.
+/// One step: of the line search, or none and more regularisation; a full one from velocities with
+/// the error z0, if it `leaps`.
 template <class Real, class Factor, class G, class In>
 SS_HD Moved newton_step(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
-                        const Newton<Real, Factor>& w, NewtonProgress<Real, Factor>& path,
-                        Judge<In>& judge) {
-  g.once([&] { w.history->push(path.merit); });
-  if (!find_direction(g, s, w, s.zero, path)) {
+                        const Newton<Real, Factor>& w, bool leaps,
+                        NewtonProgress<Real, Factor>& path, Judge<In>& judge) {
+  if (!leaps) g.once([&] { w.history->push(path.merit); });
+  const bool found = newton_direction(g, s, w.at, path.more, w.z, leaps ? w.z0 : s.zero,
+                                      w.direction, path.keeps, path.count, w.u1, w.dz);
+  if (leaps) {
+    if (!found) return Moved::no;
+    for_chunks(g, s.n, [&](int i) { w.z[i] += w.dz[i]; });
+    path.anew = true;
+    return Moved::yes;
+  }
+  if (!found) {
     path.more.epsilon *= Factor(1e3);
     if (path.more.epsilon > Factor(1e-2)) path.more.epsilon = Factor(kGivenUp);
     return Moved::no;
@@ -202,16 +202,6 @@ SS_HD Moved newton_step(const G& g, const EnvProblem<In>& p, const Scaled<Real>&
   return Moved::no;
 }
 
-/// A full step from velocities with the error z0.
-template <class Real, class Factor, class G>
-SS_HD bool leap(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
-                NewtonProgress<Real, Factor>& path) {
-  if (!find_direction(g, s, w, w.z0, path)) return false;
-  for_chunks(g, s.n, [&](int i) { w.z[i] += w.dz[i]; });
-  linearise_anew(g, s, w, path);
-  return true;
-}
-
 /// Whether z is worth judging: at once, if the next step needs new factors.
 template <class Real, class Factor, class In>
 SS_HD bool is_near(const NewtonProgress<Real, Factor>& path, const Judge<In>& judge) {
@@ -231,38 +221,50 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, Scaled<Real>& s,
   const Guess guess = kCoarse ? Guess::unknown : Guess::solution;
   NewtonProgress<Real, Factor> path;
   begin_newton(g, s, w, least_epsilon, judge, path);
-  const double start_merit = path.merit;
+  double start_merit = path.merit;
   path.least_left = altered ? 0.0 : Limits<double>::infinity;
   Moved moved = w.seed == 0 ? Moved::yes : Moved::no;
+  // What is still to begin. All of it comes through the one place below that takes a step, because
+  // a GPU's instruction cache has no room for another.
+  bool leaping = leaps(w, judge) && budget > 0, selecting = w.from_solution;
   int steps = 0;
-  if (leaps(w, judge) && budget > 0) {
-    ++steps;
-    moved = leap(g, s, w, path) ? Moved::yes : Moved::no;
-  }
-  if (w.from_solution) begin_selection(g, s, w, judge, path);
   while (!stopped(g)) {
-    if (path.soft > Real(0)) {
-      const bool converged =
-          steps > 0 && moved == Moved::yes && path.merit < kSelected * squared_size(g, s, w.z);
-      if (converged || moved == Moved::found) {
-        path.soft = Real(0);
-        linearise_anew(g, s, w, path);
-        path.at_bounds = rows_at_bounds(g, s, w);
-        moved = Moved::yes;
-        path.keeps = converged && !any_slides(g, s, w);
+    if (path.anew) {
+      linearise_anew(g, s, w, path);
+      if (steps == 0) start_merit = path.merit;
+      path.keeps = path.keeps && !any_slides(g, s, w);
+      const bool chosen = w.selects && !selecting && !(path.soft > Real(0));
+      if (chosen) path.at_bounds = rows_at_bounds(g, s, w);
+    }
+    if (!leaping) {
+      if (selecting) {
+        begin_selection(g, s, w, judge, path);
+        selecting = false;
         continue;
       }
-    } else if (altered) {
-      if (steps > 0 && path.merit < kAlteredGoal * (squared_size(g, s, w.z) + 1.0)) break;
-    } else if (moved == Moved::found ||
-               (moved == Moved::yes && (is_near(path, judge) || (kCoarse && steps > 0)) &&
-                is_found(g, p, s, w, path, w.z, judge, guess))) {
-      continue_from_candidate(g, p, judge);
-      return steps;
+      if (path.soft > Real(0)) {
+        const bool converged =
+            steps > 0 && moved == Moved::yes && path.merit < kSelected * squared_size(g, s, w.z);
+        if (converged || moved == Moved::found) {
+          path.soft = Real(0);
+          path.keeps = converged;
+          path.anew = true;
+          moved = Moved::yes;
+          continue;
+        }
+      } else if (altered) {
+        if (steps > 0 && path.merit < kAlteredGoal * (squared_size(g, s, w.z) + 1.0)) break;
+      } else if (moved == Moved::found ||
+                 (moved == Moved::yes && (is_near(path, judge) || (kCoarse && steps > 0)) &&
+                  is_found(g, p, s, w, path, w.z, judge, guess))) {
+        continue_from_candidate(g, p, judge);
+        return steps;
+      }
+      if (steps >= budget || path.more.epsilon > Factor(1)) break;
     }
-    if (steps >= budget || path.more.epsilon > Factor(1)) break;
     ++steps;
-    moved = newton_step(g, p, s, w, path, judge);
+    moved = newton_step(g, p, s, w, leaping, path, judge);
+    leaping = false;
   }
   judge_iterate(g, p, s, w.z, judge);
   if (altered || w.selects || path.merit < start_merit) continue_from_candidate(g, p, judge);
