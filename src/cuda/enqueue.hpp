@@ -83,16 +83,19 @@ class WorkLists {
   std::int32_t num_envs_;
 };
 
-/// One launch per size class, of all environments; `arguments` come before scratch and list.
+/// A launch per size class, of all environments; `arguments` come before scratch and list.
 template <class In, class... Arguments>
 void enqueue_classes(const std::vector<LaunchPlan>& plans, const Workspace::Impl& w, Stream stream,
                      const ProblemBatch<In>& problem, const Arguments&... arguments) {
   const WorkLists lists(w, problem.num_envs);
   lists.fill(problem, stream);
-  int c = 0;
-  for (const LaunchPlan& plan : plans)
-    launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, stream, problem,
-           arguments..., scratch_of(plan, w), lists.first(c++, 1));
+  w.branches.run(
+      w.classes.count, stream, [&](int c) { return plans[c].shares_memory(); },
+      [&](int c, Stream branch) {
+        const LaunchPlan& plan = plans[c];
+        launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, branch, problem,
+               arguments..., scratch_of(plan, w), lists.first(c, 1));
+      });
 }
 
 }  // namespace stickslip::cuda

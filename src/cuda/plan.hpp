@@ -56,10 +56,11 @@ struct LaunchPlan {
   std::size_t group_bytes = 0;   ///< scratch of an environment
   std::size_t shared_bytes = 0;  ///< per block; 0: scratch in global memory
 
-  int threads() const { return std::max(lanes, 32); }  ///< per block
-  int groups() const { return threads() / lanes; }     ///< per block
+  int threads() const { return std::max(lanes, 32); }       ///< per block
+  int groups() const { return threads() / lanes; }          ///< per block
+  bool shares_memory() const { return shared_bytes == 0; }  ///< with other launches
   std::size_t global_bytes() const {
-    return shared_bytes > 0 ? 0 : group_bytes * std::size_t(groups()) * std::size_t(blocks);
+    return !shares_memory() ? 0 : group_bytes * std::size_t(groups()) * std::size_t(blocks);
   }
 };
 

@@ -132,6 +132,7 @@ Workspace::Impl::Impl(std::int32_t envs_, std::int32_t rows, std::int32_t contac
       has_gradients(has_gradients_),
       limits(device_limits()),
       classes(size_classes(rows)),
+      branches(classes.count),
       given(plan_solves(kernels::kGivenMatrix)),
       lists(4 * sizeof(std::int32_t) * std::size_t(envs_)),
       sorting(sort_bytes(envs_)),

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "src/batch/impl.hpp"
+#include "src/cuda/branches.hpp"
 #include "src/cuda/plan.hpp"
 #include "stickslip/cuda.hpp"
 
@@ -61,6 +62,7 @@ struct Workspace::Impl {
   bool float_storage, has_gradients;
   DeviceLimits limits;
   kernels::SizeClasses classes;
+  Branches branches;  ///< one per class
   /// The most global scratch of any launch. Declared before the plans, which set it.
   std::size_t most_scratch = 0;
   Plans given, fused;              ///< fused: where W is formed in the scratch

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "tests/launch/capture.hpp"
@@ -17,8 +18,9 @@ using Nodes = std::vector<std::function<void()>>;
 struct Runtime {
   Calls calls;
   std::map<const unsigned char*, std::size_t> memory;  ///< allocations
-  cuda::Stream captured = nullptr;
-  Nodes* nodes = nullptr;  ///< of the capture
+  Nodes* nodes = nullptr;                              ///< of the capture
+  std::set<cudaStream_t> captured;  ///< the stream that began it, and those that waited for it
+  std::set<cudaEvent_t> events;     ///< recorded in one of these
   cudaError_t device_error = cudaSuccess;
 };
 Runtime& runtime() {
@@ -29,7 +31,7 @@ Runtime& runtime() {
 /// Runs the work now, or records it in the capture.
 void enqueue(cudaStream_t stream, std::function<void()> work) {
   Runtime& r = runtime();
-  if (r.nodes != nullptr && stream == r.captured) {
+  if (r.nodes != nullptr && r.captured.count(stream) > 0) {
     r.nodes->push_back(std::move(work));
   } else {
     work();
@@ -63,7 +65,8 @@ struct Capture::Impl {
   fake::Nodes nodes;
 };
 Capture::Capture(cuda::Stream stream) : impl_(std::make_unique<Impl>()) {
-  fake::runtime().captured = stream;
+  fake::runtime().captured = {stream};
+  fake::runtime().events.clear();
   fake::runtime().nodes = &impl_->nodes;
 }
 void Capture::end() { fake::runtime().nodes = nullptr; }
@@ -129,11 +132,23 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  *event = nullptr;
+  *event = reinterpret_cast<cudaEvent_t>(new char);
   return cudaSuccess;
 }
-cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete reinterpret_cast<char*>(event);
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (runtime().nodes != nullptr && runtime().captured.count(stream) > 0) {
+    runtime().events.insert(event);
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (runtime().events.count(event) > 0) runtime().captured.insert(stream);
+  return cudaSuccess;
+}
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
   *milliseconds = 1.0F;
   return cudaSuccess;

@@ -1,0 +1,48 @@
+// Launches that may run at once: the size classes of a batch, so that the slowest environment of
+// one class does not delay the next class.
+#pragma once
+#include <vector>
+
+#include "src/cuda/check.hpp"
+#include "stickslip/cuda.hpp"
+
+namespace stickslip::cuda {
+
+/// Streams that leave the caller's stream and come back to it, also in a capture: what the caller
+/// enqueued before comes before all of them, what it enqueues afterwards comes after all of them.
+class Branches {
+ public:
+  explicit Branches(int count);
+  ~Branches();
+  Branches(const Branches&) = delete;
+  Branches& operator=(const Branches&) = delete;
+
+  /// enqueue(c, stream) for c in [0, count), the last first: in streams of their own, except for
+  /// those of which `alone(c)` says that they share memory with others. These follow each other.
+  template <class Alone, class Enqueue>
+  void run(int count, Stream stream, Alone&& alone, Enqueue&& enqueue) const {
+    const auto branch_of = [&](int c) { return c == 0 || alone(c) ? nullptr : &branches_[c - 1]; };
+    if (count > 1) SS_CUDA(cudaEventRecord(begin_, stream));
+    for (int c = count - 1; c >= 0; --c) {
+      const Branch* branch = branch_of(c);
+      if (branch != nullptr) SS_CUDA(cudaStreamWaitEvent(branch->stream, begin_, 0));
+      enqueue(c, branch != nullptr ? branch->stream : stream);
+    }
+    for (int c = 0; c < count; ++c) {
+      const Branch* branch = branch_of(c);
+      if (branch == nullptr) continue;
+      SS_CUDA(cudaEventRecord(branch->end, branch->stream));
+      SS_CUDA(cudaStreamWaitEvent(stream, branch->end, 0));
+    }
+  }
+
+ private:
+  struct Branch {
+    Stream stream = nullptr;
+    cudaEvent_t end = nullptr;
+  };
+  cudaEvent_t begin_ = nullptr;
+  std::vector<Branch> branches_;
+};
+
+}  // namespace stickslip::cuda
