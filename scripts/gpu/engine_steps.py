@@ -2,6 +2,7 @@
 program of the part engines.
 
     python engine_steps.py FOLDER SITE SECONDS     FOLDER: with site/ and models/; SITE: stickslip
+    python engine_steps.py --child kernels FOLDER ROBOT WORLDS LAW     one step, to profile
 
 First, one process per robot compiles Warp's kernels (minutes otherwise). Then each robot is stepped
 in 4,096, 1,024 and 8,192 worlds by both, as CUDA graphs if they can be captured. Also the drift of
@@ -12,7 +13,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -115,6 +115,8 @@ def verdicts(solver) -> dict:
         "status": {Status(int(s)).name: int(c) for s, c in zip(status, counts, strict=True)},
         "residual_most": float(np.nanmax(solver.result.residual.numpy())),
         "iterations_mean": float(solver.result.iterations.numpy().mean()),
+        "iterations_most": int(solver.result.iterations.numpy().max()),
+        "iterations_99.9": float(np.quantile(solver.result.iterations.numpy(), 0.999)),
     }
 
 
@@ -163,6 +165,24 @@ def compile_kernels(folder: Path, name: str, nworld: int, law: str | None) -> di
     return {"robot": name, "step": law or "mujoco_warp", "compiled_s": seconds}
 
 
+def profile_step(folder: Path, name: str, nworld: int, law: str) -> int:
+    """One step of settled worlds, alone in the range that a profiler sees."""
+    import warp as wp
+    from torch.cuda import profiler
+
+    wp.config.quiet = True
+    m, d = put(folder, name, nworld)
+    step, _ = stepper(m, d, law)
+    for _ in range(SETTLE):
+        step()
+    wp.synchronize()
+    profiler.start()
+    step()
+    wp.synchronize()
+    profiler.stop()
+    return 0
+
+
 def run_robot(mode: str, folder: Path, name: str, worlds: int) -> int:
     """One robot in this process, under each law; one that fails does not stop the others."""
     import warp as wp
@@ -183,9 +203,7 @@ def run_robot(mode: str, folder: Path, name: str, worlds: int) -> int:
 
 def child(site: str, limit: float, mode: str, folder: Path, name: str, worlds: int) -> bool:
     """One robot in a process of its own; prints what it prints, and what went wrong."""
-    cache = Path(tempfile.gettempdir()) / "stickslip-warp-cache"
-    environment = os.environ | {"PYTHONPATH": f"{site}:{folder / 'site'}",
-                                "WARP_CACHE_PATH": str(cache)}  # fmt: skip
+    environment = os.environ | {"PYTHONPATH": f"{site}:{folder / 'site'}"}
     command = [sys.executable, __file__, "--child", mode, folder, name, worlds]
     try:
         done = subprocess.run([*map(str, command)], env=environment, capture_output=True,
@@ -201,6 +219,8 @@ def child(site: str, limit: float, mode: str, folder: Path, name: str, worlds: i
 
 
 def main() -> int:
+    if sys.argv[1:3] == ["--child", "kernels"]:
+        return profile_step(Path(sys.argv[3]), sys.argv[4], int(sys.argv[5]), sys.argv[6])
     if sys.argv[1] == "--child":
         return run_robot(sys.argv[2], Path(sys.argv[3]), sys.argv[4], int(sys.argv[5]))
     folder, site, limit = Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])

@@ -3,9 +3,13 @@
 import shutil
 import sys
 
-from part import BUNDLE, HERE, UNPACKED, Part, lines_of_json
+from part import BUNDLE, DRY, HERE, UNPACKED, Part, lines_of_json
+from profiler import SHOWN, launches_of, ncu
 
 PIECES = UNPACKED / "pieces"
+CACHE = {"WARP_CACHE_PATH": UNPACKED / "warp-cache"}  # of the kernels that Warp compiles
+PROFILED = [("humanoid", "coulomb"), ("humanoid", "convex"), ("ant", "coulomb")]
+FOR_KERNELS = 40.0  # s, of them
 
 
 def keep_pieces() -> None:
@@ -45,6 +49,18 @@ def unpacked(part: Part) -> bool:
     return True
 
 
+def kernels_of_steps(part: Part) -> None:
+    """The kernels of a step with their times, the longest first: where a step's time goes."""
+    path = f"{part.session.site}:{UNPACKED / 'engines' / 'site'}"
+    for robot, law in PROFILED:
+        step = f"kernels of {robot} {law}"
+        command = [*ncu(), "--metrics", SHOWN["us"], "--csv", "--page", "raw", sys.executable,
+                   HERE / "engine_steps.py", "--child", "kernels", UNPACKED / "engines", robot,
+                   4096, law]  # fmt: skip
+        text = part.run(step, command, 30, PYTHONPATH=path, **CACHE)
+        part.add(step, launches=launches_of(text or "")[:40])
+
+
 def engines(part: Part) -> None:
     """Steps per second of both, verdicts, and the drift of a box on a slope."""
     if part.session.site is None:
@@ -52,8 +68,11 @@ def engines(part: Part) -> None:
         return
     if not unpacked(part):
         return
+    seconds = part.left() - 5 - (0 if DRY else FOR_KERNELS)
     command = [sys.executable, HERE / "engine_steps.py", UNPACKED / "engines", part.session.site,
-               part.left() - 5]  # fmt: skip
-    part.run("steps", command)
+               seconds]  # fmt: skip
+    part.run("steps", command, **CACHE)
     part.add_values("steps", lines_of_json(part.printed["steps"]))
     print(part.printed["steps"])
+    if not DRY:
+        kernels_of_steps(part)

@@ -31,6 +31,14 @@ METRICS = [  # hardware counters alone
     "dram__bytes_write.sum",
     "smsp__inst_executed_op_local.sum",
     "launch__shared_mem_config_size",
+    # Instructions: lines from the cache of a multiprocessor, and from that which a cluster of them
+    # shares, and how long the latter is busy.
+    "sm__icc_requests.sum",
+    "sm__icc_requests_lookup_hit.sum",
+    "sm__icc_requests_lookup_miss_tag_miss.sum",
+    "gcc__cache_requests_type_instruction.sum",
+    "gcc__cycles_active.sum",
+    "gcc__cycles_elapsed.sum",
 ]
 KEPT = re.compile(
     r"smsp__average_warps_issue_stalled_\w+_per_issue_active\.ratio"
@@ -41,6 +49,7 @@ STALLS = "group:smsp__pcsamp_warp_stall_reasons"
 CASES = [  # rows, environments; the most important first
     ("coulomb_auto_double", 24, 8192),
     ("coulomb_auto_double", 12, 16384),
+    ("coulomb_auto_double", 24, 132),  # one warp on each multiprocessor: what is not contention
     ("coulomb_auto_double", 48, 4096),
     ("pyramid_lemke_double", 24, 8192),
     ("convex_newton_double", 24, 8192),
@@ -50,7 +59,7 @@ CASES = [  # rows, environments; the most important first
     ("coulomb_auto_float", 24, 8192),
 ]
 SMALLER = {12: 0, 24: 1, 48: 2, 96: 3}  # size classes without environments, launched before
-FIRST = 3  # of these; then the stalls by instruction, then the others
+FIRST = 4  # of these; then the stalls by instruction, then the others
 STEP_LIMIT = 20.0  # s
 FILE_LIMIT = 15 << 20  # bytes of such a file
 SHOWN = {  # column: metric
@@ -62,7 +71,17 @@ SHOWN = {  # column: metric
     "warps": "sm__warps_active.avg.per_cycle_active",
     "conflicts M": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
     "wavefronts M": "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+    "code M": "gcc__cache_requests_type_instruction.sum",
+    "code busy": "gcc__cycles_active.sum",
 }
+
+
+def ncu() -> list:
+    """Nsight Compute on what a program puts in the profiler's range, in base units: times in ns,
+    and counts whole whatever their size."""
+    program = shutil.which("ncu") or "/usr/local/cuda/bin/ncu"
+    return [program, "--profile-from-start", "off", "--clock-control", "none",
+            "--target-processes", "all", "--print-units", "base"]  # fmt: skip
 
 
 def number(text: str) -> float | str:
@@ -117,11 +136,11 @@ def sampled_rows(text: str) -> str:
     return "".join([lines[header], *kept]) if kept else text
 
 
-def profile_case(part: Part, ncu: list, case: str, rows: int, envs: int) -> dict | None:
+def profile_case(part: Part, case: str, rows: int, envs: int) -> dict | None:
     """Counters of rung 0, which takes most of the time: other launches cost ncu as much."""
-    step = f"{case} {rows}"
+    step = f"{case} {rows} x{envs}"
     sections = [word for section in SECTIONS for word in ("--section", section)]
-    command = [*ncu, "-k", "regex:(solve|convex|lcp)_kernel", "--launch-skip", SMALLER[rows],
+    command = [*ncu(), "-k", "regex:(solve|convex|lcp)_kernel", "--launch-skip", SMALLER[rows],
                "--launch-count", 1, *sections, "--metrics", ",".join(METRICS), "--csv", "--page",
                "raw"]  # fmt: skip
     solve = [part.program("stickslip_gpu_speed"), "solve", case, rows, envs]
@@ -133,11 +152,11 @@ def profile_case(part: Part, ncu: list, case: str, rows: int, envs: int) -> dict
     return launches[0] if launches else None
 
 
-def stalls_by_instruction(part: Part, ncu: list, rows: int, envs: int) -> None:
+def stalls_by_instruction(part: Part, rows: int, envs: int) -> None:
     """Samples of the program counter of rung 0."""
     step = f"{rows} rows by instruction"
     case = CASES[0][0]
-    command = [*ncu, "-k", "regex:solve_kernel", "--launch-skip", SMALLER[rows], "--launch-count",
+    command = [*ncu(), "-k", "regex:solve_kernel", "--launch-skip", SMALLER[rows], "--launch-count",
                1, "--metrics", STALLS, "--page", "source", "--csv"]  # fmt: skip
     solve = [part.program("stickslip_gpu_speed"), "solve", case, rows, envs]
     text = part.run(step, [*command, *solve], STEP_LIMIT)
@@ -152,10 +171,10 @@ def stalls_by_instruction(part: Part, ncu: list, rows: int, envs: int) -> None:
     part.add(step, lines=text.count("\n"), file=name)
 
 
-def all_kernels(part: Part, ncu: list) -> None:
+def all_kernels(part: Part) -> None:
     """All kernels of a solve with their times alone: what lists, sorts and empty launches cost."""
     step = "all kernels of a solve"
-    command = [*ncu, "--metrics", SHOWN["us"], "--csv", "--page", "raw"]
+    command = [*ncu(), "--metrics", SHOWN["us"], "--csv", "--page", "raw"]
     solve = [part.program("stickslip_gpu_speed"), "solve", "coulomb_auto_double", 24, 16384]
     text = part.run(step, [*command, *solve], STEP_LIMIT)
     part.add(step, launches=launches_of(text or ""))
@@ -165,9 +184,12 @@ def show(table: Iterable[tuple[str, dict]]) -> None:
     print(f"{'':36}" + "".join(f"{column:>13}" for column in SHOWN))
     for name, launch in table:
         values = {c: launch.get(m, "-") for c, m in SHOWN.items()}
-        for column in ("us", "Minst", "conflicts M", "wavefronts M"):
+        for column in ("us", "Minst", "conflicts M", "wavefronts M", "code M"):
             if isinstance(values[column], float):
                 values[column] /= 1e3 if column == "us" else 1e6
+        elapsed = launch.get("gcc__cycles_elapsed.sum")
+        if isinstance(values["code busy"], float) and isinstance(elapsed, float):
+            values["code busy"] /= elapsed
         cells = (f"{v:13,.2f}" if isinstance(v, float) else f"{v:>13}" for v in values.values())
         print(f"{name:36}" + "".join(cells))
 
@@ -179,17 +201,13 @@ def profile(part: Part) -> None:
             solve = [part.program("stickslip_gpu_speed"), "solve", case, rows, 16]
             part.run(f"{case} {rows}", solve, 60)
         return
-    program = shutil.which("ncu") or "/usr/local/cuda/bin/ncu"
-    # Base units, so that times are in ns and counts whole whatever their size.
-    ncu = [program, "--profile-from-start", "off", "--clock-control", "none", "--target-processes",
-           "all", "--print-units", "base"]  # fmt: skip
     table = []
     for i, (case, rows, envs) in enumerate(CASES):
         if i == FIRST:
-            stalls_by_instruction(part, ncu, 24, 8192)
-            stalls_by_instruction(part, ncu, 12, 16384)
-        longest = profile_case(part, ncu, case, rows, envs)
+            stalls_by_instruction(part, 24, 8192)
+            stalls_by_instruction(part, 12, 16384)
+        longest = profile_case(part, case, rows, envs)
         if longest:
             table.append((f"{case} {rows} x{envs}", longest))
-    all_kernels(part, ncu)
+    all_kernels(part)
     show(table)
