@@ -188,7 +188,7 @@ def gpu_lanes(report: dict) -> str:
         return "–" if ns < 0.0 else f"**{number(ns)}**" if ns == least else number(ns)
 
     rows = [[CASES[r["case"]], str(r["rows"]), *(text(r["ns_per_env"], n) for n in sizes)]
-            for r in found]  # fmt: skip
+            for r in found if max(r["ns_per_env"].values()) > 0.0]  # fmt: skip
     return table(["per environment", "rows", *(f"{n} lanes" for n in sizes)], rows)
 
 

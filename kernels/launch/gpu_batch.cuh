@@ -61,11 +61,10 @@ __device__ __forceinline__ void note(const Group& g, const WorkList& work,
 }
 
 /// Number of blocks for which the registers of a multiprocessor must suffice: 12 with 168 registers
-/// per thread, where that many find room in shared memory too; 1 removes ptxas' own limit.
+/// per thread, where that many find room in shared memory too; 1 removes ptxas' own limit. Rung 0
+/// with 12 would spill, and is slower (docs/performance.md).
 template <class Real, Program kProgram, class Group>
-constexpr int kResident = (kProgram == Program::first && Group::kLanes == 32) ||
-                                  (kProgram == Program::sweeping && sizeof(Real) == 4 &&
-                                   Group::kLanes <= 32)
+constexpr int kResident = kProgram == Program::sweeping && sizeof(Real) == 4 && Group::kLanes <= 32
                               ? 12
                               : 1;
 

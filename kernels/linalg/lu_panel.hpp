@@ -154,6 +154,7 @@ SS_HD bool factor_column(const G& g, const LinearSystem<Real>& m, int n, int k0,
   const int k = k0 + q;
   if (k >= n) return true;
   if (!(Real(best.value) > m.least_pivot)) return false;
+  if (k + 1 == n) return true;
   if (best.index > 0) exchange_rows(g, m, k, k + best.index);
   Real* const own = m.column(q) + k;
   Real* const first = m.column(0) + k;

@@ -58,7 +58,6 @@ CASES = [  # rows, environments; the most important first
     ("pyramid_lemke_double", 12, 16384),
     ("coulomb_auto_float", 24, 8192),
 ]
-SMALLER = {12: 0, 24: 1, 48: 2, 96: 3}  # size classes without environments, launched before
 FIRST = 4  # of these; then the stalls by instruction, then the others
 STEP_LIMIT = 20.0  # s
 FILE_LIMIT = 15 << 20  # bytes of such a file
@@ -137,12 +136,12 @@ def sampled_rows(text: str) -> str:
 
 
 def profile_case(part: Part, case: str, rows: int, envs: int) -> dict | None:
-    """Counters of rung 0, which takes most of the time: other launches cost ncu as much."""
+    """Counters of rung 0 of the largest class, which is launched first and takes most of the time:
+    other launches cost ncu as much."""
     step = f"{case} {rows} x{envs}"
     sections = [word for section in SECTIONS for word in ("--section", section)]
-    command = [*ncu(), "-k", "regex:(solve|convex|lcp)_kernel", "--launch-skip", SMALLER[rows],
-               "--launch-count", 1, *sections, "--metrics", ",".join(METRICS), "--csv", "--page",
-               "raw"]  # fmt: skip
+    command = [*ncu(), "-k", "regex:(solve|convex|lcp)_kernel", "--launch-count", 1, *sections,
+               "--metrics", ",".join(METRICS), "--csv", "--page", "raw"]  # fmt: skip
     solve = [part.program("stickslip_gpu_speed"), "solve", case, rows, envs]
     text = part.run(step, [*command, *solve], STEP_LIMIT)
     launches = launches_of(text or "")
@@ -156,8 +155,8 @@ def stalls_by_instruction(part: Part, rows: int, envs: int) -> None:
     """Samples of the program counter of rung 0."""
     step = f"{rows} rows by instruction"
     case = CASES[0][0]
-    command = [*ncu(), "-k", "regex:solve_kernel", "--launch-skip", SMALLER[rows], "--launch-count",
-               1, "--metrics", STALLS, "--page", "source", "--csv"]  # fmt: skip
+    command = [*ncu(), "-k", "regex:solve_kernel", "--launch-count", 1, "--metrics", STALLS,
+               "--page", "source", "--csv"]  # fmt: skip
     solve = [part.program("stickslip_gpu_speed"), "solve", case, rows, envs]
     text = part.run(step, [*command, *solve], STEP_LIMIT)
     if text is None:

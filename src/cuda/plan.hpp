@@ -10,12 +10,11 @@
 //   Lemke, double                   6.3 (35)  16.2 (13)  22.7 (9)   48.1 (4)   76.5 (2)  161.2 (1)
 // Most of it is two matrices: W_hat, and the system of a Newton step. With 214 to 255 registers per
 // thread (ptxas), the registers hold 8 warps per multiprocessor (32 narrow groups), with 168 they
-// hold 12: Lemke's method, sweeps in float, and rung 0 with a warp for each environment, of which
-// 12 of up to 24 rows find room. Above 32 rows, shared memory would leave most registers unused:
-// where four environments fit, two warps take each (where there is such a kernel), where fewer fit,
-// four. Each warp more repeats what all lanes of a group do. A sweep consists mostly of the blocks'
-// own small problems, which all lanes of a group repeat: narrow groups waste less there, for more
-// rows.
+// hold 12: Lemke's method, and sweeps in float. Above 32 rows, shared memory would leave most
+// registers unused: where four environments fit, two warps take each (where there is such a
+// kernel), where fewer fit, four. Each warp more repeats what all lanes of a group do. A sweep
+// consists mostly of the blocks' own small problems, which all lanes of a group repeat: narrow
+// groups waste less there, for more rows.
 //
 // Measured with groups of every size on an H200, these choices are the fastest: the table in
 // docs/performance.md, "On a GPU".

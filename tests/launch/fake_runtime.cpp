@@ -189,6 +189,7 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** p
                              std::size_t shared_bytes, cudaStream_t stream) {
   if (grid.x == 0 || block.x == 0 || shared_bytes > 227 * 1024) return cudaErrorInvalidValue;
   ++runtime().calls.launches;
+  runtime().calls.streams.insert(stream);
   const auto* fake = static_cast<const stickslip::fake::Kernel*>(kernel);
   stickslip::fake::enqueue(stream,
                            fake->bind(parameters, {int(grid.x), int(block.x), shared_bytes}));

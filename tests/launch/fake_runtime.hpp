@@ -2,12 +2,14 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <set>
 
 namespace stickslip::fake {
 
 /// Calls of the runtime since the last `reset`.
 struct Calls {
   int allocations = 0, waits = 0, copies = 0, launches = 0;
+  std::set<const void*> streams;  ///< of launches
 };
 Calls& calls();
 

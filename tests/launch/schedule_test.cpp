@@ -56,21 +56,21 @@ TEST(Schedule, a_call_only_launches) {
 // for each pass and size class.
 TEST(Schedule, a_small_batch_takes_few_launches) {
   support::DeviceMemory memory(nullptr);
-  const auto launches = [&](int contacts, const SolveOptions& options) {
+  const auto calls_for = [&](int contacts, const SolveOptions& options) {
     const auto batch =
         support::to_batch<double>(support::make_problems(support::Family::box, contacts, 20));
     const auto problem = memory.copy(batch.view());
     support::DeviceResults<double> results(20, batch.max_rows(), nullptr);
     cuda::Workspace workspace(20, batch.max_rows(), contacts);
-    const auto calls =
-        calls_of([&] { cuda::solve(problem, results.view(), options, workspace, nullptr); });
-    return calls.launches;
+    return calls_of([&] { cuda::solve(problem, results.view(), options, workspace, nullptr); });
   };
   SolveOptions pyramid;
   pyramid.law = Law::pyramid;
-  EXPECT_EQ(launches(4, {}), 3);
-  EXPECT_EQ(launches(4, pyramid), 2);
-  EXPECT_EQ(launches(8, {}), 5);
+  EXPECT_EQ(calls_for(4, {}).launches, 3);
+  EXPECT_EQ(calls_for(4, pyramid).launches, 2);
+  EXPECT_EQ(calls_for(8, {}).launches, 5);
+  EXPECT_EQ(calls_for(4, {}).streams.size(), 1U);
+  EXPECT_EQ(calls_for(8, {}).streams.size(), 2U) << "its two classes do not run at once";
 }
 
 // Rung 0 for all; the later rungs for those that it left unsolved, each in its own class.
@@ -99,7 +99,8 @@ TEST(Schedule, later_rungs_run_the_unsolved_alone) {
   cuda::Workspace workspace(envs, batch.max_rows(), batch.num_envs());
   fake::solved_by_launch().clear();
   cuda::solve(problem, results.view(), {}, workspace, stream);
-  EXPECT_EQ(fake::solved_by_launch(), (std::vector<int>{300, 40, left[0], left[1]}));
+  // The larger class first, each with its later rungs.
+  EXPECT_EQ(fake::solved_by_launch(), (std::vector<int>{40, left[1], 300, left[0]}));
 
   solve(batch.view(), cpu.view());
   const auto& got = results.host();
