@@ -2,15 +2,24 @@
 #pragma once
 #include "kernels/delassus/delassus.hpp"
 #include "kernels/group/block_group.hpp"
+#include "kernels/group/meeting_warp.hpp"
 #include "kernels/launch/gpu_kernels.hpp"
 #include "kernels/launch/solve_env.hpp"
 #include "kernels/launch/work_list.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Threads of a block: groups share nothing, so a block is one warp, or one group that is larger.
+/// Groups that meet, in a block of their own; 1 for others.
 template <class Group>
-constexpr int kThreads = Group::kLanes > 32 ? Group::kLanes : 32;
+SS_HD constexpr int together() {
+  if constexpr (requires { Group::kTogether; }) return Group::kTogether;
+  return 1;
+}
+
+/// Threads of a block: groups share nothing, so a block is one warp, or one group that is larger,
+/// or those that meet.
+template <class Group>
+constexpr int kThreads = Group::kLanes > 32 ? Group::kLanes : 32 * together<Group>();
 
 /// Scratch of this thread's group. A template parameter selects the memory, so that the compiler
 /// knows the address space: shared addresses take half the registers. Volatile code reads the
@@ -34,14 +43,20 @@ __device__ __forceinline__ unsigned char* group_memory(const GroupScratch& scrat
 
 /// solve(env) for the environments of the list that this group takes. The groups of a warp take
 /// neighbours and begin together: in a sorted list these do alike work, and what the groups do
-/// alike, the warp does at once.
+/// alike, the warp does at once. So do the groups of a block that meet.
 template <class Group, class F>
 __device__ __forceinline__ void take_envs(const Group& g, const WorkList& work, F&& solve) {
   constexpr int kGroups = kThreads<Group> / Group::kLanes;
+  constexpr bool kMeets = together<Group>() > 1;
   for (;;) {
     int first = 0;
     if (threadIdx.x == 0) first = atomicAdd(work.next, kGroups);
-    if constexpr (kGroups > 1) {
+    if constexpr (kMeets) {
+      __shared__ int ticket;
+      if (threadIdx.x == 0) ticket = first;
+      __syncthreads();
+      first = ticket;
+    } else if constexpr (kGroups > 1) {
       first = __shfl_sync(0xffffffffU, first, 0);
     } else {
       first = g.share(first);
@@ -49,6 +64,7 @@ __device__ __forceinline__ void take_envs(const Group& g, const WorkList& work, 
     if (first >= *work.end) return;
     const int ticket = first + int(threadIdx.x) / Group::kLanes;
     if (ticket < *work.end) solve(work.envs[ticket]);
+    if constexpr (kMeets) Group::leave();
   }
 }
 
@@ -62,9 +78,11 @@ __device__ __forceinline__ void note(const Group& g, const WorkList& work,
 
 /// Number of blocks for which the registers of a multiprocessor must suffice: 12 with 168 registers
 /// per thread, where that many find room in shared memory too; 1 removes ptxas' own limit. Rung 0
-/// with 12 would spill, and is slower (docs/performance.md).
+/// with 12 spills, and is slower, except where the warps meet (docs/performance.md).
 template <class Real, Program kProgram, class Group>
-constexpr int kResident = kProgram == Program::sweeping && sizeof(Real) == 4 && Group::kLanes <= 32
+constexpr int kResident = together<Group>() > 1 ? 12 / together<Group>()
+                          : kProgram == Program::sweeping &&
+                                  sizeof(Real) == 4 && Group::kLanes <= 32
                               ? 12
                               : 1;
 
@@ -135,6 +153,9 @@ SolveKernels solve_kernels() {
   }
   if constexpr (has_pairs(kProgram, sizeof(Real))) {
     k.pair = address(&solve_kernel<Real, Factor, In, kProgram, Pair, true>);
+  }
+  if constexpr (kProgram == Program::first && sizeof(Factor) == 8) {  // as measured: in double
+    k.meeting = address(&solve_kernel<Real, Factor, In, kProgram, MeetingWarp, true>);
   }
   k.block_global = address(&solve_kernel<Real, Factor, In, kProgram, Block, false>);
   k.bytes = &Scratch::bytes;

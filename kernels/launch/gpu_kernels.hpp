@@ -45,6 +45,7 @@ struct GroupScratch {
 /// MatrixSource<In>, GroupScratch, WorkList).
 struct SolveKernels {
   static constexpr int kNarrowLanes = 8;
+  static constexpr int kTogether = 4;      ///< warps of a block that meet (group/meeting_warp.hpp)
   static constexpr int kPairLanes = 64;    ///< one group per block
   static constexpr int kBlockLanes = 128;  ///< the same
   // All but the last may be null, in programs that few environments need.
@@ -55,7 +56,8 @@ struct SolveKernels {
   const void* block_global;  ///< 128 lanes, global memory
   /// Scratch of a group.
   std::size_t (*bytes)(int max_rows, int max_contacts, int directions, int nv);
-  int narrow_rows;  ///< most rows for narrow groups
+  int narrow_rows;                ///< most rows for narrow groups
+  const void* meeting = nullptr;  ///< as `wide`, kTogether groups in a block; for large batches
 };
 
 /// Most rows of an environment for narrow groups, if enough of them fit.

@@ -49,15 +49,16 @@ inline Passes passes_of(const kernels::Ladder& ladder, int directions) {
 /// One launch.
 struct LaunchPlan {
   const void* kernel = nullptr;
-  int lanes = 32;  ///< per environment
+  int lanes = 32;    ///< per environment
+  int together = 1;  ///< groups in a block of their own, because they meet
   int blocks = 0;
   int max_rows = 0, max_contacts = 0, directions = 0, nv = kernels::kGivenMatrix;
   std::size_t group_bytes = 0;   ///< scratch of an environment
   std::size_t shared_bytes = 0;  ///< per block; 0: scratch in global memory
 
-  int threads() const { return std::max(lanes, 32); }       ///< per block
-  int groups() const { return threads() / lanes; }          ///< per block
-  bool shares_memory() const { return shared_bytes == 0; }  ///< with other launches
+  int threads() const { return std::max(lanes * together, 32); }  ///< per block
+  int groups() const { return threads() / lanes; }                ///< per block
+  bool shares_memory() const { return shared_bytes == 0; }        ///< with other launches
   std::size_t global_bytes() const {
     return !shares_memory() ? 0 : group_bytes * std::size_t(groups()) * std::size_t(blocks);
   }
@@ -114,5 +115,22 @@ inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows,
   plan.shared_bytes = plan.group_bytes * std::size_t(plan.groups());
   return plan;
 }
+
+/// The same with groups that meet, if there is such a kernel and a block of them fits; else no
+/// kernel.
+inline LaunchPlan plan_meeting(const kernels::SolveKernels& kernels, LaunchPlan plan,
+                               std::size_t shared_per_block) {
+  constexpr int kTogether = kernels::SolveKernels::kTogether;
+  const bool possible = plan.kernel == kernels.wide && kernels.meeting != nullptr &&
+                        plan.group_bytes * kTogether <= shared_per_block;
+  plan.kernel = possible ? kernels.meeting : nullptr;
+  plan.together = kTogether;
+  plan.shared_bytes = plan.group_bytes * std::size_t(kTogether);
+  return plan;
+}
+
+/// Environments for each multiprocessor from which on groups meet: in smaller batches they would
+/// wait for the slowest.
+inline constexpr int kManyEnvs = 48;
 
 }  // namespace stickslip::cuda

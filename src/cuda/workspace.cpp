@@ -75,6 +75,12 @@ std::vector<LaunchPlan> Workspace::Impl::plan_classes(const kernels::SolveKernel
     plans.push_back(plan_class(kernels, classes.rows[c], max_contacts, directions, dofs,
                                limits.shared_per_block));
     place(plans.back());
+    if (num_envs < kManyEnvs * limits.processors) continue;
+    LaunchPlan meeting = plan_meeting(kernels, plans.back(), limits.shared_per_block);
+    if (meeting.kernel == nullptr) continue;
+    place(meeting);
+    const auto capacity = [](const LaunchPlan& plan) { return plan.blocks * plan.groups(); };
+    if (capacity(meeting) >= capacity(plans.back())) plans.back() = meeting;
   }
   return plans;
 }

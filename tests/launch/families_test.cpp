@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/cuda/workspace.hpp"
 #include "tests/launch/on_device.hpp"
 #include "tests/support/batches.hpp"
 #include "tests/support/cases.hpp"
@@ -166,6 +167,20 @@ TEST_F(Pairs, of_warps_have_the_bits_of_the_cpu) {
   mixed.precision = Precision::mixed;
   expect_bits_of_the_cpu(scenes, {}, 0);
   expect_bits_of_the_cpu(scenes, mixed, 0);
+}
+
+class Meeting : public support::GpuTest<testing::Test> {};
+
+// So many environments of 15 rows that the warps of a block meet, of few steps and of many; those
+// of the last block that have none leave at once.
+TEST_F(Meeting, of_warps_has_the_bits_of_the_cpu) {
+  std::vector<int> sizes(std::size_t(cuda::kManyEnvs * cuda::device_limits().processors + 1), 5);
+  for (std::size_t i = 0; i < sizes.size(); i += 7) sizes[i] = 8;
+  const Scenes<double> scenes(Family::stack, sizes);
+  SolveOptions convex;
+  convex.law = Law::convex;
+  expect_bits_of_the_cpu(scenes, {}, 0);
+  expect_bits_of_the_cpu(scenes, convex, 0);
 }
 
 class ManyRows : public support::GpuTest<testing::Test> {};

@@ -41,6 +41,23 @@ kernels::SolveKernels with_scratch_of() {
           kernels::narrow_rows_of(kProgram)};
 }
 
+TEST(CudaPlan, warps_meet_where_a_block_of_them_fits) {
+  auto k = with_scratch_of<double, double>();
+  const auto plan = [&](int rows) {
+    return plan_class(k, rows, 100, 0, kernels::kGivenMatrix, kShared90);
+  };
+  EXPECT_EQ(plan_meeting(k, plan(24), kShared90).kernel, nullptr) << "without such a kernel";
+  const int meeting = 0;
+  k.meeting = &meeting;
+  const LaunchPlan wide = plan(24), block = plan_meeting(k, wide, kShared90);
+  EXPECT_EQ(block.kernel, &meeting);
+  EXPECT_EQ(block.threads(), 128);
+  EXPECT_EQ(block.groups(), 4);
+  EXPECT_EQ(block.shared_bytes, 4 * wide.shared_bytes);
+  EXPECT_EQ(plan_meeting(k, plan(12), kShared90).kernel, nullptr) << "narrow groups";
+  EXPECT_EQ(plan_meeting(k, wide, 4 * wide.shared_bytes - 1).kernel, nullptr) << "no room";
+}
+
 TEST(CudaPlan, classes_grow_up_to_the_capacity) {
   const auto small = size_classes(9);
   ASSERT_EQ(small.count, 1);

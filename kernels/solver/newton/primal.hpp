@@ -5,6 +5,7 @@
 // Newton step: d = g - L (I + L^T W L)^-1 L^T W g with g = r(u) - lambda, by Cholesky; then an
 // exact line search of the convex function of one variable.
 #pragma once
+#include "kernels/group/meeting_warp.hpp"
 #include "kernels/group/stop.hpp"
 #include "kernels/linalg/cholesky.hpp"
 #include "kernels/linalg/list_rows.hpp"
@@ -155,7 +156,9 @@ SS_HD int run_primal(const G& g, const EnvProblem<In>& p, Scaled<Real>& s, Prima
   evaluate();
   int step = 0;
   bool judged = false;
-  while (step < budget && !stopped(g) && primal_direction(g, s, w)) {
+  while (step < budget && !stopped(g)) {
+    meet(g);
+    if (!primal_direction(g, s, w)) break;
     take_exact_step(g, s, w);
     ++step;
     judged = sizeof(Real) == 4 || primal_merit(g, s, w) <= worth_judging(judge);
