@@ -171,16 +171,27 @@ TEST_F(Pairs, of_warps_have_the_bits_of_the_cpu) {
 
 class Meeting : public support::GpuTest<testing::Test> {};
 
-// So many environments of 15 rows that the warps of a block meet, of few steps and of many; those
-// of the last block that have none leave at once.
+// In a workspace for so many environments the warps of a block meet: those of few steps, those of
+// many, and one of the last block that has no environment.
 TEST_F(Meeting, of_warps_has_the_bits_of_the_cpu) {
-  std::vector<int> sizes(std::size_t(cuda::kManyEnvs * cuda::device_limits().processors + 1), 5);
+  std::vector<int> sizes(41, 5);
   for (std::size_t i = 0; i < sizes.size(); i += 7) sizes[i] = 8;
   const Scenes<double> scenes(Family::stack, sizes);
-  SolveOptions convex;
-  convex.law = Law::convex;
-  expect_bits_of_the_cpu(scenes, {}, 0);
-  expect_bits_of_the_cpu(scenes, convex, 0);
+  auto batch = support::to_batch<double>(scenes.problems);
+  const cuda::Stream stream = support::stream(1);
+  support::DeviceMemory memory(stream);
+  const auto problem = memory.copy(batch.view());
+  cuda::Workspace workspace(cuda::kManyEnvs * cuda::device_limits().processors, scenes.max_rows,
+                            scenes.max_rows / 3);
+  for (const Law law : {Law::coulomb, Law::convex}) {
+    SolveOptions options;
+    options.law = law;
+    support::PlainResults<double> cpu(scenes.envs, scenes.max_rows);
+    solve(batch.view(), cpu.view(), options);
+    support::DeviceResults<double> results(scenes.envs, scenes.max_rows, stream);
+    cuda::solve(problem, results.view(), options, workspace, stream);
+    expect_equal(results.host(), cpu, batch);
+  }
 }
 
 class ManyRows : public support::GpuTest<testing::Test> {};
