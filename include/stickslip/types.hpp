@@ -44,7 +44,7 @@ struct SolveOptions {
   double atol = -1.0;              ///< m/s; solved means residual <= atol + rtol * max|b|
   double rtol = -1.0;              ///< 1
   std::int32_t max_sweeps = 1000;  ///< budget of solver `pgs`
-  std::int32_t max_newton = 30;    ///< of the first Newton stage; later ones: 2/3 to 10/3
+  std::int32_t max_newton = 100;   ///< steps of a stage of Newton's method, at most
   std::int32_t max_rung = 99;      ///< last rung of the ladder of solver `automatic` that may run
   /// Work on one environment, in multiplications (a Newton step of n rows counts n^3): half for
   /// rung 0, half for the other rungs. When the work is used up, the best impulse is the answer. 0:

@@ -22,6 +22,10 @@ SS_HD double work_after_rung_0(int n, bool thorough) {
   return n > kRetryRows ? 1300.0 * cube : min(max(1e7, 1000.0 * cube), 4e7);
 }
 
+/// Beyond so many max|b| a residual is far from that of a solution. An impulse of such a residual
+/// may be huge itself, and moves bodies more than the softened one.
+inline constexpr double kFar = 1e-3;
+
 struct Climb {
   std::int64_t env;  ///< of the batch
   Stage stage;
@@ -48,21 +52,24 @@ struct Climb {
     solver = solver_of(ladder.stages[0].method);
   }
 
-  /// Begins the next stage, with the budget allowed by the work left. `infeasible`: only the
-  /// softened answer is left to be found; `far`: it is due after the last stage, as nothing near a
-  /// solution was found.
-  SS_HD void enter(const Ladder& ladder, int n, double best_residual, bool infeasible, bool far) {
+  /// Begins the next stage, with the budget allowed by the work left. `b_max`: max|b|;
+  /// `infeasible`: only the softened answer is left to be found. That is due after the last stage
+  /// too, if nothing near a solution was found.
+  SS_HD void enter(const Ladder& ladder, int n, double best_residual, double b_max,
+                   bool infeasible) {
     const SolveOptions& o = ladder.options;
     stage = ladder.stage(next++);
     residual_before = best_residual;
     const bool over = stage.method == Method::none || stage.rung > o.max_rung;
     if (infeasible || over) {
-      const bool answers = infeasible || (far && ladder.has_later_rungs);
+      const bool far = !(best_residual <= kFar * b_max);
+      const bool answers = infeasible || (far && ladder.answers_far);
       stage = answers && !answering ? ladder.softened_answer : Stage{};
       answering = true;
       return;
     }
-    if (n < stage.least_rows || n > stage.most_rows) stage.budget = 0;
+    const bool near = stage.beyond > 0.0 && best_residual <= stage.beyond * b_max;
+    if (near || n < stage.least_rows || n > stage.most_rows) stage.budget = 0;
     if (stage.attempts.first > 0) stage.budget = max(0, stage.budget - iterations);  // go on
     const double work = work_of(stage, n), left = work_left[stage.rung > 0 ? 1 : 0];
     if (work * stage.budget > left) stage.budget = int(max(left, 0.0) / work);
@@ -78,7 +85,7 @@ struct Climb {
     stage = ladder.selection;
     stage.start = selections == 0 ? Start::best : Start::rest;
     ++selections;
-    if (n > kPileRows) stage.budget = min(stage.budget, int(ladder.options.max_newton));
+    if (n > kPileRows) stage.budget = min(stage.budget, kPileSteps);
     stage.rung = found;
     residual_before = best_residual;
   }

@@ -179,8 +179,8 @@ SS_HD void solve_convex(const G& g, const ProblemBatch<double>& batch, const Mec
   g.for_each(m.tree.n,
              [&](int k) { scratch.newton.x[k] = start == nullptr ? 0.0 : s.q * start[k]; });
   const SparseVelocity velocity{p, m, scratch.change, scratch.left, scratch.partial, scratch.reach};
-  const int steps = run_velocity_newton(g, p, m, s, scratch.newton,
-                                        2 * min(o.max_newton, kMostSteps), velocity, judge);
+  const int steps = run_velocity_newton(g, p, m, s, scratch.newton, min(o.max_newton, kMostSteps),
+                                        velocity, judge);
   close_judge(g, p, velocity, judge);
   status = verdict_of(judge);
   report(g, result, env, status, judge.best_residual, steps, Solver::newton, 0, p.n);

@@ -11,12 +11,13 @@ inline constexpr int kRetryRows =
 inline constexpr int kInteriorRows = kRetryRows + 1;  ///< fewest rows for the interior point
 inline constexpr int kPileRows =
     128;  ///< with more, selecting among solutions has less success and costs more: fewer steps
+inline constexpr int kPileSteps = 30;
 inline constexpr int kOtherBasins = 3;      ///< rungs from this one on search in other basins
 inline constexpr int kMostSteps = 1 << 24;  ///< of `max_newton`, so that its multiples fit an int
 
 struct Ladder {
   static constexpr int kCapacity = 64;
-  static constexpr int kCycle = 4;
+  static constexpr int kCycle = 2;
 
   SolveOptions options;
   Program program = Program::first;  ///< with which a solve begins
@@ -26,7 +27,8 @@ struct Ladder {
   int turns = 1;                     ///< how often they run, each time with the next seeds
   bool selects = false;              ///< one solution among many
   Stage selection;                   ///< runs once a solution is found that is not the selected one
-  Stage softened_answer;  ///< where there is no solution, or the best impulse is far from one
+  Stage softened_answer;     ///< where there is no solution, or the best impulse is far from one
+  bool answers_far = false;  ///< the latter: not under laws that always have a solution
   Stage stages[kCapacity];
 
   /// The ladder of valid options (check_solve). Implicit, so that callers may pass options.

@@ -180,6 +180,7 @@ SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& sta
   newton.from_solution = newton.selects && stage.start == Start::best;
   const int rounds = kAlters && law.has_gap_shift ? stage.rounds : 0;
   newton.at.steep = kAlters && stage.steep;
+  newton.at.sticks = stage.sticks;
   newton.seed = kAlters && stage.start == Start::states ? stage.shake : 0;
   newton.at.friction = rounds > 0 ? Friction::cone : law.friction;
   const int most = rounds > 0 ? 5 : stage.budget;  // steps of one round; later rounds continue
@@ -191,7 +192,7 @@ SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& sta
       if (shift_gaps(g, p, s, newton.u) < 1e-12 && round > 0) break;
     }
     steps += run_newton(g, p, s, newton, min(most, stage.budget - steps), stage.epsilon,
-                        kAlters && stage.alters(), judge);
+                        stage.sticks || (kAlters && stage.alters()), judge);
   } while (++round < rounds && steps < stage.budget && !judge.solved());
   if (newton.from_solution) restore_problem(g, p, s);
   return steps;

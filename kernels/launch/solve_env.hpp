@@ -28,17 +28,6 @@ SS_HD void report(const G& g, const ResultBatch<In>& result, std::int64_t env, E
   });
 }
 
-/// Whether a search that ends here ends far from any solution. An impulse of large residual may be
-/// huge itself, and moves bodies more than the softened one. Laws that always have a solution,
-/// unless the opposite is proved, do not need it.
-template <class G, class In>
-SS_HD bool ends_far(const G& g, const EnvProblem<In>& p, const Judge<In>& judge) {
-  constexpr double kFar = 1e-3;
-  if (!facts_of(judge.law).may_jam) return false;
-  const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
-  return !(judge.best_residual <= kFar * b_max);
-}
-
 /// Whether zero impulses that were not judged at the start are judged now: after the first
 /// candidate, at the latest before `next` leaves rung 0 or the ladder.
 template <class In>
@@ -64,11 +53,11 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
       if (!at.may_select(p.n)) break;
       g.once([&] { at.select(ladder, p.n, judge.best_residual); });
     } else {
-      const bool far = ends_far(g, p, judge);
+      const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
       g.once([&] {
         // Where the other rungs are a launch of their own, it does not know.
         if (at.stage.rung == 0) judge.at->hidden = false;
-        at.enter(ladder, p.n, judge.best_residual, judge.infeasible, far);
+        at.enter(ladder, p.n, judge.best_residual, b_max, judge.infeasible);
         // A solution that rounding hides is hardly in another basin: simulations do not look there.
         const bool hides = judge.at->hidden && !ladder.options.thorough;
         if (hides && at.stage.rung >= kOtherBasins) at.stage.budget = 0;
@@ -240,7 +229,7 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
       if (result.solver != nullptr) at.solver = result.solver[env];
     });
   } else {
-    judged = judge_start(g, p, judge);
+    judged = judge_start(g, p, judge, ladder.program != Program::sweeping);
   }
   // The path of the selected solution begins at zero impulses.
   judge.selected = judge.selects || !g.any(p.n, [&](int i) { return impulse[i] != In(0); });

@@ -164,7 +164,7 @@ unsigned solve_pack(const ProblemBatch<In>& batch, const ResultBatch<In>& result
   enter_circular_coordinates(g, p, law.is_frictionless, scratch.view);
   Judge<Number> judge = scratch.judge;
   open_judge(g, p, o, scratch.judge_memory, scratch.best, nullptr, judge);
-  judge_start(g, p, judge);
+  judge_start(g, p, judge, false);
   Mask<Double> running(usable);
   if (!o.exact_sweeps) running = running & !judge.solved();
   Double sweeps = 0.0;
@@ -173,7 +173,7 @@ unsigned solve_pack(const ProblemBatch<In>& batch, const ResultBatch<In>& result
     scale_problem(g, p, o.law, scratch.scaled);
     alone = Mask<Double>(overflows(scratch.scaled)).bits() & running.bits();
     Climb climb(envs.env[0], ladder, p.n);
-    climb.enter(ladder, p.n, Limits<double>::infinity, false, false);
+    climb.enter(ladder, p.n, Limits<double>::infinity, 0.0, false);
     sweeps = run_pgs(g, p, scratch.scaled, scratch.pgs, climb.stage.budget, climb.stage.exact, true,
                      judge, running);
   }

@@ -39,6 +39,7 @@ struct Stage {
   double epsilon = kEpsilon;  ///< least regularisation, in double (newton)
   bool selects = false;       ///< one solution among many (newton)
   bool steep = false;         ///< friction of mu > 1 in its own metric (newton)
+  bool sticks = false;        ///< all contacts stick, whatever their impulse (newton)
   Start start = Start::last;
   int shake = 0;       ///< seed: scales the start by hashed numbers in [0, 1); 0: no scaling
   bool exact = false;  ///< no early exit (pgs, lemke)
@@ -48,10 +49,12 @@ struct Stage {
   Attempts attempts = {};  ///< which attempts (lemke)
   int least_rows = 0;      ///< environments of fewer rows skip it
   int most_rows = kNever;  ///< environments of more rows skip it
+  double beyond = 0.0;     ///< skipped where the best residual is at most so many max|b|
   double soften = 0.0;     ///< compliance of contacts, times W_nn
   double distance = 1.0;   ///< from all bounds and cones at the start (interior, continuation)
   int rounds = 0;          ///< of De Saxce's fixed point (newton)
 
+  /// Whether it solves an altered problem; with `sticks`, other equations on the problem as given.
   SS_HD bool alters() const { return soften > 0.0 || rounds > 0; }
 };
 

@@ -5,12 +5,17 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Whether the start is zero impulses and some gap or joint shows that they are no solution.
+/// Whether the start is not zero impulses.
 template <class G, class In>
-SS_HD bool start_is_refuted(const G& g, const EnvProblem<In>& p, const Judge<In>& judge) {
-  const int gaps = p.n_free + p.n_nonneg;
+SS_HD bool starts_warm(const G& g, const EnvProblem<In>& p) {
   const In* start = p.warm_start;
-  if (start != nullptr && g.any(p.n, [&](int i) { return start[i] != In(0); })) return false;
+  return start != nullptr && g.any(p.n, [&](int i) { return start[i] != In(0); });
+}
+
+/// Whether some gap or joint shows that zero impulses are no solution.
+template <class G, class In>
+SS_HD bool rest_is_refuted(const G& g, const EnvProblem<In>& p, const Judge<In>& judge) {
+  const int gaps = p.n_free + p.n_nonneg;
   if (g.any(p.n_box, [&](int i) { return p.lower(gaps + i) > 0.0 || p.upper(gaps + i) < 0.0; })) {
     return false;  // these rows need an impulse
   }
@@ -23,17 +28,28 @@ SS_HD bool start_is_refuted(const G& g, const EnvProblem<In>& p, const Judge<In>
 
 /// Writes the start, the warm start or zero, and judges it. Zero impulses that are surely no
 /// solution are not judged here: `climb` judges them after the first candidate, unless that is a
-/// solution. Returns whether the start was judged.
+/// solution. With `rest_first` others are judged before a warm start: what needs no impulse gets
+/// none, whatever the last step was (on Painleve's side there may be two solutions). Returns
+/// whether the start was judged.
 template <class G, class In>
-SS_HD bool judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
-  g.for_each(p.n, [&](int i) {
-    judge.at->best[i] = In(0);
-    // Never -0, so that zeros are the same bits in every way of the solve.
-    judge.at->candidate[i] = p.warm_start == nullptr ? In(0) : p.warm_start[i] + In(0);
-  });
-  bool judged = true;
-  if constexpr (kIsPlain<In>) judged = !start_is_refuted(g, p, judge);
-  if (judged) judge_candidate(g, p, judge, Guess::solution);
+SS_HD bool judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge, bool rest_first) {
+  bool judged = true, rests = false;
+  if constexpr (kIsPlain<In>) {
+    const bool warm = starts_warm(g, p);
+    const bool refuted = (rest_first || !warm) && rest_is_refuted(g, p, judge);
+    judged = warm || !refuted;
+    rests = warm && rest_first && !refuted;
+  }
+  for (bool again = true; again;) {
+    g.for_each(p.n, [&](int i) {
+      judge.at->best[i] = In(0);
+      // Never -0, so that zeros are the same bits in every way of the solve.
+      judge.at->candidate[i] = rests || p.warm_start == nullptr ? In(0) : p.warm_start[i] + In(0);
+    });
+    if (judged) judge_candidate(g, p, judge, Guess::solution);
+    again = rests && !all(judge.solved());
+    rests = false;
+  }
   continue_from_candidate(g, p, judge);
   return judged;
 }

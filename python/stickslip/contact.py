@@ -37,8 +37,8 @@ class SolveOptions:
         atol: absolute tolerance, m/s. None: 1e-9, or 1e-5 with precision "float". 0 is 0.
         rtol: relative tolerance, of max|b|. None: the same numbers. 0 is 0.
         max_sweeps: budget of solver "pgs", in sweeps; also of the first stage of law "box".
-        max_newton: Newton steps of the first Newton stage of the ladder, and of solver "newton";
-            later stages have 2/3 to 10/3 of it.
+        max_newton: Newton steps of a stage of the ladder, and of solver "newton"; a stage ends
+            earlier if the merit is not halved within 10 steps.
         max_rung: last rung of the ladder of solver "auto" that may run: 0 to 5, or more for all.
         exact_sweeps: run exactly `max_sweeps` sweeps of solver "pgs", without an early exit.
         max_pivots: budget of Lemke's method (solver "lemke", law "pyramid"), in pivots.
@@ -58,7 +58,7 @@ class SolveOptions:
     atol: float | None = None
     rtol: float | None = None
     max_sweeps: int = 1000
-    max_newton: int = 30
+    max_newton: int = 100
     max_rung: int = 99
     exact_sweeps: bool = False
     max_pivots: int = 20_000

@@ -12,21 +12,11 @@ namespace stickslip::kernels {
 namespace {
 
 constexpr double kSoftAnswer = 1e-2;        // compliance of the answer if there is no solution
+constexpr double kAstray = 1e-4;            // residual over max|b| where no solution is near
 constexpr int kFarkasPasses = 100;          // each a fraction of a Newton step
 constexpr double kByVelocity = 1.0 / 32.0;  // 1/rho of Newton's map, to see states in velocities
 constexpr int kDrawnStarts = 1000;
 constexpr int kFloatStarts = 100;  // in float most of the remaining problems are rounding
-
-/// Budgets of Newton's method. `few` is at least one: the first stage of rung 1 begins at rest, as
-/// the stages after it require.
-struct Steps {
-  int usual, few, many;
-
-  explicit Steps(int max_newton)
-      : usual(std::min(max_newton, kMostSteps)),
-        few(std::max(std::min(1, usual), 2 * usual / 3)),
-        many(10 * usual / 3) {}
-};
 
 void add(Ladder& ladder, const Stage& stage) {
   if (ladder.count == Ladder::kCapacity) throw std::logic_error("a ladder has too many stages");
@@ -82,19 +72,33 @@ Stage selecting(int steps, double factor) {
   return stage;
 }
 
+/// Where no impulse near a solution was found: Newton from the impulses with which all contacts
+/// stick. A contact that wedges (|W_nt| mu > W_nn, together with active limits: Painleve's side)
+/// has a solution there to which Alart-Curnier's states do not lead: they slide and open by turns.
+void add_sticking(Ladder& ladder, int steps) {
+  Stage stuck = newton(0, steps);
+  stuck.sticks = true;
+  for (Stage stage : {stuck, selecting(steps, 1.0)}) {
+    stage.most_rows = kRetryRows;
+    stage.beyond = kAstray;
+    add(ladder, stage);
+  }
+}
+
 /// Rung 0 after its sweeps: Newton for the selected solution, with velocities that decide about the
 /// states more and more; then for any, with few rows also from rest (the search for the selected
 /// one may end at a kink where velocities are hardly consistent) and from other starts.
-void add_newton(Ladder& ladder, const Steps& steps) {
-  Stage first = selecting(steps.usual, 1.0);
+void add_newton(Ladder& ladder, int steps) {
+  Stage first = selecting(steps, 1.0);
   first.first = true;
   add(ladder, first);
-  Stage again = selecting(steps.few, kByVelocity);
+  if (facts_of(ladder.options.law).may_jam) add_sticking(ladder, steps);
+  Stage again = selecting(steps, kByVelocity);
   again.most_rows = kPileRows;
   add(ladder, again);
-  add(ladder, newton(0, steps.few));
-  Stage afresh = sweeps(0, 3), any = newton(0, steps.usual), resumed = sweeps(0, 20),
-        large_rho = newton(0, steps.few);
+  const Stage any = newton(0, steps);
+  add(ladder, any);
+  Stage afresh = sweeps(0, 3), resumed = sweeps(0, 20), large_rho = any;
   afresh.start = Start::rest;
   large_rho.factor = 0.1;
   for (Stage stage : {afresh, any, large_rho, resumed, large_rho}) {
@@ -104,10 +108,10 @@ void add_newton(Ladder& ladder, const Steps& steps) {
 }
 
 /// The interior point, from the best impulse so far.
-void add_interior(Ladder& ladder, const Steps& steps, int least_rows) {
+void add_interior(Ladder& ladder, int steps, int least_rows) {
   add(ladder, {.method = Method::interior,
                .rung = 1,
-               .budget = 4 * steps.usual,
+               .budget = 6 * steps / 5,
                .factor = 1e-2,
                .start = Start::best,
                .least_rows = least_rows,
@@ -118,10 +122,10 @@ void add_interior(Ladder& ladder, const Steps& steps, int least_rows) {
 /// (Siconos' RockPile, 1,389 rows, needs some 1,000 factorisations); then Newton with many steps.
 /// Newton at the end of a path has 1 / factor times rho, because there velocities identify the
 /// states better than impulses (kernels/solver/interior/README.md).
-void add_continuation(Ladder& ladder, const Steps& steps, int least_rows) {
+void add_continuation(Ladder& ladder, int steps, int least_rows) {
   Stage path{.method = Method::continuation,
              .rung = 1,
-             .budget = 22 * steps.usual,
+             .budget = 7 * steps,
              .factor = 1e-5,
              .start = Start::best,
              .least_rows = least_rows,
@@ -142,9 +146,9 @@ void add_fixed_point(Ladder& ladder, int rung, int steps, int seed = 0) {
 
 /// Rungs 3 and 4: other basins, from starts changed by sweeps and hashed numbers; Newton after
 /// each.
-void add_shaken_starts(Ladder& ladder, const Steps& steps) {
-  const Stage usual = lightly_regularised(3, steps.usual);
-  Stage large_rho = lightly_regularised(3, steps.many), from_rest = sweeps(3, 100);
+void add_shaken_starts(Ladder& ladder, int steps) {
+  const Stage usual = lightly_regularised(3, steps);
+  Stage large_rho = usual, from_rest = sweeps(3, 100);
   large_rho.factor = 0.01;
   from_rest.start = Start::rest;
   // By turns many sweeps, and few sweeps before Newton with a large rho.
@@ -156,19 +160,17 @@ void add_shaken_starts(Ladder& ladder, const Steps& steps) {
   }
   add(ladder, sweeps(3, 500));
   add(ladder, usual);
-  add_fixed_point(ladder, 4, steps.many);
-  add(ladder, lightly_regularised(4, steps.usual));
+  add_fixed_point(ladder, 4, steps);
+  add(ladder, lightly_regularised(4, steps));
 }
 
-/// Rung 5: other basins, from random states and impulses, with few steps and with many.
-void add_drawn_starts(Ladder& ladder, const Steps& steps) {
+/// Rung 5: other basins, from random states and impulses.
+void add_drawn_starts(Ladder& ladder, int steps) {
   int seed = 0;
   for (const Start start : {Start::states, Start::drawn}) {
-    for (const int budget : {steps.few, steps.many}) {
-      Stage stage = lightly_regularised(5, budget);
-      stage.start = start;
-      add(ladder, shaken(stage, ++seed));
-    }
+    Stage stage = lightly_regularised(5, steps);
+    stage.start = start;
+    add(ladder, shaken(stage, ++seed));
   }
   const bool coarse = ladder.options.precision == Precision::fp32;
   ladder.cycle = ladder.count - Ladder::kCycle;
@@ -176,17 +178,17 @@ void add_drawn_starts(Ladder& ladder, const Steps& steps) {
 }
 
 /// The stages for problems where sweeps and Newton fail.
-void add_later_rungs(Ladder& ladder, const Steps& steps, bool has_central_path) {
+void add_later_rungs(Ladder& ladder, int steps, bool has_central_path) {
   const int least_rows = has_central_path ? kInteriorRows : kNever;
   add_proof(ladder);
   add_interior(ladder, steps, least_rows);
   add_continuation(ladder, steps, least_rows);
   // From the best, because another launch than that of rung 0 does not know where that ended.
-  Stage from_best = by_velocities(1, steps.many);
+  Stage from_best = by_velocities(1, steps);
   from_best.start = Start::best;
   add(ladder, from_best);
-  add_fixed_point(ladder, 2, steps.many);
-  add(ladder, by_velocities(2, steps.many));
+  add_fixed_point(ladder, 2, steps);
+  add(ladder, by_velocities(2, steps));
   add_shaken_starts(ladder, steps);
   add_drawn_starts(ladder, steps);
 }
@@ -209,9 +211,9 @@ void add_lemke(Ladder& ladder) {
 }
 
 /// Sweeps; Newton from their result, and further stages if that fails.
-void add_box(Ladder& ladder, const Steps& steps, bool has_central_path) {
+void add_box(Ladder& ladder, int steps, bool has_central_path) {
   add(ladder, sweeps(0, ladder.options.max_sweeps));
-  Stage stage = newton(1, steps.usual);
+  Stage stage = newton(1, steps);
   stage.start = Start::best;
   add(ladder, stage);
   add_later_rungs(ladder, steps, has_central_path);
@@ -220,7 +222,7 @@ void add_box(Ladder& ladder, const Steps& steps, bool has_central_path) {
 void add_stages(Ladder& ladder) {
   const SolveOptions& o = ladder.options;
   const LawFacts law = facts_of(o.law);
-  const Steps steps(o.max_newton);
+  const int steps = std::min(o.max_newton, kMostSteps);
   if (o.solver == Solver::pgs) {
     Stage stage = sweeps(0, o.max_sweeps);
     stage.exact = o.exact_sweeps;
@@ -228,14 +230,14 @@ void add_stages(Ladder& ladder) {
   }
   if (law.ladder == LadderKind::pivots) return add_lemke(ladder);
   if (law.ladder != LadderKind::primal && o.solver == Solver::newton) {
-    add(ladder, selecting(steps.usual, 1.0));
+    add(ladder, selecting(steps, 1.0));
     ladder.stages[0].first = true;
-    return add(ladder, newton(0, steps.few));
+    return add(ladder, newton(0, steps));
   }
   if (law.ladder == LadderKind::sweeps) return add_box(ladder, steps, law.has_central_path);
   if (o.solver != Solver::newton) add_coarse_sweeps(ladder);
   if (law.ladder == LadderKind::primal) {
-    add(ladder, {.method = Method::primal, .budget = 2 * steps.usual});
+    add(ladder, {.method = Method::primal, .budget = steps});
   }
   add_newton(ladder, steps);
   add_later_rungs(ladder, steps, law.has_central_path);
@@ -253,13 +255,14 @@ Program program_of(const Ladder& ladder) {
 Ladder::Ladder(const SolveOptions& solve_options) : options(solve_options) {
   add_stages(*this);
   program = program_of(*this);
-  const Steps steps(options.max_newton);
-  selection = selecting(steps.many, 1.0);
+  const int steps = std::min(options.max_newton, kMostSteps);
+  selection = selecting(steps, 1.0);
   selects = std::any_of(stages, stages + count, [](const Stage& s) { return s.selects; });
   const auto* later =
       std::find_if(stages, stages + count, [](const Stage& s) { return s.rung > 0; });
   has_later_rungs = later != stages + count && later->rung <= options.max_rung;
-  softened_answer = stages[0].method == Method::lemke ? stages[0] : newton(1, steps.many);
+  answers_far = has_later_rungs && facts_of(options.law).may_jam;
+  softened_answer = stages[0].method == Method::lemke ? stages[0] : newton(1, steps);
   softened_answer.rung = 1;
   softened_answer.start = Start::rest;
   softened_answer.soften = kSoftAnswer;

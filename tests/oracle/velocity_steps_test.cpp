@@ -22,7 +22,7 @@ using Posed = support::VelocityProblem;
 
 const SolveOptions kConvex{.law = Law::convex};
 const HostGroup kGroup;
-constexpr int kMostSteps = 60;
+constexpr int kMostSteps = 100;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 double largest(const Vector& v) { return v.size() == 0 ? 0.0 : v.cwiseAbs().maxCoeff(); }

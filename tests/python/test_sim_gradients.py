@@ -21,7 +21,7 @@ from sim_models import (
 from stickslip import GradientStatus, SolveOptions
 from stickslip.sim import BatchSim
 
-TIGHT = SolveOptions(atol=1e-13, rtol=1e-13, max_newton=60)
+TIGHT = SolveOptions(atol=1e-13, rtol=1e-13)
 INTEGRATORS = ("euler", "implicitfast")
 INPUTS = ("ctrl", "qvel", "qpos")
 

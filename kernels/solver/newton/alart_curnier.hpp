@@ -25,6 +25,7 @@ struct Linearisation {
   /// e_j is the sign of t_j at its bound, 0 inside.
   Real* slide;
   Friction friction = Friction::disk;
+  bool sticks = false;     ///< all contacts (disk)
   bool steep = false;      ///< rho of normals divided by mu^2 where mu > 1 (not cone)
   Real factor = Real(1);   ///< multiplies 1/rho: the same equations with kinks at other places
   Real inverse = Real(1);  ///< 1 / factor
@@ -77,7 +78,7 @@ SS_HD NormalPart<Real> linearise_normal(const Scaled<Real>& s, const Linearisati
   const int a = s.block[k];
   const Real share = l.normal_share(s, k), rho = l.rho(s, k, 0) * share;
   const Real y = fma(-rho, u[a], z[a]);
-  const bool open = y <= Real(0);
+  const bool open = y <= Real(0) && !l.sticks;
   const Real gap = open ? z[a] : u[a] * rho;
   l.target[a] = Real(0);
   l.F[a] = open ? z[a] * l.inverse_rho(s, k, 0) / share : u[a];
@@ -97,7 +98,7 @@ SS_HD double linearise_alart_curnier(const Scaled<Real>& s, const Linearisation<
     y[j] = fma(-rho_t, u[a + j], z[a + j]);
     square = fma(y[j], y[j], square);
   }
-  const bool stick = !open && square <= limit * limit, slides = !open && !stick;
+  const bool stick = !open && (l.sticks || square <= limit * limit), slides = !open && !stick;
   const RowState state = open ? RowState::fixed : (stick ? RowState::active : RowState::sliding);
   const Real inverse_length = slides ? Real(1) / sqrt(square) : Real(0);
   const Real kappa = limit * inverse_length;

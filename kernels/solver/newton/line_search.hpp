@@ -31,6 +31,8 @@ struct Newton {
 template <class Real, class Factor>
 struct NewtonProgress {
   double merit = 0.0;
+  double halved = 0.0;          ///< merit when it was halved last, or linearised anew
+  int waited = 0;               ///< steps since then
   double least_left = 0.0;      ///< merit; a step that leaves less behind leaves a candidate
   Real soft = Real(0);          ///< compliance of the equations, times D
   double at_bounds = 0.0;       ///< rows_at_bounds where this compliance ended
@@ -81,7 +83,8 @@ SS_HD void linearise_anew(const G& g, const Scaled<Real>& s, const Newton<Real, 
                           NewtonProgress<Real, Factor>& path) {
   newton_velocity(g, s, path, w.z, w.u);
   g.once([&] { *w.history = MeritHistory{}; });
-  path.merit = linearise(g, s, w.at, w.z, w.u);
+  path.halved = path.merit = linearise(g, s, w.at, w.z, w.u);
+  path.waited = 0;
   path.anew = false;
 }
 

@@ -17,6 +17,7 @@ inline constexpr double kFloatEpsilon = 1e-6;   ///< least regularisation of a J
 inline constexpr double kGivenUp = 10.0;        ///< regularisation that ends the steps
 inline constexpr double kRoundedMerit = 1e-16;  ///< merit, relative, that may be all rounding
 inline constexpr double kAlteredGoal = 1e-16;   ///< the same that ends steps on an altered problem
+inline constexpr int kPatience = 10;   ///< steps that may pass until the merit is halved again
 inline constexpr double kSlow = 0.01;  ///< merit: velocities contract by less than 10 in a step
 
 /// What tells one set of rows at their bounds from another.
@@ -209,6 +210,22 @@ SS_HD bool is_near(const NewtonProgress<Real, Factor>& path, const Judge<In>& ju
   return path.merit < (path.keeps ? 0.01 * judge.at->near : worth_judging(judge));
 }
 
+/// Counts the steps since the merit was halved.
+template <class Real, class Factor>
+SS_HD void count_waiting(NewtonProgress<Real, Factor>& path) {
+  ++path.waited;
+  if (!(path.merit < 0.5 * path.halved)) return;
+  path.halved = path.merit;
+  path.waited = 0;
+}
+
+/// Whether the steps go on in vain, in a cycle for example. Where a solution is known, the way to
+/// the selected one may be long.
+template <class Real, class Factor, class In>
+SS_HD bool is_in_vain(const NewtonProgress<Real, Factor>& path, const Judge<In>& judge) {
+  return path.waited > kPatience && !(path.soft > Real(0) && judge.solved());
+}
+
 /// Up to `budget` Newton steps from the end of the last stage, with the equations selected by
 /// `w.at` and a Jacobian regularised by at least `least_epsilon` (by reference: it stays in memory
 /// and uses no GPU register). `altered`: s is not the judged problem; the aim is to converge on s.
@@ -262,11 +279,12 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, Scaled<Real>& s,
         continue_from_candidate(g, p, judge);
         return steps;
       }
-      if (steps >= budget || path.more.epsilon > Factor(1)) break;
+      if (steps >= budget || path.more.epsilon > Factor(1) || is_in_vain(path, judge)) break;
     }
     ++steps;
     moved = newton_step(g, p, s, w, leaping, path, judge);
     leaping = false;
+    count_waiting(path);
   }
   judge_iterate(g, p, s, w.z, judge);
   if (altered || w.selects || path.merit < start_merit) continue_from_candidate(g, p, judge);
