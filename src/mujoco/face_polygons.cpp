@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "src/mujoco/polyhedron.hpp"
+
 namespace stickslip::mujoco {
 namespace {
 
@@ -212,10 +214,6 @@ Polygon hull_of(Polygon points) {
   return hull;
 }
 
-bool has_faces(const mjModel* m, int geom) {
-  return geom >= 0 && (m->geom_type[geom] == mjGEOM_BOX || m->geom_type[geom] == mjGEOM_MESH);
-}
-
 // A point of a face with outward normal `normal`, and what is `dist` above it.
 void set_contact(const double* on_face, const double* normal, double dist, mjPreContact& contact) {
   contact.dist = dist;
@@ -266,22 +264,23 @@ int stand_on_plane(const mjModel* m, const mjData* d, int plane, int mesh, doubl
   return polygon.count;
 }
 
-int share_face(const mjModel* m, const mjData* d, int a, int b, double margin, const double* normal,
-               const double (*points)[3], int count, mjPreContact* found) {
+int share_face(const mjModel* m, const mjData* d, int a, int b, double margin,
+               const mjPreContact* shown, int count, mjPreContact* found) {
   if (!has_faces(m, a) || !has_faces(m, b)) return 0;
   Face face_a, face_b;
+  const double* const normal = shown->normal;
   if (!find_face(m, d, a, normal, 1.0, face_a) || !find_face(m, d, b, normal, -1.0, face_b))
     return 0;
   const Plane plane(face_a);
-  Polygon polygon, other, shown;
+  Polygon polygon, other, mujocos;
   project(plane, face_a, other);
   project(plane, face_b, polygon);
   intersect(other, polygon);
   thin_out(polygon);
-  shown.count = count;
-  for (int i = 0; i < count; ++i) shown.at[i] = plane.coordinates(points[i]);
+  mujocos.count = count;
+  for (int i = 0; i < count; ++i) mujocos.at[i] = plane.coordinates(shown[i].pos);
   const double area = polygon.count < 3 ? 0.0 : area_of(polygon);
-  if (!(area > 0.0) || area < 0.99 * area_of(hull_of(shown))) return 0;
+  if (!(area > 0.0) || area < 0.99 * area_of(hull_of(mujocos))) return 0;
   const double slope = mju_dot3(face_b.normal, plane.normal);
   int contacts = 0;
   for (int i = 0; i < polygon.count; ++i) {

@@ -10,11 +10,11 @@ inline constexpr int kMostCorners = 8;  ///< of a polygon that is returned
 
 /// The contacts at the corners of the polygon that faces of geoms a and b share: along the normal
 /// of the face of a, with the gaps of their planes, within the margin; of more than kMostCorners
-/// the corners that span the most. `found`: room for kMostCorners; `points`: [count][3] what
-/// MuJoCo has found, with this `normal` from a to b. Returns their number; 0 where no faces are
-/// parallel to 2 mrad there, for other geoms, and where the points span more.
-int share_face(const mjModel* m, const mjData* d, int a, int b, double margin, const double* normal,
-               const double (*points)[3], int count, mjPreContact* found);
+/// the corners that span the most. `found`: room for kMostCorners; `shown`: the contacts that
+/// MuJoCo has found, along the normal of the first. Returns their number; 0 where no faces are
+/// parallel to 2 mrad there, for other geoms, and where those shown span more.
+int share_face(const mjModel* m, const mjData* d, int a, int b, double margin,
+               const mjPreContact* shown, int count, mjPreContact* found);
 
 /// The contacts of a mesh that stands on a plane: the corners of the hull of its vertices that are
 /// no higher than the lowest by 2 mrad of its size, within the margin; of more than kMostCorners

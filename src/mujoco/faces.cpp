@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "src/mujoco/face_polygons.hpp"
+#include "src/mujoco/field_contacts.hpp"
 
 namespace stickslip::mujoco {
 namespace {
@@ -109,35 +110,42 @@ int collide_larger(const mjModel* m, mjData* d, int a, int b, double margin, mjP
   return count;
 }
 
-// The points of a face that replace `count` contacts of the pair, with a `normal` and these
-// `points`; 0: none.
-int find_face(const mjModel* m, mjData* d, int a, int b, double margin, int count,
-              const double* normal, const double (*points)[3], mjPreContact* found) {
+// The points of a face that replace the `count` contacts `shown` of the pair; 0: none.
+int find_face(const mjModel* m, mjData* d, int a, int b, double margin, const mjPreContact* shown,
+              int count, mjPreContact* found) {
   if (count == 0) return 0;
+  if (a >= 0 && b >= 0 && m->geom_type[a] == mjGEOM_HFIELD && m->geom_type[b] <= mjGEOM_MESH)
+    return lie_on_field(m, d, a, b, margin, shown, count, found);
   if (a >= 0 && b >= 0 && m->geom_type[a] == mjGEOM_PLANE && m->geom_type[b] == mjGEOM_MESH)
     return stand_on_plane(m, d, a, b, margin, found);
-  if (!is_box(m, a) || !is_box(m, b))
-    return share_face(m, d, a, b, margin, normal, points, count, found);
+  if (!is_box(m, a) || !is_box(m, b)) return share_face(m, d, a, b, margin, shown, count, found);
   if (count > kFew) return 0;
   const int whole = collide_larger(m, d, a, b, margin, found);
-  return whole > count && mju_dot3(found->normal, normal) > kSameSide ? whole : 0;
+  return whole > count && mju_dot3(found->normal, shown->normal) > kSameSide ? whole : 0;
 }
 
-// Velocity of the second surface relative to the first at a point, less that at another `from`.
-void surface_difference(const mjModel* m, const mjData* d, const mjContact& c, const double* from,
-                        double* velocity) {
-  double way[3], turn[3], turned[3];
-  mju_sub3(way, c.pos, from);
-  mju_zero3(velocity);
+// Velocity of the second surface of a contact relative to the first, as MuJoCo computes it.
+void set_surface_velocity(const mjModel* m, const mjData* d, mjContact& c) {
+  double linear[3] = {}, angular[3] = {};
   for (int side = 0; side < 2; ++side) {
-    const int geom = c.geom[side];
-    mju_mulMatVec3(turn, d->geom_xmat + 9 * geom, m->geom_surfacevel + 6 * geom + 3);
-    mju_cross(turned, turn, way);
-    mju_addToScl3(velocity, turned, side == 0 ? -1 : 1);
+    const int geom = c.geom[side], sign = side == 0 ? -1 : 1;
+    const double *own = m->geom_surfacevel + 6 * geom, *frame = d->geom_xmat + 9 * geom;
+    double arm[3], shift[3], turn[3], turned[3];
+    mju_sub3(arm, c.pos, d->geom_xpos + 3 * geom);
+    mju_mulMatVec3(shift, frame, own);
+    mju_mulMatVec3(turn, frame, own + 3);
+    mju_cross(turned, turn, arm);
+    mju_addToScl3(linear, shift, sign);
+    mju_addToScl3(linear, turned, sign);
+    mju_addToScl3(angular, turn, sign);
   }
+  c.surfacevel[0] = mju_dot3(c.frame + 3, linear);
+  c.surfacevel[1] = mju_dot3(c.frame + 6, linear);
+  c.surfacevel[2] = mju_dot3(c.frame, angular);
 }
 
-// The contact at another point of the same two geoms, in nearly the same frame.
+// The contact at another point of the same two geoms, in nearly the same frame if its normal is
+// nearly the same.
 mjContact move_contact(const mjModel* m, const mjData* d, const mjContact& contact,
                        const mjPreContact& to) {
   mjContact moved = contact;
@@ -145,13 +153,14 @@ mjContact move_contact(const mjModel* m, const mjData* d, const mjContact& conta
   moved.dist = to.dist;
   mju_copy3(moved.pos, to.pos);
   mju_copy3(normal, to.normal);
+  if (mju_dot3(normal, contact.frame) < kSameSide) {
+    mju_zero3(first);
+    first[std::abs(normal[1]) < 0.5 ? 1 : 2] = 1;  // as MuJoCo
+  }
   mju_addToScl3(first, normal, -mju_dot3(first, normal));
   mju_normalize3(first);
   mju_cross(second, normal, first);
-  double velocity[3];
-  surface_difference(m, d, moved, contact.pos, velocity);
-  for (int axis = 1; axis < 3; ++axis)
-    moved.surfacevel[axis - 1] += mju_dot3(moved.frame + 3 * axis, velocity);
+  set_surface_velocity(m, d, moved);
   return moved;
 }
 
@@ -202,9 +211,7 @@ int collide_geoms(const mjModel* m, mjData* d, int a, int b, double margin, mjPr
   if (tilts) put_back(d, tilted);
   for (int i = 0; i < count; ++i) measure_rim(m, d, a, b, found[i].pos, &found[i].dist);
   mjPreContact face[mjMAXCONPAIR];
-  double points[mjMAXCONPAIR][3];
-  for (int i = 0; i < count; ++i) mju_copy3(points[i], found[i].pos);
-  const int whole = find_face(m, d, a, b, margin, count, found->normal, points, face);
+  const int whole = find_face(m, d, a, b, margin, found, count, face);
   std::copy_n(face, whole, found);
   return whole > 0 ? whole : count;
 }
@@ -216,11 +223,14 @@ void complete_faces(const mjModel* m, mjData* d, std::vector<mjContact>& contact
   for (int i = 0, end = 0; i < d->ncon; i = end) {
     const mjContact *const begin = d->contact, *const pair = begin + i;
     end = end_of_pair(d, i);
-    mjPreContact face[mjMAXCONPAIR];
-    double points[mjMAXCONPAIR][3];
-    for (int k = i; k < end; ++k) mju_copy3(points[k - i], begin[k].pos);
-    const int whole = find_face(m, d, pair->geom[0], pair->geom[1], pair->includemargin, end - i,
-                                pair->frame, points, face);
+    mjPreContact shown[mjMAXCONPAIR], face[mjMAXCONPAIR];
+    for (int k = i; k < end; ++k) {
+      shown[k - i].dist = begin[k].dist;
+      mju_copy3(shown[k - i].pos, begin[k].pos);
+      mju_copy3(shown[k - i].normal, begin[k].frame);
+    }
+    const int whole =
+        find_face(m, d, pair->geom[0], pair->geom[1], pair->includemargin, shown, end - i, face);
     if (whole > 0 && !any) contacts.assign(begin, pair);
     any = any || whole > 0;
     if (any && whole == 0) contacts.insert(contacts.end(), pair, begin + end);

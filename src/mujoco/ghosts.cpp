@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "src/mujoco/faces.hpp"
 #include "src/mujoco/mocap.hpp"
 
 namespace stickslip::mujoco {
@@ -58,6 +59,17 @@ bool is_smooth(const mjModel* m, int geom) {
   return type == mjGEOM_SPHERE || type == mjGEOM_CAPSULE || type == mjGEOM_ELLIPSOID;
 }
 
+// Whether a contact with a height field is closed at the end of the step, in whose pose d is, with
+// nearly the normal that it had: its geoms would overlap there without its impulse.
+bool is_closed_on_field(const mjModel* m, mjData* d, const mjContact& c, double margin) {
+  constexpr double kSameNormal = 1 - 1e-3;  // cosine
+  mjPreContact found[mjMAXCONPAIR];
+  const int count = collide_geoms(m, d, c.geom[0], c.geom[1], margin + kDeeper, found);
+  return std::any_of(found, found + count, [&](const mjPreContact& f) {
+    return f.dist - margin <= kDeeper && mju_dot3(f.normal, c.frame) > kSameNormal;
+  });
+}
+
 // Whether the contact is closed at the end of the step, in whose pose d is. If its geoms are smooth
 // where they touch, the gap was linear enough there, and they would overlap without its impulse. An
 // edge or a corner turns its normal as the other geom passes; a face does not.
@@ -65,9 +77,10 @@ bool is_closed_at_end(const mjModel* m, mjData* d, const GeomPoses& start, const
                       double margin) {
   constexpr double kSameNormal = 1 - 1e-12;  // cosine
   const int a = c.geom[0], b = c.geom[1];
+  mjPreContact found[mjMAXCONPAIR];
+  if (m->geom_type[a] == mjGEOM_HFIELD) return is_closed_on_field(m, d, c, margin);
   if (!is_smooth(m, a) && !is_smooth(m, b)) return false;
   const int other = is_smooth(m, a) ? b : a;
-  mjPreContact found[mjMAXCONPAIR];
   const auto collide = mjCOLLISIONFUNC[m->geom_type[a]][m->geom_type[b]];
   const int num_found = collide(m, d, found, a, b, margin + kDeeper);
   double before[3], after[3];
