@@ -148,10 +148,12 @@ def test_bounded_work_ends_with_the_best_impulse():
     first, full = solve(max_rung=0), solve()
     assert not first.ok
     assert full.ok
-    steps = 2.0 * first.iterations + 10.0  # half of the work is for rung 0
+    # Half of the work is for rung 0. With less the search ends far from any solution, where the
+    # answer is that of softened contacts.
+    steps = 2.0 * first.iterations + 80.0
     few = solve(max_work=steps * len(pile.b) ** 3)
     assert not few.ok
-    assert first.iterations < few.iterations
+    assert first.iterations < few.iterations < full.iterations
     assert few.residual <= first.residual
     assert np.isfinite(few.impulse).all()
     assert (solve(thorough=False).impulse == full.impulse).all()
