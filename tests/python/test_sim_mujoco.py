@@ -57,7 +57,7 @@ def test_convex_gives_mujocos_accelerations(name, cone, tmp_path):
 
 
 @pytest.mark.parametrize("cone", CONES)
-@pytest.mark.parametrize("max_newton", [100, 3])  # if three steps are not enough, W and the ladder are
+@pytest.mark.parametrize("max_newton", [100, 3])  # if three are not enough, W and the ladder are
 def test_convex_gives_mujocos_accelerations_with_few_and_with_many_rows(cone, max_newton):
     text = TUMBLING.replace("<option", f'<option cone="{cone}"')
     model = mujoco.MjModel.from_xml_string(text)
