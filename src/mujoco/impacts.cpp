@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/mujoco/position.hpp"
 #include "src/mujoco/row_map.hpp"
 #include "src/mujoco/velocity_step.hpp"
 
@@ -14,6 +15,8 @@ using Impl = BatchSim::Impl;
 constexpr int kMostTrials = 6;
 constexpr double kRounding = 1e-10;   // of the energy that is exchanged
 constexpr double kNearEnough = 1e-2;  // of the energy that was gained
+constexpr double kBurst = 30.0;       // of the velocities that contacts meet
+constexpr double kSoft = 1e-2;        // compliance of a contact that is squeezed, of its mobility
 
 bool is_contact(const mjData* d, const EnvSlot& slot, int row) {
   return is_contact_row(d, slot.efc_of[row]);
@@ -72,7 +75,57 @@ double zero_between(Impl& sim, const mjData* d, Passage& p, const std::vector<do
   return std::clamp(std::isfinite(at) ? at : 0.5, 0.05, 0.95);
 }
 
+// Calls f with the rows of each contact's normal and of its two tangents.
+template <class F>
+void for_points(ProblemBuffers& buffers, std::int64_t env, const F& f) {
+  const EnvShape s = buffers.problems().shape(int(env));
+  int row = s.n_free + s.n_nonneg + s.n_box;
+  for (int k = 0; k < s.n_contacts; row += buffers.problems().dims(int(env))[k++])
+    for (int axis = 0; axis < 3; ++axis) f(row + axis, axis);
+}
+
+// Whether contacts move their points kBurst times faster than what they meet, or the bodies as much
+// faster in energy: about an axis through its contacts a body turns unseen by them.
+bool bursts(Impl& sim, const mjModel* m, mjData* d, const Passage& p) {
+  ProblemBuffers& buffers = *sim.buffers;
+  const EnvSlot slot = buffers.slot(p.slot);
+  const double *W = buffers.problems().W(p.slot), *b = buffers.problems().b(p.slot),
+               *r = buffers.results().impulse(p.slot);
+  const int rows = buffers.rows(p.slot), ld = buffers.problems().max_rows();
+  double met = 0, stopped = 0, after = 0;
+  for_points(buffers, p.slot, [&](int i, int) {
+    met = std::max({met, std::abs(b[i]), std::abs(d->efc_vel[slot.efc_of[i]])});
+    stopped = std::max(stopped, std::abs(r[i]) * W[std::ptrdiff_t(i) * ld + i]);
+  });
+  if (!(stopped > kBurst * met)) return false;  // cheap, and nearly always so
+  for_points(buffers, p.slot, [&](int i, int) {
+    after = std::max(after, std::abs(b[i] + mju_dot(W + std::ptrdiff_t(i) * ld, r, rows)));
+  });
+  if (after > kBurst * met) return true;
+  double mass = 0;
+  for (int body = 1; body < m->nbody; ++body)
+    if (can_move(m, body)) mass += m->body_mass[body];
+  const double least = kinetic_energy(m, d, d->qvel) + 0.5 * mass * met * met;
+  return form(sim, d, p, r, r) > kBurst * kBurst * least;
+}
+
 }  // namespace
+
+void soften_bursts(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
+  ProblemBuffers& buffers = *sim.buffers;
+  if (buffers.in_velocities(p.slot) || !bursts(sim, m, d, p)) return;
+  double* R = buffers.problems().R(p.slot);
+  const double* W = buffers.problems().W(p.slot);
+  const int rows = buffers.rows(p.slot), ld = buffers.problems().max_rows();
+  const std::vector<double> given(R, R + rows), rest(rows, 0.0);
+  for_points(buffers, p.slot, [&](int i, int axis) {
+    if (axis == 0) R[i] += kSoft * W[std::ptrdiff_t(i) * ld + i];
+  });
+  solve_from(sim, p, rest.data());
+  std::copy(given.begin(), given.end(), R);
+  buffers.results().view().status[p.slot] = EnvStatus::not_converged;
+  buffers.measure(p.slot);
+}
 
 void limit_impacts(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   ProblemBuffers& buffers = *sim.buffers;

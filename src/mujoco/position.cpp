@@ -167,15 +167,6 @@ double height(const mjModel* m, mjData* d, const Step& s, const double* v) {
   return height(m, d);
 }
 
-double kinetic(const mjModel* m, mjData* d, const double* v) {
-  mj_markStack(d);
-  mjtNum* momentum = mj_stackAllocNum(d, m->nv);
-  mj_mulM(m, d, momentum, v);
-  const double energy = 0.5 * mju_dot(v, momentum, int(m->nv));
-  mj_freeStack(d);
-  return energy;
-}
-
 // Recovery lifts bodies that lie on others. If a solve failed, it may do so only as far as the step
 // has lost energy, so that a failure never gains any.
 void limit_lift(const mjModel* m, mjData* d, Passage& p, const Step& s) {
@@ -183,7 +174,7 @@ void limit_lift(const mjModel* m, mjData* d, Passage& p, const Step& s) {
   const double end = height(m, d, s, s.v_end), lift = height(m, d, s, v.data()) - end;
   return_to_begin(m, d, s.q);
   const double begin = height(m, d);
-  const double lost = kinetic(m, d, d->qvel) + begin - kinetic(m, d, s.v_end) - end;
+  const double lost = kinetic_energy(m, d, d->qvel) + begin - kinetic_energy(m, d, s.v_end) - end;
   const double allowed = std::max(0.0, lost);
   if (!(lift > allowed)) return;  // nothing is lifted: lost may be a negative rounding error
   const double share = allowed / lift;
@@ -234,6 +225,15 @@ bool may_fall_short(const Impl& sim, const Passage& p) {
 }
 
 }  // namespace
+
+double kinetic_energy(const mjModel* m, mjData* d, const double* v) {
+  mj_markStack(d);
+  mjtNum* momentum = mj_stackAllocNum(d, m->nv);
+  mj_mulM(m, d, momentum, v);
+  const double energy = 0.5 * mju_dot(v, momentum, int(m->nv));
+  mj_freeStack(d);
+  return energy;
+}
 
 void keep_gaps(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
   if (sim.buffers->rows(p.slot) == 0 || sim.options.contact.compliance > 0) return;

@@ -18,4 +18,7 @@ namespace stickslip::mujoco {
 /// the solve and its use; it does not change d or the solution.
 void keep_gaps(BatchSim::Impl& sim, const mjModel* m, mjData* d, Passage& p);
 
+/// Kinetic energy of the velocities v [nv] in d's pose, J.
+double kinetic_energy(const mjModel* m, mjData* d, const double* v);
+
 }  // namespace stickslip::mujoco

@@ -259,6 +259,7 @@ void finish_velocities(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
     limit_impacts(sim, m, d, p);
     if (p.bounce < 1) take_in_culled(sim, m, d, p);
   }
+  if (!p.failed) soften_bursts(sim, m, d, p);
   if (!p.failed && !solved(sim, p)) shrink_unsolved(sim, d, p);
 }
 
