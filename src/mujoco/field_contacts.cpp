@@ -11,7 +11,6 @@
 namespace stickslip::mujoco {
 namespace {
 
-constexpr double kTilt = 2e-3;    // rad
 constexpr double kDeep = 0.1;     // of the size: overlap that has no one direction
 constexpr double kDeeper = 1e-5;  // m
 constexpr double kEven = 1e-6;    // of the size: corners of one height

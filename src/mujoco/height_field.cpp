@@ -3,7 +3,6 @@
 namespace stickslip::mujoco {
 namespace {
 
-constexpr double kTilt = 2e-3;  // rad; what is nearly parallel may carry
 constexpr double kFlat = 1e-6;  // of the elevation, which is in float
 constexpr double kOn = 1e-4;    // of a cell; as near lie points on an edge
 

@@ -7,6 +7,8 @@
 
 namespace stickslip::mujoco {
 
+inline constexpr double kTilt = 2e-3;  ///< rad; what is nearly parallel may carry
+
 /// One of the two triangles of a cell, counter-clockwise from above.
 struct Triangle {
   double at[3][3];
