@@ -59,7 +59,9 @@ bool solve_case(const SolveOptions& options, int rows, int count, int solves, in
   support::DeviceResults<double> results(count, problems.max_rows(), stream);
   const ProblemBatch<double> problem = memory.copy(problems.view());
   if (lanes > 0) return solve_with(lanes, problem, results.view(), options, stream);
-  cuda::Workspace workspace(count, problems.max_rows(), problems.max_contacts());
+  // The plan of a large batch.
+  cuda::Workspace workspace(std::max(count, 64 * cuda::device_limits().processors),
+                            problems.max_rows(), problems.max_contacts());
   for (int i = 0; i < solves; ++i) cuda::solve(problem, results.view(), options, workspace, stream);
   const auto& gpu = results.host();
 

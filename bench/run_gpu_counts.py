@@ -58,7 +58,9 @@ def natural_seed(launch: int) -> int:
 def launches_of(program: Path, case: list, natural: int) -> list[dict]:
     """All launches of a run; `natural`: the number of the one with the natural schedule."""
     with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as report:
+        # One multiprocessor: 16 environments are then planned as a large batch is.
         settings = {"GPU_EMULATOR_REPORT": report.name, "GPU_EMULATOR_CHECK": "none",
+                    "GPU_EMULATOR_PROCESSORS": "1",
                     "GPU_EMULATOR_SEED": str(natural_seed(natural))}  # fmt: skip
         subprocess.run([program, *map(str, case)], check=True,
                        env=os.environ | settings, stdout=subprocess.DEVNULL)  # fmt: skip

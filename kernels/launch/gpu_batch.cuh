@@ -2,24 +2,17 @@
 #pragma once
 #include "kernels/delassus/delassus.hpp"
 #include "kernels/group/block_group.hpp"
-#include "kernels/group/meeting_warp.hpp"
 #include "kernels/launch/gpu_kernels.hpp"
 #include "kernels/launch/solve_env.hpp"
 #include "kernels/launch/work_list.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Groups that meet, in a block of their own; 1 for others.
+/// Most threads of a block: one group that is larger than a warp, else `warps` of groups.
 template <class Group>
-SS_HD constexpr int together() {
-  if constexpr (requires { Group::kTogether; }) return Group::kTogether;
-  return 1;
+constexpr int most_threads(int warps = 1) {
+  return Group::kLanes > 32 ? Group::kLanes : 32 * warps;
 }
-
-/// Threads of a block: groups share nothing, so a block is one warp, or one group that is larger,
-/// or those that meet.
-template <class Group>
-constexpr int kThreads = Group::kLanes > 32 ? Group::kLanes : 32 * together<Group>();
 
 /// Scratch of this thread's group. A template parameter selects the memory, so that the compiler
 /// knows the address space: shared addresses take half the registers. Volatile code reads the
@@ -27,8 +20,7 @@ constexpr int kThreads = Group::kLanes > 32 ? Group::kLanes : 32 * together<Grou
 /// environment to the next.
 template <class Group, bool kShared>
 __device__ __forceinline__ unsigned char* group_memory(const GroupScratch& scratch) {
-  constexpr int kGroups = kThreads<Group> / Group::kLanes;
-  unsigned thread = 0, block = 0;
+  unsigned thread = 0, threads = 0, block = 0;
   asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
   asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
   unsigned char* memory = nullptr;
@@ -36,35 +28,40 @@ __device__ __forceinline__ unsigned char* group_memory(const GroupScratch& scrat
     extern __shared__ __align__(64) unsigned char shared[];
     memory = shared + thread / Group::kLanes * scratch.bytes;
   } else {
-    memory = scratch.memory + (block * kGroups + thread / Group::kLanes) * scratch.bytes;
+    asm volatile("mov.u32 %0, %%ntid.x;" : "=r"(threads));
+    memory = scratch.memory + (block * threads + thread) / Group::kLanes * scratch.bytes;
   }
   return memory;
 }
 
-/// solve(env) for the environments of the list that this group takes. The groups of a warp take
-/// neighbours and begin together: in a sorted list these do alike work, and what the groups do
-/// alike, the warp does at once. So do the groups of a block that meet.
+/// solve(env) for the environments of the list that this group takes. The groups of a block take
+/// neighbours and begin together: in a sorted list these do alike work, and what the groups of a
+/// warp do alike, the warp does at once. The warps of a block fetch alike code once, and while all
+/// of them are in its long loops, the caches of a multiprocessor hold what they run (on a GPU,
+/// fetching the instructions of a large body takes longer than executing them:
+/// docs/performance.md).
 template <class Group, class F>
 __device__ __forceinline__ void take_envs(const Group& g, const WorkList& work, F&& solve) {
-  constexpr int kGroups = kThreads<Group> / Group::kLanes;
-  constexpr bool kMeets = together<Group>() > 1;
+  constexpr bool kAlone = Group::kLanes > 32;  // a block is one group
   for (;;) {
     int first = 0;
-    if (threadIdx.x == 0) first = atomicAdd(work.next, kGroups);
-    if constexpr (kMeets) {
-      __shared__ int ticket;
-      if (threadIdx.x == 0) ticket = first;
-      __syncthreads();
-      first = ticket;
-    } else if constexpr (kGroups > 1) {
-      first = __shfl_sync(0xffffffffU, first, 0);
-    } else {
+    if (threadIdx.x == 0)
+      first = atomicAdd(work.next, kAlone ? 1 : int(blockDim.x) / Group::kLanes);
+    if constexpr (kAlone) {
       first = g.share(first);
+    } else {
+      __shared__ int shared_first;
+      if (threadIdx.x == 0) shared_first = first;
+      __syncthreads();
+      first = shared_first;
     }
     if (first >= *work.end) return;
     const int ticket = first + int(threadIdx.x) / Group::kLanes;
     if (ticket < *work.end) solve(work.envs[ticket]);
-    if constexpr (kMeets) Group::leave();
+    if constexpr (!kAlone) {
+      __syncwarp();  // groups of a warp may end apart
+      __syncthreads();
+    }
   }
 }
 
@@ -76,18 +73,17 @@ __device__ __forceinline__ void note(const Group& g, const WorkList& work,
   note_result(g, work, batch, result, env, [](std::int32_t* end) { return atomicAdd(end, 1); });
 }
 
-/// Number of blocks for which the registers of a multiprocessor must suffice: 12 with 168 registers
-/// per thread, where that many find room in shared memory too; 1 removes ptxas' own limit. Rung 0
-/// with 12 spills, and is slower, except where the warps meet (docs/performance.md).
+/// Warps of a block, and how many blocks the registers of a multiprocessor must hold.
+template <class Real, Program kProgram>
+constexpr int kWarps = most_warps(kProgram, sizeof(Real));
 template <class Real, Program kProgram, class Group>
-constexpr int kResident = together<Group>() > 1 ? 12 / together<Group>()
-                          : kProgram == Program::sweeping &&
-                                  sizeof(Real) == 4 && Group::kLanes <= 32
-                              ? 12
-                              : 1;
+constexpr int kBlocks = Group::kLanes > 32
+                            ? 1
+                            : resident_warps(kProgram, sizeof(Real)) / kWarps<Real, kProgram>;
 
 template <class Real, class Factor, class In, Program kProgram, class Group, bool kShared>
-__global__ void __launch_bounds__(kThreads<Group>, (kResident<Real, kProgram, Group>))
+__global__ void __launch_bounds__((most_threads<Group>(kWarps<Real, kProgram>)),
+                                  (kBlocks<Real, kProgram, Group>))
     solve_kernel(const __grid_constant__ ProblemBatch<In> batch,
                  const __grid_constant__ ResultBatch<In> result,
                  const __grid_constant__ Ladder ladder,
@@ -105,7 +101,7 @@ __global__ void __launch_bounds__(kThreads<Group>, (kResident<Real, kProgram, Gr
 }
 
 template <class In, bool kShared>
-__global__ void __launch_bounds__(kThreads<WarpGroup<32>>, 1)
+__global__ void __launch_bounds__(32, 1)
     delassus_kernel(const __grid_constant__ MechanismBatch<In> batch,
                     const __grid_constant__ EnvArray<In> W, int ld_W, std::int32_t* ok,
                     const __grid_constant__ GroupScratch scratch) {
@@ -117,7 +113,7 @@ __global__ void __launch_bounds__(kThreads<WarpGroup<32>>, 1)
 }
 
 template <class In, bool kShared>
-__global__ void __launch_bounds__(kThreads<WarpGroup<32>>, 1)
+__global__ void __launch_bounds__(32, 1)
     apply_kernel(const __grid_constant__ MechanismBatch<In> batch,
                  const __grid_constant__ EnvArray<const In> impulse,
                  const __grid_constant__ EnvArray<const In> v_free,
@@ -154,12 +150,11 @@ SolveKernels solve_kernels() {
   if constexpr (has_pairs(kProgram, sizeof(Real))) {
     k.pair = address(&solve_kernel<Real, Factor, In, kProgram, Pair, true>);
   }
-  if constexpr (kProgram == Program::first && sizeof(Factor) == 8) {  // as measured: in double
-    k.meeting = address(&solve_kernel<Real, Factor, In, kProgram, MeetingWarp, true>);
-  }
   k.block_global = address(&solve_kernel<Real, Factor, In, kProgram, Block, false>);
   k.bytes = &Scratch::bytes;
   k.narrow_rows = narrow_rows_of(kProgram);
+  k.narrow_envs = narrow_envs_of(kProgram);
+  k.most_warps = most_warps(kProgram, sizeof(Real));
   return k;
 }
 

@@ -5,7 +5,7 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 template <class Group, bool kShared>
-__global__ void __launch_bounds__(kThreads<Group>, 1)
+__global__ void __launch_bounds__(most_threads<Group>(), 1)
     convex_kernel(const __grid_constant__ ProblemBatch<double> batch,
                   const __grid_constant__ EngineMechanism mechanism,
                   const __grid_constant__ EnvArray<const double> start,
@@ -30,13 +30,10 @@ SolveKernels convex_kernels() {
   using Wide = WarpGroup<32>;
   using Block = BlockGroup<SolveKernels::kBlockLanes>;
   const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
-  return {nullptr,
-          address(&convex_kernel<Wide, true>),
-          nullptr,
-          address(&convex_kernel<Block, true>),
-          address(&convex_kernel<Block, false>),
-          &convex_bytes,
-          0};
+  return {.wide = address(&convex_kernel<Wide, true>),
+          .block = address(&convex_kernel<Block, true>),
+          .block_global = address(&convex_kernel<Block, false>),
+          .bytes = &convex_bytes};
 }
 
 }  // namespace stickslip::kernels

@@ -5,7 +5,7 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 template <class In, class Group, bool kShared>
-__global__ void __launch_bounds__(kThreads<Group>, 1) vjp_kernel(
+__global__ void __launch_bounds__(most_threads<Group>(), 1) vjp_kernel(
     const __grid_constant__ ProblemBatch<In> batch, const __grid_constant__ MechanismStep<In> step,
     const __grid_constant__ SolutionBatch<In> solution, const __grid_constant__ StepLoss<In> loss,
     const __grid_constant__ StepGradient<In> out, const __grid_constant__ SolveOptions options,
@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(kThreads<Group>, 1) vjp_kernel(
 }
 
 template <class In, class Group, bool kShared>
-__global__ void __launch_bounds__(kThreads<Group>, 1)
+__global__ void __launch_bounds__(most_threads<Group>(), 1)
     jvp_kernel(const __grid_constant__ ProblemBatch<In> batch,
                const __grid_constant__ SolutionBatch<In> solution,
                const __grid_constant__ ChangeBatch<In> change,
@@ -45,10 +45,12 @@ GradientKernels gradient_kernels() {
   using Block = BlockGroup<SolveKernels::kBlockLanes>;
   const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
   constexpr auto bytes = &gradient_bytes<In>;
-  return {{nullptr, address(&vjp_kernel<In, Wide, true>), nullptr, nullptr,
-           address(&vjp_kernel<In, Block, false>), bytes, 0},
-          {nullptr, address(&jvp_kernel<In, Wide, true>), nullptr, nullptr,
-           address(&jvp_kernel<In, Block, false>), bytes, 0}};
+  return {{.wide = address(&vjp_kernel<In, Wide, true>),
+           .block_global = address(&vjp_kernel<In, Block, false>),
+           .bytes = bytes},
+          {.wide = address(&jvp_kernel<In, Wide, true>),
+           .block_global = address(&jvp_kernel<In, Block, false>),
+           .bytes = bytes}};
 }
 
 template GradientKernels gradient_kernels<double>();

@@ -42,26 +42,45 @@ struct GroupScratch {
 };
 
 /// Parameters of a solve kernel: (ProblemBatch<In>, ResultBatch<In>, Ladder,
-/// MatrixSource<In>, GroupScratch, WorkList).
+/// MatrixSource<In>, GroupScratch, WorkList). All but the last kernel may be null, in programs that
+/// few environments need.
 struct SolveKernels {
   static constexpr int kNarrowLanes = 8;
-  static constexpr int kTogether = 4;      ///< warps of a block that meet (group/meeting_warp.hpp)
   static constexpr int kPairLanes = 64;    ///< one group per block
   static constexpr int kBlockLanes = 128;  ///< the same
-  // All but the last may be null, in programs that few environments need.
-  const void* narrow;        ///< 8 lanes per environment, shared memory
-  const void* wide;          ///< 32 lanes, shared memory
-  const void* pair;          ///< 64 lanes, shared memory
-  const void* block;         ///< 128 lanes, shared memory
-  const void* block_global;  ///< 128 lanes, global memory
+  const void* narrow = nullptr;            ///< 8 lanes per environment, shared memory
+  const void* wide = nullptr;              ///< 32 lanes, shared memory
+  const void* pair = nullptr;              ///< 64 lanes, shared memory
+  const void* block = nullptr;             ///< 128 lanes, shared memory
+  const void* block_global = nullptr;      ///< 128 lanes, global memory
   /// Scratch of a group.
-  std::size_t (*bytes)(int max_rows, int max_contacts, int directions, int nv);
-  int narrow_rows;                ///< most rows for narrow groups
-  const void* meeting = nullptr;  ///< as `wide`, kTogether groups in a block; for large batches
+  std::size_t (*bytes)(int max_rows, int max_contacts, int directions, int nv) = nullptr;
+  int narrow_rows = 0;  ///< most rows for narrow groups
+  int narrow_envs = 0;  ///< least environments for each multiprocessor for them
+  int most_warps = 1;   ///< of a block of narrow or wide groups
 };
 
 /// Most rows of an environment for narrow groups, if enough of them fit.
 constexpr int narrow_rows_of(Program program) { return program == Program::sweeping ? 32 : 12; }
+
+/// Environments for each multiprocessor from which on narrow groups are faster: in smaller batches
+/// a solve takes as long as its slowest environment, which takes longer on fewer lanes.
+constexpr int narrow_envs_of(Program program) { return program == Program::first ? 32 : 8; }
+
+/// Warps whose registers a multiprocessor holds: 8 with 255 per thread, 12 with 168. With those,
+/// rung 0 would spill.
+constexpr int resident_warps(Program program, std::size_t bytes_of_number) {
+  const bool sweeps_in_float = program == Program::sweeping && bytes_of_number == 4;
+  return sweeps_in_float || program == Program::pivoting ? 12 : 8;
+}
+
+/// Most warps of a block of narrow or wide groups, which begin their environments together: all
+/// that are resident, where the caches of a multiprocessor do not hold the code of a solve. Loops
+/// over sweeps are short, and the few environments of later rungs are spread.
+constexpr int most_warps(Program program, std::size_t bytes_of_number) {
+  const bool long_code = program == Program::first || program == Program::pivoting;
+  return long_code ? resident_warps(program, bytes_of_number) : 1;
+}
 
 /// Whether a program has a kernel for pairs of warps. With numbers of 4 bytes hardly any
 /// environment is of the size that needs it. Lemke's method needs so few registers that three

@@ -99,6 +99,7 @@ def assemble(
     used = _used_dims(shape, dims)
     if counts is not None and counts.ndim == 2:
         _require_bounds(shape, used, n, n_box)
+    dims = np.clip(dims, -1, 7).astype(np.int32)  # slots that are not in use may have anything
     rows = sum(fixed) + int(dims.sum(axis=1).max(initial=0))
     if not ragged and rows != n:
         kinds = (
@@ -171,7 +172,7 @@ def _dims(
     elif dims.ndim != 2 or not batched or dims.shape[0] != num_envs:
         expected = f"(p,) or ({num_envs}, p)" if batched else "(p,)"
         raise ValueError(f"dims: expected shape {expected}, got {dims.shape}")
-    return np.clip(dims, -1, 7).astype(np.int32)
+    return dims
 
 
 def _shape(

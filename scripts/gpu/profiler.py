@@ -205,6 +205,7 @@ def profile(part: Part) -> None:
         if i == FIRST:
             stalls_by_instruction(part, 24, 8192)
             stalls_by_instruction(part, 12, 16384)
+            stalls_by_instruction(part, 96, 528)
         longest = profile_case(part, case, rows, envs)
         if longest:
             table.append((f"{case} {rows} x{envs}", longest))

@@ -17,22 +17,21 @@ class Branches {
   Branches(const Branches&) = delete;
   Branches& operator=(const Branches&) = delete;
 
-  /// enqueue(c, stream) for c in [0, count), the last first: in streams of their own, except for
-  /// those of which `alone(c)` says that they share memory with others. These follow each other.
-  template <class Alone, class Enqueue>
-  void run(int count, Stream stream, Alone&& alone, Enqueue&& enqueue) const {
-    const auto branch_of = [&](int c) { return c == 0 || alone(c) ? nullptr : &branches_[c - 1]; };
+  /// enqueue(c, stream) for c in [0, count), the last first: the first in the caller's stream, the
+  /// others in streams of their own.
+  template <class Enqueue>
+  void run(int count, Stream stream, Enqueue&& enqueue) const {
     if (count > 1) SS_CUDA(cudaEventRecord(begin_, stream));
-    for (int c = count - 1; c >= 0; --c) {
-      const Branch* branch = branch_of(c);
-      if (branch != nullptr) SS_CUDA(cudaStreamWaitEvent(branch->stream, begin_, 0));
-      enqueue(c, branch != nullptr ? branch->stream : stream);
+    for (int c = count - 1; c > 0; --c) {
+      const Stream own = branches_[c - 1].stream;
+      SS_CUDA(cudaStreamWaitEvent(own, begin_, 0));
+      enqueue(c, own);
     }
-    for (int c = 0; c < count; ++c) {
-      const Branch* branch = branch_of(c);
-      if (branch == nullptr) continue;
-      SS_CUDA(cudaEventRecord(branch->end, branch->stream));
-      SS_CUDA(cudaStreamWaitEvent(stream, branch->end, 0));
+    enqueue(0, stream);
+    for (int c = 1; c < count; ++c) {
+      const Branch& branch = branches_[c - 1];
+      SS_CUDA(cudaEventRecord(branch.end, branch.stream));
+      SS_CUDA(cudaStreamWaitEvent(stream, branch.end, 0));
     }
   }
 

@@ -8,7 +8,7 @@ namespace stickslip::cuda {
 
 inline kernels::GroupScratch scratch_of(const LaunchPlan& plan, const Workspace::Impl& w) {
   return {plan.max_rows, plan.max_contacts, plan.directions,
-          plan.nv,       plan.group_bytes,  w.scratch_memory()};
+          plan.nv,       plan.group_bytes,  w.scratch_memory(plan.size_class)};
 }
 
 inline void check_workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
@@ -89,13 +89,11 @@ void enqueue_classes(const std::vector<LaunchPlan>& plans, const Workspace::Impl
                      const ProblemBatch<In>& problem, const Arguments&... arguments) {
   const WorkLists lists(w, problem.num_envs);
   lists.fill(problem, stream);
-  w.branches.run(
-      w.classes.count, stream, [&](int c) { return plans[c].shares_memory(); },
-      [&](int c, Stream branch) {
-        const LaunchPlan& plan = plans[c];
-        launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, branch, problem,
-               arguments..., scratch_of(plan, w), lists.first(c, 1));
-      });
+  w.branches.run(w.classes.count, stream, [&](int c, Stream branch) {
+    const LaunchPlan& plan = plans[c];
+    launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, branch, problem,
+           arguments..., scratch_of(plan, w), lists.first(c, 1));
+  });
 }
 
 }  // namespace stickslip::cuda

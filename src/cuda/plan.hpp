@@ -49,18 +49,18 @@ inline Passes passes_of(const kernels::Ladder& ladder, int directions) {
 /// One launch.
 struct LaunchPlan {
   const void* kernel = nullptr;
-  int lanes = 32;    ///< per environment
-  int together = 1;  ///< groups in a block of their own, because they meet
+  int lanes = 32;  ///< per environment
+  int warps = 1;   ///< of a block of groups that are no larger than a warp
   int blocks = 0;
   int max_rows = 0, max_contacts = 0, directions = 0, nv = kernels::kGivenMatrix;
+  int size_class = 0;
   std::size_t group_bytes = 0;   ///< scratch of an environment
   std::size_t shared_bytes = 0;  ///< per block; 0: scratch in global memory
 
-  int threads() const { return std::max(lanes * together, 32); }  ///< per block
-  int groups() const { return threads() / lanes; }                ///< per block
-  bool shares_memory() const { return shared_bytes == 0; }        ///< with other launches
+  int threads() const { return std::max(lanes, 32 * warps); }  ///< per block
+  int groups() const { return threads() / lanes; }             ///< per block
   std::size_t global_bytes() const {
-    return !shares_memory() ? 0 : group_bytes * std::size_t(groups()) * std::size_t(blocks);
+    return shared_bytes > 0 ? 0 : group_bytes * std::size_t(groups()) * std::size_t(blocks);
   }
 };
 
@@ -81,10 +81,31 @@ inline kernels::SizeClasses size_classes(int max_rows) {
   return classes;
 }
 
+/// What a batch and a device ask of a plan.
+struct PlanLimits {
+  int num_envs;
+  int processors;
+  std::size_t shared_per_block;
+};
+
+/// Warps of a block, which begin their environments together: as many as give each multiprocessor a
+/// block, if these fit.
+inline int warps_of(const LaunchPlan& plan, int most, const PlanLimits& limits) {
+  const int groups = 32 / plan.lanes;  // of a warp
+  const int needed = (limits.num_envs - 1) / (groups * limits.processors) + 1;
+  const std::size_t bytes = plan.group_bytes * std::size_t(groups);
+  const int room = int(std::min(limits.shared_per_block / bytes, std::size_t(most)));
+  return std::max(1, std::min(needed, room));
+}
+
+/// Most rows of environments that begin together: larger ones spend their time in loops that the
+/// caches hold.
+inline constexpr int kTogetherRows = 32;
+
 /// Kernel and scratch of the class of up to `max_rows` rows; `directions` as in Workspace; `nv` of
 /// mechanisms, or kGivenMatrix. The number of blocks stays 0.
 inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows, int max_contacts,
-                             int directions, int nv, std::size_t shared_per_block) {
+                             int directions, int nv, const PlanLimits& limits) {
   using kernels::SolveKernels;
   constexpr std::size_t kFewGroups = 4;  // their warps occupy half of the registers
   constexpr std::size_t kManyGroups = 16;
@@ -95,42 +116,31 @@ inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows,
   plan.nv = nv;
   plan.group_bytes = kernels.bytes(plan.max_rows, plan.max_contacts, directions, nv);
   const auto fit = [&](std::size_t groups) {
-    return plan.group_bytes * groups <= shared_per_block;
+    return plan.group_bytes * groups <= limits.shared_per_block;
   };
-  if (kernels.narrow != nullptr && max_rows <= kernels.narrow_rows && fit(kManyGroups)) {
-    plan.kernel = kernels.narrow;
-    plan.lanes = SolveKernels::kNarrowLanes;
+  const auto choose = [&](const void* kernel, int lanes) {
+    plan.kernel = kernel;
+    plan.lanes = lanes;
+  };
+  const bool many = limits.num_envs >= kernels.narrow_envs * limits.processors;
+  if (many && kernels.narrow != nullptr && max_rows <= kernels.narrow_rows && fit(kManyGroups)) {
+    choose(kernels.narrow, SolveKernels::kNarrowLanes);
     plan.group_bytes = in_other_banks(plan.group_bytes);
   } else if (kernels.wide != nullptr && fit(kFewGroups + 1)) {
-    plan.kernel = kernels.wide;
+    choose(kernels.wide, 32);
   } else if (kernels.pair != nullptr && fit(kFewGroups)) {
-    plan.kernel = kernels.pair;
-    plan.lanes = SolveKernels::kPairLanes;
+    choose(kernels.pair, SolveKernels::kPairLanes);
+  } else if (kernels.block != nullptr && fit(1)) {
+    choose(kernels.block, SolveKernels::kBlockLanes);
   } else {
-    const bool fits = kernels.block != nullptr && fit(1);
-    plan.kernel = fits ? kernels.block : kernels.block_global;
-    plan.lanes = SolveKernels::kBlockLanes;
-    if (!fits) return plan;
+    choose(kernels.block_global, SolveKernels::kBlockLanes);
+    return plan;
+  }
+  if (plan.lanes <= 32 && max_rows <= kTogetherRows) {
+    plan.warps = warps_of(plan, kernels.most_warps, limits);
   }
   plan.shared_bytes = plan.group_bytes * std::size_t(plan.groups());
   return plan;
 }
-
-/// The same with groups that meet, if there is such a kernel and a block of them fits; else no
-/// kernel.
-inline LaunchPlan plan_meeting(const kernels::SolveKernels& kernels, LaunchPlan plan,
-                               std::size_t shared_per_block) {
-  constexpr int kTogether = kernels::SolveKernels::kTogether;
-  const bool possible = plan.kernel == kernels.wide && kernels.meeting != nullptr &&
-                        plan.group_bytes * kTogether <= shared_per_block;
-  plan.kernel = possible ? kernels.meeting : nullptr;
-  plan.together = kTogether;
-  plan.shared_bytes = plan.group_bytes * std::size_t(kTogether);
-  return plan;
-}
-
-/// Environments for each multiprocessor from which on groups meet: in smaller batches they would
-/// wait for the slowest.
-inline constexpr int kManyEnvs = 48;
 
 }  // namespace stickslip::cuda

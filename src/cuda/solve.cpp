@@ -18,11 +18,8 @@ void enqueue(const kernels::MatrixSource<In>& source, const ProblemBatch<In>& pr
   const auto plan_of = [&](int pass, int c) -> const LaunchPlan& {
     return plans.of(passes.programs[pass], types_of<In>(ladder.options.precision))[c];
   };
-  const auto shares_memory = [&](int c) {
-    return plan_of(0, c).shares_memory() || plan_of(passes.count - 1, c).shares_memory();
-  };
   // The passes of a class follow each other; the classes need nothing of one another.
-  w.branches.run(w.classes.count, stream, shares_memory, [&](int c, Stream branch) {
+  w.branches.run(w.classes.count, stream, [&](int c, Stream branch) {
     for (int pass = 0; pass < passes.count; ++pass) {
       const LaunchPlan& plan = plan_of(pass, c);
       const kernels::WorkList list = pass == 0 ? lists.first(c, passes.count) : lists.second(c);

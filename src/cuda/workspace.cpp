@@ -1,6 +1,7 @@
 #include "src/cuda/workspace.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "src/batch/check.hpp"
 #include "src/cuda/check.hpp"
@@ -54,8 +55,9 @@ std::size_t sort_bytes(std::int32_t num_envs) {
 
 }  // namespace
 
-/// Sets the number of blocks: as many as the device holds at once, or as the batch needs.
-void Workspace::Impl::place(LaunchPlan& plan) {
+/// Sets the number of blocks: as many as the device holds at once, or as the batch needs. Notes the
+/// global scratch of a launch of class c.
+void Workspace::Impl::place(LaunchPlan& plan, int c) {
   int resident = 2;  // for large problems: more would only need more memory
   if (plan.shared_bytes > 0) {
     SS_CUDA(cudaFuncSetAttribute(plan.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -65,22 +67,18 @@ void Workspace::Impl::place(LaunchPlan& plan) {
   }
   const int enough = (num_envs + plan.groups() - 1) / plan.groups();
   plan.blocks = std::max(1, std::min(resident * limits.processors, enough));
-  most_scratch = std::max(most_scratch, plan.global_bytes());
+  plan.size_class = c;
+  scratch_bytes[c] = std::max(scratch_bytes[c], plan.global_bytes());
 }
 
 std::vector<LaunchPlan> Workspace::Impl::plan_classes(const kernels::SolveKernels& kernels,
                                                       int dofs) {
   std::vector<LaunchPlan> plans;
+  const PlanLimits batch{num_envs, limits.processors, limits.shared_per_block};
   for (int c = 0; c < classes.count; ++c) {
-    plans.push_back(plan_class(kernels, classes.rows[c], max_contacts, directions, dofs,
-                               limits.shared_per_block));
-    place(plans.back());
-    if (num_envs < kManyEnvs * limits.processors) continue;
-    LaunchPlan meeting = plan_meeting(kernels, plans.back(), limits.shared_per_block);
-    if (meeting.kernel == nullptr) continue;
-    place(meeting);
-    const auto capacity = [](const LaunchPlan& plan) { return plan.blocks * plan.groups(); };
-    if (capacity(meeting) >= capacity(plans.back())) plans.back() = meeting;
+    LaunchPlan plan = plan_class(kernels, classes.rows[c], max_contacts, directions, dofs, batch);
+    place(plan, c);
+    plans.push_back(plan);
   }
   return plans;
 }
@@ -111,7 +109,7 @@ MechanismPlans Workspace::Impl::plan_mechanism() {
                  .nv = nv,
                  .group_bytes = bytes,
                  .shared_bytes = shared ? bytes : 0};
-    place(p);
+    place(p, 0);
     return p;
   };
   return {plan(k.delassus), plan(k.apply)};
@@ -158,7 +156,7 @@ Workspace::Impl::Impl(std::int32_t envs_, std::int32_t rows, std::int32_t contac
     gradients_double = plan_gradients<double>();
     gradients_float = plan_gradients<float>();
   }
-  scratch = Buffer(most_scratch);
+  scratch = Buffer(std::accumulate(scratch_bytes, scratch_bytes + classes.count, std::size_t(0)));
   if (envs_ > 0) {
     SS_CUDA(cudaMemsetAsync(work.data(), kernels::kUnknownWork, work.bytes(), nullptr));
     wait(nullptr);  // calls may use any stream

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "src/batch/impl.hpp"
@@ -55,7 +56,11 @@ struct Workspace::Impl {
   const MechanismPlans& mechanism_plans() const {
     return sizeof(In) == 4 ? mechanism_float : mechanism_double;
   }
-  unsigned char* scratch_memory() const { return static_cast<unsigned char*>(scratch.data()); }
+  /// Global scratch of the launches of class c.
+  unsigned char* scratch_memory(int c) const {
+    auto* const all = static_cast<unsigned char*>(scratch.data());
+    return std::accumulate(scratch_bytes, scratch_bytes + c, all);
+  }
   kernels::ListArrays list_arrays() const;
 
   std::int32_t num_envs, max_rows, max_contacts, nv, directions;
@@ -63,8 +68,9 @@ struct Workspace::Impl {
   DeviceLimits limits;
   kernels::SizeClasses classes;
   Branches branches;  ///< one per class
-  /// The most global scratch of any launch. Declared before the plans, which set it.
-  std::size_t most_scratch = 0;
+  /// The most global scratch of any launch of a class, since the launches of two classes may run at
+  /// once. Declared before the plans, which set it.
+  std::size_t scratch_bytes[kernels::SizeClasses::kCapacity] = {};
   Plans given, fused;              ///< fused: where W is formed in the scratch
   std::vector<LaunchPlan> convex;  ///< without W, one per class
   MechanismPlans mechanism_double, mechanism_float;
@@ -74,7 +80,7 @@ struct Workspace::Impl {
   Buffer work;      ///< int32 [num_envs], guessed from rung 0 of the solve before
   Buffer impulses;  ///< double [num_envs][max_rows] if `float_storage`
   Buffer counters;  ///< int32 [passes][2][classes]: end, next
-  Buffer scratch;   ///< of the launches that use global memory
+  Buffer scratch;   ///< global, of the classes one after the other
 
  private:
   Plans plan_solves(int dofs);
@@ -83,7 +89,7 @@ struct Workspace::Impl {
   MechanismPlans plan_mechanism();
   template <class In>
   GradientPlans plan_gradients();
-  void place(LaunchPlan& plan);
+  void place(LaunchPlan& plan, int c);
 };
 
 }  // namespace stickslip::cuda

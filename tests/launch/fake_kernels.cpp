@@ -164,13 +164,15 @@ template <class Real, class Factor, class In, Program kProgram>
 SolveKernels solve_kernels() {
   const void* solve = fake::kernel<&fake::solve_list<Real, Factor, In, kProgram>>();
   const bool few = kProgram == Program::general;
-  return {few || kProgram == Program::later ? nullptr : solve,
-          few ? nullptr : solve,
-          has_pairs(kProgram, sizeof(Real)) ? solve : nullptr,
-          few ? nullptr : solve,
-          solve,
-          &EnvScratch<Real, Factor, In, kProgram>::bytes,
-          narrow_rows_of(kProgram)};
+  return {.narrow = few || kProgram == Program::later ? nullptr : solve,
+          .wide = few ? nullptr : solve,
+          .pair = has_pairs(kProgram, sizeof(Real)) ? solve : nullptr,
+          .block = few ? nullptr : solve,
+          .block_global = solve,
+          .bytes = &EnvScratch<Real, Factor, In, kProgram>::bytes,
+          .narrow_rows = narrow_rows_of(kProgram),
+          .narrow_envs = narrow_envs_of(kProgram),
+          .most_warps = most_warps(kProgram, sizeof(Real))};
 }
 template SolveKernels solve_kernels<double, double, double, Program::sweeping>();
 template SolveKernels solve_kernels<float, float, double, Program::sweeping>();
@@ -211,14 +213,14 @@ template LcpKernels lcp_kernels<float, float>();
 
 SolveKernels convex_kernels() {
   const void* solve = fake::kernel<&fake::solve_convex>();
-  return {nullptr, solve, nullptr, solve, solve, &convex_bytes, 0};
+  return {.wide = solve, .block = solve, .block_global = solve, .bytes = &convex_bytes};
 }
 
 template <class In>
 GradientKernels gradient_kernels() {
   const void *vjp = fake::kernel<&fake::vjp<In>>(), *jvp = fake::kernel<&fake::jvp<In>>();
-  return {{nullptr, vjp, nullptr, nullptr, vjp, &gradient_bytes<In>, 0},
-          {nullptr, jvp, nullptr, nullptr, jvp, &gradient_bytes<In>, 0}};
+  return {{.wide = vjp, .block_global = vjp, .bytes = &gradient_bytes<In>},
+          {.wide = jvp, .block_global = jvp, .bytes = &gradient_bytes<In>}};
 }
 template GradientKernels gradient_kernels<double>();
 template GradientKernels gradient_kernels<float>();

@@ -169,19 +169,20 @@ TEST_F(Pairs, of_warps_have_the_bits_of_the_cpu) {
   expect_bits_of_the_cpu(scenes, mixed, 0);
 }
 
-class Meeting : public support::GpuTest<testing::Test> {};
+class LargeBatch : public support::GpuTest<testing::Test> {};
 
-// In a workspace for so many environments the warps of a block meet: those of few steps, those of
-// many, and one of the last block that has no environment.
-TEST_F(Meeting, of_warps_has_the_bits_of_the_cpu) {
+// In a workspace for so many environments eight warps make a block: those of few steps, those of
+// many, narrow groups, and some of the last block that have no environment.
+TEST_F(LargeBatch, warps_that_begin_together_have_the_bits_of_the_cpu) {
   std::vector<int> sizes(41, 5);
   for (std::size_t i = 0; i < sizes.size(); i += 7) sizes[i] = 8;
+  sizes.insert(sizes.end(), 37, 4);
   const Scenes<double> scenes(Family::stack, sizes);
   auto batch = support::to_batch<double>(scenes.problems);
   const cuda::Stream stream = support::stream(1);
   support::DeviceMemory memory(stream);
   const auto problem = memory.copy(batch.view());
-  cuda::Workspace workspace(cuda::kManyEnvs * cuda::device_limits().processors, scenes.max_rows,
+  cuda::Workspace workspace(64 * cuda::device_limits().processors, scenes.max_rows,
                             scenes.max_rows / 3);
   for (const Law law : {Law::coulomb, Law::convex}) {
     SolveOptions options;

@@ -1,12 +1,8 @@
 // Size classes and shared memory of the CUDA launches, as far as no device is needed.
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "kernels/launch/solve_env.hpp"
-#include "kernels/launch/work_list.hpp"
 #include "src/cuda/plan.hpp"
-#include "tests/support/cases.hpp"
 
 namespace stickslip::cuda {
 namespace {
@@ -32,30 +28,58 @@ std::size_t gpu_bytes(int rows, int contacts, int directions, int nv) {
 
 template <class Real, class Factor, Program kProgram = Program::first>
 kernels::SolveKernels with_scratch_of() {
-  return {&kNarrow,
-          &kWide,
-          &kPair,
-          &kBlock,
-          &kGlobal,
-          &gpu_bytes<Real, Factor, kProgram>,
-          kernels::narrow_rows_of(kProgram)};
+  return {.narrow = &kNarrow,
+          .wide = &kWide,
+          .pair = &kPair,
+          .block = &kBlock,
+          .block_global = &kGlobal,
+          .bytes = &gpu_bytes<Real, Factor, kProgram>,
+          .narrow_rows = kernels::narrow_rows_of(kProgram),
+          .narrow_envs = kernels::narrow_envs_of(kProgram),
+          .most_warps = kernels::most_warps(kProgram, sizeof(Real))};
 }
 
-TEST(CudaPlan, warps_meet_where_a_block_of_them_fits) {
-  auto k = with_scratch_of<double, double>();
-  const auto plan = [&](int rows) {
-    return plan_class(k, rows, 100, 0, kernels::kGivenMatrix, kShared90);
+constexpr int kProcessors = 132, kLarge = 16384;
+
+LaunchPlan plan_of(const kernels::SolveKernels& k, int rows, int contacts = 100,
+                   int nv = kernels::kGivenMatrix, int num_envs = kLarge,
+                   std::size_t shared = kShared90) {
+  return plan_class(k, rows, contacts, 0, nv, {num_envs, kProcessors, shared});
+}
+
+TEST(CudaPlan, warps_of_a_block_are_those_of_a_multiprocessor) {
+  const auto k = with_scratch_of<double, double>();
+  const LaunchPlan wide = plan_of(k, 24);
+  EXPECT_EQ(wide.warps, 8);
+  EXPECT_EQ(wide.threads(), 256);
+  EXPECT_EQ(wide.groups(), 8);
+  EXPECT_EQ(wide.shared_bytes, 8 * wide.group_bytes);
+  EXPECT_EQ(plan_of(k, 6).groups(), 32) << "narrow groups";
+  const LaunchPlan few = plan_of(k, 24, 100, kernels::kGivenMatrix, kLarge, 6 * wide.group_bytes);
+  EXPECT_EQ(few.warps, 6) << "for more there is no room";
+  const auto in_float = with_scratch_of<float, float>();
+  EXPECT_EQ(plan_of(in_float, 48).kernel, &kWide);
+  EXPECT_EQ(plan_of(in_float, 48).warps, 1) << "long loops";
+  const auto sweeping = with_scratch_of<double, double, Program::sweeping>();
+  EXPECT_EQ(plan_of(sweeping, 24).warps, 1) << "short loops";
+  const auto pivoting = with_scratch_of<double, double, Program::pivoting>();
+  EXPECT_EQ(plan_of(pivoting, 24).warps, 12);
+  const auto later = with_scratch_of<double, double, Program::later>();
+  EXPECT_EQ(plan_of(later, 24).warps, 1) << "the few environments of later rungs are spread";
+}
+
+TEST(CudaPlan, small_batches_are_spread_over_the_multiprocessors) {
+  const auto k = with_scratch_of<double, double>();
+  const auto warps = [&](int num_envs) {
+    return plan_of(k, 24, 100, kernels::kGivenMatrix, num_envs).warps;
   };
-  EXPECT_EQ(plan_meeting(k, plan(24), kShared90).kernel, nullptr) << "without such a kernel";
-  const int meeting = 0;
-  k.meeting = &meeting;
-  const LaunchPlan wide = plan(24), block = plan_meeting(k, wide, kShared90);
-  EXPECT_EQ(block.kernel, &meeting);
-  EXPECT_EQ(block.threads(), 128);
-  EXPECT_EQ(block.groups(), 4);
-  EXPECT_EQ(block.shared_bytes, 4 * wide.shared_bytes);
-  EXPECT_EQ(plan_meeting(k, plan(12), kShared90).kernel, nullptr) << "narrow groups";
-  EXPECT_EQ(plan_meeting(k, wide, 4 * wide.shared_bytes - 1).kernel, nullptr) << "no room";
+  EXPECT_EQ(warps(1), 1);
+  EXPECT_EQ(warps(kProcessors), 1);
+  EXPECT_EQ(warps(kProcessors + 1), 2);
+  EXPECT_EQ(warps(8 * kProcessors), 8);
+  EXPECT_EQ(warps(9 * kProcessors), 8);
+  EXPECT_EQ(plan_of(k, 12, 100, kernels::kGivenMatrix, 32 * kProcessors - 1).kernel, &kWide);
+  EXPECT_EQ(plan_of(k, 12, 100, kernels::kGivenMatrix, 32 * kProcessors).kernel, &kNarrow);
 }
 
 TEST(CudaPlan, classes_grow_up_to_the_capacity) {
@@ -72,19 +96,19 @@ TEST(CudaPlan, classes_grow_up_to_the_capacity) {
 
 TEST(CudaPlan, groups_are_narrow_where_the_problems_are_small) {
   const auto k = with_scratch_of<double, double>();
-  const LaunchPlan small = plan_class(k, 12, 100, 0, kernels::kGivenMatrix, kShared90);
+  const LaunchPlan small = plan_of(k, 12);
   EXPECT_EQ(small.kernel, &kNarrow);
-  EXPECT_EQ(small.groups(), 4);
+  EXPECT_EQ(small.lanes, 8);
   EXPECT_EQ(small.max_contacts, 4);  // more do not fit into 12 rows
-  EXPECT_EQ(small.shared_bytes, 4 * small.group_bytes);
-  const LaunchPlan wide = plan_class(k, 13, 100, 0, kernels::kGivenMatrix, kShared90);
+  EXPECT_EQ(small.shared_bytes, std::size_t(small.groups()) * small.group_bytes);
+  const LaunchPlan wide = plan_of(k, 13);
   EXPECT_EQ(wide.kernel, &kWide);
-  EXPECT_EQ(wide.groups(), 1);
+  EXPECT_EQ(wide.lanes, 32);
   kernels::SolveKernels few = k;  // of later rungs: a hard environment gets all lanes
   few.narrow = nullptr;
-  EXPECT_EQ(plan_class(few, 12, 100, 0, kernels::kGivenMatrix, kShared90).kernel, &kWide);
+  EXPECT_EQ(plan_of(few, 12).kernel, &kWide);
   // With a mechanism's matrices, too few environments fit to fill narrow groups.
-  EXPECT_EQ(plan_class(k, 12, 100, 0, 40, kShared90).kernel, &kWide);
+  EXPECT_EQ(plan_of(k, 12, 100, 40).kernel, &kWide);
 }
 
 TEST(CudaPlan, neighbours_in_a_warp_use_other_banks) {
@@ -97,8 +121,8 @@ TEST(CudaPlan, neighbours_in_a_warp_use_other_banks) {
 
 TEST(CudaPlan, sweeps_alone_need_little_and_stay_narrow_for_longer) {
   const auto sweeps = with_scratch_of<float, float, Program::sweeping>();
-  EXPECT_EQ(plan_class(sweeps, 32, 10, 0, kernels::kGivenMatrix, kShared90).kernel, &kNarrow);
-  EXPECT_EQ(plan_class(sweeps, 64, 21, 0, kernels::kGivenMatrix, kShared90).kernel, &kWide);
+  EXPECT_EQ(plan_of(sweeps, 32, 10).kernel, &kNarrow);
+  EXPECT_EQ(plan_of(sweeps, 64, 21).kernel, &kWide);
   const auto both = with_scratch_of<float, float>();
   EXPECT_LT(sweeps.bytes(32, 10, 0, kernels::kGivenMatrix),
             both.bytes(32, 10, 0, kernels::kGivenMatrix));
@@ -107,19 +131,19 @@ TEST(CudaPlan, sweeps_alone_need_little_and_stay_narrow_for_longer) {
 // sm_90 holds four environments of 48 rows in double: four warps, or eight as pairs.
 TEST(CudaPlan, pairs_of_warps_take_problems_of_which_four_fit) {
   const auto k = with_scratch_of<double, double>();
-  const LaunchPlan plan = plan_class(k, 48, 16, 0, kernels::kGivenMatrix, kShared90);
+  const LaunchPlan plan = plan_of(k, 48, 16);
   EXPECT_EQ(plan.kernel, &kPair);
   EXPECT_EQ(plan.threads(), 64);
   EXPECT_EQ(plan.groups(), 1);
   kernels::SolveKernels none = k;
   none.pair = nullptr;
-  EXPECT_EQ(plan_class(none, 48, 16, 0, kernels::kGivenMatrix, kShared90).kernel, &kBlock);
+  EXPECT_EQ(plan_of(none, 48, 16).kernel, &kBlock);
 }
 
 TEST(CudaPlan, neighbouring_narrow_groups_use_different_banks) {
   const auto k = with_scratch_of<double, double>();
   for (int rows : {3, 6, 9, 12}) {
-    const LaunchPlan plan = plan_class(k, rows, 4, 0, kernels::kGivenMatrix, kShared90);
+    const LaunchPlan plan = plan_of(k, rows, 4);
     EXPECT_EQ(plan.group_bytes % 128, 64U) << rows;
   }
 }
@@ -127,8 +151,8 @@ TEST(CudaPlan, neighbouring_narrow_groups_use_different_banks) {
 // sm_90 holds two environments of 64 rows in double: two warps, or two blocks of four.
 TEST(CudaPlan, blocks_take_problems_of_which_few_fit) {
   const auto k = with_scratch_of<double, double>();
-  EXPECT_EQ(plan_class(k, 32, 10, 0, kernels::kGivenMatrix, kShared90).kernel, &kWide);
-  const LaunchPlan plan = plan_class(k, 64, 21, 0, kernels::kGivenMatrix, kShared90);
+  EXPECT_EQ(plan_of(k, 32, 10).kernel, &kWide);
+  const LaunchPlan plan = plan_of(k, 64, 21);
   EXPECT_EQ(plan.kernel, &kBlock);
   EXPECT_EQ(plan.threads(), 128);
   EXPECT_EQ(plan.groups(), 1);
@@ -138,11 +162,11 @@ TEST(CudaPlan, blocks_take_problems_of_which_few_fit) {
 TEST(CudaPlan, ninety_six_rows_in_double_fit_the_shared_memory_of_sm_90) {
   const auto k = with_scratch_of<double, double>();
   for (const auto& program : {k, with_scratch_of<double, double, Program::pivoting>()}) {
-    const LaunchPlan fits = plan_class(program, 96, 32, 0, kernels::kGivenMatrix, kShared90);
+    const LaunchPlan fits = plan_of(program, 96, 32);
     EXPECT_EQ(fits.kernel, &kBlock);
     EXPECT_EQ(fits.global_bytes(), 0U);
   }
-  LaunchPlan large = plan_class(k, 96, 32, 0, kernels::kGivenMatrix, kShared80);
+  LaunchPlan large = plan_of(k, 96, 32, kernels::kGivenMatrix, kLarge, kShared80);
   EXPECT_EQ(large.kernel, &kGlobal);
   EXPECT_EQ(large.shared_bytes, 0U);
   large.blocks = 3;
@@ -166,7 +190,7 @@ TEST(CudaPlan, the_matrix_of_a_mechanism_fits_beside_its_solve) {
     const auto k = with_scratch_of<double, float>();
     const std::size_t given = k.bytes(rows, rows / 3, 0, kernels::kGivenMatrix);
     EXPECT_GE(k.bytes(rows, rows / 3, 0, 0), given + std::size_t(rows * rows) * sizeof(double));
-    EXPECT_GT(plan_class(k, rows, rows / 3, 0, 35, kShared90).shared_bytes, 0U) << rows;
+    EXPECT_GT(plan_of(k, rows, rows / 3, 35).shared_bytes, 0U) << rows;
   }
 }
 
@@ -180,34 +204,6 @@ TEST(CudaPlan, later_rungs_cost_rung_0_no_memory) {
   }
 }
 
-TEST(CudaPlan, a_second_pass_runs_where_there_are_later_rungs) {
-  SolveOptions options;
-  EXPECT_EQ(passes_of(options, 0).count, 2);
-  EXPECT_EQ(passes_of(options, 0).programs[0], Program::first);
-  EXPECT_EQ(passes_of(options, 0).programs[1], Program::later);
-  options.max_rung = 0;
-  EXPECT_EQ(passes_of(options, 0).count, 1);
-  for (const auto& [law, solver] :
-       {std::pair(Law::coulomb, Solver::pgs), std::pair(Law::coulomb, Solver::newton)}) {
-    const SolveOptions one_rung{.law = law, .solver = solver};
-    EXPECT_EQ(passes_of(one_rung, 0).count, 1);
-    EXPECT_EQ(passes_of(one_rung, 0).programs[0],
-              solver == Solver::newton ? Program::first : Program::sweeping);
-  }
-  const SolveOptions box{.law = Law::box};
-  EXPECT_EQ(passes_of(box, 0).count, 2);
-  EXPECT_EQ(passes_of(box, 0).programs[0], Program::sweeping);
-  EXPECT_EQ(passes_of(box, 0).programs[1], Program::later);
-  const SolveOptions pyramid{.law = Law::pyramid};
-  EXPECT_EQ(passes_of(pyramid, 0).count, 1);
-  EXPECT_EQ(passes_of(pyramid, 0).programs[0], Program::pivoting);
-  EXPECT_EQ(passes_of(pyramid, 4).count, 2);
-  EXPECT_EQ(passes_of(pyramid, 4).programs[1], Program::general);
-  const SolveOptions round{.law = Law::pyramid, .directions = 16};
-  EXPECT_EQ(passes_of(round, 16).count, 1);
-  EXPECT_EQ(passes_of(round, 16).programs[0], Program::general);
-}
-
 // Memory for the law `pyramid` as an LCP is not part of the scratch of the other laws.
 TEST(CudaPlan, only_the_general_program_has_room_for_an_lcp) {
   const int given = kernels::kGivenMatrix;
@@ -217,76 +213,7 @@ TEST(CudaPlan, only_the_general_program_has_room_for_an_lcp) {
   EXPECT_LT(general.bytes(24, 8, 4, given), general.bytes(24, 8, 8, given));
   kernels::SolveKernels few = general;
   few.narrow = few.wide = few.pair = few.block = nullptr;
-  EXPECT_EQ(plan_class(few, 12, 4, 4, given, kShared90).kernel, &kGlobal);
-}
-
-// A stage that its program lacks would be skipped without an error.
-TEST(CudaPlan, the_programs_have_every_stage_of_every_ladder) {
-  int stages = 0;
-  for (const support::Case& c : support::supported_cases()) {
-    const kernels::Ladder ladder(c.options());
-    for (int i = 0;; ++i, ++stages) {
-      const kernels::Stage stage = ladder.stage(i);
-      if (stage.method == kernels::Method::none) break;
-      const bool later = ladder.program != Program::pivoting && stage.rung > 0;
-      const Program program = later ? Program::later : ladder.program;
-      EXPECT_TRUE(kernels::program_has(program, stage)) << support::name(c) << ", stage " << i;
-    }
-  }
-  EXPECT_GT(stages, 100);
-}
-
-TEST(CudaPlan, environments_go_to_the_smallest_class_that_holds_them) {
-  const auto classes = size_classes(64);  // 12, 32, 64
-  const EnvShape shapes[] = {{0, 0, 0, 4},  {1, 0, 0, 4},  {0, 0, 0, 11},
-                             {32, 0, 0, 0}, {0, 0, 0, 0},  {60, 4, 0, 0},
-                             {60, 5, 0, 0}, {-1, 0, 0, 0}, {0, 0, 0, 30}};
-  const int expected[] = {0, 1, 2, 1, 0, 2, 0, 0, 0};
-  const auto class_of = [&](EnvArray<const EnvShape> shape, EnvArray<const std::int32_t> dims,
-                            int env, int max_contacts) {
-    ProblemBatch<double> batch;
-    batch.max_rows = 64;
-    batch.max_contacts = max_contacts;
-    batch.shape = shape;
-    batch.dims = dims;
-    return kernels::size_class(classes, kernels::listed_rows(batch, env));
-  };
-  for (int env = 0; env < 9; ++env) {
-    EXPECT_EQ(class_of({shapes, 1}, {}, env, 21), expected[env]) << env;
-  }
-  const std::int32_t dims[] = {6, 6, 3};  // 15 rows instead of 9
-  EXPECT_EQ(class_of({shapes, 1}, {dims, 0}, 0, 3), 0) << "over capacity";
-  const EnvShape three{0, 0, 0, 3};
-  EXPECT_EQ(class_of({&three, 0}, {}, 0, 3), 0);
-  EXPECT_EQ(class_of({&three, 0}, {dims, 0}, 0, 3), 1);
-}
-
-TEST(CudaPlan, the_work_of_an_environment_decides_its_place_in_a_list) {
-  using kernels::list_key;
-  for (const int most : {0, 9, 12, 64, 96, 1000}) {
-    const auto classes = size_classes(most);
-    for (int rows = 0; rows <= most; ++rows) {
-      const std::uint32_t key = list_key(classes, rows, 7);
-      EXPECT_EQ(kernels::class_of_key(key), kernels::size_class(classes, rows)) << rows;
-      EXPECT_LT(key, (1U << kernels::kKeyBits) - 1U);
-      if (rows < most &&
-          kernels::class_of_key(list_key(classes, rows + 1, 0)) == kernels::class_of_key(key)) {
-        EXPECT_LE(list_key(classes, rows + 1, 7), key) << "more rows come first, " << rows;
-      }
-    }
-  }
-  const auto classes = size_classes(12);
-  constexpr int kMost = std::numeric_limits<std::int32_t>::max();
-  std::uint32_t before = list_key(classes, 12, 0);
-  for (const int work : {1, 2, 15, 16, 18, 30, 100, 1000, kMost}) {
-    const std::uint32_t key = list_key(classes, 12, work);
-    EXPECT_EQ(kernels::class_of_key(key), 0);
-    EXPECT_LT(key, before) << "more work comes first, " << work;
-    before = key;
-  }
-  EXPECT_LT(list_key(classes, 12, 0), list_key(classes, 9, kMost)) << "rows decide first";
-  EXPECT_EQ(kernels::guessed_work(kMost, 100), kMost);
-  EXPECT_EQ(kernels::guessed_work(-1, 100), 0) << "any number is valid";
+  EXPECT_EQ(plan_class(few, 12, 4, 4, given, {kLarge, kProcessors, kShared90}).kernel, &kGlobal);
 }
 
 }  // namespace

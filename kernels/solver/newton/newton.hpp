@@ -5,7 +5,6 @@
 // points (Rockafellar 1976), which remove it and keep the choice. While no row changes its state
 // and steps contract well, they use the factors of the last Jacobian again.
 #pragma once
-#include "kernels/group/meeting_warp.hpp"
 #include "kernels/group/stop.hpp"
 #include "kernels/residual/judge.hpp"
 #include "kernels/solver/newton/drawn_states.hpp"
@@ -247,7 +246,6 @@ SS_HD int run_newton(const G& g, const EnvProblem<In>& p, Scaled<Real>& s,
   bool leaping = leaps(w, judge) && budget > 0, selecting = w.from_solution;
   int steps = 0;
   while (!stopped(g)) {
-    meet(g);
     if (path.anew) {
       linearise_anew(g, s, w, path);
       if (steps == 0) start_merit = path.merit;

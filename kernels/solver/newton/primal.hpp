@@ -5,7 +5,6 @@
 // Newton step: d = g - L (I + L^T W L)^-1 L^T W g with g = r(u) - lambda, by Cholesky; then an
 // exact line search of the convex function of one variable.
 #pragma once
-#include "kernels/group/meeting_warp.hpp"
 #include "kernels/group/stop.hpp"
 #include "kernels/linalg/cholesky.hpp"
 #include "kernels/linalg/list_rows.hpp"
@@ -157,7 +156,6 @@ SS_HD int run_primal(const G& g, const EnvProblem<In>& p, Scaled<Real>& s, Prima
   int step = 0;
   bool judged = false;
   while (step < budget && !stopped(g)) {
-    meet(g);
     if (!primal_direction(g, s, w)) break;
     take_exact_step(g, s, w);
     ++step;
