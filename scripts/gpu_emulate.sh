@@ -63,7 +63,9 @@ case $mode in
 esac
 
 # Families of problems, including hard ones, take most of the time: each mode has one of them.
+# Few multiprocessors, so that a block takes one environment after the other.
 export STICKSLIP_TEST_COUNT=${STICKSLIP_TEST_COUNT:-8} GPU_EMULATOR_CHECK=all root build
+export GPU_EMULATOR_PROCESSORS=2
 rm -f "$build"/launches.*
 others() {  # all except this family
   for family in box boxrest cage stack stackrest stackheavy; do

@@ -116,7 +116,8 @@ void expect_bits_of_the_cpu(Scenes<In> scenes, SolveOptions options, int more_ro
   step = memory.copy(step);
   support::DeviceResults<In> given(envs, n, stream), formed(envs, n, stream);
   const int rows = n + more_rows, blocks = contacts + more_rows / 3;
-  cuda::Workspace plain(envs, rows, blocks), workspace(envs, rows, blocks, scenes.nv);
+  cuda::Workspace plain(support::large_batch(envs), rows, blocks);
+  cuda::Workspace workspace(envs, rows, blocks, scenes.nv);
   cuda::solve(problem, given.view(), options, plain, stream);
   ProblemBatch<In> bare = problem;
   bare.W = {};
@@ -182,7 +183,7 @@ TEST_F(LargeBatch, warps_that_begin_together_have_the_bits_of_the_cpu) {
   const cuda::Stream stream = support::stream(1);
   support::DeviceMemory memory(stream);
   const auto problem = memory.copy(batch.view());
-  cuda::Workspace workspace(64 * cuda::device_limits().processors, scenes.max_rows,
+  cuda::Workspace workspace(support::large_batch(scenes.envs), scenes.max_rows,
                             scenes.max_rows / 3);
   for (const Law law : {Law::coulomb, Law::convex}) {
     SolveOptions options;

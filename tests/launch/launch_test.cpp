@@ -32,11 +32,12 @@ class Launch : public support::GpuTest<testing::TestWithParam<support::Case>> {
     support::DeviceResults<In> first(envs, batch.kMaxRows, stream_);
     support::DeviceResults<In> second(envs, batch.kMaxRows, stream_);
     cuda::Workspace workspace(envs, batch.kMaxRows, batch.kMaxContacts);
+    cuda::Workspace large(support::large_batch(envs), batch.kMaxRows, batch.kMaxContacts);
     cuda::solve(problem, first.view(), options, workspace, stream_);
     EXPECT_EQ(support::hashes(batch, first.host(), envs), expected);
 
     support::Capture graph(stream_);
-    cuda::solve(problem, second.view(), options, workspace, stream_);
+    cuda::solve(problem, second.view(), options, large, stream_);
     graph.end();
     for (int replay = 0; replay < 2; ++replay) {
       graph.replay();

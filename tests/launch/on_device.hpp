@@ -2,8 +2,10 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
+#include "src/cuda/workspace.hpp"
 #include "stickslip/cuda.hpp"
 #include "tests/launch/capture.hpp"
 #include "tests/support/results.hpp"
@@ -18,6 +20,12 @@ class GpuTest : public Parts {
     if (!cuda::available()) GTEST_SKIP() << "no GPU here";
   }
 };
+
+/// Environments of a workspace whose launches are those of a large batch: groups are narrow, and
+/// many begin together. At least `envs`.
+inline std::int32_t large_batch(int envs) {
+  return std::max(64 * cuda::device_limits().processors, envs);
+}
 
 /// The bits of each environment's result.
 template <class In, class Problems>
