@@ -25,7 +25,6 @@ class GroupLaunch {
         list_((std::size_t(problem.num_envs) + 2) * sizeof(std::int32_t)) {
     using kernels::SolveKernels;
     const SolveKernels k = kernels_of(ladder_.program);
-    const cuda::DeviceLimits limits = cuda::device_limits();
     plan_.kernel = lanes == SolveKernels::kNarrowLanes ? k.narrow
                    : lanes == 32                       ? k.wide
                    : lanes == SolveKernels::kPairLanes ? k.pair
@@ -33,10 +32,7 @@ class GroupLaunch {
     plan_.max_contacts = problem.max_contacts;
     plan_.group_bytes = k.bytes(plan_.max_rows, plan_.max_contacts, 0, plan_.nv);
     if (lanes < 32) plan_.group_bytes = cuda::in_other_banks(plan_.group_bytes);
-    if (lanes <= 32) {
-      plan_.warps = cuda::warps_of(plan_, k.most_warps,
-                                   {problem.num_envs, limits.processors, limits.shared_per_block});
-    }
+    plan_.warps = cuda::warps_of(plan_, k.most_warps, problem.num_envs, cuda::device_limits());
     plan_.shared_bytes = plan_.group_bytes * std::size_t(plan_.groups());
     plan_.blocks = (problem.num_envs - 1) / plan_.groups() + 1;
     if (!possible()) return;

@@ -81,31 +81,32 @@ inline kernels::SizeClasses size_classes(int max_rows) {
   return classes;
 }
 
-/// What a batch and a device ask of a plan.
-struct PlanLimits {
-  int num_envs;
-  int processors;
-  std::size_t shared_per_block;
+/// Limits of a device that decide how kernels are launched.
+struct DeviceLimits {
+  int processors;                ///< streaming multiprocessors
+  std::size_t shared_per_block;  ///< most dynamic shared memory of a block, bytes
 };
-
-/// Warps of a block, which begin their environments together: as many as give each multiprocessor a
-/// block, if these fit.
-inline int warps_of(const LaunchPlan& plan, int most, const PlanLimits& limits) {
-  const int groups = 32 / plan.lanes;  // of a warp
-  const int needed = (limits.num_envs - 1) / (groups * limits.processors) + 1;
-  const std::size_t bytes = plan.group_bytes * std::size_t(groups);
-  const int room = int(std::min(limits.shared_per_block / bytes, std::size_t(most)));
-  return std::max(1, std::min(needed, room));
-}
 
 /// Most rows of environments that begin together: larger ones spend their time in loops that the
 /// caches hold.
 inline constexpr int kTogetherRows = 32;
 
-/// Kernel and scratch of the class of up to `max_rows` rows; `directions` as in Workspace; `nv` of
-/// mechanisms, or kGivenMatrix. The number of blocks stays 0.
+/// Warps of a block of groups that are no larger than a warp; these begin their environments
+/// together. As many as give each multiprocessor a block, up to `most`, if they fit.
+inline int warps_of(const LaunchPlan& plan, int most, int num_envs, const DeviceLimits& device) {
+  if (plan.lanes > 32 || plan.max_rows > kTogetherRows) return 1;
+  const int groups = 32 / plan.lanes;  // of a warp
+  const int needed = (num_envs - 1) / (groups * device.processors) + 1;
+  const std::size_t bytes = plan.group_bytes * std::size_t(groups);
+  const int room = int(std::min(device.shared_per_block / bytes, std::size_t(most)));
+  return std::max(1, std::min(needed, room));
+}
+
+/// Kernel and scratch of the class of up to `max_rows` rows, in batches of up to `num_envs`
+/// environments; `directions` as in Workspace; `nv` of mechanisms, or kGivenMatrix. The number of
+/// blocks stays 0.
 inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows, int max_contacts,
-                             int directions, int nv, const PlanLimits& limits) {
+                             int directions, int nv, int num_envs, const DeviceLimits& device) {
   using kernels::SolveKernels;
   constexpr std::size_t kFewGroups = 4;  // their warps occupy half of the registers
   constexpr std::size_t kManyGroups = 16;
@@ -116,13 +117,13 @@ inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows,
   plan.nv = nv;
   plan.group_bytes = kernels.bytes(plan.max_rows, plan.max_contacts, directions, nv);
   const auto fit = [&](std::size_t groups) {
-    return plan.group_bytes * groups <= limits.shared_per_block;
+    return plan.group_bytes * groups <= device.shared_per_block;
   };
   const auto choose = [&](const void* kernel, int lanes) {
     plan.kernel = kernel;
     plan.lanes = lanes;
   };
-  const bool many = limits.num_envs >= kernels.narrow_envs * limits.processors;
+  const bool many = num_envs >= kernels.narrow_envs * device.processors;
   if (many && kernels.narrow != nullptr && max_rows <= kernels.narrow_rows && fit(kManyGroups)) {
     choose(kernels.narrow, SolveKernels::kNarrowLanes);
     plan.group_bytes = in_other_banks(plan.group_bytes);
@@ -136,9 +137,7 @@ inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows,
     choose(kernels.block_global, SolveKernels::kBlockLanes);
     return plan;
   }
-  if (plan.lanes <= 32 && max_rows <= kTogetherRows) {
-    plan.warps = warps_of(plan, kernels.most_warps, limits);
-  }
+  plan.warps = warps_of(plan, kernels.most_warps, num_envs, device);
   plan.shared_bytes = plan.group_bytes * std::size_t(plan.groups());
   return plan;
 }

@@ -74,9 +74,9 @@ void Workspace::Impl::place(LaunchPlan& plan, int c) {
 std::vector<LaunchPlan> Workspace::Impl::plan_classes(const kernels::SolveKernels& kernels,
                                                       int dofs) {
   std::vector<LaunchPlan> plans;
-  const PlanLimits batch{num_envs, limits.processors, limits.shared_per_block};
   for (int c = 0; c < classes.count; ++c) {
-    LaunchPlan plan = plan_class(kernels, classes.rows[c], max_contacts, directions, dofs, batch);
+    LaunchPlan plan =
+        plan_class(kernels, classes.rows[c], max_contacts, directions, dofs, num_envs, limits);
     place(plan, c);
     plans.push_back(plan);
   }

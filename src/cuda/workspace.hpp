@@ -12,12 +12,7 @@
 
 namespace stickslip::cuda {
 
-/// Limits of the current device that decide how kernels are launched.
-struct DeviceLimits {
-  int processors;                ///< streaming multiprocessors
-  std::size_t shared_per_block;  ///< most dynamic shared memory of a block, bytes
-};
-
+/// Of the current device.
 DeviceLimits device_limits();
 
 /// Combinations of precision and data type for which kernels are compiled.

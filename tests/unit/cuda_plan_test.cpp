@@ -44,7 +44,7 @@ constexpr int kProcessors = 132, kLarge = 16384;
 LaunchPlan plan_of(const kernels::SolveKernels& k, int rows, int contacts = 100,
                    int nv = kernels::kGivenMatrix, int num_envs = kLarge,
                    std::size_t shared = kShared90) {
-  return plan_class(k, rows, contacts, 0, nv, {num_envs, kProcessors, shared});
+  return plan_class(k, rows, contacts, 0, nv, num_envs, {kProcessors, shared});
 }
 
 TEST(CudaPlan, warps_of_a_block_are_those_of_a_multiprocessor) {
@@ -213,7 +213,7 @@ TEST(CudaPlan, only_the_general_program_has_room_for_an_lcp) {
   EXPECT_LT(general.bytes(24, 8, 4, given), general.bytes(24, 8, 8, given));
   kernels::SolveKernels few = general;
   few.narrow = few.wide = few.pair = few.block = nullptr;
-  EXPECT_EQ(plan_class(few, 12, 4, 4, given, {kLarge, kProcessors, kShared90}).kernel, &kGlobal);
+  EXPECT_EQ(plan_class(few, 12, 4, 4, given, kLarge, {kProcessors, kShared90}).kernel, &kGlobal);
 }
 
 }  // namespace
