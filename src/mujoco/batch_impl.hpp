@@ -128,6 +128,7 @@ struct BatchSim::Impl {
   std::vector<Passage> passages;
   ImpulseStore impulses;
   LookAhead look_ahead;
+  std::vector<Separations> separations;  // of every environment
   StepMemory memory;
   std::unique_ptr<ProblemBuffers> buffers;
   std::unique_ptr<Rk4Memory> rk4;

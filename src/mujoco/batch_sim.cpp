@@ -108,6 +108,7 @@ BatchSim::Impl::Impl(LoadedModel given, const SimOptions& o) : options(o) {
     remember_mocap(m);
     if (rigid()) {
       look_ahead = LookAhead(&m, options.contact_margin);
+      separations.resize(options.num_envs);
       ignored_fields = ignored_contact_fields(m);
     }
   }

@@ -169,7 +169,8 @@ void Broadphase::add_geoms(const mjModel* m, const mjData* d, NearPairs& found, 
     const double all = margin + least + jolt;
     if (far_apart(of_a, of_b, all)) return;
     const double way = way_to_meet(m, geoms_[ga], of_a, geoms_[gb], of_b, pair.apart, all);
-    if (way >= 0) found.pairs.push_back({{ga, gb}, listed, way + least + jolt, jolt});
+    const int parts = int(&pair - pairs_.data());
+    if (way >= 0) found.pairs.push_back({{ga, gb}, parts, listed, way + least + jolt, jolt});
   };
   const auto begin = listed_.begin() + pair.listed, end = begin + pair.num_listed;
   const auto is_listed = [&](int ga, int gb) {

@@ -25,6 +25,7 @@ namespace stickslip::mujoco {
 /// Two geoms that may meet in the step.
 struct NearPair {
   int geom[2];
+  int parts;     ///< number of their pair of parts
   int listed;    ///< index of the pair in the model's list (<pair>); -1: none
   double ahead;  ///< m, search distance in addition to the model's margin
   double jolt;   ///< m, the part of it that pushes of other bodies cause

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "src/mujoco/hull.hpp"
 #include "src/mujoco/polyhedron.hpp"
 
 namespace stickslip::mujoco {
@@ -227,26 +228,29 @@ void set_contact(const double* on_face, const double* normal, double dist, mjPre
 int stand_on_plane(const mjModel* m, const mjData* d, int plane, int mesh, double margin,
                    mjPreContact* found) {
   const double *frame = d->geom_xmat + 9 * plane, *pose = d->geom_xmat + 9 * mesh;
-  const int id = m->geom_dataid[mesh];
-  const float* const vertices = m->mesh_vert + 3 * m->mesh_vertadr[id];
+  const HullGraph hull(m, m->geom_dataid[mesh]);
+  if (hull.num_vertices() == 0) return 0;
   double toward[9], offset[3], way[3];  // from the mesh to the plane
   mju_mulMatTMat(toward, frame, pose, 3, 3, 3);
   mju_sub3(way, d->geom_xpos + 3 * mesh, d->geom_xpos + 3 * plane);
   mju_mulMatTVec3(offset, frame, way);
-  const auto height = [&](const float* v) {
+  const auto height = [&](int i) {
+    const float* const v = hull.vertex(i);
     return toward[6] * v[0] + toward[7] * v[1] + toward[8] * v[2] + offset[2];
   };
-  double lowest = mjMAXVAL;
-  for (int i = 0; i < m->mesh_vertnum[id]; ++i) lowest = std::min(lowest, height(vertices + 3 * i));
-  const double highest = std::min(margin, lowest + kTilt * m->geom_rbound[mesh]);
+  const double down[3] = {-toward[6], -toward[7], -toward[8]};
+  int low[kRoom / 2];
+  const int bottom = hull.farthest(down);
+  const double lowest = height(bottom);
+  const int count = lowest > margin ? 0 : hull.connected(bottom, kRoom / 2, low, [&](int i) {
+    return height(i) <= std::min(margin, lowest + kTilt * m->geom_rbound[mesh]);
+  });
   Polygon polygon;
-  for (int i = 0; i < m->mesh_vertnum[id]; ++i) {
-    const float* v = vertices + 3 * i;
-    const double z = height(v);
-    if (z > highest) continue;
-    if (polygon.count == kRoom / 2) return 0;
+  for (int k = 0; k < count; ++k) {
+    const float* const v = hull.vertex(low[k]);
     polygon.at[polygon.count++] = {toward[0] * v[0] + toward[1] * v[1] + toward[2] * v[2],
-                                   toward[3] * v[0] + toward[4] * v[1] + toward[5] * v[2], z};
+                                   toward[3] * v[0] + toward[4] * v[1] + toward[5] * v[2],
+                                   height(low[k])};
   }
   polygon = hull_of(polygon);
   leave_out_high(polygon, lowest + kEven * m->geom_rbound[mesh]);

@@ -90,6 +90,7 @@ void leave_out_far_contacts(const mjModel* m, mjData* d, const Margins& margins,
   contacts.band.resize(d->ncon);
   contacts.linear = contacts.gap;
   contacts.moved.assign(d->ncon, false);
+  contacts.lands.assign(d->ncon, false);
   contacts.use.assign(d->ncon, Use::solved);
 }
 

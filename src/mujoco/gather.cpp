@@ -1,6 +1,7 @@
 #include "src/mujoco/gather.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "src/mujoco/row_map.hpp"
 #include "src/mujoco/stages.hpp"
@@ -40,6 +41,16 @@ void right_side(const mjModel* m, const mjData* d, const Formulation& f, int i, 
   if (normal && f.model_softness) return;
   slot.b[row] = slot.free_velocity[row];
   slot.R[row] = normal ? f.contact.compliance : 0.0;
+}
+
+// The terms of gap and impact in b, m/s.
+double bias_of(const ContactModel& contact, double gap, bool lands, double before, double free,
+               double h, double share) {
+  // A compliant contact is a spring; its gap is part of the law.
+  if (contact.compliance > 0) return contact_bias(contact, gap, before, h);
+  // Where a face turns until it is closed, rounding does not tell its gaps apart, but all must agree.
+  if (lands && std::abs(gap) <= kClosed && !bounces(contact, gap, before, free, h)) return gap / h;
+  return closing_bias(contact, gap, before, free, h, share);
 }
 
 }  // namespace
@@ -91,12 +102,10 @@ void write_biases(const mjModel* m, const mjData* d, const ContactModel& contact
   const auto write = [&](int row) {
     const int i = slot.efc_of[row];
     if (!is_contact_row(d, i)) return;
-    const double gap = contacts.linear[d->efc_id[i]], before = d->efc_vel[i];
-    const double free = slot.free_velocity[row];
-    // A compliant contact is a spring; its gap is part of the law.
-    const double bias = contact.compliance > 0 ? contact_bias(contact, gap, before, h)
-                                               : closing_bias(contact, gap, before, free, h, share);
-    slot.b[row] = free + bias;
+    const int c = d->efc_id[i];
+    slot.b[row] = slot.free_velocity[row] +
+                  bias_of(contact, contacts.linear[c], contacts.lands[c], d->efc_vel[i],
+                          slot.free_velocity[row], h, share);
   };
   for (int row = s.n_free; row < s.n_free + s.n_nonneg; ++row) write(row);
   int row = s.n_free + s.n_nonneg + s.n_box;

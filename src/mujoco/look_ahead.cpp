@@ -67,11 +67,15 @@ mjModel LookAhead::widen_geoms(const mjModel* m, const mjData* d, Margins& margi
   return wide;
 }
 
-void LookAhead::collide(const mjModel* m, mjData* d, Margins& margins) const {
+void LookAhead::collide(const mjModel* m, mjData* d, Separations& separations,
+                        Margins& margins) const {
   margins.by_pairs = constant_ < 0 && broadphase_.usable() && m->nflex == 0 &&
                      !mjcb_contactfilter && !(m->opt.enableflags & mjENBL_OVERRIDE);
   if (constant_ < 0) broadphase_.find_motions(m, d, margins.near);
-  if (margins.by_pairs) broadphase_.find_pairs(m, d, margins.near);
+  if (margins.by_pairs) {
+    broadphase_.find_pairs(m, d, margins.near);
+    separations.leave_out_distant(m, d, margins.near.pairs);
+  }
   const mjModel wide = margins.by_pairs ? margins.list.only_these(m, margins.near.pairs)
                                         : widen_geoms(m, d, margins);
   margins.tilted.clear();

@@ -10,6 +10,7 @@
 #include "src/mujoco/broadphase.hpp"
 #include "src/mujoco/faces.hpp"
 #include "src/mujoco/pair_list.hpp"
+#include "src/mujoco/separations.hpp"
 
 namespace stickslip::mujoco {
 
@@ -33,7 +34,7 @@ class LookAhead {
 
   /// mj_collision, and whole faces (faces.hpp), with the margins for the state of d, whose
   /// positions and `cvel` are computed.
-  void collide(const mjModel* m, mjData* d, Margins& margins) const;
+  void collide(const mjModel* m, mjData* d, Separations& separations, Margins& margins) const;
 
  private:
   void widen_by_speed(const mjModel* m, const mjData* d, Margins& margins) const;

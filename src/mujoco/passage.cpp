@@ -266,7 +266,7 @@ void run_step(Impl& sim, const mjModel* m, mjData* d, Passage& p) {
 
 void forward_to_solver(Impl& sim, const mjModel* m, mjData* d, Passage& p, bool sensors) {
   if (sim.rigid())
-    forward_position_ahead(m, d, sim.look_ahead, p.margins, p.contacts);
+    forward_position_ahead(m, d, sim.look_ahead, sim.separations[p.env], p.margins, p.contacts);
   else
     mj_fwdPosition(m, d);
   forward_velocities(m, d, sensors);

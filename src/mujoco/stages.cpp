@@ -8,14 +8,14 @@
 
 namespace stickslip::mujoco {
 void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_ahead,
-                            Margins& margins, StepContacts& contacts) {
+                            Separations& separations, Margins& margins, StepContacts& contacts) {
   d->flg_energypos = 0;  // as in mj_fwdPosition
   mj_fwdKinematics(m, d);
   mj_makeM(m, d);
   mj_factorM(m, d);
   mj_comVel(m, d);
   move_mocap_bodies(m, d);
-  look_ahead.collide(m, d, margins);
+  look_ahead.collide(m, d, separations, margins);
   leave_out_far_contacts(m, d, margins, contacts);
   limit_adhesion(d, contacts);
   mj_makeConstraint(m, d);

@@ -12,7 +12,7 @@ namespace stickslip::mujoco {
 /// mj_fwdPosition with the look-ahead search for contacts: their gaps, all marked as solved. Also
 /// computes `cvel`, which MuJoCo's velocity stage computes again.
 void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_ahead,
-                            Margins& margins, StepContacts& contacts);
+                            Separations& separations, Margins& margins, StepContacts& contacts);
 
 /// mj_forward after mj_fwdPosition, up to mj_fwdAcceleration. With `sensors` false, sensors and
 /// energies are left out, as MuJoCo does in the later stages of Runge-Kutta.

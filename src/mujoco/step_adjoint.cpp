@@ -54,7 +54,7 @@ bool keeps_rows_consistent(Impl& sim, const Passage& p, const StepPoint& point,
   ChangeBatch<double> change;
   change.b = {solve.rows.data(), 0};
   enter_solve(sim, p, point, solve);
-  sim.buffers->jvp(p.slot, change, {{solve.lo.data(), 0}, {}, {&status, &margin, &lost}});
+  sim.buffers->jvp(p.slot, change, {{solve.lo.data(), 0}, {}, {&status, &margin, &lost}, true});
   return status != GradientStatus::not_unique;
 }
 

@@ -29,6 +29,7 @@ struct StepContacts {
   std::vector<double> band;    ///< the model's `gap`, in which contacts adhere only, m
   std::vector<Use> use;
   std::vector<char> moved;     ///< whether its rows are those of its surfaces (touching.hpp)
+  std::vector<char> lands;     ///< whether its face is not closed yet, in part
   std::vector<double> place;   ///< [3] m, where each acts (touching.hpp)
   std::vector<double> middle;  ///< [3] m, scratch of show_to_sensors
 

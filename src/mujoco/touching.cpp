@@ -1,8 +1,10 @@
 #include "src/mujoco/touching.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "src/mujoco/part.hpp"
+#include "stickslip/contact_model.hpp"
 
 namespace stickslip::mujoco {
 namespace {
@@ -17,12 +19,12 @@ bool moves_alone(const mjModel* m, const mjContact& c, int side) {
   return c.geom[side] >= 0 && can_move(m, m->geom_bodyid[c.geom[side]]);
 }
 
-// Adds to both tangential rows of contact c the velocity of the surfaces relative to that of the
-// middle of the gap. With s = ± ½ gap n from the middle to a surface, that is, on the second side,
-//     t · (w × s) = ½ gap w · (n × t),
-// and as much on the first. Degrees of freedom of both sides have no part in a row: they do not
-// move one relative to the other when the gap is closed.
-void move_rows(const mjModel* m, mjData* d, const mjContact& c, double gap) {
+// Moves the points whose velocities are in the tangential rows of contact c by shift[side] along
+// its normal, m. That adds on the second side
+//     t · (w × shift n) = shift w · (n × t)
+// and subtracts it on the first. Degrees of freedom of both sides have no part in a row: they do
+// not move one relative to the other when the gap is closed.
+void move_rows(const mjModel* m, mjData* d, const mjContact& c, const double* shift) {
   mj_markStack(d);
   const int nv = int(m->nv);
   mjtNum* turn[2] = {nullptr, nullptr};  // Jacobians of the angular velocities, [3][nv]
@@ -34,7 +36,7 @@ void move_rows(const mjModel* m, mjData* d, const mjContact& c, double gap) {
   for (int axis = 1; axis < 3; ++axis) {
     const int row = c.efc_address + axis;
     const mjtNum* along = c.frame + 3 * (3 - axis);  // n x t1 = t2, n x t2 = -t1
-    const mjtNum scale = (axis == 1 ? 0.5 : -0.5) * gap;
+    const mjtNum sign = axis == 1 ? 1 : -1;
     mjtNum* J = d->efc_J + d->efc_J_rowadr[row];
     const int* col = d->efc_J_colind + d->efc_J_rowadr[row];
     for (int k = 0; k < d->efc_J_rownnz[row]; ++k) {
@@ -43,12 +45,57 @@ void move_rows(const mjModel* m, mjData* d, const mjContact& c, double gap) {
         for (int i = 0; turn[side] && i < 3; ++i)
           by_side[side] += along[i] * turn[side][i * nv + col[k]];
       if (by_side[0] != 0 && by_side[1] != 0) continue;
-      const mjtNum more = scale * (by_side[0] + by_side[1]);
+      const mjtNum more = sign * (shift[1] * by_side[1] - shift[0] * by_side[0]);
       J[k] += more;
       d->efc_vel[row] += more * d->qvel[col[k]];
     }
   }
   mj_freeStack(d);
+}
+
+// Whether two contacts are of the same bodies and have the same normal: in one face, for example.
+bool share_normal(const mjModel* m, const mjContact& a, const mjContact& b) {
+  constexpr double kSame = 1 - 1e-6;  // cosine
+  for (int side = 0; side < 2; ++side) {
+    const int first = a.geom[side], second = b.geom[side];
+    if (first < 0 || second < 0 || m->geom_bodyid[first] != m->geom_bodyid[second]) return false;
+  }
+  return mju_dot3(a.frame, b.frame) > kSame;
+}
+
+double smaller_size(const mjModel* m, const mjContact& c) {
+  double least = mjMAXVAL;
+  for (const int geom : c.geom)
+    if (geom >= 0 && m->geom_rbound[geom] > 0) least = std::min(least, m->geom_rbound[geom]);
+  return least;
+}
+
+// Where the surfaces of both sides are along the normal of contact i: those of the contacts that
+// share it and close first. A mean, so that it depends smoothly on the gaps. Returns whether one of
+// them is open.
+bool find_levels(const mjModel* m, const mjData* d, const StepContacts& contacts, int i,
+                 double* level) {
+  constexpr double kNear = 1e-3;  // of the size
+  const mjContact& c = d->contact[i];
+  const double near = kNear * smaller_size(m, c);
+  bool open = false;
+  double least = contacts.gap[i], sum = 0;
+  for (int k = 0; k < d->ncon; ++k)
+    if (contacts.gap[k] < least && share_normal(m, d->contact[k], c)) least = contacts.gap[k];
+  level[0] = level[1] = 0;
+  for (int k = 0; k < d->ncon; ++k) {
+    if (k != i && !share_normal(m, d->contact[k], c)) continue;
+    const double later = (contacts.gap[k] - least) / near;
+    open = open || (contacts.gap[k] > kClosed && later < 1);
+    const double weight = 1 / ((1 + later * later) * (1 + later * later));
+    const double half = is_open(contacts, k) ? 0.5 * contacts.gap[k] : 0.0;
+    const double middle = mju_dot3(c.frame, d->contact[k].pos);
+    level[0] += weight * (middle - half);
+    level[1] += weight * (middle + half);
+    sum += weight;
+  }
+  for (int side = 0; side < 2; ++side) level[side] /= sum;
+  return open;
 }
 
 // Where and when the contact closes. The point of each side moves with its body until then.
@@ -135,9 +182,13 @@ void hide_ahead(mjData* d, const StepContacts& contacts) {
 void act_on_surfaces(const mjModel* m, mjData* d, StepContacts& contacts) {
   for (int i = 0; i < d->ncon; ++i) {
     const mjContact& c = d->contact[i];
-    if (!is_open(contacts, i) || contacts.use[i] != Use::solved || contacts.moved[i]) continue;
+    if (contacts.use[i] != Use::solved || contacts.moved[i]) continue;
     contacts.moved[i] = true;
-    if (c.efc_address >= 0 && c.dim > 1) move_rows(m, d, c, contacts.gap[i]);
+    if (c.efc_address < 0 || c.dim == 1) continue;
+    double shift[2];
+    contacts.lands[i] = find_levels(m, d, contacts, i, shift);
+    for (double& s : shift) s -= mju_dot3(c.frame, c.pos);
+    if (std::max(std::abs(shift[0]), std::abs(shift[1])) > kClosed) move_rows(m, d, c, shift);
   }
 }
 

@@ -76,6 +76,7 @@ void BatchSim::vary(const std::string& field, const double* values, std::int64_t
   floats ? assign(static_cast<float*>(data)) : assign(static_cast<mjtNum*>(data));
   if (impl_->batch.set_const() > 0)
     throw std::invalid_argument("values: MuJoCo refuses them for " + field);
+  for (Separations& known : impl_->separations) known.forget();
   impl_->begin_states.clear();  // the latest step cannot be repeated
 }
 
