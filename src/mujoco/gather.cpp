@@ -48,7 +48,8 @@ double bias_of(const ContactModel& contact, double gap, bool lands, double befor
                double h, double share) {
   // A compliant contact is a spring; its gap is part of the law.
   if (contact.compliance > 0) return contact_bias(contact, gap, before, h);
-  // Where a face turns until it is closed, rounding does not tell its gaps apart, but all must agree.
+  // Where a face turns until it is closed, rounding does not tell its gaps apart, but all must
+  // agree.
   if (lands && std::abs(gap) <= kClosed && !bounces(contact, gap, before, free, h)) return gap / h;
   return closing_bias(contact, gap, before, free, h, share);
 }
@@ -103,9 +104,9 @@ void write_biases(const mjModel* m, const mjData* d, const ContactModel& contact
     const int i = slot.efc_of[row];
     if (!is_contact_row(d, i)) return;
     const int c = d->efc_id[i];
-    slot.b[row] = slot.free_velocity[row] +
-                  bias_of(contact, contacts.linear[c], contacts.lands[c], d->efc_vel[i],
-                          slot.free_velocity[row], h, share);
+    slot.b[row] =
+        slot.free_velocity[row] + bias_of(contact, contacts.linear[c], contacts.lands[c],
+                                          d->efc_vel[i], slot.free_velocity[row], h, share);
   };
   for (int row = s.n_free; row < s.n_free + s.n_nonneg; ++row) write(row);
   int row = s.n_free + s.n_nonneg + s.n_box;

@@ -64,8 +64,7 @@ double Separations::distance_along(const mjModel* m, const Known& known) {
 // Sets the normal along which the geoms are farthest apart. False: they overlap.
 bool Separations::find_normal(const mjModel* m, mjData* d, Known& known) {
   double points[6], way[3];
-  const double distance =
-      mj_geomDistance(m, d, known.geom[0], known.geom[1], mjMAXVAL, points);
+  const double distance = mj_geomDistance(m, d, known.geom[0], known.geom[1], mjMAXVAL, points);
   difference(way, points + 3, points);
   const double length = norm(way);
   if (!(distance > 0) || !(length > 0)) return false;

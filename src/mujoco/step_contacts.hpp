@@ -30,6 +30,7 @@ struct StepContacts {
   std::vector<Use> use;
   std::vector<char> moved;     ///< whether its rows are those of its surfaces (touching.hpp)
   std::vector<char> lands;     ///< whether its face is not closed yet, in part
+  std::vector<int> face;       ///< scratch of act_on_surfaces
   std::vector<double> place;   ///< [3] m, where each acts (touching.hpp)
   std::vector<double> middle;  ///< [3] m, scratch of show_to_sensors
 

@@ -53,14 +53,9 @@ void move_rows(const mjModel* m, mjData* d, const mjContact& c, const double* sh
   mj_freeStack(d);
 }
 
-// Whether two contacts are of the same bodies and have the same normal: in one face, for example.
-bool share_normal(const mjModel* m, const mjContact& a, const mjContact& b) {
-  constexpr double kSame = 1 - 1e-6;  // cosine
-  for (int side = 0; side < 2; ++side) {
-    const int first = a.geom[side], second = b.geom[side];
-    if (first < 0 || second < 0 || m->geom_bodyid[first] != m->geom_bodyid[second]) return false;
-  }
-  return mju_dot3(a.frame, b.frame) > kSame;
+// Where the surface of a side of a contact is along a normal, m.
+double level_of(const mjContact& c, double gap, const double* normal, int side) {
+  return mju_dot3(normal, c.pos) + (side == 0 ? -0.5 : 0.5) * gap;
 }
 
 double smaller_size(const mjModel* m, const mjContact& c) {
@@ -70,28 +65,47 @@ double smaller_size(const mjModel* m, const mjContact& c) {
   return least;
 }
 
-// Where the surfaces of both sides are along the normal of contact i: those of the contacts that
-// share it and close first. A mean, so that it depends smoothly on the gaps. Returns whether one of
+// Whether contacts i and k are in one face: of the same bodies, with the same normal, and in a
+// plane of one of them.
+bool in_one_face(const mjModel* m, const mjData* d, const StepContacts& contacts, int i, int k) {
+  constexpr double kSameNormal = 1 - 1e-6, kSamePlane = 1e-5;  // cosine; of the size
+  const mjContact &a = d->contact[i], &b = d->contact[k];
+  for (int side = 0; side < 2; ++side) {
+    const int first = a.geom[side], second = b.geom[side];
+    if (first < 0 || second < 0 || m->geom_bodyid[first] != m->geom_bodyid[second]) return false;
+  }
+  if (mju_dot3(a.frame, b.frame) < kSameNormal) return false;
+  const auto apart = [&](int side) {
+    return std::abs(level_of(a, contacts.gap[i], a.frame, side) -
+                    level_of(b, contacts.gap[k], a.frame, side));
+  };
+  return std::min(apart(0), apart(1)) <= kSamePlane * smaller_size(m, a);
+}
+
+void find_face(const mjModel* m, const mjData* d, StepContacts& contacts, int i) {
+  contacts.face.clear();
+  for (int k = 0; k < d->ncon; ++k)
+    if (k == i || in_one_face(m, d, contacts, i, k)) contacts.face.push_back(k);
+}
+
+// Where the surfaces of both sides are along the normal of contact i: those of the contacts of its
+// face that close first. A mean, so that it depends smoothly on the gaps. Returns whether one of
 // them is open.
 bool find_levels(const mjModel* m, const mjData* d, const StepContacts& contacts, int i,
                  double* level) {
   constexpr double kNear = 1e-3;  // of the size
-  const mjContact& c = d->contact[i];
-  const double near = kNear * smaller_size(m, c);
-  bool open = false;
+  const double near = kNear * smaller_size(m, d->contact[i]);
   double least = contacts.gap[i], sum = 0;
-  for (int k = 0; k < d->ncon; ++k)
-    if (contacts.gap[k] < least && share_normal(m, d->contact[k], c)) least = contacts.gap[k];
+  for (const int k : contacts.face) least = std::min(least, contacts.gap[k]);
+  bool open = false;
   level[0] = level[1] = 0;
-  for (int k = 0; k < d->ncon; ++k) {
-    if (k != i && !share_normal(m, d->contact[k], c)) continue;
+  for (const int k : contacts.face) {
     const double later = (contacts.gap[k] - least) / near;
     open = open || (contacts.gap[k] > kClosed && later < 1);
     const double weight = 1 / ((1 + later * later) * (1 + later * later));
-    const double half = is_open(contacts, k) ? 0.5 * contacts.gap[k] : 0.0;
-    const double middle = mju_dot3(c.frame, d->contact[k].pos);
-    level[0] += weight * (middle - half);
-    level[1] += weight * (middle + half);
+    const double gap = is_open(contacts, k) ? contacts.gap[k] : 0.0;
+    for (int side = 0; side < 2; ++side)
+      level[side] += weight * level_of(d->contact[k], gap, d->contact[i].frame, side);
     sum += weight;
   }
   for (int side = 0; side < 2; ++side) level[side] /= sum;
@@ -180,15 +194,22 @@ void hide_ahead(mjData* d, const StepContacts& contacts) {
 }
 
 void act_on_surfaces(const mjModel* m, mjData* d, StepContacts& contacts) {
+  const auto is_due = [&](int i) { return contacts.use[i] == Use::solved && !contacts.moved[i]; };
   for (int i = 0; i < d->ncon; ++i) {
-    const mjContact& c = d->contact[i];
-    if (contacts.use[i] != Use::solved || contacts.moved[i]) continue;
-    contacts.moved[i] = true;
-    if (c.efc_address < 0 || c.dim == 1) continue;
-    double shift[2];
-    contacts.lands[i] = find_levels(m, d, contacts, i, shift);
-    for (double& s : shift) s -= mju_dot3(c.frame, c.pos);
-    if (std::max(std::abs(shift[0]), std::abs(shift[1])) > kClosed) move_rows(m, d, c, shift);
+    if (!is_due(i)) continue;
+    double level[2];
+    find_face(m, d, contacts, i);
+    const bool lands = find_levels(m, d, contacts, i, level);
+    for (const int k : contacts.face) {
+      if (!is_due(k)) continue;
+      contacts.moved[k] = true;
+      contacts.lands[k] = lands;
+      const mjContact& c = d->contact[k];
+      const double middle = mju_dot3(d->contact[i].frame, c.pos);
+      const double shift[2] = {level[0] - middle, level[1] - middle};
+      const bool moves = std::max(std::abs(shift[0]), std::abs(shift[1])) > kClosed;
+      if (moves && c.efc_address >= 0 && c.dim > 1) move_rows(m, d, c, shift);
+    }
   }
 }
 

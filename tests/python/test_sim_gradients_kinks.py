@@ -91,15 +91,41 @@ def test_a_convex_contact_that_opens_and_slides(cone, friction):
     np.testing.assert_array_equal(sim.step_jvp(qpos=np.ones((4, 2))).qpos_status, g.qpos_status)
 
 
-@pytest.mark.parametrize("law", ["box", "coulomb", "pyramid"])
-def test_corners_that_stick_together_at_one_pose_only(law):
-    """Where a box turns, the velocities of its corners no longer depend on each other: both
-    directions say so of the same environments."""
-    box = free('<geom type="box" size=".1 .12 .1" friction=".4"/>', "0 0 .1")
-    model = scene(0.004, PLANE.replace("/>", ' friction=".4"/>'), box)
+ROUGH = 'friction=".4"'
+BOX = f'<geom type="box" size=".1 .12 .1" {ROUGH}/>'
+TILTED = f'<geom type="plane" size="5 5 .1" {ROUGH} euler="%d 0 0"/>'
+GROOVE = free(BOX.replace("/>", ' euler="45 0 0"/>'), f"0 0 {0.22 / np.sqrt(2)}")
+ON_PLANES = {
+    "plane": scene(0.004, PLANE.replace("/>", f" {ROUGH}/>"), free(BOX, "0 0 .1")),
+    "groove": scene(0.004, TILTED % 45, TILTED % -45, GROOVE),
+}
+
+
+def boxes(model, law):
+    """They have landed with random velocities."""
     sim = BatchSim(model, 64, law=law, options=TIGHT, compliance=1e-3)
     sim.qvel[:] = 0.3 * np.random.default_rng(3).normal(size=sim.qvel.shape)
     sim.step()
+    return sim
+
+
+@pytest.mark.parametrize("name", ON_PLANES)
+@pytest.mark.parametrize("law", ["coulomb", "pyramid"])
+def test_corners_stick_together_at_every_pose(law, name):
+    """Their rows are those of one plane, wherever the box turns."""
+    sim = boxes(ON_PLANES[name], law)
+    g = sim.step_vjp(qvel=np.ones_like(sim.qvel))
+    assert (sim.num_contacts >= 3).any()
+    assert not (g.qpos_status == GradientStatus.not_unique).any()
+
+
+@pytest.mark.parametrize("law", ["box", "coulomb", "pyramid"])
+def test_corners_that_stick_together_at_one_pose_only(law):
+    """Where a box on four blocks turns, the velocities of its contacts, of several normals, no
+    longer depend on each other: both directions say so of the same environments."""
+    block = f'<geom type="box" size=".05 .05 .05" pos="%g %g -.05" {ROUGH}/>'
+    blocks = [block % (x, y) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+    sim = boxes(scene(0.004, *blocks, free(BOX, "0 0 .1")), law)
     not_unique = GradientStatus.not_unique
     expected = np.zeros(64, bool)
     for direction in np.eye(6):

@@ -23,7 +23,7 @@ SCENES = {
     "spheres on a plane": scene(0.002, PLANE, FOOT),
     "box on a plane": scene(0.002, PLANE, BOX),
     "box on a box": scene(0.002, SLAB, BOX),
-    "spheres on a tilted box": scene(0.002, SLAB, FOOT).replace('0 0 -9.81', '2 1 -9.5'),
+    "spheres on a tilted box": scene(0.002, SLAB, FOOT).replace("0 0 -9.81", "2 1 -9.5"),
 }
 
 
@@ -76,3 +76,23 @@ def test_a_single_point_acts_at_its_surface():
     sim.step()
     assert sim.qvel[0, 4] * 0.05 == pytest.approx(2.5 * (0.1 - sim.qvel[0, 0]), rel=1e-9)
     assert sim.qvel[0, 0] == pytest.approx(0.1 * 5 / 7, rel=1e-9)
+
+
+STEPS = PLANE + '<geom type="box" size=".2 1 .05" pos="1 0 .05"/>'
+TALL = '<geom type="sphere" size=".02" pos="{} {} {}" mass=".5"/>'
+
+
+def test_points_at_different_levels_act_where_they_are():
+    """Four feet on two steps of a stair: their arms are those of the points of contact."""
+    feet = "".join(TALL.format(x, y, 0.1 * (x > 0)) for x in (-0.95, 0.05) for y in (-0.1, 0.1))
+    sim = BatchSim(scene(0.002, STEPS, free(feet, "0.9 0 .02")), 1)
+    sim.qvel[0, 3:] = 0.01, 0.02, 0.5
+    sim.step()
+    p, contacts = sim.problem(0), sim.contacts(0)
+    assert len(contacts) == 4
+    J = np.asarray(p["J"].todense() if hasattr(p["J"], "todense") else p["J"])
+    origin = np.array([0.9, 0, 0.02])
+    for k, c in enumerate(contacts):
+        for axis in (1, 2):
+            arm = np.cross(c["position"] - origin, c["frame"][axis])
+            np.testing.assert_allclose(np.abs(J[3 * k + axis, 3:]), np.abs(arm), atol=1e-4)
