@@ -55,9 +55,6 @@ struct SolveOptions {
   /// than 1e7 and no more than 4e7, and 1300 n^3 beyond, and rungs 3 and later are left out where
   /// an impulse solves but for the bound of its rounding errors (docs/mathematics.md, section 11).
   bool thorough = true;
-  /// Whether one solution among many is selected, the limit of stiff contacts (docs/mathematics.md,
-  /// section 9). If false: any solution, in fewer steps; for where only velocities matter.
-  bool select = true;
   /// Run exactly `max_sweeps` sweeps (solver `pgs` only): no early exit, the verdict is the same.
   bool exact_sweeps = false;
   std::int32_t max_pivots = 20000;  ///< budget of solver `lemke`, over all its attempts

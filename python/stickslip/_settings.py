@@ -21,7 +21,6 @@ _ENUMS: dict[str, type[Any]] = {"law": Law, "solver": Solver, "precision": Preci
 _OPTIONS = (
     "law", "solver", "precision", "atol", "rtol", "max_sweeps", "max_newton", "max_rung",
     "exact_sweeps", "max_pivots", "exact_pivots", "directions", "max_work", "thorough",
-    "select",
 )  # fmt: skip
 
 

@@ -53,9 +53,6 @@ class SolveOptions:
             max(4e7, 100 n**3) up to 64 rows and 1300 n**3 beyond, and rungs 3 and later are left
             out where an impulse solves but for the bound of its rounding errors
             (docs/mathematics.md, section 11). `BatchSim`'s default is False.
-        select: whether one solution among many is selected, the limit of stiff contacts
-            (docs/mathematics.md, section 9). If False: any solution, in fewer steps; for where only
-            velocities matter.
     """
 
     atol: float | None = None
@@ -69,7 +66,6 @@ class SolveOptions:
     directions: Directions = 4
     max_work: float = 0.0
     thorough: bool = True
-    select: bool = True
 
 
 @overload
@@ -188,7 +184,7 @@ def make_options(
         raise ValueError(
             f"law: expected one of {laws} with solver {which_solver.name!r}, got {which_law.name!r}"
         )
-    for name in ("exact_sweeps", "exact_pivots", "thorough", "select"):
+    for name in ("exact_sweeps", "exact_pivots", "thorough"):
         check.flag(f"options.{name}", getattr(options, name))
     return _core.SolveOptions(
         law=which_law,
@@ -204,7 +200,6 @@ def make_options(
         directions=directions_of("options.directions", options.directions),
         max_work=check.number("options.max_work", options.max_work),
         thorough=options.thorough,
-        select=options.select,
     )
 
 

@@ -64,10 +64,10 @@ void add_coarse_sweeps(Ladder& ladder) {
   add(ladder, stage);
 }
 
-/// Newton for one solution among many, or for any, as the options say.
-Stage selecting(const Ladder& ladder, int steps, double factor) {
+/// Newton for one solution among many.
+Stage selecting(int steps, double factor) {
   Stage stage = newton(0, steps);
-  stage.selects = ladder.options.select;
+  stage.selects = true;
   stage.factor = factor;
   return stage;
 }
@@ -78,7 +78,7 @@ Stage selecting(const Ladder& ladder, int steps, double factor) {
 void add_sticking(Ladder& ladder, int steps) {
   Stage stuck = newton(0, steps);
   stuck.sticks = true;
-  for (Stage stage : {stuck, selecting(ladder, steps, 1.0)}) {
+  for (Stage stage : {stuck, selecting(steps, 1.0)}) {
     stage.most_rows = kRetryRows;
     stage.beyond = kAstray;
     add(ladder, stage);
@@ -89,15 +89,15 @@ void add_sticking(Ladder& ladder, int steps) {
 /// states more and more; then for any, with few rows also from rest (the search for the selected
 /// one may end at a kink where velocities are hardly consistent) and from other starts.
 void add_newton(Ladder& ladder, int steps) {
-  Stage first = selecting(ladder, steps, 1.0);
+  Stage first = selecting(steps, 1.0);
   first.first = true;
   add(ladder, first);
   if (facts_of(ladder.options.law).may_jam) add_sticking(ladder, steps);
-  Stage again = selecting(ladder, steps, kByVelocity);
+  Stage again = selecting(steps, kByVelocity);
   again.most_rows = kPileRows;
   add(ladder, again);
   const Stage any = newton(0, steps);
-  if (ladder.options.select) add(ladder, any);
+  add(ladder, any);
   Stage afresh = sweeps(0, 3), resumed = sweeps(0, 20), large_rho = any;
   afresh.start = Start::rest;
   large_rho.factor = 0.1;
@@ -230,10 +230,9 @@ void add_stages(Ladder& ladder) {
   }
   if (law.ladder == LadderKind::pivots) return add_lemke(ladder);
   if (law.ladder != LadderKind::primal && o.solver == Solver::newton) {
-    add(ladder, selecting(ladder, steps, 1.0));
+    add(ladder, selecting(steps, 1.0));
     ladder.stages[0].first = true;
-    if (o.select) add(ladder, newton(0, steps));
-    return;
+    return add(ladder, newton(0, steps));
   }
   if (law.ladder == LadderKind::sweeps) return add_box(ladder, steps, law.has_central_path);
   if (o.solver != Solver::newton) add_coarse_sweeps(ladder);
@@ -257,7 +256,7 @@ Ladder::Ladder(const SolveOptions& solve_options) : options(solve_options) {
   add_stages(*this);
   program = program_of(*this);
   const int steps = std::min(options.max_newton, kMostSteps);
-  selection = selecting(*this, steps, 1.0);
+  selection = selecting(steps, 1.0);
   selects = std::any_of(stages, stages + count, [](const Stage& s) { return s.selects; });
   const auto* later =
       std::find_if(stages, stages + count, [](const Stage& s) { return s.rung > 0; });

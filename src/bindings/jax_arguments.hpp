@@ -110,7 +110,6 @@ class Attributes {
     o.max_rung = get<std::int32_t>("max_rung");
     o.max_work = get<double>("max_work");
     o.thorough = get<bool>("thorough");
-    o.select = get<bool>("select");
     o.exact_sweeps = get<bool>("exact_sweeps");
     o.max_pivots = get<std::int32_t>("max_pivots");
     o.exact_pivots = get<bool>("exact_pivots");

@@ -57,8 +57,7 @@ void bind_enums(nb::module_& m) {
 void set_options(SolveOptions* self, Law law, Solver solver, Precision precision, double atol,
                  double rtol, std::int32_t max_sweeps, std::int32_t max_newton,
                  std::int32_t max_rung, bool exact_sweeps, std::int32_t max_pivots,
-                 bool exact_pivots, std::int32_t directions, double max_work, bool thorough,
-                 bool select) {
+                 bool exact_pivots, std::int32_t directions, double max_work, bool thorough) {
   new (self) SolveOptions{.law = law,
                           .solver = solver,
                           .precision = precision,
@@ -69,7 +68,6 @@ void set_options(SolveOptions* self, Law law, Solver solver, Precision precision
                           .max_rung = max_rung,
                           .max_work = max_work,
                           .thorough = thorough,
-                          .select = select,
                           .exact_sweeps = exact_sweeps,
                           .max_pivots = max_pivots,
                           .exact_pivots = exact_pivots,
@@ -90,8 +88,7 @@ void bind_types(nb::module_& m) {
            "max_newton"_a = defaults.max_newton, "max_rung"_a = defaults.max_rung,
            "exact_sweeps"_a = defaults.exact_sweeps, "max_pivots"_a = defaults.max_pivots,
            "exact_pivots"_a = defaults.exact_pivots, "directions"_a = defaults.directions,
-           "max_work"_a = defaults.max_work, "thorough"_a = defaults.thorough,
-           "select"_a = defaults.select)
+           "max_work"_a = defaults.max_work, "thorough"_a = defaults.thorough)
       .def_rw("law", &SolveOptions::law)
       .def_rw("solver", &SolveOptions::solver)
       .def_rw("precision", &SolveOptions::precision)
@@ -102,7 +99,6 @@ void bind_types(nb::module_& m) {
       .def_rw("max_rung", &SolveOptions::max_rung)
       .def_rw("max_work", &SolveOptions::max_work)
       .def_rw("thorough", &SolveOptions::thorough)
-      .def_rw("select", &SolveOptions::select)
       .def_rw("exact_sweeps", &SolveOptions::exact_sweeps)
       .def_rw("max_pivots", &SolveOptions::max_pivots)
       .def_rw("exact_pivots", &SolveOptions::exact_pivots)

@@ -57,6 +57,11 @@ double way_to_meet(const mjModel* m, const Part& a, const Motion& of_a, const Pa
 
 }  // namespace
 
+double search_distance(const mjModel* m, int a, int b, int listed) {
+  if (listed >= 0) return m->pair_margin[listed] + m->pair_gap[listed];
+  return m->geom_margin[a] + m->geom_gap[a] + m->geom_margin[b] + m->geom_gap[b];
+}
+
 Broadphase::Broadphase(const mjModel* m) {
   list_parts(m);
   list_pairs(m);
@@ -123,11 +128,11 @@ void Broadphase::find_motions(const mjModel* m, const mjData* d, NearPairs& foun
   for (std::size_t i = 0; i < parts_.size(); ++i) motion_of(m, d, parts_[i], found.of_part[i]);
 }
 
-// The largest margin of the model between two parts, m.
+// The largest distance at which the model finds contacts of two parts, m.
 double Broadphase::margin_of(const mjModel* m, const Motion* motion, const Pair& pair) const {
   double margin = motion[pair.a].margin + motion[pair.b].margin;
   for (int k = pair.listed; k < pair.listed + pair.num_listed; ++k)
-    margin = std::max(margin, m->pair_margin[listed_[k].number]);
+    margin = std::max(margin, search_distance(m, -1, -1, listed_[k].number));
   return margin;
 }
 
@@ -163,10 +168,10 @@ void Broadphase::add_geoms(const mjModel* m, const mjData* d, NearPairs& found, 
     found.known[g] = true;
     return found.of_geom[g];
   };
-  const auto add = [&](int ga, int gb, double margin, int listed) {
+  const auto add = [&](int ga, int gb, int listed) {
     if (m->geom_type[ga] > m->geom_type[gb]) std::swap(ga, gb);  // MuJoCo's order
     const Motion &of_a = motion(ga), &of_b = motion(gb);
-    const double all = margin + least + jolt;
+    const double all = search_distance(m, ga, gb, listed) + least + jolt;
     if (far_apart(of_a, of_b, all)) return;
     const double way = way_to_meet(m, geoms_[ga], of_a, geoms_[gb], of_b, pair.apart, all);
     const int parts = int(&pair - pairs_.data());
@@ -182,11 +187,10 @@ void Broadphase::add_geoms(const mjModel* m, const mjData* d, NearPairs& found, 
     const Bits bits = bits_of(m, ga);
     if (!bits.any()) continue;
     for (int gb = b.first_geom; gb < b.first_geom + b.num_geoms; ++gb)
-      if (bits.meets(bits_of(m, gb)) && !is_listed(ga, gb))
-        add(ga, gb, m->geom_margin[ga] + m->geom_margin[gb], -1);
+      if (bits.meets(bits_of(m, gb)) && !is_listed(ga, gb)) add(ga, gb, -1);
   }
   for (auto p = begin; p != end; ++p)
-    add(m->pair_geom1[p->number], m->pair_geom2[p->number], m->pair_margin[p->number], p->number);
+    add(m->pair_geom1[p->number], m->pair_geom2[p->number], p->number);
 }
 
 void Broadphase::find_pairs(const mjModel* m, const mjData* d, NearPairs& found) const {

@@ -40,6 +40,10 @@ struct NearPairs {
   std::vector<double> jolt;         ///< m, by how much a body near it may move a part in the step
 };
 
+/// The distance at which the model finds contacts of geoms a and b, or, if `listed` >= 0, of that
+/// pair of its list, m: margin and gap.
+double search_distance(const mjModel* m, int a, int b, int listed);
+
 class Broadphase {
  public:
   Broadphase() = default;

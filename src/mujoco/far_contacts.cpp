@@ -76,12 +76,13 @@ void leave_out_far_contacts(const mjModel* m, mjData* d, const Margins& margins,
     const auto [widened, jolt] =
         margins.by_pairs ? Ahead{pair->ahead, pair->jolt} : ahead_of(m, c, margins);
     const double gap = c.dist - (c.includemargin - widened);
-    bool near = gap < h + least || c.geom[0] < 0 || c.geom[1] < 0;  // at 1 m/s
+    const double band =
+        margins.by_pairs && pair->listed >= 0 ? m->pair_gap[pair->listed] : gap_of_geoms(m, c);
+    bool near = gap < h + least || gap <= band || c.geom[0] < 0 || c.geom[1] < 0;  // at 1 m/s
     if (!near) near = gap < h * (closing_speed(m, d, c) + 1.0) + jolt + least;
     if (!near) continue;
     contacts.gap[i] = gap;
-    contacts.band[i] =
-        margins.by_pairs && pair->listed >= 0 ? m->pair_gap[pair->listed] : gap_of_geoms(m, c);
+    contacts.band[i] = band;
     keep(d, contacts, i, kept++);
   }
   d->ncon = kept;

@@ -185,7 +185,6 @@ void ProblemBuffers::solve(int env, Effort effort) {
   if (is_absurd(env)) options.max_work = 3e8;  // some 20 ms
   if (effort == Effort::brief && !options.thorough) {
     options.max_rung = 0;
-    options.select = false;
     options.max_newton = std::min(options.max_newton, 40);
   }
   stickslip::solve(problem, result, options, borrowed.workspace());

@@ -16,12 +16,13 @@ bool is_searched(const mjModel* m, const int* geom) {
          mjCOLLISIONFUNC[mjGEOM_MESH][mjGEOM_MESH];
 }
 
-// The distance from which MuJoCo may find contacts of the pair, m.
-double search_distance(const mjModel* m, const NearPair& pair) {
-  const int *g = pair.geom, listed = pair.listed;
-  const double margin =
-      listed >= 0 ? m->pair_margin[listed] : m->geom_margin[g[0]] + m->geom_margin[g[1]];
-  return margin + pair.ahead + 10 * m->opt.ccd_tolerance;
+// The distance from which MuJoCo may find contacts of the pair, m, with the errors of its search
+// and of ours: in a mesh of floats, a vertex of a hull may have no neighbour that is farther,
+// though another vertex is, by 1e-7 of the size.
+double safe_distance(const mjModel* m, const NearPair& pair) {
+  const auto& [a, b] = pair.geom;
+  const double rounding = 1e-6 * (m->geom_rbound[a] + m->geom_rbound[b]);
+  return search_distance(m, a, b, pair.listed) + pair.ahead + 10 * m->opt.ccd_tolerance + rounding;
 }
 
 }  // namespace
@@ -84,7 +85,7 @@ Separations::Known Separations::recall(const NearPair& pair) {
 bool Separations::is_distant(const mjModel* m, mjData* d, const NearPair& pair) {
   if (!is_searched(m, pair.geom)) return false;
   Known known = recall(pair);
-  const double least = search_distance(m, pair);
+  const double least = safe_distance(m, pair);
   const Pose pose = relative_pose(d, pair.geom);
   const auto separates = [&] {
     known.pose = pose;

@@ -80,25 +80,6 @@ TEST(Selection, does_not_depend_on_the_solution_where_it_starts) {
   EXPECT_EQ(differ, 0);
 }
 
-TEST(Selection, is_not_made_where_any_solution_will_do) {
-  SolveOptions sweeps, any;
-  sweeps.solver = Solver::pgs;
-  sweeps.max_sweeps = 20000;
-  any.select = false;
-  int differ = 0;
-  for (const Family family : {Family::box, Family::boxrest, Family::stack}) {
-    for (int i = 0; i < 60; ++i) {
-      const Problem p = support::make_scene(family, 8, i).problem;
-      const Vector selected = solve_one(p, {}), start = solve_one(p, sweeps);
-      EXPECT_EQ(difference(solve_one(p, any, start), start), 0.0) << support::name(family) << i;
-      if (difference(start, selected) > 1e-3) ++differ;
-      const Vector change = p.W * (solve_one(p, any) - selected);
-      EXPECT_LT(change.lpNorm<Eigen::Infinity>(), 1e-5) << support::name(family) << i;
-    }
-  }
-  EXPECT_GT(differ, 60);
-}
-
 TEST(Selection, of_feet_does_not_depend_on_the_solution_where_it_starts) {
   support::Random random(1);
   SolveOptions sweeps, options;

@@ -57,6 +57,31 @@ def test_what_touches_adheres(actuated):
         assert abs(sim.contact_force[0, 0, 2] - 0.5 * (G + 0.1)) < 1e-3
 
 
+HANGING = """<mujoco><option timestep=".002"/><worldbody>
+<geom name="lid" type="box" size=".2 .2 .02" pos="0 0 .12" gap=".005"/>
+<body pos="0 0 .05"><freejoint/>
+ <geom name="held" type="{t}" size=".05 .05 .05" mass="1" adhesion="20" gap=".005" margin=".002"/>
+</body></worldbody>{pair}</mujoco>"""
+PAIR = '<contact><pair geom1="lid" geom2="held" gap=".01" margin=".002" adhesion="20"/></contact>'
+
+
+@pytest.mark.parametrize("pair", ["", PAIR])
+@pytest.mark.parametrize("shape", ["sphere", "ellipsoid", "box"])
+def test_what_is_within_the_gap_of_the_model_adheres_as_under_mujocos_law(shape, pair):
+    """Without touching, at any distance up to the gap, and no farther; rigid contacts with all of
+    the geom's adhesion."""
+    distances = np.array([0.003, 0.005, 0.009, 0.0115, 0.0125, 0.02])
+    for law in ("coulomb", "mujoco"):
+        sim = BatchSim(HANGING.format(t=shape, pair=pair), len(distances), law=law)
+        sim.qpos[:, 2] = 0.05 - distances
+        sim.step()
+        pull = sim.qvel[:, 2] / 0.002 + G  # N
+        assert (pull[:4] > 1).all()
+        assert (np.abs(pull[4:]) < 1e-9).all()
+        if law == "coulomb":
+            np.testing.assert_allclose(pull[:4], 80 if shape == "box" else 20, atol=1e-6)
+
+
 FALLING = """<mujoco><option timestep="{h}"/><worldbody>
 <geom name="floor" type="plane" size="9 9 1"/><site name="pad" type="box" size="9 9 .01"/>
 <body name="ball" pos="0 0 {z}"><freejoint/><geom name="ball" type="{t}" size=".1 .1 .1" mass="2"/>
