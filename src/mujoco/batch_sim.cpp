@@ -108,7 +108,6 @@ BatchSim::Impl::Impl(LoadedModel given, const SimOptions& o) : options(o) {
     remember_mocap(m);
     if (rigid()) {
       look_ahead = LookAhead(&m, options.contact_margin);
-      separations.resize(options.num_envs);
       ignored_fields = ignored_contact_fields(m);
     }
   }
@@ -143,6 +142,7 @@ BatchSim::Impl::Impl(LoadedModel given, const SimOptions& o) : options(o) {
     counts->resize(n);
   substeps_left.resize(n);
   raised.resize(n);
+  if (rigid()) separations.resize(n);
   misfit.resize(n);
   refuse_effective_metric();
 }

@@ -57,12 +57,23 @@ double way_to_meet(const mjModel* m, const Part& a, const Motion& of_a, const Pa
 
 }  // namespace
 
-double search_distance(const mjModel* m, int a, int b, int listed) {
-  if (listed >= 0) return m->pair_margin[listed] + m->pair_gap[listed];
-  return m->geom_margin[a] + m->geom_gap[a] + m->geom_margin[b] + m->geom_gap[b];
+double margin_of(const mjModel* m, int a, int b, int listed) {
+  return listed >= 0 ? m->pair_margin[listed] : m->geom_margin[a] + m->geom_margin[b];
 }
 
-Broadphase::Broadphase(const mjModel* m) {
+double gap_of(const mjModel* m, int a, int b, int listed) {
+  return listed >= 0 ? m->pair_gap[listed] : m->geom_gap[a] + m->geom_gap[b];
+}
+
+bool may_adhere(const mjModel* m) {
+  const auto adheres = [](double force) { return force > 0; };
+  const auto is_body = [](int type) { return type == mjTRN_BODY; };
+  return std::any_of(m->geom_adhesion, m->geom_adhesion + m->ngeom, adheres) ||
+         std::any_of(m->pair_adhesion, m->pair_adhesion + m->npair, adheres) ||
+         std::any_of(m->actuator_trntype, m->actuator_trntype + m->nu, is_body);
+}
+
+Broadphase::Broadphase(const mjModel* m) : gaps_(may_adhere(m)) {
   list_parts(m);
   list_pairs(m);
 }
@@ -128,11 +139,17 @@ void Broadphase::find_motions(const mjModel* m, const mjData* d, NearPairs& foun
   for (std::size_t i = 0; i < parts_.size(); ++i) motion_of(m, d, parts_[i], found.of_part[i]);
 }
 
-// The largest distance at which the model finds contacts of two parts, m.
-double Broadphase::margin_of(const mjModel* m, const Motion* motion, const Pair& pair) const {
+// The distance at which contacts of two geoms, or of a pair of the model's list, are searched, m.
+double Broadphase::distance_of(const mjModel* m, int a, int b, int listed) const {
+  return margin_of(m, a, b, listed) + (gaps_ ? gap_of(m, a, b, listed) : 0.0);
+}
+
+// The largest of two parts.
+double Broadphase::distance_of(const mjModel* m, const Motion* motion, const Pair& pair) const {
   double margin = motion[pair.a].margin + motion[pair.b].margin;
+  if (gaps_) margin += motion[pair.a].gap + motion[pair.b].gap;
   for (int k = pair.listed; k < pair.listed + pair.num_listed; ++k)
-    margin = std::max(margin, search_distance(m, -1, -1, listed_[k].number));
+    margin = std::max(margin, distance_of(m, -1, -1, listed_[k].number));
   return margin;
 }
 
@@ -147,7 +164,7 @@ double Broadphase::find_jolts(const mjModel* m, NearPairs& found) const {
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     const Pair& pair = pairs_[i];
     const Motion &a = motion[pair.a], &b = motion[pair.b];
-    const double margin = least + margin_of(m, motion, pair);
+    const double margin = least + distance_of(m, motion, pair);
     found.near[i] = !far_apart(a, b, margin) &&
                     way_to_meet(m, parts_[pair.a], a, parts_[pair.b], b, pair.apart, margin) >= 0;
     if (!found.near[i] || !pair.apart) continue;
@@ -171,7 +188,7 @@ void Broadphase::add_geoms(const mjModel* m, const mjData* d, NearPairs& found, 
   const auto add = [&](int ga, int gb, int listed) {
     if (m->geom_type[ga] > m->geom_type[gb]) std::swap(ga, gb);  // MuJoCo's order
     const Motion &of_a = motion(ga), &of_b = motion(gb);
-    const double all = search_distance(m, ga, gb, listed) + least + jolt;
+    const double all = distance_of(m, ga, gb, listed) + least + jolt;
     if (far_apart(of_a, of_b, all)) return;
     const double way = way_to_meet(m, geoms_[ga], of_a, geoms_[gb], of_b, pair.apart, all);
     const int parts = int(&pair - pairs_.data());
@@ -204,7 +221,7 @@ void Broadphase::find_pairs(const mjModel* m, const mjData* d, NearPairs& found)
     const Pair& pair = pairs_[i];
     const double jolt = pushed ? found.jolt[pair.a] + found.jolt[pair.b] : 0.0;
     if (!found.near[i] && (jolt == 0 || far_apart(motion[pair.a], motion[pair.b],
-                                                  least + margin_of(m, motion, pair) + jolt)))
+                                                  least + distance_of(m, motion, pair) + jolt)))
       continue;
     add_geoms(m, d, found, pair, jolt);
   }

@@ -40,9 +40,12 @@ struct NearPairs {
   std::vector<double> jolt;         ///< m, by how much a body near it may move a part in the step
 };
 
-/// The distance at which the model finds contacts of geoms a and b, or, if `listed` >= 0, of that
-/// pair of its list, m: margin and gap.
-double search_distance(const mjModel* m, int a, int b, int listed);
+/// Margin and gap of geoms a and b, or, if `listed` >= 0, of that pair of the model's list, m.
+double margin_of(const mjModel* m, int a, int b, int listed);
+double gap_of(const mjModel* m, int a, int b, int listed);
+
+/// Whether geoms or actuators of the model adhere: then contacts within its gaps count.
+bool may_adhere(const mjModel* m);
 
 class Broadphase {
  public:
@@ -51,6 +54,8 @@ class Broadphase {
 
   /// False: too many pairs of bodies to check each of them.
   bool usable() const { return usable_; }
+  /// Whether contacts within the model's gaps are found.
+  bool sees_gaps() const { return gaps_; }
 
   /// Motions of all parts, for the state of d, whose positions and `cvel` are computed.
   void find_motions(const mjModel* m, const mjData* d, NearPairs& found) const;
@@ -73,7 +78,8 @@ class Broadphase {
   void list_parts(const mjModel* m);
   void list_pairs(const mjModel* m);
   std::vector<Listed> list_model_pairs(const mjModel* m) const;
-  double margin_of(const mjModel* m, const Motion* motion, const Pair& pair) const;
+  double distance_of(const mjModel* m, int a, int b, int listed) const;
+  double distance_of(const mjModel* m, const Motion* motion, const Pair& pair) const;
   double find_jolts(const mjModel* m, NearPairs& found) const;
   void add_geoms(const mjModel* m, const mjData* d, NearPairs& found, const Pair& pair,
                  double jolt) const;
@@ -83,6 +89,7 @@ class Broadphase {
   std::vector<Pair> pairs_;
   std::vector<Listed> listed_;
   bool usable_ = true;
+  bool gaps_ = false;  // contacts are searched within gaps too
 };
 
 }  // namespace stickslip::mujoco

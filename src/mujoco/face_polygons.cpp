@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "src/mujoco/hull.hpp"
@@ -161,8 +162,8 @@ void remove(Polygon& p, int i) {
 }
 
 // Removes corners that are one with their neighbour; then, of more than kMostCorners, those whose
-// triangle with their neighbours is the least.
-void thin_out(Polygon& p) {
+// triangle with their neighbours is the least and which are not below `floor`.
+void thin_out(Polygon& p, double floor = 0.0) {
   double size = 0.0;
   for (int i = 0; i < p.count; ++i)
     size = std::max(size, std::hypot(p.at[i].x - p.at[0].x, p.at[i].y - p.at[0].y));
@@ -173,10 +174,10 @@ void thin_out(Polygon& p) {
   while (p.count > 1 && is_same(p.at[0], p.at[p.count - 1])) --p.count;
   while (p.count > kMostCorners) {
     int least = 0;
-    double area = cross(p[-1], p[0], p[1]);
-    for (int i = 1; i < p.count; ++i) {
+    double area = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < p.count; ++i) {
       const double other = cross(p[i - 1], p[i], p[i + 1]);
-      if (other < area) {
+      if (other < area && p[i].height >= floor) {
         area = other;
         least = i;
       }
@@ -185,14 +186,15 @@ void thin_out(Polygon& p) {
   }
 }
 
-// Of more than kMostCorners corners, leaves out the highest that are higher than `even`.
-void leave_out_high(Polygon& p, double even) {
-  const auto is_lower = [](const Point& a, const Point& b) { return a.height < b.height; };
-  while (p.count > kMostCorners) {
-    const Point* const top = std::max_element(p.at, p.at + p.count, is_lower);
-    if (top->height <= even) return;
-    remove(p, int(top - p.at));
-  }
+// The height below which kSupports corners are; `lowest` if corners as high as `even` are more:
+// what stands on uneven feet stands on the lowest, and others show where it may turn to.
+double floor_of(const Polygon& p, double lowest, double even) {
+  constexpr int kSupports = 4;
+  double heights[kRoom];
+  if (p.count <= kSupports) return lowest;
+  std::transform(p.at, p.at + p.count, heights, [](const Point& c) { return c.height; });
+  std::nth_element(heights, heights + kSupports, heights + p.count);
+  return heights[kSupports] <= even ? lowest : heights[kSupports];
 }
 
 // Convex hull (Andrew's monotone chain, 1979).
@@ -251,8 +253,7 @@ int stand_on_plane(const mjModel* m, const mjData* d, int plane, int mesh, doubl
       hull.connected(bottom, kRoom / 2, low, [&](int i) { return point(i).height <= highest; });
   std::transform(low, low + polygon.count, polygon.at, point);
   polygon = hull_of(polygon);
-  leave_out_high(polygon, lowest + kEven * m->geom_rbound[mesh]);
-  thin_out(polygon);
+  thin_out(polygon, floor_of(polygon, lowest, lowest + kEven * m->geom_rbound[mesh]));
   if (polygon.count < 3) return 0;
   const double normal[3] = {frame[2], frame[5], frame[8]};
   for (int i = 0; i < polygon.count; ++i) {

@@ -33,11 +33,6 @@ double closing_speed(const mjModel* m, const mjData* d, const mjContact& c) {
   return std::max(0.0, -mju_dot3(relative, c.frame)) + 0.5 * mju_norm3(relative);
 }
 
-// The distance beyond the margin at which the model finds contacts without a force, m.
-double gap_of_geoms(const mjModel* m, const mjContact& c) {
-  return c.geom[0] < 0 || c.geom[1] < 0 ? 0.0 : m->geom_gap[c.geom[0]] + m->geom_gap[c.geom[1]];
-}
-
 // Keeps contact i as number `kept`.
 void keep(mjData* d, StepContacts& contacts, int i, int kept) {
   if (kept == i) return;
@@ -76,9 +71,11 @@ void leave_out_far_contacts(const mjModel* m, mjData* d, const Margins& margins,
     const auto [widened, jolt] =
         margins.by_pairs ? Ahead{pair->ahead, pair->jolt} : ahead_of(m, c, margins);
     const double gap = c.dist - (c.includemargin - widened);
+    const bool of_flex = c.geom[0] < 0 || c.geom[1] < 0;
+    // The distance beyond the margin at which the model finds contacts that may adhere.
     const double band =
-        margins.by_pairs && pair->listed >= 0 ? m->pair_gap[pair->listed] : gap_of_geoms(m, c);
-    bool near = gap < h + least || gap <= band || c.geom[0] < 0 || c.geom[1] < 0;  // at 1 m/s
+        of_flex ? 0.0 : gap_of(m, c.geom[0], c.geom[1], margins.by_pairs ? pair->listed : -1);
+    bool near = gap < h + least || of_flex || (margins.sees_gaps && gap <= band);  // at 1 m/s
     if (!near) near = gap < h * (closing_speed(m, d, c) + 1.0) + jolt + least;
     if (!near) continue;
     contacts.gap[i] = gap;

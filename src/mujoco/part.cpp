@@ -45,9 +45,11 @@ void motion_of(const mjModel* m, const mjData* d, const Part& part, Motion& moti
     motion.centre[i] = at[i] + (part.plane ? 0.0 : dot(motion.axes + 3 * i, box));
   }
   motion.radius = part.sphere ? m->geom_rbound[g] : norm(motion.half);
-  motion.reach = motion.margin = 0;
-  for (int k = g; k < g + part.num_geoms; ++k)
-    motion.margin = std::max(motion.margin, m->geom_margin[k] + m->geom_gap[k]);
+  motion.reach = motion.margin = motion.gap = 0;
+  for (int k = g; k < g + part.num_geoms; ++k) {
+    motion.margin = std::max(motion.margin, m->geom_margin[k]);
+    motion.gap = std::max(motion.gap, m->geom_gap[k]);
+  }
   if (can_move(m, part.body) || is_carried(m, part.body)) {
     mju_copy3(motion.angular, d->cvel + 6 * part.body);
     point_velocity(m, d, part.body, motion.centre, motion.linear);

@@ -22,7 +22,7 @@ struct Motion {
   double angular[3], linear[3];  ///< linear: of the centre
   const double* axes;            ///< of the box, the columns of a matrix in mjData
   double reach;                  ///< m, the largest distance that a point of it moves in the step
-  double margin;                 ///< m, the largest margin and gap in the model
+  double margin, gap;            ///< m, the largest in the model
 };
 
 /// The smallest margin of two geoms, m: a resting contact with gap 0 + rounding must be found, and

@@ -22,7 +22,8 @@ bool is_searched(const mjModel* m, const int* geom) {
 double safe_distance(const mjModel* m, const NearPair& pair) {
   const auto& [a, b] = pair.geom;
   const double rounding = 1e-6 * (m->geom_rbound[a] + m->geom_rbound[b]);
-  return search_distance(m, a, b, pair.listed) + pair.ahead + 10 * m->opt.ccd_tolerance + rounding;
+  return margin_of(m, a, b, pair.listed) + gap_of(m, a, b, pair.listed) + pair.ahead +
+         10 * m->opt.ccd_tolerance + rounding;
 }
 
 }  // namespace

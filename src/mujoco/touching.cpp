@@ -58,10 +58,18 @@ double level_of(const mjContact& c, double gap, const double* normal, int side) 
   return mju_dot3(normal, c.pos) + (side == 0 ? -0.5 : 0.5) * gap;
 }
 
-double smaller_size(const mjModel* m, const mjContact& c) {
+// The smaller radius of the two surfaces, m: of curvature, or of a box or mesh.
+double smaller_radius(const mjModel* m, const mjContact& c) {
   double least = mjMAXVAL;
-  for (const int geom : c.geom)
-    if (geom >= 0 && m->geom_rbound[geom] > 0) least = std::min(least, m->geom_rbound[geom]);
+  for (const int geom : c.geom) {
+    if (geom < 0 || m->geom_rbound[geom] == 0) continue;
+    const double* size = m->geom_size + 3 * geom;
+    const int type = m->geom_type[geom];
+    const bool round = type == mjGEOM_SPHERE || type == mjGEOM_CAPSULE || type == mjGEOM_CYLINDER;
+    const double other =
+        type == mjGEOM_ELLIPSOID ? *std::min_element(size, size + 3) : m->geom_rbound[geom];
+    least = std::min(least, round ? size[0] : other);
+  }
   return least;
 }
 
@@ -79,37 +87,40 @@ bool in_one_face(const mjModel* m, const mjData* d, const StepContacts& contacts
     return std::abs(level_of(a, contacts.gap[i], a.frame, side) -
                     level_of(b, contacts.gap[k], a.frame, side));
   };
-  return std::min(apart(0), apart(1)) <= kSamePlane * smaller_size(m, a);
+  return std::min(apart(0), apart(1)) <= kSamePlane * smaller_radius(m, a);
 }
 
 void find_face(const mjModel* m, const mjData* d, StepContacts& contacts, int i) {
   contacts.face.clear();
   for (int k = 0; k < d->ncon; ++k)
-    if (k == i || in_one_face(m, d, contacts, i, k)) contacts.face.push_back(k);
+    if (k == i || (d->contact[k].efc_address >= 0 && in_one_face(m, d, contacts, i, k)))
+      contacts.face.push_back(k);
 }
 
-// Where the surfaces of both sides are along the normal of contact i: those of the contacts of its
-// face that close first. A mean, so that it depends smoothly on the gaps. Returns whether one of
-// them is open.
-bool find_levels(const mjModel* m, const mjData* d, const StepContacts& contacts, int i,
-                 double* level) {
-  constexpr double kNear = 1e-3;  // of the size
-  const double near = kNear * smaller_size(m, d->contact[i]);
+// How much a contact whose gap is larger than the least of its face takes part in it: all, if by
+// less than a hundredth of the radius. The arm of a round body's surface is its radius, so what
+// closes later acts there.
+double part_in_face(const mjModel* m, const mjContact& c, double later) {
+  const double share = later / (1e-2 * smaller_radius(m, c)), square = share * share;
+  return 1 / (1 + square * square * square * square);
+}
+
+// Where the surfaces of both sides are along the normal of contact i, in the mean of the contacts
+// of its face that close first, so that it depends smoothly on the gaps. Returns the least gap.
+double find_levels(const mjModel* m, const mjData* d, const StepContacts& contacts, int i,
+                   double* level) {
   double least = contacts.gap[i], sum = 0;
   for (const int k : contacts.face) least = std::min(least, contacts.gap[k]);
-  bool open = false;
   level[0] = level[1] = 0;
   for (const int k : contacts.face) {
-    const double later = (contacts.gap[k] - least) / near;
-    open = open || (contacts.gap[k] > kClosed && later < 1);
-    const double weight = 1 / ((1 + later * later) * (1 + later * later));
+    const double weight = part_in_face(m, d->contact[k], contacts.gap[k] - least);
     const double gap = is_open(contacts, k) ? contacts.gap[k] : 0.0;
     for (int side = 0; side < 2; ++side)
       level[side] += weight * level_of(d->contact[k], gap, d->contact[i].frame, side);
     sum += weight;
   }
   for (int side = 0; side < 2; ++side) level[side] /= sum;
-  return open;
+  return least;
 }
 
 // Where and when the contact closes. The point of each side moves with its body until then.
@@ -199,14 +210,19 @@ void act_on_surfaces(const mjModel* m, mjData* d, StepContacts& contacts) {
     if (!is_due(i)) continue;
     double level[2];
     find_face(m, d, contacts, i);
-    const bool lands = find_levels(m, d, contacts, i, level);
+    const double least = find_levels(m, d, contacts, i, level);
+    const bool lands = std::any_of(contacts.face.begin(), contacts.face.end(),
+                                   [&](int k) { return contacts.gap[k] > kClosed; });
     for (const int k : contacts.face) {
       if (!is_due(k)) continue;
       contacts.moved[k] = true;
       contacts.lands[k] = lands;
       const mjContact& c = d->contact[k];
+      const double part = part_in_face(m, c, contacts.gap[k] - least);
       const double middle = mju_dot3(d->contact[i].frame, c.pos);
-      const double shift[2] = {level[0] - middle, level[1] - middle};
+      const double own = is_open(contacts, k) ? 0.5 * contacts.gap[k] : 0.0;
+      const double shift[2] = {part * (level[0] - middle) - (1 - part) * own,
+                               part * (level[1] - middle) + (1 - part) * own};
       const bool moves = std::max(std::abs(shift[0]), std::abs(shift[1])) > kClosed;
       if (moves && c.efc_address >= 0 && c.dim > 1) move_rows(m, d, c, shift);
     }

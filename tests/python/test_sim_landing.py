@@ -52,7 +52,7 @@ def test_all_points_can_stick(name):
         values, vectors = np.linalg.eigh(p["W"])
         undetermined = vectors[:, values < 1e-10 * values[-1]]
         assert undetermined.shape[1] == len(p["b"]) - 6
-        assert np.abs(undetermined.T @ p["b"]).max() < 1e-12
+        assert np.abs(undetermined.T @ p["b"]).max() < 1e-10  # a tenth of the tolerance
         checked += 1
     assert checked > 10
 
@@ -96,3 +96,21 @@ def test_points_at_different_levels_act_where_they_are():
         for axis in (1, 2):
             arm = np.cross(c["position"] - origin, c["frame"][axis])
             np.testing.assert_allclose(np.abs(J[3 * k + axis, 3:]), np.abs(arm), atol=1e-4)
+
+
+ROD = '<geom type="capsule" size=".01 .05" euler="90 0 0"/>'
+TWO_BALLS = "".join(f'<geom size=".01" pos="0 {y} 0"/>' for y in (-0.05, 0.05))
+
+
+@pytest.mark.parametrize("floor", [PLANE, SLAB])
+@pytest.mark.parametrize("body", [ROD, TWO_BALLS])
+def test_what_rolls_does_not_slow_down_where_it_lands(body, floor):
+    """Its ends close one after the other, each at its own surface."""
+    sim = BatchSim(scene(0.005, floor, free(body)), 3, integrator="implicitfast")
+    tilt = np.radians([0.05, 0.5, 2.0])
+    sim.qpos[:, 2] = 0.0101 + 0.05 * np.sin(tilt)
+    sim.qpos[:, 3:] = np.c_[np.cos(tilt / 2), np.sin(tilt / 2), 0 * tilt, 0 * tilt]
+    sim.qvel[:] = [1.0, 0, -0.5, 0, 100.0, 0]  # the spin in the frame of the body
+    for _ in range(20):
+        assert (sim.step() == Status.solved).all()
+    np.testing.assert_allclose(sim.qvel[:, 0], 1.0, rtol=2e-3)

@@ -134,3 +134,19 @@ def test_an_uneven_foot_stands_on_a_plane(corners, uneven):
         assert sim.step()[0] == Status.solved
         assert np.abs(sim.qvel[0, 3:]).max() < 1e-6
     assert np.abs(sim.qpos - start).max() < 1e-6
+
+
+def test_a_round_foot_that_lands_tilted_comes_to_rest():
+    """Of the 60 corners of a prism, eight act: the lowest, and others all around."""
+    corners = np.arange(60) * np.pi / 30
+    prism = [(np.cos(a), np.sin(a), z) for a in corners for z in (-1, 1)]
+    mesh = f'<mesh name="prism" vertex="{text(prism)}" scale=".05 .05 .05"/>'
+    model = f"""<mujoco><option timestep="0.002"/><asset>{mesh}</asset><worldbody>
+        <geom type="plane" size="5 5 .1"/><body pos="0 0 .052"><freejoint/>
+        <geom type="mesh" mesh="prism" mass="1"/></body></worldbody></mujoco>"""
+    sim = BatchSim(model, 8, threads=1)
+    tilts = np.linspace(0.5e-3, 4e-3, 8)
+    sim.qpos[:, 3:] = [turn([np.cos(k), np.sin(k), 0], t) for k, t in enumerate(tilts)]
+    for _ in range(1000):
+        assert (sim.step() == Status.solved).all()
+    assert np.abs(sim.qvel).max() < 1e-6
