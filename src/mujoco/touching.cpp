@@ -9,6 +9,9 @@
 namespace stickslip::mujoco {
 namespace {
 
+// m; a face with a larger gap is landing. At rest a corner may hang open by nanometres for ever.
+constexpr double kLanding = 1e-7;
+
 bool is_open(const StepContacts& contacts, int i) { return contacts.gap[i] > kTouching; }
 
 bool is_ahead(const StepContacts& contacts, int i) {
@@ -212,7 +215,7 @@ void act_on_surfaces(const mjModel* m, mjData* d, StepContacts& contacts) {
     find_face(m, d, contacts, i);
     const double least = find_levels(m, d, contacts, i, level);
     const bool lands = std::any_of(contacts.face.begin(), contacts.face.end(),
-                                   [&](int k) { return contacts.gap[k] > kClosed; });
+                                   [&](int k) { return contacts.gap[k] > kLanding; });
     for (const int k : contacts.face) {
       if (!is_due(k)) continue;
       contacts.moved[k] = true;
