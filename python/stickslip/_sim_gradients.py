@@ -108,6 +108,9 @@ class SimGradients(SimViews):
     ) -> StateChange:
         """The change of the state after the last time step with what it started from.
 
+        `status` of the result says whether it is valid by ctrl, qvel and `varied`, `qpos_status`
+        whether by qpos too: contacts that land or rest are at kinks there.
+
         Args:
             qpos, qvel, ctrl: (N, nv), (N, nv), (N, nu) the change; default 0. That of qpos is in
                 its tangent space.
