@@ -55,6 +55,20 @@ double way_to_meet(const mjModel* m, const Part& a, const Motion& of_a, const Pa
   return distance_along_axes(of_a, of_b) - margin > way ? -1 : way;
 }
 
+// Whether geoms or actuators adhere.
+bool may_adhere(const mjModel* m) {
+  const auto adheres = [](double force) { return force > 0; };
+  const auto is_body = [](int type) { return type == mjTRN_BODY; };
+  return std::any_of(m->geom_adhesion, m->geom_adhesion + m->ngeom, adheres) ||
+         std::any_of(m->pair_adhesion, m->pair_adhesion + m->npair, adheres) ||
+         std::any_of(m->actuator_trntype, m->actuator_trntype + m->nu, is_body);
+}
+
+// The distance at which contacts of two geoms, or of a pair of the model's list, are searched, m.
+double distance_of(const mjModel* m, const NearPairs& found, int a, int b, int listed) {
+  return margin_of(m, a, b, listed) + (found.sees_gaps ? gap_of(m, a, b, listed) : 0.0);
+}
+
 }  // namespace
 
 double margin_of(const mjModel* m, int a, int b, int listed) {
@@ -65,15 +79,7 @@ double gap_of(const mjModel* m, int a, int b, int listed) {
   return listed >= 0 ? m->pair_gap[listed] : m->geom_gap[a] + m->geom_gap[b];
 }
 
-bool may_adhere(const mjModel* m) {
-  const auto adheres = [](double force) { return force > 0; };
-  const auto is_body = [](int type) { return type == mjTRN_BODY; };
-  return std::any_of(m->geom_adhesion, m->geom_adhesion + m->ngeom, adheres) ||
-         std::any_of(m->pair_adhesion, m->pair_adhesion + m->npair, adheres) ||
-         std::any_of(m->actuator_trntype, m->actuator_trntype + m->nu, is_body);
-}
-
-Broadphase::Broadphase(const mjModel* m) : gaps_(may_adhere(m)) {
+Broadphase::Broadphase(const mjModel* m) {
   list_parts(m);
   list_pairs(m);
 }
@@ -135,22 +141,18 @@ void Broadphase::list_pairs(const mjModel* m) {
 }
 
 void Broadphase::find_motions(const mjModel* m, const mjData* d, NearPairs& found) const {
+  found.sees_gaps = may_adhere(m);
   found.of_part.resize(parts_.size());
   for (std::size_t i = 0; i < parts_.size(); ++i) motion_of(m, d, parts_[i], found.of_part[i]);
 }
 
-// The distance at which contacts of two geoms, or of a pair of the model's list, are searched, m.
-double Broadphase::distance_of(const mjModel* m, int a, int b, int listed) const {
-  return margin_of(m, a, b, listed) + (gaps_ ? gap_of(m, a, b, listed) : 0.0);
-}
-
-// The largest of two parts.
-double Broadphase::distance_of(const mjModel* m, const Motion* motion, const Pair& pair) const {
-  double margin = motion[pair.a].margin + motion[pair.b].margin;
-  if (gaps_) margin += motion[pair.a].gap + motion[pair.b].gap;
+// The largest distance at which contacts of two parts are searched, m.
+double Broadphase::distance_of(const mjModel* m, const NearPairs& found, const Pair& pair) const {
+  const Motion &a = found.of_part[pair.a], &b = found.of_part[pair.b];
+  double distance = a.margin + b.margin + (found.sees_gaps ? a.gap + b.gap : 0.0);
   for (int k = pair.listed; k < pair.listed + pair.num_listed; ++k)
-    margin = std::max(margin, distance_of(m, -1, -1, listed_[k].number));
-  return margin;
+    distance = std::max(distance, mujoco::distance_of(m, found, -1, -1, listed_[k].number));
+  return distance;
 }
 
 // Marks the pairs of parts that may meet, and finds by how much bodies of other mechanisms may push
@@ -164,7 +166,7 @@ double Broadphase::find_jolts(const mjModel* m, NearPairs& found) const {
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     const Pair& pair = pairs_[i];
     const Motion &a = motion[pair.a], &b = motion[pair.b];
-    const double margin = least + distance_of(m, motion, pair);
+    const double margin = least + distance_of(m, found, pair);
     found.near[i] = !far_apart(a, b, margin) &&
                     way_to_meet(m, parts_[pair.a], a, parts_[pair.b], b, pair.apart, margin) >= 0;
     if (!found.near[i] || !pair.apart) continue;
@@ -188,7 +190,7 @@ void Broadphase::add_geoms(const mjModel* m, const mjData* d, NearPairs& found, 
   const auto add = [&](int ga, int gb, int listed) {
     if (m->geom_type[ga] > m->geom_type[gb]) std::swap(ga, gb);  // MuJoCo's order
     const Motion &of_a = motion(ga), &of_b = motion(gb);
-    const double all = distance_of(m, ga, gb, listed) + least + jolt;
+    const double all = mujoco::distance_of(m, found, ga, gb, listed) + least + jolt;
     if (far_apart(of_a, of_b, all)) return;
     const double way = way_to_meet(m, geoms_[ga], of_a, geoms_[gb], of_b, pair.apart, all);
     const int parts = int(&pair - pairs_.data());
@@ -221,7 +223,7 @@ void Broadphase::find_pairs(const mjModel* m, const mjData* d, NearPairs& found)
     const Pair& pair = pairs_[i];
     const double jolt = pushed ? found.jolt[pair.a] + found.jolt[pair.b] : 0.0;
     if (!found.near[i] && (jolt == 0 || far_apart(motion[pair.a], motion[pair.b],
-                                                  least + distance_of(m, motion, pair) + jolt)))
+                                                  least + distance_of(m, found, pair) + jolt)))
       continue;
     add_geoms(m, d, found, pair, jolt);
   }

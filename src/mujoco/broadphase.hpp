@@ -33,6 +33,7 @@ struct NearPair {
 
 /// The result for one environment, and work memory. Reused from step to step.
 struct NearPairs {
+  bool sees_gaps = false;       ///< something may adhere: contacts within gaps are searched too
   std::vector<NearPair> pairs;  ///< in ascending order of their bodies
   std::vector<Motion> of_part, of_geom;
   std::vector<std::uint8_t> known;  ///< of_geom
@@ -44,9 +45,6 @@ struct NearPairs {
 double margin_of(const mjModel* m, int a, int b, int listed);
 double gap_of(const mjModel* m, int a, int b, int listed);
 
-/// Whether geoms or actuators of the model adhere: then contacts within its gaps count.
-bool may_adhere(const mjModel* m);
-
 class Broadphase {
  public:
   Broadphase() = default;
@@ -54,8 +52,6 @@ class Broadphase {
 
   /// False: too many pairs of bodies to check each of them.
   bool usable() const { return usable_; }
-  /// Whether contacts within the model's gaps are found.
-  bool sees_gaps() const { return gaps_; }
 
   /// Motions of all parts, for the state of d, whose positions and `cvel` are computed.
   void find_motions(const mjModel* m, const mjData* d, NearPairs& found) const;
@@ -78,8 +74,7 @@ class Broadphase {
   void list_parts(const mjModel* m);
   void list_pairs(const mjModel* m);
   std::vector<Listed> list_model_pairs(const mjModel* m) const;
-  double distance_of(const mjModel* m, int a, int b, int listed) const;
-  double distance_of(const mjModel* m, const Motion* motion, const Pair& pair) const;
+  double distance_of(const mjModel* m, const NearPairs& found, const Pair& pair) const;
   double find_jolts(const mjModel* m, NearPairs& found) const;
   void add_geoms(const mjModel* m, const mjData* d, NearPairs& found, const Pair& pair,
                  double jolt) const;
@@ -89,7 +84,6 @@ class Broadphase {
   std::vector<Pair> pairs_;
   std::vector<Listed> listed_;
   bool usable_ = true;
-  bool gaps_ = false;  // contacts are searched within gaps too
 };
 
 }  // namespace stickslip::mujoco

@@ -75,7 +75,7 @@ void leave_out_far_contacts(const mjModel* m, mjData* d, const Margins& margins,
     // The distance beyond the margin at which the model finds contacts that may adhere.
     const double band =
         of_flex ? 0.0 : gap_of(m, c.geom[0], c.geom[1], margins.by_pairs ? pair->listed : -1);
-    bool near = gap < h + least || of_flex || (margins.sees_gaps && gap <= band);  // at 1 m/s
+    bool near = gap < h + least || of_flex || (margins.near.sees_gaps && gap <= band);  // at 1 m/s
     if (!near) near = gap < h * (closing_speed(m, d, c) + 1.0) + jolt + least;
     if (!near) continue;
     contacts.gap[i] = gap;

@@ -71,7 +71,6 @@ void LookAhead::collide(const mjModel* m, mjData* d, Separations& separations,
                         Margins& margins) const {
   margins.by_pairs = constant_ < 0 && broadphase_.usable() && m->nflex == 0 &&
                      !mjcb_contactfilter && !(m->opt.enableflags & mjENBL_OVERRIDE);
-  margins.sees_gaps = constant_ >= 0 ? false : broadphase_.sees_gaps();
   if (constant_ < 0) broadphase_.find_motions(m, d, margins.near);
   if (margins.by_pairs) {
     broadphase_.find_pairs(m, d, margins.near);

@@ -17,7 +17,6 @@ namespace stickslip::mujoco {
 /// Search distances for the contacts of one environment in this step. Reused from step to step.
 struct Margins {
   bool by_pairs = false;
-  bool sees_gaps = false;  ///< contacts within the model's gaps are kept
   NearPairs near;
   PairList list;
   std::vector<mjContact> contacts;             ///< with whole faces

@@ -23,8 +23,6 @@ void PairList::resize(std::size_t count) {
 
 void PairList::copy_listed(const mjModel* m, int k, int listed) {
   dim_[k] = m->pair_dim[listed];
-  margin_[k] = m->pair_margin[listed];
-  gap_[k] = m->pair_gap[listed];
   adhesion_[k] = m->pair_adhesion[listed];
   std::copy_n(m->pair_friction + kFriction * listed, kFriction, &friction_[kFriction * k]);
 }
@@ -32,8 +30,6 @@ void PairList::copy_listed(const mjModel* m, int k, int listed) {
 // MuJoCo's rule (its manual, "Contact parameters"): the values of the geom with the higher
 // priority; if both have the same, the larger values, and the sum of adhesions.
 void PairList::combine(const mjModel* m, int k, int a, int b) {
-  margin_[k] = m->geom_margin[a] + m->geom_margin[b];
-  gap_[k] = m->geom_gap[a] + m->geom_gap[b];
   adhesion_[k] = m->geom_adhesion[a] + m->geom_adhesion[b];
   if (m->geom_priority[a] != m->geom_priority[b]) {
     a = b = m->geom_priority[a] > m->geom_priority[b] ? a : b;
@@ -53,7 +49,8 @@ mjModel PairList::only_these(const mjModel* m, const std::vector<NearPair>& pair
     geom1_[k] = pair.geom[0];
     geom2_[k] = pair.geom[1];
     pair.listed >= 0 ? copy_listed(m, k, pair.listed) : combine(m, k, geom1_[k], geom2_[k]);
-    margin_[k] += pair.ahead;
+    margin_[k] = margin_of(m, geom1_[k], geom2_[k], pair.listed) + pair.ahead;
+    gap_[k] = gap_of(m, geom1_[k], geom2_[k], pair.listed);
   }
   mjModel only = *m;  // shallow: the other arrays belong to m
   only.npair = int(pairs.size());

@@ -8,7 +8,7 @@
 namespace stickslip::mujoco {
 namespace {
 
-constexpr int kWait = 16;
+constexpr int kWait = 16;  // a pair in contact would be searched twice in every step
 
 // Whether MuJoCo collides them by its search for convex shapes of any kind.
 bool is_searched(const mjModel* m, const int* geom) {
@@ -33,11 +33,8 @@ Separations::Pose Separations::relative_pose(const mjData* d, const int* geom) {
   double way[3];
   difference(way, d->geom_xpos + 3 * geom[1], d->geom_xpos + 3 * geom[0]);
   Pose pose;
-  for (int i = 0; i < 3; ++i) {
-    pose.place[i] = A[i] * way[0] + A[3 + i] * way[1] + A[6 + i] * way[2];
-    for (int j = 0; j < 3; ++j)
-      pose.axes[3 * i + j] = A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j];
-  }
+  mju_mulMatTVec3(pose.place, A, way);
+  mju_mulMatTMat(pose.axes, A, B, 3, 3, 3);
   return pose;
 }
 
@@ -56,9 +53,8 @@ double Separations::moved(const mjModel* m, const Pose& from, const Pose& to, in
 // The distance of the geoms along the normal, m: no more than their distance.
 double Separations::distance_along(const mjModel* m, const Known& known) {
   double back[3];  // in the frame of the second
-  for (int j = 0; j < 3; ++j)
-    back[j] = -(known.normal[0] * known.pose.axes[j] + known.normal[1] * known.pose.axes[3 + j] +
-                known.normal[2] * known.pose.axes[6 + j]);
+  mju_mulMatTVec3(back, known.pose.axes, known.normal);
+  mju_scl3(back, back, -1);
   return dot(known.normal, known.pose.place) - reach_along(m, known.geom[0], known.normal) -
          reach_along(m, known.geom[1], back);
 }
@@ -70,9 +66,8 @@ bool Separations::find_normal(const mjModel* m, mjData* d, Known& known) {
   difference(way, points + 3, points);
   const double length = norm(way);
   if (!(distance > 0) || !(length > 0)) return false;
-  const double* A = d->geom_xmat + 9 * known.geom[0];
-  for (int i = 0; i < 3; ++i)
-    known.normal[i] = (A[i] * way[0] + A[3 + i] * way[1] + A[6 + i] * way[2]) / length;
+  mju_mulMatTVec3(known.normal, d->geom_xmat + 9 * known.geom[0], way);
+  mju_scl3(known.normal, known.normal, 1 / length);
   return true;
 }
 

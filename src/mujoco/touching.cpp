@@ -56,6 +56,9 @@ void move_rows(const mjModel* m, mjData* d, const mjContact& c, const double* sh
   mj_freeStack(d);
 }
 
+// The gap across which contact i acts, m.
+double acting_gap(const StepContacts& c, int i) { return is_open(c, i) ? c.gap[i] : 0.0; }
+
 // Where the surface of a side of a contact is along a normal, m.
 double level_of(const mjContact& c, double gap, const double* normal, int side) {
   return mju_dot3(normal, c.pos) + (side == 0 ? -0.5 : 0.5) * gap;
@@ -69,15 +72,14 @@ double smaller_radius(const mjModel* m, const mjContact& c) {
     const double* size = m->geom_size + 3 * geom;
     const int type = m->geom_type[geom];
     const bool round = type == mjGEOM_SPHERE || type == mjGEOM_CAPSULE || type == mjGEOM_CYLINDER;
-    const double other =
-        type == mjGEOM_ELLIPSOID ? *std::min_element(size, size + 3) : m->geom_rbound[geom];
-    least = std::min(least, round ? size[0] : other);
+    double radius = round ? size[0] : m->geom_rbound[geom];
+    if (type == mjGEOM_ELLIPSOID) radius = *std::min_element(size, size + 3);
+    least = std::min(least, radius);
   }
   return least;
 }
 
-// Whether contacts i and k are in one face: of the same bodies, with the same normal, and in a
-// plane of one of them.
+// Whether contacts i and k have the same bodies and normal, and lie in a plane of one body.
 bool in_one_face(const mjModel* m, const mjData* d, const StepContacts& contacts, int i, int k) {
   constexpr double kSameNormal = 1 - 1e-6, kSamePlane = 1e-5;  // cosine; of the size
   const mjContact &a = d->contact[i], &b = d->contact[k];
@@ -117,7 +119,7 @@ double find_levels(const mjModel* m, const mjData* d, const StepContacts& contac
   level[0] = level[1] = 0;
   for (const int k : contacts.face) {
     const double weight = part_in_face(m, d->contact[k], contacts.gap[k] - least);
-    const double gap = is_open(contacts, k) ? contacts.gap[k] : 0.0;
+    const double gap = acting_gap(contacts, k);
     for (int side = 0; side < 2; ++side)
       level[side] += weight * level_of(d->contact[k], gap, d->contact[i].frame, side);
     sum += weight;
@@ -223,7 +225,7 @@ void act_on_surfaces(const mjModel* m, mjData* d, StepContacts& contacts) {
       const mjContact& c = d->contact[k];
       const double part = part_in_face(m, c, contacts.gap[k] - least);
       const double middle = mju_dot3(d->contact[i].frame, c.pos);
-      const double own = is_open(contacts, k) ? 0.5 * contacts.gap[k] : 0.0;
+      const double own = 0.5 * acting_gap(contacts, k);
       const double shift[2] = {part * (level[0] - middle) - (1 - part) * own,
                                part * (level[1] - middle) + (1 - part) * own};
       const bool moves = std::max(std::abs(shift[0]), std::abs(shift[1])) > kClosed;
