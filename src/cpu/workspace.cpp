@@ -32,8 +32,11 @@ void Workspace::Impl::reserve(std::size_t bytes) {
 }
 
 const kernels::Ladder& Workspace::Impl::ladder_of(const SolveOptions& options) {
-  if (ladder_.options != options) ladder_ = options;
-  return ladder_;
+  if (ladders_[last_ladder_].options != options) {
+    last_ladder_ = 1 - last_ladder_;
+    if (ladders_[last_ladder_].options != options) ladders_[last_ladder_] = options;
+  }
+  return ladders_[last_ladder_];
 }
 
 Workspace::Workspace(std::int32_t max_rows, std::int32_t max_contacts, int threads) {

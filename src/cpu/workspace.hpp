@@ -32,7 +32,8 @@ struct Workspace::Impl {
   void reserve(std::size_t bytes);
   std::size_t bytes() const { return bytes_ * scratch_.size(); }
 
-  /// The ladder of the options; built again only if they have changed since the last call.
+  /// The ladder of the options; built again only if neither of the last two calls had them, because
+  /// simulations alternate between two kinds of solves.
   const kernels::Ladder& ladder_of(const SolveOptions& options);
 
   /// Memory of one thread.
@@ -65,7 +66,8 @@ struct Workspace::Impl {
   };
   std::vector<std::unique_ptr<unsigned char, AlignedDelete>> scratch_;
   std::size_t bytes_ = 0;
-  kernels::Ladder ladder_{SolveOptions{}};
+  kernels::Ladder ladders_[2] = {SolveOptions{}, SolveOptions{}};
+  int last_ladder_ = 0;
 };
 
 /// Refuses a workspace that is too small.

@@ -177,10 +177,26 @@ double Broadphase::find_jolts(const mjModel* m, NearPairs& found) const {
   return most;
 }
 
+// Lists the geoms of part `a` that may come within `distance` of part b, m, by their spheres.
+void Broadphase::list_near_geoms(const mjModel* m, const mjData* d, const NearPairs& found, int a,
+                                 int b, double distance, std::vector<int>& geoms) const {
+  const Motion &own = found.of_part[a], &other = found.of_part[b];
+  const double around = own.reach + m->opt.timestep * kSpareSpeed / 2 + distance;
+  const int first = parts_[a].first_geom, end = first + parts_[a].num_geoms;
+  geoms.clear();
+  for (int g = first; g < end; ++g) {
+    if (!bits_of(m, g).any()) continue;
+    const double *centre = d->geom_xpos + 3 * g, radius = m->geom_rbound[g] + around;
+    double out = 0;
+    for (int i = 0; i < 3; ++i)
+      out = std::max(out, std::abs(centre[i] - other.centre[i]) - (radius + other.bound[i]));
+    if (out == 0 || m->geom_rbound[g] == 0) geoms.push_back(g);  // a plane has no sphere
+  }
+}
+
 // Adds the pairs of geoms of two parts that may meet, with `jolt` added to the distance, m.
 void Broadphase::add_geoms(const mjModel* m, const mjData* d, NearPairs& found, const Pair& pair,
                            double jolt) const {
-  const Part &a = parts_[pair.a], &b = parts_[pair.b];
   const double least = least_margin(m);
   const auto motion = [&](int g) -> const Motion& {
     if (!found.known[g]) motion_of(m, d, geoms_[g], found.of_geom[g]);
@@ -202,11 +218,13 @@ void Broadphase::add_geoms(const mjModel* m, const mjData* d, NearPairs& found, 
       return std::minmax(m->pair_geom1[p.number], m->pair_geom2[p.number]) == std::minmax(ga, gb);
     });
   };
-  for (int ga = a.first_geom; pair.by_bits && ga < a.first_geom + a.num_geoms; ++ga) {
-    const Bits bits = bits_of(m, ga);
-    if (!bits.any()) continue;
-    for (int gb = b.first_geom; gb < b.first_geom + b.num_geoms; ++gb)
-      if (bits.meets(bits_of(m, gb)) && !is_listed(ga, gb)) add(ga, gb, -1);
+  if (pair.by_bits) {
+    const double distance = distance_of(m, found, pair) + least + jolt;
+    list_near_geoms(m, d, found, pair.a, pair.b, distance, found.geoms_a);
+    list_near_geoms(m, d, found, pair.b, pair.a, distance, found.geoms_b);
+    for (const int ga : found.geoms_a)
+      for (const int gb : found.geoms_b)
+        if (bits_of(m, ga).meets(bits_of(m, gb)) && !is_listed(ga, gb)) add(ga, gb, -1);
   }
   for (auto p = begin; p != end; ++p)
     add(m->pair_geom1[p->number], m->pair_geom2[p->number], p->number);

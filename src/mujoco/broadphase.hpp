@@ -36,9 +36,10 @@ struct NearPairs {
   bool sees_gaps = false;       ///< something may adhere: contacts within gaps are searched too
   std::vector<NearPair> pairs;  ///< in ascending order of their bodies
   std::vector<Motion> of_part, of_geom;
-  std::vector<std::uint8_t> known;  ///< of_geom
-  std::vector<std::uint8_t> near;   ///< of each pair of parts
-  std::vector<double> jolt;         ///< m, by how much a body near it may move a part in the step
+  std::vector<std::uint8_t> known;    ///< of_geom
+  std::vector<std::uint8_t> near;     ///< of each pair of parts
+  std::vector<double> jolt;           ///< m, by how much a body near it may move a part in the step
+  std::vector<int> geoms_a, geoms_b;  ///< of two parts
 };
 
 /// Margin and gap of geoms a and b, or, if `listed` >= 0, of that pair of the model's list, m.
@@ -76,6 +77,8 @@ class Broadphase {
   std::vector<Listed> list_model_pairs(const mjModel* m) const;
   double distance_of(const mjModel* m, const NearPairs& found, const Pair& pair) const;
   double find_jolts(const mjModel* m, NearPairs& found) const;
+  void list_near_geoms(const mjModel* m, const mjData* d, const NearPairs& found, int a, int b,
+                       double distance, std::vector<int>& geoms) const;
   void add_geoms(const mjModel* m, const mjData* d, NearPairs& found, const Pair& pair,
                  double jolt) const;
 

@@ -75,16 +75,7 @@ bool find_box_face(const mjModel* m, const mjData* d, int geom, const double* ou
 
 // The same of a mesh: of its convex hull, whose faces MuJoCo has merged.
 bool find_mesh_face(const mjModel* m, const mjData* d, int geom, const double* out, Face& face) {
-  const int mesh = m->geom_dataid[geom];
-  const int begin = m->mesh_polyadr[mesh], end = begin + m->mesh_polynum[mesh];
-  int best = -1;
-  double nearest = kParallel;
-  for (int i = begin; i < end; ++i) {
-    const double along = mju_dot3(m->mesh_polynormal + 3 * i, out);
-    if (along < nearest) continue;
-    nearest = along;
-    best = i;
-  }
+  const int mesh = m->geom_dataid[geom], best = face_towards(m, mesh, out, kParallel);
   if (best < 0 || m->mesh_polyvertnum[best] > kRoom / 2) return false;
   const int* vertices = m->mesh_polyvert + m->mesh_polyvertadr[best];
   for (int i = 0; i < m->mesh_polyvertnum[best]; ++i) {
@@ -270,10 +261,11 @@ int stand_on_plane(const mjModel* m, const mjData* d, int plane, int mesh, doubl
 int share_face(const mjModel* m, const mjData* d, int a, int b, double margin,
                const mjPreContact* shown, int count, mjPreContact* found) {
   if (!has_faces(m, a) || !has_faces(m, b)) return 0;
-  Face face_a, face_b;
   const double* const normal = shown->normal;
-  if (!find_face(m, d, a, normal, 1.0, face_a) || !find_face(m, d, b, normal, -1.0, face_b))
-    return 0;
+  Face face_a;
+  if (!find_face(m, d, a, normal, 1.0, face_a)) return 0;
+  Face face_b;
+  if (!find_face(m, d, b, normal, -1.0, face_b)) return 0;
   const Plane plane(face_a);
   Polygon polygon, other, mujocos;
   project(plane, face_a, other);

@@ -14,8 +14,11 @@ class HullGraph {
   int num_vertices() const { return count_; }
   /// Position of vertex i in the frame of the mesh, m.
   const float* vertex(int i) const { return positions_ + 3 * ids_[i]; }
-  /// The vertex farthest along a direction in that frame.
-  int farthest(const double* direction) const;
+  /// The number of vertex i in the mesh.
+  int id(int i) const { return ids_[i]; }
+  /// The vertex farthest along a direction in that frame; the search begins at vertex `first`,
+  /// or, if that is negative, at one that is far out.
+  int farthest(const double* direction, int first = -1) const;
   /// Writes the vertices that are `in`, connected with vertex `first`, which is. Of a convex body,
   /// these are all that a plane cuts off. Returns their number; 0: there are more than `most`.
   template <class In>
@@ -45,8 +48,14 @@ class HullGraph {
   const float* positions_ = nullptr;
 };
 
-/// How far a convex geom reaches from its origin along a direction of length 1 in its frame, m. An
-/// upper bound for geoms of other types.
-double reach_along(const mjModel* m, int geom, const double* direction);
+/// The point of a convex geom that is farthest along a direction of length 1, both in its frame; of
+/// a mesh, `vertex` is that of the last search or -1, and becomes that of this one. For geoms of
+/// other types, the point of a sphere around them.
+void farthest_point(const mjModel* m, int geom, const double* direction, int& vertex,
+                    double* point);
+
+/// The face of a mesh's convex hull whose outward normal is nearest to a direction of length 1,
+/// among those that meet where the mesh reaches farthest; -1: none has a cosine of `least` to it.
+int face_towards(const mjModel* m, int mesh, const double* direction, double least);
 
 }  // namespace stickslip::mujoco

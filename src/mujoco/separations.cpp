@@ -50,57 +50,77 @@ double Separations::moved(const mjModel* m, const Pose& from, const Pose& to, in
   return norm(shift) + std::sqrt(0.5 * square) * m->geom_rbound[geom];
 }
 
-// The distance of the geoms along the normal, m: no more than their distance.
-double Separations::distance_along(const mjModel* m, const Known& known) {
-  double back[3];  // in the frame of the second
-  mju_mulMatTVec3(back, known.pose.axes, known.normal);
+// The way from the farthest point of the first geom along the normal to the farthest one of the
+// second against it, in the frame of the first. Along the normal, it is as long as the geoms are
+// far apart in that direction.
+void Separations::shortest_way(const mjModel* m, const Pose& pose, Known& known, double* way) {
+  double back[3], of_first[3], of_second[3];
+  mju_mulMatTVec3(back, pose.axes, known.normal);
   mju_scl3(back, back, -1);
-  return dot(known.normal, known.pose.place) - reach_along(m, known.geom[0], known.normal) -
-         reach_along(m, known.geom[1], back);
+  farthest_point(m, known.geom[0], known.normal, known.vertex[0], of_first);
+  farthest_point(m, known.geom[1], back, known.vertex[1], of_second);
+  mju_mulMatVec3(way, pose.axes, of_second);
+  mju_addTo3(way, pose.place);
+  mju_subFrom3(way, of_first);
 }
 
-// Sets the normal along which the geoms are farthest apart. False: they overlap.
-bool Separations::find_normal(const mjModel* m, mjData* d, Known& known) {
-  double points[6], way[3];
-  const double distance = mj_geomDistance(m, d, known.geom[0], known.geom[1], mjMAXVAL, points);
-  difference(way, points + 3, points);
-  const double length = norm(way);
-  if (!(distance > 0) || !(length > 0)) return false;
-  mju_mulMatTVec3(known.normal, d->geom_xmat + 9 * known.geom[0], way);
-  mju_scl3(known.normal, known.normal, 1 / length);
-  return true;
+// Whether the geoms are farther apart than `least` along a plane's normal: first along that of the
+// last step. Each step of Gilbert's algorithm moves `near`, a way from the first geom to the
+// second, towards the shortest way w along it, as far as that makes it shorter:
+//
+//     near <- near + γ (w - near),  γ = near · (near - w) / |near - w|²,  at most 1.
+//
+// The length of the shortest of all ways lies between near · w / |near| and |near|.
+bool Separations::find_plane(const mjModel* m, const Pose& pose, double least, Known& known) {
+  constexpr int kMostSteps = 16;
+  constexpr double kGood = 0.5;  // of the excess over `least`: a plane that will last
+  double near[3], way[3], step[3];
+  known.pose = pose;
+  for (int k = 0; k < kMostSteps; ++k) {
+    shortest_way(m, pose, known, way);
+    known.distance = dot(known.normal, way);
+    const double most = k == 0 ? norm(way) : norm(near), excess = known.distance - least;
+    if (excess > 0 && (k == 0 || excess > kGood * (most - least))) return true;
+    if (!(most > least)) return false;
+    if (k == 0) mju_copy3(near, way);
+    difference(step, way, near);
+    const double square = dot(step, step);
+    if (square > 0) mju_addToScl3(near, step, std::min(1.0, -dot(near, step) / square));
+    const double length = norm(near);
+    if (!(length > 0)) return false;
+    mju_scl3(known.normal, near, 1 / length);
+  }
+  return known.distance > least;
 }
 
-Separations::Known Separations::recall(const NearPair& pair) {
+Separations::Known Separations::recall(const NearPair& pair, const Pose& pose) {
   while (at_ < known_.size() && known_[at_].parts < pair.parts) ++at_;
   for (std::size_t k = at_; k < known_.size() && known_[k].parts == pair.parts; ++k)
     if (std::equal(pair.geom, pair.geom + 2, known_[k].geom)) return known_[k];
-  return {pair.parts, {pair.geom[0], pair.geom[1]}, 0, {}, -mjMAXVAL, {}};
+  Known known{pair.parts, {pair.geom[0], pair.geom[1]}, 0, {-1, -1}, {}, -mjMAXVAL, pose};
+  mju_copy3(known.normal, pose.place);
+  mju_normalize3(known.normal);
+  return known;
 }
 
-bool Separations::is_distant(const mjModel* m, mjData* d, const NearPair& pair) {
+bool Separations::is_distant(const mjModel* m, const mjData* d, const NearPair& pair) {
   if (!is_searched(m, pair.geom)) return false;
-  Known known = recall(pair);
-  const double least = safe_distance(m, pair);
   const Pose pose = relative_pose(d, pair.geom);
-  const auto separates = [&] {
-    known.pose = pose;
-    known.distance = distance_along(m, known);
-    return known.distance > least;
-  };
-  const bool is_new = known.distance == -mjMAXVAL;
+  Known known = recall(pair, pose);
+  const double least = safe_distance(m, pair);
   bool distant = known.distance - moved(m, known.pose, pose, pair.geom[1]) > least;
   if (!distant && known.wait > 0) {
     --known.wait;
   } else if (!distant) {
-    distant = (!is_new && separates()) || (find_normal(m, d, known) && separates());
+    distant = find_plane(m, pose, least, known);
     if (!distant) known.wait = kWait;
   }
   next_.push_back(known);
   return distant;
 }
 
-void Separations::leave_out_distant(const mjModel* m, mjData* d, std::vector<NearPair>& pairs) {
+void Separations::leave_out_distant(const mjModel* m, const mjData* d,
+                                    std::vector<NearPair>& pairs) {
   at_ = 0;
   next_.clear();
   std::erase_if(pairs, [&](const NearPair& pair) { return is_distant(m, d, pair); });

@@ -18,42 +18,43 @@ bool is_ahead(const StepContacts& contacts, int i) {
   return contacts.gap[i] > contacts.band[i] + kTouching;
 }
 
-bool moves_alone(const mjModel* m, const mjContact& c, int side) {
-  return c.geom[side] >= 0 && can_move(m, m->geom_bodyid[c.geom[side]]);
+// The last of the degrees of freedom that move the body of a side; -1: none moves it alone.
+int last_dof(const mjModel* m, const mjContact& c, int side) {
+  if (c.geom[side] < 0 || !can_move(m, m->geom_bodyid[c.geom[side]])) return -1;
+  const int body = m->body_weldid[m->geom_bodyid[c.geom[side]]];
+  return m->body_dofadr[body] + m->body_dofnum[body] - 1;
 }
 
-// Moves the points whose velocities are in the tangential rows of contact c by shift[side] along
-// its normal, m. That adds on the second side
+// Moves the points whose velocity along an axis is in a row by shift[side] along the contact's
+// normal, m. That adds on the second side
 //     t · (w × shift n) = shift w · (n × t)
-// and subtracts it on the first. Degrees of freedom of both sides have no part in a row: they do
-// not move one relative to the other when the gap is closed.
-void move_rows(const mjModel* m, mjData* d, const mjContact& c, const double* shift) {
+// and subtracts it on the first; `turned` is n × t. Degrees of freedom of both sides have no part
+// in a row: they do not move one relative to the other when the gap is closed.
+void move_row(const mjModel* m, mjData* d, const mjContact& c, int row, const double* turned,
+              const double* shift) {
+  double* J = d->efc_J + d->efc_J_rowadr[row];
+  const int *col = d->efc_J_colind + d->efc_J_rowadr[row], count = d->efc_J_rownnz[row];
+  int of_side[2] = {last_dof(m, c, 0), last_dof(m, c, 1)};
   mj_markStack(d);
-  const int nv = int(m->nv);
-  mjtNum* turn[2] = {nullptr, nullptr};  // Jacobians of the angular velocities, [3][nv]
-  for (int side = 0; side < 2; ++side) {
-    if (!moves_alone(m, c, side)) continue;
-    turn[side] = mj_stackAllocNum(d, 3 * nv);
-    mj_jac(m, d, nullptr, turn[side], c.pos, m->geom_bodyid[c.geom[side]]);
+  double* more = mj_stackAllocNum(d, count);
+  for (int k = count - 1; k >= 0; --k) {  // both lists descend to the root
+    for (int& dof : of_side)
+      while (dof > col[k]) dof = m->dof_parentid[dof];
+    const bool first = of_side[0] == col[k], second = of_side[1] == col[k];
+    const double along = first == second ? 0.0 : dot(turned, d->cdof + 6 * col[k]);
+    more[k] = second ? shift[1] * along : -shift[0] * along;
   }
-  for (int axis = 1; axis < 3; ++axis) {
-    const int row = c.efc_address + axis;
-    const mjtNum* along = c.frame + 3 * (3 - axis);  // n x t1 = t2, n x t2 = -t1
-    const mjtNum sign = axis == 1 ? 1 : -1;
-    mjtNum* J = d->efc_J + d->efc_J_rowadr[row];
-    const int* col = d->efc_J_colind + d->efc_J_rowadr[row];
-    for (int k = 0; k < d->efc_J_rownnz[row]; ++k) {
-      mjtNum by_side[2] = {0, 0};
-      for (int side = 0; side < 2; ++side)
-        for (int i = 0; turn[side] && i < 3; ++i)
-          by_side[side] += along[i] * turn[side][i * nv + col[k]];
-      if (by_side[0] != 0 && by_side[1] != 0) continue;
-      const mjtNum more = sign * (shift[1] * by_side[1] - shift[0] * by_side[0]);
-      J[k] += more;
-      d->efc_vel[row] += more * d->qvel[col[k]];
-    }
+  for (int k = 0; k < count; ++k) {
+    J[k] += more[k];
+    d->efc_vel[row] += more[k] * d->qvel[col[k]];
   }
   mj_freeStack(d);
+}
+
+void move_rows(const mjModel* m, mjData* d, const mjContact& c, const double* shift) {
+  const double *t1 = c.frame + 3, *t2 = c.frame + 6, back[3] = {-t1[0], -t1[1], -t1[2]};
+  move_row(m, d, c, c.efc_address + 1, t2, shift);  // n × t1 = t2
+  move_row(m, d, c, c.efc_address + 2, back, shift);
 }
 
 // The gap across which contact i acts, m.
@@ -224,8 +225,7 @@ void act_on_surfaces(const mjModel* m, mjData* d, StepContacts& contacts) {
       contacts.lands[k] = lands;
       const mjContact& c = d->contact[k];
       const double part = part_in_face(m, c, contacts.gap[k] - least);
-      const double middle = mju_dot3(d->contact[i].frame, c.pos);
-      const double own = 0.5 * acting_gap(contacts, k);
+      const double middle = mju_dot3(d->contact[i].frame, c.pos), own = acting_gap(contacts, k) / 2;
       const double shift[2] = {part * (level[0] - middle) - (1 - part) * own,
                                part * (level[1] - middle) + (1 - part) * own};
       const bool moves = std::max(std::abs(shift[0]), std::abs(shift[1])) > kClosed;
