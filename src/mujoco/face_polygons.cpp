@@ -227,21 +227,25 @@ int stand_on_plane(const mjModel* m, const mjData* d, int plane, int mesh, doubl
   mju_mulMatTMat(toward, frame, pose, 3, 3, 3);
   mju_sub3(way, d->geom_xpos + 3 * mesh, d->geom_xpos + 3 * plane);
   mju_mulMatTVec3(offset, frame, way);
+  const auto height = [&](int i) {
+    const float* v = hull.vertex(i);
+    return toward[6] * v[0] + toward[7] * v[1] + toward[8] * v[2] + offset[2];
+  };
   const auto point = [&](int i) {
     const double v[3] = {hull.vertex(i)[0], hull.vertex(i)[1], hull.vertex(i)[2]};
     double moved[3];
     mju_mulMatVec3(moved, toward, v);
-    return Point{moved[0], moved[1], moved[2] + offset[2]};
+    return Point{moved[0], moved[1], height(i)};
   };
   const double down[3] = {-toward[6], -toward[7], -toward[8]};
   const int bottom = hull.farthest(down);
-  const double lowest = point(bottom).height;
+  const double lowest = height(bottom);
   if (lowest > margin) return 0;
   const double highest = std::min(margin, lowest + kTilt * m->geom_rbound[mesh]);
   int low[kRoom / 2];
   Polygon polygon;
   polygon.count =
-      hull.connected(bottom, kRoom / 2, low, [&](int i) { return point(i).height <= highest; });
+      hull.connected(bottom, kRoom / 2, low, [&](int i) { return height(i) <= highest; });
   std::transform(low, low + polygon.count, polygon.at, point);
   polygon = hull_of(polygon);
   thin_out(polygon, floor_of(polygon, lowest, lowest + kEven * m->geom_rbound[mesh]));

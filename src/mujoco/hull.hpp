@@ -27,8 +27,8 @@ class HullGraph {
     vertices[0] = first;
     for (int k = 0; k < count && count <= most; ++k)
       for_neighbours(vertices[k], [&](int i) {
-        if (count > most || std::find(vertices, vertices + count, i) != vertices + count) return;
-        if (!in(i)) return;
+        if (count > most || !in(i)) return;
+        if (std::find(vertices, vertices + count, i) != vertices + count) return;
         if (count < most) vertices[count] = i;
         ++count;
       });
