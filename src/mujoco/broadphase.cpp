@@ -181,7 +181,7 @@ double Broadphase::find_jolts(const mjModel* m, NearPairs& found) const {
 void Broadphase::list_near_geoms(const mjModel* m, const mjData* d, const NearPairs& found, int a,
                                  int b, double distance, std::vector<int>& geoms) const {
   const Motion &own = found.of_part[a], &other = found.of_part[b];
-  const double around = own.reach + m->opt.timestep * kSpareSpeed / 2 + distance;
+  const double around = most_reach(m, own) + distance;
   const int first = parts_[a].first_geom, end = first + parts_[a].num_geoms;
   geoms.clear();
   for (int g = first; g < end; ++g) {

@@ -26,9 +26,8 @@ double LookAhead::flex_reach(const mjModel* m, const mjData* d, int flex) const 
 void LookAhead::widen_by_speed(const mjModel* m, const mjData* d, Margins& margins) const {
   const std::vector<Part>& parts = broadphase_.parts();
   for (std::size_t i = 0; i < parts.size(); ++i)
-    std::fill_n(
-        margins.ahead.begin() + parts[i].first_geom, parts[i].num_geoms,
-        margins.near.of_part[i].reach + m->opt.timestep * kSpareSpeed / 2 + least_margin(m) / 2);
+    std::fill_n(margins.ahead.begin() + parts[i].first_geom, parts[i].num_geoms,
+                most_reach(m, margins.near.of_part[i]) + least_margin(m) / 2);
   for (int f = 0; f < m->nflex; ++f)
     margins.flex_ahead[f] = flex_reach(m, d, f) + least_margin(m) / 2;
 }

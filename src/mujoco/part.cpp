@@ -58,7 +58,7 @@ void motion_of(const mjModel* m, const mjData* d, const Part& part, Motion& moti
   } else {
     for (int i = 0; i < 3; ++i) motion.angular[i] = motion.linear[i] = 0;
   }
-  const double around = motion.reach + m->opt.timestep * kSpareSpeed / 2;
+  const double around = most_reach(m, motion);
   for (int i = 0; i < 3; ++i) {
     const double* row = motion.axes + 3 * i;
     motion.bound[i] = part.plane

@@ -25,6 +25,11 @@ struct Motion {
   double margin, gap;            ///< m, the largest in the model
 };
 
+/// How far a point of a part may move in the step, with the change of velocities, m.
+inline double most_reach(const mjModel* m, const Motion& motion) {
+  return motion.reach + m->opt.timestep * kSpareSpeed / 2;
+}
+
 /// The smallest margin of two geoms, m: a resting contact with gap 0 + rounding must be found, and
 /// gravity may close one.
 double least_margin(const mjModel* m);

@@ -76,19 +76,19 @@ bool Separations::find_plane(const mjModel* m, const Pose& pose, double least, K
   constexpr double kGood = 0.5;  // of the excess over `least`: a plane that will last
   double near[3], way[3], step[3];
   known.pose = pose;
-  for (int k = 0; k < kMostSteps; ++k) {
+  shortest_way(m, pose, known, near);
+  known.distance = dot(known.normal, near);
+  if (known.distance > least) return true;
+  for (int k = 1; k < kMostSteps; ++k) {
+    const double most = norm(near);
+    if (!(most > std::max(0.0, least))) return false;
+    mju_scl3(known.normal, near, 1 / most);
     shortest_way(m, pose, known, way);
     known.distance = dot(known.normal, way);
-    const double most = k == 0 ? norm(way) : norm(near), excess = known.distance - least;
-    if (excess > 0 && (k == 0 || excess > kGood * (most - least))) return true;
-    if (!(most > least)) return false;
-    if (k == 0) mju_copy3(near, way);
+    if (known.distance - least > kGood * (most - least)) return true;
     difference(step, way, near);
     const double square = dot(step, step);
     if (square > 0) mju_addToScl3(near, step, std::min(1.0, -dot(near, step) / square));
-    const double length = norm(near);
-    if (!(length > 0)) return false;
-    mju_scl3(known.normal, near, 1 / length);
   }
   return known.distance > least;
 }
