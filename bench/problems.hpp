@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/launch/ladder.hpp"
+#include "kernels/ladder/ladder.hpp"
 #include "stickslip/stickslip.hpp"
 #include "tests/support/aligned.hpp"
 #include "tests/support/batches.hpp"

@@ -17,11 +17,11 @@
 #include <random>
 #include <string>
 
-#include "src/mujoco/gather.hpp"
-#include "src/mujoco/model.hpp"
-#include "src/mujoco/problem_buffers.hpp"
-#include "src/mujoco/row_map.hpp"
-#include "src/mujoco/stages.hpp"
+#include "src/mujoco/model/model.hpp"
+#include "src/mujoco/problem/gather.hpp"
+#include "src/mujoco/problem/problem_buffers.hpp"
+#include "src/mujoco/problem/row_map.hpp"
+#include "src/mujoco/step/stages.hpp"
 
 namespace stickslip::bench {
 namespace {

@@ -58,7 +58,7 @@ def torch_calls(W: np.ndarray, b: np.ndarray, mu: np.ndarray) -> Calls:
 
 def operands(given: list[Any]) -> tuple[Any, ...]:
     """Arguments of the operator that `torch.compile` puts into its graphs."""
-    from stickslip._settings import settings_of
+    from stickslip._src.settings import settings_of
 
     others = (None, None, 0, 0, 0, None, "coulomb", "auto", "double", None, None)
     return (*given, *[None] * 6, settings_of(given[1].shape[-1], *others).text, 1)

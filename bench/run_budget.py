@@ -14,7 +14,7 @@ from pathlib import Path
 import mujoco
 
 from stickslip import BatchSim, SolveOptions, Status, models
-from stickslip.run import Controller
+from stickslip._src.run import Controller
 
 MODELS = ["leap", "aloha", "spot", "dm_humanoid", "g1", "dm_dog"]
 

@@ -33,7 +33,7 @@ ROWS = [12, 24, 48, 96]
 QUICK_ROWS = ROWS[:2]
 LONG = ("coulomb_pgs_double", 96)  # many minutes, and no other code than with 48 rows
 ENVS = 16
-# Of narrow groups (kernels/launch/gpu_kernels.hpp): their neighbours in a warp matter.
+# Of narrow groups (kernels/gpu/gpu_kernels.hpp): their neighbours in a warp matter.
 SORTED = [*((case, 12) for case in CASES), ("coulomb_pgs50_double", 24), ("coulomb_pgs_double", 24)]
 SORTED_ENVS = 64
 LANES = [8, 32, 64, 128]

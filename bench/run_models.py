@@ -18,7 +18,7 @@ import mujoco.batch
 import numpy as np
 
 from stickslip import BatchSim, Status, models
-from stickslip.run import STAGES, Controller
+from stickslip._src.run import STAGES, Controller
 
 MODELS = ["ant", "humanoid", "dm_humanoid", "g1", "go1", "go2", "spot", "leap", "shadow_block"]
 MODELS += ["aloha", "t1"]

@@ -16,7 +16,7 @@ import mujoco
 import numpy as np
 
 from stickslip import BatchSim, GradientStatus, models
-from stickslip.run import Controller
+from stickslip._src.run import Controller
 
 MODELS = ("ant", "humanoid", "dm_humanoid", "g1", "go1", "spot", "leap")
 LAWS = ("coulomb", "convex")

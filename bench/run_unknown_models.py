@@ -22,7 +22,7 @@ import numpy as np
 from run_models import Peer
 
 from stickslip import BatchSim, Status
-from stickslip.run import Controller
+from stickslip._src.run import Controller
 
 LIST = Path(__file__).with_name("unknown_models.txt")
 ENVS, STEPS, REPEATS = 16, 1000, 2

@@ -28,8 +28,8 @@ import mujoco
 import numpy as np
 
 from stickslip import BatchSim, files, models
+from stickslip._src.run import Controller
 from stickslip.files import ContactProblem, StoredSolution, answer
-from stickslip.run import Controller
 
 FOLDER = Path(__file__).resolve().parents[1] / "tests" / "data" / "robots"
 ENVS = 16

@@ -1,7 +1,7 @@
 // The d directions of a friction pyramid, d a power of two: (cos, sin) of 2 pi k / d by half
 // angles, without libm. Opposite directions are exactly opposite, and d = 4 gives exactly the axes.
 #pragma once
-#include "kernels/linalg/math.hpp"
+#include "kernels/group/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

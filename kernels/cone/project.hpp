@@ -1,7 +1,7 @@
 // Projections in circular coordinates (docs/mathematics.md §1), for a tangential vector of any
 // dimension: each of them scales y_t or shrinks its entries, so no local array is needed.
 #pragma once
-#include "kernels/linalg/math.hpp"
+#include "kernels/group/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

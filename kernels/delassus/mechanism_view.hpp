@@ -2,7 +2,7 @@
 // an engine stores them. What reads them is here; the algorithms of delassus.hpp do not see it.
 #pragma once
 #include "kernels/group/arena.hpp"
-#include "kernels/linalg/math.hpp"
+#include "kernels/group/math.hpp"
 #include "kernels/problem/env_problem.hpp"
 #include "stickslip/engine_mechanism.hpp"
 

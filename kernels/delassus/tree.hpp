@@ -6,7 +6,7 @@
 // ancestors: one number for the dry friction of a root joint, a dozen for the foot of a humanoid.
 #pragma once
 #include "kernels/group/arena.hpp"
-#include "kernels/linalg/lanes.hpp"
+#include "kernels/group/lanes.hpp"
 #include "kernels/linalg/ltdl.hpp"
 #include "kernels/linalg/matvec.hpp"
 

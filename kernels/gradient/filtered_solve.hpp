@@ -1,7 +1,7 @@
 // H x = f and H^T x = f for H = A + B W_hat, which is singular where contacts are redundant.
 //
 // A regular system is solved by LU. If a pivot vanishes: with H_e = H + e B D, e = 1e-8 and the D
-// that selects one solution among many (problem/selection.hpp), from 0 and at least twice,
+// that selects one solution among many (scaling/selection.hpp), from 0 and at least twice,
 // x += H_e^-1 H H_e^-1 (f - H x). On what is consistent this is the derivative of the selected
 // solution while nothing moves the choice (selected_tangent.hpp), on the rest it is 0
 // (docs/gradients.md). Without compliance, more rows than a body has freedoms are mostly singular:
@@ -10,7 +10,7 @@
 #include "kernels/gradient/solution_rows.hpp"
 #include "kernels/linalg/list_rows.hpp"
 #include "kernels/linalg/lu.hpp"
-#include "kernels/problem/selection.hpp"
+#include "kernels/scaling/selection.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

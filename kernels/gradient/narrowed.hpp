@@ -1,6 +1,6 @@
 // From the linear algebra, which is in double, to the type of the data.
 #pragma once
-#include "kernels/linalg/math.hpp"
+#include "kernels/group/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

@@ -1,9 +1,9 @@
 // The equations A dz + B du = C of a whole environment near its solution, one block per row or
-// contact, in the scaled coordinates of kernels/problem/scaled.hpp (docs/gradients.md).
+// contact, in the scaled coordinates of kernels/scaling/scaled.hpp (docs/gradients.md).
 #pragma once
 #include "kernels/law/dispatch.hpp"
-#include "kernels/problem/scaled.hpp"
 #include "kernels/residual/residual.hpp"
+#include "kernels/scaling/scaled.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

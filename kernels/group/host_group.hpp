@@ -1,8 +1,8 @@
 // One thread runs all lanes of an environment, one after the other: the CPU backend.
 // is_group.hpp says what a group is.
 #pragma once
+#include "kernels/group/math.hpp"
 #include "kernels/group/stop.hpp"
-#include "kernels/linalg/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

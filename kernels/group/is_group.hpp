@@ -2,7 +2,7 @@
 #pragma once
 #include <concepts>
 
-#include "kernels/linalg/math.hpp"
+#include "kernels/group/math.hpp"
 
 namespace stickslip::kernels {
 

@@ -3,8 +3,8 @@
 // plain numbers.
 #pragma once
 #include "kernels/group/host_group.hpp"
+#include "kernels/group/lanes.hpp"
 #include "kernels/group/pack_register.hpp"
-#include "kernels/linalg/lanes.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <immintrin.h>
 
-#include "kernels/linalg/math.hpp"
+#include "kernels/group/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/linalg/math.hpp"
+#include "kernels/group/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

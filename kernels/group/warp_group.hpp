@@ -7,7 +7,7 @@
 // warp would execute that one after the other (395 cycles for 8 lanes on an H200, an exchange 88),
 // so these use butterflies.
 #pragma once
-#include "kernels/linalg/math.hpp"
+#include "kernels/group/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

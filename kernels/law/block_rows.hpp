@@ -1,7 +1,7 @@
 // The equations of one contact block near a solution: rows A dz + B du = 0 in scaled circular
 // coordinates (docs/gradients.md). Each law gives its rows.
 #pragma once
-#include "kernels/linalg/math.hpp"
+#include "kernels/group/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

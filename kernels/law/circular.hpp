@@ -3,7 +3,7 @@
 #include "kernels/cone/project.hpp"
 #include "kernels/law/block_rows.hpp"
 #include "kernels/law/limits.hpp"
-#include "kernels/residual/rounding.hpp"
+#include "kernels/law/rounding.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

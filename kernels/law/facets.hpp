@@ -2,8 +2,8 @@
 #pragma once
 #include "kernels/cone/polygon.hpp"
 #include "kernels/cone/project.hpp"
-#include "kernels/residual/block_view.hpp"
-#include "kernels/residual/rounding.hpp"
+#include "kernels/law/block_view.hpp"
+#include "kernels/law/rounding.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

@@ -26,7 +26,7 @@ SS_HD void with_friction(Friction friction, F&& f) {
   }
 }
 
-/// The ladder of `solver = automatic` (src/batch/ladder.cpp).
+/// The ladder of `solver = automatic` (kernels/ladder/ladder.cpp).
 enum class LadderKind : std::int32_t {
   newton,  ///< sweeps and Newton
   primal,  ///< sweeps, Newton on the convex dual (primal.hpp), then the same

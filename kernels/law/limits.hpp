@@ -1,7 +1,7 @@
 // How a law moves an impulse onto its set: r_n >= 0, no friction on rows without a coefficient, and
 // tangential impulses within what r_n allows.
 #pragma once
-#include "kernels/residual/block_view.hpp"
+#include "kernels/law/block_view.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

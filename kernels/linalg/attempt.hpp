@@ -1,7 +1,7 @@
 // Attempts of Lemke's method: if one ends in a ray or fails through rounding, the next uses another
 // covering vector and another slack of the ratio test.
 #pragma once
-#include "kernels/linalg/math.hpp"
+#include "kernels/group/math.hpp"
 
 namespace stickslip::kernels {
 

@@ -1,7 +1,7 @@
 // Dense Cholesky factorisation and triangular solves, column-oriented: one fma per entry, so the
 // bits do not depend on the distribution of the work over lanes.
 #pragma once
-#include "kernels/linalg/math.hpp"
+#include "kernels/group/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

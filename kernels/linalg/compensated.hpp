@@ -1,6 +1,6 @@
 // Sums of products as if in twice the precision, for sums that cancel.
 #pragma once
-#include "kernels/linalg/math.hpp"
+#include "kernels/group/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

@@ -2,7 +2,7 @@
 // (Featherstone, Rigid Body Dynamics Algorithms, 2008, §6.5): no fill-in, a few flops per pair of a
 // degree of freedom and its ancestor.
 #pragma once
-#include "kernels/linalg/lanes.hpp"
+#include "kernels/group/lanes.hpp"
 #include "stickslip/sparse_mechanism.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {

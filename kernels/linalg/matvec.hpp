@@ -1,6 +1,6 @@
 // Matrix-vector products with a fixed order of summation.
 #pragma once
-#include "kernels/linalg/lanes.hpp"
+#include "kernels/group/lanes.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

@@ -1,6 +1,6 @@
 // The reference of a non-monotone line search (Grippo, Lampariello & Lucidi 1986).
 #pragma once
-#include "kernels/linalg/math.hpp"
+#include "kernels/group/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

@@ -1,7 +1,7 @@
 // The ratio test of pivoting methods with the slack of Harris (1973): which variable leaves when
 // the entering one grows.
 #pragma once
-#include "kernels/linalg/math.hpp"
+#include "kernels/group/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

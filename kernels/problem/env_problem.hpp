@@ -1,7 +1,7 @@
 // The problem of one environment, as the bodies read it, and its checks.
 #pragma once
 #include "kernels/group/arena.hpp"
-#include "kernels/linalg/math.hpp"
+#include "kernels/group/math.hpp"
 #include "stickslip/batch.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {

@@ -17,8 +17,8 @@
 // compliant and leaves a solution, however small R is. Checked in double from the problem as given,
 // with all rounding errors, independently of any solver, like the residual.
 #pragma once
+#include "kernels/law/rounding.hpp"
 #include "kernels/linalg/compensated.hpp"
-#include "kernels/residual/rounding.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

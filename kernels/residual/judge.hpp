@@ -1,8 +1,8 @@
 // Keeps the best impulse seen, by the residual of the problem as given.
 #pragma once
-#include "kernels/problem/scaled.hpp"
 #include "kernels/residual/certificate.hpp"
 #include "kernels/residual/residual.hpp"
+#include "kernels/scaling/scaled.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -35,7 +35,7 @@ struct Judge {
   Wide<In> best_residual = Limits<double>::infinity;
   Wide<In> last_residual = Limits<double>::infinity;  ///< of the candidate
   bool infeasible = false;                            ///< a certificate was found
-  /// Of many solutions one is selected (problem/selection.hpp): whether the candidates that come
+  /// Of many solutions one is selected (scaling/selection.hpp): whether the candidates that come
   /// are that one, if they are solutions, and whether the best is.
   bool selects = true, selected = true;
   JudgeMemory<In>* at;

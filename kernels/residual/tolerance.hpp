@@ -1,6 +1,6 @@
 // The largest residual that counts as solved, for problems of every kind.
 #pragma once
-#include "kernels/linalg/math.hpp"
+#include "kernels/group/math.hpp"
 #include "stickslip/types.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {

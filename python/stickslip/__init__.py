@@ -1,18 +1,15 @@
 """Batches of small frictional-contact problems, solved together, each with its own verdict."""
 
-from stickslip import _interrupt
+from stickslip._src import interrupt as _interrupt
 
 if _interrupt.in_command():
     _interrupt.print_no_traceback()
 
 from stickslip._core import GradientStatus, Law, LcpMethod, Precision, Solver, Status
 from stickslip._core import version as _version
-from stickslip._sim_gradients import StateChange, StateGradient
-from stickslip.bound import BoundGradient, BoundResult, BoundSolver
-from stickslip.contact import SolveOptions, solve
-from stickslip.derivative import Change, Gradient, StepGradient
-from stickslip.engine import EngineMechanism
-from stickslip.formulation import (
+from stickslip._src.bound import BoundGradient, BoundResult, BoundSolver
+from stickslip._src.engine import EngineMechanism
+from stickslip._src.formulation import (
     ContactLcp,
     StandardForm,
     contact_columns,
@@ -20,13 +17,17 @@ from stickslip.formulation import (
     standard_form,
     stewart_trinkle,
 )
-from stickslip.gradient import jvp, step_vjp, vjp
-from stickslip.lcp import LcpOptions, LcpSolution, solve_lcp
-from stickslip.measuring import certificate_holds, residual
-from stickslip.mechanism import apply_impulse, delassus
-from stickslip.mncp import MncpOptions, MncpSolution, solve_mncp
-from stickslip.sim import BatchSim, IgnoredFieldWarning
-from stickslip.solution import Measures, Solution
+from stickslip._src.gradient import jvp, step_vjp, vjp
+from stickslip._src.gradient_results import Change, Gradient, StepGradient
+from stickslip._src.lcp import LcpOptions, LcpSolution, solve_lcp
+from stickslip._src.mechanism import apply_impulse, delassus
+from stickslip._src.mncp import MncpOptions, MncpSolution, solve_mncp
+from stickslip._src.options import SolveOptions
+from stickslip._src.residual import certificate_holds, residual
+from stickslip._src.sim import BatchSim, IgnoredFieldWarning
+from stickslip._src.sim_gradients import StateChange, StateGradient
+from stickslip._src.solution import Measures, Solution
+from stickslip._src.solve import solve
 
 __version__ = _version()
 __all__ = [

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from stickslip import _arrays as check
-from stickslip import _jax_op as op
 from stickslip._core import GradientStatus, Law, Precision, Solver, Status
-from stickslip._jax_arguments import Arrays, checked, environments, friction, numbers, operands
-from stickslip._settings import Settings
-from stickslip._types import LawName, PrecisionName, SolverName
-from stickslip.contact import SolveOptions
+from stickslip._src import arrays as check
+from stickslip._src import jax_op as op
+from stickslip._src.aliases import LawName, PrecisionName, SolverName
+from stickslip._src.jax_arguments import Arrays, checked, environments, friction, numbers, operands
+from stickslip._src.options import SolveOptions
+from stickslip._src.settings import Settings
 
 __all__ = ["Gradient", "Solution", "solve", "vjp"]
 

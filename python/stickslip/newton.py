@@ -18,8 +18,8 @@ import warp as wp
 from newton.solvers import SolverMuJoCo
 
 from stickslip._core import Law, Precision
-from stickslip._types import LawName, PrecisionName
-from stickslip.contact import SolveOptions
+from stickslip._src.aliases import LawName, PrecisionName
+from stickslip._src.options import SolveOptions
 from stickslip.mjwarp import ConstraintSolver, ContactModel, StepResult, step
 
 #: Leading numbers of the version of Newton whose step was read and tested.

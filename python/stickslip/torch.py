@@ -12,11 +12,13 @@ import torch
 from torch import Tensor
 
 import stickslip
-from stickslip import _arrays as check
-from stickslip import _torch_gradient
-from stickslip import _torch_op as op
 from stickslip._core import GradientStatus, Law, Precision, Solver, Status
-from stickslip._torch_arguments import (
+from stickslip._src import arrays as check
+from stickslip._src import torch_gradient
+from stickslip._src import torch_op as op
+from stickslip._src.aliases import LawName, PrecisionName, SolverName
+from stickslip._src.options import SolveOptions
+from stickslip._src.torch_arguments import (
     axes_of,
     bounds,
     dimensions,
@@ -28,8 +30,6 @@ from stickslip._torch_arguments import (
     shapes,
     sizes,
 )
-from stickslip._types import LawName, PrecisionName, SolverName
-from stickslip.contact import SolveOptions
 
 __all__ = ["BoundSolver", "Gradient", "Solution", "solve", "vjp"]
 
@@ -121,7 +121,7 @@ def solve(
         W, b, mu, (("R", R), ("warm_start", warm_start)), lo, hi, counts, dims, n_free, n_nonneg,
         law, solver, precision, tol, options,
     )  # fmt: skip
-    results = _torch_gradient.solve(
+    results = torch_gradient.solve(
         W, b, mu, R, lo, hi, warm_start, counts, dims, settings.text,
         0 if threads is None else check.thread_count(threads),
     )  # fmt: skip
@@ -257,7 +257,7 @@ def vjp(
         W, b, mu, (("R", R), ("impulse", impulse), ("velocity", velocity)), lo, hi, counts, dims,
         n_free, n_nonneg, law, "auto", precision, tol, options,
     )  # fmt: skip
-    d_b, d_mu, d_R, d_lo, d_hi, *report = _torch_gradient.vjp(
+    d_b, d_mu, d_R, d_lo, d_hi, *report = torch_gradient.vjp(
         W, b, friction_rows, R, lo, hi, shape, known_dims, solution.impulse, solution.status,
         impulse, velocity, settings.text,
         0 if threads is None else check.thread_count(threads),

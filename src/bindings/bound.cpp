@@ -1,4 +1,4 @@
-// BoundSolve: a solve whose arrays are checked once. python/stickslip/bound.py is the public
+// BoundSolve: a solve whose arrays are checked once. python/stickslip/_src/bound.py is the public
 // interface.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -8,7 +8,7 @@
 
 #include "kernels/delassus/matrix_source.hpp"
 #include "kernels/law/dispatch.hpp"
-#include "src/batch/one_caller.hpp"
+#include "src/api/one_caller.hpp"
 #include "src/bindings/bindings.hpp"
 #include "src/bindings/bound_arrays.hpp"
 #include "src/bindings/bound_gradient.hpp"

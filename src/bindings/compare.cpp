@@ -1,4 +1,4 @@
-// Comparison of solvers; python/stickslip/compare.py makes tables and plots from it.
+// Comparison of solvers; python/stickslip/_src/compare.py makes tables and plots from it.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

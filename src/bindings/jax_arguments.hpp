@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "src/batch/check.hpp"
+#include "src/api/check.hpp"
 #include "stickslip/batch.hpp"
 #include "stickslip/types.hpp"
 #include "xla/ffi/api/ffi.h"

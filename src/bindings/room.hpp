@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "kernels/problem/env_problem.hpp"
-#include "src/batch/check.hpp"
+#include "src/api/check.hpp"
 
 namespace stickslip::bindings {
 

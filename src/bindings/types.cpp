@@ -5,7 +5,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
-#include "src/batch/check.hpp"
+#include "src/api/check.hpp"
 #include "src/bindings/bindings.hpp"
 #include "src/bindings/signals.hpp"
 #include "stickslip/cuda.hpp"

@@ -1,7 +1,7 @@
 #include "stickslip/gradient.hpp"
 
 #include "kernels/law/dispatch.hpp"
-#include "src/batch/check.hpp"
+#include "src/api/check.hpp"
 #include "src/cpu/workspace.hpp"
 
 namespace stickslip {

@@ -1,7 +1,7 @@
 #include "src/cpu/gradient_kernels.hpp"
 
+#include "kernels/env/gradient_env.hpp"
 #include "kernels/group/host_group.hpp"
-#include "kernels/launch/gradient_env.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "kernels/delassus/matrix_source.hpp"
+#include "kernels/env/adjoint_call.hpp"
 #include "kernels/group/stop.hpp"
-#include "kernels/launch/adjoint_call.hpp"
-#include "kernels/launch/ladder.hpp"
+#include "kernels/ladder/ladder.hpp"
 #include "stickslip/batch.hpp"
 #include "stickslip/delassus.hpp"
 #include "stickslip/lcp.hpp"
@@ -24,7 +24,7 @@ struct TypedKernels {
   /// By Precision; null if the data type is too coarse for it. Derivatives only for double data and
   /// not in float; the scratch is then that of both.
   Solve solve[3];
-  /// The same if the ladder consists of sweeps only (kernels/launch/solve_pack.hpp): environments
+  /// The same if the ladder consists of sweeps only (kernels/env/solve_pack.hpp): environments
   /// of equal layout in packs, with the same bits as `solve`, the others by `single`, a `solve`.
   void (*sweep[3])(const ProblemBatch<In>&, const ResultBatch<In>&, const Ladder&,
                    std::int64_t begin, std::int64_t end, void* scratch, Solve single);
@@ -43,7 +43,7 @@ struct TypedKernels {
   /// mechanisms, negative if W is given.
   std::size_t (*solve_bytes)(int max_rows, int max_contacts, int directions, int nv);
   std::size_t (*delassus_bytes)(int nv, int max_rows);
-  /// kernels/launch/gradient_env.hpp; W comes from the step's mechanism, if it has environments.
+  /// kernels/env/gradient_env.hpp; W comes from the step's mechanism, if it has environments.
   void (*vjp)(const ProblemBatch<In>&, const MechanismStep<In>&, const SolutionBatch<In>&,
               const StepLoss<In>&, const StepGradient<In>&, const SolveOptions&, std::int64_t begin,
               std::int64_t end, void* scratch);
@@ -64,7 +64,7 @@ struct MncpCallback {
   void operator()(const MncpPoint& point) const { function(context, point); }
 };
 
-/// Result of an elimination of free variables (kernels/launch/lcp_env.hpp).
+/// Result of an elimination of free variables (kernels/env/lcp_env.hpp).
 struct Elimination {
   EnvArray<double> A, q, T, t;  ///< [m][ld], [m], [n_free][ld], [n_free]; m = rows - n_free
   int ld;
@@ -78,11 +78,11 @@ struct KernelTable {
   TypedKernels<float> f32;
   void (*sparse_delassus)(const SparseMechanism&, double* W, int ld_W, void* scratch);
   std::size_t (*sparse_delassus_bytes)(int nv, int max_rows);
-  /// kernels/launch/convex_env.hpp
+  /// kernels/env/convex_env.hpp
   void (*solve_convex)(const ProblemBatch<double>&, const SparseMechanism&, const double* start,
                        const ResultBatch<double>&, const SolveOptions&, void* scratch);
   std::size_t (*solve_convex_bytes)(int nv, int max_rows, int max_contacts);
-  /// Its derivatives, kernels/launch/convex_gradient.hpp
+  /// Its derivatives, kernels/env/convex_gradient.hpp
   bool (*vjp_convex)(const ProblemBatch<double>&, const SparseMechanism&,
                      const SolutionBatch<double>&, const LossBatch<double>&,
                      const GradientBatch<double>&, const SolveOptions&, void* scratch);

@@ -1,7 +1,7 @@
 // The CPU kernels, compiled once per instruction set (SS_ISA names it).
 #include <utility>
 
-#include "kernels/launch/cpu_batch.hpp"
+#include "kernels/cpu/cpu_batch.hpp"
 #include "src/cpu/gradient_kernels.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "src/cpu/lcp_kernels.hpp"

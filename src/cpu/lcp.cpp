@@ -1,6 +1,6 @@
 #include "stickslip/lcp.hpp"
 
-#include "src/batch/check.hpp"
+#include "src/api/check.hpp"
 #include "src/cpu/workspace.hpp"
 #include "stickslip/info.hpp"
 

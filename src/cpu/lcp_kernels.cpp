@@ -1,7 +1,7 @@
 #include "src/cpu/lcp_kernels.hpp"
 
-#include "kernels/launch/lcp_env.hpp"
-#include "kernels/launch/mncp_env.hpp"
+#include "kernels/env/lcp_env.hpp"
+#include "kernels/env/mncp_env.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

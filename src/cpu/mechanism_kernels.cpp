@@ -1,8 +1,8 @@
 #include "src/cpu/mechanism_kernels.hpp"
 
 #include "kernels/delassus/tree.hpp"
+#include "kernels/env/convex_gradient.hpp"
 #include "kernels/group/host_group.hpp"
-#include "kernels/launch/convex_gradient.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

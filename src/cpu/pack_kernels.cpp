@@ -1,6 +1,6 @@
 #include "src/cpu/pack_kernels.hpp"
 
-#include "kernels/launch/pack_batch.hpp"
+#include "kernels/cpu/pack_batch.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

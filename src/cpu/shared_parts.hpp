@@ -1,7 +1,7 @@
 // Parts of a solve of data in double that are in double in every precision: compiled once, in
 // solve_double_kernels.cpp, because they take a third of the time of each unit.
 #pragma once
-#include "kernels/launch/cpu_batch.hpp"
+#include "kernels/cpu/cpu_batch.hpp"
 
 // `how`: extern, or nothing where they are compiled.
 #define SS_SHARED_PARTS(how)                                                                      \

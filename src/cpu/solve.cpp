@@ -3,8 +3,8 @@
 #include "kernels/delassus/delassus.hpp"
 #include "kernels/law/dispatch.hpp"
 #include "kernels/residual/tolerance.hpp"
-#include "src/batch/check.hpp"
-#include "src/batch/matrix_sources.hpp"
+#include "src/api/check.hpp"
+#include "src/api/matrix_sources.hpp"
 #include "src/cpu/workspace.hpp"
 #include "stickslip/info.hpp"
 

@@ -3,7 +3,7 @@
 #include <new>
 #include <utility>
 
-#include "src/batch/check.hpp"
+#include "src/api/check.hpp"
 
 namespace stickslip {
 

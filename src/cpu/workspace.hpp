@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "src/batch/check.hpp"
-#include "src/batch/impl.hpp"
-#include "src/batch/one_caller.hpp"
+#include "src/api/check.hpp"
+#include "src/api/impl.hpp"
+#include "src/api/one_caller.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "src/cpu/team.hpp"
 #include "stickslip/solve.hpp"

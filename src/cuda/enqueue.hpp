@@ -1,6 +1,6 @@
 // What every call that enqueues work for the environments of a batch needs.
 #pragma once
-#include "src/batch/check.hpp"
+#include "src/api/check.hpp"
 #include "src/cuda/launch.hpp"
 #include "src/cuda/workspace.hpp"
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "kernels/launch/gpu_kernels.hpp"
-#include "src/batch/check.hpp"
+#include "kernels/gpu/gpu_kernels.hpp"
+#include "src/api/check.hpp"
 #include "src/cuda/launch.hpp"
 #include "src/cuda/workspace.hpp"
 

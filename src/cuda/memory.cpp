@@ -1,7 +1,7 @@
 // Devices and device memory.
 #include <utility>
 
-#include "src/batch/check.hpp"
+#include "src/api/check.hpp"
 #include "src/cuda/check.hpp"
 #include "stickslip/cuda.hpp"
 

@@ -23,7 +23,7 @@
 #include <cstddef>
 
 #include "kernels/delassus/matrix_source.hpp"
-#include "kernels/launch/gpu_kernels.hpp"
+#include "kernels/gpu/gpu_kernels.hpp"
 
 namespace stickslip::cuda {
 

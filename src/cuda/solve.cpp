@@ -1,7 +1,7 @@
 // Enqueues solves. Nothing here allocates, waits, or reads results of the device.
 #include "kernels/law/dispatch.hpp"
-#include "src/batch/check.hpp"
-#include "src/batch/matrix_sources.hpp"
+#include "src/api/check.hpp"
+#include "src/api/matrix_sources.hpp"
 #include "src/cuda/enqueue.hpp"
 
 namespace stickslip::cuda {

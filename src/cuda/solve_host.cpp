@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "kernels/law/dispatch.hpp"
-#include "src/batch/check.hpp"
+#include "src/api/check.hpp"
 #include "src/cpu/team.hpp"
 #include "src/cuda/check.hpp"
 #include "src/cuda/packed.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "src/batch/check.hpp"
+#include "src/api/check.hpp"
 #include "src/cuda/check.hpp"
 
 namespace stickslip::cuda {

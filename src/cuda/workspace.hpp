@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "src/batch/impl.hpp"
+#include "src/api/impl.hpp"
 #include "src/cuda/branches.hpp"
 #include "src/cuda/plan.hpp"
 #include "stickslip/cuda.hpp"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <mutex>
 
-#include "src/batch/check.hpp"
+#include "src/api/check.hpp"
 #include "src/cpu/workspace.hpp"
 
 namespace stickslip {

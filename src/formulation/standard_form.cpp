@@ -2,7 +2,7 @@
 #include <string>
 #include <utility>
 
-#include "src/batch/check.hpp"
+#include "src/api/check.hpp"
 #include "src/cpu/workspace.hpp"
 #include "stickslip/formulation.hpp"
 

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "kernels/cone/directions.hpp"
-#include "src/batch/check.hpp"
+#include "src/api/check.hpp"
 #include "stickslip/formulation.hpp"
 
 namespace stickslip {

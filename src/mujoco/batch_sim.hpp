@@ -8,65 +8,18 @@
 #include <string>
 #include <vector>
 
-#include "src/mujoco/contact_sensors.hpp"
-#include "src/mujoco/model.hpp"
-#include "src/mujoco/problem_buffers.hpp"
-#include "src/mujoco/statistics.hpp"
-#include "src/mujoco/step_gradient.hpp"
-#include "stickslip/contact_model.hpp"
+#include "src/mujoco/contacts/contact_record.hpp"
+#include "src/mujoco/contacts/contact_sensors.hpp"
+#include "src/mujoco/derivative/step_gradient.hpp"
+#include "src/mujoco/model/model.hpp"
+#include "src/mujoco/problem/problem_buffers.hpp"
+#include "src/mujoco/step/sim_options.hpp"
+#include "src/mujoco/step/statistics.hpp"
 #include "stickslip/types.hpp"
 
 namespace stickslip::mujoco {
 
-enum class Backend { cpu, cuda };  ///< of the solve; MuJoCo runs on the CPU
-
-/// Compliance of contacts along their normals, under the velocity-level laws: none, or as the model
-/// specifies (solref, solimp). Friction is exact in both cases.
-enum class Softness { rigid, model };
-
-struct SimOptions {
-  std::int32_t num_envs = 1;
-  bool mujoco_law = false;  ///< step with mj_step, including its solver; `solve` is not used
-  /// Law: convex (acceleration level), or a velocity-level law.
-  SolveOptions solve;
-  int threads = 0;  ///< 0: all cores this process may use
-  Backend backend = Backend::cpu;
-  std::string integrator;               ///< "": the model's
-  ContactModel contact;                 ///< velocity-level laws only
-  Softness softness = Softness::rigid;  ///< velocity-level laws only
-  double contact_margin = -1;           ///< m; negative: from the speeds (look_ahead.hpp)
-  bool warm_start = true;       ///< velocity-level laws: solves start from the last step's impulses
-  int position_iterations = 0;  ///< maximum rounds that keep end gaps (position.hpp)
-  double position_tolerance = 1e-6;  ///< m; deeper penetration is recovered
-  std::vector<std::string> fields;   ///< of mjData, kept for all environments: see `field`
-  ContactSensors::Pairs contact_sensors;
-};
-
-/// Seconds of wall time by stage since construction, over all environments.
-struct Timings {
-  double mujoco = 0;    ///< MuJoCo's stages before and after the solver
-  double gather = 0;    ///< rows, Jacobians, mass matrices, right sides
-  double delassus = 0;  ///< W = J M^-1 J^T
-  double solve = 0;
-  double apply = 0;    ///< qfrc_constraint = J^T f, qacc
-  double scatter = 0;  ///< efc_force
-  std::int64_t steps = 0;
-  double gpu_busy = 0;   ///< busy time, from first to last copy, sum of both halves
-  double gpu_steps = 0;  ///< wall time of the steps that used the GPU
-};
-
-/// One contact of the latest step, in MuJoCo's frame: rows normal, tangent 1, tangent 2; the
-/// normal points from geom[0] to geom[1].
-struct ContactRecord {
-  std::array<double, 3> position;  ///< m, where it acts: of an open one, where and when it closes
-  std::array<double, 9> frame;
-  std::array<double, 6> force;  ///< N and N m, in `frame`; the impulse is the time step times it
-  double gap;                   ///< m, negative in penetration; rigid: minus the model's margin
-  bool active;                  ///< it touches, or has a force; else it only might have closed
-  int dim;
-  std::array<int, 2> geom;
-  std::array<double, 5> friction;  ///< of the first tangent, the second, ... (dim - 1)
-};
+struct SimBatch;
 
 /// A quantity of all environments: environment e's `size` numbers begin at data + e * stride, in
 /// groups of `columns`.
@@ -208,10 +161,8 @@ class BatchSim {
   /// Fields of contacts that the model sets and rigid contacts do not use: solref, solimp.
   const std::vector<std::string>& ignored_fields() const;
 
-  struct Impl;
-
  private:
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<SimBatch> impl_;
 };
 
 }  // namespace stickslip::mujoco

@@ -5,7 +5,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "src/mujoco/batch_impl.hpp"
+#include "src/mujoco/batch_sim.hpp"
+#include "src/mujoco/step/sim_batch.hpp"
 
 namespace stickslip::mujoco {
 namespace {

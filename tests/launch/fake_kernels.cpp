@@ -1,4 +1,4 @@
-// The kernels of kernels/launch/gpu_*.cu on the CPU: the same bodies on a HostGroup, in scratch of
+// The kernels of kernels/gpu/gpu_*.cu on the CPU: the same bodies on a HostGroup, in scratch of
 // the size that the launch specifies.
 #include "tests/launch/fake_kernels.hpp"
 
@@ -9,13 +9,13 @@
 #include <stdexcept>
 
 #include "kernels/delassus/delassus.hpp"
+#include "kernels/env/convex_env.hpp"
+#include "kernels/env/gradient_env.hpp"
+#include "kernels/env/lcp_env.hpp"
+#include "kernels/env/solve_env.hpp"
+#include "kernels/gpu/gpu_kernels.hpp"
+#include "kernels/gpu/work_list.hpp"
 #include "kernels/group/host_group.hpp"
-#include "kernels/launch/convex_env.hpp"
-#include "kernels/launch/gpu_kernels.hpp"
-#include "kernels/launch/gradient_env.hpp"
-#include "kernels/launch/lcp_env.hpp"
-#include "kernels/launch/solve_env.hpp"
-#include "kernels/launch/work_list.hpp"
 #include "tests/launch/fake_runtime.hpp"
 #include "tests/support/aligned.hpp"
 

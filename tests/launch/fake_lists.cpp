@@ -1,11 +1,11 @@
-// The kernels of kernels/launch/gpu_work_list.cu on the CPU.
+// The kernels of kernels/gpu/gpu_work_list.cu on the CPU.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <stdexcept>
 #include <vector>
 
-#include "kernels/launch/work_list.hpp"
+#include "kernels/gpu/work_list.hpp"
 #include "tests/launch/fake_kernels.hpp"
 
 namespace stickslip::fake {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernels/launch/work_list.hpp"
+#include "kernels/gpu/work_list.hpp"
 #include "src/cuda/enqueue.hpp"
 #include "tests/launch/on_device.hpp"
 #include "tests/support/count.hpp"

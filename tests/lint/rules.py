@@ -15,19 +15,48 @@ FOLDERS = ["include", "kernels", "src", "python", "tests", "examples", "bench", 
 MAX_FILE = 300
 MAX_FUNCTION = 60
 
-# folder -> what its files must not include. The dependency rule: include <- kernels <- src.
+# Folders from below to above: a file includes only files of its own folder and of lines above its
+# line here. Folders in one line know nothing of each other.
+ORDER = [
+    ["include/"],
+    ["src/reference/", "kernels/group/"],
+    ["kernels/linalg/"],
+    ["kernels/cone/"],
+    ["kernels/problem/"],
+    ["kernels/law/"],
+    ["kernels/scaling/"],
+    ["kernels/residual/"],
+    ["kernels/delassus/"],
+    [f"kernels/solver/{name}/" for name in ("pgs", "newton", "interior", "lemke", "lcp", "farkas")],
+    ["kernels/gradient/"],
+    ["kernels/ladder/"],
+    ["kernels/env/"],
+    ["kernels/cpu/", "kernels/gpu/"],
+    ["src/api/"],
+    ["src/cpu/"],
+    ["src/cuda/", "src/formulation/", "src/rigid/", "src/compare/", "src/mujoco/model/"],
+    ["src/mujoco/contacts/"],
+    ["src/mujoco/problem/"],
+    ["src/mujoco/step/"],
+    ["src/mujoco/derivative/"],
+    ["src/mujoco/"],
+    ["src/bindings/"],
+]
+RANK = {folder: rank for rank, folders in enumerate(ORDER) for folder in folders}
+# Other programs' headers: folder -> what its files must not include.
 OTHERS = r"Eigen/|mujoco/|thrust/|cub/|nanobind/"
 FORBIDDEN_INCLUDES = [
-    ("include/", rf"^(kernels/|src/|cuda|omp\.h|{OTHERS})"),
-    ("kernels/", r"^(src/|Eigen/|mujoco/|nanobind/|vector$|string$|map$|memory$|iostream$)"),
+    ("include/", rf"^(cuda|omp\.h|{OTHERS})"),
+    ("kernels/", r"^(Eigen/|mujoco/|nanobind/|vector$|string$|map$|memory$|iostream$)"),
     ("src/", r"^(python/|tests/)"),
-    ("src/reference/", r"^(kernels/|src/(?!reference/)|cuda)"),
-    ("src/batch/", rf"^({OTHERS})"),
+    ("src/reference/", r"^cuda"),
+    ("src/api/", rf"^({OTHERS})"),
     ("src/cpu/", rf"^(cuda|{OTHERS})"),
     ("examples/", r"^(kernels/|src/)"),
 ]
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]')
 TESTS_ONLY = ["kernels/group/thread_group.hpp"]  # no kernel is shipped with it
+HOST_ONLY = ["kernels/ladder/ladder.cpp"]  # no kernel calls it
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX|HA" r"CK)\b")
 NOT_A_FUNCTION = re.compile(
     r"^\s*(namespace|class|struct|enum|union|if|for|while|switch|catch|else|do|try|extern)\b"
@@ -41,19 +70,24 @@ def files() -> Iterator[Path]:
                 yield path
 
 
+def folder_of(name: str) -> str:
+    """The folder of ORDER that holds the file; "" if none does."""
+    return max((folder for folder in RANK if name.startswith(folder)), key=len, default="")
+
+
 def check_includes(name: str, lines: list[str]) -> Iterator[tuple[int, str]]:
-    solver = re.match(r"kernels/solver/(\w+)/", name)
+    here = folder_of(name)
     for number, line in enumerate(lines, 1):
         match = INCLUDE.match(line)
-        if not match:
+        if not match or name in TESTS_ONLY:
             continue
         header = match[1]
         for folder, pattern in FORBIDDEN_INCLUDES:
-            if name.startswith(folder) and name not in TESTS_ONLY and re.search(pattern, header):
+            if name.startswith(folder) and re.search(pattern, header):
                 yield number, f"{folder} must not include {header}"
-        other = re.match(r"kernels/solver/(\w+)/", header)
-        if solver and other and other[1] != solver[1]:
-            yield number, f"a solver must not include another: {header}"
+        there = folder_of(header)
+        if here and there and here != there and RANK[here] <= RANK[there]:
+            yield number, f"{here} must not include {header}: ORDER in tests/lint/rules.py"
 
 
 def check_source(name: str, lines: list[str]) -> Iterator[tuple[int, str]]:
@@ -62,11 +96,11 @@ def check_source(name: str, lines: list[str]) -> Iterator[tuple[int, str]]:
         macro = re.match(r"\s*#\s*define\s+(\w+)", code)
         if macro and not macro[1].startswith("SS_") and not name.startswith(("tests/", "bench/")):
             yield number, f"macro {macro[1]}: only SS_ macros are allowed"
-        if "__global__" in code and not name.startswith(("kernels/launch/", "tests/", "bench/")):
-            yield number, "__global__ functions live in kernels/launch"
+        if "__global__" in code and not name.startswith(("kernels/gpu/", "tests/", "bench/")):
+            yield number, "__global__ functions live in kernels/gpu"
         if (
             name.startswith("kernels/")
-            and name not in TESTS_ONLY
+            and name not in TESTS_ONLY + HOST_ONLY
             and re.search(r"\b(throw|new|malloc|std::vector)\b", code)
         ):
             yield number, "kernels neither allocate nor throw"
@@ -109,6 +143,41 @@ def python_functions(source: str) -> Iterator[tuple[int, int]]:
             yield node.lineno, length
 
 
+def imports_of(source: str, modules: set[str]) -> set[str]:
+    """The modules of the package that a module imports at its top, for type checkers too."""
+    found = set()
+    tops = list(ast.parse(source).body)
+    for node in tops:
+        if isinstance(node, ast.If):  # if TYPE_CHECKING
+            tops += node.body + node.orelse
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names} & modules
+            found |= inner or {node.module}
+    return found & modules
+
+
+def check_circles() -> Iterator[tuple[Path, int, str]]:
+    """Modules of the Python package that import each other, perhaps through others."""
+    package = ROOT / "python"
+    paths = {
+        ".".join(path.relative_to(package).with_suffix("").parts): path
+        for path in sorted(package.rglob("*.py"))
+        if path.name != "__init__.py"
+    }
+    arrows = {name: imports_of(path.read_text(), set(paths)) for name, path in paths.items()}
+
+    def leads_nowhere(name: str) -> bool:
+        return not arrows[name] & arrows.keys() or all(name not in ends for ends in arrows.values())
+
+    while done := [name for name in arrows if leads_nowhere(name)]:
+        for name in done:
+            del arrows[name]
+    for name, ends in arrows.items():
+        yield paths[name], 1, f"a circle of imports: {', '.join(sorted(ends & arrows.keys()))}"
+
+
 def check_sizes(path: Path, source: str) -> Iterator[tuple[int, str]]:
     count = source.count("\n")
     if count > MAX_FILE:
@@ -135,6 +204,7 @@ def check(path: Path) -> Iterator[tuple[int, str]]:
 
 def main() -> int:
     violations = [(path, *found) for path in files() for found in check(path)]
+    violations += check_circles()
     for path, line, message in violations:
         print(f"{path.relative_to(ROOT)}:{line}: {message}")
     return bool(violations)

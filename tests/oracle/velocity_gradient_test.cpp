@@ -2,9 +2,9 @@
 // and group.
 #include <gtest/gtest.h>
 
+#include "kernels/env/convex_gradient.hpp"
 #include "kernels/group/permuted_group.hpp"
 #include "kernels/group/thread_group.hpp"
-#include "kernels/launch/convex_gradient.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "stickslip/stickslip.hpp"
 #include "tests/support/aligned.hpp"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/env/convex_env.hpp"
 #include "kernels/group/host_group.hpp"
-#include "kernels/launch/convex_env.hpp"
 #include "kernels/solver/newton/primal.hpp"
 #include "stickslip/stickslip.hpp"
 #include "tests/support/aligned.hpp"

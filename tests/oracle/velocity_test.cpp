@@ -2,10 +2,10 @@
 // start, with the same bits on every instruction set and group.
 #include <gtest/gtest.h>
 
+#include "kernels/env/convex_env.hpp"
 #include "kernels/group/host_group.hpp"
 #include "kernels/group/permuted_group.hpp"
 #include "kernels/group/thread_group.hpp"
-#include "kernels/launch/convex_env.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "stickslip/stickslip.hpp"
 #include "tests/support/aligned.hpp"

@@ -2,9 +2,9 @@
 // instruction set.
 #include <gtest/gtest.h>
 
+#include "kernels/env/lcp_env.hpp"
+#include "kernels/env/mncp_env.hpp"
 #include "kernels/group/permuted_group.hpp"
-#include "kernels/launch/lcp_env.hpp"
-#include "kernels/launch/mncp_env.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "stickslip/formulation.hpp"
 #include "tests/support/aligned.hpp"

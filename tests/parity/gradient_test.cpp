@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "kernels/delassus/matrix_source.hpp"
+#include "kernels/env/gradient_env.hpp"
 #include "kernels/group/permuted_group.hpp"
 #include "kernels/group/thread_group.hpp"
-#include "kernels/launch/gradient_env.hpp"
 #include "stickslip/stickslip.hpp"
 #include "tests/support/aligned.hpp"
 #include "tests/support/batches.hpp"

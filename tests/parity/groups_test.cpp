@@ -3,7 +3,7 @@
 #include "kernels/group/host_group.hpp"
 #include "kernels/group/permuted_group.hpp"
 #include "kernels/group/thread_group.hpp"
-#include "src/batch/matrix_sources.hpp"
+#include "src/api/matrix_sources.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/dyadic.hpp"
 #include "tests/support/dyadic_mechanism.hpp"

@@ -5,9 +5,9 @@
 #include <map>
 #include <string>
 
+#include "kernels/env/lcp_env.hpp"
 #include "kernels/group/permuted_group.hpp"
 #include "kernels/group/thread_group.hpp"
-#include "kernels/launch/lcp_env.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "tests/support/aligned.hpp"
 #include "tests/support/lcp_batch.hpp"

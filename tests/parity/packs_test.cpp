@@ -2,7 +2,7 @@
 // and layouts.
 #include <limits>
 
-#include "kernels/launch/ladder.hpp"
+#include "kernels/ladder/ladder.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "tests/support/aligned.hpp"
 #include "tests/support/cases.hpp"

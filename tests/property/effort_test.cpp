@@ -1,5 +1,5 @@
 // Cost and results of a solve: warm starts, exact budgets, tolerances, feasibility.
-#include "kernels/launch/ladder.hpp"
+#include "kernels/ladder/ladder.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/count.hpp"
 #include "tests/support/families.hpp"

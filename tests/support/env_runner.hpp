@@ -1,7 +1,7 @@
 // Runs the kernels' body for one environment on any group, like a launch but without the library.
 // Needs only the kernel headers.
 #pragma once
-#include "kernels/launch/solve_env.hpp"
+#include "kernels/env/solve_env.hpp"
 #include "tests/support/aligned.hpp"
 
 namespace stickslip::support {

@@ -1,8 +1,8 @@
 // The same as thread_group_test.cpp for linear complementarity problems.
 #include <gtest/gtest.h>
 
+#include "kernels/env/lcp_env.hpp"
 #include "kernels/group/thread_group.hpp"
-#include "kernels/launch/lcp_env.hpp"
 #include "tests/support/aligned.hpp"
 #include "tests/support/lcp_batch.hpp"
 

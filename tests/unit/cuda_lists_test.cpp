@@ -3,8 +3,8 @@
 
 #include <limits>
 
-#include "kernels/launch/program.hpp"
-#include "kernels/launch/work_list.hpp"
+#include "kernels/gpu/work_list.hpp"
+#include "kernels/ladder/program.hpp"
 #include "src/cuda/plan.hpp"
 #include "tests/support/cases.hpp"
 

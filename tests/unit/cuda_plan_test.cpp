@@ -1,7 +1,7 @@
 // Size classes and shared memory of the CUDA launches, as far as no device is needed.
 #include <gtest/gtest.h>
 
-#include "kernels/launch/solve_env.hpp"
+#include "kernels/env/solve_env.hpp"
 #include "src/cuda/plan.hpp"
 
 namespace stickslip::cuda {

@@ -1,7 +1,7 @@
 // What the ladder reports besides the impulse: rungs, jams, and the limit on rungs.
 #include <algorithm>
 
-#include "kernels/launch/ladder.hpp"
+#include "kernels/ladder/ladder.hpp"
 #include "tests/support/families.hpp"
 #include "tests/support/judging.hpp"
 

@@ -2,8 +2,8 @@
 // them: what leaves is a variable that blocks, and free rows stay where elimination put them.
 #include <gtest/gtest.h>
 
+#include "kernels/env/lcp_env.hpp"
 #include "kernels/group/host_group.hpp"
-#include "kernels/launch/lcp_env.hpp"
 #include "kernels/solver/lemke/path.hpp"
 #include "tests/support/aligned.hpp"
 #include "tests/support/lcp_batch.hpp"

@@ -2,7 +2,7 @@
 // largest allowed step.
 #pragma once
 #include "kernels/linalg/lu.hpp"
-#include "kernels/problem/scaled.hpp"
+#include "kernels/scaling/scaled.hpp"
 #include "kernels/solver/interior/cone_algebra.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {

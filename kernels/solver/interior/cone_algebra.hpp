@@ -1,7 +1,7 @@
 // The second-order cone {x_0 >= |x_t|}: its Jordan algebra and the scaling of interior points
 // (Alizadeh & Goldfarb 2003). A vector is its head x_0 and its tail x_t, which is in memory.
 #pragma once
-#include "kernels/linalg/math.hpp"
+#include "kernels/group/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

@@ -1,7 +1,7 @@
 // The dictionary of complementary pivoting: basic = T nonbasic + constant, dense, column-major, so
 // that a pivot is one fma per entry in whole registers.
 #pragma once
-#include "kernels/linalg/lanes.hpp"
+#include "kernels/group/lanes.hpp"
 #include "kernels/solver/lcp/standard.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {

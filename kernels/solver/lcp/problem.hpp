@@ -66,7 +66,7 @@ SS_HD double lcp_residual(const G& g, const LcpProblem<In>& p, const In* z, doub
 }
 
 /// Bound of the rounding of lcp_residual at z and its w, as for the residual of contacts
-/// (kernels/residual/rounding.hpp): n + 4 operations in a row of M z + q, a few in the rest.
+/// (kernels/law/rounding.hpp): n + 4 operations in a row of M z + q, a few in the rest.
 template <class G, class In>
 SS_HD double lcp_rounding(const G& g, const LcpProblem<In>& p, const In* z, const double* w) {
   return g.max(p.n, [&](int i) {

@@ -2,8 +2,8 @@
 // different covering vectors and tolerances until the judge says solved.
 // kernels/solver/lemke/README.md.
 #pragma once
-#include "kernels/problem/selection.hpp"
 #include "kernels/residual/judge.hpp"
+#include "kernels/scaling/selection.hpp"
 #include "kernels/solver/lemke/path.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
@@ -107,7 +107,7 @@ inline constexpr int kRefinements = 4;
 inline constexpr int kFirstJudged = 2;  ///< proximal point that may be right to the tolerance
 
 /// Up to `budget` pivots over `attempts`, judged by the one residual. The first is of the problem
-/// that selects one solution among many (problem/selection.hpp): its refinements are proximal
+/// that selects one solution among many (scaling/selection.hpp): its refinements are proximal
 /// points. `exact`: uses all pivots, in as many attempts as needed, unless there is nothing to
 /// pivot. With `soften` on contacts, it ends with the first solution of that problem, judged by the
 /// problem as given. Returns the pivots done.

@@ -3,7 +3,7 @@
 // scalar rows. All in velocity units.
 #pragma once
 #include "kernels/cone/project.hpp"
-#include "kernels/problem/scaled.hpp"
+#include "kernels/scaling/scaled.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

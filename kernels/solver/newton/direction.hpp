@@ -2,7 +2,7 @@
 #pragma once
 #include "kernels/linalg/list_rows.hpp"
 #include "kernels/linalg/lu.hpp"
-#include "kernels/problem/selection.hpp"
+#include "kernels/scaling/selection.hpp"
 #include "kernels/solver/newton/alart_curnier.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {

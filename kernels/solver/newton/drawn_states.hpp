@@ -3,7 +3,7 @@
 // impulses of these states, of any size. If only impulses are random, their velocities determine
 // the states, and some states never occur.
 #pragma once
-#include "kernels/problem/scaled.hpp"
+#include "kernels/scaling/scaled.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

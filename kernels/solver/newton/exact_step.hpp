@@ -1,6 +1,6 @@
 // Approximate zero of the derivative of a convex function of one variable.
 #pragma once
-#include "kernels/linalg/math.hpp"
+#include "kernels/group/math.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

@@ -1,6 +1,6 @@
 // Semismooth Newton with a non-monotone line search, and Levenberg regularisation if that fails
 // (docs/mathematics.md §9; Alart & Curnier 1991; Grippo, Lampariello & Lucidi 1986). It finds any
-// solution, or selects one of many (problem/selection.hpp): first that of the problem with the
+// solution, or selects one of many (scaling/selection.hpp): first that of the problem with the
 // compliance epsilon D; from there, steps whose Jacobian has this compliance are those of proximal
 // points (Rockafellar 1976), which remove it and keep the choice. While no row changes its state
 // and steps contract well, they use the factors of the last Jacobian again.

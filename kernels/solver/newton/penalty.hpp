@@ -4,7 +4,7 @@
 // sqrt(R_t / R_n). Decoupled rows (d = 0), whose impulse is zero, are left out.
 #pragma once
 #include "kernels/cone/project.hpp"
-#include "kernels/problem/scaled.hpp"
+#include "kernels/scaling/scaled.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

@@ -1,5 +1,5 @@
 // Newton for the convex law with compliance in velocity space (docs/mathematics.md §10): minimise
-// over x, the velocity minus the free velocity, scaled as impulses are (problem/scaled.hpp),
+// over x, the velocity minus the free velocity, scaled as impulses are (scaling/scaled.hpp),
 //
 //   1/2 x^T M x + s(u),    u = D J x + b_hat,    s the penalty of penalty.hpp
 //

@@ -4,7 +4,7 @@
 // selected.
 #pragma once
 #include "kernels/cone/project.hpp"
-#include "kernels/problem/scaled.hpp"
+#include "kernels/scaling/scaled.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from stickslip import info
-from stickslip._interrupt import INTERRUPTED, MESSAGE
+from stickslip._src.interrupt import INTERRUPTED, MESSAGE
 from stickslip.cli.compare import compare
 from stickslip.cli.files import check_file, solve_file
 from stickslip.cli.gallery import gallery

@@ -16,13 +16,14 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from stickslip import _core, _json, info, profiles
-from stickslip._interrupt import INTERRUPTED
-from stickslip._text import cell
+from stickslip import _core, info
+from stickslip._src import json_numbers, profiles
+from stickslip._src.compare import Comparison, Entry, joined, summary
+from stickslip._src.interrupt import INTERRUPTED
+from stickslip._src.text import cell
 from stickslip.cli import options as choice
 from stickslip.cli.options import fail, word
 from stickslip.cli.progress import progress_bar
-from stickslip.compare import Comparison, Entry, joined, summary
 from stickslip.files.isolated import read_isolated
 
 if TYPE_CHECKING:
@@ -181,12 +182,12 @@ def _report(
     each = {
         e.name: {
             "us": [round(float(t), 3) if math.isfinite(t) else None for t in e.median_us],
-            "residual": [_json.number(r) for r in e.residual],
+            "residual": [json_numbers.number(r) for r in e.residual],
         }
         for e in entries
     }
     machine = info.facts() | {"compiler": _core.compiler(), "load": os.getloadavg()[0]}
-    table = [{key: _json.number(value) for key, value in row.items()} for row in rows]
+    table = [{key: json_numbers.number(value) for key, value in row.items()} for row in rows]
     report = {"machine": machine, "settings": settings, "not_installed": contest.missing,
               "results": table, "problems": names, "each": each,
               "interrupted": len(names) < len(contest.names)}  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stickslip._types import Float64
+from stickslip._src.aliases import Float64
 
 STICKS, SLIDES = (30, 130, 220), (235, 95, 0)  # colours of cones
 _OPACITY = 0.5

@@ -18,8 +18,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from stickslip import _json
-from stickslip._text import cell
+from stickslip._src import json_numbers
+from stickslip._src.text import cell
 from stickslip.cli import options as choice
 from stickslip.cli.options import fail, word
 from stickslip.files import FileError, ProblemFile, answer, judge, write
@@ -91,7 +91,7 @@ def check_file(
     wrong = sum(check.wrong for check in checks)
     if as_json:
         keys = (*(field.name for field in dataclasses.fields(judge.Check)), "solved", "wrong")
-        rows = [{key: _json.number(getattr(check, key)) for key in keys} for check in checks]
+        rows = [{key: json_numbers.number(getattr(check, key)) for key in keys} for check in checks]
         print(json.dumps({"file": str(file), "wrong": wrong, "solutions": rows}, indent=2))
     else:
         console = _console()
@@ -193,7 +193,7 @@ def _record(file: Path, answers: list[answer.Answer]) -> dict[str, Any]:
             "name": a.problem.name,
             "kind": a.problem.kind,
             "rows": a.problem.rows,
-            **{key: _json.number(getattr(a.solution, key)) for key in keys},
+            **{key: json_numbers.number(getattr(a.solution, key)) for key in keys},
             "seconds": a.seconds,
         }
         for a in answers

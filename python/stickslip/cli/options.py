@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar, get_args
 
 import typer
 
-from stickslip import _types
-from stickslip._text import printable
+from stickslip._src import aliases
+from stickslip._src.text import printable
 
 if TYPE_CHECKING:
-    from stickslip._types import (
+    from stickslip._src.aliases import (
         Backend,
         Control,
         LawName,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
 else:  # typer takes enums; their members are the words that the types allow
     LawName, SimLawName, SolverName, PrecisionName, Backend, Control = (
-        StrEnum(name, get_args(getattr(_types, name)))
+        StrEnum(name, get_args(getattr(aliases, name)))
         for name in ("LawName", "SimLawName", "SolverName", "PrecisionName", "Backend", "Control")
     )
 

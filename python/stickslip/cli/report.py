@@ -13,14 +13,14 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from stickslip import picture
 from stickslip._core import Status
-from stickslip._text import cell, printable
+from stickslip._src import picture
+from stickslip._src.text import cell, printable
+from stickslip._src.timeline import QUANTILES, Timeline
 from stickslip.cli.options import fail
 from stickslip.files import ContactProblem
 from stickslip.files.isolated import read_isolated
 from stickslip.files.problems import Problem, stored_residual
-from stickslip.timeline import QUANTILES, Timeline
 
 _STYLE = """
 body { max-width: 64rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 sans-serif; }

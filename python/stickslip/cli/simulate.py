@@ -13,18 +13,18 @@ from rich.table import Table
 from rich.text import Text
 
 from stickslip import _core, info, models
-from stickslip._interrupt import INTERRUPTED
-from stickslip._text import cell, printable
+from stickslip._src.interrupt import INTERRUPTED
+from stickslip._src.options import SolveOptions, make_options
+from stickslip._src.picture import choose_opengl, draw
+from stickslip._src.run import Controller, RunRecord, WorstProblems, simulate
+from stickslip._src.sim import BatchSim
+from stickslip._src.text import cell, printable
+from stickslip._src.timeline import Timeline
 from stickslip.cli import options as choice
 from stickslip.cli.options import fail, word
 from stickslip.cli.progress import progress_bar
-from stickslip.contact import SolveOptions, make_options
 from stickslip.files import ContactProblem, FileError, from_simulation, write
 from stickslip.files.problems import stored_residual
-from stickslip.picture import choose_opengl, draw
-from stickslip.run import Controller, RunRecord, WorstProblems, simulate
-from stickslip.sim import BatchSim
-from stickslip.timeline import Timeline
 
 
 def run_model(

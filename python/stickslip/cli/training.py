@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from stickslip import picture
-from stickslip._types import SimLawName
+from stickslip._src import picture
+from stickslip._src.aliases import SimLawName
 from stickslip.cli import options as choice
 from stickslip.cli.options import fail, word
 

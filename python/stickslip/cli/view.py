@@ -10,13 +10,14 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from stickslip import models, picture
+from stickslip import models
 from stickslip._core import Status
+from stickslip._src import picture
+from stickslip._src.run import Controller
+from stickslip._src.sim import BatchSim
 from stickslip.cli import cones
 from stickslip.cli import options as choice
 from stickslip.cli.options import fail, word
-from stickslip.run import Controller
-from stickslip.sim import BatchSim
 
 _FROM = np.array([0.47, -0.81, 0.34])  # where mjviser's camera stands, seen from the model
 _DISTANCE = 2.0  # of the camera, in radii of the model: fills its field of view of 60 degrees

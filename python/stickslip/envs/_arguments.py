@@ -10,7 +10,7 @@ from typing import Any
 
 import mujoco
 
-from stickslip.sim import BatchSim, IgnoredFieldWarning
+from stickslip._src.sim import BatchSim, IgnoredFieldWarning
 
 
 def check_arguments(kind: str, names: Iterable[str]) -> None:

@@ -9,9 +9,9 @@ import gymnasium
 import mujoco
 import numpy as np
 
-from stickslip import _arrays as check
-from stickslip.picture import follow
-from stickslip.sim import BatchSim
+from stickslip._src import arrays as check
+from stickslip._src.picture import follow
+from stickslip._src.sim import BatchSim
 
 RENDER_MODES = ["rgb_array"]
 

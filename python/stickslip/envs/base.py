@@ -13,10 +13,10 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from stickslip import _arrays as check
 from stickslip import models
 from stickslip._core import Status
-from stickslip._types import Integrator, SimLawName
+from stickslip._src import arrays as check
+from stickslip._src.aliases import Integrator, SimLawName
 from stickslip.envs._arguments import check_arguments, make_sim
 from stickslip.envs._infos import add_final, add_infos
 from stickslip.envs._pictures import RENDER_MODES, Pictures

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import mujoco
 import numpy as np
 
-from stickslip.sim import BatchSim
+from stickslip._src.sim import BatchSim
 
 
 class Randomization:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from stickslip._src.sim import BatchSim
 from stickslip.envs.base import ALL, BatchEnv, Rows
 from stickslip.envs.gymnasium_v5 import (
     control_cost,
@@ -14,7 +15,6 @@ from stickslip.envs.gymnasium_v5 import (
     normal_start,
     uniform_start,
 )
-from stickslip.sim import BatchSim
 
 
 def _flat(sim: BatchSim, name: str) -> np.ndarray:

@@ -13,8 +13,8 @@ import numpy as np
 import stickslip
 from stickslip import _core
 from stickslip._core import Solver, Status
-from stickslip._types import Backend, LawName, PrecisionName, SolverName
-from stickslip.contact import SolveOptions, make_options
+from stickslip._src.aliases import Backend, LawName, PrecisionName, SolverName
+from stickslip._src.options import SolveOptions, make_options
 from stickslip.files.problems import (
     DEFAULT_LAW,
     DEFAULT_TOL,

@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 from h5py import h5l, h5t
 
-from stickslip._text import printable
+from stickslip._src.text import printable
 from stickslip.files import room
 
 MAX_ROWS = 10_000  # a dense matrix of 0.8 GB

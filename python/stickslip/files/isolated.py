@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeVar
 
-from stickslip._child import end_with
+from stickslip._src.child import end_with
 from stickslip.files import layout, room
 from stickslip.files.hdf5 import FileError, size_of
 from stickslip.files.problems import ProblemFile

@@ -11,6 +11,7 @@ import numpy as np
 
 import stickslip
 from stickslip._core import Status
+from stickslip._src.lcp import LcpOptions, solve_lcp
 from stickslip.files.problems import (
     DEFAULT_LAW,
     DEFAULT_TOL,
@@ -20,7 +21,6 @@ from stickslip.files.problems import (
     ProblemFile,
     StoredSolution,
 )
-from stickslip.lcp import LcpOptions, solve_lcp
 
 # Largest limit that a file may set for solved: 1e-5 as in single precision, and a thousandth of
 # max|b|, less than the residual of a guess such as r = 0.

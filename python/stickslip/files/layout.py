@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from stickslip._core import Law
-from stickslip.contact import DIRECTIONS
+from stickslip._src.options import DIRECTIONS
 from stickslip.files import fclib
 from stickslip.files.hdf5 import Place, open_to_read
 from stickslip.files.problems import (

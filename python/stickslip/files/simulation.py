@@ -8,11 +8,12 @@ import numpy as np
 
 from stickslip import _core
 from stickslip._core import Solver, Status
-from stickslip.contact import SolveOptions, solve
+from stickslip._src.options import SolveOptions
+from stickslip._src.solve import solve
 from stickslip.files.problems import ContactProblem, StoredSolution
 
 if TYPE_CHECKING:
-    from stickslip.sim import BatchSim
+    from stickslip._src.sim import BatchSim
 
 
 def from_simulation(sim: BatchSim, env: int, name: str | None = None) -> ContactProblem:

@@ -9,11 +9,11 @@ import warp as wp
 from mujoco_warp._src import smooth
 from mujoco_warp._src.types import DisableBit
 
-from stickslip import _arrays as check
 from stickslip._core import Law, Precision, Solver, Status
-from stickslip._types import LawName, PrecisionName, SolverName
-from stickslip.bound import BoundSolver
-from stickslip.contact import SolveOptions
+from stickslip._src import arrays as check
+from stickslip._src.aliases import LawName, PrecisionName, SolverName
+from stickslip._src.bound import BoundSolver
+from stickslip._src.options import SolveOptions
 from stickslip.mjwarp.contact_model import ContactModel
 from stickslip.mjwarp.integrator import IntegratorMatrix
 from stickslip.mjwarp.look_ahead import LookAhead

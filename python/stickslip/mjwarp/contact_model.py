@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stickslip import _arrays as check
+from stickslip._src import arrays as check
 
 
 @dataclass(frozen=True)

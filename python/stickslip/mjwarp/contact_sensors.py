@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import warp as wp
 
-from stickslip import _arrays as check
+from stickslip._src import arrays as check
 from stickslip.mjwarp.modules import compile_modules
 from stickslip.mjwarp.problem_kernels import row_product
 from stickslip.mjwarp.row_kernels import CONTACT_ELLIPTIC, CONTACT_FRICTIONLESS

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from stickslip.engine import EngineMechanism
+from stickslip._src.engine import EngineMechanism
 from stickslip.mjwarp import problem_kernels as kernels
 from stickslip.mjwarp.contact_model import ContactModel
 from stickslip.mjwarp.rows import Rows

@@ -12,7 +12,7 @@ from typing import Any
 import warp as wp
 from mujoco_warp._src import forward
 
-from stickslip.bound import BoundSolver
+from stickslip._src.bound import BoundSolver
 from stickslip.mjwarp import recovery_kernels as kernels
 from stickslip.mjwarp.problem import Problem
 

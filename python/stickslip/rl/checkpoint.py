@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import torch
 
-if TYPE_CHECKING:
-    from stickslip.rl.ppo import Trainer
+from stickslip.rl.settings import Settings
 
 _COUNTS = ("done_steps", "seconds", "returns", "lengths")
 
 
-def save(trainer: Trainer) -> None:
+class Run(Protocol):
+    """What a trainer (stickslip.rl.ppo) has of it; and the attributes of _COUNTS."""
+
+    settings: Settings
+    run: Path
+    agent: torch.nn.Module
+    optimizer: torch.optim.Optimizer
+    discounted: torch.Tensor
+    device: torch.device
+
+
+def save(trainer: Run) -> None:
     """Writes `policy.pt`, for `play`, and `checkpoint.pt`, for `restore`."""
     policy = {"settings": dataclasses.asdict(trainer.settings), "agent": trainer.agent.state_dict()}
     rest = {name: getattr(trainer, name) for name in _COUNTS}
@@ -28,7 +38,7 @@ def load(run: Path) -> dict[str, Any]:
     return torch.load(run / "checkpoint.pt", weights_only=True, map_location="cpu")
 
 
-def restore(trainer: Trainer) -> None:
+def restore(trainer: Run) -> None:
     """Gives a new trainer the agent, the optimizer and the counts of the checkpoint in its
     folder."""
     saved = load(trainer.run)

@@ -28,7 +28,7 @@ from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 
 import stickslip.envs  # noqa: F401  (registers them)
-from stickslip._interrupt import ctrl_c
+from stickslip._src.interrupt import ctrl_c
 from stickslip.rl import checkpoint
 from stickslip.rl.agent import Agent
 from stickslip.rl.settings import Settings

@@ -1,6 +1,6 @@
 // The Python module stickslip._mujoco: BatchSim, simulations of one MuJoCo model in step. A module
 // of its own because it needs the MuJoCo it was built with, and the rest of the library needs none.
-// python/stickslip/sim.py is the public API.
+// python/stickslip/_src/sim.py is the public API.
 #include "src/mujoco/batch_sim.hpp"
 
 #include <nanobind/nanobind.h>

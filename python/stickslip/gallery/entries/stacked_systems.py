@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 import stickslip
-from stickslip._types import Directions
+from stickslip._src.aliases import Directions
 from stickslip.gallery import stacked
 from stickslip.gallery.record import Check, Record
 from stickslip.gallery.stacked import DT, Family

@@ -1,0 +1,121 @@
+// The CPU batch loops: environments [begin, end) of a batch on one thread.
+#pragma once
+#include "kernels/delassus/delassus.hpp"
+#include "kernels/delassus/matrix_source.hpp"
+#include "kernels/env/adjoint_call.hpp"
+#include "kernels/env/gradient_env.hpp"
+#include "kernels/env/solve_env.hpp"
+#include "kernels/group/host_group.hpp"
+#include "kernels/residual/measures.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// solve_vjp of environment `env` after its solve, whose scratch has the scaled problem unless its
+/// start was the solution.
+template <class Factor>
+SS_PART void vjp_in_scratch(const ProblemBatch<double>& batch, const ResultBatch<double>& result,
+                            const AdjointCall<double>& call, const SolveOptions& o,
+                            std::int64_t env, EnvScratch<double, Factor, double>& scratch) {
+  const HostGroup g;
+  const StepLoss<double> loss{{}, call.loss};
+  StepGradient<double> out;
+  out.contacts = call.gradient;
+  const double* r = slot(result.impulse, env);
+  clear_b(g, call.gradient, env, batch.max_rows);
+  if (result.status[env] == EnvStatus::solved) {
+    const EnvProblem<double>& p = *scratch.problem;
+    if (scratch.scaled.n != p.n) scale_and_select(g, p, o.law, scratch.scaled);
+    Arena arena = scratch.stage;
+    const GradientScratch work(arena, batch.max_rows);
+    const StepScratch<double> no_step(Arena(nullptr), 0, 0);
+    differentiate_solved(g, p, scratch.scaled, r, MechanismStep<double>{}, loss, out, o, env,
+                         batch.max_rows, work, false, no_step);
+  } else {
+    refuse_gradient(g, batch, 0, out, env, scratch.view);
+  }
+}
+
+/// `adjoint`: also differentiates each environment, in the scratch of its solve; null: not.
+template <class Real, class Factor, class In>
+void solve_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result, const Ladder& ladder,
+                 const MatrixSource<In>& source, std::int64_t begin, std::int64_t end, void* memory,
+                 Part part, const AdjointCall<In>* adjoint) {
+  const int directions = lcp_directions(ladder.options);
+  const EnvScratch<Real, Factor, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts,
+                                             directions, dofs_of(source));
+  for (std::int64_t env = begin; env < end; ++env) {
+    const auto differentiate = [&](auto& solved) {
+      if constexpr (sizeof(Real) == 8 && sizeof(In) == 8) {
+        if (adjoint != nullptr)
+          vjp_in_scratch(batch, result, *adjoint, ladder.options, env, solved);
+      }
+    };
+    solve_env<Real, Factor>(HostGroup{}, batch, result, ladder, env, scratch, part, source,
+                            differentiate);
+  }
+}
+
+/// Opens environment `env` in the scratch; false if its input is not valid.
+template <class In, class Scratch>
+bool open_usable(const ProblemBatch<In>& batch, std::int64_t env, Law law, const Scratch& scratch,
+                 EnvProblem<In>& p) {
+  const HostGroup g;
+  int rows = 0;
+  if (open_problem(g, batch, env, scratch.view, p, rows) != EnvStatus::solved) return false;
+  if (!check_values(g, p, facts_of(law).needs_symmetric_W)) return false;
+  enter_circular_coordinates(g, p, facts_of(law).is_frictionless, scratch.view);
+  return true;
+}
+
+template <class In>
+void measure_range(const ProblemBatch<In>& batch, EnvArray<const In> impulse, Law law,
+                   Measures* measures, int directions, std::int64_t begin, std::int64_t end,
+                   void* memory) {
+  const EnvScratch<double, double, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts);
+  for (std::int64_t env = begin; env < end; ++env) {
+    EnvProblem<In> p{};
+    measures[env] = Measures{};
+    measures[env].residual = Limits<double>::infinity;
+    if (!open_usable(batch, env, law, scratch, p)) continue;
+    p.directions = directions;
+    measures[env] = measure_impulse(HostGroup{}, p, law, slot(impulse, env), scratch.judge_memory.u,
+                                    scratch.judge_memory.e);
+  }
+}
+
+template <class In>
+void certify_range(const ProblemBatch<In>& batch, EnvArray<const double> certificate,
+                   const SolveOptions& o, std::uint8_t* holds, std::int64_t begin, std::int64_t end,
+                   void* memory) {
+  const EnvScratch<double, double, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts);
+  const HostGroup g;
+  for (std::int64_t env = begin; env < end; ++env) {
+    EnvProblem<In> p{};
+    holds[env] = 0;
+    if (!open_usable(batch, env, o.law, scratch, p)) continue;
+    const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
+    const double tolerance = tolerance_of(o.atol, o.rtol, o.precision, b_max);
+    holds[env] = certificate_holds(g, p, tolerance, slot(certificate, env)) ? 1 : 0;
+  }
+}
+
+template <class In>
+void delassus_range(const MechanismBatch<In>& batch, EnvArray<In> W, int ld_W, std::int32_t* ok,
+                    std::int64_t begin, std::int64_t end, void* memory) {
+  const DelassusScratch<In> scratch(Arena(memory), batch.nv, batch.max_rows);
+  for (std::int64_t env = begin; env < end; ++env) {
+    form_delassus(HostGroup{}, batch, W, ld_W, ok, env, scratch);
+  }
+}
+
+template <class In>
+void apply_range(const MechanismBatch<In>& batch, EnvArray<const In> impulse,
+                 EnvArray<const In> v_free, EnvArray<In> v_next, std::int32_t* ok,
+                 std::int64_t begin, std::int64_t end, void* memory) {
+  const DelassusScratch<In> scratch(Arena(memory), batch.nv, batch.max_rows);
+  for (std::int64_t env = begin; env < end; ++env) {
+    apply_env_impulse(HostGroup{}, batch, impulse, v_free, v_next, ok, env, scratch);
+  }
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

@@ -1,0 +1,18 @@
+// Rounds numbers in double to float, one per thread.
+#include "kernels/gpu/gpu_kernels.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+__global__ void __launch_bounds__(kRoundThreads)
+    rounding_kernel(const double* from, float* to, int count) {
+  const int i = int(blockIdx.x * kRoundThreads + threadIdx.x);
+  if (i < count) to[i] = float(from[i]);
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA
+
+namespace stickslip::kernels {
+
+const void* round_kernel() { return reinterpret_cast<const void*>(&rounding_kernel); }
+
+}  // namespace stickslip::kernels

@@ -1,0 +1,104 @@
+// Progress of an environment on the ladder: in memory, because a GPU has few registers.
+#pragma once
+#include "kernels/group/math.hpp"
+#include "kernels/ladder/ladder.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// Work of one iteration in multiplications: Newton factorises n x n; Farkas' lemma uses only the
+/// normals.
+SS_HD double work_of(const Stage& stage, int n) {
+  const double square = double(n) * n;
+  if (stage.method == Method::pgs || stage.method == Method::lemke) return 5.0 * square;
+  return stage.method == Method::farkas ? square * n / 27.0 : square * n;
+}
+
+/// Work of the stages after rung 0, unless the options set it. `thorough`: enough for the whole
+/// ladder for 25 rows, and for both continuations for any n. If not: less, because in a simulation
+/// a failure costs only one step of one environment.
+SS_HD double work_after_rung_0(int n, bool thorough) {
+  const double cube = double(n) * n * n;
+  if (thorough) return max(1e9, 2400.0 * cube);
+  return n > kRetryRows ? 1300.0 * cube : min(max(1e7, 1000.0 * cube), 4e7);
+}
+
+/// Beyond so many max|b| a residual is far from that of a solution. An impulse of such a residual
+/// may be huge itself, and moves bodies more than the softened one.
+inline constexpr double kFar = 1e-3;
+
+struct Climb {
+  std::int64_t env;  ///< of the batch
+  Stage stage;
+  int next = 0;                  ///< the next stage of the ladder
+  double residual_before = 0.0;  ///< the best before the stage
+  double work_left[2] = {};      ///< of rung 0, of the other rungs
+  int selections = 0;            ///< attempts to select, after a solution
+  bool answering = false;        ///< the stage of the softened answer has begun
+  // Results in addition to the impulse:
+  int iterations = 0, rung = 0;
+  Solver solver = Solver::automatic;
+
+  SS_HD Climb(std::int64_t batch_env, const Ladder& ladder, int n)
+      : env(batch_env), solver(solver_of(ladder.stages[0].method)) {
+    const SolveOptions& o = ladder.options;
+    const bool limited = o.max_work > 0.0;
+    work_left[0] = limited ? 0.5 * o.max_work : Limits<double>::infinity;
+    work_left[1] = limited ? 0.5 * o.max_work : work_after_rung_0(n, o.thorough);
+  }
+
+  /// The best is the start again: no stage has found it.
+  SS_HD void forget(const Ladder& ladder) {
+    rung = 0;
+    solver = solver_of(ladder.stages[0].method);
+  }
+
+  /// Begins the next stage, with the budget allowed by the work left. `b_max`: max|b|;
+  /// `infeasible`: only the softened answer is left to be found. That is due after the last stage
+  /// too, if nothing near a solution was found.
+  SS_HD void enter(const Ladder& ladder, int n, double best_residual, double b_max,
+                   bool infeasible) {
+    const SolveOptions& o = ladder.options;
+    stage = ladder.stage(next++);
+    residual_before = best_residual;
+    const bool over = stage.method == Method::none || stage.rung > o.max_rung;
+    if (infeasible || over) {
+      const bool far = !(best_residual <= kFar * b_max);
+      const bool answers = infeasible || (far && ladder.answers_far);
+      stage = answers && !answering ? ladder.softened_answer : Stage{};
+      answering = true;
+      return;
+    }
+    const bool near = stage.beyond > 0.0 && best_residual <= stage.beyond * b_max;
+    if (near || n < stage.least_rows || n > stage.most_rows) stage.budget = 0;
+    if (stage.attempts.first > 0) stage.budget = max(0, stage.budget - iterations);  // go on
+    const double work = work_of(stage, n), left = work_left[stage.rung > 0 ? 1 : 0];
+    if (work * stage.budget > left) stage.budget = int(max(left, 0.0) / work);
+  }
+
+  /// Whether another stage may select among solutions.
+  SS_HD bool may_select(int n) const { return selections < (n > kPileRows ? 1 : 2); }
+
+  /// Begins a stage that selects among solutions, where one was found: from there; from rest, as
+  /// the path from there may end at a kink.
+  SS_HD void select(const Ladder& ladder, int n, double best_residual) {
+    const int found = max(rung, stage.rung);
+    stage = ladder.selection;
+    stage.start = selections == 0 ? Start::best : Start::rest;
+    ++selections;
+    if (n > kPileRows) stage.budget = min(stage.budget, kPileSteps);
+    stage.rung = found;
+    residual_before = best_residual;
+  }
+
+  /// Ends the stage after `done` iterations.
+  SS_HD void leave(int done, int n, double best_residual) {
+    if (stage.method != Method::farkas) iterations += done;  // a proof does not improve the impulse
+    work_left[stage.rung > 0 ? 1 : 0] -= work_of(stage, n) * done;
+    if (!(best_residual < residual_before)) return;
+    rung = stage.rung;
+    // A stage that only judged the result of the previous stage has found nothing itself.
+    if (done > 0) solver = solver_of(stage.method);
+  }
+};
+
+}  // namespace stickslip::kernels::inline SS_ISA

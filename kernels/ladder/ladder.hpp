@@ -1,0 +1,48 @@
+// The ladder of a solve: the stages that its options stand for. Each starts where the one before
+// ended, until one of them solves; the result is the best impulse of all stages. Built on the host
+// (kernels/ladder/ladder.cpp) and handed to the kernels by value, with the options.
+#pragma once
+#include "kernels/ladder/program.hpp"
+
+namespace stickslip::kernels {
+
+inline constexpr int kRetryRows =
+    64;  ///< with more, a problem without a solution would take too long
+inline constexpr int kInteriorRows = kRetryRows + 1;  ///< fewest rows for the interior point
+inline constexpr int kPileRows =
+    128;  ///< with more, selecting among solutions has less success and costs more: fewer steps
+inline constexpr int kPileSteps = 30;
+inline constexpr int kOtherBasins = 3;      ///< rungs from this one on search in other basins
+inline constexpr int kMostSteps = 1 << 24;  ///< of `max_newton`, so that its multiples fit an int
+
+struct Ladder {
+  static constexpr int kCapacity = 64;
+  static constexpr int kCycle = 2;
+
+  SolveOptions options;
+  Program program = Program::first;  ///< with which a solve begins
+  bool has_later_rungs = false;      ///< stages after rung 0
+  int count = 0;                     ///< of stages
+  int cycle = 0;                     ///< index of the last kCycle stages, which are repeated
+  int turns = 1;                     ///< how often they run, each time with the next seeds
+  bool selects = false;              ///< one solution among many
+  Stage selection;                   ///< runs once a solution is found that is not the selected one
+  Stage softened_answer;     ///< where there is no solution, or the best impulse is far from one
+  bool answers_far = false;  ///< the latter: not under laws that always have a solution
+  Stage stages[kCapacity];
+
+  /// The ladder of valid options (check_solve). Implicit, so that callers may pass options.
+  Ladder(const SolveOptions& options);
+
+  /// Stage `index`; Method::none after the last.
+  SS_HD Stage stage(int index) const {
+    if (index < count) return stages[index];
+    const int beyond = index - count, turn = 1 + beyond / kCycle;
+    if (turn >= turns) return {};
+    Stage stage = stages[cycle + beyond % kCycle];
+    stage.shake += kCycle * turn;
+    return stage;
+  }
+};
+
+}  // namespace stickslip::kernels

@@ -1,0 +1,88 @@
+// Parts of the ladder that are compiled separately. The same types for every instruction set.
+#pragma once
+#include "kernels/ladder/stage.hpp"
+
+namespace stickslip::kernels {
+
+/// The part of the ladder that a call runs.
+enum class Part : std::int32_t {
+  whole,
+  first,  ///< rung 0
+  later   ///< the other rungs; they start from the result of `first`
+};
+
+/// The stages that a kernel has compiled in. On a GPU, no stage should need registers or scratch
+/// because of another one: pivoting and sweeps have their own kernels, and Newton's method has two,
+/// one for rung 0, which all environments run, and one for the rungs that few of them need.
+enum class Program : std::int32_t {
+  all,
+  sweeping,  ///< projected Gauss-Seidel only, if rung 0 contains nothing else
+  first,     ///< rung 0 of the iterative methods
+  later,     ///< their other rungs; continues where `first` ended
+  pivoting,  ///< Lemke's method, all rungs, on the half-size tableau
+  general    ///< the same on the LCP of the law `pyramid`, if that tableau cannot hold it
+};
+inline constexpr int kPrograms = 6;
+
+/// What a program has compiled in: the only description of it.
+struct Contents {
+  bool sweeps = false;   ///< projected Gauss-Seidel
+  bool newton = false;   ///< Newton on the problem as given, and on the convex dual
+  bool altered = false;  ///< Newton on altered problems, in `mixed` with a factorisation in double;
+                         ///< random starts, the interior point and the continuation
+  bool tableau = false;  ///< Lemke on the half-size tableau
+  bool lcp = false;      ///< Lemke on the LCP of the law `pyramid`
+  bool proof = false;    ///< the proof that there is no solution
+
+  SS_HD constexpr bool iterates() const { return sweeps || newton || altered; }
+};
+
+SS_HD constexpr Contents contents_of(Program program) {
+  switch (program) {
+    case Program::sweeping:
+      return {.sweeps = true};
+    case Program::first:
+      return {.sweeps = true, .newton = true};
+    case Program::later:
+      return {.sweeps = true, .altered = true, .proof = true};
+    case Program::pivoting:
+      return {.tableau = true, .proof = true};
+    case Program::general:
+      return {.lcp = true, .proof = true};
+    case Program::all:
+      break;
+  }
+  return {true, true, true, true, true, true};
+}
+
+SS_HD constexpr Part part_of(Program program) {
+  if (program == Program::first || program == Program::sweeping) return Part::first;
+  return program == Program::later ? Part::later : Part::whole;
+}
+
+/// Whether a program can run a stage.
+SS_HD constexpr bool program_has(Program program, const Stage& stage) {
+  const Contents has = contents_of(program);
+  const Part part = part_of(program);
+  if (stage.rung > 0 ? part == Part::first : part == Part::later) return false;
+  switch (stage.method) {
+    case Method::pgs:
+      return has.sweeps;
+    case Method::newton:
+      return has.altered || (has.newton && !stage.alters());
+    case Method::primal:
+      return has.newton;
+    case Method::interior:
+    case Method::continuation:
+      return has.altered;
+    case Method::lemke:
+      return has.tableau || has.lcp;
+    case Method::farkas:
+      return has.proof;
+    case Method::none:
+      break;
+  }
+  return false;
+}
+
+}  // namespace stickslip::kernels

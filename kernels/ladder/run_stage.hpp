@@ -1,0 +1,285 @@
+// One stage of the ladder for one environment.
+#pragma once
+#include <cassert>
+
+#include "kernels/delassus/delassus.hpp"
+#include "kernels/delassus/matrix_source.hpp"
+#include "kernels/delassus/widen.hpp"
+#include "kernels/ladder/alter.hpp"
+#include "kernels/ladder/climb.hpp"
+#include "kernels/ladder/interior_stage.hpp"
+#include "kernels/ladder/program.hpp"
+#include "kernels/solver/farkas/farkas.hpp"
+#include "kernels/solver/lcp/pyramid.hpp"
+#include "kernels/solver/lemke/lemke.hpp"
+#include "kernels/solver/newton/newton.hpp"
+#include "kernels/solver/newton/primal.hpp"
+#include "kernels/solver/pgs/pgs.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// Scratch of one environment. Stages run one after the other, so their scratch overlaps; the code
+/// that forms W of a mechanism and applies its impulses runs before and after all of them.
+template <class Real, class Factor, class In, Program kProgram = Program::all>
+struct EnvScratch {
+  static constexpr Contents kHas = contents_of(kProgram);
+  static constexpr bool kIterates = kHas.iterates();
+  In* W;  ///< [max_rows][max_rows] of a mechanism or widened; null if the caller has formed it
+  int ld_W;
+  In* vectors;  ///< [kVectors][max_rows] widened; null if they are given in double
+  ViewScratch<In> view;
+  EnvProblem<In>* problem;  ///< the view in memory: its pointers would use too many GPU registers
+  Climb* climb;
+  Judge<In> judge;
+  JudgeMemory<In> judge_memory;  ///< values of `judge.at`
+  DelassusScratch<In> delassus;
+  Scaled<Real> scaled;  ///< of the iterative methods
+  Scaled<Real>* kept;   ///< the same in memory, for the program with the most stages
+  int directions;       ///< of the law `pyramid` for which there is room as an LCP, here or in
+                        ///< the program that follows; 0: no room
+  Arena stage;          ///< the remaining memory, for the current stage
+
+  SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts, int lcp_directions = 0,
+                   int nv = kGivenMatrix)
+      : W(nv < 0 ? nullptr : arena.take<In>(std::size_t(max_rows) * max_rows)),
+        ld_W(max_rows),
+        vectors(nv < kWidened ? nullptr : arena.take<In>(std::size_t(kVectors) * max_rows)),
+        view(arena, max_rows, max_contacts),
+        problem(arena.take<EnvProblem<In>>(1)),
+        climb(arena.take<Climb>(1)),
+        judge(arena),
+        judge_memory(arena, max_rows),
+        delassus(arena, max(nv, 0) % kWidened, nv < 0 ? 0 : max_rows),
+        scaled(arena, kIterates ? max_rows : 0, kIterates ? max_contacts : 0),
+        kept(arena.take<Scaled<Real>>(kProgram == Program::later ? 1 : 0)),
+        directions(lcp_directions),
+        stage(arena) {}
+
+  /// The scaled problem that the stages use.
+  SS_HD Scaled<Real>& as_scaled() {
+    if constexpr (kProgram == Program::later) return *kept;
+    return scaled;
+  }
+
+  /// Bytes for environments of that size.
+  SS_HD static std::size_t bytes(int max_rows, int max_contacts, int lcp_directions,
+                                 int nv = kGivenMatrix) {
+    const EnvScratch fixed(Arena(nullptr), max_rows, max_contacts, 0, nv);
+    std::size_t most = fixed.delassus.end();
+    if constexpr (kHas.proof) {
+      Arena farkas = fixed.stage;
+      Farkas(farkas, max_rows);
+      most = max(most, farkas.used());
+    }
+    if constexpr (kHas.tableau) {
+      Arena lemke = fixed.stage;
+      Lemke<Real>(lemke, max_rows);
+      most = max(most, lemke.used());
+    }
+    if constexpr (kIterates) {
+      Arena pgs = fixed.stage, newton = fixed.stage, primal = fixed.stage, fallback = fixed.stage;
+      Pgs<Real>(pgs, max_rows);
+      if constexpr (kHas.newton) {
+        Newton<Real, Factor>(newton, max_rows);
+        Primal<Real>(primal, max_rows);
+      }
+      if constexpr (kHas.altered) {
+        if (max_rows >= kInteriorRows) {
+          fallback.take<InteriorScratch<Real>>(1);
+          InteriorScratch<Real>(fallback, max_rows, max_contacts);
+        } else {
+          Newton<Real, Real>(fallback, max_rows);
+        }
+      }
+      most = max(max(most, fallback.used()), max(pgs.used(), max(newton.used(), primal.used())));
+    }
+    if constexpr (kHas.lcp) {
+      if (lcp_directions > 0) {
+        const std::size_t lcp =
+            PyramidScratch<double>::bytes(max_rows, max_contacts, lcp_directions);
+        most = max(most, fixed.stage.used() + lcp);
+      }
+    }
+    return most;
+  }
+};
+
+/// Random impulses of contact k: zero, inside the cone (sticking) or on it (sliding), of a random
+/// size within four decades around the size that would stop max|b|.
+template <class In>
+SS_HD void draw_block(const EnvProblem<In>& p, int k, int seed, double speed, In* r) {
+  const auto draw = [&](int i, std::uint32_t use) {
+    return fraction_of(hashed_bits(i, seed, 977U + use));
+  };
+  const int a = p.block[k];
+  const double kind = 3.0 * draw(k, 0), diagonal = normal_diagonal(p, k);
+  double size = speed / 128.0;
+  for (int halvings = int(14.0 * draw(0, 1)); halvings > 0; --halvings) size *= 2.0;
+  const bool open = kind < 1.0 || !(diagonal > 0.0);
+  const double normal = open ? 0.0 : size * draw(k, 2) / diagonal;
+  const double x = draw(k, 3) - 0.5, y = draw(k, 4) - 0.5, length = sqrt(fma(x, x, y * y));
+  const double share = (kind < 2.0 ? draw(k, 5) : 1.0) * (length > 0.0 ? normal / length : 0.0);
+  r[a] = In(normal);
+  r[a + 1] = In(p.friction(k, 1) * share * x);
+  r[a + 2] = In(p.friction(k, 2) * share * y);
+  for (int i = a + 3; i < p.block[k + 1]; ++i) r[i] = In(0);
+}
+
+/// Sets the start that the stage requires.
+template <bool kDraws, class G, class In>
+SS_HD void place_start(const G& g, const EnvProblem<In>& p, const Stage& stage, Judge<In>& judge) {
+  In* start = judge.at->start;
+  if constexpr (kDraws) {
+    if (stage.start == Start::states) return;
+    if (stage.start == Start::drawn) {
+      const double speed = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
+      g.for_each(p.first_contact_row(), [&](int i) { start[i] = In(0); });
+      g.for_each(p.n_contacts, [&](int k) { draw_block(p, k, stage.shake, speed, start); });
+      return;
+    }
+  }
+  g.for_each(p.n, [&](int i) {
+    const double scale = stage.shake != 0 ? fraction_of(hashed_bits(i, stage.shake, 0)) : 1.0;
+    const In* from = stage.start == Start::best ? judge.at->best : start;
+    start[i] = stage.start == Start::rest ? In(0) : In(double(from[i]) * scale);
+  });
+}
+
+/// Problems that do not fit the half-size tableau need `run_general_pyramid`; if there is no memory
+/// for it, the impulse stays at its start, and the judge judges that.
+template <class Real, class G, class In>
+SS_HD int run_pivoting(const G& g, const EnvProblem<In>& p, const Stage& stage, Arena arena,
+                       Judge<In>& judge) {
+  if (!fits_pyramid_tableau(p)) return 0;
+  Lemke<Real> lemke(arena, p.n);
+  return run_lemke(g, p, lemke, stage.attempts, stage.budget, stage.exact, stage.soften, judge);
+}
+
+/// The law `pyramid` with any directions and rows of every kind, as a mixed LCP. In double: with 8
+/// directions, a float dictionary left 14 of 1,000 heavy towers of 8 contacts unsolved and 54 of 16
+/// contacts (the tests' `stackheavy`), though none of the other five families.
+template <class G, class In>
+SS_PART int run_general_pyramid(const G& g, const EnvProblem<In>& p, const Stage& stage,
+                                Arena arena, Judge<In>& judge) {
+  PyramidScratch<double> scratch(arena, p.n, p.n_contacts, p.directions);
+  return run_pyramid(g, p, stage.attempts, stage.budget, stage.soften, scratch, judge);
+}
+
+/// Newton steps; with `stage.rounds`, those of De Saxce's fixed point: the solution of Coulomb's
+/// law is that of the convex law with b_n + mu |u_t| in place of b_n, so each round solves that
+/// with the u_t of the last round (De Saxce & Feng 1998). `kAlters`: whether stages may have rounds
+/// or soft contacts.
+template <class Real, class Factor, bool kAlters, class G, class In>
+SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& stage, Scaled<Real>& s,
+                           Arena arena, Judge<In>& judge) {
+  Newton<Real, Factor> newton(arena, p.n);
+  newton.at.factor = Real(stage.factor);
+  newton.at.inverse = Real(1.0 / stage.factor);
+  const LawFacts law = facts_of(judge.law);
+  newton.selects = stage.selects && !judge.selects;
+  newton.from_solution = newton.selects && stage.start == Start::best;
+  const int rounds = kAlters && law.has_gap_shift ? stage.rounds : 0;
+  newton.at.steep = kAlters && stage.steep;
+  newton.at.sticks = stage.sticks;
+  newton.seed = kAlters && stage.start == Start::states ? stage.shake : 0;
+  newton.at.friction = rounds > 0 ? Friction::cone : law.friction;
+  const int most = rounds > 0 ? 5 : stage.budget;  // steps of one round; later rounds continue
+  int steps = 0, round = 0;
+  do {
+    if (rounds > 0) {
+      scale_impulse(g, s, judge.at->start, newton.z);
+      scaled_velocity(g, s, newton.z, newton.u);
+      if (shift_gaps(g, p, s, newton.u) < 1e-12 && round > 0) break;
+    }
+    steps += run_newton(g, p, s, newton, min(most, stage.budget - steps), stage.epsilon,
+                        stage.sticks || (kAlters && stage.alters()), judge);
+  } while (++round < rounds && steps < stage.budget && !judge.solved());
+  if (newton.from_solution) restore_problem(g, p, s);
+  return steps;
+}
+
+/// A stage of rung 0 except sweeps; in `all`, of the other rungs too.
+template <class Real, class Factor, class G, class In, Program kProgram>
+SS_HD int run_first_rung(const G& g, const EnvProblem<In>& p, const Stage& stage,
+                         EnvScratch<Real, Factor, In, kProgram>& scratch) {
+  Arena arena = scratch.stage;
+  Scaled<Real>& s = scratch.as_scaled();
+  Judge<In>& judge = scratch.judge;
+  if (stage.method == Method::primal) {
+    Primal<Real> primal(arena, p.n);
+    return run_primal(g, p, s, primal, stage.budget, judge);
+  }
+  constexpr bool alters = kProgram == Program::all;
+  return run_newton_stage<Real, Factor, alters>(g, p, stage, s, arena, judge);
+}
+
+template <class Real, class Factor, class G, class In, Program kProgram>
+SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
+                        EnvScratch<Real, Factor, In, kProgram>& scratch) {
+  Arena arena = scratch.stage;
+  Scaled<Real>& s = scratch.as_scaled();
+  Judge<In>& judge = scratch.judge;
+  if (stage.method == Method::pgs) {
+    const bool rests = stage.first && !judge.selects && judge.selected;
+    if (rests && all_stick_alone(g, s)) return 0;
+    Pgs<Real> pgs(arena, p.n);
+    return int(run_pgs(g, p, s, pgs, stage.budget, stage.exact, !stage.first, judge));
+  }
+  if constexpr (EnvScratch<Real, Factor, In, kProgram>::kHas.altered) {
+    if (stage.method == Method::interior || stage.method == Method::continuation) {
+      return run_interior_stage(g, p, stage, s, arena, judge);
+    }
+  }
+  if constexpr (kProgram == Program::sweeping) {
+    return 0;
+  } else if constexpr (kProgram == Program::later) {
+    return run_newton_stage<Real, Real, true>(g, p, stage, s, arena, judge);
+  } else {
+    if constexpr (kProgram == Program::all && sizeof(Factor) != sizeof(Real)) {
+      if (stage.rung > 0) return run_newton_stage<Real, Real, true>(g, p, stage, s, arena, judge);
+    }
+    return run_first_rung(g, p, stage, scratch);
+  }
+}
+
+template <class Real, class Factor, class G, class In, Program kProgram>
+SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
+                    EnvScratch<Real, Factor, In, kProgram>& scratch) {
+  assert(program_has(kProgram, stage));  // otherwise it would be skipped silently
+  using Scratch = EnvScratch<Real, Factor, In, kProgram>;
+  if constexpr (Scratch::kHas.proof) {
+    if (stage.method == Method::farkas) {
+      if (kProgram == Program::pivoting && !fits_pyramid_tableau(p)) return 0;
+      Arena arena = scratch.stage;
+      return run_farkas(g, p, Farkas(arena, p.n), stage.budget, scratch.judge);
+    }
+  }
+  place_start<Scratch::kHas.altered>(g, p, stage, scratch.judge);
+  if constexpr (Scratch::kHas.lcp) {
+    if (stage.method == Method::lemke && !fits_pyramid_tableau(p) &&
+        scratch.directions >= p.directions) {
+      return run_general_pyramid(g, p, stage, scratch.stage, scratch.judge);
+    }
+  }
+  if constexpr (Scratch::kHas.tableau) {
+    if (stage.method == Method::lemke) {
+      if constexpr (sizeof(Factor) != sizeof(Real)) {
+        if (!stage.first) return run_pivoting<Real>(g, p, stage, scratch.stage, scratch.judge);
+      }
+      return run_pivoting<Factor>(g, p, stage, scratch.stage, scratch.judge);
+    }
+  }
+  if constexpr (Scratch::kIterates) {
+    if constexpr (Scratch::kHas.altered) {
+      if (stage.soften > 0.0) soften_contacts(g, p, scratch.as_scaled(), Real(stage.soften));
+    }
+    const int done = run_iterative(g, p, stage, scratch);
+    if constexpr (Scratch::kHas.altered) {
+      if (stage.alters()) restore_problem(g, p, scratch.as_scaled());
+    }
+    return done;
+  }
+  return 0;
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

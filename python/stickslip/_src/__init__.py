@@ -1,0 +1,1 @@
+"""The modules behind `stickslip`; programs import the names from there."""

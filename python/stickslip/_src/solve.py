@@ -1,0 +1,117 @@
+"""Solving batches of contact problems."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Unpack, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from stickslip import _core
+from stickslip._core import Law, Precision, Solver
+from stickslip._src import arrays as check
+from stickslip._src.aliases import Backend, Float64, LawName, PrecisionName, SolverName
+from stickslip._src.keywords import SolveKeywords
+from stickslip._src.options import SolveOptions, make_options, use_cuda
+from stickslip._src.problem import assemble
+from stickslip._src.solution import Solution
+
+_INTEGERS = ("status", "iterations", "solver", "rows_needed", "rung")  # fields of Solution
+
+
+@overload
+def solve(
+    W: ArrayLike,
+    b: ArrayLike,
+    mu: ArrayLike,
+    *,
+    certificates: Literal[False] = False,
+    **others: Unpack[SolveKeywords],
+) -> Solution[None]: ...
+@overload
+def solve(
+    W: ArrayLike,
+    b: ArrayLike,
+    mu: ArrayLike,
+    *,
+    certificates: Literal[True],
+    **others: Unpack[SolveKeywords],
+) -> Solution[Float64]: ...
+@overload
+def solve(
+    W: ArrayLike,
+    b: ArrayLike,
+    mu: ArrayLike,
+    *,
+    certificates: bool,
+    **others: Unpack[SolveKeywords],
+) -> Solution[Float64 | None]: ...
+def solve(
+    W: ArrayLike,
+    b: ArrayLike,
+    mu: ArrayLike,
+    *,
+    law: LawName | Law = "coulomb",
+    solver: SolverName | Solver = "auto",
+    precision: PrecisionName | Precision = "double",
+    tol: float | None = None,
+    dims: ArrayLike | None = None,
+    n_free: int = 0,
+    n_nonneg: int = 0,
+    lo: ArrayLike | None = None,
+    hi: ArrayLike | None = None,
+    R: ArrayLike | None = None,
+    counts: ArrayLike | None = None,
+    warm_start: ArrayLike | None = None,
+    options: SolveOptions | None = None,
+    certificates: bool = False,
+    backend: Backend = "auto",
+    threads: int | None = None,
+) -> Solution[Any]:
+    """Solves E problems u = (W + diag R) r + b under a friction law, each with a verdict.
+
+    Rows: free, nonneg, box, then contacts (normal, two tangents[, torsion, two rolling rows]).
+    Arrays are float32 or float64, all of one type, and read in place (copied only where the values
+    of one environment are not contiguous). Integers, bool and float16 are converted.
+    One problem: omit the environment axis. In a batch, arrays other than W, b and counts may omit
+    it; all environments then share them.
+
+    Args:
+        W, b: (E, n, n) Delassus matrices J M^-1 J^T, 1/kg; (E, n) free velocities, m/s.
+        mu: (E, p) per contact, (E, sum(dims - 1)) per tangential row (torsion, rolling: m; ragged
+            batches may have more columns, but not p), or one number.
+        law, solver: as `stickslip info` lists them.
+        precision: "double", "mixed" or "float", of the arithmetic. float32 arrays are converted
+            where they are used; the verdict is that of the impulse before it is rounded to float32.
+        tol: solved means residual <= tol * (1 + max|b|); `options` has separate tolerances and
+            budgets.
+        dims, n_free, n_nonneg: (p,) or (E, p) contact dimensions 3, 4, 6 (default 3); row numbers.
+        lo, hi, R: (E, n_box) bounds of box rows, N s; (E, n) compliance, 1/kg, default 0.
+        counts: (E,) contacts, or (E, 4) free, nonneg, box rows and contacts of each environment,
+            stored first in its slot. More than n rows give `over_capacity`.
+        warm_start: (E, n) impulses to start from; default 0.
+        certificates: fill `solution.certificate` with the proofs of `infeasible` environments.
+        backend, threads: "cpu", "cuda", "auto" (where the arrays are: the CPU); default all cores.
+
+    Raises TypeError and ValueError for a wrong type, shape or value of an argument. Numbers that
+    make an environment unsolvable (NaN, mu < 0, lo > hi) are not an error: its status is
+    `bad_input`. Several threads may call it at once; Ctrl-C ends it with KeyboardInterrupt.
+    """
+    problem = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
+    warm = None if warm_start is None else problem.rows("warm_start", warm_start)
+    core_options = make_options(law, solver, precision, tol, options)
+    on_cuda = use_cuda(backend)
+    num_envs, n = problem.b.shape
+    results: dict[str, Any] = {
+        "impulse": np.zeros((num_envs, n), problem.W.dtype),
+        "residual": np.zeros(num_envs),
+        **{name: np.zeros(num_envs, np.int32) for name in _INTEGERS},
+        "certificate": np.zeros((num_envs, n))
+        if check.flag("certificates", certificates)
+        else None,
+    }
+    pool = check.thread_count(threads)
+    if num_envs:
+        _core.solve(*problem.arrays, warm, core_options, **results, on_cuda=on_cuda, threads=pool)
+    solution: Solution[Any] = Solution(**results)
+    return solution if problem.batched else solution.one()

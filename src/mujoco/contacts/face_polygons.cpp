@@ -1,0 +1,296 @@
+#include "src/mujoco/contacts/face_polygons.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "src/mujoco/contacts/hull.hpp"
+#include "src/mujoco/contacts/polyhedron.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+constexpr int kRoom = 128;      // corners of a face, at most half of them of a geom
+constexpr double kTilt = 2e-3;  // rad
+constexpr double kParallel = 1.0 - 0.5 * kTilt * kTilt;  // cosine of 2 mrad
+constexpr double kDeep = 2e-2;  // of the size: overlap that is no face at rest
+constexpr double kEven = 1e-6;  // of the size: corners of one height
+constexpr double kSame = 1e-5;  // of the size: corners that are one
+
+struct Point {
+  double x, y, height = 0.0;
+};
+
+// A convex polygon in a plane, counter-clockwise.
+struct Polygon {
+  int count = 0;
+  Point at[kRoom];
+
+  const Point& operator[](int i) const { return at[(i + count) % count]; }
+};
+
+double cross(const Point& o, const Point& a, const Point& b) {
+  return (a.x - o.x) * (b.y - o.y) - (a.y - o.y) * (b.x - o.x);
+}
+
+double area_of(const Polygon& p) {
+  double twice = 0.0;
+  for (int i = 2; i < p.count; ++i) twice += cross(p.at[0], p.at[i - 1], p.at[i]);
+  return 0.5 * twice;
+}
+
+// A face of a geom in world coordinates, with its outward normal.
+struct Face {
+  int count = 0;
+  double corners[kRoom / 2][3];
+  double normal[3];
+};
+
+void add_corner(const mjData* d, int geom, const double* local, Face& face) {
+  double* corner = face.corners[face.count++];
+  mju_mulMatVec3(corner, d->geom_xmat + 9 * geom, local);
+  mju_addTo3(corner, d->geom_xpos + 3 * geom);
+}
+
+// The face of a box whose outward normal is `out` in its frame, to 2 mrad.
+bool find_box_face(const mjModel* m, const mjData* d, int geom, const double* out, Face& face) {
+  for (int axis = 0; axis < 3; ++axis) {
+    if (std::abs(out[axis]) < kParallel) continue;
+    const double* size = m->geom_size + 3 * geom;
+    const int u = (axis + 1) % 3, v = (axis + 2) % 3;
+    double normal[3] = {}, corner[3];
+    normal[axis] = out[axis] > 0 ? 1 : -1;
+    corner[axis] = normal[axis] * size[axis];
+    for (const auto& [s, t] : {std::pair(1, 1), {-1, 1}, {-1, -1}, {1, -1}}) {
+      corner[u] = s * size[u];
+      corner[v] = t * size[v];
+      add_corner(d, geom, corner, face);
+    }
+    mju_mulMatVec3(face.normal, d->geom_xmat + 9 * geom, normal);
+    return true;
+  }
+  return false;
+}
+
+// The same of a mesh: of its convex hull, whose faces MuJoCo has merged.
+bool find_mesh_face(const mjModel* m, const mjData* d, int geom, const double* out, Face& face) {
+  const int mesh = m->geom_dataid[geom], best = face_towards(m, mesh, out, kParallel);
+  if (best < 0 || m->mesh_polyvertnum[best] > kRoom / 2) return false;
+  const int* vertices = m->mesh_polyvert + m->mesh_polyvertadr[best];
+  for (int i = 0; i < m->mesh_polyvertnum[best]; ++i) {
+    const float* v = m->mesh_vert + 3 * (m->mesh_vertadr[mesh] + vertices[i]);
+    const double local[3] = {v[0], v[1], v[2]};
+    add_corner(d, geom, local, face);
+  }
+  mju_mulMatVec3(face.normal, d->geom_xmat + 9 * geom, m->mesh_polynormal + 3 * best);
+  return true;
+}
+
+// The face of a geom whose outward normal is `sign` times the normal.
+bool find_face(const mjModel* m, const mjData* d, int geom, const double* normal, double sign,
+               Face& face) {
+  double out[3];
+  mju_mulMatTVec3(out, d->geom_xmat + 9 * geom, normal);
+  mju_scl3(out, out, sign);
+  return m->geom_type[geom] == mjGEOM_BOX ? find_box_face(m, d, geom, out, face)
+                                          : find_mesh_face(m, d, geom, out, face);
+}
+
+// Coordinates in a plane through `origin`.
+struct Plane {
+  double origin[3], normal[3], first[3], second[3];
+
+  Plane(const Face& face) {
+    mju_copy3(origin, face.corners[0]);
+    mju_copy3(normal, face.normal);
+    mju_sub3(first, face.corners[1], origin);
+    mju_addToScl3(first, normal, -mju_dot3(first, normal));
+    mju_normalize3(first);
+    mju_cross(second, normal, first);
+  }
+  Point coordinates(const double* x) const {
+    double way[3];
+    mju_sub3(way, x, origin);
+    return {mju_dot3(way, first), mju_dot3(way, second)};
+  }
+  void point(const Point& p, double* x) const {
+    mju_addScl3(x, origin, first, p.x);
+    mju_addToScl3(x, second, p.y);
+  }
+};
+
+void project(const Plane& plane, const Face& face, Polygon& polygon) {
+  polygon.count = face.count;
+  for (int i = 0; i < face.count; ++i) polygon.at[i] = plane.coordinates(face.corners[i]);
+  if (area_of(polygon) < 0.0) std::reverse(polygon.at, polygon.at + polygon.count);
+}
+
+// The part of `polygon` to the left of the line from `from` to `to` (Sutherland & Hodgman 1974).
+void cut(const Point& from, const Point& to, const Polygon& polygon, Polygon& part) {
+  part.count = 0;
+  for (int i = 0; i < polygon.count && part.count + 2 <= kRoom; ++i) {
+    const Point &p = polygon[i], &q = polygon[i + 1];
+    const double side = cross(from, to, p), next = cross(from, to, q);
+    if (side >= 0.0) part.at[part.count++] = p;
+    if ((side >= 0.0) == (next >= 0.0)) continue;
+    const double share = side / (side - next);
+    part.at[part.count++] = {p.x + share * (q.x - p.x), p.y + share * (q.y - p.y)};
+  }
+}
+
+void intersect(const Polygon& a, Polygon& b) {
+  Polygon part;
+  for (int i = 0; i < a.count && b.count > 0; ++i) {
+    cut(a[i], a[i + 1], b, part);
+    b = part;
+  }
+}
+
+void remove(Polygon& p, int i) {
+  std::copy(p.at + i + 1, p.at + p.count, p.at + i);
+  --p.count;
+}
+
+// Removes corners that are one with their neighbour; then, of more than kMostCorners, those whose
+// triangle with their neighbours is the least and which are not below `floor`.
+void thin_out(Polygon& p, double floor = 0.0) {
+  double size = 0.0;
+  for (int i = 0; i < p.count; ++i)
+    size = std::max(size, std::hypot(p.at[i].x - p.at[0].x, p.at[i].y - p.at[0].y));
+  const auto is_same = [&](const Point& a, const Point& b) {
+    return std::hypot(a.x - b.x, a.y - b.y) <= kSame * size;
+  };
+  p.count = int(std::unique(p.at, p.at + p.count, is_same) - p.at);
+  while (p.count > 1 && is_same(p.at[0], p.at[p.count - 1])) --p.count;
+  while (p.count > kMostCorners) {
+    int least = 0;
+    double area = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < p.count; ++i) {
+      const double other = cross(p[i - 1], p[i], p[i + 1]);
+      if (other < area && p[i].height >= floor) {
+        area = other;
+        least = i;
+      }
+    }
+    remove(p, least);
+  }
+}
+
+// The height below which kSupports corners are; `lowest` if corners as high as `even` are more:
+// what stands on uneven feet stands on the lowest, and others show where it may turn to.
+double floor_of(const Polygon& p, double lowest, double even) {
+  constexpr int kSupports = 4;
+  double heights[kRoom];
+  if (p.count <= kSupports) return lowest;
+  std::transform(p.at, p.at + p.count, heights, [](const Point& c) { return c.height; });
+  std::nth_element(heights, heights + kSupports, heights + p.count);
+  return heights[kSupports] <= even ? lowest : heights[kSupports];
+}
+
+// Convex hull (Andrew's monotone chain, 1979).
+Polygon hull_of(Polygon points) {
+  const int n = points.count;
+  if (n < 3) return points;
+  std::sort(points.at, points.at + n,
+            [](const Point& a, const Point& b) { return a.x < b.x || (a.x == b.x && a.y < b.y); });
+  Polygon hull;
+  for (const int step : {1, -1}) {
+    const int begin = hull.count;
+    for (int i = step > 0 ? 0 : n - 1; i >= 0 && i < n; i += step) {
+      while (hull.count >= begin + 2 &&
+             cross(hull.at[hull.count - 2], hull.at[hull.count - 1], points.at[i]) <= 0.0)
+        --hull.count;
+      hull.at[hull.count++] = points.at[i];
+    }
+    --hull.count;
+  }
+  return hull;
+}
+
+// A point of a face with outward normal `normal`, and what is `dist` above it.
+void set_contact(const double* on_face, const double* normal, double dist, mjPreContact& contact) {
+  contact.dist = dist;
+  mju_addScl3(contact.pos, on_face, normal, 0.5 * dist);
+  mju_copy3(contact.normal, normal);
+  mju_zero3(contact.tangent);
+}
+
+}  // namespace
+
+int stand_on_plane(const mjModel* m, const mjData* d, int plane, int mesh, double margin,
+                   mjPreContact* found) {
+  const double *frame = d->geom_xmat + 9 * plane, *pose = d->geom_xmat + 9 * mesh;
+  const HullGraph hull(m, m->geom_dataid[mesh]);
+  if (hull.num_vertices() == 0) return 0;
+  double toward[9], offset[3], way[3];  // from the mesh to the plane
+  mju_mulMatTMat(toward, frame, pose, 3, 3, 3);
+  mju_sub3(way, d->geom_xpos + 3 * mesh, d->geom_xpos + 3 * plane);
+  mju_mulMatTVec3(offset, frame, way);
+  const auto height = [&](int i) {
+    const float* v = hull.vertex(i);
+    return toward[6] * v[0] + toward[7] * v[1] + toward[8] * v[2] + offset[2];
+  };
+  const auto point = [&](int i) {
+    const double v[3] = {hull.vertex(i)[0], hull.vertex(i)[1], hull.vertex(i)[2]};
+    double moved[3];
+    mju_mulMatVec3(moved, toward, v);
+    return Point{moved[0], moved[1], height(i)};
+  };
+  const double down[3] = {-toward[6], -toward[7], -toward[8]};
+  const int bottom = hull.farthest(down);
+  const double lowest = height(bottom);
+  if (lowest > margin) return 0;
+  const double highest = std::min(margin, lowest + kTilt * m->geom_rbound[mesh]);
+  int low[kRoom / 2];
+  Polygon polygon;
+  polygon.count =
+      hull.connected(bottom, kRoom / 2, low, [&](int i) { return height(i) <= highest; });
+  std::transform(low, low + polygon.count, polygon.at, point);
+  polygon = hull_of(polygon);
+  thin_out(polygon, floor_of(polygon, lowest, lowest + kEven * m->geom_rbound[mesh]));
+  if (polygon.count < 3) return 0;
+  const double normal[3] = {frame[2], frame[5], frame[8]};
+  for (int i = 0; i < polygon.count; ++i) {
+    const Point& p = polygon.at[i];
+    const double local[3] = {p.x + offset[0], p.y + offset[1], 0.0};
+    double on_plane[3];
+    mju_mulMatVec3(on_plane, frame, local);
+    mju_addTo3(on_plane, d->geom_xpos + 3 * plane);
+    set_contact(on_plane, normal, p.height, found[i]);
+  }
+  return polygon.count;
+}
+
+int share_face(const mjModel* m, const mjData* d, int a, int b, double margin,
+               const mjPreContact* shown, int count, mjPreContact* found) {
+  if (!has_faces(m, a) || !has_faces(m, b)) return 0;
+  const double* const normal = shown->normal;
+  Face face_a;
+  if (!find_face(m, d, a, normal, 1.0, face_a)) return 0;
+  Face face_b;
+  if (!find_face(m, d, b, normal, -1.0, face_b)) return 0;
+  const Plane plane(face_a);
+  Polygon polygon, other, mujocos;
+  project(plane, face_a, other);
+  project(plane, face_b, polygon);
+  intersect(other, polygon);
+  thin_out(polygon);
+  mujocos.count = count;
+  for (int i = 0; i < count; ++i) mujocos.at[i] = plane.coordinates(shown[i].pos);
+  const double area = polygon.count < 3 ? 0.0 : area_of(polygon);
+  if (!(area > 0.0) || area < 0.99 * area_of(hull_of(mujocos))) return 0;
+  const double slope = mju_dot3(face_b.normal, plane.normal);
+  int contacts = 0;
+  for (int i = 0; i < polygon.count; ++i) {
+    double on_a[3], way[3];
+    plane.point(polygon.at[i], on_a);
+    mju_sub3(way, face_b.corners[0], on_a);
+    const double dist = mju_dot3(face_b.normal, way) / slope;
+    if (dist < -kDeep * std::sqrt(area)) return 0;
+    if (dist <= margin) set_contact(on_a, plane.normal, dist, found[contacts++]);
+  }
+  return contacts;
+}
+
+}  // namespace stickslip::mujoco

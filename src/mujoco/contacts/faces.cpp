@@ -1,0 +1,242 @@
+#include "src/mujoco/contacts/faces.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/mujoco/contacts/face_polygons.hpp"
+#include "src/mujoco/contacts/field_contacts.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+constexpr double kSameSide = 0.9;  // cosine
+constexpr int kFew = 2;            // points of two edges, or of an edge and a face
+constexpr double kLarger = 5e-4;   // of the smallest half size
+constexpr double kTilt = 1e-10;    // rad; aligned but for rounding
+
+// A cylinder and a plane: how the axis of one lies to the normal of the other.
+struct Standing {
+  double normal[3], axis[3];
+  double sine;
+
+  Standing(const mjData* d, int plane, int cylinder) {
+    double across[3];
+    for (int i = 0; i < 3; ++i) {
+      normal[i] = d->geom_xmat[9 * plane + 3 * i + 2];
+      axis[i] = d->geom_xmat[9 * cylinder + 3 * i + 2];
+    }
+    mju_cross(across, normal, axis);
+    sine = mju_norm3(across);
+  }
+};
+
+bool is_cylinder_on_plane(const mjModel* m, int a, int b) {
+  return a >= 0 && b >= 0 && m->geom_type[a] == mjGEOM_PLANE && m->geom_type[b] == mjGEOM_CYLINDER;
+}
+
+// Measures a contact of the lower rim of a cylinder that stands on a plane: there the collider's
+// point is wrong by rounding over the angle.
+void measure_rim(const mjModel* m, const mjData* d, int plane, int cylinder, double* position,
+                 double* distance) {
+  constexpr double kStands = 1e-4;
+  if (!is_cylinder_on_plane(m, plane, cylinder)) return;
+  const Standing is(d, plane, cylinder);
+  if (is.sine > kStands) return;
+  const double *size = m->geom_size + 3 * cylinder, *center = d->geom_xpos + 3 * cylinder;
+  const double down = mju_dot3(is.normal, is.axis) > 0 ? -size[1] : size[1];
+  double out[3], rim[3];
+  mju_sub3(out, position, center);
+  mju_addToScl3(out, is.axis, -mju_dot3(out, is.axis));
+  mju_normalize3(out);
+  mju_addScl3(rim, center, is.axis, down);
+  mju_addToScl3(rim, out, size[0]);
+  mju_sub3(out, rim, d->geom_xpos + 3 * plane);
+  *distance = mju_dot3(out, is.normal);
+  mju_addScl3(position, rim, is.normal, -0.5 * *distance);
+}
+
+bool is_box(const mjModel* m, int geom) { return geom >= 0 && m->geom_type[geom] == mjGEOM_BOX; }
+
+// The axis, 0 or 1, about which a capsule that is parallel to a face of the box turns away from it;
+// -1: it is parallel to none.
+int axis_to_lift(const mjData* d, int capsule, int box) {
+  const double *xmat = d->geom_xmat + 9 * capsule, *faces = d->geom_xmat + 9 * box;
+  for (int face = 0; face < 3; ++face) {
+    double along[3] = {};  // of the capsule's axes on the normal
+    for (int i = 0; i < 3; ++i)
+      for (int axis = 0; axis < 3; ++axis) along[axis] += xmat[3 * i + axis] * faces[3 * i + face];
+    if (std::abs(along[2]) < kTilt) return std::abs(along[1]) > std::abs(along[0]) ? 0 : 1;
+  }
+  return -1;
+}
+
+// Turns the orientation about its own axis, 0 or 1, by a small angle.
+void turn(double* xmat, int about, double angle) {
+  const int other = 1 - about;
+  if (about == 1) angle = -angle;
+  for (double* row = xmat; row < xmat + 9; row += 3) {
+    const double y = row[other], z = row[2];
+    row[other] += angle * z;
+    row[2] -= angle * y;
+  }
+}
+
+// How far a cube of half size 1 in the axes of a geom reaches along a normal.
+double reach_of_cube(const mjData* d, int geom, const double* normal) {
+  double local[3];
+  mju_mulMatTVec3(local, d->geom_xmat + 9 * geom, normal);
+  return std::abs(local[0]) + std::abs(local[1]) + std::abs(local[2]);
+}
+
+// The contacts of boxes larger by g in each direction, with the gaps of the boxes as they are: a
+// larger box is the sum of the box and a cube of half size g.
+int collide_larger(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found) {
+  mj_markStack(d);
+  mjModel larger = *m;  // shallow: the other arrays belong to m
+  larger.geom_size = mj_stackAllocNum(d, 3 * m->ngeom);
+  const double* sizes[2] = {m->geom_size + 3 * a, m->geom_size + 3 * b};
+  const double g = kLarger * std::min(*std::min_element(sizes[0], sizes[0] + 3),
+                                      *std::min_element(sizes[1], sizes[1] + 3));
+  for (int i = 0; i < 3; ++i) {  // the function reads no other sizes
+    larger.geom_size[3 * a + i] = sizes[0][i] + g;
+    larger.geom_size[3 * b + i] = sizes[1][i] + g;
+  }
+  const int count = mjCOLLISIONFUNC[mjGEOM_BOX][mjGEOM_BOX](&larger, d, found, a, b, margin);
+  for (int i = 0; i < count; ++i) {
+    const double* n = found[i].normal;
+    found[i].dist += g * (reach_of_cube(d, a, n) + reach_of_cube(d, b, n));
+  }
+  mj_freeStack(d);
+  return count;
+}
+
+// The points of a face that replace the `count` contacts `shown` of the pair; 0: none.
+int find_face(const mjModel* m, mjData* d, int a, int b, double margin, const mjPreContact* shown,
+              int count, mjPreContact* found) {
+  if (count == 0) return 0;
+  if (a >= 0 && b >= 0 && m->geom_type[a] == mjGEOM_HFIELD && m->geom_type[b] <= mjGEOM_MESH)
+    return lie_on_field(m, d, a, b, margin, shown, count, found);
+  if (a >= 0 && b >= 0 && m->geom_type[a] == mjGEOM_PLANE && m->geom_type[b] == mjGEOM_MESH)
+    return stand_on_plane(m, d, a, b, margin, found);
+  if (!is_box(m, a) || !is_box(m, b)) return share_face(m, d, a, b, margin, shown, count, found);
+  if (count > kFew) return 0;
+  const int whole = collide_larger(m, d, a, b, margin, found);
+  return whole > count && mju_dot3(found->normal, shown->normal) > kSameSide ? whole : 0;
+}
+
+// Velocity of the second surface of a contact relative to the first, as MuJoCo computes it.
+void set_surface_velocity(const mjModel* m, const mjData* d, mjContact& c) {
+  double linear[3] = {}, angular[3] = {};
+  for (int side = 0; side < 2; ++side) {
+    const int geom = c.geom[side], sign = side == 0 ? -1 : 1;
+    const double *own = m->geom_surfacevel + 6 * geom, *frame = d->geom_xmat + 9 * geom;
+    double arm[3], shift[3], turn[3], turned[3];
+    mju_sub3(arm, c.pos, d->geom_xpos + 3 * geom);
+    mju_mulMatVec3(shift, frame, own);
+    mju_mulMatVec3(turn, frame, own + 3);
+    mju_cross(turned, turn, arm);
+    mju_addToScl3(linear, shift, sign);
+    mju_addToScl3(linear, turned, sign);
+    mju_addToScl3(angular, turn, sign);
+  }
+  c.surfacevel[0] = mju_dot3(c.frame + 3, linear);
+  c.surfacevel[1] = mju_dot3(c.frame + 6, linear);
+  c.surfacevel[2] = mju_dot3(c.frame, angular);
+}
+
+// The contact at another point of the same two geoms, in nearly the same frame if its normal is
+// nearly the same.
+mjContact move_contact(const mjModel* m, const mjData* d, const mjContact& contact,
+                       const mjPreContact& to) {
+  mjContact moved = contact;
+  double *normal = moved.frame, *first = moved.frame + 3, *second = moved.frame + 6;
+  moved.dist = to.dist;
+  mju_copy3(moved.pos, to.pos);
+  mju_copy3(normal, to.normal);
+  if (mju_dot3(normal, contact.frame) < kSameSide) {
+    mju_zero3(first);
+    first[std::abs(normal[1]) < 0.5 ? 1 : 2] = 1;  // as MuJoCo
+  }
+  mju_addToScl3(first, normal, -mju_dot3(first, normal));
+  mju_normalize3(first);
+  mju_cross(second, normal, first);
+  set_surface_velocity(m, d, moved);
+  return moved;
+}
+
+int end_of_pair(const mjData* d, int begin) {
+  int end = begin + 1;
+  while (end < d->ncon && same_pair(d->contact[begin], d->contact[end])) ++end;
+  return end;
+}
+
+// Replaces the contacts of d. MuJoCo warns where its memory has no room for all.
+void replace_contacts(const mjModel* m, mjData* d, const std::vector<mjContact>& contacts) {
+  d->ncon = std::min(d->ncon, int(contacts.size()));
+  while (d->ncon < int(contacts.size()) && mj_addContact(m, d, &contacts[d->ncon]) == 0) {
+  }
+  std::copy_n(contacts.begin(), d->ncon, d->contact);
+}
+
+}  // namespace
+
+bool tilt_aligned(const mjModel* m, mjData* d, int a, int b, Tilted& tilted) {
+  int about;
+  if (is_cylinder_on_plane(m, a, b)) {
+    if (Standing(d, a, b).sine > kTilt) return false;
+    tilted.geom = b;
+    about = 0;
+  } else if (m->geom_type[a] == mjGEOM_CAPSULE && is_box(m, b)) {
+    about = axis_to_lift(d, a, b);
+    if (about < 0) return false;
+    tilted.geom = a;
+  } else {
+    return false;
+  }
+  double* xmat = d->geom_xmat + 9 * tilted.geom;
+  mju_copy(tilted.xmat, xmat, 9);
+  turn(xmat, about, 2 * kTilt);
+  return true;
+}
+
+void put_back(mjData* d, const Tilted& tilted) {
+  mju_copy(d->geom_xmat + 9 * tilted.geom, tilted.xmat, 9);
+}
+
+int collide_geoms(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found) {
+  const auto collide = mjCOLLISIONFUNC[m->geom_type[a]][m->geom_type[b]];
+  Tilted tilted;
+  const bool tilts = tilt_aligned(m, d, a, b, tilted);
+  const int count = collide(m, d, found, a, b, margin);
+  if (tilts) put_back(d, tilted);
+  for (int i = 0; i < count; ++i) measure_rim(m, d, a, b, found[i].pos, &found[i].dist);
+  mjPreContact face[mjMAXCONPAIR];
+  const int whole = find_face(m, d, a, b, margin, found, count, face);
+  std::copy_n(face, whole, found);
+  return whole > 0 ? whole : count;
+}
+
+void complete_faces(const mjModel* m, mjData* d, std::vector<mjContact>& contacts) {
+  for (mjContact* c = d->contact; c < d->contact + d->ncon; ++c)
+    measure_rim(m, d, c->geom[0], c->geom[1], c->pos, &c->dist);
+  bool any = false;
+  for (int i = 0, end = 0; i < d->ncon; i = end) {
+    const mjContact *const begin = d->contact, *const pair = begin + i;
+    end = end_of_pair(d, i);
+    mjPreContact shown[mjMAXCONPAIR], face[mjMAXCONPAIR];
+    for (int k = i; k < end; ++k) {
+      shown[k - i].dist = begin[k].dist;
+      mju_copy3(shown[k - i].pos, begin[k].pos);
+      mju_copy3(shown[k - i].normal, begin[k].frame);
+    }
+    const int whole =
+        find_face(m, d, pair->geom[0], pair->geom[1], pair->includemargin, shown, end - i, face);
+    if (whole > 0 && !any) contacts.assign(begin, pair);
+    any = any || whole > 0;
+    if (any && whole == 0) contacts.insert(contacts.end(), pair, begin + end);
+    for (int k = 0; k < whole; ++k) contacts.push_back(move_contact(m, d, *pair, face[k]));
+  }
+  if (any) replace_contacts(m, d, contacts);
+}
+
+}  // namespace stickslip::mujoco

@@ -1,0 +1,86 @@
+// The derivatives of one environment's step (step_gradient.hpp).
+#pragma once
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "src/mujoco/derivative/step_forces.hpp"
+#include "src/mujoco/derivative/step_gradient.hpp"
+
+namespace stickslip::mujoco {
+
+/// A call: step_vjp has a loss and writes the gradient, step_jvp has a change and writes the
+/// result.
+struct DerivativeJob {
+  SimBatch* sim;
+  const double* state;  ///< [num_envs][nstate]
+  NextState<const double> loss;
+  StepInputs<double> gradient;
+  StepInputs<const double> change;
+  NextState<double> result;
+  StepReport report;              ///< `unsolved` before the call
+  std::vector<StepPoint> points;  ///< one for each slot
+};
+
+// Functions of MuJoCo's pool; arg is a DerivativeJob. If the problem needs more room, `misfit` is
+// set and nothing is done.
+void vjp_environment(const mjModel* m, mjData* d, int env, void* arg);
+void jvp_environment(const mjModel* m, mjData* d, int env, void* arg);
+
+/// How far the derivatives can be trusted: those by qpos, and the others.
+struct Validity {
+  GradientStatus status = GradientStatus::valid, qpos_status = GradientStatus::valid;
+  double margin = std::numeric_limits<double>::infinity(), lost = 0;
+
+  void note(Smoothness smoothness, Input::Kind input);
+  void note(GradientStatus solve, double its_margin, double its_lost);
+  void write(const StepReport& to, int env) const;
+};
+
+/// Repeats the step up to its solution. False if it has no derivatives.
+bool open_step(const DerivativeJob& job, const mjModel* m, mjData* d, Passage& p, int env,
+               StepPoint& point, Validity& validity);
+
+/// Puts the problem and the solution of one of the step's solves into p's slot.
+void enter_solve(SimBatch& sim, const Passage& p, const StepPoint& point,
+                 const SolveDerivative& solve);
+
+template <class T>
+T* row_of(T* array, int env, std::int64_t size) {
+  return array ? array + env * size : nullptr;
+}
+
+inline bool finite(const double* values, std::int64_t size) {
+  for (std::int64_t i = 0; values && i < size; ++i)
+    if (!std::isfinite(values[i])) return false;
+  return true;
+}
+
+/// Calls visit(value, kind) for every number of the inputs, after `change` was written. A change of
+/// nothing is passed over.
+template <class T, class F>
+void for_inputs(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
+                const StepInputs<T>& inputs, Validity& validity, F&& visit) {
+  const auto go_through = [&](Input input, T* values, int size) {
+    values = row_of(values, p.env, size);
+    for (input.i = 0; values && input.i < size; ++input.i) {
+      if (std::is_const_v<T> && values[input.i] == 0) continue;
+      validity.note(differentiate(sim, m, d, p, point, input), input.kind);
+      visit(values[input.i], input.kind);
+    }
+  };
+  const int nu = int(m->nu), nv = int(m->nv);
+  point.forces.exact = false;
+  if (inputs.ctrl || inputs.qvel) find_forces(sim, m, d, p, point);
+  go_through({Input::ctrl, 0}, inputs.ctrl, nu);
+  go_through({Input::qvel, 0}, inputs.qvel, nv);
+  go_through({Input::qpos, 0}, inputs.qpos, nv);
+  for (const FieldArray<T>& given : inputs.fields) {
+    const ModelField& field = find_field(given.field);
+    point.changed.copy(sim.model, m);
+    go_through({Input::field, 0, &field}, given.values, field.size(m));
+  }
+}
+
+}  // namespace stickslip::mujoco

@@ -1,0 +1,85 @@
+// step_jvp of one environment. Nothing here has a destructor, because MuJoCo's errors jump over it.
+#include <algorithm>
+
+#include "src/mujoco/derivative/step_derivative.hpp"
+#include "src/mujoco/derivative/tangent_space.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+void add_scaled(const std::vector<double>& x, double scale, std::vector<double>& y) {
+  for (std::size_t i = 0; i < x.size(); ++i) y[i] += scale * x[i];
+}
+
+bool finite_changes(const DerivativeJob& job, const mjModel* m, int env) {
+  const StepInputs<const double>& c = job.change;
+  const auto good = [&](const double* values, std::int64_t size) {
+    return finite(row_of(values, env, size), size);
+  };
+  return good(c.ctrl, m->nu) && good(c.qvel, m->nv) && good(c.qpos, m->nv) &&
+         std::all_of(c.fields.begin(), c.fields.end(), [&](const FieldArray<const double>& f) {
+           return good(f.values, find_field(f.field).size(m));
+         });
+}
+
+// Adds dv⁺/dr dr to the change of the velocities at fixed impulses. Needs the step's state, with
+// the integrator's matrix, in d.
+void add_change_of_impulses(SimBatch& sim, const mjModel* m, mjData* d, const Passage& p,
+                            const StepPoint& point, SolveDerivative& solve, Validity& validity) {
+  if (point.keys.empty()) return;
+  for (std::size_t i = 0; i < solve.hi.size(); ++i) solve.lo[i] = -solve.hi[i];
+  GradientStatus status{};
+  double margin = 0, lost = 0;
+  ChangeBatch<double> change;
+  change.b = {solve.rows.data(), 0};
+  change.mu = {solve.mu.data(), 0};
+  change.lo = {solve.lo.data(), 0};
+  change.hi = {solve.hi.data(), 0};
+  enter_solve(sim, p, point, solve);
+  sim.buffers->jvp(p.slot, change, {{solve.beta.data(), 0}, {}, {&status, &margin, &lost}, true});
+  validity.note(status, margin, lost);
+  solve.loss.assign(m->nv, 0.0);
+  add_forces(d, point.scratch, solve.beta.data(), solve.loss.data());
+  respond(sim, m, d, false, solve.loss.data());
+  add_scaled(solve.loss, 1.0, solve.velocity);
+}
+
+}  // namespace
+
+void jvp_environment(const mjModel* m, mjData* d, int env, void* arg) {
+  DerivativeJob& job = *static_cast<DerivativeJob*>(arg);
+  SimBatch& sim = *job.sim;
+  Passage& p = sim.passage(env, d);
+  StepPoint& point = job.points[p.slot];
+  const int nv = int(m->nv);
+  Validity validity;
+  if (!finite_changes(job, m, env) || !open_step(job, m, d, p, env, point, validity)) return;
+  const std::size_t size = sim.buffers->problems().max_rows();
+  point.for_solves([&](SolveDerivative& solve) {
+    solve.velocity.assign(nv, 0.0);
+    for (auto* values : {&solve.rows, &solve.beta, &solve.mu, &solve.lo, &solve.hi})
+      values->assign(size, 0.0);
+  });
+  for_inputs(sim, m, d, p, point, job.change, validity, [&](double amount, Input::Kind) {
+    point.for_solves([&](SolveDerivative& solve) {
+      add_scaled(solve.change.velocity, amount, solve.velocity);
+      add_scaled(solve.change.rows, amount, solve.rows);
+      add_scaled(solve.change.mu, amount, solve.mu);
+      add_scaled(solve.change.hi, amount, solve.hi);
+    });
+  });
+  return_to_point(sim, m, d, p, point);
+  bool all_finite = true;
+  point.for_solves([&](SolveDerivative& solve) {
+    add_change_of_impulses(sim, m, d, p, point, solve, validity);
+    all_finite = all_finite && finite(solve.velocity.data(), nv);
+  });
+  if (!all_finite) return;
+  const SolveDerivative& mover = point.mover();
+  move_positions(m, mover.base.velocity.data(), row_of(job.change.qpos, env, nv),
+                 mover.velocity.data(), row_of(job.result.qpos, env, nv));
+  mju_copy(row_of(job.result.qvel, env, nv), point.velocities.velocity.data(), nv);
+  validity.write(job.report, env);
+}
+
+}  // namespace stickslip::mujoco

@@ -1,0 +1,108 @@
+// Memory of the problems of one step: one slot per environment, all as large as the largest; and
+// their solution, either one environment at a time by the threads of MuJoCo's pool, or all at once
+// on a GPU.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "src/cpu/team.hpp"
+#include "src/mujoco/problem/gather.hpp"
+#include "stickslip/cuda.hpp"
+#include "stickslip/delassus.hpp"
+#include "stickslip/gradient.hpp"
+#include "stickslip/host_batch.hpp"
+#include "stickslip/solve.hpp"
+#include "stickslip/sparse_mechanism.hpp"
+
+namespace stickslip::mujoco {
+
+/// `brief`: only rung 0 of the ladder, with fewer steps, for a problem that may have no solution,
+/// and without whose solution the step can go on. `SolveOptions::thorough` makes it full.
+enum class Effort { full, brief };
+
+class ProblemBuffers {
+ public:
+  /// Throws std::invalid_argument for options that no solve accepts. Solves poll `watch`.
+  ProblemBuffers(const mjModel* model, int num_envs, int threads, const SolveOptions& options,
+                 Watch& watch);
+
+  bool fits(int rows, int contacts) const { return rows <= max_rows_ && contacts <= max_contacts_; }
+  bool has_large_problems() const { return max_rows_ > 128; }
+  /// Makes room if there is too little; keeps the contents.
+  void reserve(int rows, int contacts);
+
+  EnvSlot slot(int env);
+  /// M and J of the slot; the factor of M is valid while MuJoCo's data are as in `gather`.
+  SparseMechanism mechanism(int env);
+  int rows(int env) const { return rows_[env]; }
+  void set_rows(int env, int rows) { rows_[env] = rows; }
+  /// Sets the environment's number of rows to zero.
+  void clear(int env);
+
+  /// Whether the environment is solved without W, by `solve_convex`: under the law `convex`, with
+  /// so many rows that W costs more than Newton's method on velocities.
+  bool in_velocities(int env) const;
+
+  /// Whether the environment has speeds that no simulation means.
+  bool is_fast(int env) const;
+
+  /// Whether it also has so many rows that its solve could keep the others waiting: it gets less
+  /// work.
+  bool is_absurd(int env) const;
+
+  /// Whether the environment is solved on the CPU, although others are on the GPU.
+  bool on_cpu(int env) const { return in_velocities(env) || is_absurd(env); }
+
+  // For one environment; the constructor sets the maximum number of concurrent threads.
+  void form_delassus(int env);
+  void solve(int env, Effort effort = Effort::full);
+  /// Leaves r [rows] and the impulses that solve the problem of the slot with other b and R and
+  /// without any friction as results, with the status of that.
+  void add_frictionless(int env, const double* r, const double* b, const double* R);
+  /// The residual of the impulses in the results, from any source.
+  void measure(int env);
+  /// Derivatives of the solution in the results (stickslip/gradient.hpp); arrays of one
+  /// environment.
+  void vjp(int env, const LossBatch<double>& loss, const GradientBatch<double>& gradient);
+  void jvp(int env, const ChangeBatch<double>& change, const SolutionChange<double>& result);
+  /// Throws std::invalid_argument for laws without derivatives.
+  void require_derivatives();
+  // For one half of the environments, on the GPU: `start` copies the problems and returns. What
+  // `solve` has solved in velocities is not changed.
+  static constexpr int kHalves = 2;
+  int first_of_half(int half) const { return num_envs_ * half / kHalves; }
+  void start_on_gpu(int half);
+  void finish_on_gpu(int half);
+  /// Seconds that the GPU has been busy, sum over the halves.
+  double gpu_busy_seconds() const;
+  /// Forms W if the environment was solved without it.
+  void form_missing_delassus(int env);
+
+  HostProblems<double>& problems() { return *problems_; }
+  HostResults<double>& results() { return *results_; }
+
+ private:
+  class BorrowedWorkspace;  // of one of the workspaces
+  struct OwnFactor;
+  void copy_slot(int env, HostProblems<double>& to);
+  void copy_result(int env, HostResults<double>& to);
+  void form_delassus(int env, Workspace& workspace);
+
+  Watch& watch_;
+  TreeSparsity tree_;
+  int num_envs_, nv_, nonzeros_of_M_, max_rows_ = 0, max_contacts_ = 0;
+  SolveOptions options_;
+  std::unique_ptr<HostProblems<double>> problems_;
+  std::unique_ptr<HostResults<double>> results_;
+  std::vector<EnvShape> gpu_shape_;
+  std::vector<Workspace> workspaces_;
+  std::vector<std::atomic<bool>> borrowed_;
+  std::vector<double> J_, M_, a_free_, start_, free_velocity_;
+  std::vector<MassFactor> factor_;
+  std::vector<std::int32_t> rows_, efc_of_, J_row_, J_col_;
+  std::vector<cuda::HostSolver<double>> gpu_;  ///< of the halves, as soon as they are used
+};
+
+}  // namespace stickslip::mujoco

@@ -1,0 +1,67 @@
+#include "src/mujoco/problem/row_map.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+bool left_out(const mjData* d, const Use* use, int i) {
+  return use && is_contact_row(d, i) && use[d->efc_id[i]] != Use::solved;
+}
+
+}  // namespace
+
+bool is_contact_row(const mjData* d, int i) {
+  return d->efc_type[i] >= mjCNSTR_CONTACT_FRICTIONLESS;
+}
+
+EnvShape shape_of(const mjData* d, const Use* use) {
+  EnvShape shape;
+  for (int i = 0; i < d->nefc; ++i) {
+    const bool out = left_out(d, use, i);
+    switch (d->efc_type[i]) {
+      case mjCNSTR_EQUALITY:
+        ++shape.n_free;
+        break;
+      case mjCNSTR_FRICTION_DOF:
+      case mjCNSTR_FRICTION_TENDON:
+        ++shape.n_box;
+        break;
+      case mjCNSTR_CONTACT_ELLIPTIC:
+        shape.n_contacts += !out;
+        i += d->contact[d->efc_id[i]].dim - 1;
+        break;
+      default:
+        shape.n_nonneg += !out;
+    }
+  }
+  return shape;
+}
+
+const mjContact* contact_of_normal(const mjData* d, int i) {
+  if (!is_contact_row(d, i)) return nullptr;
+  const mjContact& c = d->contact[d->efc_id[i]];
+  return i == c.efc_address ? &c : nullptr;
+}
+
+int map_rows(const mjData* d, const EnvShape& shape, const Use* use, int* efc_of) {
+  int free = 0, nonneg = shape.n_free, box = nonneg + shape.n_nonneg, contact = box + shape.n_box;
+  for (int i = 0; i < d->nefc; ++i) {
+    if (left_out(d, use, i)) continue;
+    switch (d->efc_type[i]) {
+      case mjCNSTR_EQUALITY:
+        efc_of[free++] = i;
+        break;
+      case mjCNSTR_FRICTION_DOF:
+      case mjCNSTR_FRICTION_TENDON:
+        efc_of[box++] = i;
+        break;
+      case mjCNSTR_CONTACT_ELLIPTIC:
+        efc_of[contact++] = i;
+        break;
+      default:
+        efc_of[nonneg++] = i;
+    }
+  }
+  return contact;
+}
+
+}  // namespace stickslip::mujoco

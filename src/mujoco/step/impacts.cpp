@@ -1,0 +1,182 @@
+#include "src/mujoco/step/impacts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/mujoco/problem/row_map.hpp"
+#include "src/mujoco/step/position.hpp"
+#include "src/mujoco/step/velocity_step.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+constexpr int kMostTrials = 6;
+constexpr double kRounding = 1e-10;   // of the energy that is exchanged
+constexpr double kNearEnough = 1e-2;  // of the energy that was gained
+constexpr double kBurst = 30.0;       // of the velocities that contacts meet
+constexpr double kSoft = 1e-2;        // compliance of a contact that is squeezed, of its mobility
+
+bool is_contact(const mjData* d, const EnvSlot& slot, int row) {
+  return is_contact_row(d, slot.efc_of[row]);
+}
+
+// ½ a · W b over the contacts' rows of a.
+double form(SimBatch& sim, const mjData* d, const Passage& p, const double* a, const double* b) {
+  const EnvSlot slot = sim.buffers->slot(p.slot);
+  const int rows = sim.buffers->rows(p.slot), ld = sim.buffers->problems().max_rows();
+  const double* W = sim.buffers->problems().W(p.slot);
+  double sum = 0;
+  for (int i = 0; i < rows; ++i)
+    if (a[i] != 0 && is_contact(d, slot, i))
+      sum += a[i] * mju_dot(W + std::ptrdiff_t(i) * ld, b, rows);
+  return 0.5 * sum;
+}
+
+// ½ r · (u⁻ + u_free) over the contacts' rows.
+double linear_work(SimBatch& sim, const mjData* d, const Passage& p, const double* r) {
+  const EnvSlot slot = sim.buffers->slot(p.slot);
+  double sum = 0;
+  for (int i = 0; i < sim.buffers->rows(p.slot); ++i)
+    if (is_contact(d, slot, i)) sum += r[i] * (d->efc_vel[slot.efc_of[i]] + slot.free_velocity[i]);
+  return 0.5 * sum;
+}
+
+struct Work {
+  double work, rounding;  // J; how far rounding may move a zero
+  bool gains() const { return work > rounding; }
+};
+
+Work work_of(double linear, double square) {
+  return {linear + square, kRounding * (std::abs(linear) + square)};
+}
+
+Work work_of_solution(SimBatch& sim, const mjData* d, const Passage& p) {
+  const double* r = sim.buffers->results().impulse(p.slot);
+  return work_of(linear_work(sim, d, p, r), form(sim, d, p, r, r));
+}
+
+void solve_with_share(SimBatch& sim, const mjModel* m, const mjData* d, Passage& p, double share) {
+  p.bounce = share;
+  write_biases(m, d, sim.options.contact, p.contacts, share, sim.buffers->slot(p.slot));
+  solve_from(sim, p, sim.buffers->results().impulse(p.slot));
+}
+
+// The zero of the parabola through two solves, of which only the second gains energy.
+double zero_between(SimBatch& sim, const mjData* d, Passage& p, const std::vector<double>& low,
+                    const std::vector<double>& high, double low_work, double high_work) {
+  p.difference.resize(low.size());
+  for (std::size_t i = 0; i < low.size(); ++i) p.difference[i] = high[i] - low[i];
+  const double square = form(sim, d, p, p.difference.data(), p.difference.data());
+  const double linear = high_work - low_work - square;
+  const double root = std::sqrt(std::max(0.0, linear * linear - 4 * square * low_work));
+  const double at = -2 * low_work / (linear + root);
+  return std::clamp(std::isfinite(at) ? at : 0.5, 0.05, 0.95);
+}
+
+// Calls f with the rows of each contact's normal and of its two tangents.
+template <class F>
+void for_points(ProblemBuffers& buffers, std::int64_t env, const F& f) {
+  const EnvShape s = buffers.problems().shape(int(env));
+  int row = s.n_free + s.n_nonneg + s.n_box;
+  for (int k = 0; k < s.n_contacts; row += buffers.problems().dims(int(env))[k++])
+    for (int axis = 0; axis < 3; ++axis) f(row + axis, axis);
+}
+
+// Whether contacts move their points kBurst times faster than what they meet, or the bodies as much
+// faster in energy: about an axis through its contacts a body turns unseen by them.
+bool bursts(SimBatch& sim, const mjModel* m, mjData* d, const Passage& p) {
+  ProblemBuffers& buffers = *sim.buffers;
+  const EnvSlot slot = buffers.slot(p.slot);
+  const double *W = buffers.problems().W(p.slot), *b = buffers.problems().b(p.slot),
+               *r = buffers.results().impulse(p.slot);
+  const int rows = buffers.rows(p.slot), ld = buffers.problems().max_rows();
+  double met = 0, stopped = 0, after = 0;
+  for_points(buffers, p.slot, [&](int i, int) {
+    met = std::max({met, std::abs(b[i]), std::abs(d->efc_vel[slot.efc_of[i]])});
+    stopped = std::max(stopped, std::abs(r[i]) * W[std::ptrdiff_t(i) * ld + i]);
+  });
+  if (!(stopped > kBurst * met)) return false;  // cheap, and nearly always so
+  for_points(buffers, p.slot, [&](int i, int) {
+    after = std::max(after, std::abs(b[i] + mju_dot(W + std::ptrdiff_t(i) * ld, r, rows)));
+  });
+  if (after > kBurst * met) return true;
+  double mass = 0;
+  for (int body = 1; body < m->nbody; ++body)
+    if (can_move(m, body)) mass += m->body_mass[body];
+  const double least = kinetic_energy(m, d, d->qvel) + 0.5 * mass * met * met;
+  return form(sim, d, p, r, r) > kBurst * kBurst * least;
+}
+
+}  // namespace
+
+void soften_bursts(SimBatch& sim, const mjModel* m, mjData* d, Passage& p) {
+  ProblemBuffers& buffers = *sim.buffers;
+  if (buffers.in_velocities(p.slot) || !bursts(sim, m, d, p)) return;
+  double* R = buffers.problems().R(p.slot);
+  const double* W = buffers.problems().W(p.slot);
+  const int rows = buffers.rows(p.slot), ld = buffers.problems().max_rows();
+  const std::vector<double> given(R, R + rows), rest(rows, 0.0);
+  for_points(buffers, p.slot, [&](int i, int axis) {
+    if (axis == 0) R[i] += kSoft * W[std::ptrdiff_t(i) * ld + i];
+  });
+  solve_from(sim, p, rest.data());
+  std::copy(given.begin(), given.end(), R);
+  buffers.results().view().status[p.slot] = EnvStatus::not_converged;
+  buffers.measure(p.slot);
+}
+
+void limit_impacts(SimBatch& sim, const mjModel* m, mjData* d, Passage& p) {
+  ProblemBuffers& buffers = *sim.buffers;
+  const Work full = work_of_solution(sim, d, p);
+  if (!full.gains()) return;
+  std::vector<double>& high = p.trial;
+  const auto take_high = [&] {
+    const double* r = buffers.results().impulse(p.slot);
+    high.assign(r, r + buffers.rows(p.slot));
+  };
+  take_high();
+  solve_with_share(sim, m, d, p, 0.0);
+  double low_work = work_of_solution(sim, d, p).work, high_work = full.work;
+  double low_share = 0, high_share = 1;
+  p.saved.keep_solution(buffers, p.slot);
+  for (int k = 0; k < kMostTrials && low_work < -kNearEnough * full.work && !gives_up(p); ++k) {
+    const double at = zero_between(sim, d, p, p.saved.impulse(), high, low_work, high_work);
+    const double share = low_share + at * (high_share - low_share);
+    solve_with_share(sim, m, d, p, share);
+    const Work trial = work_of_solution(sim, d, p);
+    if (!trial.gains() && buffers.results().status(p.slot) == EnvStatus::solved) {
+      low_share = share;
+      low_work = trial.work;
+      p.saved.keep_solution(buffers, p.slot);
+    } else {
+      high_share = share;
+      high_work = std::max(trial.work, 0.0);
+      take_high();
+    }
+  }
+  p.bounce = low_share;
+  p.saved.restore_solution(buffers, p.slot);
+}
+
+// With t r instead of r on the contacts' rows, and o on the others, their work is
+//     t (½ r · (u⁻ + u_free) + ½ r · W o) + ½ t² r · W r
+void shrink_unsolved(SimBatch& sim, const mjData* d, Passage& p) {
+  ProblemBuffers& buffers = *sim.buffers;
+  const EnvSlot slot = buffers.slot(p.slot);
+  const auto results = buffers.results().view();
+  double* r = results.impulse.data + p.slot * results.impulse.stride;
+  const int rows = buffers.rows(p.slot);
+  std::vector<double>&contact = p.trial, &other = p.difference;
+  contact.assign(rows, 0.0);
+  other.assign(rows, 0.0);
+  for (int i = 0; i < rows; ++i) (is_contact(d, slot, i) ? contact : other)[i] = r[i];
+  const double linear = linear_work(sim, d, p, r) + form(sim, d, p, r, other.data());
+  const double square = form(sim, d, p, r, contact.data());
+  if (!work_of(linear, square).gains()) return;
+  const double share = linear < 0 ? -linear / square : 0.0;
+  for (int i = 0; i < rows; ++i)
+    if (is_contact(d, slot, i)) r[i] *= share;
+  buffers.measure(p.slot);
+}
+
+}  // namespace stickslip::mujoco

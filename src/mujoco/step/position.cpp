@@ -1,0 +1,254 @@
+// As in step.cpp: nothing here has a destructor, because MuJoCo's errors jump over it. Memory is on
+// MuJoCo's stack, or belongs to the passage.
+#include "src/mujoco/step/position.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "src/mujoco/contacts/end_gaps.hpp"
+#include "src/mujoco/contacts/mocap.hpp"
+#include "src/mujoco/contacts/part.hpp"
+#include "src/mujoco/problem/row_map.hpp"
+#include "src/mujoco/step/parting.hpp"
+#include "src/mujoco/step/velocity_step.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+// A round may be worse than the best one, if another contact closes, but this many in a row mean
+// divergence.
+constexpr int kPatience = 2;
+
+constexpr double kRounding = 1e-12;  // of the largest mobility
+
+// A step of one environment, from q to the state that its impulses produce.
+struct Step {
+  StepContact* contacts;
+  int num_contacts;
+  double* q;              // at the beginning
+  double* v_end;          // of the latest impulses
+  bool measured;          // gaps at the end; else linear
+  bool solved;            // both solves: velocities and positions
+  double missing;         // by which gaps are too small without recovery, m
+  double least_mobility;  // what no motion parts, but for rounding, has no more, 1/kg
+};
+
+// Sets the gap that the contact needs at the end. With the velocity after an impact, a contact with
+// a small bounce would end where it began, in the air; this must not happen.
+void want(const SimBatch& sim, const mjModel* m, const mjData* d, const Passage& p,
+          StepContact& c) {
+  const EnvSlot slot = sim.buffers->slot(p.slot);
+  const auto& model = sim.options.contact;
+  const double before = d->efc_vel[slot.efc_of[c.row]], h = m->opt.timestep;
+  c.wanted = least_end_gap(model, c.gap, h);
+  c.bounces = sim.buffers->results().impulse(p.slot)[c.row] > 0 &&
+              bounces(model, c.gap, before, slot.free_velocity[c.row], h);
+  if (c.bounces) c.wanted = std::max(c.wanted, bounced_end_gap(model, c.gap, before, h, p.bounce));
+}
+
+Step enter_step(const SimBatch& sim, const mjModel* m, mjData* d, const Passage& p) {
+  const EnvSlot slot = sim.buffers->slot(p.slot);
+  Step s{};
+  s.measured = sim.options.position_iterations > 0;
+  s.contacts = static_cast<StepContact*>(
+      mj_stackAllocByte(d, (d->ncon + 1) * sizeof(StepContact), alignof(StepContact)));
+  s.q = mj_stackAllocNum(d, m->nq);
+  s.v_end = mj_stackAllocNum(d, m->nv);
+  mju_copy(s.q, d->qpos, int(m->nq));
+  for (int row = 0; row < sim.buffers->rows(p.slot); ++row) {
+    const mjContact* contact = contact_of_normal(d, slot.efc_of[row]);
+    if (!contact) continue;
+    StepContact& c = s.contacts[s.num_contacts++];
+    c.contact = contact;
+    c.gap = p.contacts.linear[contact - d->contact];
+    c.row = row;
+    c.mobility = mobility(sim, p, row);
+    s.least_mobility = std::max(s.least_mobility, kRounding * c.mobility);
+    want(sim, m, d, p, c);
+    if (s.measured) attach(d, c);
+  }
+  return s;
+}
+
+// The end of the step with the latest impulses. Returns the deepest penetration there, m.
+double go_to_end(const SimBatch& sim, const mjModel* m, mjData* d, const Passage& p, Step& s) {
+  const double h = m->opt.timestep;
+  velocity_after(m, d, sim.buffers->slot(p.slot), sim.buffers->rows(p.slot),
+                 sim.buffers->results().impulse(p.slot), s.v_end);
+  const EnvSlot slot = sim.buffers->slot(p.slot);
+  for (int k = 0; k < s.num_contacts; ++k) {
+    StepContact& c = s.contacts[k];
+    c.v_after = normal_velocity(m, d, slot.efc_of[c.row], s.v_end);
+    c.found = true;
+    c.end_gap = c.gap + h * c.v_after;
+  }
+  if (!s.measured) return std::numeric_limits<double>::quiet_NaN();
+  go_to_end_of_step(m, d, s.q, s.v_end);
+  return std::max(0.0, -measure_end_gaps(m, d, s.contacts, s.num_contacts));
+}
+
+// The amounts by which gaps are smaller than required.
+struct Shortfall {
+  double most = 0;    // m
+  double square = 0;  // sum of the squares, each over its contact's mobility, m^2 kg
+};
+
+Shortfall shortfall(const Step& s) {
+  Shortfall all;
+  for (int k = 0; k < s.num_contacts; ++k) {
+    const StepContact& c = s.contacts[k];
+    if (!c.found) continue;
+    const double off = c.wanted - c.end_gap,
+                 missing = c.bounces ? std::abs(off) : std::max(0.0, off);
+    all.most = std::max(all.most, missing);
+    if (c.mobility > s.least_mobility) all.square += missing * missing / c.mobility;
+  }
+  return all;
+}
+
+// The next round's problem: the bias of every contact from the end of the last round.
+void correct_biases(const SimBatch& sim, const mjModel* m, const Passage& p, const Step& s) {
+  const EnvSlot slot = sim.buffers->slot(p.slot);
+  const double h = m->opt.timestep;
+  for (int k = 0; k < s.num_contacts; ++k) {
+    const StepContact& c = s.contacts[k];
+    const double bias =
+        c.found ? corrected_closing(c.wanted, h, c.end_gap, c.v_after) : (c.gap - c.wanted) / h;
+    slot.b[c.row] = slot.free_velocity[c.row] + bias;
+  }
+}
+
+// Rounds until the gaps are satisfied; leaves the best round in p.
+void iterate(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, Step& s, PhaseTimer& timer) {
+  const auto& results = sim.buffers->results();
+  const int most = s.measured ? sim.options.position_iterations : 1;
+  Shortfall best{std::numeric_limits<double>::infinity()};
+  int best_round = 0;
+  bool parted = false;
+  for (int round = 0; !p.failed; ++round) {
+    const double penetration = go_to_end(sim, m, d, p, s);
+    const Shortfall short_by = shortfall(s);
+    timer.mark(kMujoco);
+    if (round == 0) s.missing = short_by.most;
+    if (parted ? short_by.square < best.square : short_by.most < best.most) {
+      best = short_by;
+      best_round = round;
+      p.verdict.position_rounds = round;
+      p.verdict.penetration = penetration;
+      p.repositioned = round > 0;
+      s.solved =
+          results.status(p.slot) == EnvStatus::solved && p.saved.status() == EnvStatus::solved;
+      p.position_velocity.assign(s.v_end, s.v_end + m->nv);
+    }
+    if (short_by.most <= sim.options.position_tolerance || round - best_round == kPatience ||
+        round == most || parted || gives_up(p))
+      break;
+    correct_biases(sim, m, p, s);
+    solve_from(sim, p, results.impulse(p.slot), Effort::brief);
+    parted =
+        !p.failed && results.status(p.slot) != EnvStatus::solved && !sim.buffers->is_fast(p.slot);
+    if (parted) part_without_friction(sim, m, p, s.contacts, s.num_contacts, s.least_mobility);
+    timer.mark(kSolve);
+  }
+}
+
+// Potential energy of gravity of what the step moves, J: now, and after the step with velocity v.
+double height(const mjModel* m, const mjData* d) {
+  double energy = 0;
+  for (int b = 1; b < m->nbody; ++b)
+    if (can_move(m, b)) energy -= m->body_mass[b] * mju_dot3(m->opt.gravity, d->xipos + 3 * b);
+  return energy;
+}
+
+double height(const mjModel* m, mjData* d, const Step& s, const double* v) {
+  go_to_end_of_step(m, d, s.q, v);
+  return height(m, d);
+}
+
+// Recovery lifts bodies that lie on others. If a solve failed, it may do so only as far as the step
+// has lost energy, so that a failure never gains any.
+void limit_lift(const mjModel* m, mjData* d, Passage& p, const Step& s) {
+  std::vector<double>& v = p.position_velocity;
+  const double end = height(m, d, s, s.v_end), lift = height(m, d, s, v.data()) - end;
+  return_to_begin(m, d, s.q);
+  const double begin = height(m, d);
+  const double lost = kinetic_energy(m, d, d->qvel) + begin - kinetic_energy(m, d, s.v_end) - end;
+  const double allowed = std::max(0.0, lost);
+  if (!(lift > allowed)) return;  // nothing is lifted: lost may be a negative rounding error
+  const double share = allowed / lift;
+  for (int i = 0; i < m->nv; ++i) v[i] = s.v_end[i] + share * (v[i] - s.v_end[i]);
+}
+
+// Whether dof i is an angle; else a length.
+bool is_rotation(const mjModel* m, int i) {
+  const int joint = m->dof_jntid[i], type = m->jnt_type[joint];
+  if (type == mjJNT_FREE) return i - m->jnt_dofadr[joint] >= 3;
+  return type != mjJNT_SLIDE;
+}
+
+// Where a gap hardly depends on the joints, as on the angle of a rod at right angles to the wall
+// that it overlaps, its linearisation requires any motion. So recovery turns no joint by more than
+// kMostTurn and shifts none by more than kMostShift times the missing gap or what v_max recovers;
+// the other joints of the same tree keep the ratio. What remains is recovered in the next steps.
+void limit_recovery(const SimBatch& sim, const mjModel* m, Passage& p, const Step& s) {
+  constexpr double kMostTurn = 0.1, kMostShift = 10.0;  // rad; of the gap
+  const double h = m->opt.timestep;
+  const double most_shift = kMostShift * std::max(s.missing, h * sim.options.contact.v_max);
+  std::vector<double>& v = p.position_velocity;
+  for (int begin = 0, end; begin < m->nv; begin = end) {
+    double excess = 1.0;
+    for (end = begin; end < m->nv && m->dof_treeid[end] == m->dof_treeid[begin]; ++end) {
+      const double most = is_rotation(m, end) ? kMostTurn : most_shift;
+      excess = std::max(excess, h * std::abs(v[end] - s.v_end[end]) / most);
+    }
+    if (excess == 1.0) continue;
+    for (int i = begin; i < end; ++i) v[i] = s.v_end[i] + (v[i] - s.v_end[i]) / excess;
+  }
+}
+
+void limit_positions(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, const Step& s) {
+  velocity_after(m, d, sim.buffers->slot(p.slot), sim.buffers->rows(p.slot),
+                 sim.buffers->results().impulse(p.slot), s.v_end);
+  limit_recovery(sim, m, p, s);
+  if (!s.solved) limit_lift(m, d, p, s);
+}
+
+// Whether positions may have to differ from the velocities: a contact overlaps, or bounces.
+bool may_fall_short(const SimBatch& sim, const Passage& p) {
+  if (sim.options.position_iterations > 0 || sim.options.contact.restitution > 0) return true;
+  for (std::size_t i = 0; i < p.contacts.gap.size(); ++i)
+    if (p.contacts.use[i] == Use::solved && p.contacts.gap[i] < -sim.options.position_tolerance)
+      return true;
+  return false;
+}
+
+}  // namespace
+
+double kinetic_energy(const mjModel* m, mjData* d, const double* v) {
+  mj_markStack(d);
+  mjtNum* momentum = mj_stackAllocNum(d, m->nv);
+  mj_mulM(m, d, momentum, v);
+  const double energy = 0.5 * mju_dot(v, momentum, int(m->nv));
+  mj_freeStack(d);
+  return energy;
+}
+
+void keep_gaps(SimBatch& sim, const mjModel* m, mjData* d, Passage& p) {
+  if (sim.buffers->rows(p.slot) == 0 || sim.options.contact.compliance > 0) return;
+  if (!may_fall_short(sim, p)) return;
+  PhaseTimer timer(p);
+  mj_markStack(d);
+  Step s = enter_step(sim, m, d, p);
+  if (s.num_contacts > 0) {
+    p.saved.keep_solution(*sim.buffers, p.slot);
+    iterate(sim, m, d, p, s, timer);
+    p.saved.restore_solution(*sim.buffers, p.slot);
+    p.failed = false;  // of these solves: the step can continue without them
+    if (s.measured) return_to_begin(m, d, s.q);
+    if (p.repositioned) limit_positions(sim, m, d, p, s);
+  }
+  mj_freeStack(d);
+}
+
+}  // namespace stickslip::mujoco

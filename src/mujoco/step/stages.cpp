@@ -1,0 +1,67 @@
+#include "src/mujoco/step/stages.hpp"
+
+#include <algorithm>
+
+#include "src/mujoco/contacts/far_contacts.hpp"
+#include "src/mujoco/contacts/mocap.hpp"
+#include "src/mujoco/contacts/touching.hpp"
+
+namespace stickslip::mujoco {
+void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_ahead,
+                            Separations& separations, Margins& margins, StepContacts& contacts) {
+  d->flg_energypos = 0;  // as in mj_fwdPosition
+  mj_fwdKinematics(m, d);
+  mj_makeM(m, d);
+  mj_factorM(m, d);
+  mj_comVel(m, d);
+  move_mocap_bodies(m, d);
+  look_ahead.collide(m, d, separations, margins);
+  leave_out_far_contacts(m, d, margins, contacts);
+  limit_adhesion(d, contacts);
+  mj_makeConstraint(m, d);
+  for (int i = 0; i < d->ncon; ++i)  // MuJoCo may make no rows for a contact
+    if (d->contact[i].efc_address < 0) contacts.use[i] = Use::culled;
+  hide_ahead(d, contacts);
+  mj_island(m, d);
+  mj_transmission(m, d);  // mj_projectConstraint is for dual solvers only: see prepare_model
+}
+
+void forward_velocities(const mjModel* m, mjData* d, bool sensors) {
+  const bool energy = m->opt.enableflags & mjENBL_ENERGY;
+  if (sensors) mj_sensorPos(m, d);
+  if (!d->flg_energypos) {
+    if (energy)
+      mj_energyPos(m, d);
+    else
+      d->energy[0] = d->energy[1] = 0;
+  }
+  mj_fwdVelocity(m, d);
+  move_mocap_bodies(m, d);
+  move_mocap_contacts(m, d);
+  if (sensors) mj_sensorVel(m, d);
+  if (energy && !d->flg_energyvel) mj_energyVel(m, d);
+  if (mjcb_control && !(m->opt.disableflags & mjDSBL_ACTUATION)) mjcb_control(m, d);
+  mj_fwdActuation(m, d);
+  mj_fwdAcceleration(m, d);
+}
+
+void after_solver(const mjModel* m, mjData* d) {
+  d->flg_rnepost = 0;  // forces changed: sensors must recompute this
+  mj_sensorAcc(m, d);
+  if (m->opt.enableflags & mjENBL_FWDINV) mj_compareFwdInv(m, d);
+}
+
+int reported_islands(const mjData* d) { return std::clamp(d->nisland, 1, int(mjNISLAND)); }
+
+double reported_residual(const mjData* d) {
+  double largest = 0;
+  for (int i = 0; i < reported_islands(d); ++i) {
+    const int iterations = std::min(d->solver_niter[i], int(mjNSOLVER));
+    if (iterations == 0) continue;
+    const mjSolverStat& last = d->solver[i * mjNSOLVER + iterations - 1];
+    largest = std::max(largest, last.gradient > 0 ? last.gradient : std::abs(last.improvement));
+  }
+  return largest;
+}
+
+}  // namespace stickslip::mujoco

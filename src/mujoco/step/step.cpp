@@ -1,0 +1,239 @@
+// One step of the batch: passes of MuJoCo's pool over all environments. On the CPU, one pass runs
+// each environment through the whole step in the data of a thread, which stay in its cache; only
+// the state is kept between steps (measured in docs/performance.md). On a GPU the solves lie
+// between passes, and every environment has its own data.
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "src/mujoco/model/bad_numbers.hpp"
+#include "src/mujoco/step/passage.hpp"
+#include "src/mujoco/step/stages.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+// `step`: its number in the call.
+void begin_step(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, int env, int step) {
+  begin_passage(sim, p, env);
+  if (step == 0) p.first_of = sim.substeps;
+  mj_getState(m, d, sim.begin_state(env), mjSTATE_INTEGRATION);
+  sim.memory.begin(m, d, sim.begin_state(env));
+}
+
+// Keeps what a step leaves in d.
+void keep_results(SimBatch& sim, const mjModel* m, mjData* d, const Passage& p, int env) {
+  sim.fields->keep_after_step(m, d, env);
+  const double* gap = sim.rigid() ? p.contacts.gap.data() : nullptr;
+  p.failed ? sim.contact_sensors->clear(env) : sim.contact_sensors->keep(m, d, gap, env);
+}
+
+void clear_verdicts(SimBatch& sim) {
+  std::fill(sim.status.begin(), sim.status.end(), EnvStatus::solved);
+  std::fill(sim.residual.begin(), sim.residual.end(), 0.0);
+  std::fill(sim.iterations.begin(), sim.iterations.end(), 0);
+}
+
+// The verdict on a step that was not made.
+Verdict failure(SimBatch::Raised raised) {
+  Verdict verdict;
+  verdict.status =
+      raised == SimBatch::Raised::shortage ? EnvStatus::over_capacity : EnvStatus::bad_input;
+  verdict.residual = std::numeric_limits<double>::infinity();
+  return verdict;
+}
+
+// Of a step; the verdict on several steps is the worst of theirs. Each thread has its own counters.
+void report(SimBatch& sim, int e, const Verdict& v, Statistics& statistics) {
+  statistics.count(v);
+  sim.status[e] = std::max(sim.status[e], v.status);
+  sim.residual[e] = std::max(sim.residual[e], v.residual);
+  sim.iterations[e] += v.iterations;
+  sim.failures[e] += v.status == EnvStatus::bad_input;
+  sim.solver[e] = v.solver;
+  sim.num_contacts[e] = v.num_contacts;
+  sim.num_rows[e] = v.num_rows;
+  sim.position_rounds[e] = v.position_rounds;
+  sim.penetration[e] = v.penetration;
+}
+
+void whole_steps(const mjModel* m, mjData* d, int env, void* arg) {
+  SimBatch& sim = *static_cast<SimBatch*>(arg);
+  Passage& p = sim.passage(env, d);
+  for (int& left = sim.substeps_left[env]; left > 0; --left) {
+    // Only the caller asks, and it may be waiting in MuJoCo for this thread: so the pass ends.
+    if (sim.watch.ask() || sim.watch.due()) return;
+    begin_step(sim, m, d, p, env, sim.substeps - left);
+    run_step(sim, m, d, p);
+    if (sim.watch.stopped()) {  // possibly within the solve
+      mj_setState(m, d, sim.begin_state(env), mjSTATE_INTEGRATION);
+      return;
+    }
+    sim.misfit[env] = p.misfit;
+    if (p.misfit) return;  // continues here
+    report(sim, env, p.verdict, p.statistics);
+  }
+  keep_results(sim, m, d, p, env);
+}
+
+// One part of the step of all environments; the GPU solves before the next part.
+struct StepPart {
+  SimBatch* sim;
+  int step, number;
+};
+
+void gpu_part(const mjModel* m, mjData* d, int env, void* arg) {
+  const StepPart& part = *static_cast<StepPart*>(arg);
+  SimBatch& sim = *part.sim;
+  Passage& p = sim.passage(env, d);
+  if (part.number == 0) begin_step(sim, m, d, p, env, part.step);
+  run_part(sim, m, d, p, part.number);
+  sim.misfit[env] = p.misfit;
+  if (part.number < sim.solves()) return;
+  report(sim, env, p.verdict, p.statistics);
+  keep_results(sim, m, d, p, env);
+}
+
+void gpu_part_again(const mjModel* m, mjData* d, int env, void* arg) {
+  SimBatch& sim = *static_cast<StepPart*>(arg)->sim;
+  Passage& p = sim.passage(env, d);
+  resume_part(sim, m, d, p);
+  sim.misfit[env] = p.misfit;
+}
+
+void pose(const mjModel* m, mjData* d, int env, void* arg) {
+  SimBatch& sim = *static_cast<SimBatch*>(arg);
+  // The previous environment of the thread left its values; mj_forward rarely computes them.
+  for (mjtNum* forces : {d->cacc, d->cfrc_int, d->cfrc_ext}) mju_zero(forces, 6 * int(m->nbody));
+  if (bad_state(m, d)) return;
+  sim.options.mujoco_law ? mj_forward(m, d)
+                         : forward_to_solver(sim, m, d, sim.passage(env, d), true);
+  sim.fields->keep(d, env);
+}
+
+struct Visit {
+  SimBatch* sim;
+  const SimBatch::Visitor* visitor;
+};
+
+void visit_environment(const mjModel* m, mjData* d, int env, void* arg) {
+  const Visit& visit = *static_cast<Visit*>(arg);
+  SimBatch& sim = *visit.sim;
+  Passage& p = sim.passage(env, d);
+  if (!mjb_persistent(sim.batch.get())) {
+    mj_setState(m, d, sim.begin_state(env), mjSTATE_INTEGRATION);
+    begin_passage(sim, p, env);
+    run_step(sim, m, d, p);
+  }
+  (*visit.visitor)(m, d, p);
+}
+
+void look_for_effective_metric(const mjModel* m, mjData* d, int, void* arg) {
+  mj_forward(m, d);
+  *static_cast<bool*>(arg) = d->efm_active;
+}
+
+}  // namespace
+
+// Takes over the GPU's solution of a half.
+void SimBatch::take_half(int half) {
+  const auto start = std::chrono::steady_clock::now();
+  buffers->finish_on_gpu(half);
+  for (const int e : halves[half]) take_solution(*this, passages[e]);
+  timings.solve += seconds_since(start);
+}
+
+// Poses the next solves of a half and starts the GPU; problems on the GPU may be moved.
+void SimBatch::pose_half(int half, void* part) {
+  pass_with_room(&gpu_part, part, &gpu_part_again, false, halves[half]);
+  const auto start = std::chrono::steady_clock::now();
+  for (const int e : halves[half]) {
+    Passage& p = passages[e];
+    p.failed = p.failed || raised[e] != Raised::nothing;
+    if (p.failed) buffers->clear(p.slot);
+  }
+  buffers->start_on_gpu(half);
+  timings.solve += seconds_since(start);
+}
+
+// While the GPU copies and solves one half of the batch, MuJoCo's stages of the other half run.
+void SimBatch::step_on_gpu(int step) {
+  const auto start = std::chrono::steady_clock::now();
+  for (StepPart part{this, step, 0}; part.number <= solves(); ++part.number)
+    for (int half = 0; half < ProblemBuffers::kHalves; ++half) {
+      if (halves[half].empty()) continue;
+      if (part.number > 0) take_half(half);
+      if (part.number < solves())
+        pose_half(half, &part);
+      else
+        pass(&gpu_part, &part, true, halves[half]);
+    }
+  timings.gpu_busy = buffers->gpu_busy_seconds();
+  timings.gpu_steps += seconds_since(start);
+}
+
+void SimBatch::step(int count) {
+  substeps = count;
+  begin_states.resize(std::size_t(options.num_envs) * nstate);
+  std::fill(raised.begin(), raised.end(), Raised::nothing);
+  std::fill(substeps_left.begin(), substeps_left.end(), substeps);
+  clear_verdicts(*this);
+  watch.begin(go_on, buffers->has_large_problems());
+  for (int i = 0; gpu() && i < substeps && !watch.ask(); ++i) {
+    step_on_gpu(i);
+    recover_raised();
+  }
+  std::vector<int> ids;  // environments that continue; empty: all
+  while (!gpu()) {
+    pass_with_room(&whole_steps, this, &whole_steps, true, ids);
+    for (const int e : recover_raised()) --substeps_left[e];
+    ids = indices_of(substeps_left);
+    if (ids.empty() || watch.ask()) break;
+  }
+  for (Passage& p : passages) statistics += std::exchange(p.statistics, {});
+  timings.steps += substeps;
+  watch.finish();
+}
+
+std::vector<int> SimBatch::recover_raised() {
+  std::vector<int> ids, reset;
+  for (int e = 0; e < options.num_envs; ++e) {
+    if (raised[e] == Raised::nothing) continue;
+    report(*this, e, failure(raised[e]), statistics);
+    put_back(e);
+    contact_sensors->clear(e);
+    ids.push_back(e);
+    if (raised[e] == Raised::error && autoreset()) reset.push_back(e);
+  }
+  if (!reset.empty()) batch.reset(reset, {});
+  std::fill(raised.begin(), raised.end(), Raised::nothing);
+  return ids;
+}
+
+void SimBatch::forward(const std::vector<int>& ids) {
+  std::fill(raised.begin(), raised.end(), Raised::nothing);
+  pass(&pose, this, true, ids);
+  for (int e = 0; e < options.num_envs; ++e)
+    if (raised[e] != Raised::nothing) report(*this, e, failure(raised[e]), statistics);
+}
+
+// Constraints of flexes that MuJoCo solves in its own metric cannot be represented in W.
+void SimBatch::refuse_effective_metric() {
+  bool active = false;
+  const int env = 0;
+  mjb_apply(batch.get(), &env, 1, &look_for_effective_metric, &active, false);
+  if (active && !options.mujoco_law)
+    throw std::invalid_argument(
+        "the model's flexible bodies are solved in MuJoCo's effective metric, which is understood "
+        "by law='mujoco' only");
+}
+
+bool SimBatch::revisit(const std::vector<int>& ids, const Visitor& visitor) {
+  if (begin_states.empty()) return false;
+  Visit visit{this, &visitor};
+  return mjb_apply(batch.get(), ids.data(), int(ids.size()), &visit_environment, &visit, false) ==
+         0;
+}
+
+}  // namespace stickslip::mujoco

@@ -1,0 +1,172 @@
+"""What pip and CMake are told: extras, the version of MuJoCo, source distribution, summary."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+from pathlib import Path
+
+import mujoco
+import pytest
+from typer.testing import CliRunner
+
+import stickslip
+from stickslip.cli import app
+
+ROOT = Path(__file__).resolve().parents[3]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+EXTRAS = PYPROJECT["project"]["optional-dependencies"]
+TEXTS = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "python").rglob("*.py")]
+
+
+def test_the_extras_that_texts_name_exist():
+    texts = "\n".join(path.read_text() for path in TEXTS)
+    named = set(re.findall(r"pip install \S*\[([\w,]+)\]", texts))
+    quoted = re.findall(r'pip install "(?:\.|dist/FILE\.whl)\[(\w+)\]"', texts)
+    assert named == set(quoted)
+    assert {"mujoco", "view", "rl", "gallery"} <= named <= set(EXTRAS)
+
+
+@pytest.mark.parametrize(
+    ("command", "module", "extra"),
+    [
+        ("view ant", "mjviser", "view"),
+        ("train stickslip/Ant-v5 --out run", "torch", "rl"),
+        ("gallery --variations 2 pendulum --out page", "markdown_it", "gallery"),
+    ],
+)
+def test_a_missing_package_is_named_with_its_extra(command, module, extra, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, module, None)
+    for name in [name for name in sys.modules if name.startswith("stickslip.rl")]:
+        monkeypatch.delitem(sys.modules, name)
+    shown = CliRunner().invoke(app, command.split())
+    assert shown.exit_code == 2, shown.output
+    assert module in shown.output
+    assert f'pip install ".[{extra}]"' in shown.output
+
+
+def test_one_version_of_mujoco():
+    """Built with, required, asked for in messages, and installed here."""
+    required = [*PYPROJECT["build-system"]["requires"], *EXTRAS["mujoco"]]
+    pins = [text for text in required if text.startswith("mujoco")]
+    message = "python/stickslip/_src/model_source.py"
+    for name in (message, "src/mujoco/model/model.cpp"):
+        found = re.findall(r"mujoco(?:-core|-studio)?==[\d.]+", (ROOT / name).read_text())
+        assert found, name
+        pins += found
+    cmake = (ROOT / "cmake/FindMuJoCo.cmake").read_text()
+    pins += re.findall(r"set\(MuJoCo_VERSION ([\d.]+)\)", cmake)
+    versions = [re.sub(r"^mujoco(-core|-studio)?==", "", pin) for pin in pins]
+    assert len(versions) >= 6
+    assert set(versions) == {mujoco.__version__}, pins
+
+
+def test_wheels_are_built_with_headers_of_the_jax_that_they_want():
+    """Only wheels, and only where scripts/wheel.sh asks for it: jaxlib is large."""
+    overrides = PYPROJECT["tool"]["scikit-build"]["overrides"]
+    (found,) = [each for each in overrides if "requires" in each.get("build", {})]
+    variable = "STICKSLIP_JAX_HEADERS"
+    assert found["if"] == {"state": "wheel", "env": {variable: True}}
+    (headers,), (extra,) = found["build"]["requires"], EXTRAS["jax"]
+    assert headers.removeprefix("jaxlib") == extra.removeprefix("jax")
+    assert f"export {variable}=1" in (ROOT / "scripts/wheel.sh").read_text()
+
+
+def test_the_source_distribution_is_what_git_has(tmp_path, monkeypatch):
+    build = pytest.importorskip("scikit_build_core.build")
+    git = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(git, cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode != 0:
+        pytest.skip("not a clone")
+    monkeypatch.chdir(ROOT)
+    with tarfile.open(tmp_path / build.build_sdist(str(tmp_path))) as archive:
+        packed = {name.partition("/")[2] for name in archive.getnames()}
+    excluded = (".ci/", "bench/results/")
+    wanted = {
+        name
+        for name in listed.stdout.split("\0")
+        if name and not name.startswith(excluded) and (ROOT / name).exists()
+    }
+    assert packed - {"PKG-INFO"} == wanted
+
+
+def test_the_project_in_the_readme_is_the_one_that_is_tested():
+    project = (ROOT / "tests/consumer/CMakeLists.txt").read_text()
+    (lines,) = re.findall(r"```cmake\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert len(lines.splitlines()) == 3
+    assert lines.rstrip(")\n") in project  # which also links stickslip::rigid
+
+
+def configure(tmp_path, *options):
+    command = ["cmake", "-S", ROOT, "-B", tmp_path, "-DSTICKSLIP_CUDA=OFF", *options]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_cmake_says_what_is_left_out(tmp_path):
+    options = "-DSTICKSLIP_TESTS=OFF", "-DSTICKSLIP_BENCH=OFF", "-DSTICKSLIP_MUJOCO=OFF"
+    without = "-DCMAKE_DISABLE_FIND_PACKAGE_Eigen3=ON", f"-DSTICKSLIP_BUNDLE={tmp_path}"
+    shown = configure(tmp_path, *options, *without)
+    assert shown.returncode == 0, shown.stderr
+    summary = shown.stdout.partition("stickslip 0.")[2]
+    assert re.findall(r"^--   (.*)", summary, re.MULTILINE) == [
+        "stickslip::stickslip",
+        "stickslip::rigid: left out, Eigen 3.4 was not found (Debian: libeigen3-dev)",
+        "CUDA: left out, STICKSLIP_CUDA=OFF",
+        "MuJoCo front end: left out, STICKSLIP_MUJOCO=OFF",
+        "Python package: left out, STICKSLIP_PYTHON=OFF",
+        "tests: left out, STICKSLIP_TESTS=OFF",
+    ]
+
+
+def test_tests_without_eigen_are_refused(tmp_path):
+    without = "-DCMAKE_DISABLE_FIND_PACKAGE_Eigen3=ON", f"-DSTICKSLIP_BUNDLE={tmp_path}"
+    shown = configure(tmp_path, *without)
+    assert shown.returncode != 0
+    assert "-DSTICKSLIP_TESTS=OFF" in shown.stderr
+
+
+WITHOUT = """
+import sys
+from importlib import metadata
+
+for name in ("mujoco", "gymnasium"):
+    sys.modules[name] = None
+import numpy as np
+import stickslip, stickslip.cli, stickslip._src.compare, stickslip.files
+
+assert stickslip.__file__.startswith(sys.argv[1]), stickslip.__file__
+W, b = np.eye(3), np.array([-1.0, 0.2, 0.0])
+np.testing.assert_allclose(stickslip.solve(W, b, 0.5).impulse, [1, -0.2, 0], atol=1e-8)
+bound = stickslip.BoundSolver(W=W[None], b=b, mu=0.5)
+np.testing.assert_allclose(bound().impulse, [[1, -0.2, 0]], atol=1e-8)
+from stickslip import info
+print(info.facts()["MuJoCo"])
+try:
+    stickslip.BatchSim("<mujoco/>")
+except ImportError as error:
+    print(error)
+"""
+
+
+def test_what_needs_no_mujoco_works_without_it(tmp_path):
+    """The files of a wheel, in a folder without libmujoco beside it."""
+    shutil.copytree(ROOT / "python/stickslip", tmp_path / "stickslip")
+    for module in Path(stickslip._core.__file__).parent.glob("*.so"):
+        shutil.copy(module, tmp_path / "stickslip")
+    # The finder of the editable installation would come first.
+    start = "import sys; sys.meta_path[:] = [f for f in sys.meta_path if 'editable' not in repr(f)]"
+    done = subprocess.run(
+        [sys.executable, "-c", start + WITHOUT, tmp_path],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    assert done.returncode == 0, done.stderr
+    info, error = done.stdout.splitlines()
+    assert info.startswith("not available: BatchSim needs the MuJoCo that it was built with")
+    assert error.startswith("BatchSim needs the MuJoCo that it was built with")
+    assert "pip install mujoco==4.0.0 (installed: " in error
