@@ -93,7 +93,6 @@ wheel: setup
 	scripts/wheel.sh test
 
 bench: setup
-	cmake $(BUILD) -DSTICKSLIP_PROTOTYPES="$(STICKSLIP_PROTOTYPES)"
 	cmake --build $(BUILD) --parallel $(JOBS) --target bench/all
 	python bench/run.py --build $(BUILD)
 

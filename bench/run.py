@@ -33,7 +33,7 @@ KINDS = {  # report: (filter of stickslip_bench, pinned to one core)
 }
 RANDOM = [*(f"--family={name}" for name in FAMILIES), "--count=30", "--rounds=5"]
 ROBOTS = ["robots/*.h5", "--law=convex", "--rounds=5"]
-PEER_RUNS = {  # arguments of `stickslip compare`; a pattern selects files in the data
+PEER_RUNS = {  # arguments of bench/compare; a pattern selects files in the data
     **{f"coulomb_p{p}": [*RANDOM, f"--contacts={p}"] for p in (4, 8, 16)},
     **{f"coulomb_p{p}_strict": [*RANDOM, f"--contacts={p}", "--peer-tol=1e-11"]
        for p in (4, 8, 16)},
@@ -123,30 +123,20 @@ def run_google(build: Path, out: Path, machine: dict, min_time: float, only: lis
             print(f"bench: nothing ran for {kind} (its data, or a GPU, are not here), skipped")
 
 
-def run_comparison(build: Path, out: Path, machine: dict, report: str, *arguments: str) -> None:
-    program = build / "bench" / "stickslip_compare"
-    if not program.exists():
-        print("bench: no comparison; set STICKSLIP_PROTOTYPES when configuring to have one")
-        return
-    load, raw = os.getloadavg()[0], build / f"{report}.json"
-    run([program, raw, *arguments], pinned=True)
-    write(out / f"{report}.json", machine, json.loads(raw.read_text()), load_before=load)
-
-
 def run_peers(build: Path, out: Path, machine: dict) -> None:
-    """`stickslip compare` with all adapters that were built. It pins itself."""
+    """`python bench/compare` with all adapters that were built. It pins itself."""
     data = Path(os.environ.get("STICKSLIP_DATA", ROOT.parent / "shared" / "data"))
-    environment = os.environ | {"STICKSLIP_COMPARE": str(build / "bench" / "compare")}
+    environment = os.environ | {"STICKSLIP_BUILD": str(build)}
     raw, results, facts, load = build / "peers", [], {}, os.getloadavg()[0]
     for case, arguments in PEER_RUNS.items():
         files = [str(f) for a in arguments if "*" in a for f in sorted(data.glob(a))]
         if any("*" in a for a in arguments) and not files:
             print(f"bench: no data for {case} in {data}, skipped")
             continue
-        command = [sys.executable, "-m", "stickslip.cli", "compare", *files, "--out", raw,
+        command = [sys.executable, ROOT / "bench" / "compare", *files, "--out", raw,
                    *(a for a in arguments if "*" not in a)]  # fmt: skip
         if subprocess.run([str(c) for c in command], cwd=ROOT, env=environment).returncode:
-            print(f"bench: the Python package is not installed or failed, no {case}")
+            print(f"bench: bench/compare was not built or failed, no {case}")
             continue
         report = json.loads((raw / "compare.json").read_text())
         facts = {"about": facts.get("about", {}) | {r["solver"]: r.pop("about")
@@ -204,7 +194,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "bench")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--min-time", type=float, default=0.1)
-    reports = [*KINDS, "compare", "sweeps", "peers", "robot_steps", *SCRIPTS, *EMULATED]
+    reports = [*KINDS, "peers", "robot_steps", *SCRIPTS, *EMULATED]
     parser.add_argument("--only", nargs="+", choices=[*reports, *LONG], default=reports)
     given = parser.parse_args()
     machine = describe_machine()
@@ -215,10 +205,6 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     build = given.build.resolve()
     run_google(build, out, machine, given.min_time, given.only)
-    if "compare" in given.only:
-        run_comparison(build, out, machine, "compare")
-    if "sweeps" in given.only:
-        run_comparison(build, out, machine, "sweeps", "sweeps")
     if "peers" in given.only:
         run_peers(build, out, machine)
     if "robot_steps" in given.only:

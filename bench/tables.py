@@ -14,7 +14,6 @@ future machines), KIND a function of this file or of a tables_*.py.
 
 import json
 import re
-import statistics
 import sys
 from pathlib import Path
 
@@ -77,23 +76,6 @@ def solvers(report: dict, setup: str) -> str:
             row.append(text)
         rows.append(row)
     return table(["family", *(f"p = {p}" for p in SIZES)], rows)
-
-
-def compare(report: dict, law: str) -> str:
-    """Ours / prototype: median over the rounds (minimum); last, the ratio of families' medians."""
-    found = {r["case"]: r for r in report["results"] if r["law"] == law}
-    rows, sizes = [], sorted({int(case.rsplit(":", 1)[1]) for case in found})
-    for family in FAMILIES:
-        cells = [found.get(f"{family}/p:{p}") for p in sizes]
-        texts = [f"{c['ratio_median']:.2f} ({c['ratio_min']:.2f})" if c else "–" for c in cells]
-        rows.append([family, *texts])
-    of_all = ["all"]
-    for p in sizes:
-        cells = [r for case, r in found.items() if case.endswith(f"/p:{p}")]
-        ours, theirs = (statistics.median(r[f"{who}_us"] for r in cells)
-                        for who in ("ours", "prototype"))  # fmt: skip
-        of_all.append(f"{ours / theirs:.2f}")
-    return table(["family", *(f"p = {p}" for p in sizes)], [*rows, of_all])
 
 
 def robots(report: dict) -> str:
@@ -251,7 +233,7 @@ def peers(report: dict, case: str) -> str:
                  rows)  # fmt: skip
 
 
-KINDS = {f.__name__: f for f in (machine, solvers, compare, robots, rungs, piles, plain, scaling,
+KINDS = {f.__name__: f for f in (machine, solvers, robots, rungs, piles, plain, scaling,
                                  models, unknown_models, steps, robot_steps, warm,
                                  environments, training, gaits,
                                  peers_by_size, peers, gradients, gradient_costs,

@@ -9,14 +9,11 @@ void bind_solve(nanobind::module_& m);        ///< solve, measure
 void bind_solve_at(nanobind::module_& m);     ///< solve, of arrays given by addresses
 void bind_bound(nanobind::module_& m);        ///< BoundSolve: arrays of any framework and device
 void bind_gradient(nanobind::module_& m);     ///< solve_vjp, solve_jvp, step_vjp
-void bind_lcp(nanobind::module_& m);          ///< solve_lcp, its options, its oracle
+void bind_lcp(nanobind::module_& m);          ///< solve_lcp, its options
 void bind_formulation(nanobind::module_& m);  ///< standard forms, Stewart and Trinkle, stacks
 void bind_mncp(nanobind::module_& m);         ///< solve_mncp
 void bind_mechanism(nanobind::module_& m);    ///< delassus, apply_impulse
-void bind_reference(nanobind::module_& m);    ///< the residual by the oracle
 void bind_jax(nanobind::module_& m);          ///< targets of XLA
 void bind_jax_vjp(nanobind::module_& m);      ///< those of derivatives
-void bind_contest(nanobind::module_& m);      ///< comparison of solvers
-void bind_families(nanobind::module_& m);     ///< random problems (bench/compare)
 
 }  // namespace stickslip::bindings

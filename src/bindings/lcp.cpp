@@ -1,12 +1,11 @@
-// solve_lcp for float and double, and the oracle's residual of its solutions.
+// solve_lcp for float and double.
 #include "stickslip/lcp.hpp"
 
 #include <nanobind/nanobind.h>
 
-#include "src/bindings/arrays.hpp"
 #include "src/bindings/bindings.hpp"
+#include "src/bindings/lcp_arrays.hpp"
 #include "src/bindings/workspaces.hpp"
-#include "src/reference/lcp.hpp"
 #include "stickslip/cuda.hpp"
 
 namespace stickslip::bindings {
@@ -14,41 +13,6 @@ namespace stickslip::bindings {
 using namespace nb::literals;
 
 namespace {
-
-/// Inputs; `rows` columns are (rows in use, free rows).
-template <class In>
-struct LcpArrays {
-  Array<const std::int32_t, 2> rows;
-  Array<const In, 3> M;
-  Array<const In, 2> q, lo, hi;
-  Array<const std::int32_t, 2> findex;
-  Array<const In, 2> start;
-
-  LcpBatch<In> view() const {
-    const std::size_t num_envs = M.shape(0);
-    LcpBatch<In> p;
-    p.num_envs = size32("M", num_envs);
-    p.max_rows = size32("M", M.shape(1));
-    require_size("M", M, 2, M.shape(1));
-    require_size("rows", rows, 1, 2);
-    p.rows = slots("rows", rows, num_envs);
-    p.n_free = {p.rows.data + 1, p.rows.stride};
-    p.M = matrix_slots("M", M, num_envs, p.ld_M);
-    p.q = per_row("q", q);
-    p.lo = per_row("lo", lo);
-    p.hi = per_row("hi", hi);
-    p.findex = per_row("findex", findex);
-    p.start = per_row("start", start);
-    return p;
-  }
-
- private:
-  template <class A>
-  EnvArray<typename A::Scalar> per_row(const char* name, const A& array) const {
-    if (array.is_valid()) require_size(name, array, 1, M.shape(1));
-    return slots(name, array, M.shape(0));
-  }
-};
 
 template <class In>
 struct LcpOutputs {
@@ -70,16 +34,6 @@ struct LcpOutputs {
     return r;
   }
 };
-
-template <class In>
-void reference_residuals(const LcpBatch<In>& p, const EnvArray<const In>& z, double cfm,
-                         double* out) {
-  for (int e = 0; e < p.num_envs; ++e) {
-    const reference::Lcp problem = reference::from_batch(p, cfm, e);
-    const Eigen::Map<const Eigen::VectorX<In>> given(z.data + e * z.stride, problem.q.size());
-    out[e] = reference::residual(problem, given.template cast<double>());
-  }
-}
 
 template <class In>
 void bind_for(nb::module_& m) {
@@ -105,23 +59,6 @@ void bind_for(nb::module_& m) {
       "options"_a, "z"_a.noconvert(), "w"_a.noconvert(), "residual"_a.noconvert(),
       "status"_a.noconvert(), "iterations"_a.noconvert(), "method"_a.noconvert(), "on_cuda"_a,
       "threads"_a, "Solves a batch; the arrays from `z` to `method` are written in place.");
-  m.def(
-      "reference_lcp_residual",
-      [](Ints rows, Array<const In, 3> M, Vectors q, Vectors lo, Vectors hi, Ints findex, Vectors z,
-         double cfm, Array<double, 1> residual) {
-        const LcpBatch<In> p = LcpArrays<In>{rows, M, q, lo, hi, findex, {}}.view();
-        require_size("z", z, 1, M.shape(1));
-        const auto given = slots("z", z, M.shape(0));
-        double* const out = values("residual", residual, M.shape(0));
-        for (int e = 0; e < p.num_envs; ++e) {
-          if (rows(e, 0) < 0 || rows(e, 0) > p.max_rows) refuse("rows", "out of range");
-        }
-        reference_residuals(p, given, cfm, out);
-      },
-      "rows"_a.noconvert(), "M"_a.noconvert(), "q"_a.noconvert(), "lo"_a.noconvert().none(),
-      "hi"_a.noconvert().none(), "findex"_a.noconvert().none(), "z"_a.noconvert(), "cfm"_a,
-      "residual"_a.noconvert(),
-      "Writes the residual by the oracle's own equations (Eigen, double) into `residual`.");
 }
 
 void set_options(LcpOptions* self, LcpMethod method, Precision precision, double atol, double rtol,

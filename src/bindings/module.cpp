@@ -17,7 +17,4 @@ NB_MODULE(_core, m) {
   bind_gradient(m);
   bind_jax(m);
   bind_jax_vjp(m);
-  bind_reference(m);
-  bind_contest(m);
-  bind_families(m);
 }

@@ -34,7 +34,7 @@ ORDER = [
     ["kernels/cpu/", "kernels/gpu/"],
     ["src/api/"],
     ["src/cpu/"],
-    ["src/cuda/", "src/formulation/", "src/rigid/", "src/compare/", "src/mujoco/model/"],
+    ["src/cuda/", "src/formulation/", "src/rigid/", "src/mujoco/model/"],
     ["src/mujoco/contacts/"],
     ["src/mujoco/problem/"],
     ["src/mujoco/step/"],

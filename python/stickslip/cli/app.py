@@ -12,7 +12,6 @@ from rich.table import Table
 
 from stickslip import info
 from stickslip._src.interrupt import INTERRUPTED, MESSAGE
-from stickslip.cli.compare import compare
 from stickslip.cli.files import check_file, solve_file
 from stickslip.cli.gallery import gallery
 from stickslip.cli.report import report
@@ -41,7 +40,6 @@ app = typer.Typer(
 
 app.command("solve")(solve_file)
 app.command("check")(check_file)
-app.command("compare")(compare)
 app.command("gallery")(gallery)
 app.command("train")(train)
 app.command("play")(play)

@@ -125,7 +125,7 @@ def test_ctrl_c_while_a_command_starts_prints_one_line(program, tmp_path):
     """From the package's first import on, with SIGINT when a module is imported."""
     (tmp_path / "sitecustomize.py").write_text(INTERRUPTS)
     places = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(tmp_path)]))
-    ours = ("stickslip._core", "stickslip._src.bound", "stickslip.cli.compare")
+    ours = ("stickslip._core", "stickslip._src.bound", "stickslip.cli.report")
     for name in (*ours, "numpy", "typer"):
         process = subprocess.run(
             [*PROGRAMS[program], "info"],

@@ -136,7 +136,7 @@ from importlib import metadata
 for name in ("mujoco", "gymnasium"):
     sys.modules[name] = None
 import numpy as np
-import stickslip, stickslip.cli, stickslip._src.compare, stickslip.files
+import stickslip, stickslip.cli, stickslip.files
 
 assert stickslip.__file__.startswith(sys.argv[1]), stickslip.__file__
 W, b = np.eye(3), np.array([-1.0, 0.2, 0.0])

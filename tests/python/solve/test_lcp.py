@@ -3,10 +3,11 @@
 import lcp_families
 import numpy as np
 import pytest
+from built import _compare
 from problems import random_batch
 
 import stickslip
-from stickslip import LcpMethod, LcpOptions, Status, _core, solve_lcp
+from stickslip import LcpMethod, LcpOptions, Status, solve_lcp
 from stickslip._src.problem import assemble
 
 # All paths of Lemke end on a ray; a solution exists.
@@ -39,7 +40,7 @@ def oracle(z, M, q, n_free=0, lo=None, hi=None, findex=None, cfm=0.0):
     out = np.zeros(1)
     rows = np.array([[len(q), n_free]], np.int32)
     optional = [None if v is None else v[None] for v in (lo, hi, findex)]
-    _core.reference_lcp_residual(rows, M[None], q[None], *optional, z[None], cfm, out)
+    _compare.reference_lcp_residual(rows, M[None], q[None], *optional, z[None], cfm, out)
     return out[0]
 
 
@@ -230,7 +231,7 @@ def test_residual_of_pyramids_with_directions(directions):
     got = stickslip.residual(**arguments, r=impulse, law="pyramid", directions=directions)
     expected = np.zeros(20)
     arrays = assemble(**arguments).arrays
-    _core.reference_residual(*arrays, impulse, stickslip.Law.pyramid, expected, directions)
+    _compare.reference_residual(*arrays, impulse, stickslip.Law.pyramid, expected, directions)
     np.testing.assert_allclose(got, expected, rtol=1e-12)
 
 

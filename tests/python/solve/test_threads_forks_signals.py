@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from problems import small_problems
 from sim_models import FALLING
+from stickslip._src.compare import Comparison
 
 import stickslip
 from stickslip import BatchSim, BoundSolver, Status, solve
-from stickslip._src.compare import Comparison
 
 RNG = np.random.default_rng(0)
 

@@ -1,4 +1,4 @@
-"""Inputs of the tests of `stickslip compare`."""
+"""Inputs of the tests of bench/compare."""
 
 import shutil
 import subprocess

@@ -1,11 +1,11 @@
-// A peer for tests of `stickslip compare` that never returns from the problem $HANGS_AT, counted
+// A peer for tests of bench/compare that never returns from the problem $HANGS_AT, counted
 // from 1, and creates the file $HANGS_NOW there; or crashes if there is no such variable.
 #include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
 
-#include "src/compare/peer.hpp"
+#include "bench/compare/peer.hpp"
 
 namespace {
 

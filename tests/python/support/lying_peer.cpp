@@ -1,8 +1,8 @@
-// Peers that report wrong results, for tests of `stickslip compare`; also the minimum that a peer
+// Peers that report wrong results, for tests of bench/compare; also the minimum that a peer
 // needs. For problems with W = I whose contacts stick, r = -b is the solution.
 #include <cmath>
 
-#include "src/compare/peer.hpp"
+#include "bench/compare/peer.hpp"
 
 namespace {
 

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from built import _compare
 from robots import EXTRA
 
-from stickslip import Law, _core
+from stickslip import Law
 from stickslip._src.problem import assemble
 
 # Files of 3D Coulomb problems of up to 369 rows; in addition, where it is, one of others' problems.
@@ -39,7 +40,7 @@ def oracle(arguments: dict[str, Any], impulse: np.ndarray, law: str) -> np.ndarr
     """Residuals (E,) of impulses (E, n) by the reference implementation."""
     problem = assemble(**arguments)
     residual = np.zeros(len(impulse))
-    _core.reference_residual(*problem.arrays, impulse, Law[law], residual)
+    _compare.reference_residual(*problem.arrays, impulse, Law[law], residual)
     return residual
 
 

@@ -1,6 +1,6 @@
-"""Comparison of our solvers with others on the same problems: `stickslip compare`.
+"""Comparison of our solvers with others on the same problems: `python bench/compare`.
 
-Timing and checks are in C++ (src/compare): every problem is solved by all, one right after the
+Timing and checks are in C++ (contest.hpp): every problem is solved by all, one right after the
 other on one core, and the oracle computes the residuals.
 """
 
@@ -13,27 +13,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from built import FOLDER, _compare
+from profiles import Entry, ratios_per_round
+from stickslip._core import Law, Solver
 
 from stickslip import _core
-from stickslip._core import Law, Solver
 from stickslip._src.aliases import Float64, LawName
 from stickslip._src.child import items_of
 from stickslip._src.options import make_options
 from stickslip._src.problem import assemble
-from stickslip._src.profiles import Entry, ratios_per_round
 from stickslip.files import ContactProblem, read
 from stickslip.files.problems import Problem
 
-PEERS = ("mujoco", "pinocchio", "siconos")  #: for which bench/compare has an adapter
+PEERS = ("mujoco", "pinocchio", "siconos")  #: for which there is an adapter
 OURS = ("auto", "auto:mixed", *(s.name for s in Solver if s.name != "auto"))
 
 
 def find_modules() -> tuple[list[Path], dict[str, str]]:
-    """Peer modules in $STICKSLIP_COMPARE (folders or files) or next to this package, and the reason
+    """Peer modules in $STICKSLIP_COMPARE (folders or files) or where they are built, and the reason
     for each known peer that is missing."""
     places = os.environ.get("STICKSLIP_COMPARE")
-    beside = Path(_core.__file__).parent / "peers"
-    folders = [Path(p) for p in places.split(os.pathsep)] if places else [beside]
+    folders = [Path(p) for p in places.split(os.pathsep)] if places else [FOLDER]
     modules = [
         file
         for place in folders
@@ -59,7 +59,7 @@ class Comparison:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # peers use one core each
         self.law, self.tol, self.peer_tol = Law[law], tol, tol if peer_tol is None else peer_tol
         self.missing: dict[str, str] = {}
-        self._contest = _core.Contest(self.law, tol, self.peer_tol)
+        self._contest = _compare.Contest(self.law, tol, self.peer_tol)
         chosen = [s for s in OURS if _supported(s, self.law)] if solvers is None else list(solvers)
         for name in chosen:
             solver, _, precision = name.partition(":")
@@ -95,7 +95,7 @@ class Comparison:
 
     def add_family(self, family: str, contacts: int, count: int) -> None:
         """Adds random problems of a built-in family."""
-        _core.add_family(self._contest, family, contacts, count)
+        _compare.add_family(self._contest, family, contacts, count)
         self.names += [f"{family}/{contacts}/{i}" for i in range(count)]
 
     def run(self, rounds: int = 11) -> list[Entry]:

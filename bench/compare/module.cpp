@@ -1,22 +1,25 @@
-// Comparison of solvers; python/stickslip/_src/compare.py makes tables and plots from it.
-#include <nanobind/nanobind.h>
+// The Python module _compare: solvers on the same problems (comparison.py), the tests' random
+// problems, and the oracle's residuals for the tests. It is not part of the package.
+#include "bench/compare/module.hpp"
+
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "src/bindings/bindings.hpp"
+#include <stdexcept>
+
+#include "bench/compare/contest.hpp"
 #include "src/bindings/problem_arrays.hpp"
 #include "src/bindings/signals.hpp"
-#include "src/compare/contest.hpp"
+#include "tests/support/families.hpp"
 
-namespace stickslip::bindings {
+namespace stickslip::compare {
 
+using namespace bindings;
 using namespace nb::literals;
-using compare::Contest;
-using compare::Outcome;
-using compare::Score;
+
+namespace {
 
 void bind_contest(nb::module_& m) {
-  m.def("compiler", [] { return "g++ " __VERSION__; });
   using Ints = Array<const std::int32_t, 2>;
   using Vectors = Array<const double, 2>;
   nb::class_<Score>(m, "Score", "What a solver did with a problem.")
@@ -64,4 +67,38 @@ void bind_contest(nb::module_& m) {
           "problem"_a, "rounds"_a);
 }
 
-}  // namespace stickslip::bindings
+void bind_families(nb::module_& m) {
+  m.def("families", [] {
+    std::vector<std::string> names;
+    for (const auto family : support::kFamilies) names.push_back(support::name(family));
+    return names;
+  });
+  m.def(
+      "add_family",
+      [](Contest& contest, const std::string& name, int contacts, int count) {
+        for (const auto family : support::kFamilies) {
+          if (support::name(family) != name) continue;
+          if (!support::exists(family, contacts))
+            throw std::invalid_argument("contacts: " + name + " has no problems of " +
+                                        std::to_string(contacts));
+          for (auto& problem : support::make_problems(family, contacts, count))
+            contest.add(std::move(problem));
+          return;
+        }
+        throw std::invalid_argument("family: there is no " + name);
+      },
+      "contest"_a, "family"_a, "contacts"_a, "count"_a, "Adds random problems of a family.");
+}
+
+}  // namespace
+}  // namespace stickslip::compare
+
+NB_MODULE(_compare, m) {
+  m.doc() = "Comparison of solvers, and the oracle.";
+  nanobind::module_::import_("stickslip._core");  // its enums and options are arguments here
+  stickslip::bindings::translate_interrupted();
+  m.def("compiler", [] { return "g++ " __VERSION__; });
+  stickslip::compare::bind_contest(m);
+  stickslip::compare::bind_families(m);
+  stickslip::compare::bind_oracle(m);
+}

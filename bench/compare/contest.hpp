@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "src/compare/peer.hpp"
+#include "bench/compare/peer.hpp"
 #include "src/reference/reference.hpp"
 
 namespace stickslip::compare {

@@ -1,7 +1,7 @@
 // Our own solvers, as a caller with one problem and a workspace uses them, including the checks.
 #include <algorithm>
 
-#include "src/compare/contest.hpp"
+#include "bench/compare/contest.hpp"
 #include "stickslip/stickslip.hpp"
 
 namespace stickslip::compare {

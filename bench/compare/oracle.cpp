@@ -1,15 +1,18 @@
-// The oracle's residual: an independent judge for tests.
+// The oracle's residuals: an independent judge for tests.
 #include "src/reference/reference.hpp"
 
 #include <nanobind/nanobind.h>
 
 #include <limits>
 
-#include "src/bindings/bindings.hpp"
+#include "bench/compare/module.hpp"
+#include "src/bindings/lcp_arrays.hpp"
 #include "src/bindings/problem_arrays.hpp"
+#include "src/reference/lcp.hpp"
 
-namespace stickslip::bindings {
+namespace stickslip::compare {
 
+using namespace bindings;
 using namespace nb::literals;
 
 namespace {
@@ -26,6 +29,15 @@ void residuals(const ProblemArrays<In>& arrays, const EnvArray<const In>& impuls
     const In* const r = impulse.data + e * impulse.stride;
     const Eigen::Map<const Eigen::VectorX<In>> given(r, reference::rows(problem));
     out[e] = reference::residual(problem, given.template cast<double>(), law);
+  }
+}
+
+template <class In>
+void lcp_residuals(const LcpBatch<In>& p, const EnvArray<const In>& z, double cfm, double* out) {
+  for (int e = 0; e < p.num_envs; ++e) {
+    const reference::Lcp problem = reference::from_batch(p, cfm, e);
+    const Eigen::Map<const Eigen::VectorX<In>> given(z.data + e * z.stride, problem.q.size());
+    out[e] = reference::residual(problem, given.template cast<double>());
   }
 }
 
@@ -49,13 +61,30 @@ void bind_for(nb::module_& m) {
       "hi"_a.noconvert().none(), "impulse"_a.noconvert(), "law"_a, "residual"_a.noconvert(),
       "directions"_a = 4,
       "Writes the residual by the oracle's own equations (Eigen, double) into `residual`.");
+  m.def(
+      "reference_lcp_residual",
+      [](Ints rows, Array<const In, 3> M, Vectors q, Vectors lo, Vectors hi, Ints findex, Vectors z,
+         double cfm, Array<double, 1> residual) {
+        const LcpBatch<In> p = LcpArrays<In>{rows, M, q, lo, hi, findex, {}}.view();
+        require_size("z", z, 1, M.shape(1));
+        const auto given = slots("z", z, M.shape(0));
+        double* const out = values("residual", residual, M.shape(0));
+        for (int e = 0; e < p.num_envs; ++e) {
+          if (rows(e, 0) < 0 || rows(e, 0) > p.max_rows) refuse("rows", "out of range");
+        }
+        lcp_residuals(p, given, cfm, out);
+      },
+      "rows"_a.noconvert(), "M"_a.noconvert(), "q"_a.noconvert(), "lo"_a.noconvert().none(),
+      "hi"_a.noconvert().none(), "findex"_a.noconvert().none(), "z"_a.noconvert(), "cfm"_a,
+      "residual"_a.noconvert(),
+      "Writes the residual by the oracle's own equations (Eigen, double) into `residual`.");
 }
 
 }  // namespace
 
-void bind_reference(nb::module_& m) {
+void bind_oracle(nb::module_& m) {
   bind_for<double>(m);
   bind_for<float>(m);
 }
 
-}  // namespace stickslip::bindings
+}  // namespace stickslip::compare

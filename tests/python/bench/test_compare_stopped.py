@@ -1,4 +1,4 @@
-"""`stickslip compare` ended by Ctrl-C, and with solvers that hang or crash."""
+"""bench/compare ended by Ctrl-C, and with solvers that hang or crash."""
 
 import json
 import signal
@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from comparisons import PROBLEMS, compiled, sticking
+from comparisons import PROBLEMS, ROOT, compiled, sticking
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def hanging(tmp_path_factory):
 
 def start(out, *arguments):
     """A comparison in another process."""
-    command = [sys.executable, "-m", "stickslip.cli", "compare", "--out", out, *arguments]
+    command = [sys.executable, ROOT / "bench/compare", "--out", out, *arguments]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen([str(each) for each in command], **pipes)
 

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/compare/adapter.hpp"
+#include "bench/compare/peers/adapter.hpp"
 
 namespace stickslip::bench {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "src/compare/contest.hpp"
+#include "bench/compare/contest.hpp"
 
 namespace stickslip::compare {
 

@@ -1,17 +1,18 @@
-"""`stickslip compare`: profiles, verdicts, the command line, and the compiled adapters."""
+"""bench/compare: profiles, verdicts, the command line, and the compiled adapters."""
 
 import json
 
 import h5py
 import numpy as np
 import pytest
+from built import _compare
+from command import app
+from comparison import OURS, PEERS, Comparison, find_modules, joined, summary
 from comparisons import PROBLEMS, compiled, sticking
+from profiles import performance_profile, performance_ratios, ratios_per_round
 from typer.testing import CliRunner
 
 from stickslip import Law, Solver, _core
-from stickslip._src.compare import OURS, PEERS, Comparison, find_modules, joined, summary
-from stickslip._src.profiles import performance_profile, performance_ratios, ratios_per_round
-from stickslip.cli import app
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def deceivers(tmp_path_factory):
 
 
 def call(*arguments):
-    return CliRunner().invoke(app, ["compare", *(str(a) for a in arguments)])
+    return CliRunner().invoke(app, [str(a) for a in arguments])
 
 
 def test_profile_by_hand():
@@ -156,7 +157,7 @@ def test_module_that_cannot_be_loaded(tmp_path):
     contest = Comparison(modules=[broken])
     assert "siconos" in contest.missing
     with pytest.raises(RuntimeError, match="no function stickslip_peers"):
-        _core.Contest(_core.Law.coulomb, 1e-9, 1e-9).enter_module("libm.so.6")
+        _compare.Contest(_core.Law.coulomb, 1e-9, 1e-9).enter_module("libm.so.6")
 
 
 def adapter(peer):

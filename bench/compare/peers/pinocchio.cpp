@@ -7,7 +7,7 @@
 #include <pinocchio/constraints.hpp>
 #include <pinocchio/multibody.hpp>
 
-#include "bench/compare/adapter.hpp"
+#include "bench/compare/peers/adapter.hpp"
 
 namespace stickslip::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/compare/contest.hpp"
+#include "bench/compare/contest.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <optional>
 #include <random>
 
-#include "src/compare/pinned.hpp"
+#include "bench/compare/pinned.hpp"
 #include "src/cpu/team.hpp"
 
 namespace stickslip::compare {

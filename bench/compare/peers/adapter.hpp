@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "src/compare/peer.hpp"
+#include "bench/compare/peer.hpp"
 
 namespace stickslip::bench {
 

@@ -1,4 +1,4 @@
-"""The command `stickslip compare`."""
+"""The command line of `python bench/compare`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import profiles
 import typer
+from built import _compare
+from comparison import Comparison, Entry, joined, summary
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from stickslip import _core, info
-from stickslip._src import json_numbers, profiles
-from stickslip._src.compare import Comparison, Entry, joined, summary
+from stickslip import info
+from stickslip._src import json_numbers
 from stickslip._src.interrupt import INTERRUPTED
 from stickslip._src.text import cell
 from stickslip.cli import options as choice
@@ -29,11 +31,13 @@ from stickslip.files.isolated import read_isolated
 if TYPE_CHECKING:
     FamilyName = str
 else:
-    FamilyName = StrEnum("FamilyName", list(_core.families()))
+    FamilyName = StrEnum("FamilyName", list(_compare.families()))
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 _WIDTH = 96  # of the tables
 _FILES = "HDF5 files of contact problems."
 
 
+@app.command()
 def compare(
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="[FILE]...", exists=True, help=_FILES)
@@ -186,7 +190,7 @@ def _report(
         }
         for e in entries
     }
-    machine = info.facts() | {"compiler": _core.compiler(), "load": os.getloadavg()[0]}
+    machine = info.facts() | {"compiler": _compare.compiler(), "load": os.getloadavg()[0]}
     table = [{key: json_numbers.number(value) for key, value in row.items()} for row in rows]
     report = {"machine": machine, "settings": settings, "not_installed": contest.missing,
               "results": table, "problems": names, "each": each,

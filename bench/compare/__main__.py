@@ -1,0 +1,5 @@
+"""`python bench/compare`"""
+
+from command import app
+
+app()
