@@ -126,7 +126,7 @@ def run_google(build: Path, out: Path, machine: dict, min_time: float, only: lis
 def run_peers(build: Path, out: Path, machine: dict) -> None:
     """`python bench/compare` with all adapters that were built. It pins itself."""
     data = Path(os.environ.get("STICKSLIP_DATA", ROOT.parent / "shared" / "data"))
-    environment = os.environ | {"STICKSLIP_BUILD": str(build)}
+    environment = os.environ | {"STICKSLIP_COMPARE": str(build / "bench" / "compare")}
     raw, results, facts, load = build / "peers", [], {}, os.getloadavg()[0]
     for case, arguments in PEER_RUNS.items():
         files = [str(f) for a in arguments if "*" in a for f in sorted(data.glob(a))]

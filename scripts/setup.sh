@@ -79,7 +79,7 @@ build_tools() {
   cmake_is_new || tools+=("cmake>=3.25")
   command -v ninja >/dev/null || tools+=(ninja)
   has_header eigen3/Eigen/Core || tools+=("cmeel-eigen>=3.4,<3.5")
-  .venv/bin/python scripts/requirements.py build mujoco gallery >.venv/build-requirements.txt
+  .venv/bin/python scripts/requirements.py build mujoco >.venv/build-requirements.txt
   say "packages of pyproject.toml: $(tr '\n' ' ' <.venv/build-requirements.txt)"
   pip_install "${tools[@]}" -r .venv/build-requirements.txt
 }

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import profiles
 import typer
-from built import _compare
 from comparison import Comparison, Entry, joined, summary
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from stickslip import info
+from stickslip import _compare, info
 from stickslip._src import json_numbers
 from stickslip._src.interrupt import INTERRUPTED
 from stickslip._src.text import cell

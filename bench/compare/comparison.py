@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from built import FOLDER, _compare
 from profiles import Entry, ratios_per_round
 from stickslip._core import Law, Solver
 
-from stickslip import _core
+from stickslip import _compare, _core
 from stickslip._src.aliases import Float64, LawName
 from stickslip._src.child import items_of
 from stickslip._src.options import make_options
@@ -30,10 +29,14 @@ OURS = ("auto", "auto:mixed", *(s.name for s in Solver if s.name != "auto"))
 
 
 def find_modules() -> tuple[list[Path], dict[str, str]]:
-    """Peer modules in $STICKSLIP_COMPARE (folders or files) or where they are built, and the reason
-    for each known peer that is missing."""
+    """Peer modules in $STICKSLIP_COMPARE (folders or files), or where `make setup` puts them, and
+    the reason for each known peer that is missing."""
     places = os.environ.get("STICKSLIP_COMPARE")
-    folders = [Path(p) for p in places.split(os.pathsep)] if places else [FOLDER]
+    folders = (
+        [Path(p) for p in places.split(os.pathsep)]
+        if places
+        else [Path(_compare.__file__).parent / "peers"]
+    )
     modules = [
         file
         for place in folders

@@ -11,7 +11,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CXX = {".hpp", ".cpp", ".cu", ".cuh"}
-FOLDERS = ["include", "kernels", "src", "python", "tests", "examples", "bench", "scripts", "docs"]
+FOLDERS = [
+    "include",
+    "kernels",
+    "src",
+    "python",
+    "tests",
+    "examples",
+    "gallery",
+    "bench",
+    "scripts",
+    "docs",
+]
 MAX_FILE = 300
 MAX_FUNCTION = 60
 
@@ -53,6 +64,7 @@ FORBIDDEN_INCLUDES = [
     ("src/api/", rf"^({OTHERS})"),
     ("src/cpu/", rf"^(cuda|{OTHERS})"),
     ("examples/", r"^(kernels/|src/)"),
+    ("gallery/", r"^(kernels/|src/)"),
 ]
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]')
 TESTS_ONLY = ["kernels/group/thread_group.hpp"]  # no kernel is shipped with it

@@ -1,10 +1,10 @@
-// The gaps of examples/gallery/bolt.hpp: unit normals that are their gradients, and distances that
+// The gaps of gallery/cpp/bolt.hpp: unit normals that are their gradients, and distances that
 // agree with a search.
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "examples/gallery/bolt.hpp"
+#include "gallery/cpp/bolt.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "examples/gallery/support.hpp"
+#include "gallery/cpp/support.hpp"
 
 #include <gtest/gtest.h>
 

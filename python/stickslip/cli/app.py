@@ -13,7 +13,6 @@ from rich.table import Table
 from stickslip import info
 from stickslip._src.interrupt import INTERRUPTED, MESSAGE
 from stickslip.cli.files import check_file, solve_file
-from stickslip.cli.gallery import gallery
 from stickslip.cli.report import report
 from stickslip.cli.simulate import dump_problem, run_model
 from stickslip.cli.training import play, train
@@ -40,7 +39,6 @@ app = typer.Typer(
 
 app.command("solve")(solve_file)
 app.command("check")(check_file)
-app.command("gallery")(gallery)
 app.command("train")(train)
 app.command("play")(play)
 app.command("report")(report)

@@ -5,14 +5,13 @@ import json
 import h5py
 import numpy as np
 import pytest
-from built import _compare
 from command import app
 from comparison import OURS, PEERS, Comparison, find_modules, joined, summary
 from comparisons import PROBLEMS, compiled, sticking
 from profiles import performance_profile, performance_ratios, ratios_per_round
 from typer.testing import CliRunner
 
-from stickslip import Law, Solver, _core
+from stickslip import Law, Solver, _compare, _core
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def test_the_extras_that_texts_name_exist():
     named = set(re.findall(r"pip install \S*\[([\w,]+)\]", texts))
     quoted = re.findall(r'pip install "(?:\.|dist/FILE\.whl)\[(\w+)\]"', texts)
     assert named == set(quoted)
-    assert {"mujoco", "view", "rl", "gallery"} <= named <= set(EXTRAS)
+    assert {"mujoco", "view", "rl"} <= named <= set(EXTRAS)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,6 @@ def test_the_extras_that_texts_name_exist():
     [
         ("view ant", "mjviser", "view"),
         ("train stickslip/Ant-v5 --out run", "torch", "rl"),
-        ("gallery --variations 2 pendulum --out page", "markdown_it", "gallery"),
     ],
 )
 def test_a_missing_package_is_named_with_its_extra(command, module, extra, monkeypatch, tmp_path):

@@ -27,7 +27,7 @@ strict = True
 warn_return_any = False
 mypy_path = {folder}
 cache_dir = {folder}/cache
-[mypy-stickslip._core,stickslip._gallery,stickslip.envs.*,stickslip.rl.*,stickslip.newton,\
+[mypy-stickslip._core,stickslip.envs.*,stickslip.rl.*,stickslip.newton,\
 stickslip.mjwarp.contact_sensors,stickslip.mjwarp.integrator,stickslip.mjwarp.look_ahead,\
 stickslip.mjwarp.problem_kernels,stickslip.mjwarp.recovery_kernels,stickslip.mjwarp.row_kernels,\
 stickslip.mjwarp.surfaces,\

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from stickslip.gallery.box import Box
-from stickslip.gallery.entries import identify_boxes, push_box, robot_torques
+from gallery.box import Box
+from gallery.entries import identify_boxes, push_box, robot_torques
 
 
 def test_corners_of_the_box_move_with_it():

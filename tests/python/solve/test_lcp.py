@@ -3,11 +3,10 @@
 import lcp_families
 import numpy as np
 import pytest
-from built import _compare
 from problems import random_batch
 
 import stickslip
-from stickslip import LcpMethod, LcpOptions, Status, solve_lcp
+from stickslip import LcpMethod, LcpOptions, Status, _compare, solve_lcp
 from stickslip._src.problem import assemble
 
 # All paths of Lemke end on a ray; a solution exists.

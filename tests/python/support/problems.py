@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from built import _compare
 from robots import EXTRA
 
-from stickslip import Law
+from stickslip import Law, _compare
 from stickslip._src.problem import assemble
 
 # Files of 3D Coulomb problems of up to 369 rows; in addition, where it is, one of others' problems.

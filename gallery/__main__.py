@@ -1,0 +1,5 @@
+"""`python -m gallery`"""
+
+from gallery.command import app
+
+app()
