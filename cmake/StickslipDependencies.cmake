@@ -21,8 +21,8 @@ if(STICKSLIP_REFERENCE)
       FetchContent_MakeAvailable(eigen)
       add_library(Eigen3::Eigen INTERFACE IMPORTED)
       target_include_directories(Eigen3::Eigen INTERFACE "${eigen_SOURCE_DIR}")
-    elseif(STICKSLIP_PYTHON OR STICKSLIP_TESTS)
-      message(FATAL_ERROR "Eigen 3.4 not found; the Python package and the tests need it. Debian: "
+    elseif(STICKSLIP_TESTS)
+      message(FATAL_ERROR "Eigen 3.4 not found; the tests need it. Debian: "
         "apt install libeigen3-dev; else: pip install cmeel-eigen and pass its prefix in "
         "CMAKE_PREFIX_PATH (`make setup` does this). The C++ library alone: -DSTICKSLIP_TESTS=OFF")
     endif()

@@ -1,4 +1,4 @@
-// The interface of a solver that `stickslip compare` compares: ours (ours.cpp) and, in separate
+// The interface of a solver that bench/compare compares: ours (ours.cpp) and, in separate
 // modules (bench/compare), those of other projects. It needs only public headers, so that any
 // solver can be added.
 #pragma once
