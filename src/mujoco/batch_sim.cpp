@@ -118,8 +118,8 @@ ProblemView BatchSim::problem(int env) const {
   const auto turn = impl_->caller.enter();
   auto& buffers = *impl_->buffers;
   int at = 0;
-  const auto visit = [&](const mjModel*, const mjData*, const Passage& p) {
-    at = p.slot;
+  const auto visit = [&](const StepContext& step) {
+    at = step.slot;
     buffers.form_missing_delassus(at);
   };
   if (!impl_->revisit({env}, visit)) buffers.clear(at);

@@ -15,17 +15,17 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 
 // dL/d(problem) of dL/dv⁺, by the loss of the impulses (∂v⁺/∂r)ᵀ dL/dv⁺. Needs the step's state,
 // with the integrator's matrix, in d.
-void solve_adjoint(SimBatch& sim, const mjModel* m, mjData* d, const Passage& p,
-                   const StepPoint& point, SolveDerivative& solve, Validity& validity) {
-  const std::size_t size = sim.buffers->problems().max_rows();
+void solve_adjoint(const StepContext& step, const StepPoint& point, SolveDerivative& solve,
+                   Validity& validity) {
+  const std::size_t size = step.buffers->problems().max_rows();
   for (auto* values : {&solve.rows, &solve.beta, &solve.mu, &solve.lo, &solve.hi})
     values->assign(size, 0.0);
   solve.redundant = 0;
   if (point.keys.empty()) return;
   solve.velocity = solve.loss;
-  respond(sim, m, d, true, solve.velocity.data());
+  respond(step, true, solve.velocity.data());
   for (std::size_t row = 0; row < point.keys.size(); ++row)
-    solve.rows[row] = row_velocity(d, point.scratch.efc_of[row], solve.velocity.data());
+    solve.rows[row] = row_velocity(step.d, point.scratch.efc_of[row], solve.velocity.data());
   GradientStatus status{};
   double margin = 0, lost = 0;
   GradientBatch<double> to;
@@ -34,8 +34,8 @@ void solve_adjoint(SimBatch& sim, const mjModel* m, mjData* d, const Passage& p,
   to.lo = {solve.lo.data(), 0};
   to.hi = {solve.hi.data(), 0};
   to.report = {&status, &margin, &lost, &solve.redundant};
-  enter_solve(sim, p, point, solve);
-  sim.buffers->vjp(p.slot, {{solve.rows.data(), 0}, {}}, to);
+  enter_solve(step, point, solve);
+  step.buffers->vjp(step.slot, {{solve.rows.data(), 0}, {}}, to);
   validity.note(status, margin, lost);
   for (std::size_t i = 0; i < size; ++i) solve.hi[i] -= solve.lo[i];  // lo = -hi
 }
@@ -43,7 +43,7 @@ void solve_adjoint(SimBatch& sim, const mjModel* m, mjData* d, const Passage& p,
 // Rows that depend on each other may do so at this position only: where it moves, they cannot all
 // keep their velocities, and the impulses jump. The loss does not show this, the change of the rows
 // does.
-bool keeps_rows_consistent(SimBatch& sim, const Passage& p, const StepPoint& point,
+bool keeps_rows_consistent(const StepContext& step, const StepPoint& point,
                            SolveDerivative& solve) {
   if (!solve.redundant) return true;
   GradientStatus status{};
@@ -51,8 +51,8 @@ bool keeps_rows_consistent(SimBatch& sim, const Passage& p, const StepPoint& poi
   std::copy(solve.change.rows.begin(), solve.change.rows.end(), solve.rows.begin());
   ChangeBatch<double> change;
   change.b = {solve.rows.data(), 0};
-  enter_solve(sim, p, point, solve);
-  sim.buffers->jvp(p.slot, change, {{solve.lo.data(), 0}, {}, {&status, &margin, &lost}, true});
+  enter_solve(step, point, solve);
+  step.buffers->jvp(step.slot, change, {{solve.lo.data(), 0}, {}, {&status, &margin, &lost}, true});
   return status != GradientStatus::not_unique;
 }
 
@@ -69,28 +69,26 @@ void take_loss(const mjModel* m, const double* by_qpos, const double* by_qvel, S
 
 void vjp_environment(const mjModel* m, mjData* d, int env, void* arg) {
   DerivativeJob& job = *static_cast<DerivativeJob*>(arg);
-  SimBatch& sim = *job.sim;
-  Passage& p = sim.passage(env, d);
-  StepPoint& point = job.points[p.slot];
+  StepContext& step = job.sim->enter(env, m, d);
+  StepPoint& point = job.points[step.slot];
   const int nv = int(m->nv);
   const double* by_qpos = row_of(job.loss.qpos, env, nv);
   const double* by_qvel = row_of(job.loss.qvel, env, nv);
   Validity validity;
   if (!finite(by_qpos, nv) || !finite(by_qvel, nv)) return;
-  if (!open_step(job, m, d, p, env, point, validity)) return;
+  if (!open_step(job, step, point, validity)) return;
   take_loss(m, by_qpos, by_qvel, point);
-  point.for_solves(
-      [&](SolveDerivative& solve) { solve_adjoint(sim, m, d, p, point, solve, validity); });
+  point.for_solves([&](SolveDerivative& solve) { solve_adjoint(step, point, solve, validity); });
   if (validity.status == GradientStatus::unsolved) return;
   bool all_finite = true;
-  for_inputs(sim, m, d, p, point, job.gradient, validity, [&](double& value, Input::Kind kind) {
+  for_inputs(step, point, job.gradient, validity, [&](double& value, Input::Kind kind) {
     value = 0;
     point.for_solves([&](SolveDerivative& solve) {
       const StepValues& change = solve.change;
       value += dot(solve.loss, change.velocity) + dot(solve.beta, change.rows) +
                dot(solve.mu, change.mu) + dot(solve.hi, change.hi);
       if (kind == Input::qpos && validity.qpos_status < GradientStatus::not_unique &&
-          !keeps_rows_consistent(sim, p, point, solve))
+          !keeps_rows_consistent(step, point, solve))
         validity.qpos_status = GradientStatus::not_unique;
     });
     all_finite = all_finite && std::isfinite(value);

@@ -6,16 +6,15 @@
 
 #include "src/mujoco/model/bad_numbers.hpp"
 #include "src/mujoco/problem/row_map.hpp"
-#include "src/mujoco/step/passage.hpp"
+#include "src/mujoco/step/env_step.hpp"
 #include "src/mujoco/step/stages.hpp"
 #include "src/mujoco/step/velocity_step.hpp"
 
 namespace stickslip::mujoco {
 namespace {
 
-bool solved(const SimBatch& sim, const Passage& p) {
-  return !p.failed && (sim.buffers->rows(p.slot) == 0 ||
-                       sim.buffers->results().status(p.slot) == EnvStatus::solved);
+bool solved(const StepContext& step) {
+  return !step.failed && (step.rows() == 0 || step.status() == EnvStatus::solved);
 }
 
 // Whether the gap of a contact was found by looking along the path (ghosts.hpp): how it depends on
@@ -26,69 +25,68 @@ bool any_turns(const StepContacts& contacts) {
   return false;
 }
 
-bool repeat_step(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, int env,
-                 const double* state) {
-  mj_setState(m, d, state, mjSTATE_INTEGRATION);
-  sim.memory.begin(m, d, state);
-  begin_passage(sim, p, env);
-  run_part(sim, m, d, p, 0);
-  if (std::exchange(p.short_of_memory, false)) return p.misfit = false;
-  sim.misfit[env] = p.misfit;
-  if (p.misfit) return false;
-  finish_solution(sim, m, d, p);
-  return solved(sim, p) && p.verdict.status == EnvStatus::solved &&
-         !(sim.rigid() && any_turns(p.contacts));
+bool repeat_step(StepContext& step, const double* state) {
+  mj_setState(step.m, step.d, state, mjSTATE_INTEGRATION);
+  step.sim->memory.begin(step.m, step.d, state);
+  begin_context(step);
+  run_part(step, 0);
+  if (std::exchange(step.short_of_memory, false)) return step.misfit = false;
+  step.sim->misfit[step.env] = step.misfit;
+  if (step.misfit) return false;
+  finish_solution(step);
+  return solved(step) && step.verdict.status == EnvStatus::solved &&
+         !(step.sim->rigid() && any_turns(step.contacts));
 }
 
-void take_solution_of(const SimBatch& sim, const Passage& p, bool recovers, KnownSolution& known) {
-  const double* r = sim.buffers->results().impulse(p.slot);
+void take_solution_of(const StepContext& step, bool recovers, KnownSolution& known) {
+  const double* r = step.impulse();
   known.recovers = recovers;
-  known.impulse.assign(r, r + sim.buffers->rows(p.slot));
+  known.impulse.assign(r, r + step.rows());
 }
 
 // Whether the positions moved with the velocities after `r`: position.hpp limits how far recovery
 // turns joints and lifts bodies.
-bool moved_freely(const SimBatch& sim, const mjModel* m, const mjData* d, const Passage& p,
-                  StepPoint& point) {
+bool moved_freely(const StepContext& step, StepPoint& point) {
   constexpr double kNear = 1e-6;
   std::vector<double>& v = point.direction;
-  v.resize(m->nv);
-  velocity_after(m, d, sim.buffers->slot(p.slot), sim.buffers->rows(p.slot),
-                 point.positions.known.impulse.data(), v.data());
-  for (int i = 0; i < m->nv; ++i)
-    if (std::abs(v[i] - p.position_velocity[i]) > kNear * (1 + std::abs(v[i]))) return false;
+  v.resize(step.m->nv);
+  velocity_after(step.m, step.d, step.problem(), step.rows(), point.positions.known.impulse.data(),
+                 v.data());
+  for (int i = 0; i < step.m->nv; ++i)
+    if (std::abs(v[i] - step.position_velocity[i]) > kNear * (1 + std::abs(v[i]))) return false;
   return true;
 }
 
 // The second solve of the step, once more, because its solution was not kept: with the biases of
 // position.hpp, in which linear gaps are their own correction.
-bool solve_recovery(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point) {
-  const EnvSlot slot = sim.buffers->slot(p.slot);
-  const double h = m->opt.timestep;
-  p.saved.keep_solution(*sim.buffers, p.slot);
-  for (int row = 0; row < sim.buffers->rows(p.slot); ++row) {
-    const mjContact* c = contact_of_normal(d, slot.efc_of[row]);
+bool solve_recovery(StepContext& step, StepPoint& point) {
+  const EnvSlot slot = step.problem();
+  const double h = step.m->opt.timestep;
+  step.saved.keep_solution(*step.buffers, step.slot);
+  for (int row = 0; row < step.rows(); ++row) {
+    const mjContact* c = contact_of_normal(step.d, slot.efc_of[row]);
     if (!c) continue;
-    const double gap = p.contacts.gap[c - d->contact];
-    slot.b[row] = slot.free_velocity[row] + (gap - least_end_gap(sim.options.contact, gap, h)) / h;
+    const double gap = step.contacts.gap[c - step.d->contact];
+    slot.b[row] =
+        slot.free_velocity[row] + (gap - least_end_gap(step.sim->options.contact, gap, h)) / h;
   }
-  solve_from(sim, p, sim.buffers->results().impulse(p.slot), Effort::brief);
-  const bool good = solved(sim, p);
-  take_solution_of(sim, p, true, point.positions.known);
-  p.with_suspects.keep_solution(*sim.buffers, p.slot);
-  p.saved.restore_solution(*sim.buffers, p.slot);
-  return good && moved_freely(sim, m, d, p, point);
+  solve_from(step, step.impulse(), Effort::brief);
+  const bool good = solved(step);
+  take_solution_of(step, true, point.positions.known);
+  step.with_suspects.keep_solution(*step.buffers, step.slot);
+  step.saved.restore_solution(*step.buffers, step.slot);
+  return good && moved_freely(step, point);
 }
 
 // A resting contact is at a kink of its gap: one that opens is closed within the step, one that
 // overlaps remains. The derivative is that of the first.
-bool rests_at_kink(const SimBatch& sim, const Passage& p, const mjData* d, const StepPoint& point) {
+bool rests_at_kink(const StepContext& step, const StepPoint& point) {
   constexpr double kNear = 1e-8;  // m
-  if (!sim.rigid() || sim.formulation.contact.compliance > 0) return false;
+  if (!step.sim->rigid() || step.sim->formulation.contact.compliance > 0) return false;
   for (std::size_t row = 0; row < point.keys.size(); ++row) {
     const RowKey& key = point.keys[row];
     if (!key.rigid || !key.normal || point.velocities.known.impulse[row] <= 0) continue;
-    if (std::abs(p.contacts.gap[d->efc_id[point.scratch.efc_of[row]]]) < kNear) return true;
+    if (std::abs(step.contacts.gap[step.d->efc_id[point.scratch.efc_of[row]]]) < kNear) return true;
   }
   return false;
 }
@@ -116,33 +114,31 @@ void Validity::write(const StepReport& to, int env) const {
   to.lost[env] = lost;
 }
 
-bool open_step(const DerivativeJob& job, const mjModel* m, mjData* d, Passage& p, int env,
-               StepPoint& point, Validity& validity) {
-  SimBatch& sim = *job.sim;
-  point.state = job.state + std::int64_t(env) * sim.nstate;
-  if (!repeat_step(sim, m, d, p, env, point.state)) return false;
-  take_point(m, d, point);
-  name_rows(sim, d, p, point.keys);
-  take_solution_of(sim, p, false, point.velocities.known);
-  point.recovers = p.repositioned;
-  if (point.recovers && !solve_recovery(sim, m, d, p, point)) return false;
-  const EnvSlot slot = sim.buffers->slot(p.slot);
+bool open_step(const DerivativeJob& job, StepContext& step, StepPoint& point, Validity& validity) {
+  point.state = job.state + std::int64_t(step.env) * step.sim->nstate;
+  if (!repeat_step(step, point.state)) return false;
+  take_point(step.m, step.d, point);
+  name_rows(step, point.keys);
+  take_solution_of(step, false, point.velocities.known);
+  point.recovers = step.repositioned;
+  if (point.recovers && !solve_recovery(step, point)) return false;
+  const EnvSlot slot = step.problem();
   point.scratch.efc_of.assign(slot.efc_of, slot.efc_of + point.keys.size());
-  if (rests_at_kink(sim, p, d, point)) validity.qpos_status = GradientStatus::kink;
+  if (rests_at_kink(step, point)) validity.qpos_status = GradientStatus::kink;
   bool good = true;
   point.for_solves([&](SolveDerivative& solve) {
-    good = good && evaluate(sim, m, d, p, point.keys, solve.known, point.scratch, solve.base);
+    good = good && evaluate(step, point.keys, solve.known, point.scratch, solve.base);
   });
-  if (!good || bad_acceleration_to(m, d, point.velocities.base.velocity.data())) return false;
-  point.left_out =
-      count_left_out(sim, m, d, p, point.scratch, point.velocities.base.velocity.data());
+  if (!good || bad_acceleration_to(step.m, step.d, point.velocities.base.velocity.data()))
+    return false;
+  point.left_out = count_left_out(step, point.scratch, point.velocities.base.velocity.data());
   return true;
 }
 
-void enter_solve(SimBatch& sim, const Passage& p, const StepPoint& point,
-                 const SolveDerivative& solve) {
+void enter_solve(const StepContext& step, const StepPoint& point, const SolveDerivative& solve) {
   if (!point.recovers) return;
-  (&solve == &point.positions ? p.with_suspects : p.saved).restore_solution(*sim.buffers, p.slot);
+  (&solve == &point.positions ? step.with_suspects : step.saved)
+      .restore_solution(*step.buffers, step.slot);
 }
 
 }  // namespace stickslip::mujoco

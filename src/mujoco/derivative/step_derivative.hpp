@@ -39,12 +39,10 @@ struct Validity {
 };
 
 /// Repeats the step up to its solution. False if it has no derivatives.
-bool open_step(const DerivativeJob& job, const mjModel* m, mjData* d, Passage& p, int env,
-               StepPoint& point, Validity& validity);
+bool open_step(const DerivativeJob& job, StepContext& step, StepPoint& point, Validity& validity);
 
 /// Puts the problem and the solution of one of the step's solves into p's slot.
-void enter_solve(SimBatch& sim, const Passage& p, const StepPoint& point,
-                 const SolveDerivative& solve);
+void enter_solve(const StepContext& step, const StepPoint& point, const SolveDerivative& solve);
 
 template <class T>
 T* row_of(T* array, int env, std::int64_t size) {
@@ -60,26 +58,26 @@ inline bool finite(const double* values, std::int64_t size) {
 /// Calls visit(value, kind) for every number of the inputs, after `change` was written. A change of
 /// nothing is passed over.
 template <class T, class F>
-void for_inputs(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
-                const StepInputs<T>& inputs, Validity& validity, F&& visit) {
+void for_inputs(StepContext& step, StepPoint& point, const StepInputs<T>& inputs,
+                Validity& validity, F&& visit) {
   const auto go_through = [&](Input input, T* values, int size) {
-    values = row_of(values, p.env, size);
+    values = row_of(values, step.env, size);
     for (input.i = 0; values && input.i < size; ++input.i) {
       if (std::is_const_v<T> && values[input.i] == 0) continue;
-      validity.note(differentiate(sim, m, d, p, point, input), input.kind);
+      validity.note(differentiate(step, point, input), input.kind);
       visit(values[input.i], input.kind);
     }
   };
-  const int nu = int(m->nu), nv = int(m->nv);
+  const int nu = int(step.m->nu), nv = int(step.m->nv);
   point.forces.exact = false;
-  if (inputs.ctrl || inputs.qvel) find_forces(sim, m, d, p, point);
+  if (inputs.ctrl || inputs.qvel) find_forces(step, point);
   go_through({Input::ctrl, 0}, inputs.ctrl, nu);
   go_through({Input::qvel, 0}, inputs.qvel, nv);
   go_through({Input::qpos, 0}, inputs.qpos, nv);
   for (const FieldArray<T>& given : inputs.fields) {
     const ModelField& field = find_field(given.field);
-    point.changed.copy(sim.model, m);
-    go_through({Input::field, 0, &field}, given.values, field.size(m));
+    point.changed.copy(step.sim->model, step.m);
+    go_through({Input::field, 0, &field}, given.values, field.size(step.m));
   }
 }
 

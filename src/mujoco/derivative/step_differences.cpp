@@ -6,7 +6,7 @@
 
 #include "src/mujoco/contacts/mocap.hpp"
 #include "src/mujoco/contacts/touching.hpp"
-#include "src/mujoco/step/passage.hpp"
+#include "src/mujoco/step/env_step.hpp"
 #include "src/mujoco/step/stages.hpp"
 
 namespace stickslip::mujoco {
@@ -34,57 +34,66 @@ void enter_state(const mjModel* m, mjData* d, const StepPoint& point) {
 }
 
 // The stages before the solver, with the rows that the problem has.
-void forward_to_rows(SimBatch& sim, const mjModel* m, mjData* d, Passage& p) {
-  forward_to_solver(sim, m, d, p, false);
-  if (sim.rigid()) act_on_surfaces(m, d, p.contacts);
+void forward_to_rows(StepContext& step) {
+  forward_to_solver(step, false);
+  if (step.sim->rigid()) act_on_surfaces(step.m, step.d, step.contacts);
 }
 
-// Moves an input by `by` from the point, and computes what depends on it. Returns the model there.
-const mjModel* go_to(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
-                     const Input& input, double by) {
+// Moves an input by `by` from the point, and computes what depends on it. A field is changed in a
+// model of its own, which the step has then.
+void go_to(StepContext& step, StepPoint& point, const Input& input, double by) {
   if (input.kind == Input::ctrl) {
-    d->ctrl[input.i] = point.ctrl[input.i] + by;
-    mj_fwdActuation(m, d);
-    mj_fwdAcceleration(m, d);
+    step.d->ctrl[input.i] = point.ctrl[input.i] + by;
+    mj_fwdActuation(step.m, step.d);
+    mj_fwdAcceleration(step.m, step.d);
   } else if (input.kind == Input::qvel) {
-    d->qvel[input.i] = point.qvel[input.i] + by;
-    forward_velocities(m, d, false);
+    step.d->qvel[input.i] = point.qvel[input.i] + by;
+    forward_velocities(step.m, step.d, false);
   } else if (input.kind == Input::qpos) {
-    point.direction.assign(m->nv, 0.0);
+    point.direction.assign(step.m->nv, 0.0);
     point.direction[input.i] = 1.0;
-    mju_copy(d->qpos, point.qpos.data(), int(m->nq));
-    mj_integratePos(m, d->qpos, point.direction.data(), by);
-    forward_to_rows(sim, m, d, p);
+    mju_copy(step.d->qpos, point.qpos.data(), int(step.m->nq));
+    mj_integratePos(step.m, step.d->qpos, point.direction.data(), by);
+    forward_to_rows(step);
   } else {
-    point.changed.set(*input.which, input.i, point.changed.value(*input.which, input.i) + by, d);
-    enter_state(m, d, point);
-    m = point.changed.get();
-    forward_to_rows(sim, m, d, p);
+    point.changed.set(*input.which, input.i, point.changed.value(*input.which, input.i) + by,
+                      step.d);
+    enter_state(step.m, step.d, point);
+    step.m = point.changed.get();
+    forward_to_rows(step);
   }
-  return m;
 }
 
-// Needs `go_to`, which returned the model `there`.
-bool values_there(SimBatch& sim, const mjModel* there, mjData* d, Passage& p, StepPoint& point,
-                  const Input& input, StepValues SolveDerivative::*side, bool& same_rows) {
+enum class Side { plus, minus };
+
+StepValues& values_of(SolveDerivative& solve, Side side) {
+  return side == Side::plus ? solve.plus : solve.minus;
+}
+
+// The values where `go_to` went.
+bool values_there(const StepContext& step, StepPoint& point, const Input& input, Side side,
+                  bool& same_rows) {
   const bool moved = input.kind == Input::qpos || input.kind == Input::field;
-  if (moved && !find_rows(d, point.keys, point.scratch)) return false;
+  if (moved && !find_rows(step.d, point.keys, point.scratch)) return false;
   bool good = true;
   point.for_solves([&](SolveDerivative& solve) {
-    good = good && evaluate(sim, there, d, p, point.keys, solve.known, point.scratch, solve.*side);
+    good = good && evaluate(step, point.keys, solve.known, point.scratch, values_of(solve, side));
   });
   if (good && input.kind == Input::qpos)
-    same_rows &= point.left_out == count_left_out(sim, there, d, p, point.scratch,
-                                                  (point.velocities.*side).velocity.data());
+    same_rows &=
+        point.left_out ==
+        count_left_out(step, point.scratch, values_of(point.velocities, side).velocity.data());
   return good;
 }
 
-bool values_at(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
-               const Input& input, double by, StepValues SolveDerivative::*side, bool& same_rows) {
+bool values_at(StepContext& step, StepPoint& point, const Input& input, double by, Side side,
+               bool& same_rows) {
   const bool field = input.kind == Input::field;
   const double now = field ? point.changed.value(*input.which, input.i) : 0.0;
-  const mjModel* there = go_to(sim, m, d, p, point, input, by);
-  const bool good = values_there(sim, there, d, p, point, input, side, same_rows);
+  const mjModel* const own = step.m;
+  go_to(step, point, input, by);
+  const bool good = values_there(step, point, input, side, same_rows);
+  step.m = own;
   // Only now: the integrator's matrix, too, depends on masses, by the forces of a fluid.
   if (field) point.changed.set(*input.which, input.i, now, nullptr);
   return good;
@@ -132,16 +141,15 @@ bool may_move(const mjModel* m, const StepPoint& point, int i, double by) {
   return !limited || (std::min(now, there) >= range[0] && std::max(now, there) <= range[1]);
 }
 
-Smoothness difference(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
-                      const Input& input) {
-  const double ahead = amount(m, point, input, 1), behind = amount(m, point, input, -1);
+Smoothness difference(StepContext& step, StepPoint& point, const Input& input) {
+  const double ahead = amount(step.m, point, input, 1), behind = amount(step.m, point, input, -1);
   bool same_rows = true;
-  const auto has = [&](double by, StepValues SolveDerivative::*side) {
-    return by != 0 && values_at(sim, m, d, p, point, input, by, side, same_rows);
+  const auto has = [&](double by, Side side) {
+    return by != 0 && values_at(step, point, input, by, side, same_rows);
   };
-  const bool has_plus = has(ahead, &SolveDerivative::plus);
-  const bool has_minus = has(-behind, &SolveDerivative::minus);
-  leave(point, d, input);
+  const bool has_plus = has(ahead, Side::plus);
+  const bool has_minus = has(-behind, Side::minus);
+  leave(point, step.d, input);
   const double span = (has_plus ? ahead : 0) + (has_minus ? behind : 0);
   bool smooth = true;
   point.for_solves([&](SolveDerivative& solve) {
@@ -160,11 +168,11 @@ void take_point(const mjModel* m, const mjData* d, StepPoint& point) {
   point.qpos.assign(d->qpos, d->qpos + m->nq);
 }
 
-void return_to_point(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point) {
-  enter_state(m, d, point);
-  forward_to_rows(sim, m, d, p);
-  find_rows(d, point.keys, point.scratch);
-  evaluate(sim, m, d, p, point.keys, point.velocities.known, point.scratch, point.velocities.base);
+void return_to_point(StepContext& step, StepPoint& point) {
+  enter_state(step.m, step.d, point);
+  forward_to_rows(step);
+  find_rows(step.d, point.keys, point.scratch);
+  evaluate(step, point.keys, point.velocities.known, point.scratch, point.velocities.base);
 }
 
 }  // namespace stickslip::mujoco

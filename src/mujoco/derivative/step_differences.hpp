@@ -17,7 +17,7 @@ struct Input {
 /// A solve of the step and its derivatives.
 struct SolveDerivative {
   KnownSolution known;
-  StepValues base, plus, minus;
+  StepValues base, plus, minus;                ///< at the point, and on both sides of it
   StepValues change;                           ///< the latest derivative, per unit of the input
   std::vector<double> loss, beta, mu, lo, hi;  ///< step_vjp: dL/dv⁺; dL/db and so on
   std::vector<double> velocity, rows;          ///< step_jvp: dv⁺; the change of the rows
@@ -64,8 +64,7 @@ enum class Smoothness {
 
 /// Writes `change` of all solves. Call it for all of ctrl first, then qvel, qpos, fields: stages of
 /// MuJoCo are computed again only if they depend on the input.
-Smoothness difference(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
-                      const Input& input);
+Smoothness difference(StepContext& step, StepPoint& point, const Input& input);
 
 /// Whether a control stays in its range when it moves by `by` from the point. It has no effect
 /// beyond.
@@ -75,6 +74,6 @@ bool may_move(const mjModel* m, const StepPoint& point, int i, double by);
 void take_point(const mjModel* m, const mjData* d, StepPoint& point);
 
 /// Back to it, with all stages and the integrator's matrix.
-void return_to_point(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point);
+void return_to_point(StepContext& step, StepPoint& point);
 
 }  // namespace stickslip::mujoco

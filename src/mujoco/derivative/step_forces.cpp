@@ -93,27 +93,28 @@ void copy_derivative(const mjModel* m, mjData* d, StepPoint& point) {
 }
 
 // The change of the values with a smooth force and the velocities before the step.
-void change_values(const SimBatch& sim, const mjModel* m, mjData* d, StepPoint& point,
-                   const double* force, const double* dv, StepValues& to) {
-  const int nv = int(m->nv);
-  const double h = m->opt.timestep;
-  const bool impulses = sim.formulation.level == Level::velocity;
+void change_values(const StepContext& step, StepPoint& point, const double* force, const double* dv,
+                   StepValues& to) {
+  const int nv = int(step.m->nv);
+  const double h = step.m->opt.timestep;
+  const bool impulses = step.sim->formulation.level == Level::velocity;
   to.velocity.assign(force, force + nv);
-  solve_smooth_matrix(m, d, false, to.velocity.data());
+  solve_smooth_matrix(step.m, step.d, false, to.velocity.data());
   mju_scl(to.velocity.data(), to.velocity.data(), h, nv);
   mju_addTo(to.velocity.data(), dv, nv);
   double* acceleration = point.scratch.acceleration.data();
-  if (!impulses) mj_solveM(m, d, acceleration, force, 1);
+  if (!impulses) mj_solveM(step.m, step.d, acceleration, force, 1);
   to.rows.resize(point.keys.size());
   for (std::size_t row = 0; row < to.rows.size(); ++row) {
     const int i = point.scratch.efc_of[row];
-    const double before = row_velocity(d, i, dv), damped = d->efc_KBIP[4 * i + 1] * before;
+    const double before = row_velocity(step.d, i, dv),
+                 damped = step.d->efc_KBIP[4 * i + 1] * before;
     if (!impulses)
-      to.rows[row] = row_velocity(d, i, acceleration) + damped;
+      to.rows[row] = row_velocity(step.d, i, acceleration) + damped;
     else if (point.keys[row].rigid)
-      to.rows[row] = row_velocity(d, i, to.velocity.data());
+      to.rows[row] = row_velocity(step.d, i, to.velocity.data());
     else
-      to.rows[row] = row_velocity(d, i, to.velocity.data()) - before + h * damped;
+      to.rows[row] = row_velocity(step.d, i, to.velocity.data()) - before + h * damped;
   }
   to.mu.assign(point.velocities.base.mu.size(), 0.0);
   to.hi.assign(point.velocities.base.hi.size(), 0.0);
@@ -145,74 +146,73 @@ void choose_direction(const mjModel* m, const mjData* d, const StepPoint& point,
     if (!turns_free_body(m, d, i)) forces.qvel[i] = i % 2 ? number(i) : -number(i);
 }
 
-bool values_there(SimBatch& sim, const mjModel* m, mjData* d, const Passage& p, StepPoint& point,
-                  double by, StepValues& values) {
+bool values_there(const StepContext& step, StepPoint& point, double by, StepValues& values) {
   const SmoothForces& to = point.forces;
-  for (int i = 0; i < m->nu; ++i) d->ctrl[i] = point.ctrl[i] + by * to.ctrl[i];
-  for (int i = 0; i < m->nv; ++i) d->qvel[i] = point.qvel[i] + by * to.qvel[i];
-  forward_velocities(m, d, false);
-  return evaluate(sim, m, d, p, point.keys, point.velocities.known, point.scratch, values);
+  for (int i = 0; i < step.m->nu; ++i) step.d->ctrl[i] = point.ctrl[i] + by * to.ctrl[i];
+  for (int i = 0; i < step.m->nv; ++i) step.d->qvel[i] = point.qvel[i] + by * to.qvel[i];
+  forward_velocities(step.m, step.d, false);
+  return evaluate(step, point.keys, point.velocities.known, point.scratch, values);
 }
 
 // The stages of MuJoCo that depend on velocities and controls, and the integrator's matrix, at the
 // point.
-bool enter_point(SimBatch& sim, const mjModel* m, mjData* d, const Passage& p, StepPoint& point) {
-  forward_velocities(m, d, false);
+bool enter_point(const StepContext& step, StepPoint& point) {
+  forward_velocities(step.m, step.d, false);
   point.forces.at_point = true;
   SolveDerivative& solve = point.velocities;
-  return evaluate(sim, m, d, p, point.keys, solve.known, point.scratch, solve.base);
+  return evaluate(step, point.keys, solve.known, point.scratch, solve.base);
 }
 
 // Whether the derivatives of the forces tell that of the step in their direction, of which the
 // sides are known.
-bool forces_tell(const SimBatch& sim, const mjModel* m, mjData* d, StepPoint& point) {
+bool forces_tell(const StepContext& step, StepPoint& point) {
   SmoothForces& forces = point.forces;
   SolveDerivative& solve = point.velocities;
-  forces.force.assign(m->nv, 0.0);
-  forces.dv.assign(m->nv, 0.0);
+  forces.force.assign(step.m->nv, 0.0);
+  forces.dv.assign(step.m->nv, 0.0);
   const auto add = [&](Input::Kind kind, const std::vector<double>& direction) {
     for (int i = 0; i < int(direction.size()); ++i)
-      add_force(m, d, forces, {kind, i}, direction[i], forces.force.data(), forces.dv.data());
+      add_force(step.m, step.d, forces, {kind, i}, direction[i], forces.force.data(),
+                forces.dv.data());
   };
   add(Input::ctrl, forces.ctrl);
   add(Input::qvel, forces.qvel);
-  change_values(sim, m, d, point, forces.force.data(), forces.dv.data(), solve.change);
+  change_values(step, point, forces.force.data(), forces.dv.data(), solve.change);
   return agrees(solve.plus.velocity, solve.minus.velocity, solve.change.velocity) &&
          agrees(solve.plus.rows, solve.minus.rows, solve.change.rows);
 }
 
 }  // namespace
 
-void find_forces(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point) {
+void find_forces(StepContext& step, StepPoint& point) {
   SmoothForces& forces = point.forces;
   SolveDerivative& solve = point.velocities;
-  if (m->nout != m->nu) return;
-  choose_direction(m, d, point, forces);
-  bool good = values_there(sim, m, d, p, point, kCheckStep, solve.plus) &&
-              values_there(sim, m, d, p, point, -kCheckStep, solve.minus);
-  mju_copy(d->qvel, point.qvel.data(), int(m->nv));
-  mju_copy(d->ctrl, point.ctrl.data(), int(m->nu));
-  forward_velocities(m, d, false);
-  good = differentiate_actuators(m, d, point) && good;
-  copy_derivative(m, d, point);
-  good = enter_point(sim, m, d, p, point) && good;
-  forces.exact = good && forces_tell(sim, m, d, point);
+  if (step.m->nout != step.m->nu) return;
+  choose_direction(step.m, step.d, point, forces);
+  bool good = values_there(step, point, kCheckStep, solve.plus) &&
+              values_there(step, point, -kCheckStep, solve.minus);
+  mju_copy(step.d->qvel, point.qvel.data(), int(step.m->nv));
+  mju_copy(step.d->ctrl, point.ctrl.data(), int(step.m->nu));
+  forward_velocities(step.m, step.d, false);
+  good = differentiate_actuators(step.m, step.d, point) && good;
+  copy_derivative(step.m, step.d, point);
+  good = enter_point(step, point) && good;
+  forces.exact = good && forces_tell(step, point);
 }
 
-Smoothness differentiate(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
-                         const Input& input) {
+Smoothness differentiate(StepContext& step, StepPoint& point, const Input& input) {
   SmoothForces& forces = point.forces;
-  const bool told = (input.kind == Input::ctrl && moves_freely(m, point, input.i)) ||
-                    (input.kind == Input::qvel && !turns_free_body(m, d, input.i));
+  const bool told = (input.kind == Input::ctrl && moves_freely(step.m, point, input.i)) ||
+                    (input.kind == Input::qvel && !turns_free_body(step.m, step.d, input.i));
   if (!forces.exact || !told) {
     forces.at_point = false;
-    return difference(sim, m, d, p, point, input);
+    return difference(step, point, input);
   }
-  if (!forces.at_point && !enter_point(sim, m, d, p, point)) return Smoothness::unknown;
-  forces.force.assign(m->nv, 0.0);
-  forces.dv.assign(m->nv, 0.0);
-  add_force(m, d, forces, input, 1.0, forces.force.data(), forces.dv.data());
-  change_values(sim, m, d, point, forces.force.data(), forces.dv.data(), point.velocities.change);
+  if (!forces.at_point && !enter_point(step, point)) return Smoothness::unknown;
+  forces.force.assign(step.m->nv, 0.0);
+  forces.dv.assign(step.m->nv, 0.0);
+  add_force(step.m, step.d, forces, input, 1.0, forces.force.data(), forces.dv.data());
+  change_values(step, point, forces.force.data(), forces.dv.data(), point.velocities.change);
   if (point.recovers) point.positions.change = point.velocities.change;
   return Smoothness::smooth;
 }

@@ -11,11 +11,10 @@
 namespace stickslip::mujoco {
 
 /// Writes point.forces. Needs the state of the point in d, and leaves it there.
-void find_forces(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point);
+void find_forces(StepContext& step, StepPoint& point);
 
 /// Writes `change` of all solves: by the forces where they tell it, else by differences. As for
 /// `difference`, all of ctrl come first, then qvel.
-Smoothness differentiate(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, StepPoint& point,
-                         const Input& input);
+Smoothness differentiate(StepContext& step, StepPoint& point, const Input& input);
 
 }  // namespace stickslip::mujoco

@@ -55,7 +55,7 @@ void run(DerivativeJob& job, mjfBatchFunc function) {
         "state: expected the state before a step, because none was made since the simulation was "
         "made or varied, got none");
   if (!job.state) job.state = sim.begin_states.data();
-  job.points.resize(sim.passages.size());
+  job.points.resize(sim.contexts.size());
   std::fill_n(job.report.status, sim.options.num_envs, GradientStatus::unsolved);
   sim.repeat_steps(function, &job);
   clear_unsolved(job);

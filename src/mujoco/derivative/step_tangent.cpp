@@ -24,8 +24,8 @@ bool finite_changes(const DerivativeJob& job, const mjModel* m, int env) {
 
 // Adds dv⁺/dr dr to the change of the velocities at fixed impulses. Needs the step's state, with
 // the integrator's matrix, in d.
-void add_change_of_impulses(SimBatch& sim, const mjModel* m, mjData* d, const Passage& p,
-                            const StepPoint& point, SolveDerivative& solve, Validity& validity) {
+void add_change_of_impulses(const StepContext& step, const StepPoint& point, SolveDerivative& solve,
+                            Validity& validity) {
   if (point.keys.empty()) return;
   for (std::size_t i = 0; i < solve.hi.size(); ++i) solve.lo[i] = -solve.hi[i];
   GradientStatus status{};
@@ -35,12 +35,13 @@ void add_change_of_impulses(SimBatch& sim, const mjModel* m, mjData* d, const Pa
   change.mu = {solve.mu.data(), 0};
   change.lo = {solve.lo.data(), 0};
   change.hi = {solve.hi.data(), 0};
-  enter_solve(sim, p, point, solve);
-  sim.buffers->jvp(p.slot, change, {{solve.beta.data(), 0}, {}, {&status, &margin, &lost}, true});
+  enter_solve(step, point, solve);
+  step.buffers->jvp(step.slot, change,
+                    {{solve.beta.data(), 0}, {}, {&status, &margin, &lost}, true});
   validity.note(status, margin, lost);
-  solve.loss.assign(m->nv, 0.0);
-  add_forces(d, point.scratch, solve.beta.data(), solve.loss.data());
-  respond(sim, m, d, false, solve.loss.data());
+  solve.loss.assign(step.m->nv, 0.0);
+  add_forces(step.d, point.scratch, solve.beta.data(), solve.loss.data());
+  respond(step, false, solve.loss.data());
   add_scaled(solve.loss, 1.0, solve.velocity);
 }
 
@@ -48,19 +49,18 @@ void add_change_of_impulses(SimBatch& sim, const mjModel* m, mjData* d, const Pa
 
 void jvp_environment(const mjModel* m, mjData* d, int env, void* arg) {
   DerivativeJob& job = *static_cast<DerivativeJob*>(arg);
-  SimBatch& sim = *job.sim;
-  Passage& p = sim.passage(env, d);
-  StepPoint& point = job.points[p.slot];
+  StepContext& step = job.sim->enter(env, m, d);
+  StepPoint& point = job.points[step.slot];
   const int nv = int(m->nv);
   Validity validity;
-  if (!finite_changes(job, m, env) || !open_step(job, m, d, p, env, point, validity)) return;
-  const std::size_t size = sim.buffers->problems().max_rows();
+  if (!finite_changes(job, m, env) || !open_step(job, step, point, validity)) return;
+  const std::size_t size = step.buffers->problems().max_rows();
   point.for_solves([&](SolveDerivative& solve) {
     solve.velocity.assign(nv, 0.0);
     for (auto* values : {&solve.rows, &solve.beta, &solve.mu, &solve.lo, &solve.hi})
       values->assign(size, 0.0);
   });
-  for_inputs(sim, m, d, p, point, job.change, validity, [&](double amount, Input::Kind) {
+  for_inputs(step, point, job.change, validity, [&](double amount, Input::Kind) {
     point.for_solves([&](SolveDerivative& solve) {
       add_scaled(solve.change.velocity, amount, solve.velocity);
       add_scaled(solve.change.rows, amount, solve.rows);
@@ -68,10 +68,10 @@ void jvp_environment(const mjModel* m, mjData* d, int env, void* arg) {
       add_scaled(solve.change.hi, amount, solve.hi);
     });
   });
-  return_to_point(sim, m, d, p, point);
+  return_to_point(step, point);
   bool all_finite = true;
   point.for_solves([&](SolveDerivative& solve) {
-    add_change_of_impulses(sim, m, d, p, point, solve, validity);
+    add_change_of_impulses(step, point, solve, validity);
     all_finite = all_finite && finite(solve.velocity.data(), nv);
   });
   if (!all_finite) return;

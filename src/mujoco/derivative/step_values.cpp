@@ -9,15 +9,16 @@
 namespace stickslip::mujoco {
 namespace {
 
-RowKey key_of(const SimBatch& sim, const mjData* d, const Passage& p, int i) {
+RowKey key_of(const StepContext& step, int i) {
   RowKey key{};
-  key.type = d->efc_type[i];
-  key.id = d->efc_id[i];
-  if (!is_contact_row(d, i)) {
-    for (int k = 0; k < i; ++k) key.part += d->efc_type[k] == key.type && d->efc_id[k] == key.id;
+  key.type = step.d->efc_type[i];
+  key.id = step.d->efc_id[i];
+  if (!is_contact_row(step.d, i)) {
+    for (int k = 0; k < i; ++k)
+      key.part += step.d->efc_type[k] == key.type && step.d->efc_id[k] == key.id;
     return key;
   }
-  const mjContact& c = d->contact[key.id];
+  const mjContact& c = step.d->contact[key.id];
   key.part = i - c.efc_address;
   std::copy_n(c.geom, 2, key.geom);
   std::copy_n(c.flex, 2, key.flex);
@@ -26,9 +27,9 @@ RowKey key_of(const SimBatch& sim, const mjData* d, const Passage& p, int i) {
   key.dim = c.dim;
   std::copy_n(c.pos, 3, key.position);
   key.normal = key.part == 0;
-  key.rigid =
-      sim.formulation.level == Level::velocity && !(key.normal && sim.formulation.model_softness);
-  key.open = sim.rigid() && key.normal && p.contacts.gap[key.id] > -kClosed;
+  key.rigid = step.sim->formulation.level == Level::velocity &&
+              !(key.normal && step.sim->formulation.model_softness);
+  key.open = step.sim->rigid() && key.normal && step.contacts.gap[key.id] > -kClosed;
   return key;
 }
 
@@ -61,69 +62,67 @@ int find_other(const mjData* d, const RowKey& key) {
 }
 
 // The bias of a rigid contact (gather.hpp), or of one that recovers (position.hpp).
-double bias_of(const SimBatch& sim, const mjModel* m, const mjData* d, const Passage& p,
-               const RowKey& key, bool recovers, int i) {
-  const ContactModel& model = sim.formulation.contact;
-  const double gap = p.contacts.gap[d->efc_id[i]], h = m->opt.timestep;
-  if (model.compliance > 0) return contact_bias(model, gap, d->efc_vel[i], h);
+double bias_of(const StepContext& step, const RowKey& key, bool recovers, int i) {
+  const ContactModel& model = step.sim->formulation.contact;
+  const double gap = step.contacts.gap[step.d->efc_id[i]], h = step.m->opt.timestep;
+  if (model.compliance > 0) return contact_bias(model, gap, step.d->efc_vel[i], h);
   if (recovers) return std::max(gap / h, -model.v_max);
   return key.open ? gap / h : 0.0;
 }
 
 // s of the row i of MuJoCo, for the impulse r.
-double row_value(const SimBatch& sim, const mjModel* m, const mjData* d, const Passage& p,
-                 const RowKey& key, bool recovers, int i, double r, const double* velocity,
-                 const double* acceleration) {
-  const double soft = d->efc_R[i] * r;
-  if (sim.formulation.level == Level::acceleration)
-    return row_velocity(d, i, acceleration) - d->efc_aref[i] + soft;
-  const double h = m->opt.timestep;
-  const double after = row_velocity(d, i, velocity), before = row_velocity(d, i, d->qvel);
-  if (!key.rigid) return after - before - h * d->efc_aref[i] + soft;
-  const double s = after + (d->efc_vel[i] - before);
+double row_value(const StepContext& step, const RowKey& key, bool recovers, int i, double r,
+                 const double* velocity, const double* acceleration) {
+  const double soft = step.d->efc_R[i] * r;
+  if (step.sim->formulation.level == Level::acceleration)
+    return row_velocity(step.d, i, acceleration) - step.d->efc_aref[i] + soft;
+  const double h = step.m->opt.timestep;
+  const double after = row_velocity(step.d, i, velocity),
+               before = row_velocity(step.d, i, step.d->qvel);
+  if (!key.rigid) return after - before - h * step.d->efc_aref[i] + soft;
+  const double s = after + (step.d->efc_vel[i] - before);
   if (!key.normal) return s;
-  return s + bias_of(sim, m, d, p, key, recovers, i) + sim.formulation.contact.compliance * r;
+  return s + bias_of(step, key, recovers, i) + step.sim->formulation.contact.compliance * r;
 }
 
 // Whether the row i, which is none of the problem, would act. The normal of an elliptic contact of
 // the law convex stands for all its rows: some force in the cone opposes s unless it is in the
 // dual cone, so a contact that opens and slides acts too.
-bool would_act(const SimBatch& sim, const mjModel* m, const mjData* d, const Passage& p,
-               const double* velocity, const double* acceleration, int i) {
+bool would_act(const StepContext& step, const double* velocity, const double* acceleration, int i) {
   const auto value = [&](int row) {
-    return row_value(sim, m, d, p, key_of(sim, d, p, row), false, row, 0.0, velocity, acceleration);
+    return row_value(step, key_of(step, row), false, row, 0.0, velocity, acceleration);
   };
   double slip = 0;
-  if (sim.formulation.level == Level::acceleration && d->efc_type[i] == mjCNSTR_CONTACT_ELLIPTIC) {
-    const mjContact& c = d->contact[d->efc_id[i]];
+  if (step.sim->formulation.level == Level::acceleration &&
+      step.d->efc_type[i] == mjCNSTR_CONTACT_ELLIPTIC) {
+    const mjContact& c = step.d->contact[step.d->efc_id[i]];
     for (int axis = 1; axis < c.dim; ++axis)
       slip = std::hypot(slip, c.friction[axis - 1] * value(i + axis));
   }
   return value(i) < slip;
 }
 
-void find_limits(const SimBatch& sim, const mjModel* m, const mjData* d,
-                 const std::vector<RowKey>& keys, const int* efc_of, StepValues& values) {
-  const bool impulses = sim.formulation.level == Level::velocity;
-  const double bound_scale = impulses ? m->opt.timestep : 1.0;
+void find_limits(const StepContext& step, const std::vector<RowKey>& keys, const int* efc_of,
+                 StepValues& values) {
+  const bool impulses = step.sim->formulation.level == Level::velocity;
+  const double bound_scale = impulses ? step.m->opt.timestep : 1.0;
   values.mu.clear();
   values.hi.clear();
   for (std::size_t row = 0; row < keys.size(); ++row) {
-    const int i = efc_of[row], type = d->efc_type[i], axis = keys[row].part;
+    const int i = efc_of[row], type = step.d->efc_type[i], axis = keys[row].part;
     if (type == mjCNSTR_CONTACT_ELLIPTIC && axis > 0)
-      values.mu.push_back(d->contact[d->efc_id[i]].friction[axis - 1]);
+      values.mu.push_back(step.d->contact[step.d->efc_id[i]].friction[axis - 1]);
     if (type == mjCNSTR_FRICTION_DOF || type == mjCNSTR_FRICTION_TENDON)
-      values.hi.push_back(bound_scale * d->efc_frictionloss[i]);
+      values.hi.push_back(bound_scale * step.d->efc_frictionloss[i]);
   }
 }
 
 }  // namespace
 
-void name_rows(SimBatch& sim, const mjData* d, const Passage& p, std::vector<RowKey>& keys) {
-  const int* efc_of = sim.buffers->slot(p.slot).efc_of;
+void name_rows(const StepContext& step, std::vector<RowKey>& keys) {
+  const int* efc_of = step.problem().efc_of;
   keys.clear();
-  for (int row = 0; row < sim.buffers->rows(p.slot); ++row)
-    keys.push_back(key_of(sim, d, p, efc_of[row]));
+  for (int row = 0; row < step.rows(); ++row) keys.push_back(key_of(step, efc_of[row]));
 }
 
 bool find_rows(const mjData* d, const std::vector<RowKey>& keys, ValueScratch& scratch) {
@@ -156,53 +155,53 @@ void add_forces(const mjData* d, const ValueScratch& scratch, const double* r, d
   }
 }
 
-bool evaluate(SimBatch& sim, const mjModel* m, mjData* d, const Passage& p,
-              const std::vector<RowKey>& keys, const KnownSolution& solution, ValueScratch& scratch,
-              StepValues& values) {
-  const int nv = int(m->nv);
+bool evaluate(const StepContext& step, const std::vector<RowKey>& keys,
+              const KnownSolution& solution, ValueScratch& scratch, StepValues& values) {
+  const int nv = int(step.m->nv);
   const std::vector<double>& r = solution.impulse;
-  scratch.M.resize(m->nC);
+  scratch.M.resize(step.m->nC);
   scratch.a_free.resize(nv);
   scratch.acceleration.resize(nv);
   values.velocity.assign(nv, 0.0);
-  add_forces(d, scratch, r.data(), values.velocity.data());
-  if (sim.formulation.level == Level::acceleration) {
-    mj_solveM(m, d, scratch.acceleration.data(), values.velocity.data(), 1);
-    mju_addTo(scratch.acceleration.data(), d->qacc_smooth, nv);
+  add_forces(step.d, scratch, r.data(), values.velocity.data());
+  if (step.sim->formulation.level == Level::acceleration) {
+    mj_solveM(step.m, step.d, scratch.acceleration.data(), values.velocity.data(), 1);
+    mju_addTo(scratch.acceleration.data(), step.d->qacc_smooth, nv);
   }
   MassFactor factor;
-  if (!integrator_matrix(m, d, scratch.M.data(), factor, scratch.a_free.data())) return false;
-  respond(sim, m, d, false, values.velocity.data());
-  mju_addToScl(values.velocity.data(), scratch.a_free.data(), m->opt.timestep, nv);
-  mju_addTo(values.velocity.data(), d->qvel, nv);
+  if (!integrator_matrix(step.m, step.d, scratch.M.data(), factor, scratch.a_free.data()))
+    return false;
+  respond(step, false, values.velocity.data());
+  mju_addToScl(values.velocity.data(), scratch.a_free.data(), step.m->opt.timestep, nv);
+  mju_addTo(values.velocity.data(), step.d->qvel, nv);
   values.rows.resize(keys.size());
   for (std::size_t row = 0; row < keys.size(); ++row)
-    values.rows[row] = row_value(sim, m, d, p, keys[row], solution.recovers, scratch.efc_of[row],
-                                 r[row], values.velocity.data(), scratch.acceleration.data());
-  find_limits(sim, m, d, keys, scratch.efc_of.data(), values);
+    values.rows[row] = row_value(step, keys[row], solution.recovers, scratch.efc_of[row], r[row],
+                                 values.velocity.data(), scratch.acceleration.data());
+  find_limits(step, keys, scratch.efc_of.data(), values);
   return true;
 }
 
-int count_left_out(const SimBatch& sim, const mjModel* m, const mjData* d, const Passage& p,
-                   ValueScratch& scratch, const double* velocity) {
-  scratch.known.assign(d->nefc, 0);
+int count_left_out(const StepContext& step, ValueScratch& scratch, const double* velocity) {
+  scratch.known.assign(step.d->nefc, 0);
   for (const int i : scratch.efc_of) scratch.known[i] = 1;
   int count = 0;
-  for (int i = 0; i < d->nefc; ++i) {
-    const int type = d->efc_type[i];
+  for (int i = 0; i < step.d->nefc; ++i) {
+    const int type = step.d->efc_type[i];
     // Each edge of a pyramid is a row of its own.
     const bool single = type == mjCNSTR_LIMIT_JOINT || type == mjCNSTR_LIMIT_TENDON ||
                         type == mjCNSTR_CONTACT_PYRAMIDAL;
-    if (scratch.known[i] || !(single || contact_of_normal(d, i))) continue;
-    count += would_act(sim, m, d, p, velocity, scratch.acceleration.data(), i);
+    if (scratch.known[i] || !(single || contact_of_normal(step.d, i))) continue;
+    count += would_act(step, velocity, scratch.acceleration.data(), i);
   }
   return count;
 }
 
-void respond(const SimBatch& sim, const mjModel* m, mjData* d, bool transposed, double* x) {
-  if (sim.formulation.level == Level::velocity) return solve_integrator_matrix(m, d, x);
-  solve_smooth_matrix(m, d, transposed, x);
-  mju_scl(x, x, m->opt.timestep, int(m->nv));
+void respond(const StepContext& step, bool transposed, double* x) {
+  if (step.sim->formulation.level == Level::velocity)
+    return solve_integrator_matrix(step.m, step.d, x);
+  solve_smooth_matrix(step.m, step.d, transposed, x);
+  mju_scl(x, x, step.m->opt.timestep, int(step.m->nv));
 }
 
 }  // namespace stickslip::mujoco

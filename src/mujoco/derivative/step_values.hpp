@@ -50,28 +50,26 @@ struct ValueScratch {
 };
 
 /// The rows of the problem in p's slot, at the state of d.
-void name_rows(SimBatch& sim, const mjData* d, const Passage& p, std::vector<RowKey>& keys);
+void name_rows(const StepContext& step, std::vector<RowKey>& keys);
 
 /// Finds the rows among those of d, a state nearby. False if one is missing.
 bool find_rows(const mjData* d, const std::vector<RowKey>& keys, ValueScratch& scratch);
 
 /// Needs `find_rows`, and MuJoCo's stages up to mj_fwdAcceleration in d. False if the integrator's
 /// matrix is not positive definite.
-bool evaluate(SimBatch& sim, const mjModel* m, mjData* d, const Passage& p,
-              const std::vector<RowKey>& keys, const KnownSolution& solution, ValueScratch& scratch,
-              StepValues& values);
+bool evaluate(const StepContext& step, const std::vector<RowKey>& keys,
+              const KnownSolution& solution, ValueScratch& scratch, StepValues& values);
 
 /// How many limits and contacts (pyramids: edges) of d would act although they are no rows of the
 /// problem: s < 0 at r = 0, or s_n < |mu s_t| with the law convex, with the velocity v⁺ of the
 /// latest `evaluate`.
-int count_left_out(const SimBatch& sim, const mjModel* m, const mjData* d, const Passage& p,
-                   ValueScratch& scratch, const double* velocity);
+int count_left_out(const StepContext& step, ValueScratch& scratch, const double* velocity);
 
 /// x += Jᵀ r, with the rows found last.
 void add_forces(const mjData* d, const ValueScratch& scratch, const double* r, double* x);
 
 /// x <- dv⁺/d(Jᵀ r) x: M̂⁻¹ x at velocity level, h A⁻¹ x at acceleration level; or `transposed`.
 /// Needs `evaluate` at this state.
-void respond(const SimBatch& sim, const mjModel* m, mjData* d, bool transposed, double* x);
+void respond(const StepContext& step, bool transposed, double* x);
 
 }  // namespace stickslip::mujoco

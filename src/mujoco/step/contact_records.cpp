@@ -24,20 +24,21 @@ ContactRecord record_of(const mjModel* m, const mjData* d, int i) {
 
 std::vector<std::vector<ContactRecord>> SimBatch::contacts(const std::vector<int>& ids) {
   std::vector<std::vector<ContactRecord>> all(options.num_envs);
-  const auto visit = [&](const mjModel* m, const mjData* d, const Passage& p) {
-    std::vector<ContactRecord>& records = all[p.env];
-    const bool none = num_contacts[p.env] == 0 && num_rows[p.env] == 0;  // as after a reset
-    if (p.failed || none) return;
+  const auto visit = [&](const StepContext& step) {
+    std::vector<ContactRecord>& records = all[step.env];
+    const bool none = num_contacts[step.env] == 0 && num_rows[step.env] == 0;  // as after a reset
+    if (step.failed || none) return;
     std::vector<int> order;  // that of the problem
-    for (int i = 0; i < (rigid() ? int(p.contacts.gap.size()) : int(d->ncon)); ++i)
-      if (!rigid() || p.contacts.use[i] == Use::solved) order.push_back(i);
+    for (int i = 0; i < (rigid() ? int(step.contacts.gap.size()) : int(step.d->ncon)); ++i)
+      if (!rigid() || step.contacts.use[i] == Use::solved) order.push_back(i);
+    const mjContact* contact = step.d->contact;
     std::sort(order.begin(), order.end(),
-              [&](int i, int j) { return d->contact[i].efc_address < d->contact[j].efc_address; });
+              [&](int i, int j) { return contact[i].efc_address < contact[j].efc_address; });
     for (const int i : order) {
-      ContactRecord& r = records.emplace_back(record_of(m, d, i));
+      ContactRecord& r = records.emplace_back(record_of(step.m, step.d, i));
       if (!rigid()) continue;
-      r.gap = p.contacts.gap[i];
-      std::copy_n(p.contacts.place.begin() + 3 * i, 3, r.position.begin());
+      r.gap = step.contacts.gap[i];
+      std::copy_n(step.contacts.place.begin() + 3 * i, 3, r.position.begin());
     }
   };
   if (!revisit(ids, visit)) return std::vector<std::vector<ContactRecord>>(options.num_envs);

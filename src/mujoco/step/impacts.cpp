@@ -21,23 +21,24 @@ bool is_contact(const mjData* d, const EnvSlot& slot, int row) {
 }
 
 // ½ a · W b over the contacts' rows of a.
-double form(SimBatch& sim, const mjData* d, const Passage& p, const double* a, const double* b) {
-  const EnvSlot slot = sim.buffers->slot(p.slot);
-  const int rows = sim.buffers->rows(p.slot), ld = sim.buffers->problems().max_rows();
-  const double* W = sim.buffers->problems().W(p.slot);
+double form(const StepContext& step, const double* a, const double* b) {
+  const EnvSlot slot = step.problem();
+  const int rows = step.rows(), ld = step.buffers->problems().max_rows();
+  const double* W = step.buffers->problems().W(step.slot);
   double sum = 0;
   for (int i = 0; i < rows; ++i)
-    if (a[i] != 0 && is_contact(d, slot, i))
+    if (a[i] != 0 && is_contact(step.d, slot, i))
       sum += a[i] * mju_dot(W + std::ptrdiff_t(i) * ld, b, rows);
   return 0.5 * sum;
 }
 
 // ½ r · (u⁻ + u_free) over the contacts' rows.
-double linear_work(SimBatch& sim, const mjData* d, const Passage& p, const double* r) {
-  const EnvSlot slot = sim.buffers->slot(p.slot);
+double linear_work(const StepContext& step, const double* r) {
+  const EnvSlot slot = step.problem();
   double sum = 0;
-  for (int i = 0; i < sim.buffers->rows(p.slot); ++i)
-    if (is_contact(d, slot, i)) sum += r[i] * (d->efc_vel[slot.efc_of[i]] + slot.free_velocity[i]);
+  for (int i = 0; i < step.rows(); ++i)
+    if (is_contact(step.d, slot, i))
+      sum += r[i] * (step.d->efc_vel[slot.efc_of[i]] + slot.free_velocity[i]);
   return 0.5 * sum;
 }
 
@@ -50,23 +51,23 @@ Work work_of(double linear, double square) {
   return {linear + square, kRounding * (std::abs(linear) + square)};
 }
 
-Work work_of_solution(SimBatch& sim, const mjData* d, const Passage& p) {
-  const double* r = sim.buffers->results().impulse(p.slot);
-  return work_of(linear_work(sim, d, p, r), form(sim, d, p, r, r));
+Work work_of_solution(const StepContext& step) {
+  const double* r = step.impulse();
+  return work_of(linear_work(step, r), form(step, r, r));
 }
 
-void solve_with_share(SimBatch& sim, const mjModel* m, const mjData* d, Passage& p, double share) {
-  p.bounce = share;
-  write_biases(m, d, sim.options.contact, p.contacts, share, sim.buffers->slot(p.slot));
-  solve_from(sim, p, sim.buffers->results().impulse(p.slot));
+void solve_with_share(StepContext& step, double share) {
+  step.bounce = share;
+  write_biases(step.m, step.d, step.sim->options.contact, step.contacts, share, step.problem());
+  solve_from(step, step.impulse());
 }
 
 // The zero of the parabola through two solves, of which only the second gains energy.
-double zero_between(SimBatch& sim, const mjData* d, Passage& p, const std::vector<double>& low,
+double zero_between(StepContext& step, const std::vector<double>& low,
                     const std::vector<double>& high, double low_work, double high_work) {
-  p.difference.resize(low.size());
-  for (std::size_t i = 0; i < low.size(); ++i) p.difference[i] = high[i] - low[i];
-  const double square = form(sim, d, p, p.difference.data(), p.difference.data());
+  step.difference.resize(low.size());
+  for (std::size_t i = 0; i < low.size(); ++i) step.difference[i] = high[i] - low[i];
+  const double square = form(step, step.difference.data(), step.difference.data());
   const double linear = high_work - low_work - square;
   const double root = std::sqrt(std::max(0.0, linear * linear - 4 * square * low_work));
   const double at = -2 * low_work / (linear + root);
@@ -84,99 +85,99 @@ void for_points(ProblemBuffers& buffers, std::int64_t env, const F& f) {
 
 // Whether contacts move their points kBurst times faster than what they meet, or the bodies as much
 // faster in energy: about an axis through its contacts a body turns unseen by them.
-bool bursts(SimBatch& sim, const mjModel* m, mjData* d, const Passage& p) {
-  ProblemBuffers& buffers = *sim.buffers;
-  const EnvSlot slot = buffers.slot(p.slot);
-  const double *W = buffers.problems().W(p.slot), *b = buffers.problems().b(p.slot),
-               *r = buffers.results().impulse(p.slot);
-  const int rows = buffers.rows(p.slot), ld = buffers.problems().max_rows();
+bool bursts(const StepContext& step) {
+  ProblemBuffers& buffers = *step.buffers;
+  const EnvSlot slot = buffers.slot(step.slot);
+  const double *W = buffers.problems().W(step.slot), *b = buffers.problems().b(step.slot),
+               *r = buffers.results().impulse(step.slot);
+  const int rows = buffers.rows(step.slot), ld = buffers.problems().max_rows();
   double met = 0, stopped = 0, after = 0;
-  for_points(buffers, p.slot, [&](int i, int) {
-    met = std::max({met, std::abs(b[i]), std::abs(d->efc_vel[slot.efc_of[i]])});
+  for_points(buffers, step.slot, [&](int i, int) {
+    met = std::max({met, std::abs(b[i]), std::abs(step.d->efc_vel[slot.efc_of[i]])});
     stopped = std::max(stopped, std::abs(r[i]) * W[std::ptrdiff_t(i) * ld + i]);
   });
   if (!(stopped > kBurst * met)) return false;  // cheap, and nearly always so
-  for_points(buffers, p.slot, [&](int i, int) {
+  for_points(buffers, step.slot, [&](int i, int) {
     after = std::max(after, std::abs(b[i] + mju_dot(W + std::ptrdiff_t(i) * ld, r, rows)));
   });
   if (after > kBurst * met) return true;
   double mass = 0;
-  for (int body = 1; body < m->nbody; ++body)
-    if (can_move(m, body)) mass += m->body_mass[body];
-  const double least = kinetic_energy(m, d, d->qvel) + 0.5 * mass * met * met;
-  return form(sim, d, p, r, r) > kBurst * kBurst * least;
+  for (int body = 1; body < step.m->nbody; ++body)
+    if (can_move(step.m, body)) mass += step.m->body_mass[body];
+  const double least = kinetic_energy(step.m, step.d, step.d->qvel) + 0.5 * mass * met * met;
+  return form(step, r, r) > kBurst * kBurst * least;
 }
 
 }  // namespace
 
-void soften_bursts(SimBatch& sim, const mjModel* m, mjData* d, Passage& p) {
-  ProblemBuffers& buffers = *sim.buffers;
-  if (buffers.in_velocities(p.slot) || !bursts(sim, m, d, p)) return;
-  double* R = buffers.problems().R(p.slot);
-  const double* W = buffers.problems().W(p.slot);
-  const int rows = buffers.rows(p.slot), ld = buffers.problems().max_rows();
+void soften_bursts(StepContext& step) {
+  ProblemBuffers& buffers = *step.buffers;
+  if (buffers.in_velocities(step.slot) || !bursts(step)) return;
+  double* R = buffers.problems().R(step.slot);
+  const double* W = buffers.problems().W(step.slot);
+  const int rows = buffers.rows(step.slot), ld = buffers.problems().max_rows();
   const std::vector<double> given(R, R + rows), rest(rows, 0.0);
-  for_points(buffers, p.slot, [&](int i, int axis) {
+  for_points(buffers, step.slot, [&](int i, int axis) {
     if (axis == 0) R[i] += kSoft * W[std::ptrdiff_t(i) * ld + i];
   });
-  solve_from(sim, p, rest.data());
+  solve_from(step, rest.data());
   std::copy(given.begin(), given.end(), R);
-  buffers.results().view().status[p.slot] = EnvStatus::not_converged;
-  buffers.measure(p.slot);
+  buffers.results().view().status[step.slot] = EnvStatus::not_converged;
+  buffers.measure(step.slot);
 }
 
-void limit_impacts(SimBatch& sim, const mjModel* m, mjData* d, Passage& p) {
-  ProblemBuffers& buffers = *sim.buffers;
-  const Work full = work_of_solution(sim, d, p);
+void limit_impacts(StepContext& step) {
+  ProblemBuffers& buffers = *step.buffers;
+  const Work full = work_of_solution(step);
   if (!full.gains()) return;
-  std::vector<double>& high = p.trial;
+  std::vector<double>& high = step.trial;
   const auto take_high = [&] {
-    const double* r = buffers.results().impulse(p.slot);
-    high.assign(r, r + buffers.rows(p.slot));
+    const double* r = buffers.results().impulse(step.slot);
+    high.assign(r, r + buffers.rows(step.slot));
   };
   take_high();
-  solve_with_share(sim, m, d, p, 0.0);
-  double low_work = work_of_solution(sim, d, p).work, high_work = full.work;
+  solve_with_share(step, 0.0);
+  double low_work = work_of_solution(step).work, high_work = full.work;
   double low_share = 0, high_share = 1;
-  p.saved.keep_solution(buffers, p.slot);
-  for (int k = 0; k < kMostTrials && low_work < -kNearEnough * full.work && !gives_up(p); ++k) {
-    const double at = zero_between(sim, d, p, p.saved.impulse(), high, low_work, high_work);
+  step.saved.keep_solution(buffers, step.slot);
+  for (int k = 0; k < kMostTrials && low_work < -kNearEnough * full.work && !step.gives_up(); ++k) {
+    const double at = zero_between(step, step.saved.impulse(), high, low_work, high_work);
     const double share = low_share + at * (high_share - low_share);
-    solve_with_share(sim, m, d, p, share);
-    const Work trial = work_of_solution(sim, d, p);
-    if (!trial.gains() && buffers.results().status(p.slot) == EnvStatus::solved) {
+    solve_with_share(step, share);
+    const Work trial = work_of_solution(step);
+    if (!trial.gains() && buffers.results().status(step.slot) == EnvStatus::solved) {
       low_share = share;
       low_work = trial.work;
-      p.saved.keep_solution(buffers, p.slot);
+      step.saved.keep_solution(buffers, step.slot);
     } else {
       high_share = share;
       high_work = std::max(trial.work, 0.0);
       take_high();
     }
   }
-  p.bounce = low_share;
-  p.saved.restore_solution(buffers, p.slot);
+  step.bounce = low_share;
+  step.saved.restore_solution(buffers, step.slot);
 }
 
 // With t r instead of r on the contacts' rows, and o on the others, their work is
 //     t (½ r · (u⁻ + u_free) + ½ r · W o) + ½ t² r · W r
-void shrink_unsolved(SimBatch& sim, const mjData* d, Passage& p) {
-  ProblemBuffers& buffers = *sim.buffers;
-  const EnvSlot slot = buffers.slot(p.slot);
+void shrink_unsolved(StepContext& step) {
+  ProblemBuffers& buffers = *step.buffers;
+  const EnvSlot slot = buffers.slot(step.slot);
   const auto results = buffers.results().view();
-  double* r = results.impulse.data + p.slot * results.impulse.stride;
-  const int rows = buffers.rows(p.slot);
-  std::vector<double>&contact = p.trial, &other = p.difference;
+  double* r = results.impulse.data + step.slot * results.impulse.stride;
+  const int rows = buffers.rows(step.slot);
+  std::vector<double>&contact = step.trial, &other = step.difference;
   contact.assign(rows, 0.0);
   other.assign(rows, 0.0);
-  for (int i = 0; i < rows; ++i) (is_contact(d, slot, i) ? contact : other)[i] = r[i];
-  const double linear = linear_work(sim, d, p, r) + form(sim, d, p, r, other.data());
-  const double square = form(sim, d, p, r, contact.data());
+  for (int i = 0; i < rows; ++i) (is_contact(step.d, slot, i) ? contact : other)[i] = r[i];
+  const double linear = linear_work(step, r) + form(step, r, other.data());
+  const double square = form(step, r, contact.data());
   if (!work_of(linear, square).gains()) return;
   const double share = linear < 0 ? -linear / square : 0.0;
   for (int i = 0; i < rows; ++i)
-    if (is_contact(d, slot, i)) r[i] *= share;
-  buffers.measure(p.slot);
+    if (is_contact(step.d, slot, i)) r[i] *= share;
+  buffers.measure(step.slot);
 }
 
 }  // namespace stickslip::mujoco

@@ -14,14 +14,14 @@
 namespace stickslip::mujoco {
 
 /// If the solution in p's slot gains energy, replaces it by one that does not.
-void limit_impacts(SimBatch& sim, const mjModel* m, mjData* d, Passage& p);
+void limit_impacts(StepContext& step);
 
 /// Where contacts squeeze what has no way out but an absurdly fast one (their normals are opposed
 /// but for a small angle e: 1/e of the velocity that they meet), the impulses are those of softer
 /// contacts instead, and the step counts as not solved.
-void soften_bursts(SimBatch& sim, const mjModel* m, mjData* d, Passage& p);
+void soften_bursts(StepContext& step);
 
 /// Reduces the contacts' impulses of a failed solve until they gain no energy.
-void shrink_unsolved(SimBatch& sim, const mjData* d, Passage& p);
+void shrink_unsolved(StepContext& step);
 
 }  // namespace stickslip::mujoco

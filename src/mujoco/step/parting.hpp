@@ -9,12 +9,12 @@ namespace stickslip::mujoco {
 
 /// W_nn of the contact whose normal is the row, 1/kg; or a share of what the geoms have aside,
 /// where the gap hardly depends on the joints: its linearisation requires any motion.
-double mobility(const SimBatch& sim, const Passage& p, int row);
+double mobility(const StepContext& step, int row);
 
 /// Contacts without friction, slightly soft, move everything on from the end of the last round by
 /// as little as parts it; this always has a solution. Adds their impulses to those of that round,
 /// which are the warm start of the slot. What has no more than the least mobility, nothing parts.
-void part_without_friction(SimBatch& sim, const mjModel* m, Passage& p, const StepContact* contacts,
-                           int num_contacts, double least_mobility);
+void part_without_friction(StepContext& step, const StepContact* contacts, int num_contacts,
+                           double least_mobility);
 
 }  // namespace stickslip::mujoco

@@ -6,19 +6,28 @@
 
 namespace stickslip::mujoco {
 
-Passage& SimBatch::passage(int env, const mjData* d) {
-  if (mjb_persistent(batch.get())) return passages[env];
-  for (Passage& p : passages) {  // one per thread; each takes the first that is free
-    const mjData* owner = p.data.load(std::memory_order_relaxed);
-    if (owner == d) return p;
-    if (!owner && p.data.compare_exchange_strong(owner, d, std::memory_order_relaxed)) return p;
+StepContext& SimBatch::enter(int env, const mjModel* m, mjData* d) {
+  StepContext& step = context_of(env, d);
+  step.env = env;
+  step.m = m;
+  step.d = d;
+  return step;
+}
+
+StepContext& SimBatch::context_of(int env, const mjData* d) {
+  if (mjb_persistent(batch.get())) return contexts[env];
+  for (StepContext& step : contexts) {  // one per thread; each takes the first that is free
+    const mjData* owner = step.owner.load(std::memory_order_relaxed);
+    if (owner == d) return step;
+    if (!owner && step.owner.compare_exchange_strong(owner, d, std::memory_order_relaxed))
+      return step;
   }
   mju_error("stickslip: more data than threads");  // the number of MuJoCo's batch
   __builtin_unreachable();
 }
 
 void SimBatch::pass(mjfBatchFunc function, void* arg, bool save, const std::vector<int>& ids) {
-  for (Passage& p : passages) p.ticks.fill(0);
+  for (StepContext& step : contexts) step.ticks.fill(0);
   const auto start = std::chrono::steady_clock::now();
   if (batch.apply(ids, function, arg, save) > 0) {
     const int* errors = mjb_status(batch.get());  // for others, the result of an earlier pass
@@ -31,17 +40,17 @@ void SimBatch::pass(mjfBatchFunc function, void* arg, bool save, const std::vect
     }
   }
   // Wall time, divided in proportion to the time of the threads.
-  double* const totals[kNumStages] = {&timings.mujoco, &timings.gather, &timings.delassus,
+  double* const totals[kNumPhases] = {&timings.mujoco, &timings.gather, &timings.delassus,
                                       &timings.solve,  &timings.apply,  &timings.scatter};
-  std::array<std::int64_t, kNumStages> ticks{};
+  std::array<std::int64_t, kNumPhases> ticks{};
   std::int64_t all = 0;
-  for (const Passage& p : passages)
-    for (int i = 0; i < kNumStages; ++i) {
-      ticks[i] += p.ticks[i];
-      all += p.ticks[i];
+  for (const StepContext& step : contexts)
+    for (int i = 0; i < kNumPhases; ++i) {
+      ticks[i] += step.ticks[i];
+      all += step.ticks[i];
     }
   const double share = seconds_since(start) / double(std::max<std::int64_t>(1, all));
-  for (int i = 0; i < kNumStages; ++i) *totals[i] += share * double(ticks[i]);
+  for (int i = 0; i < kNumPhases; ++i) *totals[i] += share * double(ticks[i]);
 }
 
 void SimBatch::pass_with_room(mjfBatchFunc function, void* arg, mjfBatchFunc again, bool save,
@@ -52,10 +61,10 @@ void SimBatch::pass_with_room(mjfBatchFunc function, void* arg, mjfBatchFunc aga
   for (auto waiting = indices_of(misfit); !waiting.empty(); waiting = indices_of(misfit)) {
     int rows = 0, contacts = 0;
     bool short_of_memory = false;
-    for (Passage& p : passages) {
-      rows = std::max(rows, p.rows_needed);
-      contacts = std::max(contacts, p.contacts_needed);
-      short_of_memory = std::exchange(p.short_of_memory, false) || short_of_memory;
+    for (StepContext& step : contexts) {
+      rows = std::max(rows, step.rows_needed);
+      contacts = std::max(contacts, step.contacts_needed);
+      short_of_memory = std::exchange(step.short_of_memory, false) || short_of_memory;
     }
     if (short_of_memory) memory.grow();
     buffers->reserve(rows, contacts);
@@ -73,7 +82,7 @@ void SimBatch::retry_with_more_memory() {
     if (gpu()) return memory.grow();
     raised[e] = Raised::nothing;
     misfit[e] = true;
-    passages[0].short_of_memory = true;
+    contexts[0].short_of_memory = true;
     put_back(int(e));
   }
 }
@@ -87,9 +96,9 @@ void SimBatch::repeat_steps(mjfBatchFunc function, void* arg) {
     pass(function, arg, false, ids);
     ids = indices_of(misfit);
     int rows = 0, contacts = 0;
-    for (Passage& p : passages) {
-      rows = std::max(rows, p.rows_needed);
-      contacts = std::max(contacts, p.contacts_needed);
+    for (StepContext& step : contexts) {
+      rows = std::max(rows, step.rows_needed);
+      contacts = std::max(contacts, step.contacts_needed);
     }
     buffers->reserve(rows, contacts);
     std::fill(misfit.begin(), misfit.end(), 0);

@@ -1,5 +1,5 @@
 // As in step.cpp: nothing here has a destructor, because MuJoCo's errors jump over it. Memory is on
-// MuJoCo's stack, or belongs to the passage.
+// MuJoCo's stack, or belongs to the context.
 #include "src/mujoco/step/position.hpp"
 
 #include <algorithm>
@@ -36,56 +36,55 @@ struct Step {
 
 // Sets the gap that the contact needs at the end. With the velocity after an impact, a contact with
 // a small bounce would end where it began, in the air; this must not happen.
-void want(const SimBatch& sim, const mjModel* m, const mjData* d, const Passage& p,
-          StepContact& c) {
-  const EnvSlot slot = sim.buffers->slot(p.slot);
-  const auto& model = sim.options.contact;
-  const double before = d->efc_vel[slot.efc_of[c.row]], h = m->opt.timestep;
+void want(const StepContext& step, StepContact& c) {
+  const EnvSlot slot = step.problem();
+  const auto& model = step.sim->options.contact;
+  const double before = step.d->efc_vel[slot.efc_of[c.row]], h = step.m->opt.timestep;
   c.wanted = least_end_gap(model, c.gap, h);
-  c.bounces = sim.buffers->results().impulse(p.slot)[c.row] > 0 &&
-              bounces(model, c.gap, before, slot.free_velocity[c.row], h);
-  if (c.bounces) c.wanted = std::max(c.wanted, bounced_end_gap(model, c.gap, before, h, p.bounce));
+  c.bounces =
+      step.impulse()[c.row] > 0 && bounces(model, c.gap, before, slot.free_velocity[c.row], h);
+  if (c.bounces)
+    c.wanted = std::max(c.wanted, bounced_end_gap(model, c.gap, before, h, step.bounce));
 }
 
-Step enter_step(const SimBatch& sim, const mjModel* m, mjData* d, const Passage& p) {
-  const EnvSlot slot = sim.buffers->slot(p.slot);
+Step enter_step(const StepContext& step) {
+  const EnvSlot slot = step.problem();
   Step s{};
-  s.measured = sim.options.position_iterations > 0;
+  s.measured = step.sim->options.position_iterations > 0;
   s.contacts = static_cast<StepContact*>(
-      mj_stackAllocByte(d, (d->ncon + 1) * sizeof(StepContact), alignof(StepContact)));
-  s.q = mj_stackAllocNum(d, m->nq);
-  s.v_end = mj_stackAllocNum(d, m->nv);
-  mju_copy(s.q, d->qpos, int(m->nq));
-  for (int row = 0; row < sim.buffers->rows(p.slot); ++row) {
-    const mjContact* contact = contact_of_normal(d, slot.efc_of[row]);
+      mj_stackAllocByte(step.d, (step.d->ncon + 1) * sizeof(StepContact), alignof(StepContact)));
+  s.q = mj_stackAllocNum(step.d, step.m->nq);
+  s.v_end = mj_stackAllocNum(step.d, step.m->nv);
+  mju_copy(s.q, step.d->qpos, int(step.m->nq));
+  for (int row = 0; row < step.rows(); ++row) {
+    const mjContact* contact = contact_of_normal(step.d, slot.efc_of[row]);
     if (!contact) continue;
     StepContact& c = s.contacts[s.num_contacts++];
     c.contact = contact;
-    c.gap = p.contacts.linear[contact - d->contact];
+    c.gap = step.contacts.linear[contact - step.d->contact];
     c.row = row;
-    c.mobility = mobility(sim, p, row);
+    c.mobility = mobility(step, row);
     s.least_mobility = std::max(s.least_mobility, kRounding * c.mobility);
-    want(sim, m, d, p, c);
-    if (s.measured) attach(d, c);
+    want(step, c);
+    if (s.measured) attach(step.d, c);
   }
   return s;
 }
 
 // The end of the step with the latest impulses. Returns the deepest penetration there, m.
-double go_to_end(const SimBatch& sim, const mjModel* m, mjData* d, const Passage& p, Step& s) {
-  const double h = m->opt.timestep;
-  velocity_after(m, d, sim.buffers->slot(p.slot), sim.buffers->rows(p.slot),
-                 sim.buffers->results().impulse(p.slot), s.v_end);
-  const EnvSlot slot = sim.buffers->slot(p.slot);
+double go_to_end(const StepContext& step, Step& s) {
+  const double h = step.m->opt.timestep;
+  velocity_after(step.m, step.d, step.problem(), step.rows(), step.impulse(), s.v_end);
+  const EnvSlot slot = step.problem();
   for (int k = 0; k < s.num_contacts; ++k) {
     StepContact& c = s.contacts[k];
-    c.v_after = normal_velocity(m, d, slot.efc_of[c.row], s.v_end);
+    c.v_after = normal_velocity(step.m, step.d, slot.efc_of[c.row], s.v_end);
     c.found = true;
     c.end_gap = c.gap + h * c.v_after;
   }
   if (!s.measured) return std::numeric_limits<double>::quiet_NaN();
-  go_to_end_of_step(m, d, s.q, s.v_end);
-  return std::max(0.0, -measure_end_gaps(m, d, s.contacts, s.num_contacts));
+  go_to_end_of_step(step.m, step.d, s.q, s.v_end);
+  return std::max(0.0, -measure_end_gaps(step.m, step.d, s.contacts, s.num_contacts));
 }
 
 // The amounts by which gaps are smaller than required.
@@ -108,9 +107,9 @@ Shortfall shortfall(const Step& s) {
 }
 
 // The next round's problem: the bias of every contact from the end of the last round.
-void correct_biases(const SimBatch& sim, const mjModel* m, const Passage& p, const Step& s) {
-  const EnvSlot slot = sim.buffers->slot(p.slot);
-  const double h = m->opt.timestep;
+void correct_biases(const StepContext& step, const Step& s) {
+  const EnvSlot slot = step.problem();
+  const double h = step.m->opt.timestep;
   for (int k = 0; k < s.num_contacts; ++k) {
     const StepContact& c = s.contacts[k];
     const double bias =
@@ -120,35 +119,35 @@ void correct_biases(const SimBatch& sim, const mjModel* m, const Passage& p, con
 }
 
 // Rounds until the gaps are satisfied; leaves the best round in p.
-void iterate(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, Step& s, PhaseTimer& timer) {
-  const auto& results = sim.buffers->results();
-  const int most = s.measured ? sim.options.position_iterations : 1;
+void iterate(StepContext& step, Step& s, PhaseTimer& timer) {
+  const auto& results = step.buffers->results();
+  const int most = s.measured ? step.sim->options.position_iterations : 1;
   Shortfall best{std::numeric_limits<double>::infinity()};
   int best_round = 0;
   bool parted = false;
-  for (int round = 0; !p.failed; ++round) {
-    const double penetration = go_to_end(sim, m, d, p, s);
+  for (int round = 0; !step.failed; ++round) {
+    const double penetration = go_to_end(step, s);
     const Shortfall short_by = shortfall(s);
     timer.mark(kMujoco);
     if (round == 0) s.missing = short_by.most;
     if (parted ? short_by.square < best.square : short_by.most < best.most) {
       best = short_by;
       best_round = round;
-      p.verdict.position_rounds = round;
-      p.verdict.penetration = penetration;
-      p.repositioned = round > 0;
-      s.solved =
-          results.status(p.slot) == EnvStatus::solved && p.saved.status() == EnvStatus::solved;
-      p.position_velocity.assign(s.v_end, s.v_end + m->nv);
+      step.verdict.position_rounds = round;
+      step.verdict.penetration = penetration;
+      step.repositioned = round > 0;
+      s.solved = results.status(step.slot) == EnvStatus::solved &&
+                 step.saved.status() == EnvStatus::solved;
+      step.position_velocity.assign(s.v_end, s.v_end + step.m->nv);
     }
-    if (short_by.most <= sim.options.position_tolerance || round - best_round == kPatience ||
-        round == most || parted || gives_up(p))
+    if (short_by.most <= step.sim->options.position_tolerance || round - best_round == kPatience ||
+        round == most || parted || step.gives_up())
       break;
-    correct_biases(sim, m, p, s);
-    solve_from(sim, p, results.impulse(p.slot), Effort::brief);
-    parted =
-        !p.failed && results.status(p.slot) != EnvStatus::solved && !sim.buffers->is_fast(p.slot);
-    if (parted) part_without_friction(sim, m, p, s.contacts, s.num_contacts, s.least_mobility);
+    correct_biases(step, s);
+    solve_from(step, results.impulse(step.slot), Effort::brief);
+    parted = !step.failed && results.status(step.slot) != EnvStatus::solved &&
+             !step.buffers->is_fast(step.slot);
+    if (parted) part_without_friction(step, s.contacts, s.num_contacts, s.least_mobility);
     timer.mark(kSolve);
   }
 }
@@ -168,16 +167,18 @@ double height(const mjModel* m, mjData* d, const Step& s, const double* v) {
 
 // Recovery lifts bodies that lie on others. If a solve failed, it may do so only as far as the step
 // has lost energy, so that a failure never gains any.
-void limit_lift(const mjModel* m, mjData* d, Passage& p, const Step& s) {
-  std::vector<double>& v = p.position_velocity;
-  const double end = height(m, d, s, s.v_end), lift = height(m, d, s, v.data()) - end;
-  return_to_begin(m, d, s.q);
-  const double begin = height(m, d);
-  const double lost = kinetic_energy(m, d, d->qvel) + begin - kinetic_energy(m, d, s.v_end) - end;
+void limit_lift(StepContext& step, const Step& s) {
+  std::vector<double>& v = step.position_velocity;
+  const double end = height(step.m, step.d, s, s.v_end),
+               lift = height(step.m, step.d, s, v.data()) - end;
+  return_to_begin(step.m, step.d, s.q);
+  const double begin = height(step.m, step.d);
+  const double lost = kinetic_energy(step.m, step.d, step.d->qvel) + begin -
+                      kinetic_energy(step.m, step.d, s.v_end) - end;
   const double allowed = std::max(0.0, lost);
   if (!(lift > allowed)) return;  // nothing is lifted: lost may be a negative rounding error
   const double share = allowed / lift;
-  for (int i = 0; i < m->nv; ++i) v[i] = s.v_end[i] + share * (v[i] - s.v_end[i]);
+  for (int i = 0; i < step.m->nv; ++i) v[i] = s.v_end[i] + share * (v[i] - s.v_end[i]);
 }
 
 // Whether dof i is an angle; else a length.
@@ -191,15 +192,16 @@ bool is_rotation(const mjModel* m, int i) {
 // that it overlaps, its linearisation requires any motion. So recovery turns no joint by more than
 // kMostTurn and shifts none by more than kMostShift times the missing gap or what v_max recovers;
 // the other joints of the same tree keep the ratio. What remains is recovered in the next steps.
-void limit_recovery(const SimBatch& sim, const mjModel* m, Passage& p, const Step& s) {
+void limit_recovery(StepContext& step, const Step& s) {
   constexpr double kMostTurn = 0.1, kMostShift = 10.0;  // rad; of the gap
-  const double h = m->opt.timestep;
-  const double most_shift = kMostShift * std::max(s.missing, h * sim.options.contact.v_max);
-  std::vector<double>& v = p.position_velocity;
-  for (int begin = 0, end; begin < m->nv; begin = end) {
+  const double h = step.m->opt.timestep;
+  const double most_shift = kMostShift * std::max(s.missing, h * step.sim->options.contact.v_max);
+  std::vector<double>& v = step.position_velocity;
+  for (int begin = 0, end; begin < step.m->nv; begin = end) {
     double excess = 1.0;
-    for (end = begin; end < m->nv && m->dof_treeid[end] == m->dof_treeid[begin]; ++end) {
-      const double most = is_rotation(m, end) ? kMostTurn : most_shift;
+    for (end = begin; end < step.m->nv && step.m->dof_treeid[end] == step.m->dof_treeid[begin];
+         ++end) {
+      const double most = is_rotation(step.m, end) ? kMostTurn : most_shift;
       excess = std::max(excess, h * std::abs(v[end] - s.v_end[end]) / most);
     }
     if (excess == 1.0) continue;
@@ -207,18 +209,19 @@ void limit_recovery(const SimBatch& sim, const mjModel* m, Passage& p, const Ste
   }
 }
 
-void limit_positions(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, const Step& s) {
-  velocity_after(m, d, sim.buffers->slot(p.slot), sim.buffers->rows(p.slot),
-                 sim.buffers->results().impulse(p.slot), s.v_end);
-  limit_recovery(sim, m, p, s);
-  if (!s.solved) limit_lift(m, d, p, s);
+void limit_positions(StepContext& step, const Step& s) {
+  velocity_after(step.m, step.d, step.problem(), step.rows(), step.impulse(), s.v_end);
+  limit_recovery(step, s);
+  if (!s.solved) limit_lift(step, s);
 }
 
 // Whether positions may have to differ from the velocities: a contact overlaps, or bounces.
-bool may_fall_short(const SimBatch& sim, const Passage& p) {
-  if (sim.options.position_iterations > 0 || sim.options.contact.restitution > 0) return true;
-  for (std::size_t i = 0; i < p.contacts.gap.size(); ++i)
-    if (p.contacts.use[i] == Use::solved && p.contacts.gap[i] < -sim.options.position_tolerance)
+bool may_fall_short(const StepContext& step) {
+  if (step.sim->options.position_iterations > 0 || step.sim->options.contact.restitution > 0)
+    return true;
+  for (std::size_t i = 0; i < step.contacts.gap.size(); ++i)
+    if (step.contacts.use[i] == Use::solved &&
+        step.contacts.gap[i] < -step.sim->options.position_tolerance)
       return true;
   return false;
 }
@@ -234,21 +237,21 @@ double kinetic_energy(const mjModel* m, mjData* d, const double* v) {
   return energy;
 }
 
-void keep_gaps(SimBatch& sim, const mjModel* m, mjData* d, Passage& p) {
-  if (sim.buffers->rows(p.slot) == 0 || sim.options.contact.compliance > 0) return;
-  if (!may_fall_short(sim, p)) return;
-  PhaseTimer timer(p);
-  mj_markStack(d);
-  Step s = enter_step(sim, m, d, p);
+void keep_gaps(StepContext& step) {
+  if (step.rows() == 0 || step.sim->options.contact.compliance > 0) return;
+  if (!may_fall_short(step)) return;
+  PhaseTimer timer(step);
+  mj_markStack(step.d);
+  Step s = enter_step(step);
   if (s.num_contacts > 0) {
-    p.saved.keep_solution(*sim.buffers, p.slot);
-    iterate(sim, m, d, p, s, timer);
-    p.saved.restore_solution(*sim.buffers, p.slot);
-    p.failed = false;  // of these solves: the step can continue without them
-    if (s.measured) return_to_begin(m, d, s.q);
-    if (p.repositioned) limit_positions(sim, m, d, p, s);
+    step.saved.keep_solution(*step.buffers, step.slot);
+    iterate(step, s, timer);
+    step.saved.restore_solution(*step.buffers, step.slot);
+    step.failed = false;  // of these solves: the step can continue without them
+    if (s.measured) return_to_begin(step.m, step.d, s.q);
+    if (step.repositioned) limit_positions(step, s);
   }
-  mj_freeStack(d);
+  mj_freeStack(step.d);
 }
 
 }  // namespace stickslip::mujoco

@@ -16,7 +16,7 @@ namespace stickslip::mujoco {
 /// Finds the velocity with which positions move, by at most `position_iterations` more solves (1 if
 /// gaps are linear); the result is the velocity with the smallest gap violation. Call it between
 /// the solve and its use; it does not change d or the solution.
-void keep_gaps(SimBatch& sim, const mjModel* m, mjData* d, Passage& p);
+void keep_gaps(StepContext& step);
 
 /// Kinetic energy of the velocities v [nv] in d's pose, J.
 double kinetic_energy(const mjModel* m, mjData* d, const double* v);

@@ -110,9 +110,13 @@ SimBatch::SimBatch(LoadedModel given, const SimOptions& o) : options(o) {
   const bool acceleration_stages = model->opt.integrator == mjINT_RK4 && !options.mujoco_law;
   const int threads = mjb_nthread(batch.get());
   const int slots = mjb_persistent(batch.get()) ? options.num_envs : threads;
-  passages = std::vector<Passage>(slots);
-  for (int i = 0; i < slots; ++i) passages[i].slot = passages[i].env = i;
+  contexts = std::vector<StepContext>(slots);
+  for (int i = 0; i < slots; ++i) {
+    contexts[i].sim = this;
+    contexts[i].slot = contexts[i].env = i;
+  }
   buffers = std::make_unique<ProblemBuffers>(model, slots, threads, options.solve, watch);
+  for (StepContext& step : contexts) step.buffers = buffers.get();
   for (int half = 0; gpu() && half < ProblemBuffers::kHalves; ++half)
     for (int e = buffers->first_of_half(half); e < buffers->first_of_half(half + 1); ++e)
       halves[half].push_back(e);

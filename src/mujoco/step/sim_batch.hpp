@@ -1,6 +1,5 @@
 // The simulations of a batch, as the functions of a step see them: what BatchSim is made of.
 #pragma once
-#include <atomic>
 #include <chrono>
 #include <functional>
 
@@ -8,77 +7,17 @@
 #include "src/cpu/team.hpp"
 #include "src/mujoco/contacts/contact_record.hpp"
 #include "src/mujoco/contacts/contact_sensors.hpp"
-#include "src/mujoco/contacts/ghosts.hpp"
 #include "src/mujoco/contacts/look_ahead.hpp"
 #include "src/mujoco/model/fields.hpp"
 #include "src/mujoco/model/model.hpp"
 #include "src/mujoco/model/pool.hpp"
-#include "src/mujoco/problem/problem_buffers.hpp"
-#include "src/mujoco/problem/saved_problem.hpp"
 #include "src/mujoco/problem/warm_start.hpp"
 #include "src/mujoco/step/rk4.hpp"
 #include "src/mujoco/step/sim_options.hpp"
-#include "src/mujoco/step/statistics.hpp"
+#include "src/mujoco/step/step_context.hpp"
 #include "src/mujoco/step/step_memory.hpp"
 
 namespace stickslip::mujoco {
-
-enum Stage { kMujoco, kGather, kDelassus, kSolve, kApply, kScatter, kNumStages };
-
-/// An environment during a step. Each thread has one; if all environments wait for one solve (GPU),
-/// each environment has one.
-struct alignas(64) Passage {
-  std::atomic<const mjData*> data{nullptr};  // of the thread
-  int slot = 0, env = 0;                     // slot: of the problem, in the buffers
-  int first_of = 0;                          // steps of a call, if the step is its first
-  Verdict verdict;
-  bool failed = false;           // the step
-  bool misfit = false;           // the problem needs more room in the buffers
-  bool short_of_memory = false;  // MuJoCo had no memory for all contacts and constraints
-  bool warm = false;             // the solve starts from impulses of the last step
-  int unsolved = 0;              // solves of the step that found no solution
-  bool absurd = false;           // many rows, at absurd speeds
-  // At velocity level:
-  StepContacts contacts;
-  double bounce = 1;          // factor on the restitution
-  bool repositioned = false;  // positions move with `position_velocity`, not with the velocity
-  std::vector<double> parting_b, parting_R;  // [rows] of parting.cpp
-  std::vector<double> end_velocity, position_velocity;
-  // Memory for trial solutions.
-  Margins margins;
-  std::vector<GeomPair> pairs;
-  std::vector<int> suspects;  // contacts that may be ghosts
-  GeomPoses poses;
-  SavedProblem saved, with_suspects;
-  std::vector<Use> use_with_suspects;
-  std::vector<double> trial, difference;
-  int rows_needed = 0, contacts_needed = 0;
-  std::array<std::int64_t, kNumStages> ticks{};  // processor cycles by stage
-  Statistics statistics;                         // of the steps since the last summation
-};
-
-/// Whether the step makes no more solves than it must: each that finds no solution may take its
-/// whole budget, and the verdict on the step is known; or the step means nothing.
-inline bool gives_up(const Passage& p) {
-  return p.failed || p.unsolved >= 2 || (p.absurd && p.verdict.second_solves >= 4);
-}
-
-/// Adds the time since the last mark to a stage. Trivially destructible, because MuJoCo's errors
-/// jump over it. Reading the processor's counter takes a third of the time of reading a clock, and
-/// only shares are needed.
-class PhaseTimer {
- public:
-  explicit PhaseTimer(Passage& p) : p_(p), last_(__builtin_ia32_rdtsc()) {}
-  void mark(Stage stage) {
-    const std::int64_t now = __builtin_ia32_rdtsc();
-    p_.ticks[stage] += now - last_;
-    last_ = now;
-  }
-
- private:
-  Passage& p_;
-  std::int64_t last_;
-};
 
 template <class T>
 std::vector<int> indices_of(const std::vector<T>& values) {  // other than 0
@@ -106,7 +45,7 @@ struct SimBatch {
   /// Calls the visitor with the data of environments as their latest step left them, and with the
   /// slot of its problem. On the CPU these data are not kept: the step is repeated from the state
   /// in which it began. False if there was no step, or if MuJoCo failed in one.
-  using Visitor = std::function<void(const mjModel*, const mjData*, const Passage&)>;
+  using Visitor = std::function<void(const StepContext&)>;
   bool revisit(const std::vector<int>& ids, const Visitor& visitor);
   /// Of every environment; empty except for those with `ids`.
   std::vector<std::vector<ContactRecord>> contacts(const std::vector<int>& ids);
@@ -116,7 +55,8 @@ struct SimBatch {
   bool autoreset() const { return !(model->opt.disableflags & mjDSBL_AUTORESET); }
   int solves() const { return rk4 ? kRk4Stages : 1; }  ///< per step
   std::vector<int> selected(const std::uint8_t* mask) const;
-  Passage& passage(int env, const mjData* d);
+  /// The context of the thread, or of the environment, that steps `env` in d.
+  StepContext& enter(int env, const mjModel* m, mjData* d);
   mjtNum* begin_state(int env) { return begin_states.data() + std::int64_t(env) * nstate; }
 
   SimOptions options;
@@ -128,7 +68,7 @@ struct SimBatch {
   Pool batch;
   const mjModel* model;
   int nstate;
-  std::vector<Passage> passages;
+  std::vector<StepContext> contexts;
   ImpulseStore impulses;
   LookAhead look_ahead;
   std::vector<Separations> separations;  // of every environment
@@ -158,6 +98,7 @@ struct SimBatch {
                       const std::vector<int>& ids = {});
   void step_on_gpu(int step);
   void retry_with_more_memory();
+  StepContext& context_of(int env, const mjData* d);
   void put_back(int env);  // to where its step began
   void take_half(int half);
   void pose_half(int half, void* part);

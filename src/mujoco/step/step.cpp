@@ -8,25 +8,28 @@
 #include <utility>
 
 #include "src/mujoco/model/bad_numbers.hpp"
-#include "src/mujoco/step/passage.hpp"
+#include "src/mujoco/step/env_step.hpp"
 #include "src/mujoco/step/stages.hpp"
 
 namespace stickslip::mujoco {
 namespace {
 
-// `step`: its number in the call.
-void begin_step(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, int env, int step) {
-  begin_passage(sim, p, env);
-  if (step == 0) p.first_of = sim.substeps;
-  mj_getState(m, d, sim.begin_state(env), mjSTATE_INTEGRATION);
-  sim.memory.begin(m, d, sim.begin_state(env));
+// `index`: of the step in the call.
+void begin_step(StepContext& step, int index) {
+  begin_context(step);
+  if (index == 0) step.first_of = step.sim->substeps;
+  mjtNum* state = step.sim->begin_state(step.env);
+  mj_getState(step.m, step.d, state, mjSTATE_INTEGRATION);
+  step.sim->memory.begin(step.m, step.d, state);
 }
 
 // Keeps what a step leaves in d.
-void keep_results(SimBatch& sim, const mjModel* m, mjData* d, const Passage& p, int env) {
-  sim.fields->keep_after_step(m, d, env);
-  const double* gap = sim.rigid() ? p.contacts.gap.data() : nullptr;
-  p.failed ? sim.contact_sensors->clear(env) : sim.contact_sensors->keep(m, d, gap, env);
+void keep_results(const StepContext& step) {
+  SimBatch& sim = *step.sim;
+  sim.fields->keep_after_step(step.m, step.d, step.env);
+  const double* gap = sim.rigid() ? step.contacts.gap.data() : nullptr;
+  step.failed ? sim.contact_sensors->clear(step.env)
+              : sim.contact_sensors->keep(step.m, step.d, gap, step.env);
 }
 
 void clear_verdicts(SimBatch& sim) {
@@ -60,46 +63,46 @@ void report(SimBatch& sim, int e, const Verdict& v, Statistics& statistics) {
 
 void whole_steps(const mjModel* m, mjData* d, int env, void* arg) {
   SimBatch& sim = *static_cast<SimBatch*>(arg);
-  Passage& p = sim.passage(env, d);
+  StepContext& step = sim.enter(env, m, d);
   for (int& left = sim.substeps_left[env]; left > 0; --left) {
     // Only the caller asks, and it may be waiting in MuJoCo for this thread: so the pass ends.
     if (sim.watch.ask() || sim.watch.due()) return;
-    begin_step(sim, m, d, p, env, sim.substeps - left);
-    run_step(sim, m, d, p);
+    begin_step(step, sim.substeps - left);
+    run_step(step);
     if (sim.watch.stopped()) {  // possibly within the solve
       mj_setState(m, d, sim.begin_state(env), mjSTATE_INTEGRATION);
       return;
     }
-    sim.misfit[env] = p.misfit;
-    if (p.misfit) return;  // continues here
-    report(sim, env, p.verdict, p.statistics);
+    sim.misfit[env] = step.misfit;
+    if (step.misfit) return;  // continues here
+    report(sim, env, step.verdict, step.statistics);
   }
-  keep_results(sim, m, d, p, env);
+  keep_results(step);
 }
 
 // One part of the step of all environments; the GPU solves before the next part.
 struct StepPart {
   SimBatch* sim;
-  int step, number;
+  int index, number;
 };
 
 void gpu_part(const mjModel* m, mjData* d, int env, void* arg) {
   const StepPart& part = *static_cast<StepPart*>(arg);
   SimBatch& sim = *part.sim;
-  Passage& p = sim.passage(env, d);
-  if (part.number == 0) begin_step(sim, m, d, p, env, part.step);
-  run_part(sim, m, d, p, part.number);
-  sim.misfit[env] = p.misfit;
+  StepContext& step = sim.enter(env, m, d);
+  if (part.number == 0) begin_step(step, part.index);
+  run_part(step, part.number);
+  sim.misfit[env] = step.misfit;
   if (part.number < sim.solves()) return;
-  report(sim, env, p.verdict, p.statistics);
-  keep_results(sim, m, d, p, env);
+  report(sim, env, step.verdict, step.statistics);
+  keep_results(step);
 }
 
 void gpu_part_again(const mjModel* m, mjData* d, int env, void* arg) {
   SimBatch& sim = *static_cast<StepPart*>(arg)->sim;
-  Passage& p = sim.passage(env, d);
-  resume_part(sim, m, d, p);
-  sim.misfit[env] = p.misfit;
+  StepContext& step = sim.enter(env, m, d);
+  resume_part(step);
+  sim.misfit[env] = step.misfit;
 }
 
 void pose(const mjModel* m, mjData* d, int env, void* arg) {
@@ -107,8 +110,7 @@ void pose(const mjModel* m, mjData* d, int env, void* arg) {
   // The previous environment of the thread left its values; mj_forward rarely computes them.
   for (mjtNum* forces : {d->cacc, d->cfrc_int, d->cfrc_ext}) mju_zero(forces, 6 * int(m->nbody));
   if (bad_state(m, d)) return;
-  sim.options.mujoco_law ? mj_forward(m, d)
-                         : forward_to_solver(sim, m, d, sim.passage(env, d), true);
+  sim.options.mujoco_law ? mj_forward(m, d) : forward_to_solver(sim.enter(env, m, d), true);
   sim.fields->keep(d, env);
 }
 
@@ -119,14 +121,13 @@ struct Visit {
 
 void visit_environment(const mjModel* m, mjData* d, int env, void* arg) {
   const Visit& visit = *static_cast<Visit*>(arg);
-  SimBatch& sim = *visit.sim;
-  Passage& p = sim.passage(env, d);
-  if (!mjb_persistent(sim.batch.get())) {
-    mj_setState(m, d, sim.begin_state(env), mjSTATE_INTEGRATION);
-    begin_passage(sim, p, env);
-    run_step(sim, m, d, p);
+  StepContext& step = visit.sim->enter(env, m, d);
+  if (!mjb_persistent(visit.sim->batch.get())) {
+    mj_setState(m, d, visit.sim->begin_state(env), mjSTATE_INTEGRATION);
+    begin_context(step);
+    run_step(step);
   }
-  (*visit.visitor)(m, d, p);
+  (*visit.visitor)(step);
 }
 
 void look_for_effective_metric(const mjModel* m, mjData* d, int, void* arg) {
@@ -140,7 +141,7 @@ void look_for_effective_metric(const mjModel* m, mjData* d, int, void* arg) {
 void SimBatch::take_half(int half) {
   const auto start = std::chrono::steady_clock::now();
   buffers->finish_on_gpu(half);
-  for (const int e : halves[half]) take_solution(*this, passages[e]);
+  for (const int e : halves[half]) take_solution(contexts[e]);
   timings.solve += seconds_since(start);
 }
 
@@ -149,18 +150,18 @@ void SimBatch::pose_half(int half, void* part) {
   pass_with_room(&gpu_part, part, &gpu_part_again, false, halves[half]);
   const auto start = std::chrono::steady_clock::now();
   for (const int e : halves[half]) {
-    Passage& p = passages[e];
-    p.failed = p.failed || raised[e] != Raised::nothing;
-    if (p.failed) buffers->clear(p.slot);
+    StepContext& step = contexts[e];
+    step.failed = step.failed || raised[e] != Raised::nothing;
+    if (step.failed) buffers->clear(step.slot);
   }
   buffers->start_on_gpu(half);
   timings.solve += seconds_since(start);
 }
 
 // While the GPU copies and solves one half of the batch, MuJoCo's stages of the other half run.
-void SimBatch::step_on_gpu(int step) {
+void SimBatch::step_on_gpu(int index) {
   const auto start = std::chrono::steady_clock::now();
-  for (StepPart part{this, step, 0}; part.number <= solves(); ++part.number)
+  for (StepPart part{this, index, 0}; part.number <= solves(); ++part.number)
     for (int half = 0; half < ProblemBuffers::kHalves; ++half) {
       if (halves[half].empty()) continue;
       if (part.number > 0) take_half(half);
@@ -191,7 +192,7 @@ void SimBatch::step(int count) {
     ids = indices_of(substeps_left);
     if (ids.empty() || watch.ask()) break;
   }
-  for (Passage& p : passages) statistics += std::exchange(p.statistics, {});
+  for (StepContext& step : contexts) statistics += std::exchange(step.statistics, {});
   timings.steps += substeps;
   watch.finish();
 }

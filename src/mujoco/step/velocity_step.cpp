@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "src/mujoco/problem/row_map.hpp"
+#include "src/mujoco/step/env_step.hpp"
 #include "src/mujoco/step/impacts.hpp"
-#include "src/mujoco/step/passage.hpp"
 
 namespace stickslip::mujoco {
 namespace {
@@ -12,43 +12,41 @@ namespace {
 constexpr int kMostRounds = 8, kMostGhostRounds = 3;
 constexpr double kShallow = 5e-5;  // m; an overlap that a step may leave to the next
 
-bool solved(const SimBatch& sim, const Passage& p) {
-  return sim.buffers->results().status(p.slot) == EnvStatus::solved;
-}
+bool solved(const StepContext& step) { return step.status() == EnvStatus::solved; }
 
-void find_end_velocity(const SimBatch& sim, const mjModel* m, const mjData* d, Passage& p) {
-  p.end_velocity.resize(m->nv);
-  velocity_after(m, d, sim.buffers->slot(p.slot), sim.buffers->rows(p.slot),
-                 sim.buffers->results().impulse(p.slot), p.end_velocity.data());
+void find_end_velocity(StepContext& step) {
+  step.end_velocity.resize(step.m->nv);
+  velocity_after(step.m, step.d, step.problem(), step.rows(), step.impulse(),
+                 step.end_velocity.data());
 }
 
 // The problem of the contacts that are marked now, solved from the last solution.
-void solve_marked(SimBatch& sim, const mjModel* m, mjData* d, Passage& p) {
-  PhaseTimer timer(p);
-  p.saved.keep_solution(*sim.buffers, p.slot);
-  pose_problem(sim, m, d, p);
-  const int rows = sim.buffers->rows(p.slot);
-  p.saved.start(sim.buffers->slot(p.slot), rows, sim.buffers->problems().warm_start(p.slot));
-  p.warm = true;
+void solve_marked(StepContext& step) {
+  PhaseTimer timer(step);
+  step.saved.keep_solution(*step.buffers, step.slot);
+  pose_problem(step);
+  const int rows = step.rows();
+  step.saved.start(step.problem(), rows, step.buffers->problems().warm_start(step.slot));
+  step.warm = true;
   timer.mark(kGather);
-  ++p.verdict.second_solves;
-  if (sim.buffers->rows(p.slot) == 0) return;
-  sim.buffers->form_delassus(p.slot);
+  ++step.verdict.second_solves;
+  if (step.rows() == 0) return;
+  step.buffers->form_delassus(step.slot);
   timer.mark(kDelassus);
-  sim.buffers->solve(p.slot);
-  take_solution(sim, p);
+  step.buffers->solve(step.slot);
+  take_solution(step);
   timer.mark(kSolve);
 }
 
 // Repeats until the solution is that of all contacts except ghosts.
-void take_in_culled(SimBatch& sim, const mjModel* m, mjData* d, Passage& p) {
-  for (int round = 0; round < kMostRounds && !gives_up(p); ++round) {
-    if (p.contacts.count(Use::culled) == 0) return;
-    find_end_velocity(sim, m, d, p);
-    const int taken = take_in_closed(m, d, p.end_velocity.data(), p.contacts);
+void take_in_culled(StepContext& step) {
+  for (int round = 0; round < kMostRounds && !step.gives_up(); ++round) {
+    if (step.contacts.count(Use::culled) == 0) return;
+    find_end_velocity(step);
+    const int taken = take_in_closed(step.m, step.d, step.end_velocity.data(), step.contacts);
     if (taken == 0) return;
-    p.verdict.taken_in += taken;
-    solve_marked(sim, m, d, p);
+    step.verdict.taken_in += taken;
+    solve_marked(step);
   }
 }
 
@@ -77,12 +75,13 @@ bool rests_beside(const mjModel* m, const mjData* d, const StepContacts& contact
 
 // Whether contact i may be a ghost: it does not rest, nor does its face elsewhere. Contacts with a
 // plane, which is infinite, never are; flexes belong to no pair.
-bool may_be_ghost(const mjModel* m, const mjData* d, const Passage& p, int i) {
-  const mjContact& c = d->contact[i];
+bool may_be_ghost(const StepContext& step, int i) {
+  const mjContact& c = step.d->contact[i];
   for (const int g : c.geom)
-    if (g < 0 || m->geom_type[g] == mjGEOM_PLANE) return false;
-  if (c.efc_address < 0 || p.contacts.gap[i] < -kTouching) return false;
-  return !rests(m, d, p.contacts, i) && !rests_beside(m, d, p.contacts, i);
+    if (g < 0 || step.m->geom_type[g] == mjGEOM_PLANE) return false;
+  if (c.efc_address < 0 || step.contacts.gap[i] < -kTouching) return false;
+  return !rests(step.m, step.d, step.contacts, i) &&
+         !rests_beside(step.m, step.d, step.contacts, i);
 }
 
 GeomPair pair_of(const mjData* d, const StepContacts& contacts, const mjContact& c) {
@@ -98,25 +97,27 @@ GeomPair pair_of(const mjData* d, const StepContacts& contacts, const mjContact&
 
 // Adds the pairs of contacts that act, may be ghosts, and were not examined yet. Returns whether
 // there are any.
-bool find_suspects(const SimBatch& sim, const mjModel* m, mjData* d, Passage& p) {
-  const EnvSlot slot = sim.buffers->slot(p.slot);
-  const double* r = sim.buffers->results().impulse(p.slot);
+bool find_suspects(StepContext& step) {
+  const EnvSlot slot = step.problem();
+  const double* r = step.impulse();
   const auto is_known = [&](const mjContact& c) {
-    return std::any_of(p.pairs.begin(), p.pairs.end(),
+    return std::any_of(step.pairs.begin(), step.pairs.end(),
                        [&](const GeomPair& pair) { return of_pair(c, pair); });
   };
-  p.suspects.clear();
-  for (int row = 0; row < sim.buffers->rows(p.slot); ++row) {
-    const mjContact* c = contact_of_normal(d, slot.efc_of[row]);
-    if (!c || r[row] <= 0 || !may_be_ghost(m, d, p, int(c - d->contact))) continue;
-    if (!is_known(*c)) p.suspects.push_back(int(c - d->contact));
+  step.suspects.clear();
+  for (int row = 0; row < step.rows(); ++row) {
+    const mjContact* c = contact_of_normal(step.d, slot.efc_of[row]);
+    if (!c || r[row] <= 0 || !may_be_ghost(step, int(c - step.d->contact))) continue;
+    if (!is_known(*c)) step.suspects.push_back(int(c - step.d->contact));
   }
-  if (p.suspects.empty()) return false;
-  find_end_velocity(sim, m, d, p);
-  drop_closed_contacts(m, d, p.end_velocity.data(), p.contacts.gap, p.suspects, p.poses);
-  for (const int i : p.suspects)
-    if (!is_known(d->contact[i])) p.pairs.push_back(pair_of(d, p.contacts, d->contact[i]));
-  return !p.suspects.empty();
+  if (step.suspects.empty()) return false;
+  find_end_velocity(step);
+  drop_closed_contacts(step.m, step.d, step.end_velocity.data(), step.contacts.gap, step.suspects,
+                       step.poses);
+  for (const int i : step.suspects)
+    if (!is_known(step.d->contact[i]))
+      step.pairs.push_back(pair_of(step.d, step.contacts, step.d->contact[i]));
+  return !step.suspects.empty();
 }
 
 // Whether the contact is one by which its pair touches; if no contact is, all are.
@@ -128,16 +129,17 @@ bool is_real(const mjData* d, const GeomPair& pair, const mjContact& contact) {
 }
 
 // The change of the linear gap in the step, m.
-double way_of(const mjModel* m, const mjData* d, const Passage& p, int i) {
-  return m->opt.timestep * normal_velocity(m, d, d->contact[i].efc_address, p.end_velocity.data());
+double way_of(const StepContext& step, int i) {
+  return step.m->opt.timestep *
+         normal_velocity(step.m, step.d, step.d->contact[i].efc_address, step.end_velocity.data());
 }
 
 // Finds the linear gap that ends deepest.
-void predict(const mjModel* m, const mjData* d, const Passage& p, GeomPair& pair) {
+void predict(const StepContext& step, GeomPair& pair) {
   pair.gap = pair.way = 0;
-  for (int i = 0; i < d->ncon; ++i) {
-    if (!of_pair(d->contact[i], pair) || !may_be_ghost(m, d, p, i)) continue;
-    const double gap = p.contacts.linear[i], way = way_of(m, d, p, i);
+  for (int i = 0; i < step.d->ncon; ++i) {
+    if (!of_pair(step.d->contact[i], pair) || !may_be_ghost(step, i)) continue;
+    const double gap = step.contacts.linear[i], way = way_of(step, i);
     if (gap + way > pair.gap + pair.way) continue;
     pair.gap = gap;
     pair.way = way;
@@ -147,10 +149,10 @@ void predict(const mjModel* m, const mjData* d, const Passage& p, GeomPair& pair
 // Where a normal turns on the way, as that of a wheel that rolls over an edge, the linear gap ends
 // far deeper than the pair does on its path. Sets the gap that ends as deep as the pair does, at
 // the velocity of the path. Returns whether it is another one.
-bool correct_gap(const mjModel* m, const mjData* d, Passage& p, const GeomPair& pair, int i) {
-  const double way = way_of(m, d, p, i), gap = pair.deepest - way;
-  if (gap - p.contacts.linear[i] <= most_excess(way)) return false;
-  p.contacts.linear[i] = gap;
+bool correct_gap(StepContext& step, const GeomPair& pair, int i) {
+  const double way = way_of(step, i), gap = pair.deepest - way;
+  if (gap - step.contacts.linear[i] <= most_excess(way)) return false;
+  step.contacts.linear[i] = gap;
   return true;
 }
 
@@ -161,104 +163,104 @@ bool grazes(const StepContacts& contacts, const GeomPair& pair, int i) {
 }
 
 // Marks all contacts of the pairs that may be ghosts. Returns whether gaps of real ones changed.
-bool mark_pairs(const mjModel* m, const mjData* d, Passage& p) {
+bool mark_pairs(StepContext& step) {
   bool corrected = false;
-  for (int i = 0; i < d->ncon; ++i) {
-    if (!may_be_ghost(m, d, p, i)) continue;
-    for (const GeomPair& pair : p.pairs) {
-      if (!of_pair(d->contact[i], pair)) continue;
-      const bool real = is_real(d, pair, d->contact[i]);
-      if (real && pair.is_new) corrected = correct_gap(m, d, p, pair, i) || corrected;
-      p.contacts.use[i] = real && !grazes(p.contacts, pair, i) ? Use::solved : Use::ghost;
+  for (int i = 0; i < step.d->ncon; ++i) {
+    if (!may_be_ghost(step, i)) continue;
+    for (const GeomPair& pair : step.pairs) {
+      if (!of_pair(step.d->contact[i], pair)) continue;
+      const bool real = is_real(step.d, pair, step.d->contact[i]);
+      if (real && pair.is_new) corrected = correct_gap(step, pair, i) || corrected;
+      step.contacts.use[i] = real && !grazes(step.contacts, pair, i) ? Use::solved : Use::ghost;
     }
   }
-  for (GeomPair& pair : p.pairs) pair.is_new = false;
+  for (GeomPair& pair : step.pairs) pair.is_new = false;
   return corrected;
 }
 
 // Finds which left-out pairs touch on their paths; after a failed solve, all count as touching.
 // Returns whether there are any.
-bool trace(const SimBatch& sim, const mjModel* m, mjData* d, Passage& p) {
+bool trace(StepContext& step) {
   const auto touching = [&] {
-    return std::count_if(p.pairs.begin(), p.pairs.end(),
+    return std::count_if(step.pairs.begin(), step.pairs.end(),
                          [](const GeomPair& pair) { return pair.touches; });
   };
   const auto before = touching();
-  if (!solved(sim, p) && sim.buffers->rows(p.slot) > 0)
-    for (GeomPair& pair : p.pairs) pair.touches = true;
-  find_end_velocity(sim, m, d, p);
-  for (GeomPair& pair : p.pairs) predict(m, d, p, pair);
-  trace_pairs(m, d, p.end_velocity.data(), p.pairs, p.poses);
+  if (!solved(step) && step.rows() > 0)
+    for (GeomPair& pair : step.pairs) pair.touches = true;
+  find_end_velocity(step);
+  for (GeomPair& pair : step.pairs) predict(step, pair);
+  trace_pairs(step.m, step.d, step.end_velocity.data(), step.pairs, step.poses);
   return touching() > before;
 }
 
 // Restores the problem with all contacts that may be ghosts.
-void include_suspects(SimBatch& sim, Passage& p) {
-  p.contacts.use = p.use_with_suspects;
-  p.with_suspects.restore(*sim.buffers, p.slot);
+void include_suspects(StepContext& step) {
+  step.contacts.use = step.use_with_suspects;
+  step.with_suspects.restore(*step.buffers, step.slot);
 }
 
 // Adds the pairs that touch without their suspect contacts, until the pairs still left out do not
 // touch. If all are included again, as is usual, the problem with all of them is restored.
-void take_in_real(SimBatch& sim, const mjModel* m, mjData* d, Passage& p) {
+void take_in_real(StepContext& step) {
   bool corrected = false;
-  while (!gives_up(p) && trace(sim, m, d, p)) {
-    corrected = mark_pairs(m, d, p) || corrected;
-    if (!corrected && p.contacts.count(Use::ghost) == 0) return include_suspects(sim, p);
-    solve_marked(sim, m, d, p);
-    take_in_culled(sim, m, d, p);
+  while (!step.gives_up() && trace(step)) {
+    corrected = mark_pairs(step) || corrected;
+    if (!corrected && step.contacts.count(Use::ghost) == 0) return include_suspects(step);
+    solve_marked(step);
+    take_in_culled(step);
   }
 }
 
 // Solves the problem without the suspect contacts, and repeats until there are no new suspects,
 // because a path past one ghost must not be deflected by another. Returns whether there were any.
-bool leave_out_suspects(SimBatch& sim, const mjModel* m, mjData* d, Passage& p) {
+bool leave_out_suspects(StepContext& step) {
   int k = 0;
-  for (; k < kMostRounds && !gives_up(p) && find_suspects(sim, m, d, p); ++k) {
+  for (; k < kMostRounds && !step.gives_up() && find_suspects(step); ++k) {
     if (k == 0) {
-      p.with_suspects.keep(*sim.buffers, p.slot);
-      p.use_with_suspects = p.contacts.use;
+      step.with_suspects.keep(*step.buffers, step.slot);
+      step.use_with_suspects = step.contacts.use;
     }
-    mark_pairs(m, d, p);
-    solve_marked(sim, m, d, p);
-    take_in_culled(sim, m, d, p);
+    mark_pairs(step);
+    solve_marked(step);
+    take_in_culled(step);
   }
   return k > 0;
 }
 
-void leave_out_ghosts(SimBatch& sim, const mjModel* m, mjData* d, Passage& p) {
-  p.pairs.clear();
-  for (int round = 0; round < kMostGhostRounds && leave_out_suspects(sim, m, d, p); ++round) {
-    take_in_real(sim, m, d, p);
-    if (gives_up(p)) {
-      include_suspects(sim, p);
+void leave_out_ghosts(StepContext& step) {
+  step.pairs.clear();
+  for (int round = 0; round < kMostGhostRounds && leave_out_suspects(step); ++round) {
+    take_in_real(step);
+    if (step.gives_up()) {
+      include_suspects(step);
       break;
     }
   }
-  p.verdict.ghosts = p.contacts.count(Use::ghost);
+  step.verdict.ghosts = step.contacts.count(Use::ghost);
 }
 
 }  // namespace
 
-void solve_from(SimBatch& sim, Passage& p, const double* r, Effort effort) {
-  std::copy_n(r, sim.buffers->rows(p.slot), sim.buffers->problems().warm_start(p.slot));
-  ++p.verdict.second_solves;
-  p.warm = effort == Effort::full && solved(sim, p);  // else rest has been tried, or will not be
-  sim.buffers->solve(p.slot, effort);
-  take_solution(sim, p);
+void solve_from(StepContext& step, const double* r, Effort effort) {
+  std::copy_n(r, step.rows(), step.buffers->problems().warm_start(step.slot));
+  ++step.verdict.second_solves;
+  step.warm = effort == Effort::full && solved(step);  // else rest has been tried, or will not be
+  step.buffers->solve(step.slot, effort);
+  take_solution(step);
 }
 
-void finish_velocities(SimBatch& sim, const mjModel* m, mjData* d, Passage& p) {
-  if (sim.buffers->rows(p.slot) == 0 || p.contacts.use.empty()) return;
-  take_in_culled(sim, m, d, p);
-  leave_out_ghosts(sim, m, d, p);
-  if (p.failed || sim.buffers->rows(p.slot) == 0) return;
-  if (sim.options.contact.restitution > 0 && sim.options.contact.compliance == 0) {
-    limit_impacts(sim, m, d, p);
-    if (p.bounce < 1) take_in_culled(sim, m, d, p);
+void finish_velocities(StepContext& step) {
+  if (step.rows() == 0 || step.contacts.use.empty()) return;
+  take_in_culled(step);
+  leave_out_ghosts(step);
+  if (step.failed || step.rows() == 0) return;
+  if (step.sim->options.contact.restitution > 0 && step.sim->options.contact.compliance == 0) {
+    limit_impacts(step);
+    if (step.bounce < 1) take_in_culled(step);
   }
-  if (!p.failed) soften_bursts(sim, m, d, p);
-  if (!p.failed && !solved(sim, p)) shrink_unsolved(sim, d, p);
+  if (!step.failed) soften_bursts(step);
+  if (!step.failed && !solved(step)) shrink_unsolved(step);
 }
 
 }  // namespace stickslip::mujoco

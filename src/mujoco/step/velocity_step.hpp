@@ -13,10 +13,10 @@ namespace stickslip::mujoco {
 
 /// Call it with the solution of the problem in p's slot. It leaves the solution of the step there,
 /// and in `p.contacts` which contacts were part of it.
-void finish_velocities(SimBatch& sim, const mjModel* m, mjData* d, Passage& p);
+void finish_velocities(StepContext& step);
 
 /// Solves the problem in p's slot again, after its right side has changed, starting from the
 /// impulses r [rows].
-void solve_from(SimBatch& sim, Passage& p, const double* r, Effort effort = Effort::full);
+void solve_from(StepContext& step, const double* r, Effort effort = Effort::full);
 
 }  // namespace stickslip::mujoco

@@ -4,8 +4,8 @@
 
 namespace stickslip::mujoco {
 
-/// For a step of `env`.
-void begin_passage(const SimBatch& sim, Passage& p, int env);
+/// For the next step of its environment.
+void begin_context(StepContext& step);
 
 // A step is divided at its solves: part k, 0 <= k <= sim.solves(), completes solve k - 1 and poses
 // solve k. On the CPU it includes the solve.
@@ -13,24 +13,24 @@ void begin_passage(const SimBatch& sim, Passage& p, int env);
 // Here and below, no object with a destructor is alive across MuJoCo's calls, because MuJoCo's
 // errors leave them by longjmp. If the problem is larger than the buffers, `misfit` is set and
 // nothing is done.
-void run_part(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, int k);
+void run_part(StepContext& step, int k);
 
 /// After the first solve of a step: the other solves of the rigid laws. Does not advance d.
-void finish_solution(SimBatch& sim, const mjModel* m, mjData* d, Passage& p);
+void finish_solution(StepContext& step);
 
 /// Poses the solve again that did not fit the buffers.
-void resume_part(SimBatch& sim, const mjModel* m, mjData* d, Passage& p);
+void resume_part(StepContext& step);
 
 /// All parts; after a misfit, d has its initial state again.
-void run_step(SimBatch& sim, const mjModel* m, mjData* d, Passage& p);
+void run_step(StepContext& step);
 
 /// From a state to the stage before the solver, with the contacts that the law needs.
-void forward_to_solver(SimBatch& sim, const mjModel* m, mjData* d, Passage& p, bool sensors);
+void forward_to_solver(StepContext& step, bool sensors);
 
 /// The problem of the contacts that are marked as solved, in p's slot, without W.
-void pose_problem(SimBatch& sim, const mjModel* m, mjData* d, Passage& p);
+void pose_problem(StepContext& step);
 
 /// Takes over the latest solve, and solves again from rest if the start caused it to fail.
-void take_solution(SimBatch& sim, Passage& p);
+void take_solution(StepContext& step);
 
 }  // namespace stickslip::mujoco
