@@ -7,14 +7,14 @@
 #include "src/mujoco/model/bad_numbers.hpp"
 #include "src/mujoco/problem/row_map.hpp"
 #include "src/mujoco/step/env_step.hpp"
+#include "src/mujoco/step/second_solve.hpp"
 #include "src/mujoco/step/stages.hpp"
-#include "src/mujoco/step/velocity_step.hpp"
 
 namespace stickslip::mujoco {
 namespace {
 
-bool solved(const StepContext& step) {
-  return !step.failed && (step.rows() == 0 || step.status() == EnvStatus::solved);
+bool succeeded(const StepContext& step) {
+  return !step.failed && (step.rows() == 0 || solved(step));
 }
 
 // Whether the gap of a contact was found by looking along the path (ghosts.hpp): how it depends on
@@ -34,7 +34,7 @@ bool repeat_step(StepContext& step, const double* state) {
   step.sim->misfit[step.env] = step.misfit;
   if (step.misfit) return false;
   finish_solution(step);
-  return solved(step) && step.verdict.status == EnvStatus::solved &&
+  return succeeded(step) && step.verdict.status == EnvStatus::solved &&
          !(step.sim->rigid() && any_turns(step.contacts));
 }
 
@@ -71,7 +71,7 @@ bool solve_recovery(StepContext& step, StepPoint& point) {
         slot.free_velocity[row] + (gap - least_end_gap(step.sim->options.contact, gap, h)) / h;
   }
   solve_from(step, step.impulse(), Effort::brief);
-  const bool good = solved(step);
+  const bool good = succeeded(step);
   take_solution_of(step, true, point.positions.known);
   step.with_suspects.keep_solution(*step.buffers, step.slot);
   step.saved.restore_solution(*step.buffers, step.slot);

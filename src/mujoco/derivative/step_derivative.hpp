@@ -41,7 +41,7 @@ struct Validity {
 /// Repeats the step up to its solution. False if it has no derivatives.
 bool open_step(const DerivativeJob& job, StepContext& step, StepPoint& point, Validity& validity);
 
-/// Puts the problem and the solution of one of the step's solves into p's slot.
+/// Puts the problem and the solution of one of the step's solves into the step's slot.
 void enter_solve(const StepContext& step, const StepPoint& point, const SolveDerivative& solve);
 
 template <class T>

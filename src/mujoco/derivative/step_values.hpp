@@ -49,7 +49,7 @@ struct ValueScratch {
   std::vector<char> taken, known;
 };
 
-/// The rows of the problem in p's slot, at the state of d.
+/// The rows of the problem in the step's slot, at the state of d.
 void name_rows(const StepContext& step, std::vector<RowKey>& keys);
 
 /// Finds the rows among those of d, a state nearby. False if one is missing.

@@ -5,7 +5,7 @@
 
 #include "src/mujoco/problem/row_map.hpp"
 #include "src/mujoco/step/position.hpp"
-#include "src/mujoco/step/velocity_step.hpp"
+#include "src/mujoco/step/second_solve.hpp"
 
 namespace stickslip::mujoco {
 namespace {

@@ -11,7 +11,7 @@
 #include "src/mujoco/contacts/part.hpp"
 #include "src/mujoco/problem/row_map.hpp"
 #include "src/mujoco/step/parting.hpp"
-#include "src/mujoco/step/velocity_step.hpp"
+#include "src/mujoco/step/second_solve.hpp"
 
 namespace stickslip::mujoco {
 namespace {

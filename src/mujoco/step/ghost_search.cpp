@@ -1,0 +1,207 @@
+#include "src/mujoco/step/ghost_search.hpp"
+
+#include <algorithm>
+
+#include "src/mujoco/contacts/touching.hpp"
+#include "src/mujoco/problem/row_map.hpp"
+#include "src/mujoco/step/second_solve.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+constexpr int kMostRounds = 8, kMostGhostRounds = 3;
+constexpr double kShallow = 5e-5;  // m; an overlap that a step may leave to the next
+
+bool of_pair(const mjContact& c, const GeomPair& pair) {
+  return c.geom[0] == pair.geom[0] && c.geom[1] == pair.geom[1];
+}
+
+// Whether contact i touches and does not approach by more.
+bool rests(const mjModel* m, const mjData* d, const StepContacts& contacts, int i) {
+  const int row = d->contact[i].efc_address;
+  return contacts.gap[i] <= kTouching && row >= 0 &&
+         -m->opt.timestep * d->efc_vel[row] <= kTouching;
+}
+
+// Whether the pair of contact i rests elsewhere with its normal: then its face is there.
+bool rests_beside(const mjModel* m, const mjData* d, const StepContacts& contacts, int i) {
+  constexpr double kSameFace = 1 - 1e-6;  // cosine
+  const mjContact& c = d->contact[i];
+  for (int k = 0; k < d->ncon; ++k) {
+    if (k != i && same_pair(d->contact[k], c) && rests(m, d, contacts, k) &&
+        mju_dot3(d->contact[k].frame, c.frame) > kSameFace)
+      return true;
+  }
+  return false;
+}
+
+// Whether contact i may be a ghost: it does not rest, nor does its face elsewhere. Contacts with a
+// plane, which is infinite, never are; flexes belong to no pair.
+bool may_be_ghost(const StepContext& step, int i) {
+  const mjContact& c = step.d->contact[i];
+  for (const int g : c.geom)
+    if (g < 0 || step.m->geom_type[g] == mjGEOM_PLANE) return false;
+  if (c.efc_address < 0 || step.contacts.gap[i] < -kTouching) return false;
+  return !rests(step.m, step.d, step.contacts, i) &&
+         !rests_beside(step.m, step.d, step.contacts, i);
+}
+
+GeomPair pair_of(const mjData* d, const StepContacts& contacts, const mjContact& c) {
+  GeomPair pair{};
+  std::copy_n(c.geom, 2, pair.geom);
+  for (int i = 0; i < d->ncon; ++i) {
+    if (!of_pair(d->contact[i], pair)) continue;
+    pair.margin = d->contact[i].dist - contacts.gap[i];
+    pair.least_gap = std::min(pair.least_gap, contacts.gap[i]);
+  }
+  return pair;
+}
+
+// Adds the pairs of contacts that act, may be ghosts, and were not examined yet. Returns whether
+// there are any.
+bool find_suspects(StepContext& step) {
+  const EnvSlot slot = step.problem();
+  const double* r = step.impulse();
+  const auto is_known = [&](const mjContact& c) {
+    return std::any_of(step.pairs.begin(), step.pairs.end(),
+                       [&](const GeomPair& pair) { return of_pair(c, pair); });
+  };
+  step.suspects.clear();
+  for (int row = 0; row < step.rows(); ++row) {
+    const mjContact* c = contact_of_normal(step.d, slot.efc_of[row]);
+    if (!c || r[row] <= 0 || !may_be_ghost(step, int(c - step.d->contact))) continue;
+    if (!is_known(*c)) step.suspects.push_back(int(c - step.d->contact));
+  }
+  if (step.suspects.empty()) return false;
+  find_end_velocity(step);
+  drop_closed_contacts(step.m, step.d, step.end_velocity.data(), step.contacts.gap, step.suspects,
+                       step.poses);
+  for (const int i : step.suspects)
+    if (!is_known(step.d->contact[i]))
+      step.pairs.push_back(pair_of(step.d, step.contacts, step.d->contact[i]));
+  return !step.suspects.empty();
+}
+
+// Whether the contact is one by which its pair touches; if no contact is, all are.
+bool is_real(const mjData* d, const GeomPair& pair, const mjContact& contact) {
+  if (!pair.touches || agrees(pair, contact.frame)) return pair.touches;
+  for (int i = 0; i < d->ncon; ++i)
+    if (of_pair(d->contact[i], pair) && agrees(pair, d->contact[i].frame)) return false;
+  return true;
+}
+
+// The change of the linear gap in the step, m.
+double way_of(const StepContext& step, int i) {
+  return step.m->opt.timestep *
+         normal_velocity(step.m, step.d, step.d->contact[i].efc_address, step.end_velocity.data());
+}
+
+// Finds the linear gap that ends deepest.
+void predict(const StepContext& step, GeomPair& pair) {
+  pair.gap = pair.way = 0;
+  for (int i = 0; i < step.d->ncon; ++i) {
+    if (!of_pair(step.d->contact[i], pair) || !may_be_ghost(step, i)) continue;
+    const double gap = step.contacts.linear[i], way = way_of(step, i);
+    if (gap + way > pair.gap + pair.way) continue;
+    pair.gap = gap;
+    pair.way = way;
+  }
+}
+
+// Where a normal turns on the way, as that of a wheel that rolls over an edge, the linear gap ends
+// far deeper than the pair does on its path. Sets the gap that ends as deep as the pair does, at
+// the velocity of the path. Returns whether it is another one.
+bool correct_gap(StepContext& step, const GeomPair& pair, int i) {
+  const double way = way_of(step, i), gap = pair.deepest - way;
+  if (gap - step.contacts.linear[i] <= most_excess(way)) return false;
+  step.contacts.linear[i] = gap;
+  return true;
+}
+
+// Whether the normal of a contact turns on the way of a pair that hardly touches. It is left out,
+// because normal and friction would have wrong directions; the next step finds the right ones.
+bool grazes(const StepContacts& contacts, const GeomPair& pair, int i) {
+  return contacts.linear[i] > contacts.gap[i] && pair.deepest > -kShallow;
+}
+
+// Marks all contacts of the pairs that may be ghosts. Returns whether gaps of real ones changed.
+bool mark_pairs(StepContext& step) {
+  bool corrected = false;
+  for (int i = 0; i < step.d->ncon; ++i) {
+    if (!may_be_ghost(step, i)) continue;
+    for (const GeomPair& pair : step.pairs) {
+      if (!of_pair(step.d->contact[i], pair)) continue;
+      const bool real = is_real(step.d, pair, step.d->contact[i]);
+      if (real && pair.is_new) corrected = correct_gap(step, pair, i) || corrected;
+      step.contacts.use[i] = real && !grazes(step.contacts, pair, i) ? Use::solved : Use::ghost;
+    }
+  }
+  for (GeomPair& pair : step.pairs) pair.is_new = false;
+  return corrected;
+}
+
+// Finds which left-out pairs touch on their paths; after a failed solve, all count as touching.
+// Returns whether there are any.
+bool trace(StepContext& step) {
+  const auto touching = [&] {
+    return std::count_if(step.pairs.begin(), step.pairs.end(),
+                         [](const GeomPair& pair) { return pair.touches; });
+  };
+  const auto before = touching();
+  if (!solved(step) && step.rows() > 0)
+    for (GeomPair& pair : step.pairs) pair.touches = true;
+  find_end_velocity(step);
+  for (GeomPair& pair : step.pairs) predict(step, pair);
+  trace_pairs(step.m, step.d, step.end_velocity.data(), step.pairs, step.poses);
+  return touching() > before;
+}
+
+// Restores the problem with all contacts that may be ghosts.
+void include_suspects(StepContext& step) {
+  step.contacts.use = step.use_with_suspects;
+  step.with_suspects.restore(*step.buffers, step.slot);
+}
+
+// Adds the pairs that touch without their suspect contacts, until the pairs still left out do not
+// touch. If all are included again, as is usual, the problem with all of them is restored.
+void take_in_real(StepContext& step) {
+  bool corrected = false;
+  while (!step.gives_up() && trace(step)) {
+    corrected = mark_pairs(step) || corrected;
+    if (!corrected && step.contacts.count(Use::ghost) == 0) return include_suspects(step);
+    solve_marked(step);
+    take_in_culled(step);
+  }
+}
+
+// Solves the problem without the suspect contacts, and repeats until there are no new suspects,
+// because a path past one ghost must not be deflected by another. Returns whether there were any.
+bool leave_out_suspects(StepContext& step) {
+  int k = 0;
+  for (; k < kMostRounds && !step.gives_up() && find_suspects(step); ++k) {
+    if (k == 0) {
+      step.with_suspects.keep(*step.buffers, step.slot);
+      step.use_with_suspects = step.contacts.use;
+    }
+    mark_pairs(step);
+    solve_marked(step);
+    take_in_culled(step);
+  }
+  return k > 0;
+}
+
+}  // namespace
+
+void leave_out_ghosts(StepContext& step) {
+  step.pairs.clear();
+  for (int round = 0; round < kMostGhostRounds && leave_out_suspects(step); ++round) {
+    take_in_real(step);
+    if (step.gives_up()) {
+      include_suspects(step);
+      break;
+    }
+  }
+  step.verdict.ghosts = step.contacts.count(Use::ghost);
+}
+
+}  // namespace stickslip::mujoco

@@ -1,0 +1,59 @@
+#include "src/mujoco/step/second_solve.hpp"
+
+#include <algorithm>
+
+#include "src/mujoco/problem/row_map.hpp"
+#include "src/mujoco/step/env_step.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+constexpr int kMostTakenIn = 8;  // rounds
+
+}  // namespace
+
+bool solved(const StepContext& step) { return step.status() == EnvStatus::solved; }
+
+void find_end_velocity(StepContext& step) {
+  step.end_velocity.resize(step.m->nv);
+  velocity_after(step.m, step.d, step.problem(), step.rows(), step.impulse(),
+                 step.end_velocity.data());
+}
+
+void solve_marked(StepContext& step) {
+  PhaseTimer timer(step);
+  step.saved.keep_solution(*step.buffers, step.slot);
+  pose_problem(step);
+  const int rows = step.rows();
+  step.saved.start(step.problem(), rows, step.buffers->problems().warm_start(step.slot));
+  step.warm = true;
+  timer.mark(kGather);
+  ++step.verdict.second_solves;
+  if (step.rows() == 0) return;
+  step.buffers->form_delassus(step.slot);
+  timer.mark(kDelassus);
+  step.buffers->solve(step.slot);
+  take_solution(step);
+  timer.mark(kSolve);
+}
+
+void take_in_culled(StepContext& step) {
+  for (int round = 0; round < kMostTakenIn && !step.gives_up(); ++round) {
+    if (step.contacts.count(Use::culled) == 0) return;
+    find_end_velocity(step);
+    const int taken = take_in_closed(step.m, step.d, step.end_velocity.data(), step.contacts);
+    if (taken == 0) return;
+    step.verdict.taken_in += taken;
+    solve_marked(step);
+  }
+}
+
+void solve_from(StepContext& step, const double* r, Effort effort) {
+  std::copy_n(r, step.rows(), step.buffers->problems().warm_start(step.slot));
+  ++step.verdict.second_solves;
+  step.warm = effort == Effort::full && solved(step);  // else rest has been tried, or will not be
+  step.buffers->solve(step.slot, effort);
+  take_solution(step);
+}
+
+}  // namespace stickslip::mujoco
