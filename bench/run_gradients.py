@@ -47,7 +47,7 @@ def study(case: dict, law: str) -> dict:
     solution = type(found)(**(vars(found) | {"status": status}))
     first = [problem[key] for key in ("W", "b", "mu")]
     others = {key: value for key, value in problem.items() if key not in ("W", "b", "mu")}
-    gradient = stickslip.vjp(*first, solution, impulse=loss, law=law, **others)
+    gradient = stickslip.vjp(*first, solution, d_impulse=loss, law=law, **others)
     least = 1e-3 * np.abs(loss * found.impulse).sum(axis=1)
     errors, clear = [], np.ones(len(loss), bool)
     for name, direction in case["directions"].items():

@@ -71,7 +71,7 @@ class Push:
         for v_free, solution in reversed(tape):
             by_v[:, :2] += H * by_x
             by_v[:, 2:] = 0
-            found = stickslip.step_vjp(M, Js, v_free @ J.T, MU, v_free, solution, v_next=by_v,
+            found = stickslip.step_vjp(M, Js, v_free @ J.T, MU, v_free, solution, d_v_next=by_v,
                                        R=self.box.R, options=OPTIONS)  # fmt: skip
             by_v = found.v_free
             by_force += H * by_v[:, :2]

@@ -93,7 +93,7 @@ class Robots:
         for dof in TORSO:
             g = np.zeros_like(v)
             g[:, dof] = 1
-            found = stickslip.step_vjp(self.M, self.J, b, self.mu, v_free, solution, v_next=g,
+            found = stickslip.step_vjp(self.M, self.J, b, self.mu, v_free, solution, d_v_next=g,
                                        **self.others)  # fmt: skip
             slopes.append(found.adjoint @ self.B)
             self.valid &= found.ok

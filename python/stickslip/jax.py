@@ -126,8 +126,8 @@ def vjp(
     mu: Any,
     solution: Solution,
     *,
-    impulse: Any = None,
-    velocity: Any = None,
+    d_impulse: Any = None,
+    d_velocity: Any = None,
     law: LawName | Law = "coulomb",
     precision: PrecisionName | Precision = "double",
     tol: float | None = None,
@@ -147,7 +147,7 @@ def vjp(
     Args:
         W, b, mu: the problem that was solved.
         solution: what `solve` returned for it. Environments that are not solved get zeros.
-        impulse, velocity: (E, n) dL/dr and dL/du, where u = (W + diag R) r + b; default 0.
+        d_impulse, d_velocity: (E, n) dL/dr and dL/du, where u = (W + diag R) r + b; default 0.
         law, precision, tol, dims, n_free, n_nonneg, lo, hi, R, counts, options: as they were given
             to `solve`.
         threads: as in `solve`.
@@ -166,7 +166,7 @@ def vjp(
         jnp.zeros((0,), arrays.W.dtype)
         if each is None
         else numbers(name, each, arrays.W, rows, rows[-1:])
-        for name, each in (("impulse", impulse), ("velocity", velocity))
+        for name, each in (("d_impulse", d_impulse), ("d_velocity", d_velocity))
     )
     found = _vjp(arrays, solution, loss, settings, per_contact, check.thread_count(threads))
     return Gradient(*found)

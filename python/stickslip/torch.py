@@ -221,8 +221,8 @@ def vjp(
     mu: Tensor | float,
     solution: Solution,
     *,
-    impulse: Tensor | None = None,
-    velocity: Tensor | None = None,
+    d_impulse: Tensor | None = None,
+    d_velocity: Tensor | None = None,
     law: LawName | Law = "coulomb",
     precision: PrecisionName | Precision = "double",
     tol: float | None = None,
@@ -242,7 +242,7 @@ def vjp(
     Args:
         W, b, mu: the problem that was solved.
         solution: what `solve` returned for it. Environments that are not solved get zeros.
-        impulse, velocity: (E, n) dL/dr and dL/du, where u = (W + diag R) r + b; default 0.
+        d_impulse, d_velocity: (E, n) dL/dr and dL/du, where u = (W + diag R) r + b; default 0.
         law, precision, tol, dims, n_free, n_nonneg, lo, hi, R, counts, options: as they were given
             to `solve`.
         threads: as in `solve`.
@@ -254,12 +254,13 @@ def vjp(
     lead, n = sizes(W)
     require("solution.impulse", solution.impulse, W, (*lead, n))
     friction_rows, shape, known_dims, settings = _prepare(
-        W, b, mu, (("R", R), ("impulse", impulse), ("velocity", velocity)), lo, hi, counts, dims,
+        W, b, mu, (("R", R), ("d_impulse", d_impulse), ("d_velocity", d_velocity)), lo, hi,
+        counts, dims,
         n_free, n_nonneg, law, "auto", precision, tol, options,
     )  # fmt: skip
     d_b, d_mu, d_R, d_lo, d_hi, *report = torch_gradient.vjp(
         W, b, friction_rows, R, lo, hi, shape, known_dims, solution.impulse, solution.status,
-        impulse, velocity, settings.text,
+        d_impulse, d_velocity, settings.text,
         0 if threads is None else check.thread_count(threads),
     )  # fmt: skip
     if has_one_per_contact(mu, lead, settings):

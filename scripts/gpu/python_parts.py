@@ -5,7 +5,7 @@ import sys
 
 from part import DRY, HERE, Part, lines_of_json
 
-TESTS = ["tests/python/gpu/test_gpu.py", "tests/python/gpu/test_bound_gpu.py"]
+TESTS = ["tests/python/gpu/test_gpu.py", "tests/python/bound/test_bound_gpu.py"]
 # An editable installation would be found before the packages that were carried here.
 CARRIED = """
 import sys

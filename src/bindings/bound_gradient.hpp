@@ -34,8 +34,8 @@ struct VjpTask {
   void bind(BoundArrays& arrays, const nb::dict& of, const nb::dict& out, std::int64_t box,
             std::int64_t mu) {
     const std::int64_t n = problem.max_rows;
-    loss.impulse = arrays.input<In>("impulse", of["impulse"], {n});
-    loss.velocity = arrays.input<In>("velocity", of["velocity"], {n});
+    loss.impulse = arrays.input<In>("d_impulse", of["d_impulse"], {n});
+    loss.velocity = arrays.input<In>("d_velocity", of["d_velocity"], {n});
     GradientBatch<In>& g = gradient;
     g.b = arrays.output<In>("b", out, {n});
     g.mu = arrays.output<In>("mu", out, {mu});

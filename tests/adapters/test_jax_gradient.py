@@ -73,7 +73,8 @@ def test_vjp_has_the_bits_of_numpy(name, law, dtype):
     arguments.pop("warm_start", None), traced.pop("warm_start", None)
     rng = np.random.default_rng(3)
     loss = {
-        key: rng.normal(size=arguments["b"].shape).astype(dtype) for key in ("impulse", "velocity")
+        key: rng.normal(size=arguments["b"].shape).astype(dtype)
+        for key in ("d_impulse", "d_velocity")
     }
     expected = stickslip.vjp(**arguments, solution=solution, **loss, law=law)
     got = adapter.vjp(**traced, **known, solution=own, **loss, law=law)
@@ -96,7 +97,7 @@ def test_transforms_agree_with_vjp(name, dtype):
     traced, known = split(arguments)
     every = jax.grad(lambda traced: loss_of(traced, known))
     solution = adapter.solve(**traced, **known)
-    found = adapter.vjp(**traced, **known, solution=solution, impulse=2 * solution.impulse)
+    found = adapter.vjp(**traced, **known, solution=solution, d_impulse=2 * solution.impulse)
     for gradient in (every(traced), jax.jit(every)(traced)):
         for key in ("W", "b", "R", "mu"):
             np.testing.assert_allclose(gradient[key], getattr(found, key), rtol=1e-6, atol=1e-6)
@@ -114,7 +115,7 @@ def test_transforms_agree_with_vjp(name, dtype):
 def test_shared_arguments_get_the_sum():
     traced, known = split(compliant("kinds of rows", 9))
     solution = adapter.solve(**traced, **known)
-    found = adapter.vjp(**traced, **known, solution=solution, impulse=2 * solution.impulse)
+    found = adapter.vjp(**traced, **known, solution=solution, d_impulse=2 * solution.impulse)
     gradient = jax.grad(lambda traced: loss_of(traced, known))(traced)
     for key in ("R", "lo"):
         assert gradient[key].ndim == 1
@@ -148,7 +149,7 @@ def test_without_x64_all_is_float32():
         gradient = jax.jit(jax.grad(lambda traced: loss_of(traced, known)))(traced)
         assert {value.dtype for value in gradient.values()} == {jnp.dtype("float32")}
         solution = adapter.solve(**traced)
-        found = adapter.vjp(**traced, solution=solution, impulse=2 * solution.impulse)
+        found = adapter.vjp(**traced, solution=solution, d_impulse=2 * solution.impulse)
         np.testing.assert_allclose(gradient["b"], found.b, rtol=1e-6)
 
 
@@ -202,8 +203,11 @@ def test_errors_name_the_argument():
     solution = adapter.solve(**traced)
     for change, message in (
         ({"solution": tuple(solution)}, "solution: expected a Solution, got tuple"),
-        ({"impulse": np.zeros(12, np.float32)}, "impulse: expected float64, as W has, got float32"),
-        ({"velocity": traced["b"][:, :3]}, r"velocity: expected shape \(2, 12\) or \(12,\)"),
+        (
+            {"d_impulse": np.zeros(12, np.float32)},
+            "d_impulse: expected float64, as W has, got float32",
+        ),
+        ({"d_velocity": traced["b"][:, :3]}, r"d_velocity: expected shape \(2, 12\) or \(12,\)"),
         ({"b": traced["b"][0]}, r"b: expected shape \(2, 12\), got \(12,\)"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):

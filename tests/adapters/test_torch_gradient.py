@@ -81,7 +81,8 @@ def test_vjp_has_the_bits_of_numpy(name, law, dtype):
     arguments.pop("warm_start", None)
     rng = np.random.default_rng(3)
     loss = {
-        key: rng.normal(size=arguments["b"].shape).astype(dtype) for key in ("impulse", "velocity")
+        key: rng.normal(size=arguments["b"].shape).astype(dtype)
+        for key in ("d_impulse", "d_velocity")
     }
     expected = stickslip.vjp(**arguments, solution=solution, **loss, law=law)
     got = adapter.vjp(**tensors(arguments), solution=own, **tensors(loss), law=law)
@@ -97,7 +98,7 @@ def test_backward_has_the_bits_of_vjp():
     solution = adapter.solve(**given)
     (solution.impulse**2).sum().backward()
     plain = {key: getattr(value, "detach", lambda v=value: v)() for key, value in given.items()}
-    found = adapter.vjp(**plain, solution=solution, impulse=2 * solution.impulse.detach())
+    found = adapter.vjp(**plain, solution=solution, d_impulse=2 * solution.impulse.detach())
     for name in ("W", "b", "mu", "hi"):  # one per environment
         assert torch.equal(given[name].grad, getattr(found, name)), name
     for name in ("R", "lo"):  # shared
@@ -135,7 +136,7 @@ def test_velocities_are_differentiated_through_their_equation():
     (velocity**2).sum().backward()
     plain = {key: value.detach() for key, value in given.items()}
     solution = adapter.solve(**plain)
-    found = adapter.vjp(**plain, solution=solution, velocity=2 * velocity.detach())
+    found = adapter.vjp(**plain, solution=solution, d_velocity=2 * velocity.detach())
     torch.testing.assert_close(given["b"].grad, found.b, rtol=1e-10, atol=1e-10)
     torch.testing.assert_close(given["W"].grad, found.W, rtol=1e-10, atol=1e-10)
 
@@ -211,7 +212,7 @@ def test_the_operators_keep_the_rules_of_torch(name, monkeypatch):
         name: SimpleNamespace(default=spy(getattr(own, name).default))
         for name in ("solve", "solve_vjp")
     }
-    monkeypatch.setattr(adapter._torch_gradient, "_operators", SimpleNamespace(**named))
+    monkeypatch.setattr(adapter.torch_gradient, "_operators", SimpleNamespace(**named))
     loss_of(wanted(given, *floats_of(given))).backward()
     assert [operator for operator, _ in calls] == [own.solve.default, own.solve_vjp.default]
     for operator, arguments in calls:
@@ -259,10 +260,10 @@ def test_the_path_of_a_gpu_has_the_same_bits(name, law, monkeypatch):
         given = tensors(batch(name) if batched else first(batch(name)))
         given.pop("warm_start", None)
         solution = adapter.solve(**given, law=law)
-        loss = {"impulse": solution.impulse, "velocity": torch.ones_like(given["b"])}
+        loss = {"d_impulse": solution.impulse, "d_velocity": torch.ones_like(given["b"])}
         expected = adapter.vjp(**given, solution=solution, **loss, law=law)
         with monkeypatch.context() as patch:
-            patch.setattr(adapter._torch_gradient, "vjp", adapter._torch_gradient._on_cuda)
+            patch.setattr(adapter.torch_gradient, "vjp", adapter.torch_gradient._on_cuda)
             got = adapter.vjp(**given, solution=solution, **loss, law=law)
         assert expected.b.any()
         for field in ("b", "mu", "R", "lo", "hi", "status", "margin", "lost", "redundant"):
@@ -292,8 +293,8 @@ def test_errors_name_the_argument():
     solution = adapter.solve(**given)
     for change, message in (
         ({"solution": tuple(solution)}, "solution: expected a Solution, got tuple"),
-        ({"impulse": torch.zeros(12)}, "impulse: expected float64, as W has, got float32"),
-        ({"velocity": given["b"][:, :3]}, r"velocity: expected shape \(2, 12\) or \(12,\)"),
+        ({"d_impulse": torch.zeros(12)}, "d_impulse: expected float64, as W has, got float32"),
+        ({"d_velocity": given["b"][:, :3]}, r"d_velocity: expected shape \(2, 12\) or \(12,\)"),
         ({"b": given["b"][0]}, r"b: expected shape \(2, 12\), got \(12,\)"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):

@@ -186,7 +186,7 @@ class BoundSolver(Generic[Array]):
         return self.out
 
     def vjp(
-        self, *, impulse: Any = None, velocity: Any = None, stream: Any = None
+        self, *, d_impulse: Any = None, d_velocity: Any = None, stream: Any = None
     ) -> BoundGradient[Array]:
         """dL/d(problem) of a loss L of the results of the last call, in place: the bits of
         `stickslip.vjp`, in arrays that are allocated the first time. On a GPU it is enqueued as
@@ -194,8 +194,8 @@ class BoundSolver(Generic[Array]):
         same objects before the capture.
 
         Args:
-            impulse, velocity: (E, n) or (n,) dL/dr and dL/du, where u = (W + diag R) r + b, of the
-                type of W; None: 0. Checked when an object is given that the call before was not
+            d_impulse, d_velocity: (E, n) or (n,) dL/dr and dL/du, where u = (W + diag R) r + b, of
+                the type of W; None: 0. Checked when an object is given that the call before was not
                 given; what they hold is read at each call.
             stream: as in a call.
 
@@ -203,12 +203,13 @@ class BoundSolver(Generic[Array]):
         ValueError, naming the argument.
         """
         handle = self._stream if stream is None else self._handle(stream)
-        if self._gradient is None or self._loss[0] is not impulse or self._loss[1] is not velocity:
-            self._bind_loss(impulse, velocity)
+        known = self._loss
+        if self._gradient is None or known[0] is not d_impulse or known[1] is not d_velocity:
+            self._bind_loss(d_impulse, d_velocity)
         self._bound.vjp(handle)
         return self._gradient  # type: ignore[return-value]
 
-    def _bind_loss(self, impulse: Any, velocity: Any) -> None:
+    def _bind_loss(self, d_impulse: Any, d_velocity: Any) -> None:
         leader, dtype, num_envs, n, mu, box = self._sizes
         if leader != "W":
             raise NotImplementedError(
@@ -224,8 +225,8 @@ class BoundSolver(Generic[Array]):
             types = (np.int32, float, float, np.int32)
             verdict = [self._placed(np.zeros(num_envs, each)) for each in types]
             given = BoundGradient(*numbers, *verdict)
-        self._bound.bind_vjp({"impulse": impulse, "velocity": velocity}, vars(given))
-        self._gradient, self._loss = given, (impulse, velocity)
+        self._bound.bind_vjp({"d_impulse": d_impulse, "d_velocity": d_velocity}, vars(given))
+        self._gradient, self._loss = given, (d_impulse, d_velocity)
 
     def _handle(self, stream: Any) -> int:
         """The cudaStream_t of a stream, as a number."""

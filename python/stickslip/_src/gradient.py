@@ -24,8 +24,8 @@ def vjp(
     mu: ArrayLike,
     solution: Solution[Any],
     *,
-    impulse: ArrayLike | None = None,
-    velocity: ArrayLike | None = None,
+    d_impulse: ArrayLike | None = None,
+    d_velocity: ArrayLike | None = None,
     **others: Unpack[DerivativeKeywords],
 ) -> Gradient:
     """dL/d(problem) of a loss L of the solution of `solve`, by one linear system per environment.
@@ -33,7 +33,7 @@ def vjp(
     Args:
         W, b, mu: the problem that was solved.
         solution: what `solve` returned for it. Environments that are not solved get zeros.
-        impulse, velocity: (E, n) dL/dr and dL/du, where u = (W + diag R) r + b; default 0.
+        d_impulse, d_velocity: (E, n) dL/dr and dL/du, where u = (W + diag R) r + b; default 0.
         others: law, precision, tol, options, dims, n_free, n_nonneg, lo, hi, R, counts, threads: as
             they were given to `solve`.
 
@@ -44,7 +44,7 @@ def vjp(
     num_envs = len(problem.b)
     impulses, status = _solved(problem, solution)
     loss = [_optional_rows(problem, name, value) for name, value in
-            (("impulse", impulse), ("velocity", velocity))]  # fmt: skip
+            (("d_impulse", d_impulse), ("d_velocity", d_velocity))]  # fmt: skip
     out = _outputs(problem)
     report = _report(num_envs)
     if num_envs:
@@ -110,9 +110,9 @@ def step_vjp(
     v_free: ArrayLike,
     solution: Solution[Any],
     *,
-    v_next: ArrayLike | None = None,
-    impulse: ArrayLike | None = None,
-    velocity: ArrayLike | None = None,
+    d_v_next: ArrayLike | None = None,
+    d_impulse: ArrayLike | None = None,
+    d_velocity: ArrayLike | None = None,
     **others: Unpack[DerivativeKeywords],
 ) -> StepGradient:
     """dL/d(problem) of a loss L of v_next = v_free + M^-1 J^T r, where r solves u = W r + b,
@@ -124,8 +124,8 @@ def step_vjp(
         M, J: (E, nv, nv) or (nv, nv); (E, n, nv).
         b, mu, solution: the problem that was solved with W = delassus(M, J), and its solution.
         v_free: (E, nv).
-        v_next: (E, nv) dL/dv_next; default 0.
-        impulse, velocity, others: as in `vjp`.
+        d_v_next: (E, nv) dL/dv_next; default 0.
+        d_impulse, d_velocity, others: as in `vjp`.
     """
     M, J, _, batched = mechanism_arrays(M, J, None)
     num_envs, n, nv = J.shape
@@ -133,11 +133,11 @@ def step_vjp(
     problem, given, threads = _arguments(W, b, mu, others)
     impulses, status = _solved(problem, solution)
     free, loss_v = (_velocities(name, value, M, num_envs, nv, batched)
-                    for name, value in (("v_free", v_free), ("v_next", v_next)))  # fmt: skip
+                    for name, value in (("v_free", v_free), ("d_v_next", d_v_next)))  # fmt: skip
     if free is None:
         raise TypeError("v_free: expected an array, got None")
     loss = [_optional_rows(problem, name, value) for name, value in
-            (("impulse", impulse), ("velocity", velocity))]  # fmt: skip
+            (("d_impulse", d_impulse), ("d_velocity", d_velocity))]  # fmt: skip
     out = _outputs(problem)
     through = {
         "adjoint": np.zeros((num_envs, nv), M.dtype),

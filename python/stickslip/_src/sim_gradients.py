@@ -54,8 +54,8 @@ class StateChange(StateDerivative):
 class SimGradients(SimViews):
     def step_vjp(
         self,
-        qpos: ArrayLike | None = None,
-        qvel: ArrayLike | None = None,
+        d_qpos: ArrayLike | None = None,
+        d_qvel: ArrayLike | None = None,
         *,
         state: ArrayLike | None = None,
         wrt: Sequence[str] = _INPUTS,
@@ -67,8 +67,8 @@ class SimGradients(SimViews):
         does not change. The derivatives are those of one time step: the last of several substeps.
 
         Args:
-            qpos, qvel: (N, nv) dL/d(qpos, qvel) after the step; default 0. That by qpos is in its
-                tangent space, as mj_differentiatePos gives differences: for free joints in
+            d_qpos, d_qvel: (N, nv) dL/d(qpos, qvel) after the step; default 0. That by qpos is in
+                its tangent space, as mj_differentiatePos gives differences: for free joints in
                 the world's frame (position, m) and in the body's frame (rotation, rad).
             state: (N, nstate) another state to step from: a copy of `sim.state`, made after the
                 controls were written to `sim.ctrl`. So a whole roll-out can be differentiated.
@@ -85,7 +85,7 @@ class SimGradients(SimViews):
         """
         names = self._names("wrt", (wrt,) if isinstance(wrt, str) else wrt, _INPUTS)
         loss = [self._table(name, value, self.qvel.shape[1])
-                for name, value in (("qpos", qpos), ("qvel", qvel))]  # fmt: skip
+                for name, value in (("d_qpos", d_qpos), ("d_qvel", d_qvel))]  # fmt: skip
         n = self.num_envs
         out: dict[str, Any] = dict.fromkeys(_INPUTS)
         out |= {name: np.zeros((n, self._size(name))) for name in names if name in _INPUTS}
@@ -99,9 +99,9 @@ class SimGradients(SimViews):
 
     def step_jvp(
         self,
-        qpos: ArrayLike | None = None,
-        qvel: ArrayLike | None = None,
-        ctrl: ArrayLike | None = None,
+        d_qpos: ArrayLike | None = None,
+        d_qvel: ArrayLike | None = None,
+        d_ctrl: ArrayLike | None = None,
         *,
         varied: Mapping[str, ArrayLike] | None = None,
         state: ArrayLike | None = None,
@@ -112,13 +112,14 @@ class SimGradients(SimViews):
         whether by qpos too: contacts that land or rest are at kinks there.
 
         Args:
-            qpos, qvel, ctrl: (N, nv), (N, nv), (N, nu) the change; default 0. That of qpos is in
-                its tangent space.
+            d_qpos, d_qvel, d_ctrl: (N, nv), (N, nv), (N, nu) the change; default 0. That of qpos is
+                in its tangent space.
             varied: the change of fields of `vary`, by name, in the shape given there.
             state: as in `step_vjp`, like the errors and what is not differentiated.
         """
-        change = [self._table(name, value, self._size(name))
-                  for name, value in (("ctrl", ctrl), ("qvel", qvel), ("qpos", qpos))]  # fmt: skip
+        given = {"ctrl": d_ctrl, "qvel": d_qvel, "qpos": d_qpos}
+        change = [self._table(f"d_{name}", value, self._size(name))
+                  for name, value in given.items()]  # fmt: skip
         if not isinstance(varied, Mapping | None):
             raise TypeError(
                 f"varied: expected arrays by name of a field, got {type(varied).__name__}"

@@ -127,8 +127,8 @@ def _on_cuda(
     }
     problem = {"W": W, "b": b, "mu": mu, "R": R, "lo": lo, "hi": hi, "warm_start": None}
     found = op.bound_to(problem, counts, dims, settings, solution).vjp(
-        impulse=op.contiguous(g_impulse),
-        velocity=op.contiguous(g_velocity),
+        d_impulse=op.contiguous(g_impulse),
+        d_velocity=op.contiguous(g_velocity),
         stream=torch.cuda.current_stream(W.device),
     )
     by_bounds = [

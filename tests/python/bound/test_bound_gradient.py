@@ -42,7 +42,7 @@ def test_has_the_bits_of_vjp_at_each_call(law, dtype):
     given = problem(dtype)
     bound = BoundSolver(**given, law=law)
     rng = np.random.default_rng(5)
-    loss = {name: np.zeros((5, 17), dtype) for name in ("impulse", "velocity")}
+    loss = {name: np.zeros((5, 17), dtype) for name in ("d_impulse", "d_velocity")}
     first = None
     for _ in range(3):
         given["b"][:] = rng.normal(size=(5, 17))
@@ -64,11 +64,16 @@ def test_other_losses_write_to_the_same_arrays():
     bound()
     solution = stickslip.solve(**given)
     ones, one = np.ones((5, 17)), np.arange(17.0)
-    for loss in ({"impulse": ones}, {"velocity": ones}, {"impulse": one}, {"impulse": ones.copy()}):
+    for loss in (
+        {"d_impulse": ones},
+        {"d_velocity": ones},
+        {"d_impulse": one},
+        {"d_impulse": ones.copy()},
+    ):
         gradient = bound.vjp(**loss)
         every = {name: np.broadcast_to(value, (5, 17)) for name, value in loss.items()}
         expect_same(gradient, stickslip.vjp(**given, solution=solution, **every))
-    assert gradient is bound.vjp(impulse=one)
+    assert gradient is bound.vjp(d_impulse=one)
 
 
 def test_ragged_batches_and_environments_that_are_not_solved():
@@ -80,9 +85,11 @@ def test_ragged_batches_and_environments_that_are_not_solved():
     bound = BoundSolver(W=W, b=b, mu=0.5, dims=[3, 3], counts=counts)
     bound()
     loss = np.ones((4, 6))
-    gradient = bound.vjp(impulse=loss)
+    gradient = bound.vjp(d_impulse=loss)
     kinds = {"counts": counts, "dims": [3, 3]}
-    expected = stickslip.vjp(W, b, 0.5, stickslip.solve(W, b, 0.5, **kinds), impulse=loss, **kinds)
+    expected = stickslip.vjp(
+        W, b, 0.5, stickslip.solve(W, b, 0.5, **kinds), d_impulse=loss, **kinds
+    )
     assert np.array_equal(gradient.b, expected.b)
     assert np.array_equal(gradient.status, expected.status)
     assert gradient.status[3] == GradientStatus.unsolved
@@ -96,7 +103,7 @@ def test_rows_that_are_no_longer_there_get_zeros():
     bounds = np.ones(7)
     given = {"W": W, "b": b, "mu": np.full(4, 0.5), "lo": -0.1 * bounds, "hi": bounds}
     bound = BoundSolver(**given, dims=[3, 3], counts=counts)
-    loss = {"impulse": np.ones((2, 7)), "velocity": np.ones((2, 7))}
+    loss = {"d_impulse": np.ones((2, 7)), "d_velocity": np.ones((2, 7))}
     bound()
     before = bound.vjp(**loss)
     assert all(getattr(before, name).any(1).all() for name in ("b", "mu", "R", "lo"))
@@ -112,12 +119,12 @@ def test_repeated_calls_do_not_allocate():
     bound = BoundSolver(**problem(num_envs=64))
     loss = np.ones((64, 17))
     bound()
-    bound.vjp(impulse=loss)
+    bound.vjp(d_impulse=loss)
     gc.collect()
     tracemalloc.start()
     for _ in range(20):
         bound()
-        bound.vjp(impulse=loss)
+        bound.vjp(d_impulse=loss)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 64 * 17 * 8 / 2  # half of the smallest matrix of results
@@ -128,27 +135,27 @@ def test_what_is_refused():
     bound = BoundSolver(**given)
     bound()
     for loss, message in (
-        ({"impulse": np.ones((5, 16))}, r"impulse: expected shape \(5, 17\)"),
-        ({"velocity": np.ones((5, 17), np.float32)}, "velocity: expected float64, as W has"),
-        ({"impulse": 1.0}, "impulse: expected"),
+        ({"d_impulse": np.ones((5, 16))}, r"d_impulse: expected shape \(5, 17\)"),
+        ({"d_velocity": np.ones((5, 17), np.float32)}, "d_velocity: expected float64, as W has"),
+        ({"d_impulse": 1.0}, "d_impulse: expected"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             bound.vjp(**loss)
-    gradient = bound.vjp(impulse=np.ones((5, 17)))
+    gradient = bound.vjp(d_impulse=np.ones((5, 17)))
     with pytest.raises(ValueError, match=r"out\['b'\]: expected memory of its own"):
-        bound.vjp(impulse=gradient.b)
+        bound.vjp(d_impulse=gradient.b)
     rng = np.random.default_rng(0)
     mechanism = BoundSolver(M=np.eye(7), J=rng.normal(size=(2, 3, 7)), b=np.zeros((2, 3)), mu=0.5)
     with pytest.raises(NotImplementedError, match=r"expected a solver of W, got M and J.*step_vjp"):
-        mechanism.vjp(impulse=np.ones((2, 3)))
+        mechanism.vjp(d_impulse=np.ones((2, 3)))
     with pytest.raises(ValueError, match="stream: expected None because the arrays are in host"):
-        bound.vjp(velocity=np.ones((5, 17)), stream=1)
+        bound.vjp(d_velocity=np.ones((5, 17)), stream=1)
 
 
 def test_before_the_first_call_nothing_is_solved():
     solver = stickslip.BoundSolver(W=np.tile(np.eye(3), (2, 1, 1)), b=np.ones((2, 3)), mu=0.5)
-    found = solver.vjp(velocity=np.ones((2, 3)))
+    found = solver.vjp(d_velocity=np.ones((2, 3)))
     assert (found.status == stickslip.GradientStatus.unsolved).all()
     assert not found.b.any()
     solver()
-    assert (solver.vjp(velocity=np.ones((2, 3))).status == stickslip.GradientStatus.valid).all()
+    assert (solver.vjp(d_velocity=np.ones((2, 3))).status == stickslip.GradientStatus.valid).all()

@@ -6,12 +6,11 @@ import sys
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from command_line import call
 
 import stickslip
 from stickslip import info, models
 from stickslip._src.run import Controller, ResidualHistogram, simulate
-from stickslip.cli import app
 
 BOX = """<mujoco>
   <worldbody>
@@ -38,10 +37,6 @@ def box(tmp_path):
     path = tmp_path / "box.xml"
     path.write_text(BOX)
     return path
-
-
-def call(*arguments):
-    return CliRunner().invoke(app, [str(a) for a in arguments])
 
 
 def test_info():

@@ -8,8 +8,8 @@ import h5py
 import numpy as np
 import pytest
 import sim_models
+from command_line import call
 from fclib_files import write_local
-from test_cli import call
 from test_files import contact_problem
 
 import stickslip

@@ -6,8 +6,8 @@ import dataclasses
 
 import numpy as np
 import pytest
+from command_line import call
 from sim_models import stack
-from test_cli import call
 
 from stickslip import BatchSim, SolveOptions, Status, files
 from stickslip._src.run import Controller, WorstProblems, simulate

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 import readers
+from command_line import call
 from hostile_files import write_plain
-from test_cli import call
 
 from stickslip import files
 from stickslip.files import isolated as module

@@ -7,8 +7,8 @@ import json
 import h5py
 import numpy as np
 import pytest
+from command_line import call
 from hostile_files import ELSEWHERE, ESCAPES, TOO_LARGE, add, external_storage, write_plain
-from test_cli import call
 from test_files import contact_problem
 from test_files_fuzz import assert_one_clear_line
 

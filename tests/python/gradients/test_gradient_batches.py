@@ -14,7 +14,7 @@ FIXED = ("dims", "n_free", "n_nonneg")
 
 def losses(args, seed=0):
     g_r, g_u = np.random.default_rng(seed).normal(size=(2, *args["b"].shape))
-    return {"impulse": g_r.astype(args["b"].dtype), "velocity": g_u.astype(args["b"].dtype)}
+    return {"d_impulse": g_r.astype(args["b"].dtype), "d_velocity": g_u.astype(args["b"].dtype)}
 
 
 def back(args, solution, loss, **keywords):
@@ -59,7 +59,7 @@ def test_bits_are_the_same_for_any_threads_batch_and_position(law):
         np.testing.assert_array_equal(other.impulse, tangent.impulse[which])
 
 
-ARRAYS = ("W", "b", "mu", "R", "lo", "hi", "impulse", "velocity", "r")
+ARRAYS = ("W", "b", "mu", "R", "lo", "hi", "d_impulse", "d_velocity", "r")
 
 
 @pytest.mark.parametrize(
@@ -189,14 +189,14 @@ def test_friction_comes_back_in_the_form_it_was_given_in():
     of_number = back(number, solved(number, "coulomb"), loss)
     assert of_number.mu.shape == (3, 3)
     empty = np.zeros((0, 9, 9)), np.zeros((0, 9)), np.zeros((0, 3))
-    none = stickslip.vjp(*empty, stickslip.solve(*empty), impulse=np.zeros((0, 9)))
+    none = stickslip.vjp(*empty, stickslip.solve(*empty), d_impulse=np.zeros((0, 9)))
     assert none.mu.shape == (0, 3)
     assert none.counts == {}
 
 
 WRONG = {
-    "impulse: expected shape": {"impulse": np.zeros((4, 9))},
-    "velocity: expected shape": {"velocity": np.zeros((2, 9))},
+    "d_impulse: expected shape": {"d_impulse": np.zeros((4, 9))},
+    "d_velocity: expected shape": {"d_velocity": np.zeros((2, 9))},
     "solution: expected a Solution": {"solution": 3},
     "solution.impulse": {"solution": "other"},
     "law": {"law": "newton"},

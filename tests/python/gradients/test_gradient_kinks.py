@@ -56,7 +56,7 @@ def share_valid(args, law, dim, precision):
     solved = (solution.status == 0) & (np.abs(u).max(axis=1) < 1e-2)
     assert solved.mean() > 0.9
     g_u = np.ones_like(args["b"])
-    found = stickslip.vjp(*args.values(), solution, velocity=g_u, **others)
+    found = stickslip.vjp(*args.values(), solution, d_velocity=g_u, **others)
     ahead = stickslip.jvp(*args.values(), solution, db=g_u, **others)
     np.testing.assert_array_equal(found.margin, ahead.margin)
     return (found.status[solved] == GradientStatus.valid).mean()
@@ -92,7 +92,9 @@ def test_a_contact_that_slides_is_valid(law):
         others = {"law": law, "dims": [dim]}
         solution = stickslip.solve(**args, **others)
         assert np.all(solution.status == 0)
-        found = stickslip.vjp(*args.values(), solution, velocity=np.ones_like(args["b"]), **others)
+        found = stickslip.vjp(
+            *args.values(), solution, d_velocity=np.ones_like(args["b"]), **others
+        )
         assert (found.status == GradientStatus.valid).mean() >= 0.95, mu
 
 
@@ -100,5 +102,5 @@ def test_a_plane_scene_is_valid_where_nothing_moves_aside():
     """W is 0 in t2: no impulse answers a residual there, however soft the row."""
     args = {"W": np.diag([1.0, 1.0, 0.0])[None], "b": np.array([[-1.0, 0.2, 0.0]]), "mu": 0.5}
     solution = stickslip.solve(**args, law="box")
-    found = stickslip.vjp(*args.values(), solution, velocity=np.ones((1, 3)), law="box")
+    found = stickslip.vjp(*args.values(), solution, d_velocity=np.ones((1, 3)), law="box")
     assert found.ok.all()

@@ -13,7 +13,9 @@ from stickslip import GradientStatus
 
 def gradient(args, law="coulomb", g_r=None, g_u=None):
     first, others = split(args)
-    return stickslip.vjp(*first, solved(args, law), impulse=g_r, velocity=g_u, law=law, **others)
+    return stickslip.vjp(
+        *first, solved(args, law), d_impulse=g_r, d_velocity=g_u, law=law, **others
+    )
 
 
 def loss_of_velocity(args, J, inverse, g):
@@ -127,7 +129,7 @@ def test_a_sliding_block_has_the_textbooks_derivatives(compliance):
     assert solution.status[0] == 0
     found = stickslip.step_vjp(
         M[None], J[None], free[None], args["mu"], free[None], solution,
-        v_next=np.array([[0.0, 1.0, 0.0]]), R=args["R"],
+        d_v_next=np.array([[0.0, 1.0, 0.0]]), R=args["R"],
     )  # fmt: skip
     assert found.ok.all()
     weight = H * G / (1 + compliance)
@@ -179,7 +181,7 @@ def test_derivatives_are_finite_at_every_edge(edge, law):
     first, _ = split(args)
     solution = stickslip.solve(**args, law=law)
     back = stickslip.vjp(
-        *first, solution, impulse=np.ones((1, 3)), velocity=np.ones((1, 3)), law=law
+        *first, solution, d_impulse=np.ones((1, 3)), d_velocity=np.ones((1, 3)), law=law
     )
     ahead = stickslip.jvp(*first, solution, db=np.ones((1, 3)), dmu=args["mu"], law=law)
     for array in (back.b, back.mu, back.R, back.W, ahead.impulse, ahead.velocity, back.lost):
@@ -199,7 +201,7 @@ def test_equal_bounds_move_the_impulse_and_share_its_derivative():
     solution = solved(args, "coulomb")
     np.testing.assert_array_equal(solution.impulse, bounds)
     g_r, g_u = np.array([[1.0, 2.0]]), np.array([[3.0, -1.0]])
-    found = stickslip.vjp(*first, solution, impulse=g_r, velocity=g_u, **others)
+    found = stickslip.vjp(*first, solution, d_impulse=g_r, d_velocity=g_u, **others)
     whole = g_r + g_u @ W[0]
     np.testing.assert_allclose(found.lo + found.hi, whole, atol=1e-14)
     np.testing.assert_allclose(found.lo, found.hi)
@@ -234,7 +236,7 @@ def test_a_contact_that_only_seems_to_stick_is_a_kink(law, mu):
     with the coefficient, so that a solution within the tolerance need not see it slide."""
     W, b, mu = np.eye(3), np.array([-1.0, 0.3, 1.7]), np.array([0.6, mu])
     solution = stickslip.solve(W, b, mu, law=law)
-    found = stickslip.vjp(W, b, mu, solution, velocity=[0, 0, 1.0], law=law)
+    found = stickslip.vjp(W, b, mu, solution, d_velocity=[0, 0, 1.0], law=law)
     if found.status == GradientStatus.valid:
         np.testing.assert_allclose(found.b[2], 1.0, rtol=1e-6)
     else:
@@ -246,7 +248,7 @@ def test_a_margin_of_0_is_a_kink_at_any_tolerance(law):
     exact = stickslip.SolveOptions(atol=0.0, rtol=0.0)
     args = (np.eye(3), np.zeros(3), 0.5)
     solution = stickslip.solve(*args, law=law, options=exact)
-    found = stickslip.vjp(*args, solution, velocity=np.ones(3), law=law, options=exact)
+    found = stickslip.vjp(*args, solution, d_velocity=np.ones(3), law=law, options=exact)
     assert found.margin == 0
     assert found.status == GradientStatus.kink
 
@@ -255,12 +257,12 @@ def test_nothing_is_nan_or_infinite_in_float32():
     W, b = np.eye(3, dtype="f") * np.float32(1e-30), np.array([-1e12, 0.3, 0], "f")
     solution = stickslip.solve(W, b, np.float32(0.5))
     assert not np.isfinite(solution.impulse).all()
-    found = stickslip.vjp(W, b, np.float32(0.5), solution, velocity=np.ones(3, "f"))
+    found = stickslip.vjp(W, b, np.float32(0.5), solution, d_velocity=np.ones(3, "f"))
     assert found.status == GradientStatus.unsolved
     assert not found.W.any()
     W, b = np.eye(3, dtype="f") * np.float32(1e-10), np.array([-1e10, 2e10, 0], "f")
     solution = stickslip.solve(W, b, np.float32(0.5))
-    found = stickslip.vjp(W, b, np.float32(0.5), solution, velocity=np.full(3, 1e20, "f"))
+    found = stickslip.vjp(W, b, np.float32(0.5), solution, d_velocity=np.full(3, 1e20, "f"))
     for array in (found.b, found.R, found.W, found.mu):
         assert np.isfinite(array).all()
 
@@ -283,4 +285,4 @@ def test_unknown_keywords_are_named():
     args = (np.eye(3), np.array([-1.0, 2.0, 0.0]), 0.5)
     solution = stickslip.solve(*args)
     with pytest.raises(TypeError, match=r"solver: unexpected keyword argument, expected law"):
-        stickslip.vjp(*args, solution, velocity=np.ones(3), solver="newton")
+        stickslip.vjp(*args, solution, d_velocity=np.ones(3), solver="newton")

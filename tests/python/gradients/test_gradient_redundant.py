@@ -23,14 +23,16 @@ def test_rows_that_depend_on_each_other_are_told(push):
         first, others = split(args)
         solution = solved(args, "coulomb")
         g_r = down(args, J, inverse)
-        assert stickslip.vjp(*first, solution, impulse=g_r, **others).redundant == [expected]
+        assert stickslip.vjp(*first, solution, d_impulse=g_r, **others).redundant == [expected]
         assert stickslip.jvp(*first, solution, db=g_r, **others).redundant == [expected]
         nothing = stickslip.vjp(*first, solution, **others)  # also for a loss of nothing
         assert nothing.redundant == [expected]
         assert np.all(nothing.b == 0)
     one = {"W": np.eye(3)[None], "b": np.array([[-1.0, 2.0, 0.0]]), "mu": np.ones((1, 1))}
     first, _ = split(one)
-    assert stickslip.vjp(*first, solved(one, "coulomb"), velocity=np.ones((1, 3))).redundant == [0]
+    assert stickslip.vjp(*first, solved(one, "coulomb"), d_velocity=np.ones((1, 3))).redundant == [
+        0
+    ]
 
 
 def test_one_redundant_row_alone_has_no_derivative():
@@ -43,7 +45,7 @@ def test_one_redundant_row_alone_has_no_derivative():
     change = stickslip.jvp(*first, solution, db=alone)
     assert change.status == [GradientStatus.not_unique]
     assert change.redundant == [1]
-    found = stickslip.vjp(*first, solution, impulse=down(args, J, inverse))
+    found = stickslip.vjp(*first, solution, d_impulse=down(args, J, inverse))
     assert found.redundant == [1]
     by_motion = J.T @ found.b[0]  # right for every db = J dv: the box follows the floor
     expected = np.zeros(6)
@@ -169,10 +171,10 @@ def test_where_impulses_are_badly_determined_a_loose_solution_is_not_trusted(com
         assert loose.status == [0]
         assert exact.residual[0] < 1e-11
         g_r = np.random.default_rng(0).normal(size=(1, 12))
-        found = stickslip.vjp(*first, loose, impulse=g_r, **others)
+        found = stickslip.vjp(*first, loose, d_impulse=g_r, **others)
         assert found.redundant == [0]
         options = stickslip.SolveOptions(atol=1e-15, rtol=1e-14)
-        right = stickslip.vjp(*first, exact, impulse=g_r, options=options, **others)
+        right = stickslip.vjp(*first, exact, d_impulse=g_r, options=options, **others)
         if not found.ok[0]:
             continue
         trusted += 1
@@ -208,7 +210,7 @@ def test_a_pivot_that_is_not_small_does_not_make_a_singular_system_valid(spin, t
     others = {"law": "convex", "options": stickslip.SolveOptions(atol=atol, rtol=rtol)}
     solution = stickslip.solve(W, b, mu, **others)
     assert solution.status == 0
-    found = stickslip.step_vjp(M, J, b, mu, v_free, solution, v_next=loss, **others)
+    found = stickslip.step_vjp(M, J, b, mu, v_free, solution, d_v_next=loss, **others)
     dv = np.array([0.2, 0.5, -0.3, 0.4, 0.1, -0.6])
     change = stickslip.jvp(W, b, mu, solution, db=J @ dv, **others)
     for derivative in (found, change):
@@ -224,5 +226,5 @@ def test_a_direction_that_W_hardly_sees_is_told():
     loss[6] = 0.01
     W, b = stickslip.delassus(np.eye(7), J), J @ v_free
     solution = stickslip.solve(W, b, 0.5, n_free=7)
-    found = stickslip.step_vjp(np.eye(7), J, b, 0.5, v_free, solution, v_next=loss, n_free=7)
+    found = stickslip.step_vjp(np.eye(7), J, b, 0.5, v_free, solution, d_v_next=loss, n_free=7)
     assert found.status == GradientStatus.not_unique

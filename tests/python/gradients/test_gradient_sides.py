@@ -19,7 +19,7 @@ def test_a_change_of_friction_that_is_zero_has_no_effect(law):
     first, _ = split(args)
     found = along_friction(args, law, solution, np.ones((1, 1)))
     assert np.all(found.impulse == 0)
-    back = stickslip.vjp(*first, solution, velocity=np.ones((1, 3)), law=law)
+    back = stickslip.vjp(*first, solution, d_velocity=np.ones((1, 3)), law=law)
     assert np.all(back.mu == 0)
     assert np.all(back.b[0, 1:] == 1)
 
@@ -30,7 +30,7 @@ def test_at_no_compliance_its_derivative_is_the_one_to_the_right(law):
     solution = solved(args, law)
     first, _ = split(args)
     loss = np.random.default_rng(0).normal(size=args["b"].shape)
-    found = stickslip.vjp(*first, solution, impulse=loss, law=law)
+    found = stickslip.vjp(*first, solution, d_impulse=loss, law=law)
     R = np.random.default_rng(1).uniform(0, 1, args["b"].shape)
     h = 1e-7
     moved = tight(args | {"R": h * R}, law, solution.impulse)
@@ -72,7 +72,7 @@ def test_compliance_in_all_rows_makes_every_state_of_a_box_valid():
             first, others = split(args)
             solution = solved(args, "coulomb")
             g_r = np.random.default_rng(3).normal(size=(1, 12))
-            found = stickslip.vjp(*first, solution, impulse=g_r, **others)
+            found = stickslip.vjp(*first, solution, d_impulse=g_r, **others)
             statuses.setdefault(compliance, []).append(bool(found.ok[0]))
             if compliance and spin == 0.0:
                 creep = np.einsum("ij,j->i", args["W"][0], solution.impulse[0]) + args["b"][0]

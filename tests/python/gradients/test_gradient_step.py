@@ -62,14 +62,14 @@ def directions(args, seed):
 
 
 def loss(args, v_next, found, u, g):
-    parts = (v_next, g["v_next"]), (found.impulse, g["impulse"]), (u, g["velocity"])
+    parts = (v_next, g["d_v_next"]), (found.impulse, g["d_impulse"]), (u, g["d_velocity"])
     return sum((x * y).sum(axis=1) for x, y in parts)
 
 
 def losses(args, seed):
     rng = np.random.default_rng(seed)
     n, nv = args["J"].shape[1:]
-    shapes = {"v_next": nv, "impulse": n, "velocity": n}
+    shapes = {"d_v_next": nv, "d_impulse": n, "d_velocity": n}
     return {name: rng.normal(size=(len(args["M"]), width)) for name, width in shapes.items()}
 
 
@@ -116,10 +116,10 @@ def test_the_adjoint_velocity_is_the_derivative_by_momentum():
 def test_without_contacts_a_step_passes_its_loss_through():
     args = mechanisms("contacts", 6)
     args["c"][:, ::3] += 100
-    g = losses(args, 7) | {"impulse": None, "velocity": None}
+    g = losses(args, 7) | {"d_impulse": None, "d_velocity": None}
     found = gradient(args, "coulomb", g)
     assert found.ok.all()
-    np.testing.assert_array_equal(found.v_free, g["v_next"])
+    np.testing.assert_array_equal(found.v_free, g["d_v_next"])
     for name in ("M", "J", "mu", "b"):
         assert np.all(getattr(found, name) == 0)
 
@@ -128,17 +128,17 @@ def test_a_step_and_vjp_agree_on_a_loss_of_contacts():
     args = mechanisms("dims", 8)
     g = losses(args, 9)
     _, _, found, b = step(args, "coulomb")
-    whole = gradient(args, "coulomb", g | {"v_next": None})
+    whole = gradient(args, "coulomb", g | {"d_v_next": None})
     W = stickslip.delassus(args["M"], args["J"])
-    alone = stickslip.vjp(W, b, args["mu"], is_solved(found), impulse=g["impulse"],
-                          velocity=g["velocity"], **others(args))  # fmt: skip
+    alone = stickslip.vjp(W, b, args["mu"], is_solved(found), d_impulse=g["d_impulse"],
+                          d_velocity=g["d_velocity"], **others(args))  # fmt: skip
     for name in ("b", "mu", "R", "lo", "hi"):
         wanted = getattr(alone, name)
         atol = 1e-12 * np.abs(wanted).max()
         np.testing.assert_allclose(getattr(whole, name), wanted, atol=atol)
 
 
-@pytest.mark.parametrize("where", ["M", "J", "v_free", "v_next"])
+@pytest.mark.parametrize("where", ["M", "J", "v_free", "d_v_next"])
 def test_what_is_not_finite_in_one_step_stays_there(where):
     args, g = mechanisms("dims", 10), None
     g = losses(args, 11)
@@ -150,9 +150,11 @@ def test_what_is_not_finite_in_one_step_stays_there(where):
         return stickslip.step_vjp(*first, **g, **others(args))
 
     good = call(args, g)
-    target = (g if where == "v_next" else args)[where].copy()
+    target = (g if where == "d_v_next" else args)[where].copy()
     target[2].flat[0] = np.nan
-    bad = call(args, g | {where: target}) if where == "v_next" else call(args | {where: target}, g)
+    bad = (
+        call(args, g | {where: target}) if where == "d_v_next" else call(args | {where: target}, g)
+    )
     rest = np.arange(8) != 2
     for name in ("b", "mu", "R", "lo", "hi", "M", "J", "v_free", "adjoint", "margin", "status"):
         np.testing.assert_array_equal(getattr(bad, name)[rest], getattr(good, name)[rest])
@@ -199,7 +201,7 @@ def test_misuse_of_a_step_is_refused_by_name():
     for message, wrong in {
         "v_free: expected an array": {"v_free": None},
         "v_free: expected shape": {"v_free": np.zeros((3, 5))},
-        "v_next: expected shape": {"v_next": np.zeros((3, 5))},
+        "d_v_next: expected shape": {"d_v_next": np.zeros((3, 5))},
         "b: expected shape": {"b": np.zeros((3, 4))},
         "M: expected shape|J: expected shape": {"M": np.zeros((3, 5, 5))},
         "solution: expected a Solution": {"solution": found.impulse},

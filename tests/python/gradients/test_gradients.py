@@ -32,7 +32,7 @@ def both(args, law, directions, direction, seed):
     options = SolveOptions(directions=directions)
     g_r, g_u = rng.normal(size=(2, *args["b"].shape))
     back = stickslip.vjp(
-        *first, solution, impulse=g_r, velocity=g_u, law=law, options=options, **others
+        *first, solution, d_impulse=g_r, d_velocity=g_u, law=law, options=options, **others
     )
     ahead = stickslip.jvp(
         *first,
@@ -116,7 +116,7 @@ def test_a_loss_of_velocities_alone_and_of_impulses_alone_add_up():
     first, others = split(args)
     solution = solved(args, "coulomb")
     g_r, g_u = np.random.default_rng(0).normal(size=(2, *args["b"].shape))
-    kinds = ({"impulse": g_r}, {"velocity": g_u}, {"impulse": g_r, "velocity": g_u})
+    kinds = ({"d_impulse": g_r}, {"d_velocity": g_u}, {"d_impulse": g_r, "d_velocity": g_u})
     parts = [stickslip.vjp(*first, solution, **loss, **others) for loss in kinds]
     for name in ("b", "W", "mu", "R", "lo", "hi"):
         one, other, sum_of_both = (getattr(part, name) for part in parts)
@@ -134,7 +134,7 @@ def test_impulses_of_the_convex_law_have_a_symmetric_derivative():
     solution = solved(args, "convex")
     first, others = split(args)
     ahead = stickslip.jvp(*first, solution, db=np.eye(n), law="convex", **others)
-    back = stickslip.vjp(*first, solution, impulse=np.eye(n), law="convex", **others)
+    back = stickslip.vjp(*first, solution, d_impulse=np.eye(n), law="convex", **others)
     assert ahead.ok.all()
     size = np.abs(ahead.impulse).max()
     assert size > 0.1
@@ -148,7 +148,7 @@ def test_environments_that_are_not_solved_get_zeros():
     solution = solved(args, "coulomb")
     wrong = replace(solution, status=np.array([0, 1, 2, 3, 4, 0], np.int32))
     ones = np.ones_like(args["b"])
-    back = stickslip.vjp(*first, wrong, impulse=ones, velocity=ones, **others)
+    back = stickslip.vjp(*first, wrong, d_impulse=ones, d_velocity=ones, **others)
     ahead = stickslip.jvp(*first, wrong, db=ones, **others)
     for found in (back, ahead):
         assert np.all(found.status[1:5] == GradientStatus.unsolved)

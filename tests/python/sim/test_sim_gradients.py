@@ -193,7 +193,7 @@ def test_a_resting_contact_is_at_a_kink_of_its_gap():
     assert (g.qpos_status == GradientStatus.kink).all()
     np.testing.assert_allclose(g.qpos[0, 2], -1 / 0.004, rtol=1e-8)
     np.testing.assert_allclose(g.qvel[0], 0, atol=1e-8)
-    np.testing.assert_allclose(sim.step_vjp(qpos=loss[1]).qpos[0, 2], 0, atol=1e-8)
+    np.testing.assert_allclose(sim.step_vjp(d_qpos=loss[1]).qpos[0, 2], 0, atol=1e-8)
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
@@ -210,7 +210,7 @@ def test_friction_of_a_sliding_block(integrator):
     np.testing.assert_allclose(change.qvel[:, 0], expected, rtol=1e-6)
     along = np.zeros((2, 6))
     along[:, 0] = 1.0
-    g = sim.step_vjp(qvel=along, wrt="geom_friction")
+    g = sim.step_vjp(d_qvel=along, wrt="geom_friction")
     assert g.ctrl is None
     assert g.varied["geom_friction"].shape == (2, 2, 3)
     np.testing.assert_allclose(

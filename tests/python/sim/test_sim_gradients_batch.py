@@ -129,7 +129,7 @@ def test_without_contacts_and_without_loss():
     assert g.ok.all()
     assert g.ctrl.shape == (1, 0)
     assert not g.qvel.any()
-    c = sim.step_jvp(qvel=np.eye(6)[:1])
+    c = sim.step_jvp(d_qvel=np.eye(6)[:1])
     np.testing.assert_allclose(c.qvel, np.eye(6)[:1], atol=1e-12)
     np.testing.assert_allclose(c.qpos, sim.timestep * np.eye(6)[:1], atol=1e-12)
 
@@ -152,7 +152,7 @@ def test_what_has_no_derivatives_is_refused():
         assert sim.status[0] == Status.solved
         for call in (sim.step_vjp, sim.step_jvp):
             with pytest.raises(ValueError, match=message):
-                call(qvel=np.ones((1, 6)))
+                call(d_qvel=np.ones((1, 6)))
 
 
 def test_misuse():
@@ -163,17 +163,17 @@ def test_misuse():
     sim.step()
     sim.step_vjp()
     nv, nu = sim.qvel.shape[1], sim.ctrl.shape[1]
-    with pytest.raises(ValueError, match=rf"qpos: expected shape \(2, {nv}\), got \(2, 3\)"):
-        sim.step_vjp(qpos=np.ones((2, 3)))
-    with pytest.raises(ValueError, match=rf"qvel: expected shape \(2, {nv}\), got \({nv},\)"):
-        sim.step_jvp(qvel=np.ones(nv))
-    with pytest.raises(ValueError, match=rf"ctrl: expected shape \(2, {nu}\), got \(2, 9\)"):
-        sim.step_jvp(ctrl=np.ones((2, 9)))
-    with pytest.raises(ValueError, match=rf"qvel: expected shape \(2, {nv}\), got \(\)"):
-        sim.step_vjp(qvel=1.0)
+    with pytest.raises(ValueError, match=rf"d_qpos: expected shape \(2, {nv}\), got \(2, 3\)"):
+        sim.step_vjp(d_qpos=np.ones((2, 3)))
+    with pytest.raises(ValueError, match=rf"d_qvel: expected shape \(2, {nv}\), got \({nv},\)"):
+        sim.step_jvp(d_qvel=np.ones(nv))
+    with pytest.raises(ValueError, match=rf"d_ctrl: expected shape \(2, {nu}\), got \(2, 9\)"):
+        sim.step_jvp(d_ctrl=np.ones((2, 9)))
+    with pytest.raises(ValueError, match=rf"d_qvel: expected shape \(2, {nv}\), got \(\)"):
+        sim.step_vjp(d_qvel=1.0)
     for odd in ("velocity", {}, np.full((2, nv), 1j), np.full((2, nv), None), [[1], [1, 2]]):
-        with pytest.raises(TypeError, match=r"qvel: expected .*, got "):
-            sim.step_vjp(qvel=odd)
+        with pytest.raises(TypeError, match=r"d_qvel: expected .*, got "):
+            sim.step_vjp(d_qvel=odd)
     with pytest.raises(ValueError, match=r"state: expected shape .* got \(2, 4\)"):
         sim.step_vjp(state=np.ones((2, 4)))
     sim.vary("body_mass", np.tile(sim.model.body_mass, (2, 1)))
@@ -213,12 +213,12 @@ def test_arrays_of_any_layout():
     """Lists, other floats, read-only and strided arrays, one name twice: the same derivatives."""
     sim, _ = shaken(MACHINE, 2, "coulomb", "euler")
     rows = np.round(loss_of(sim)[1], 2).astype(np.float32)
-    expected = sim.step_vjp(qvel=rows.astype(float))
+    expected = sim.step_vjp(d_qvel=rows.astype(float))
     read_only = np.asfortranarray(rows.astype(float))
     read_only.flags.writeable = False
     for same in (rows, rows.astype(float).tolist(), read_only, read_only[:, ::-1][:, ::-1]):
-        assert_same(sim.step_vjp(qvel=same).qpos, expected.qpos)
-    g = sim.step_vjp(qvel=rows, wrt=("ctrl", "ctrl"), state=list(sim.state))
+        assert_same(sim.step_vjp(d_qvel=same).qpos, expected.qpos)
+    g = sim.step_vjp(d_qvel=rows, wrt=("ctrl", "ctrl"), state=list(sim.state))
     assert g.ctrl.shape == sim.ctrl.shape
     friction = np.ones((2, sim.model.ngeom, 3))
     flat = sim.step_jvp(varied={"geom_friction": friction.reshape(2, -1)})

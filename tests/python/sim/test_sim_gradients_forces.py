@@ -116,6 +116,6 @@ def test_masses_in_a_fluid(fluid, child, law, integrator):
         tangent = sim.step_jvp(varied={field: change}, state=state)
         assert tangent.ok.all()
         assert relative_error(tangent.qvel, expected).max() < 1e-6
-        adjoint = sim.step_vjp(qvel=loss[1], state=state, wrt=field)
+        adjoint = sim.step_vjp(d_qvel=loss[1], state=state, wrt=field)
         found = (adjoint.varied[field] * change).sum()
         np.testing.assert_allclose(found, (loss[1] * tangent.qvel).sum(), rtol=1e-10)

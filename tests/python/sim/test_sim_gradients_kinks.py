@@ -20,7 +20,7 @@ def upwards(sim):
     """The derivatives of the last step's vertical velocity."""
     loss = np.zeros_like(sim.qvel)
     loss[:, min(2, loss.shape[1] - 1)] = 1.0
-    return sim.step_vjp(qvel=loss)
+    return sim.step_vjp(d_qvel=loss)
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -35,7 +35,7 @@ def test_a_joint_exactly_at_its_limit(law):
     assert g.qpos_status.tolist() == [1, 0, 0]
     assert GradientStatus.kink == 1
     np.testing.assert_allclose(g.qpos, 0, atol=1e-8)
-    sideways = sim.step_jvp(qpos=np.ones((3, 1)))
+    sideways = sim.step_jvp(d_qpos=np.ones((3, 1)))
     np.testing.assert_array_equal(sideways.qpos_status, g.qpos_status)
 
 
@@ -88,7 +88,7 @@ def test_a_convex_contact_that_opens_and_slides(cone, friction):
     g = upwards(sim)
     assert g.ok.all()
     np.testing.assert_array_equal(g.qpos_status == GradientStatus.kink, jumps)
-    np.testing.assert_array_equal(sim.step_jvp(qpos=np.ones((4, 2))).qpos_status, g.qpos_status)
+    np.testing.assert_array_equal(sim.step_jvp(d_qpos=np.ones((4, 2))).qpos_status, g.qpos_status)
 
 
 ROUGH = 'friction=".4"'
@@ -114,7 +114,7 @@ def boxes(model, law):
 def test_corners_stick_together_at_every_pose(law, name):
     """Their rows are those of one plane, wherever the box turns."""
     sim = boxes(ON_PLANES[name], law)
-    g = sim.step_vjp(qvel=np.ones_like(sim.qvel))
+    g = sim.step_vjp(d_qvel=np.ones_like(sim.qvel))
     assert (sim.num_contacts >= 3).any()
     assert not (g.qpos_status == GradientStatus.not_unique).any()
 
@@ -129,11 +129,11 @@ def test_corners_that_stick_together_at_one_pose_only(law):
     not_unique = GradientStatus.not_unique
     expected = np.zeros(64, bool)
     for direction in np.eye(6):
-        expected |= sim.step_jvp(qpos=np.tile(direction, (64, 1))).qpos_status == not_unique
+        expected |= sim.step_jvp(d_qpos=np.tile(direction, (64, 1))).qpos_status == not_unique
     assert expected.any()
     loss = np.zeros((64, 6))
     loss[:, 5] = 1.0
-    g = sim.step_vjp(qvel=loss)
+    g = sim.step_vjp(d_qvel=loss)
     assert not (g.status == not_unique).any()
     np.testing.assert_array_equal(g.qpos_status == not_unique, expected)
 

@@ -232,7 +232,7 @@ def test_derivatives_know_the_velocity(law, of_last):
     speed_after(0.0)
     loss = np.zeros_like(sim.qvel)
     loss[0, 0] = 1.0
-    gradient = sim.step_vjp(qvel=loss, state=None if of_last else state)
+    gradient = sim.step_vjp(d_qvel=loss, state=None if of_last else state)
     assert abs(gradient.qvel[0, 0] - numerical) < 1e-5
 
 

@@ -185,7 +185,7 @@ def test_arrays_in_two_places_are_refused(framework, host):
         BoundSolver(W=W, b=arrays["b"], mu=0.5)
 
 
-LOSS = ("impulse", "velocity")
+LOSS = ("d_impulse", "d_velocity")
 
 
 class Derivatives:
@@ -273,10 +273,10 @@ def test_rows_that_are_no_longer_there_get_zeros(framework):
         counts[0, 3] = contacts
         framework.fill(place, counts)
         solver()
-        gradient = solver.vjp(impulse=where)
+        gradient = solver.vjp(d_impulse=where)
         new = BoundSolver(**given, dims=[3, 3], counts=counts)
         new()
-        expected = new.vjp(impulse=loss)
+        expected = new.vjp(d_impulse=loss)
         for field in ("b", "mu", "R", "status"):
             got = framework.to_host(getattr(gradient, field))
             assert np.array_equal(got, getattr(expected, field)), field
@@ -296,5 +296,7 @@ def test_a_stream_lives_as_long_as_its_solver(framework):
 
 def test_a_loss_in_host_memory_is_refused_for_arrays_on_a_gpu(framework):
     case = Derivatives(framework)
-    with pytest.raises(ValueError, match="impulse: expected an array in the memory of GPU 0, as W"):
-        case.solver.vjp(impulse=case.loss(1)["impulse"])
+    with pytest.raises(
+        ValueError, match="d_impulse: expected an array in the memory of GPU 0, as W"
+    ):
+        case.solver.vjp(d_impulse=case.loss(1)["d_impulse"])
