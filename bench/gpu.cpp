@@ -125,7 +125,7 @@ void solve_batch(benchmark::State& state, const Case& c, const SolveOptions& opt
   DeviceBatch<In> batch(host, batch_size(host.max_rows()));
   cuda::Workspace workspace(batch.envs, host.max_rows(), host.max_contacts());
   const double n = host.max_rows();
-  const double sweeps = options.exact_sweeps ? 2.0 * options.max_sweeps * n * n : 0.0;
+  const double sweeps = options.fixed_sweeps ? 2.0 * options.max_sweeps * n * n : 0.0;
   measure(state, batch, n * n * sizeof(In) + vector_bytes(int(n), sizeof(In)), sweeps, [&] {
     cuda::solve(batch.problem, batch.results.view(), options, workspace, batch.stream);
   });
@@ -198,7 +198,7 @@ void add(const std::string& label, F run) {
 
 void add_solves(const Case& c) {
   const SolveOptions pgs{
-      .solver = Solver::pgs, .precision = Precision::fp32, .max_sweeps = 50, .exact_sweeps = true};
+      .solver = Solver::pgs, .precision = Precision::fp32, .max_sweeps = 50, .fixed_sweeps = true};
   add("coulomb/pgs50/float/" + name(c),
       [=](benchmark::State& state) { solve_batch<float>(state, c, pgs); });
   for (const Precision precision : {Precision::fp64, Precision::mixed}) {

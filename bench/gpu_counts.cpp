@@ -25,7 +25,7 @@ const CountedCase kCases[] = {
     {"coulomb_auto_mixed", {.precision = Precision::mixed}},
     {"convex_newton_double", {.law = Law::convex, .solver = Solver::newton}},
     {"pyramid_lemke_double", {.law = Law::pyramid, .solver = Solver::lemke}},
-    {"coulomb_pgs50_double", {.solver = Solver::pgs, .max_sweeps = 50, .exact_sweeps = true}},
+    {"coulomb_pgs50_double", {.solver = Solver::pgs, .max_sweeps = 50, .fixed_sweeps = true}},
     {"coulomb_pgs_double", {.solver = Solver::pgs}},
 };
 

@@ -25,9 +25,9 @@ struct SpeedCase {
   bool of_float = false;
 };
 
-const SolveOptions kSweeps{.solver = Solver::pgs, .max_sweeps = 50, .exact_sweeps = true};
+const SolveOptions kSweeps{.solver = Solver::pgs, .max_sweeps = 50, .fixed_sweeps = true};
 const SolveOptions kFloatSweeps{
-    .solver = Solver::pgs, .precision = Precision::fp32, .max_sweeps = 50, .exact_sweeps = true};
+    .solver = Solver::pgs, .precision = Precision::fp32, .max_sweeps = 50, .fixed_sweeps = true};
 const SpeedCase kCases[] = {
     {"coulomb_auto_double", {}},
     {"pyramid_lemke_double", {.law = Law::pyramid, .solver = Solver::lemke}},
@@ -117,7 +117,7 @@ void time_any(const SpeedCase& c, int rows, const std::vector<int>& batches, dou
 int time_all(double limit, const std::string& filter) {
   const double deadline = now() + limit;
   const auto wanted = [&](const SpeedCase& c, int rows) {
-    const bool long_sweeps = c.options.solver == Solver::pgs && !c.options.exact_sweeps;
+    const bool long_sweeps = c.options.solver == Solver::pgs && !c.options.fixed_sweeps;
     if (rows == 96 && long_sweeps) return false;
     return (std::string(c.name) + "/" + std::to_string(rows)).find(filter) != std::string::npos;
   };

@@ -26,7 +26,7 @@ HostProblems<double> problems_of(const Case& c, double compliance) {
 
 /// Arrays of a loss with random derivatives by the impulses, and of its gradient.
 struct Adjoint {
-  std::vector<double> loss, b, R, mu, margin, lost;
+  std::vector<double> loss, b, R, mu, kink_distance, inconsistency;
   std::vector<GradientStatus> status;
   int rows;
 
@@ -35,8 +35,8 @@ struct Adjoint {
         b(loss.size()),
         R(loss.size()),
         mu(loss.size()),
-        margin(kProblems),
-        lost(kProblems),
+        kink_distance(kProblems),
+        inconsistency(kProblems),
         status(kProblems),
         rows(max_rows) {
     std::uint32_t seed = 1;
@@ -51,7 +51,7 @@ struct Adjoint {
     out.contacts.b = {b.data(), rows};
     out.contacts.R = {R.data(), rows};
     out.contacts.mu = {mu.data(), rows};
-    out.contacts.report = {status.data(), margin.data(), lost.data()};
+    out.contacts.report = {status.data(), kink_distance.data(), inconsistency.data()};
     return out;
   }
 };
@@ -74,7 +74,7 @@ void differentiate_families(benchmark::State& state, const Case& c, const SolveO
   const kernels::AdjointCall<double> call{loss.contacts, out.contacts};
   const auto& kernels = kernels::typed<double>(kernels::kernel_table());
   const std::int32_t n = view.max_rows, p = view.max_contacts;
-  support::AlignedBytes memory(kernels.solve_bytes(n, p, 0, -1) + kernels.gradient_bytes(n, p, -1));
+  support::AlignedBytes memory(kernels.solve_bytes(n, p, 0, {}) + kernels.gradient_bytes(n, p, -1));
   const kernels::Ladder ladder(options);
   const auto solve = [&](int env, const kernels::AdjointCall<double>* with) {
     kernels.solve[int(options.precision)](view, result, ladder, {}, env, env + 1, memory.data(),

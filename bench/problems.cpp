@@ -32,8 +32,7 @@ SingleSolve<In>::SingleSolve(const HostProblems<In>& problems, HostResults<In>& 
       result_(results.view()),
       ladder_(o),
       memory_(kernels::typed<In>(kernels::kernel_table())
-                  .solve_bytes(problem_.max_rows, problem_.max_contacts, /*directions=*/0,
-                               /*nv=*/-1)) {}
+                  .solve_bytes(problem_.max_rows, problem_.max_contacts, /*directions=*/0, {})) {}
 
 template <class In>
 void SingleSolve<In>::operator()(int env) {

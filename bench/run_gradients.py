@@ -74,7 +74,7 @@ def summary(gradient: stickslip.Gradient, errors: np.ndarray, clear: np.ndarray,
         told = clear & (gradient.status == status)
         others[f"{status.name}_compared"] = int(told.sum())
         others[f"{status.name}_wrong"] = int((errors[:, told].max(axis=0) > 1e-3).sum())
-    clear = clear & (gradient.margin > 1e-4 * np.abs(b).max(axis=1))
+    clear = clear & (gradient.kink_distance > 1e-4 * np.abs(b).max(axis=1))
     names = [GradientStatus(value).name for value in gradient.status[solved]]
     compared = gradient.ok & clear
     worst = errors[:, compared].max(axis=0)

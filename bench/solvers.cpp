@@ -25,7 +25,7 @@ SolveOptions make_options(Law law, Solver solver, Precision precision) {
 SolveOptions fifty_sweeps(Law law, Precision precision) {
   SolveOptions o = make_options(law, Solver::pgs, precision);
   o.max_sweeps = 50;
-  o.exact_sweeps = true;
+  o.fixed_sweeps = true;
   return o;
 }
 

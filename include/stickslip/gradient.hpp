@@ -35,11 +35,11 @@ struct GradientReport {
   /// residual of the solution may hide the state of a contact. `kink` means less than 10 tolerances
   /// of the options, more where the linear system is nearly singular: times 1e-4 over its least
   /// pivot.
-  double* margin = nullptr;
+  double* kink_distance = nullptr;
   /// Share of the right side that does not fit the equations, and, of a change, share of the
   /// velocities that they do not determine, and how far redundant impulses are from the selected
   /// ones, if above 1e-6; `not_unique` means more than 1e-9, for float 1e-6.
-  double* lost = nullptr;
+  double* inconsistency = nullptr;
   /// Optional: 1 where the active rows are linearly dependent (W singular, no compliance). Then
   /// dL/db, row by row, is its part in the range of W: right for every change of b that the
   /// mechanism can make, J dv. A change of one such row alone has no derivative.

@@ -27,12 +27,11 @@ enum class Precision : std::int32_t {
 
 /// Verdict on one environment, by the residual of docs/mathematics.md §4 only.
 enum class EnvStatus : std::int32_t {
-  solved = 0,                     ///< residual <= tolerance
-  not_converged = 1,              ///< budget used up; impulse: the best seen (mathematics §5)
-  infeasible = 2,                 ///< proved: no impulses satisfy the gaps (mathematics §5)
-  bad_input = 3,                  ///< NaN, infinity, mu < 0, lo > hi, ...; impulse is zero
-  over_capacity = 4,              ///< more rows than the batch was sized for; impulse is zero
-  no_solution_found = infeasible  ///< the old name, for one release
+  solved = 0,         ///< residual <= tolerance
+  not_converged = 1,  ///< budget used up; impulse: the best seen (mathematics §5)
+  infeasible = 2,     ///< proved: no impulses satisfy the gaps (mathematics §5)
+  bad_input = 3,      ///< NaN, infinity, mu < 0, lo > hi, ...; impulse is zero
+  over_capacity = 4   ///< more rows than the batch was sized for; impulse is zero
 };
 
 /// How to solve a batch. Negative `atol`, `rtol` mean the default of the precision (1e-9 for fp64
@@ -56,11 +55,11 @@ struct SolveOptions {
   /// an impulse solves but for the bound of its rounding errors (docs/mathematics.md, section 11).
   bool thorough = true;
   /// Run exactly `max_sweeps` sweeps (solver `pgs` only): no early exit, the verdict is the same.
-  bool exact_sweeps = false;
+  bool fixed_sweeps = false;
   std::int32_t max_pivots = 20000;  ///< budget of solver `lemke`, over all its attempts
   /// Run exactly `max_pivots` pivots (solver `lemke`, contacts of dimension 3 alone, 4 directions):
   /// when an attempt ends, another begins.
-  bool exact_pivots = false;
+  bool fixed_pivots = false;
   /// Directions of law `pyramid` in the sliding plane: 4 (a diamond), 8, 16, 32 or 64.
   std::int32_t directions = 4;
 

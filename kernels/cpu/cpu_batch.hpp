@@ -42,7 +42,7 @@ void solve_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result, c
                  Part part, const AdjointCall<In>* adjoint) {
   const int directions = lcp_directions(ladder.options);
   const EnvScratch<Real, Factor, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts,
-                                             directions, dofs_of(source));
+                                             directions, kind_of(source));
   for (std::int64_t env = begin; env < end; ++env) {
     const auto differentiate = [&](auto& solved) {
       if constexpr (sizeof(Real) == 8 && sizeof(In) == 8) {

@@ -6,9 +6,15 @@
 
 namespace stickslip::kernels {
 
-/// Degrees of freedom, as scratch is sized by: kGivenMatrix if the caller has formed W, and
-/// kWidened more if its vectors are widened too.
-inline constexpr int kGivenMatrix = -1, kWidened = 1 << 24;
+inline constexpr int kGivenMatrix = -1;  ///< in place of degrees of freedom: W is given
+
+/// What the scratch of a problem has room for besides the solvers'.
+struct MatrixKind {
+  int nv = kGivenMatrix;  ///< degrees of freedom of its mechanism
+  bool in_float = false;  ///< the numbers of the caller are in float, for a solve in double
+  /// Whether W is formed, or converted, in the scratch.
+  SS_HD bool has_matrix() const { return nv >= 0 || in_float; }
+};
 
 /// A caller's arrays in float, for a solve in double.
 struct FloatStorage {
@@ -30,13 +36,12 @@ struct MatrixSource {
   SS_HD bool is_from_float() const { return sizeof(In) == 4 || floats.problem.num_envs > 0; }
 };
 
-/// The size of the scratch for this source.
+/// The scratch that this source needs.
 template <class In>
-SS_HD int dofs_of(const MatrixSource<In>& source) {
-  if (source.step.mechanism.num_envs > 0) return source.step.mechanism.nv;
-  const int nv = source.engine.num_envs > 0 ? source.engine.nv : 0;
-  if (source.floats.problem.num_envs > 0) return nv + kWidened;
-  return source.engine.num_envs > 0 ? nv : kGivenMatrix;
+SS_HD MatrixKind kind_of(const MatrixSource<In>& source) {
+  if (source.step.mechanism.num_envs > 0) return {source.step.mechanism.nv};
+  const int nv = source.engine.num_envs > 0 ? source.engine.nv : kGivenMatrix;
+  return {nv, source.floats.problem.num_envs > 0};
 }
 
 }  // namespace stickslip::kernels

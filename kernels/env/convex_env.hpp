@@ -214,8 +214,8 @@ struct EngineConvexScratch {
 };
 
 /// EngineConvexScratch::bytes in the form of the kernels that know pyramids.
-inline std::size_t convex_bytes(int max_rows, int max_contacts, int, int nv) {
-  return EngineConvexScratch::bytes(nv, max_rows, max_contacts);
+inline std::size_t convex_bytes(int max_rows, int max_contacts, int, MatrixKind matrix) {
+  return EngineConvexScratch::bytes(matrix.nv, max_rows, max_contacts);
 }
 
 /// The same for environment `env` of an engine's mechanisms; `scratch` for exactly their nv.

@@ -35,8 +35,8 @@ struct GradientEnv {
 
 /// The same in the form that a launch plan calls.
 template <class In>
-std::size_t gradient_bytes(int max_rows, int max_contacts, int, int nv) {
-  return GradientEnv<In>::bytes(max_rows, max_contacts, nv);
+std::size_t gradient_bytes(int max_rows, int max_contacts, int, MatrixKind matrix) {
+  return GradientEnv<In>::bytes(max_rows, max_contacts, matrix.nv);
 }
 
 /// Opens and scales the environment. False if there is nothing to differentiate.
@@ -80,10 +80,10 @@ SS_HD bool load(const G& g, int n, const In* given, double* loaded) {
 
 inline constexpr double kKinkTolerances = 10.0;  ///< below, a state is about to change
 
-/// `lost` above which the solution is not unique. Singular systems of data in float are so only up
-/// to the rounding of the data.
+/// `inconsistency` above which the solution is not unique. Singular systems of data in float are so
+/// only up to the rounding of the data.
 template <class In>
-inline constexpr double kMostLost = sizeof(In) == 8 ? 1e-9 : 1e-6;
+inline constexpr double kMostInconsistency = sizeof(In) == 8 ? 1e-9 : 1e-6;
 
 /// The velocity below which a state is about to change, m/s.
 template <class G, class In>
@@ -104,12 +104,12 @@ SS_HD void report_gradient(const G& g, const GradientReport& out, std::int64_t e
     const double firm = redundant ? 1.0 : min(found.pivot / kFirmPivot, 1.0);
     const double limit = near / firm;
     status = margin <= limit ? GradientStatus::kink : GradientStatus::valid;
-    if (!(found.lost <= kMostLost<In>)) status = GradientStatus::not_unique;
+    if (!(found.inconsistency <= kMostInconsistency<In>)) status = GradientStatus::not_unique;
   }
   g.once([&] {
     out.status[env] = status;
-    out.margin[env] = usable ? margin : 0.0;
-    out.lost[env] = usable ? found.lost : 1.0;
+    out.kink_distance[env] = usable ? margin : 0.0;
+    out.inconsistency[env] = usable ? found.inconsistency : 1.0;
     if (out.redundant != nullptr) out.redundant[env] = usable && redundant ? 1 : 0;
   });
 }
@@ -176,7 +176,7 @@ SS_HD void differentiate_solved(const G& g, const EnvProblem<In>& p, const Scale
       (!is_step || add_velocity_loss(g, p.n, step, loss.v_next, env, through, w.g_r));
   const Solvability found =
       usable ? solve_adjoint(g, p, s, contacts.velocity.data != nullptr, w) : Solvability{};
-  if (found.lost < 1.0) {
+  if (found.inconsistency < 1.0) {
     const auto by_bound = [&](int i) { return bound_gradient(p, w, i); };
     write_gradient(g, p, s, w, r, by_bound, out.contacts, env, max_rows);
     if (is_step) write_step_gradient(g, p.n, step, r, loss, out, env, through, w.beta);
@@ -238,14 +238,14 @@ SS_HD void jvp_env(const G& g, const ProblemBatch<In>& batch, const SolutionBatc
     if (usable) found = solve_tangent(g, p, e.scaled, moved, w);
   }
   In *impulse = slot(out.impulse, env), *velocity = slot(out.velocity, env);
-  const int n = found.lost < 1.0 ? p.n : 0;
+  const int n = found.inconsistency < 1.0 ? p.n : 0;
   g.for_each(batch.max_rows, [&](int i) {
     if (impulse != nullptr) impulse[i] = i < n ? narrowed<In>(w.beta[i]) : In(0);
     if (velocity != nullptr) velocity[i] = i < n ? narrowed<In>(w.f[i]) : In(0);
   });
   const bool shares_matter = impulse != nullptr && !out.for_motion;
   if (shares_matter && !(found.strayed <= kMostStrayed)) {
-    found.lost = max(found.lost, found.strayed);
+    found.inconsistency = max(found.inconsistency, found.strayed);
   }
   report_gradient<In>(g, out.report, env, usable, near, margin, found);
 }

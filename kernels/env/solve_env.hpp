@@ -31,7 +31,7 @@ SS_HD void report(const G& g, const ResultBatch<In>& result, std::int64_t env, E
 /// Whether zero impulses that were not judged at the start are judged now: after the first
 /// candidate, at the latest before `next` leaves rung 0 or the ladder.
 template <class In>
-SS_HD bool rest_is_due(const Stage& next, const Judge<In>& judge) {
+SS_HD bool zero_is_due(const Stage& next, const Judge<In>& judge) {
   return judge.best_residual < Limits<double>::infinity || next.rung > 0 ||
          next.method == Method::none;
 }
@@ -44,8 +44,8 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
   Climb& at = *scratch.climb;
   while (!stopped(g)) {
     if constexpr (part_of(kProgram) != Part::later) {
-      if (!judged && rest_is_due(ladder.stage(at.next), judge)) {
-        if (judge_rest(g, p, judge)) g.once([&] { at.forget(ladder); });
+      if (!judged && zero_is_due(ladder.stage(at.next), judge)) {
+        if (judge_zero(g, p, judge)) g.once([&] { at.forget(ladder); });
         judged = true;
       }
     }
@@ -233,9 +233,9 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
   }
   // The path of the selected solution begins at zero impulses.
   judge.selected = judge.selects || !g.any(p.n, [&](int i) { return impulse[i] != In(0); });
-  if (p.n > 0 && (!judge.done() || o.exact_sweeps || o.exact_pivots)) {
+  if (p.n > 0 && (!judge.done() || o.fixed_sweeps || o.fixed_pivots)) {
     if constexpr (EnvScratch<Real, Factor, In, kProgram>::kIterates) prepare(g, p, ladder, scratch);
-    const bool exact = o.exact_sweeps || o.exact_pivots;
+    const bool exact = o.fixed_sweeps || o.fixed_pivots;
     if (!judge.done() || exact) climb(g, p, ladder, scratch, part, judged);
   }
   // The later rungs continue with a residual that is not yet the bound.

@@ -166,7 +166,7 @@ unsigned solve_pack(const ProblemBatch<In>& batch, const ResultBatch<In>& result
   open_judge(g, p, o, scratch.judge_memory, scratch.best, nullptr, judge);
   judge_start(g, p, judge, false);
   Mask<Double> running(usable);
-  if (!o.exact_sweeps) running = running & !judge.solved();
+  if (!o.fixed_sweeps) running = running & !judge.solved();
   Double sweeps = 0.0;
   unsigned alone = 0;
   if (any(running)) {
@@ -174,7 +174,7 @@ unsigned solve_pack(const ProblemBatch<In>& batch, const ResultBatch<In>& result
     alone = Mask<Double>(overflows(scratch.scaled)).bits() & running.bits();
     Climb climb(envs.env[0], ladder, p.n);
     climb.enter(ladder, p.n, Limits<double>::infinity, 0.0, false);
-    sweeps = run_pgs(g, p, scratch.scaled, scratch.pgs, climb.stage.budget, climb.stage.exact, true,
+    sweeps = run_pgs(g, p, scratch.scaled, scratch.pgs, climb.stage.budget, climb.stage.fixed, true,
                      judge, running);
   }
   if (!ladder.has_later_rungs) close_judge(g, p, MatrixVelocity<Number>{p}, judge);

@@ -94,7 +94,7 @@ __global__ void __launch_bounds__((most_threads<Group>(kWarps<Real, kProgram>)),
   take_envs(g, work, [&](int env) SS_INLINE {
     const EnvScratch<Real, Factor, In, kProgram> place(Arena(group_memory<Group, kShared>(scratch)),
                                                        scratch.max_rows, scratch.max_contacts,
-                                                       scratch.directions, scratch.nv);
+                                                       scratch.directions, scratch.matrix);
     solve_env<Real, Factor>(g, batch, result, ladder, env, place, part_of(kProgram), source);
     note(g, work, batch, result, env);
   });

@@ -13,7 +13,7 @@ __global__ void __launch_bounds__(most_threads<Group>(), 1) vjp_kernel(
   const Group g;
   take_envs(g, work, [&](int env) SS_INLINE {
     GradientEnv<In> place(Arena(group_memory<Group, kShared>(scratch)), scratch.max_rows,
-                          scratch.max_contacts, scratch.nv);
+                          scratch.max_contacts, scratch.matrix.nv);
     vjp_env(g, batch, step, solution, loss, out, options, env, place);
   });
 }
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(most_threads<Group>(), 1)
   const Group g;
   take_envs(g, work, [&](int env) SS_INLINE {
     GradientEnv<In> place(Arena(group_memory<Group, kShared>(scratch)), scratch.max_rows,
-                          scratch.max_contacts, scratch.nv);
+                          scratch.max_contacts, scratch.matrix.nv);
     jvp_env(g, batch, solution, change, out, options, env, place);
   });
 }

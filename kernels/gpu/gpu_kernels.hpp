@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/delassus/matrix_source.hpp"
 #include "kernels/ladder/ladder.hpp"
 #include "stickslip/batch.hpp"
 #include "stickslip/gradient.hpp"
@@ -35,8 +36,8 @@ struct WorkList {
 /// Scratch of the groups of a launch.
 struct GroupScratch {
   int max_rows, max_contacts;
-  int directions;         ///< of the law `pyramid` as an LCP; 0: no program has memory for it
-  int nv;                 ///< of mechanisms, or kGivenMatrix
+  int directions;  ///< of the law `pyramid` as an LCP; 0: no program has memory for it
+  MatrixKind matrix;
   std::size_t bytes;      ///< per group
   unsigned char* memory;  ///< for kernels that use global memory; the others: dynamic shared memory
 };
@@ -54,7 +55,7 @@ struct SolveKernels {
   const void* block = nullptr;             ///< 128 lanes, shared memory
   const void* block_global = nullptr;      ///< 128 lanes, global memory
   /// Scratch of a group.
-  std::size_t (*bytes)(int max_rows, int max_contacts, int directions, int nv) = nullptr;
+  std::size_t (*bytes)(int max_rows, int max_contacts, int directions, MatrixKind matrix) = nullptr;
   int narrow_rows = 0;  ///< most rows for narrow groups
   int narrow_envs = 0;  ///< least environments for each multiprocessor for them
   int most_warps = 1;   ///< of a block of narrow or wide groups

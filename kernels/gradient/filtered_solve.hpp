@@ -20,15 +20,16 @@ inline constexpr double kLeastEstimate = 1e-9;  ///< of its least singular value
 inline constexpr double kMostShifted = 1e-6;    ///< pivot of H_e, if H is singular
 inline constexpr double kFirmPivot = 1e-4;      ///< below, a system may be nearly singular
 inline constexpr int kBodyFreedoms = 6;
-inline constexpr double kRegularLost = 1e-8;  ///< most that LU leaves of f in a regular system
-inline constexpr int kMostPasses = 6;         ///< with H_e
-inline constexpr double kExact = 1e-12;       ///< of f left: enough
+inline constexpr double kRegularInconsistency =
+    1e-8;                                ///< most that LU leaves of f in a regular system
+inline constexpr int kMostPasses = 6;    ///< with H_e
+inline constexpr double kExact = 1e-12;  ///< of f left: enough
 
 /// How far a system determines its solution.
 struct Solvability {
-  double lost = 1.0;     ///< max|f - H x| / max|f|: the share of f that is not consistent
-  double pivot = 0.0;    ///< the least pivot of H, relative to its row; 0: H is singular
-  double strayed = 0.0;  ///< jvp: how far impulses are from those that are selected
+  double inconsistency = 1.0;  ///< max|f - H x| / max|f|: the share of f that is not consistent
+  double pivot = 0.0;          ///< the least pivot of H, relative to its row; 0: H is singular
+  double strayed = 0.0;        ///< jvp: how far impulses are from those that are selected
 };
 
 struct FilteredSolve {
@@ -193,23 +194,24 @@ SS_HD Solvability solve_regular(const FilteredEquations<kTransposed, G>& e) {
   return size * kLeastEstimate < 1.0 ? found : Solvability{};
 }
 
-/// Solves with the factors of H_e that the scratch has. Returns what is lost.
+/// Solves with the factors of H_e that the scratch has. Returns the inconsistency.
 template <bool kTransposed, class G>
 SS_PART double solve_shifted(const FilteredEquations<kTransposed, G>& e) {
   const G& g = e.g;
   const FilteredSolve& w = e.w;
   e.begin();
-  double lost = 1.0;
+  double inconsistency = 1.0;
   for (int pass = 0; pass < kMostPasses; ++pass) {
     if (!e.solve(w.left)) return 1.0;
     multiply_system<kTransposed>(g, e.s, e.rows, w.product, w.left, w.image);
     if (!e.solve(w.image)) return 1.0;
     g.for_each(e.s.n, [&](int i) { e.x[i] += w.image[i]; });
-    const double before = lost;
-    lost = e.leave();
-    if (lost < kExact || (pass > 0 && !(lost < 0.5 * before))) break;  // the rest does not fit
+    const double before = inconsistency;
+    inconsistency = e.leave();
+    if (inconsistency < kExact || (pass > 0 && !(inconsistency < 0.5 * before)))
+      break;  // the rest does not fit
   }
-  return lost;
+  return inconsistency;
 }
 
 /// Solves with H_e. `if_singular`: only if H is singular, which pivot 0 says.
@@ -255,10 +257,10 @@ SS_HD Solvability solve_filtered(const G& g, const Scaled<double>& s, const Solu
   for (int attempt = mostly_singular ? 0 : 1; attempt < 3; ++attempt) {
     if (attempt == 1) {
       regular = solve_regular(e);
-      if (regular.pivot > 0.0 && regular.lost < kRegularLost) break;
+      if (regular.pivot > 0.0 && regular.inconsistency < kRegularInconsistency) break;
     } else {
       const Solvability found = solve_singular(e, attempt == 0);
-      if (attempt == 2 || !(found.pivot > 0.0)) return {found.lost, regular.pivot};
+      if (attempt == 2 || !(found.pivot > 0.0)) return {found.inconsistency, regular.pivot};
     }
   }
   return regular;

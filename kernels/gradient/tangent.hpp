@@ -69,7 +69,7 @@ SS_HD double free_velocity(const G& g, const Scaled<double>& s, const GradientSc
   g.for_each(s.n, [&](int i) {
     if (w.rows.state[i] == kFixed) w.Bx[i] = 0.0;
   });
-  return solve_filtered<true>(g, s, w.rows, w.solve, w.Bx, w.x).lost;
+  return solve_filtered<true>(g, s, w.rows, w.solve, w.Bx, w.x).inconsistency;
 }
 
 /// dr into beta, du into f, of dz.
@@ -92,7 +92,7 @@ SS_HD Solvability solve_tangent(const G& g, const EnvProblem<In>& p, const Scale
   multiply_blocks<BlockMatrix::B, false>(g, s, w.rows, w.Bx, w.Ax);
   g.for_each(s.n, [&](int i) { w.f[i] -= w.Ax[i]; });
   Solvability found = solve_filtered<false>(g, s, w.rows, w.solve, w.f, w.x);
-  const bool chosen = !(found.pivot > 0.0) && found.lost < 1.0;
+  const bool chosen = !(found.pivot > 0.0) && found.inconsistency < 1.0;
   SS_ROLLED
   for (int pass = 0; pass < (chosen ? 2 : 1); ++pass) {
     if (pass > 0) found.strayed = follow_selection(g, p, s, change, w);
@@ -100,7 +100,7 @@ SS_HD Solvability solve_tangent(const G& g, const EnvProblem<In>& p, const Scale
   }
   if (g.any(s.n, [&](int i) { return !is_finite(w.f[i]); })) return {};
   if (chosen) {
-    found.lost = max(found.lost, free_velocity(g, s, w));
+    found.inconsistency = max(found.inconsistency, free_velocity(g, s, w));
   }
   return found;
 }

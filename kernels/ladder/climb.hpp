@@ -83,7 +83,7 @@ struct Climb {
   SS_HD void select(const Ladder& ladder, int n, double best_residual) {
     const int found = max(rung, stage.rung);
     stage = ladder.selection;
-    stage.start = selections == 0 ? Start::best : Start::rest;
+    stage.start = selections == 0 ? Start::best : Start::zero;
     ++selections;
     if (n > kPileRows) stage.budget = min(stage.budget, kPileSteps);
     stage.rung = found;

@@ -47,8 +47,8 @@ Stage by_velocities(int rung, int steps) {
 }
 
 /// `stage` with its start scaled by hashed numbers.
-Stage shaken(Stage stage, int seed) {
-  stage.shake = seed;
+Stage reseeded(Stage stage, int seed) {
+  stage.seed = seed;
   return stage;
 }
 
@@ -60,7 +60,7 @@ void add_proof(Ladder& ladder) {
 /// Coarse sweeps, judged by the stage that follows.
 void add_coarse_sweeps(Ladder& ladder) {
   Stage stage = sweeps(0, 3);
-  stage.first = true;
+  stage.coarse = true;
   add(ladder, stage);
 }
 
@@ -90,7 +90,7 @@ void add_sticking(Ladder& ladder, int steps) {
 /// one may end at a kink where velocities are hardly consistent) and from other starts.
 void add_newton(Ladder& ladder, int steps) {
   Stage first = selecting(steps, 1.0);
-  first.first = true;
+  first.coarse = true;
   add(ladder, first);
   if (facts_of(ladder.options.law).may_jam) add_sticking(ladder, steps);
   Stage again = selecting(steps, kByVelocity);
@@ -99,7 +99,7 @@ void add_newton(Ladder& ladder, int steps) {
   const Stage any = newton(0, steps);
   add(ladder, any);
   Stage afresh = sweeps(0, 3), resumed = sweeps(0, 20), large_rho = any;
-  afresh.start = Start::rest;
+  afresh.start = Start::zero;
   large_rho.factor = 0.1;
   for (Stage stage : {afresh, any, large_rho, resumed, large_rho}) {
     stage.most_rows = kRetryRows;
@@ -132,7 +132,7 @@ void add_continuation(Ladder& ladder, int steps, int least_rows) {
              .distance = 0.1};
   add(ladder, path);
   path.budget *= 2;
-  path.start = Start::rest;
+  path.start = Start::zero;
   path.distance = 1.0;
   add(ladder, path);
 }
@@ -141,21 +141,21 @@ void add_continuation(Ladder& ladder, int steps, int least_rows) {
 void add_fixed_point(Ladder& ladder, int rung, int steps, int seed = 0) {
   Stage stage = newton(rung, steps);
   stage.rounds = 40;
-  add(ladder, shaken(stage, seed));
+  add(ladder, reseeded(stage, seed));
 }
 
 /// Rungs 3 and 4: other basins, from starts changed by sweeps and hashed numbers; Newton after
 /// each.
-void add_shaken_starts(Ladder& ladder, int steps) {
+void add_other_starts(Ladder& ladder, int steps) {
   const Stage usual = lightly_regularised(3, steps);
   Stage large_rho = usual, from_rest = sweeps(3, 100);
   large_rho.factor = 0.01;
-  from_rest.start = Start::rest;
+  from_rest.start = Start::zero;
   // By turns many sweeps, and few sweeps before Newton with a large rho.
   for (const int seed : {0, 6}) {
-    add(ladder, seed == 0 ? from_rest : shaken(sweeps(3, 100), seed));
+    add(ladder, seed == 0 ? from_rest : reseeded(sweeps(3, 100), seed));
     add(ladder, usual);
-    add(ladder, shaken(sweeps(3, 20), seed == 0 ? 5 : seed + 1));
+    add(ladder, reseeded(sweeps(3, 20), seed == 0 ? 5 : seed + 1));
     add(ladder, large_rho);
   }
   add(ladder, sweeps(3, 500));
@@ -167,10 +167,10 @@ void add_shaken_starts(Ladder& ladder, int steps) {
 /// Rung 5: other basins, from random states and impulses.
 void add_drawn_starts(Ladder& ladder, int steps) {
   int seed = 0;
-  for (const Start start : {Start::states, Start::drawn}) {
+  for (const Start start : {Start::random_states, Start::random_impulses}) {
     Stage stage = lightly_regularised(5, steps);
     stage.start = start;
-    add(ladder, shaken(stage, ++seed));
+    add(ladder, reseeded(stage, ++seed));
   }
   const bool coarse = ladder.options.precision == Precision::fp32;
   ladder.cycle = ladder.count - Ladder::kCycle;
@@ -189,7 +189,7 @@ void add_later_rungs(Ladder& ladder, int steps, bool has_central_path) {
   add(ladder, from_best);
   add_fixed_point(ladder, 2, steps);
   add(ladder, by_velocities(2, steps));
-  add_shaken_starts(ladder, steps);
+  add_other_starts(ladder, steps);
   add_drawn_starts(ladder, steps);
 }
 
@@ -198,12 +198,12 @@ void add_later_rungs(Ladder& ladder, int steps, bool has_central_path) {
 /// vectors of another kind.
 void add_lemke(Ladder& ladder) {
   const SolveOptions& o = ladder.options;
-  Stage stage{.method = Method::lemke, .budget = o.max_pivots, .exact = o.exact_pivots};
-  stage.first = true;
+  Stage stage{.method = Method::lemke, .budget = o.max_pivots, .fixed = o.fixed_pivots};
+  stage.coarse = true;
   add(ladder, stage);
-  stage.first = false;
+  stage.coarse = false;
   if (o.precision == Precision::mixed) add(ladder, stage);
-  if (o.exact_pivots) return;
+  if (o.fixed_pivots) return;
   add_proof(ladder);
   stage.rung = 1;
   stage.attempts = {kLemkeAttempts, kWideAttempts, kSteepAttempts};
@@ -225,13 +225,13 @@ void add_stages(Ladder& ladder) {
   const int steps = std::min(o.max_newton, kMostSteps);
   if (o.solver == Solver::pgs) {
     Stage stage = sweeps(0, o.max_sweeps);
-    stage.exact = o.exact_sweeps;
+    stage.fixed = o.fixed_sweeps;
     return add(ladder, stage);
   }
   if (law.ladder == LadderKind::pivots) return add_lemke(ladder);
   if (law.ladder != LadderKind::primal && o.solver == Solver::newton) {
     add(ladder, selecting(steps, 1.0));
-    ladder.stages[0].first = true;
+    ladder.stages[0].coarse = true;
     return add(ladder, newton(0, steps));
   }
   if (law.ladder == LadderKind::sweeps) return add_box(ladder, steps, law.has_central_path);
@@ -264,9 +264,9 @@ Ladder::Ladder(const SolveOptions& solve_options) : options(solve_options) {
   answers_far = has_later_rungs && facts_of(options.law).may_jam;
   softened_answer = stages[0].method == Method::lemke ? stages[0] : newton(1, steps);
   softened_answer.rung = 1;
-  softened_answer.start = Start::rest;
+  softened_answer.start = Start::zero;
   softened_answer.soften = kSoftAnswer;
-  softened_answer.exact = softened_answer.first = false;
+  softened_answer.fixed = softened_answer.coarse = false;
 }
 
 }  // namespace stickslip::kernels

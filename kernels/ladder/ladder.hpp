@@ -40,7 +40,7 @@ struct Ladder {
     const int beyond = index - count, turn = 1 + beyond / kCycle;
     if (turn >= turns) return {};
     Stage stage = stages[cycle + beyond % kCycle];
-    stage.shake += kCycle * turn;
+    stage.seed += kCycle * turn;
     return stage;
   }
 };

@@ -40,16 +40,16 @@ struct EnvScratch {
   Arena stage;          ///< the remaining memory, for the current stage
 
   SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts, int lcp_directions = 0,
-                   int nv = kGivenMatrix)
-      : W(nv < 0 ? nullptr : arena.take<In>(std::size_t(max_rows) * max_rows)),
+                   MatrixKind kind = {})
+      : W(!kind.has_matrix() ? nullptr : arena.take<In>(std::size_t(max_rows) * max_rows)),
         ld_W(max_rows),
-        vectors(nv < kWidened ? nullptr : arena.take<In>(std::size_t(kVectors) * max_rows)),
+        vectors(!kind.in_float ? nullptr : arena.take<In>(std::size_t(kVectors) * max_rows)),
         view(arena, max_rows, max_contacts),
         problem(arena.take<EnvProblem<In>>(1)),
         climb(arena.take<Climb>(1)),
         judge(arena),
         judge_memory(arena, max_rows),
-        delassus(arena, max(nv, 0) % kWidened, nv < 0 ? 0 : max_rows),
+        delassus(arena, max(kind.nv, 0), kind.has_matrix() ? max_rows : 0),
         scaled(arena, kIterates ? max_rows : 0, kIterates ? max_contacts : 0),
         kept(arena.take<Scaled<Real>>(kProgram == Program::later ? 1 : 0)),
         directions(lcp_directions),
@@ -63,8 +63,8 @@ struct EnvScratch {
 
   /// Bytes for environments of that size.
   SS_HD static std::size_t bytes(int max_rows, int max_contacts, int lcp_directions,
-                                 int nv = kGivenMatrix) {
-    const EnvScratch fixed(Arena(nullptr), max_rows, max_contacts, 0, nv);
+                                 MatrixKind kind = {}) {
+    const EnvScratch fixed(Arena(nullptr), max_rows, max_contacts, 0, kind);
     std::size_t most = fixed.delassus.end();
     if constexpr (kHas.proof) {
       Arena farkas = fixed.stage;
@@ -130,18 +130,18 @@ template <bool kDraws, class G, class In>
 SS_HD void place_start(const G& g, const EnvProblem<In>& p, const Stage& stage, Judge<In>& judge) {
   In* start = judge.at->start;
   if constexpr (kDraws) {
-    if (stage.start == Start::states) return;
-    if (stage.start == Start::drawn) {
+    if (stage.start == Start::random_states) return;
+    if (stage.start == Start::random_impulses) {
       const double speed = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
       g.for_each(p.first_contact_row(), [&](int i) { start[i] = In(0); });
-      g.for_each(p.n_contacts, [&](int k) { draw_block(p, k, stage.shake, speed, start); });
+      g.for_each(p.n_contacts, [&](int k) { draw_block(p, k, stage.seed, speed, start); });
       return;
     }
   }
   g.for_each(p.n, [&](int i) {
-    const double scale = stage.shake != 0 ? fraction_of(hashed_bits(i, stage.shake, 0)) : 1.0;
+    const double scale = stage.seed != 0 ? fraction_of(hashed_bits(i, stage.seed, 0)) : 1.0;
     const In* from = stage.start == Start::best ? judge.at->best : start;
-    start[i] = stage.start == Start::rest ? In(0) : In(double(from[i]) * scale);
+    start[i] = stage.start == Start::zero ? In(0) : In(double(from[i]) * scale);
   });
 }
 
@@ -152,7 +152,7 @@ SS_HD int run_pivoting(const G& g, const EnvProblem<In>& p, const Stage& stage, 
                        Judge<In>& judge) {
   if (!fits_pyramid_tableau(p)) return 0;
   Lemke<Real> lemke(arena, p.n);
-  return run_lemke(g, p, lemke, stage.attempts, stage.budget, stage.exact, stage.soften, judge);
+  return run_lemke(g, p, lemke, stage.attempts, stage.budget, stage.fixed, stage.soften, judge);
 }
 
 /// The law `pyramid` with any directions and rows of every kind, as a mixed LCP. In double: with 8
@@ -181,7 +181,7 @@ SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& sta
   const int rounds = kAlters && law.has_gap_shift ? stage.rounds : 0;
   newton.at.steep = kAlters && stage.steep;
   newton.at.sticks = stage.sticks;
-  newton.seed = kAlters && stage.start == Start::states ? stage.shake : 0;
+  newton.seed = kAlters && stage.start == Start::random_states ? stage.seed : 0;
   newton.at.friction = rounds > 0 ? Friction::cone : law.friction;
   const int most = rounds > 0 ? 5 : stage.budget;  // steps of one round; later rounds continue
   int steps = 0, round = 0;
@@ -220,10 +220,10 @@ SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
   Scaled<Real>& s = scratch.as_scaled();
   Judge<In>& judge = scratch.judge;
   if (stage.method == Method::pgs) {
-    const bool rests = stage.first && !judge.selects && judge.selected;
+    const bool rests = stage.coarse && !judge.selects && judge.selected;
     if (rests && all_stick_alone(g, s)) return 0;
     Pgs<Real> pgs(arena, p.n);
-    return int(run_pgs(g, p, s, pgs, stage.budget, stage.exact, !stage.first, judge));
+    return int(run_pgs(g, p, s, pgs, stage.budget, stage.fixed, !stage.coarse, judge));
   }
   if constexpr (EnvScratch<Real, Factor, In, kProgram>::kHas.altered) {
     if (stage.method == Method::interior || stage.method == Method::continuation) {
@@ -264,7 +264,7 @@ SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
   if constexpr (Scratch::kHas.tableau) {
     if (stage.method == Method::lemke) {
       if constexpr (sizeof(Factor) != sizeof(Real)) {
-        if (!stage.first) return run_pivoting<Real>(g, p, stage, scratch.stage, scratch.judge);
+        if (!stage.coarse) return run_pivoting<Real>(g, p, stage, scratch.stage, scratch.judge);
       }
       return run_pivoting<Factor>(g, p, stage, scratch.stage, scratch.judge);
     }

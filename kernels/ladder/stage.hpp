@@ -19,11 +19,11 @@ enum class Method : std::int32_t {
 
 /// Where a stage starts.
 enum class Start : std::int32_t {
-  last,    ///< where the previous stage ended
-  rest,    ///< at zero impulses
-  states,  ///< at random states from the seed `shake`: contacts open, sticking or sliding
-  drawn,   ///< at random impulses from the seed `shake`: contacts open, sticking or sliding
-  best     ///< at the best impulse so far
+  last,             ///< where the previous stage ended
+  zero,             ///< at zero impulses
+  random_states,    ///< from `seed`: contacts open, sticking or sliding
+  random_impulses,  ///< of such contacts, from `seed`
+  best              ///< at the best impulse so far
 };
 
 inline constexpr double kEpsilon = 1e-8;       ///< least regularisation of Newton's Jacobian
@@ -41,11 +41,10 @@ struct Stage {
   bool steep = false;         ///< friction of mu > 1 in its own metric (newton)
   bool sticks = false;        ///< all contacts stick, whatever their impulse (newton)
   Start start = Start::last;
-  int shake = 0;       ///< seed: scales the start by hashed numbers in [0, 1); 0: no scaling
-  bool exact = false;  ///< no early exit (pgs, lemke)
-  /// First sweeps: coarse, judged by the Newton that follows. First Lemke stage: float tableau if
-  /// mixed.
-  bool first = false;
+  int seed = 0;  ///< of random starts; scales others by hashed numbers in [0, 1); 0: no scaling
+  bool fixed = false;  ///< no early exit (pgs, lemke)
+  /// Sweeps: judged by the Newton that follows. Lemke: float tableau if mixed.
+  bool coarse = false;
   Attempts attempts = {};  ///< which attempts (lemke)
   int least_rows = 0;      ///< environments of fewer rows skip it
   int most_rows = kNever;  ///< environments of more rows skip it

@@ -132,7 +132,7 @@ SS_HD Mask<Wide<In>> judge_candidate(const G& g, const EnvProblem<In>& p, const 
 /// Judges zero impulses after other candidates as if before them: they are kept if none is better.
 /// Returns whether they are.
 template <class G, class In>
-SS_HD bool judge_rest(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
+SS_HD bool judge_zero(const G& g, const EnvProblem<In>& p, Judge<In>& judge) {
   In* candidate = judge.at->candidate;
   g.for_each(p.n, [&](int i) { candidate[i] = In(0); });
   make_feasible(g, p, judge.law, candidate);  // a bound of -0 makes it -0

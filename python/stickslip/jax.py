@@ -48,8 +48,8 @@ class Gradient(NamedTuple):
     hi: jax.Array | None
     impulse: jax.Array  #: (E, n) of the solution
     status: jax.Array  #: (E,) int32; compare with members of `stickslip.GradientStatus`
-    margin: jax.Array  #: (E,), m/s: how far the next change of a contact's state is
-    lost: jax.Array  #: (E,), share of the right side that does not fit the equations
+    kink_distance: jax.Array  #: (E,), m/s: how far the next change of a contact's state is
+    inconsistency: jax.Array  #: (E,), share of the right side that does not fit the equations
     redundant: jax.Array  #: (E,) int32, as in `stickslip.Gradient`
 
     @property

@@ -200,8 +200,8 @@ class Gradient(NamedTuple):
     hi: Tensor | None
     impulse: Tensor  #: (E, n) of the solution
     status: Tensor  #: (E,) int32; compare with members of `stickslip.GradientStatus`
-    margin: Tensor  #: (E,) float64, m/s: how far the next change of a contact's state is
-    lost: Tensor  #: (E,) float64, share of the right side that does not fit the equations
+    kink_distance: Tensor  #: (E,) float64, m/s: how far the next change of a contact's state is
+    inconsistency: Tensor  #: (E,) float64, share of the right side that does not fit the equations
     redundant: Tensor  #: (E,) int32, as in `stickslip.Gradient`
 
     @property

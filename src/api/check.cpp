@@ -66,10 +66,10 @@ void check_options(const SolveOptions& o) {
   require(o.max_rung >= 0, "options.max_rung", "a number >= 0", o.max_rung);
   require(std::isfinite(o.max_work) && o.max_work >= 0.0, "options.max_work",
           "a finite number >= 0", o.max_work);
-  require(!o.exact_sweeps || o.solver == Solver::pgs, "options.exact_sweeps",
+  require(!o.fixed_sweeps || o.solver == Solver::pgs, "options.fixed_sweeps",
           "solver pgs, the only one that counts sweeps", name(o.solver));
   require(o.max_pivots >= 0, "options.max_pivots", "a number >= 0", o.max_pivots);
-  require(!o.exact_pivots || o.solver == Solver::lemke, "options.exact_pivots",
+  require(!o.fixed_pivots || o.solver == Solver::lemke, "options.fixed_pivots",
           "solver lemke, the only one that counts pivots", name(o.solver));
   check_directions(o.directions, "options.directions");
   check_tolerances(o.atol, o.rtol);

@@ -19,8 +19,8 @@ void check_solution(const ProblemBatch<In>& p, const SolutionBatch<In>& solution
   if (p.max_rows > 0) require_array(solution.impulse, "solution.impulse");
   require(solution.status != nullptr, "solution.status", "an array", "none");
   require(report.status != nullptr, "report.status", "an array", "none");
-  require(report.margin != nullptr, "report.margin", "an array", "none");
-  require(report.lost != nullptr, "report.lost", "an array", "none");
+  require(report.kink_distance != nullptr, "report.kink_distance", "an array", "none");
+  require(report.inconsistency != nullptr, "report.inconsistency", "an array", "none");
 }
 
 }  // namespace

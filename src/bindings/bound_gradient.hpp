@@ -44,8 +44,8 @@ struct VjpTask {
     g.hi = arrays.output<In>("hi", out, {box});
     const auto status = arrays.output<std::int32_t>("status", out, {});
     g.report.status = reinterpret_cast<GradientStatus*>(status.data);
-    g.report.margin = arrays.output<double>("margin", out, {}).data;
-    g.report.lost = arrays.output<double>("lost", out, {}).data;
+    g.report.kink_distance = arrays.output<double>("kink_distance", out, {}).data;
+    g.report.inconsistency = arrays.output<double>("inconsistency", out, {}).data;
     g.report.redundant = arrays.output<std::int32_t>("redundant", out, {}).data;
     arrays.require_outputs_of_their_own();
   }

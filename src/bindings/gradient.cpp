@@ -32,7 +32,7 @@ struct Derivative {
 
   Derivative(const ProblemArrays<In>& given, const Array<const In, 2>& impulse,
              const Array<const std::int32_t, 1>& status, const Array<std::int32_t, 1>& verdict,
-             const Array<double, 1>& margin, const Array<double, 1>& lost,
+             const Array<double, 1>& kink_distance, const Array<double, 1>& inconsistency,
              const Array<std::int32_t, 1>& redundant)
       : arrays(given), problem(given.view()) {
     const std::size_t num_envs = arrays.num_envs();
@@ -41,8 +41,8 @@ struct Derivative {
     require_contiguous_slots("status", status);
     solution.status = reinterpret_cast<const EnvStatus*>(address(status));
     report.status = reinterpret_cast<GradientStatus*>(values("verdict", verdict, num_envs));
-    report.margin = values("margin", margin, num_envs);
-    report.lost = values("lost", lost, num_envs);
+    report.kink_distance = values("kink_distance", kink_distance, num_envs);
+    report.inconsistency = values("inconsistency", inconsistency, num_envs);
     report.redundant = values("redundant", redundant, num_envs);
   }
 
@@ -91,10 +91,11 @@ void bind_vjp(nb::module_& m) {
       [](Ints shape, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
          Vectors hi, Vectors impulse, Array<const std::int32_t, 1> status,
          const SolveOptions& options, Vectors g_impulse, Vectors g_velocity, Out out_b, Out out_mu,
-         Out out_R, Out out_lo, Out out_hi, Array<std::int32_t, 1> verdict, Array<double, 1> margin,
-         Array<double, 1> lost, Array<std::int32_t, 1> redundant, int threads) {
+         Out out_R, Out out_lo, Out out_hi, Array<std::int32_t, 1> verdict,
+         Array<double, 1> kink_distance, Array<double, 1> inconsistency,
+         Array<std::int32_t, 1> redundant, int threads) {
         const Derivative<In> d({shape, dims, W, b, mu, R, lo, hi, {}}, impulse, status, verdict,
-                               margin, lost, redundant);
+                               kink_distance, inconsistency, redundant);
         const LossBatch<In> loss{d.rows("impulse", g_impulse), d.rows("velocity", g_velocity)};
         const auto out = d.gradient(out_b, out_mu, out_R, out_lo, out_hi);
         const auto workspace = d.workspace(threads);
@@ -106,8 +107,8 @@ void bind_vjp(nb::module_& m) {
       "hi"_a.noconvert().none(), "impulse"_a.noconvert(), "status"_a.noconvert(), "options"_a,
       "g_impulse"_a.noconvert().none(), "g_velocity"_a.noconvert().none(), "out_b"_a.noconvert(),
       "out_mu"_a.noconvert().none(), "out_R"_a.noconvert().none(), "out_lo"_a.noconvert().none(),
-      "out_hi"_a.noconvert().none(), "verdict"_a.noconvert(), "margin"_a.noconvert(),
-      "lost"_a.noconvert(), "redundant"_a.noconvert(), "threads"_a,
+      "out_hi"_a.noconvert().none(), "verdict"_a.noconvert(), "kink_distance"_a.noconvert(),
+      "inconsistency"_a.noconvert(), "redundant"_a.noconvert(), "threads"_a,
       "Derivatives of a loss by the problem; the arrays from `out_b` on are written in place.");
 }
 
@@ -123,10 +124,10 @@ void bind_jvp(nb::module_& m) {
          Vectors hi, Vectors impulse, Array<const std::int32_t, 1> status,
          const SolveOptions& options, Vectors db, Matrices dW, Vectors dmu, Vectors dR, Vectors dlo,
          Vectors dhi, Out out_impulse, Out out_velocity, Array<std::int32_t, 1> verdict,
-         Array<double, 1> margin, Array<double, 1> lost, Array<std::int32_t, 1> redundant,
-         int threads) {
+         Array<double, 1> kink_distance, Array<double, 1> inconsistency,
+         Array<std::int32_t, 1> redundant, int threads) {
         const Derivative<In> d({shape, dims, W, b, mu, R, lo, hi, {}}, impulse, status, verdict,
-                               margin, lost, redundant);
+                               kink_distance, inconsistency, redundant);
         ChangeBatch<In> change;
         change.b = d.rows("db", db);
         change.W = d.matrix("dW", dW, change.ld_W);
@@ -146,7 +147,8 @@ void bind_jvp(nb::module_& m) {
       "db"_a.noconvert().none(), "dW"_a.noconvert().none(), "dmu"_a.noconvert().none(),
       "dR"_a.noconvert().none(), "dlo"_a.noconvert().none(), "dhi"_a.noconvert().none(),
       "out_impulse"_a.noconvert(), "out_velocity"_a.noconvert(), "verdict"_a.noconvert(),
-      "margin"_a.noconvert(), "lost"_a.noconvert(), "redundant"_a.noconvert(), "threads"_a,
+      "kink_distance"_a.noconvert(), "inconsistency"_a.noconvert(), "redundant"_a.noconvert(),
+      "threads"_a,
       "Change of the solution; the arrays from `out_impulse` on are written in place.");
 }
 
@@ -163,10 +165,10 @@ void bind_step_vjp(nb::module_& m) {
          const SolveOptions& options, Vectors g_v_next, Vectors g_impulse, Vectors g_velocity,
          Out out_b, Out out_mu, Out out_R, Out out_lo, Out out_hi, Out out_adjoint, Out out_v_free,
          Array<In, 3> out_M, Array<In, 3> out_J, Array<std::int32_t, 1> verdict,
-         Array<double, 1> margin, Array<double, 1> lost, Array<std::int32_t, 1> redundant,
-         int threads) {
+         Array<double, 1> kink_distance, Array<double, 1> inconsistency,
+         Array<std::int32_t, 1> redundant, int threads) {
         const Derivative<In> d({shape, dims, {}, b, mu, R, lo, hi, {}}, impulse, status, verdict,
-                               margin, lost, redundant);
+                               kink_distance, inconsistency, redundant);
         const std::size_t num_envs = b.shape(0), nv = M.shape(1);
         require_size("J", J, 1, b.shape(1));
         MechanismStep<In> step;
@@ -197,7 +199,7 @@ void bind_step_vjp(nb::module_& m) {
       "out_mu"_a.noconvert().none(), "out_R"_a.noconvert().none(), "out_lo"_a.noconvert().none(),
       "out_hi"_a.noconvert().none(), "out_adjoint"_a.noconvert().none(),
       "out_v_free"_a.noconvert().none(), "out_M"_a.noconvert().none(), "out_J"_a.noconvert().none(),
-      "verdict"_a.noconvert(), "margin"_a.noconvert(), "lost"_a.noconvert(),
+      "verdict"_a.noconvert(), "kink_distance"_a.noconvert(), "inconsistency"_a.noconvert(),
       "redundant"_a.noconvert(), "threads"_a,
       "Derivatives through a step; the arrays from `out_b` on are written in place.");
 }

@@ -110,9 +110,9 @@ class Attributes {
     o.max_rung = get<std::int32_t>("max_rung");
     o.max_work = get<double>("max_work");
     o.thorough = get<bool>("thorough");
-    o.exact_sweeps = get<bool>("exact_sweeps");
+    o.fixed_sweeps = get<bool>("fixed_sweeps");
     o.max_pivots = get<std::int32_t>("max_pivots");
-    o.exact_pivots = get<bool>("exact_pivots");
+    o.fixed_pivots = get<bool>("fixed_pivots");
     o.directions = get<std::int32_t>("directions");
     return o;
   }

@@ -54,25 +54,26 @@ void solve_on_device(int device, cuda::Stream stream, const ProblemBatch<In>& p,
   if constexpr (kFloat) cuda::round_to_float(r.residual, residual, p.num_envs, stream);
 }
 
-/// Enqueues derivatives, all of them: 0 where no row is. In float, margin and lost are rounded; the
-/// report's own are not used.
+/// Enqueues derivatives, all of them: 0 where no row is. In float, kink_distance and inconsistency
+/// are rounded; the report's own are not used.
 template <class In>
 void vjp_on_device(int device, cuda::Stream stream, const ProblemBatch<In>& p,
                    const SolutionBatch<In>& solution, const LossBatch<In>& loss,
-                   GradientBatch<In> g, In* margin, In* lost, const SolveOptions& options) {
+                   GradientBatch<In> g, In* kink_distance, In* inconsistency,
+                   const SolveOptions& options) {
   DeviceMemory& memory = device_memory(device, stream, p, options, true);
   const cuda::DeviceScope current(device);
   clear(g, p.num_envs, stream);
   if constexpr (sizeof(In) == 4) {
     auto* const reals = static_cast<double*>(memory.reals.data());
-    g.report.margin = reals;
-    g.report.lost = reals + p.num_envs;
+    g.report.kink_distance = reals;
+    g.report.inconsistency = reals + p.num_envs;
     cuda::solve_vjp(p, solution, loss, g, options, memory.workspace, stream);
-    cuda::round_to_float(g.report.margin, margin, p.num_envs, stream);
-    cuda::round_to_float(g.report.lost, lost, p.num_envs, stream);
+    cuda::round_to_float(g.report.kink_distance, kink_distance, p.num_envs, stream);
+    cuda::round_to_float(g.report.inconsistency, inconsistency, p.num_envs, stream);
   } else {
-    g.report.margin = margin;
-    g.report.lost = lost;
+    g.report.kink_distance = kink_distance;
+    g.report.inconsistency = inconsistency;
     cuda::solve_vjp(p, solution, loss, g, options, memory.workspace, stream);
   }
 }

@@ -31,7 +31,7 @@ template <ffi::DataType T>
 struct GradientResults {
   ffi::ResultBuffer<T> b, mu, R, lo, hi;
   ffi::ResultBuffer<ffi::S32> status;
-  ffi::ResultBuffer<T> margin, lost;
+  ffi::ResultBuffer<T> kink_distance, inconsistency;
   ffi::ResultBuffer<ffi::S32> redundant;
 };
 
@@ -53,7 +53,7 @@ void require_one_each(const char* name, const A& array, std::int64_t num_envs) {
           environments(array.dimensions(), 0));
 }
 
-/// The arguments of a call, checked; of the report without margin and lost.
+/// The arguments of a call, checked; of the report without kink_distance and inconsistency.
 template <ffi::DataType T>
 struct Task {
   using In = ffi::NativeType<T>;
@@ -77,8 +77,8 @@ struct Task {
     gradient.lo = room("gradient of lo", out.lo, num_envs, p.lo.stride);
     gradient.hi = room("gradient of hi", out.hi, num_envs, p.hi.stride);
     require_one_each("status", *out.status, num_envs);
-    require_one_each("margin", *out.margin, num_envs);
-    require_one_each("lost", *out.lost, num_envs);
+    require_one_each("kink_distance", *out.kink_distance, num_envs);
+    require_one_each("inconsistency", *out.inconsistency, num_envs);
     require_one_each("redundant", *out.redundant, num_envs);
     gradient.report.status = reinterpret_cast<GradientStatus*>(out.status->typed_data());
     gradient.report.redundant = out.redundant->typed_data();
@@ -94,15 +94,17 @@ void vjp_on_cpu(const Operands<T>& in, const SolutionOperands<T>& of, const Attr
   require_room(p, p.mu.stride, p.lo.stride);
   GradientBatch<In>& g = task.gradient;
   clear(g, p.num_envs);
-  std::vector<double> margin(std::size_t(p.num_envs)), lost(margin);
-  g.report.margin = margin.data();
-  g.report.lost = lost.data();
+  std::vector<double> kink_distance(std::size_t(p.num_envs)), inconsistency(kink_distance);
+  g.report.kink_distance = kink_distance.data();
+  g.report.inconsistency = inconsistency.data();
   const auto workspace = take_workspace(p.max_rows, p.max_contacts,
                                         attributes.get<std::int32_t>("threads"), Caller::xla);
   solve_vjp(p, task.solution, task.loss, g, attributes.options(), *workspace);
   const auto rounded = [](double value) { return In(value); };
-  std::transform(margin.begin(), margin.end(), out.margin->typed_data(), rounded);
-  std::transform(lost.begin(), lost.end(), out.lost->typed_data(), rounded);
+  std::transform(kink_distance.begin(), kink_distance.end(), out.kink_distance->typed_data(),
+                 rounded);
+  std::transform(inconsistency.begin(), inconsistency.end(), out.inconsistency->typed_data(),
+                 rounded);
 }
 
 template <ffi::DataType T>
@@ -121,7 +123,8 @@ void vjp_on_cuda(cuda::Stream stream, std::int32_t device, const Operands<T>& in
   const Task<T> task(in, of, out);
   check_on_cuda(task.problem, attributes);
   vjp_on_device(device, stream, task.problem, task.solution, task.loss, task.gradient,
-                out.margin->typed_data(), out.lost->typed_data(), attributes.options());
+                out.kink_distance->typed_data(), out.inconsistency->typed_data(),
+                attributes.options());
 }
 
 /// What XLA calls, as make_handler of solves: `body(context..., operands, solution, attributes,
@@ -159,11 +162,12 @@ auto make_vjp_handler(Binding&& binding, Body body,
                  Int dims, Real impulse, Int status, Real g_impulse, Real g_velocity,
                  ffi::Dictionary attributes, ffi::Result<Real> g_b, ffi::Result<Real> g_mu,
                  ffi::Result<Real> g_R, ffi::Result<Real> g_lo, ffi::Result<Real> g_hi,
-                 ffi::Result<Int> verdict, ffi::Result<Real> margin, ffi::Result<Real> lost,
-                 ffi::Result<Int> redundant) {
+                 ffi::Result<Int> verdict, ffi::Result<Real> kink_distance,
+                 ffi::Result<Real> inconsistency, ffi::Result<Int> redundant) {
             const Operands<T> in{W, b, mu, R, lo, hi, impulse, counts, dims};  // no warm start
             const SolutionOperands<T> of{impulse, status, g_impulse, g_velocity};
-            GradientResults<T> out{g_b, g_mu, g_R, g_lo, g_hi, verdict, margin, lost, redundant};
+            GradientResults<T> out{g_b,     g_mu,          g_R,           g_lo,     g_hi,
+                                   verdict, kink_distance, inconsistency, redundant};
             return guarded([&] { body(context..., in, of, Attributes(attributes), out); });
           },
           traits);

@@ -48,16 +48,12 @@ void bind_enums(nb::module_& m) {
       .value("kink", GradientStatus::kink, "a state is about to change: one-sided derivatives")
       .value("not_unique", GradientStatus::not_unique, "the solution's change is not determined")
       .value("unsolved", GradientStatus::unsolved, "zeros: no solution, or input not finite");
-  // The old name, for one release: as an attribute, and as a key.
-  const nb::object status = m.attr("Status"), infeasible = status.attr("infeasible");
-  nb::setattr(status, "no_solution_found", infeasible);
-  nb::cast<nb::dict>(status.attr("_member_map_"))["no_solution_found"] = infeasible;
 }
 
 void set_options(SolveOptions* self, Law law, Solver solver, Precision precision, double atol,
                  double rtol, std::int32_t max_sweeps, std::int32_t max_newton,
-                 std::int32_t max_rung, bool exact_sweeps, std::int32_t max_pivots,
-                 bool exact_pivots, std::int32_t directions, double max_work, bool thorough) {
+                 std::int32_t max_rung, bool fixed_sweeps, std::int32_t max_pivots,
+                 bool fixed_pivots, std::int32_t directions, double max_work, bool thorough) {
   new (self) SolveOptions{.law = law,
                           .solver = solver,
                           .precision = precision,
@@ -68,9 +64,9 @@ void set_options(SolveOptions* self, Law law, Solver solver, Precision precision
                           .max_rung = max_rung,
                           .max_work = max_work,
                           .thorough = thorough,
-                          .exact_sweeps = exact_sweeps,
+                          .fixed_sweeps = fixed_sweeps,
                           .max_pivots = max_pivots,
-                          .exact_pivots = exact_pivots,
+                          .fixed_pivots = fixed_pivots,
                           .directions = directions};
 }
 
@@ -86,8 +82,8 @@ void bind_types(nb::module_& m) {
            "solver"_a = defaults.solver, "precision"_a = defaults.precision,
            "atol"_a = defaults.atol, "rtol"_a = defaults.rtol, "max_sweeps"_a = defaults.max_sweeps,
            "max_newton"_a = defaults.max_newton, "max_rung"_a = defaults.max_rung,
-           "exact_sweeps"_a = defaults.exact_sweeps, "max_pivots"_a = defaults.max_pivots,
-           "exact_pivots"_a = defaults.exact_pivots, "directions"_a = defaults.directions,
+           "fixed_sweeps"_a = defaults.fixed_sweeps, "max_pivots"_a = defaults.max_pivots,
+           "fixed_pivots"_a = defaults.fixed_pivots, "directions"_a = defaults.directions,
            "max_work"_a = defaults.max_work, "thorough"_a = defaults.thorough)
       .def_rw("law", &SolveOptions::law)
       .def_rw("solver", &SolveOptions::solver)
@@ -99,9 +95,9 @@ void bind_types(nb::module_& m) {
       .def_rw("max_rung", &SolveOptions::max_rung)
       .def_rw("max_work", &SolveOptions::max_work)
       .def_rw("thorough", &SolveOptions::thorough)
-      .def_rw("exact_sweeps", &SolveOptions::exact_sweeps)
+      .def_rw("fixed_sweeps", &SolveOptions::fixed_sweeps)
       .def_rw("max_pivots", &SolveOptions::max_pivots)
-      .def_rw("exact_pivots", &SolveOptions::exact_pivots)
+      .def_rw("fixed_pivots", &SolveOptions::fixed_pivots)
       .def_rw("directions", &SolveOptions::directions);
 
   m.def("version", &version);

@@ -97,7 +97,7 @@ void solve_with_vjp(const ProblemBatch<In>& problem, const ResultBatch<In>& resu
   const auto turn = memory.caller.enter();
   const std::int32_t n = problem.max_rows, contacts = problem.max_contacts;
   constexpr int nv = kernels::kGivenMatrix;
-  memory.reserve(kernels.solve_bytes(n, contacts, kernels::lcp_directions(options), nv) +
+  memory.reserve(kernels.solve_bytes(n, contacts, kernels::lcp_directions(options), {}) +
                  kernels.gradient_bytes(n, contacts, nv));
   const kernels::Ladder& ladder = memory.ladder_of(options);
   const kernels::AdjointCall<In> call{loss, gradient};

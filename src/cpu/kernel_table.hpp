@@ -41,7 +41,7 @@ struct TypedKernels {
                 void* scratch);
   /// Scratch of the largest solve. `directions` of law `pyramid`, 0 for the others; `nv` of
   /// mechanisms, negative if W is given.
-  std::size_t (*solve_bytes)(int max_rows, int max_contacts, int directions, int nv);
+  std::size_t (*solve_bytes)(int max_rows, int max_contacts, int directions, MatrixKind matrix);
   std::size_t (*delassus_bytes)(int nv, int max_rows);
   /// kernels/env/gradient_env.hpp; W comes from the step's mechanism, if it has environments.
   void (*vjp)(const ProblemBatch<In>&, const MechanismStep<In>&, const SolutionBatch<In>&,

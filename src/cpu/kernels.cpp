@@ -12,11 +12,11 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 template <class In>
-std::size_t solve_bytes(int max_rows, int max_contacts, int directions, int nv) {
+std::size_t solve_bytes(int max_rows, int max_contacts, int directions, MatrixKind matrix) {
   using Double = EnvScratch<double, double, In>;
   using Mixed = EnvScratch<double, float, In>;
-  return max(Double::bytes(max_rows, max_contacts, directions, nv),
-             Mixed::bytes(max_rows, max_contacts, directions, nv));
+  return max(Double::bytes(max_rows, max_contacts, directions, matrix),
+             Mixed::bytes(max_rows, max_contacts, directions, matrix));
 }
 
 template <class In>

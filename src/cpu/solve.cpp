@@ -76,16 +76,16 @@ template <class In>
 void solve_checked(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
                    const SolveOptions& options, const kernels::MatrixSource<In>& source,
                    Workspace& workspace) {
-  const int nv = kernels::dofs_of(source);
+  const kernels::MatrixKind matrix = kernels::kind_of(source);
   const int directions = kernels::lcp_directions(options);
-  if (directions > 0 || nv >= 0) {  // grows the workspace once
+  if (directions > 0 || matrix.has_matrix()) {  // grows the workspace once
     impl_of(workspace).reserve(
-        kernels_of<In>().solve_bytes(problem.max_rows, problem.max_contacts, directions, nv));
+        kernels_of<In>().solve_bytes(problem.max_rows, problem.max_contacts, directions, matrix));
   }
   const auto run = kernels_of<In>().solve[int(options.precision)];
   const kernels::Ladder& ladder = impl_of(workspace).ladder_of(options);
   const bool climbs = ladder.has_later_rungs;
-  if (nv < 0 && ladder.program == kernels::Program::sweeping) {
+  if (!matrix.has_matrix() && ladder.program == kernels::Program::sweeping) {
     solve_in_packs(problem, result, ladder, impl_of(workspace));
     if (climbs) solve_later_rungs(problem, result, ladder, source, impl_of(workspace), run);
     return;

@@ -48,8 +48,8 @@ Workspace::Workspace(std::int32_t max_rows, std::int32_t max_contacts, int threa
   require_memory(double(max_rows) * max_rows * 8.0 * impl_->threads, "max_rows, threads");
   constexpr int directions = 0,
                 nv = -1;  // larger calls, of the rest of the API, grow it once
-  impl_->reserve(std::max(table.f64.solve_bytes(max_rows, max_contacts, directions, nv),
-                          table.f32.solve_bytes(max_rows, max_contacts, directions, nv)));
+  impl_->reserve(std::max(table.f64.solve_bytes(max_rows, max_contacts, directions, {nv}),
+                          table.f32.solve_bytes(max_rows, max_contacts, directions, {nv})));
 }
 
 Workspace::~Workspace() = default;

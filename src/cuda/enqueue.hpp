@@ -8,7 +8,7 @@ namespace stickslip::cuda {
 
 inline kernels::GroupScratch scratch_of(const LaunchPlan& plan, const Workspace::Impl& w) {
   return {plan.max_rows, plan.max_contacts, plan.directions,
-          plan.nv,       plan.group_bytes,  w.scratch_memory(plan.size_class)};
+          plan.matrix,   plan.group_bytes,  w.scratch_memory(plan.size_class)};
 }
 
 inline void check_workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,

@@ -52,7 +52,8 @@ struct LaunchPlan {
   int lanes = 32;  ///< per environment
   int warps = 1;   ///< of a block of groups that are no larger than a warp
   int blocks = 0;
-  int max_rows = 0, max_contacts = 0, directions = 0, nv = kernels::kGivenMatrix;
+  int max_rows = 0, max_contacts = 0, directions = 0;
+  kernels::MatrixKind matrix;
   int size_class = 0;
   std::size_t group_bytes = 0;   ///< scratch of an environment
   std::size_t shared_bytes = 0;  ///< per block; 0: scratch in global memory
@@ -103,10 +104,11 @@ inline int warps_of(const LaunchPlan& plan, int most, int num_envs, const Device
 }
 
 /// Kernel and scratch of the class of up to `max_rows` rows, in batches of up to `num_envs`
-/// environments; `directions` as in Workspace; `nv` of mechanisms, or kGivenMatrix. The number of
+/// environments; `directions` as in Workspace; The number of
 /// blocks stays 0.
 inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows, int max_contacts,
-                             int directions, int nv, int num_envs, const DeviceLimits& device) {
+                             int directions, kernels::MatrixKind matrix, int num_envs,
+                             const DeviceLimits& device) {
   using kernels::SolveKernels;
   constexpr std::size_t kFewGroups = 4;  // their warps occupy half of the registers
   constexpr std::size_t kManyGroups = 16;
@@ -114,8 +116,8 @@ inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows,
   plan.max_rows = max_rows;
   plan.max_contacts = std::min(max_contacts, max_rows / 3);  // a contact has at least 3 rows
   plan.directions = directions;
-  plan.nv = nv;
-  plan.group_bytes = kernels.bytes(plan.max_rows, plan.max_contacts, directions, nv);
+  plan.matrix = matrix;
+  plan.group_bytes = kernels.bytes(plan.max_rows, plan.max_contacts, directions, matrix);
   const auto fit = [&](std::size_t groups) {
     return plan.group_bytes * groups <= device.shared_per_block;
   };

@@ -72,22 +72,22 @@ void Workspace::Impl::place(LaunchPlan& plan, int c) {
 }
 
 std::vector<LaunchPlan> Workspace::Impl::plan_classes(const kernels::SolveKernels& kernels,
-                                                      int dofs) {
+                                                      kernels::MatrixKind matrix) {
   std::vector<LaunchPlan> plans;
   for (int c = 0; c < classes.count; ++c) {
     LaunchPlan plan =
-        plan_class(kernels, classes.rows[c], max_contacts, directions, dofs, num_envs, limits);
+        plan_class(kernels, classes.rows[c], max_contacts, directions, matrix, num_envs, limits);
     place(plan, c);
     plans.push_back(plan);
   }
   return plans;
 }
 
-Plans Workspace::Impl::plan_solves(int dofs) {
+Plans Workspace::Impl::plan_solves(kernels::MatrixKind matrix) {
   Plans plans;
   for (const Types types : {Types::fp64, Types::fp32, Types::mixed, Types::float_data}) {
     const auto plan = [&](Program program, const kernels::SolveKernels& kernels) {
-      plans.launches[int(program)][int(types)] = plan_classes(kernels, dofs);
+      plans.launches[int(program)][int(types)] = plan_classes(kernels, matrix);
     };
     plan(Program::sweeping, solve_kernels_of<Program::sweeping>(types));
     plan(Program::first, solve_kernels_of<Program::first>(types));
@@ -106,7 +106,7 @@ MechanismPlans Workspace::Impl::plan_mechanism() {
   const auto plan = [&](const void* const kernels[2]) {
     LaunchPlan p{.kernel = kernels[shared ? 0 : 1],
                  .max_rows = max_rows,
-                 .nv = nv,
+                 .matrix = {nv},
                  .group_bytes = bytes,
                  .shared_bytes = shared ? bytes : 0};
     place(p, 0);
@@ -118,9 +118,8 @@ MechanismPlans Workspace::Impl::plan_mechanism() {
 template <class In>
 GradientPlans Workspace::Impl::plan_gradients() {
   const kernels::GradientKernels k = kernels::gradient_kernels<In>();
-  GradientPlans plans{
-      plan_classes(k.vjp, kernels::kGivenMatrix), plan_classes(k.jvp, kernels::kGivenMatrix), {}};
-  if (nv >= 0) plans.step = plan_classes(k.vjp, nv);
+  GradientPlans plans{plan_classes(k.vjp, {}), plan_classes(k.jvp, {}), {}};
+  if (nv >= 0) plans.step = plan_classes(k.vjp, {nv});
   return plans;
 }
 
@@ -137,20 +136,18 @@ Workspace::Impl::Impl(std::int32_t envs_, std::int32_t rows, std::int32_t contac
       limits(device_limits()),
       classes(size_classes(rows)),
       branches(classes.count),
-      given(plan_solves(kernels::kGivenMatrix)),
+      given(plan_solves({})),
       lists(4 * sizeof(std::int32_t) * std::size_t(envs_)),
       sorting(sort_bytes(envs_)),
       work(sizeof(std::int32_t) * std::size_t(envs_)),
       impulses(float_storage_ ? sizeof(double) * std::size_t(envs_) * std::size_t(rows) : 0),
       counters(sizeof(std::int32_t) * 4 * std::size_t(classes.count)),
       scratch(0) {
-  if (nv >= 0 || float_storage) {
-    fused = plan_solves(std::max(nv, 0) + (float_storage ? kernels::kWidened : 0));
-  }
+  if (nv >= 0 || float_storage) fused = plan_solves({nv, float_storage});
   if (nv >= 0) {
     mechanism_double = plan_mechanism<double>();
     mechanism_float = plan_mechanism<float>();
-    convex = plan_classes(kernels::convex_kernels(), nv);
+    convex = plan_classes(kernels::convex_kernels(), {nv});
   }
   if (has_gradients) {
     gradients_double = plan_gradients<double>();

@@ -78,8 +78,9 @@ struct Workspace::Impl {
   Buffer scratch;   ///< global, of the classes one after the other
 
  private:
-  Plans plan_solves(int dofs);
-  std::vector<LaunchPlan> plan_classes(const kernels::SolveKernels& kernels, int dofs);
+  Plans plan_solves(kernels::MatrixKind matrix);
+  std::vector<LaunchPlan> plan_classes(const kernels::SolveKernels& kernels,
+                                       kernels::MatrixKind matrix);
   template <class In>
   MechanismPlans plan_mechanism();
   template <class In>

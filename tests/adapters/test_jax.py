@@ -200,8 +200,8 @@ def test_errors_name_the_argument(message):
 
 def test_errors_of_the_library_arrive():
     given = arrays(batch("contacts"))
-    options = SolveOptions(exact_sweeps=True)
-    told = r"INVALID_ARGUMENT: options\.exact_sweeps: expected solver pgs"
+    options = SolveOptions(fixed_sweeps=True)
+    told = r"INVALID_ARGUMENT: options\.fixed_sweeps: expected solver pgs"
     with pytest.raises(jax.errors.JaxRuntimeError, match=told):
         jitted(given, options=options).impulse.block_until_ready()
     box = jnp.array([[0, 0, 2, 3]] * 9)

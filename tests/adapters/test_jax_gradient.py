@@ -82,7 +82,7 @@ def test_vjp_has_the_bits_of_numpy(name, law, dtype):
         found, right = getattr(got, field), getattr(expected, field)
         assert (found is None) == (right is None), field
         assert found is None or np.array_equal(found, right), field
-    for field in ("margin", "lost"):
+    for field in ("kink_distance", "inconsistency"):
         assert np.array_equal(getattr(got, field), getattr(expected, field).astype(dtype)), field
     sums = {"rtol": 1e-6 if dtype == "float32" else 1e-14, "atol": 1e-6}  # in another order
     np.testing.assert_allclose(got.mu, expected.mu, **sums)

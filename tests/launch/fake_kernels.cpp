@@ -60,7 +60,7 @@ void solve_list(const LaunchShape& shape, const ProblemBatch<In>& batch,
                 const kernels::WorkList& work) {
   GroupMemory memory(scratch, shape.shared_bytes);
   const kernels::EnvScratch<Real, Factor, In, kProgram> place(
-      memory.arena(), scratch.max_rows, scratch.max_contacts, scratch.directions, scratch.nv);
+      memory.arena(), scratch.max_rows, scratch.max_contacts, scratch.directions, scratch.matrix);
   solved_by_launch().push_back(*work.end - *work.next);
   for (int ticket = *work.next; ticket < *work.end; ticket = ++*work.next) {
     kernels::solve_env<Real, Factor>(HostGroup{}, batch, result, ladder, work.envs[ticket], place,
@@ -90,7 +90,7 @@ void for_gradients(const LaunchShape& shape, const kernels::GroupScratch& scratc
                    const kernels::WorkList& work, F&& f) {
   GroupMemory memory(scratch, shape.shared_bytes);
   kernels::GradientEnv<In> place(memory.arena(), scratch.max_rows, scratch.max_contacts,
-                                 scratch.nv);
+                                 scratch.matrix.nv);
   if (place.step.end() > scratch.bytes) throw std::runtime_error("less scratch than is needed");
   for (int ticket = *work.next; ticket < *work.end; ticket = ++*work.next)
     f(work.envs[ticket], place);

@@ -253,8 +253,8 @@ TEST(DerivativesMisuse, is_refused_by_name) {
             "solution.impulse: expected an array, got none");
   EXPECT_EQ(refusal([](auto&, auto& to, auto&) { to.b = {}; }),
             "gradient.b: expected an array, got none");
-  EXPECT_EQ(refusal([](auto&, auto& to, auto&) { to.report.lost = nullptr; }),
-            "report.lost: expected an array, got none");
+  EXPECT_EQ(refusal([](auto&, auto& to, auto&) { to.report.inconsistency = nullptr; }),
+            "report.inconsistency: expected an array, got none");
   EXPECT_EQ(refusal([](auto&, auto&, auto& options) { options.atol = std::nan(""); }).substr(0, 7),
             "options");
 }

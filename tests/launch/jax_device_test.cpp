@@ -55,7 +55,7 @@ TEST_P(JaxDevice, enqueues_the_bits_of_the_cpu) {
 /// Derivatives of a batch: those of W and of steps are not computed.
 template <class In>
 struct Written {
-  std::vector<In> b, mu, R, lo, hi, margin, lost;
+  std::vector<In> b, mu, R, lo, hi, kink_distance, inconsistency;
   std::vector<GradientStatus> status;
   std::vector<std::int32_t> redundant;
   bool operator==(const Written&) const = default;
@@ -70,19 +70,19 @@ Written<In> derivatives_on_cpu(const support::DyadicBatch<In>& batch,
   Written<In> out{zeros, zeros, zeros, zeros, zeros, {}, {}, {}, {}};
   out.status.resize(std::size_t(envs));
   out.redundant.resize(out.status.size());
-  std::vector<double> margin(out.status.size()), lost(margin);
+  std::vector<double> kink_distance(out.status.size()), inconsistency(kink_distance);
   GradientBatch<In> g;
   g.b = {out.b.data(), rows};
   g.mu = {out.mu.data(), rows};
   g.R = {out.R.data(), rows};
   g.lo = {out.lo.data(), rows};
   g.hi = {out.hi.data(), rows};
-  g.report = {out.status.data(), margin.data(), lost.data(), out.redundant.data()};
+  g.report = {out.status.data(), kink_distance.data(), inconsistency.data(), out.redundant.data()};
   Workspace workspace(rows, batch.kMaxContacts, 1);
   solve_vjp(batch.view(), {{results.impulse.data(), rows}, results.status.data()}, loss, g, options,
             workspace);
-  out.margin.assign(margin.begin(), margin.end());
-  out.lost.assign(lost.begin(), lost.end());
+  out.kink_distance.assign(kink_distance.begin(), kink_distance.end());
+  out.inconsistency.assign(inconsistency.begin(), inconsistency.end());
   return out;
 }
 
@@ -116,16 +116,17 @@ void expect_derivatives_of_the_cpu(Precision precision) {
   const auto status = room(GradientStatus(), 1);
   const auto redundant = room(std::int32_t(), 1);
   g.report.redundant = redundant.data;
-  const auto margin = room(In(), 1), lost = room(In(), 1);
+  const auto kink_distance = room(In(), 1), inconsistency = room(In(), 1);
   g.report.status = status.data;
   bindings::device_memory(0, stream, problem, options, true);
   support::Capture graph(stream);
-  bindings::vjp_on_device(0, stream, problem, solution, there, g, margin.data, lost.data, options);
+  bindings::vjp_on_device(0, stream, problem, solution, there, g, kink_distance.data,
+                          inconsistency.data, options);
   graph.end();
   graph.replay();
   const auto back = [&](const auto& array) { return memory.download(array, envs); };
-  EXPECT_EQ((Written<In>{back(g.b), back(g.mu), back(g.R), back(g.lo), back(g.hi), back(margin),
-                         back(lost), back(status), back(redundant)}),
+  EXPECT_EQ((Written<In>{back(g.b), back(g.mu), back(g.R), back(g.lo), back(g.hi),
+                         back(kink_distance), back(inconsistency), back(status), back(redundant)}),
             expected);
 }
 

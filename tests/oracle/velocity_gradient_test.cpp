@@ -22,7 +22,7 @@ const SolveOptions kConvex{.law = Law::convex, .atol = 1e-10, .rtol = 1e-10};
 struct Found {
   std::vector<double> b, R, mu, lo, hi;
   GradientStatus status{};
-  double margin = 0, lost = 0;
+  double kink_distance = 0, inconsistency = 0;
   std::int32_t redundant = 0;
 
   explicit Found(const ProblemBatch<double>& p) {
@@ -36,10 +36,12 @@ struct Found {
     g.mu = {mu.data(), 0};
     g.lo = {lo.data(), 0};
     g.hi = {hi.data(), 0};
-    g.report = {&status, &margin, &lost, &redundant};
+    g.report = {&status, &kink_distance, &inconsistency, &redundant};
     return g;
   }
-  auto numbers() const { return std::tie(b, R, mu, lo, hi, status, margin, lost, redundant); }
+  auto numbers() const {
+    return std::tie(b, R, mu, lo, hi, status, kink_distance, inconsistency, redundant);
+  }
 };
 
 void expect_near(const std::vector<double>& found, const std::vector<double>& expected,
@@ -90,7 +92,7 @@ TEST_P(VelocityGradient, is_that_by_W) {
     EXPECT_EQ(found.status, by_W.status) << seed;
     EXPECT_EQ(found.redundant, 0);
     if (c.p.n > 0) {
-      EXPECT_NEAR(found.margin, by_W.margin, 1e-9 * (1 + by_W.margin)) << seed;
+      EXPECT_NEAR(found.kink_distance, by_W.kink_distance, 1e-9 * (1 + by_W.kink_distance)) << seed;
     }
     if (by_W.status != GradientStatus::valid) continue;
     ++compared;

@@ -42,7 +42,7 @@ void expect_isa_parity(const SolveOptions& options, int envs) {
     const auto& typed = kernels::typed<In>(*table);
     const int directions = options.law == Law::pyramid ? options.directions : 0;
     support::AlignedBytes scratch(
-        typed.solve_bytes(batch.kMaxRows, batch.kMaxContacts, directions, -1));
+        typed.solve_bytes(batch.kMaxRows, batch.kMaxContacts, directions, {}));
     const auto got = run(batch, envs, [&](const auto& p, const auto& r) {
       typed.solve[int(options.precision)](p, r, options, {}, 0, envs, scratch.data(),
                                           kernels::Part::whole, nullptr);

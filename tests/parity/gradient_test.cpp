@@ -130,7 +130,7 @@ struct Chosen {
   reference::Matrix W;
   reference::Vector mu, impulse, velocity;
   GradientStatus status{};
-  double margin = 0.0, lost = 0.0;
+  double kink_distance = 0.0, inconsistency = 0.0;
 
   Chosen(Law law, reference::Problem (*family)(support::Changing, double))
       : options{.law = law, .atol = 1e-12, .rtol = 1e-12},
@@ -150,7 +150,7 @@ struct Chosen {
     return c;
   }
   SolutionChange<double> out() {
-    return {{impulse.data(), 0}, {velocity.data(), 0}, {&status, &margin, &lost}};
+    return {{impulse.data(), 0}, {velocity.data(), 0}, {&status, &kink_distance, &inconsistency}};
   }
   support::AlignedBytes memory() const {
     support::AlignedBytes bytes(kernels::GradientEnv<double>::bytes(
@@ -164,7 +164,7 @@ struct Chosen {
                                        batch.max_contacts(), kernels::kGivenMatrix);
     kernels::jvp_env(g, batch.view(), solution(), change(), out(), options, 0, place);
   }
-  auto numbers() const { return std::tie(impulse, velocity, status, margin, lost); }
+  auto numbers() const { return std::tie(impulse, velocity, status, kink_distance, inconsistency); }
 };
 
 TEST_P(GradientGroups, give_the_bits_of_the_cpu_for_redundant_contacts) {

@@ -73,7 +73,7 @@ std::vector<std::uint64_t> run_mechanisms(const SolveOptions& options, Stored st
   support::DyadicMechanisms<double> m(kEnvs, options.law);
   const support::EngineArrays arrays(m, kEnvs);
   Results results(kEnvs, m.kMaxRows);
-  support::EnvMemory<Real, Factor, double> memory(m.kMaxRows, m.kMaxContacts, m.kDofs);
+  support::EnvMemory<Real, Factor, double> memory(m.kMaxRows, m.kMaxContacts, {m.kDofs});
   run(m.problem(), results.view(), source_of(m, arrays, stored), memory);
   std::vector<std::uint64_t> out;
   for (int env = 0; env < kEnvs; ++env) {

@@ -30,7 +30,7 @@ template <class In>
 Hashes run(const kernels::KernelTable& table, const ProblemBatch<In>& p, const SolveOptions& o,
            bool packs) {
   const auto& typed = kernels::typed<In>(table);
-  support::AlignedBytes scratch(std::max(typed.solve_bytes(p.max_rows, p.max_contacts, 0, -1),
+  support::AlignedBytes scratch(std::max(typed.solve_bytes(p.max_rows, p.max_contacts, 0, {}),
                                          typed.sweep_bytes(p.max_rows, p.max_contacts)));
   support::PlainResults<In> results(p.num_envs, p.max_rows);
   const auto single = typed.solve[int(o.precision)];
@@ -75,7 +75,7 @@ void expect_parity(const ProblemBatch<In>& p, const SolveOptions& o) {
 std::vector<SolveOptions> budgets(SolveOptions o) {
   std::vector<SolveOptions> all = {o, o, o, o};
   for (int i = 1; i < 4; ++i) {
-    all[std::size_t(i)].exact_sweeps = o.solver == Solver::pgs;
+    all[std::size_t(i)].fixed_sweeps = o.solver == Solver::pgs;
     all[std::size_t(i)].max_sweeps = i == 1 ? 0 : i == 2 ? 7 : 50;
   }
   return all;

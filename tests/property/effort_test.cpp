@@ -122,7 +122,7 @@ TEST(ExactSweeps, runs_as_many_as_asked_and_judges_by_the_residual) {
   for (int sweeps : {1, 7, 50}) {
     SolveOptions options;
     options.solver = Solver::pgs;
-    options.exact_sweeps = true;
+    options.fixed_sweeps = true;
     options.max_sweeps = sweeps;
     const auto results = support::solve_batch(batch, options);
     support::count_solved(batch, results, options);
@@ -142,7 +142,7 @@ TEST(ExactPivots, runs_as_many_as_asked_and_judges_by_the_residual) {
     options.solver = Solver::lemke;
     options.max_pivots = pivots;
     const auto at_most = support::solve_batch(batch, options);
-    options.exact_pivots = true;
+    options.fixed_pivots = true;
     const auto exactly = support::solve_batch(batch, options);
     support::count_solved(batch, at_most, options);
     const int solved = support::count_solved(batch, exactly, options);

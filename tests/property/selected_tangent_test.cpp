@@ -26,7 +26,7 @@ Vector impulses(const Problem& p, const SolveOptions& options) {
 struct Change {
   Vector impulse, velocity;
   GradientStatus status{};
-  double margin = 0.0, lost = 0.0;
+  double kink_distance = 0.0, inconsistency = 0.0;
   std::int32_t redundant = 0;
 };
 
@@ -49,7 +49,7 @@ Change tangent(const Family& family, const Vector& r, const SolveOptions& option
   SolutionChange<double> out;
   if (of_impulses) out.impulse = {found.impulse.data(), 0};
   out.velocity = {found.velocity.data(), 0};
-  out.report = {&found.status, &found.margin, &found.lost, &found.redundant};
+  out.report = {&found.status, &found.kink_distance, &found.inconsistency, &found.redundant};
   solve_jvp(batch.view(), {{r.data(), 0}, &solved}, change, out, options, workspace);
   return found;
 }
@@ -62,7 +62,7 @@ void expect_follows(const Family& family, Law law) {
   const Change found = tangent(family, r, options);
   const Vector expected =
       (impulses(family(kStep), options) - impulses(family(-kStep), options)) / (2.0 * kStep);
-  EXPECT_EQ(found.status, GradientStatus::valid) << "margin " << found.margin;
+  EXPECT_EQ(found.status, GradientStatus::valid) << "kink_distance " << found.kink_distance;
   EXPECT_EQ(found.redundant, 1);
   const double size = std::max(expected.lpNorm<Eigen::Infinity>(), 1e-3 * r.maxCoeff());
   EXPECT_LT((found.impulse - expected).lpNorm<Eigen::Infinity>(), 1e-4 * size);
@@ -145,7 +145,7 @@ TEST(SelectedTangents, of_other_impulses_are_not_promised) {
   r[3] -= 2e-3;
   const Change found = tangent(family, r, options);
   EXPECT_EQ(found.status, GradientStatus::not_unique);
-  EXPECT_GT(found.lost, 1e-6);
+  EXPECT_GT(found.inconsistency, 1e-6);
   EXPECT_LT((found.velocity - selected.velocity).lpNorm<Eigen::Infinity>(), 1e-9);
   EXPECT_EQ(tangent(family, r, options, false).status, GradientStatus::valid);
 }

@@ -14,7 +14,6 @@ import torch
 from stickslip.rl.agent import RunningScale
 from stickslip.rl.play import load, play
 from stickslip.rl.ppo import Processes, Rollout, Settings, Trainer
-from stickslip.rl.settings import RENAMED
 
 torch.set_num_threads(1)
 
@@ -54,15 +53,6 @@ def test_advantages_are_the_discounted_errors() -> None:
                 if ended[k, e]:
                     break
             assert found[t, e] == pytest.approx(expected, abs=1e-5)
-
-
-def test_old_names_of_settings_work_with_a_warning() -> None:
-    for old, new in RENAMED.items():
-        with pytest.warns(DeprecationWarning, match=f"'{old}' is now '{new}'"):
-            settings = Settings("", **{old: 0.25})
-        assert getattr(settings, new) == 0.25
-        with pytest.raises(TypeError, match=f"'{old}' is the old name of '{new}'"):
-            Settings("", **{old: 0.25, new: 0.5})
 
 
 def test_half_cheetah_learns_to_run(tmp_path: Path) -> None:

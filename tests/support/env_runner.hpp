@@ -10,21 +10,22 @@ namespace stickslip::support {
 template <class Real, class Factor, class In>
 class EnvMemory {
  public:
-  EnvMemory(int max_rows, int max_contacts, int nv = kernels::kGivenMatrix)
+  EnvMemory(int max_rows, int max_contacts, kernels::MatrixKind matrix = {})
       : max_rows_(max_rows),
         max_contacts_(max_contacts),
-        nv_(nv),
-        storage_(Scratch::bytes(max_rows, max_contacts, kDirections, nv)) {}
+        matrix_(matrix),
+        storage_(Scratch::bytes(max_rows, max_contacts, kDirections, matrix)) {}
   using Scratch = kernels::EnvScratch<Real, Factor, In>;
   Scratch scratch() {
-    return Scratch(kernels::Arena(storage_.data()), max_rows_, max_contacts_, kDirections, nv_);
+    return Scratch(kernels::Arena(storage_.data()), max_rows_, max_contacts_, kDirections, matrix_);
   }
   /// Fills it with NaN, and integers with -1.
   void poison() { storage_.fill(0xff); }
 
  private:
   static constexpr int kDirections = 4;  ///< of law `pyramid`
-  int max_rows_, max_contacts_, nv_;
+  int max_rows_, max_contacts_;
+  kernels::MatrixKind matrix_;
   AlignedBytes storage_;
 };
 

@@ -24,7 +24,7 @@ std::vector<double> run_path_alone(const G& g, const ProblemBatch<double>& batch
   judge_start(g, p, scratch.judge, false);
   scale_and_select(g, p, options.law, scratch.scaled);
   measure_crowds(g, scratch.scaled);
-  const Stage stage{.method = method, .budget = 500, .start = Start::rest};
+  const Stage stage{.method = method, .budget = 500, .start = Start::zero};
   place_start<true>(g, p, stage, scratch.judge);
   Arena arena = scratch.stage;
   if (finish) {

@@ -17,12 +17,12 @@ using kernels::Program;
 /// Scratch of an environment as a GPU has it: there a factorisation is kept in the matrix, while
 /// here it has an array of its own.
 template <class Real, class Factor, Program kProgram>
-std::size_t gpu_bytes(int rows, int contacts, int directions, int nv) {
+std::size_t gpu_bytes(int rows, int contacts, int directions, kernels::MatrixKind matrix) {
   const std::size_t kept = contents_of(kProgram).newton
                                ? sizeof(Factor) * std::size_t(rows) * kernels::leading(rows)
                                : 0;
   return kernels::EnvScratch<Real, Factor, double, kProgram>::bytes(rows, contacts, directions,
-                                                                    nv) -
+                                                                    matrix) -
          kept / kernels::Arena::kAlignment * kernels::Arena::kAlignment;
 }
 
@@ -42,9 +42,9 @@ kernels::SolveKernels with_scratch_of() {
 constexpr int kProcessors = 132, kLarge = 16384;
 
 LaunchPlan plan_of(const kernels::SolveKernels& k, int rows, int contacts = 100,
-                   int nv = kernels::kGivenMatrix, int num_envs = kLarge,
+                   kernels::MatrixKind matrix = {}, int num_envs = kLarge,
                    std::size_t shared = kShared90) {
-  return plan_class(k, rows, contacts, 0, nv, num_envs, {kProcessors, shared});
+  return plan_class(k, rows, contacts, 0, matrix, num_envs, {kProcessors, shared});
 }
 
 TEST(CudaPlan, warps_of_a_block_are_those_of_a_multiprocessor) {
@@ -55,7 +55,7 @@ TEST(CudaPlan, warps_of_a_block_are_those_of_a_multiprocessor) {
   EXPECT_EQ(wide.groups(), 8);
   EXPECT_EQ(wide.shared_bytes, 8 * wide.group_bytes);
   EXPECT_EQ(plan_of(k, 6).groups(), 32) << "narrow groups";
-  const LaunchPlan few = plan_of(k, 24, 100, kernels::kGivenMatrix, kLarge, 6 * wide.group_bytes);
+  const LaunchPlan few = plan_of(k, 24, 100, {}, kLarge, 6 * wide.group_bytes);
   EXPECT_EQ(few.warps, 6) << "for more there is no room";
   const auto in_float = with_scratch_of<float, float>();
   EXPECT_EQ(plan_of(in_float, 48).kernel, &kWide);
@@ -70,16 +70,14 @@ TEST(CudaPlan, warps_of_a_block_are_those_of_a_multiprocessor) {
 
 TEST(CudaPlan, small_batches_are_spread_over_the_multiprocessors) {
   const auto k = with_scratch_of<double, double>();
-  const auto warps = [&](int num_envs) {
-    return plan_of(k, 24, 100, kernels::kGivenMatrix, num_envs).warps;
-  };
+  const auto warps = [&](int num_envs) { return plan_of(k, 24, 100, {}, num_envs).warps; };
   EXPECT_EQ(warps(1), 1);
   EXPECT_EQ(warps(kProcessors), 1);
   EXPECT_EQ(warps(kProcessors + 1), 2);
   EXPECT_EQ(warps(8 * kProcessors), 8);
   EXPECT_EQ(warps(9 * kProcessors), 8);
-  EXPECT_EQ(plan_of(k, 12, 100, kernels::kGivenMatrix, 32 * kProcessors - 1).kernel, &kWide);
-  EXPECT_EQ(plan_of(k, 12, 100, kernels::kGivenMatrix, 32 * kProcessors).kernel, &kNarrow);
+  EXPECT_EQ(plan_of(k, 12, 100, {}, 32 * kProcessors - 1).kernel, &kWide);
+  EXPECT_EQ(plan_of(k, 12, 100, {}, 32 * kProcessors).kernel, &kNarrow);
 }
 
 TEST(CudaPlan, classes_grow_up_to_the_capacity) {
@@ -108,7 +106,7 @@ TEST(CudaPlan, groups_are_narrow_where_the_problems_are_small) {
   few.narrow = nullptr;
   EXPECT_EQ(plan_of(few, 12).kernel, &kWide);
   // With a mechanism's matrices, too few environments fit to fill narrow groups.
-  EXPECT_EQ(plan_of(k, 12, 100, 40).kernel, &kWide);
+  EXPECT_EQ(plan_of(k, 12, 100, {40}).kernel, &kWide);
 }
 
 TEST(CudaPlan, neighbours_in_a_warp_use_other_banks) {
@@ -124,8 +122,7 @@ TEST(CudaPlan, sweeps_alone_need_little_and_stay_narrow_for_longer) {
   EXPECT_EQ(plan_of(sweeps, 32, 10).kernel, &kNarrow);
   EXPECT_EQ(plan_of(sweeps, 64, 21).kernel, &kWide);
   const auto both = with_scratch_of<float, float>();
-  EXPECT_LT(sweeps.bytes(32, 10, 0, kernels::kGivenMatrix),
-            both.bytes(32, 10, 0, kernels::kGivenMatrix));
+  EXPECT_LT(sweeps.bytes(32, 10, 0, {}), both.bytes(32, 10, 0, {}));
 }
 
 // sm_90 holds four environments of 48 rows in double: four warps, or eight as pairs.
@@ -166,7 +163,7 @@ TEST(CudaPlan, ninety_six_rows_in_double_fit_the_shared_memory_of_sm_90) {
     EXPECT_EQ(fits.kernel, &kBlock);
     EXPECT_EQ(fits.global_bytes(), 0U);
   }
-  LaunchPlan large = plan_of(k, 96, 32, kernels::kGivenMatrix, kLarge, kShared80);
+  LaunchPlan large = plan_of(k, 96, 32, {}, kLarge, kShared80);
   EXPECT_EQ(large.kernel, &kGlobal);
   EXPECT_EQ(large.shared_bytes, 0U);
   large.blocks = 3;
@@ -176,7 +173,7 @@ TEST(CudaPlan, ninety_six_rows_in_double_fit_the_shared_memory_of_sm_90) {
 TEST(CudaPlan, scratch_keeps_its_alignment_from_group_to_group) {
   for (int rows : {0, 1, 12, 31, 64, 97}) {
     for (int nv : {kernels::kGivenMatrix, 0, 7, 35}) {
-      const std::size_t bytes = with_scratch_of<double, float>().bytes(rows, rows / 3, 0, nv);
+      const std::size_t bytes = with_scratch_of<double, float>().bytes(rows, rows / 3, 0, {nv});
       EXPECT_EQ(bytes % kernels::Arena::kAlignment, 0U) << rows;
       RecordProperty("bytes_" + std::to_string(rows) + "_" + std::to_string(nv),
                      std::to_string(bytes));
@@ -188,9 +185,9 @@ TEST(CudaPlan, scratch_keeps_its_alignment_from_group_to_group) {
 TEST(CudaPlan, the_matrix_of_a_mechanism_fits_beside_its_solve) {
   for (int rows : {12, 32, 64}) {
     const auto k = with_scratch_of<double, float>();
-    const std::size_t given = k.bytes(rows, rows / 3, 0, kernels::kGivenMatrix);
-    EXPECT_GE(k.bytes(rows, rows / 3, 0, 0), given + std::size_t(rows * rows) * sizeof(double));
-    EXPECT_GT(plan_of(k, rows, rows / 3, 35).shared_bytes, 0U) << rows;
+    const std::size_t given = k.bytes(rows, rows / 3, 0, {});
+    EXPECT_GE(k.bytes(rows, rows / 3, 0, {0}), given + std::size_t(rows * rows) * sizeof(double));
+    EXPECT_GT(plan_of(k, rows, rows / 3, {35}).shared_bytes, 0U) << rows;
   }
 }
 
@@ -199,14 +196,14 @@ TEST(CudaPlan, later_rungs_cost_rung_0_no_memory) {
   const auto first = with_scratch_of<double, float>();
   const auto later = with_scratch_of<double, double, Program::later>();
   for (int rows : {12, 32, 64, 96}) {
-    const int given = kernels::kGivenMatrix;
+    const kernels::MatrixKind given;
     EXPECT_LT(first.bytes(rows, rows / 3, 0, given), later.bytes(rows, rows / 3, 0, given)) << rows;
   }
 }
 
 // Memory for the law `pyramid` as an LCP is not part of the scratch of the other laws.
 TEST(CudaPlan, only_the_general_program_has_room_for_an_lcp) {
-  const int given = kernels::kGivenMatrix;
+  const kernels::MatrixKind given;
   const auto pivoting = with_scratch_of<double, double, Program::pivoting>();
   const auto general = with_scratch_of<double, double, Program::general>();
   EXPECT_EQ(pivoting.bytes(24, 8, 0, given), pivoting.bytes(24, 8, 8, given));

@@ -76,15 +76,15 @@ const std::vector<Misuse>& misuses_of_options() {
       {"exact_pivots_of_pgs",
        [](Call& c) {
          c.options.solver = Solver::pgs;
-         c.options.exact_pivots = true;
+         c.options.fixed_pivots = true;
        },
-       "options.exact_pivots: expected solver lemke, the only one that counts pivots, got pgs"},
+       "options.fixed_pivots: expected solver lemke, the only one that counts pivots, got pgs"},
       {"exact_sweeps_of_newton",
        [](Call& c) {
          c.options.solver = Solver::newton;
-         c.options.exact_sweeps = true;
+         c.options.fixed_sweeps = true;
        },
-       "options.exact_sweeps: expected solver pgs, the only one that counts sweeps, got newton"},
+       "options.fixed_sweeps: expected solver pgs, the only one that counts sweeps, got newton"},
       {"unknown_law", [](Call& c) { c.options.law = Law(7); },
        "options.law: expected a law that solver auto supports, got unknown"},
       {"unknown_solver", [](Call& c) { c.options.solver = Solver(9); },

@@ -45,7 +45,7 @@ struct Batch {
 SolveOptions endless() {
   SolveOptions options;
   options.solver = Solver::pgs;
-  options.exact_sweeps = true;
+  options.fixed_sweeps = true;
   options.max_sweeps = 50'000'000;
   return options;
 }

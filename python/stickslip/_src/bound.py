@@ -56,8 +56,8 @@ class BoundGradient(Generic[Array]):
     lo: Array | None  #: (E, n_box), as `lo` of the problem
     hi: Array | None
     status: Array  #: (E,) int32, members of `GradientStatus`
-    margin: Array  #: (E,) float64, m/s
-    lost: Array  #: (E,) float64
+    kink_distance: Array  #: (E,) float64, m/s
+    inconsistency: Array  #: (E,) float64
     redundant: Array  #: (E,) int32
 
 

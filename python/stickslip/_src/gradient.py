@@ -222,8 +222,8 @@ def _outputs(problem: Problem) -> dict[str, Numbers | None]:
 def _report(num_envs: int) -> dict[str, Any]:
     return {
         "verdict": np.zeros(num_envs, np.int32),
-        "margin": np.zeros(num_envs),
-        "lost": np.zeros(num_envs),
+        "kink_distance": np.zeros(num_envs),
+        "inconsistency": np.zeros(num_envs),
         "redundant": np.zeros(num_envs, np.int32),
     }
 

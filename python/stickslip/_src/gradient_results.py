@@ -18,8 +18,8 @@ class Derivative:
 
     status: Int32  #: (E,) int32; compare with members of `GradientStatus`
     #: (E,) m/s: how far the velocities are from the next change between open, sticking and sliding
-    margin: Float64
-    lost: Float64  #: (E,) share of the right side that does not fit the equations
+    kink_distance: Float64
+    inconsistency: Float64  #: (E,) share of the right side that does not fit the equations
 
     @property
     def ok(self) -> Any:
@@ -40,7 +40,7 @@ class Derivative:
     def __repr__(self) -> str:
         if np.ndim(self.status) == 0:
             name = GradientStatus(int(self.status)).name
-            return f"{type(self).__name__}({name}, margin {self.margin:.1e} m/s)"
+            return f"{type(self).__name__}({name}, kink {self.kink_distance:.1e} m/s away)"
         counts = ", ".join(f"{number} {name}" for name, number in self.counts.items())
         return f"{type(self).__name__}({len(self.status)} environments: {counts})"
 

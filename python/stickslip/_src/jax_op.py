@@ -56,8 +56,8 @@ class Derivatives(NamedTuple):
     lo: jax.Array
     hi: jax.Array
     status: jax.Array
-    margin: jax.Array
-    lost: jax.Array
+    kink_distance: jax.Array
+    inconsistency: jax.Array
     redundant: jax.Array
 
 

@@ -26,9 +26,9 @@ class SolveOptions:
         max_newton: Newton steps of a stage of the ladder, and of solver "newton"; a stage ends
             earlier if the merit is not halved within 10 steps.
         max_rung: last rung of the ladder of solver "auto" that may run: 0 to 5, or more for all.
-        exact_sweeps: run exactly `max_sweeps` sweeps of solver "pgs", without an early exit.
+        fixed_sweeps: run exactly `max_sweeps` sweeps of solver "pgs", without an early exit.
         max_pivots: budget of Lemke's method (solver "lemke", law "pyramid"), in pivots.
-        exact_pivots: run exactly `max_pivots` pivots of solver "lemke", without an early exit; with
+        fixed_pivots: run exactly `max_pivots` pivots of solver "lemke", without an early exit; with
             contacts of dimension 3 alone and 4 directions.
         directions: corners of law "pyramid"'s polygon in the sliding plane: 4, 8, 16, 32 or 64.
         max_work: multiplications for one environment in one solve (a Newton step of n rows counts
@@ -46,9 +46,9 @@ class SolveOptions:
     max_sweeps: int = 1000
     max_newton: int = 100
     max_rung: int = 99
-    exact_sweeps: bool = False
+    fixed_sweeps: bool = False
     max_pivots: int = 20_000
-    exact_pivots: bool = False
+    fixed_pivots: bool = False
     directions: Directions = 4
     max_work: float = 0.0
     thorough: bool = True
@@ -72,7 +72,7 @@ def make_options(
         raise ValueError(
             f"law: expected one of {laws} with solver {which_solver.name!r}, got {which_law.name!r}"
         )
-    for name in ("exact_sweeps", "exact_pivots", "thorough"):
+    for name in ("fixed_sweeps", "fixed_pivots", "thorough"):
         check.flag(f"options.{name}", getattr(options, name))
     return _core.SolveOptions(
         law=which_law,
@@ -82,9 +82,9 @@ def make_options(
         max_sweeps=check.count("options.max_sweeps", options.max_sweeps),
         max_newton=check.count("options.max_newton", options.max_newton),
         max_rung=check.count("options.max_rung", options.max_rung),
-        exact_sweeps=options.exact_sweeps,
+        fixed_sweeps=options.fixed_sweeps,
         max_pivots=check.count("options.max_pivots", options.max_pivots),
-        exact_pivots=options.exact_pivots,
+        fixed_pivots=options.fixed_pivots,
         directions=directions_of("options.directions", options.directions),
         max_work=check.number("options.max_work", options.max_work),
         thorough=options.thorough,

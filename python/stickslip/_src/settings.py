@@ -20,7 +20,7 @@ MOST_ROWS = 2**31 - 1  #: of a kind that 32 bits hold: the kernels add them up i
 _ENUMS: dict[str, type[Any]] = {"law": Law, "solver": Solver, "precision": Precision}
 _OPTIONS = (
     "law", "solver", "precision", "atol", "rtol", "max_sweeps", "max_newton", "max_rung",
-    "exact_sweeps", "max_pivots", "exact_pivots", "directions", "max_work", "thorough",
+    "fixed_sweeps", "max_pivots", "fixed_pivots", "directions", "max_work", "thorough",
 )  # fmt: skip
 
 

@@ -171,8 +171,8 @@ class SimGradients(SimViews):
         n = self.num_envs
         return {
             "status": np.zeros(n, np.int32),
-            "margin": np.zeros(n),
-            "lost": np.zeros(n),
+            "kink_distance": np.zeros(n),
+            "inconsistency": np.zeros(n),
             "qpos_status": np.zeros(n, np.int32),
         }
 

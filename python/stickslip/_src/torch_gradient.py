@@ -25,7 +25,7 @@ _SCHEMA = (
     "solve_vjp(Tensor W, Tensor b, Tensor mu, Tensor? R, Tensor? lo, Tensor? hi, Tensor? counts, "
     "Tensor? dims, Tensor impulse, Tensor status, Tensor? g_impulse, Tensor? g_velocity, "
     "str settings, int threads) -> (Tensor d_b, Tensor d_mu, Tensor d_R, Tensor d_lo, Tensor d_hi, "
-    "Tensor verdict, Tensor margin, Tensor lost, Tensor redundant)"
+    "Tensor verdict, Tensor kink_distance, Tensor inconsistency, Tensor redundant)"
 )
 _library: Any = op._library
 _library.define(_SCHEMA, tags=torch.Tag.pt2_compliant_tag)
@@ -136,7 +136,7 @@ def _on_cuda(
         for each, width in zip((found.lo, found.hi), _bounds(lo, hi), strict=True)
     ]
     by_rows = [from_dlpack(each) for each in (found.b, found.mu, found.R)]
-    verdict = (found.status, found.margin, found.lost, found.redundant)
+    verdict = (found.status, found.kink_distance, found.inconsistency, found.redundant)
     report = [from_dlpack(each) for each in verdict]
     all_of = [each.contiguous() for each in (*by_rows, *by_bounds, *report)]
     return tuple(all_of if lead else [each[0] for each in all_of])  # type: ignore[return-value]

@@ -3,38 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-import warnings
 from typing import Any
 
-#: Old names of settings, which work for one release.
-RENAMED = {
-    "gae_decay": "gae_lambda",
-    "most_divergence": "target_kl",
-    "most_gradient": "max_grad_norm",
-}
 
-
-def accept_old_names(settings: type) -> type:
-    """Lets the constructor take the old names of settings, with a warning."""
-    init = settings.__init__
-
-    @functools.wraps(init)
-    def accept(self, *args, **kwargs) -> None:
-        for old, new in RENAMED.items():
-            if old not in kwargs:
-                continue
-            if new in kwargs:
-                raise TypeError(f"'{old}' is the old name of '{new}': expected one of them")
-            warnings.warn(f"'{old}' is now '{new}'", DeprecationWarning, stacklevel=2)
-            kwargs[new] = kwargs.pop(old)
-        init(self, *args, **kwargs)
-
-    settings.__init__ = accept
-    return settings
-
-
-@accept_old_names
 @dataclasses.dataclass
 class Settings:
     """Settings of a run. Steps and batches count environment steps."""

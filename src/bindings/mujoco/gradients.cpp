@@ -58,25 +58,25 @@ const double* state_rows(const BatchSim& sim, const Table<const double>& state) 
 using Codes = Column<std::int32_t>;
 using Numbers = Column<double>;
 
-mujoco::StepReport report(const BatchSim& sim, const Codes& status, const Numbers& margin,
-                          const Numbers& lost, const Codes& qpos_status) {
+mujoco::StepReport report(const BatchSim& sim, const Codes& status, const Numbers& kink_distance,
+                          const Numbers& inconsistency, const Codes& qpos_status) {
   const std::size_t n = sim.options().num_envs;
-  if (status.shape(0) != n || margin.shape(0) != n || lost.shape(0) != n ||
+  if (status.shape(0) != n || kink_distance.shape(0) != n || inconsistency.shape(0) != n ||
       qpos_status.shape(0) != n)
     throw std::invalid_argument("report: expected one value per environment");
-  return {reinterpret_cast<GradientStatus*>(status.data()), margin.data(), lost.data(),
-          reinterpret_cast<GradientStatus*>(qpos_status.data())};
+  return {reinterpret_cast<GradientStatus*>(status.data()), kink_distance.data(),
+          inconsistency.data(), reinterpret_cast<GradientStatus*>(qpos_status.data())};
 }
 
 void step_vjp(BatchSim& sim, const Table<const double>& state, const Table<const double>& by_qpos,
               const Table<const double>& by_qvel, const Table<double>& ctrl,
               const Table<double>& qvel, const Table<double>& qpos, const Named<double>& fields,
-              const Codes& status, const Numbers& margin, const Numbers& lost,
+              const Codes& status, const Numbers& kink_distance, const Numbers& inconsistency,
               const Codes& qpos_status) {
   const auto* from = state_rows(sim, state);
   const auto loss = next_state(sim, by_qpos, by_qvel);
   const auto gradient = inputs(sim, ctrl, qvel, qpos, fields);
-  const auto verdict = report(sim, status, margin, lost, qpos_status);
+  const auto verdict = report(sim, status, kink_distance, inconsistency, qpos_status);
   const nb::gil_scoped_release release;
   sim.step_vjp(from, loss, gradient, verdict);
 }
@@ -84,12 +84,12 @@ void step_vjp(BatchSim& sim, const Table<const double>& state, const Table<const
 void step_jvp(BatchSim& sim, const Table<const double>& state, const Table<const double>& ctrl,
               const Table<const double>& qvel, const Table<const double>& qpos,
               const Named<const double>& fields, const Table<double>& to_qpos,
-              const Table<double>& to_qvel, const Codes& status, const Numbers& margin,
-              const Numbers& lost, const Codes& qpos_status) {
+              const Table<double>& to_qvel, const Codes& status, const Numbers& kink_distance,
+              const Numbers& inconsistency, const Codes& qpos_status) {
   const auto* from = state_rows(sim, state);
   const auto change = inputs(sim, ctrl, qvel, qpos, fields);
   const auto result = next_state(sim, to_qpos, to_qvel);
-  const auto verdict = report(sim, status, margin, lost, qpos_status);
+  const auto verdict = report(sim, status, kink_distance, inconsistency, qpos_status);
   const nb::gil_scoped_release release;
   sim.step_jvp(from, change, result, verdict);
 }
@@ -100,11 +100,11 @@ void bind_gradients(nb::class_<BatchSim>& sim) {
   sim.def_static("differentiable_fields", &BatchSim::differentiable_fields)
       .def("size_of_differentiable", &BatchSim::size_of_differentiable, "field"_a);
   sim.def("step_vjp", &step_vjp, "state"_a.none(), "by_qpos"_a.none(), "by_qvel"_a.none(),
-          "ctrl"_a.none(), "qvel"_a.none(), "qpos"_a.none(), "fields"_a, "status"_a, "margin"_a,
-          "lost"_a, "qpos_status"_a)
+          "ctrl"_a.none(), "qvel"_a.none(), "qpos"_a.none(), "fields"_a, "status"_a,
+          "kink_distance"_a, "inconsistency"_a, "qpos_status"_a)
       .def("step_jvp", &step_jvp, "state"_a.none(), "ctrl"_a.none(), "qvel"_a.none(),
-           "qpos"_a.none(), "fields"_a, "to_qpos"_a, "to_qvel"_a, "status"_a, "margin"_a, "lost"_a,
-           "qpos_status"_a);
+           "qpos"_a.none(), "fields"_a, "to_qpos"_a, "to_qvel"_a, "status"_a, "kink_distance"_a,
+           "inconsistency"_a, "qpos_status"_a);
 }
 
 }  // namespace stickslip::bindings

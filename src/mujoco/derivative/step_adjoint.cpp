@@ -27,16 +27,16 @@ void solve_adjoint(const StepContext& step, const StepPoint& point, SolveDerivat
   for (std::size_t row = 0; row < point.keys.size(); ++row)
     solve.rows[row] = row_velocity(step.d, point.scratch.efc_of[row], solve.velocity.data());
   GradientStatus status{};
-  double margin = 0, lost = 0;
+  double kink_distance = 0, inconsistency = 0;
   GradientBatch<double> to;
   to.b = {solve.beta.data(), 0};
   to.mu = {solve.mu.data(), 0};
   to.lo = {solve.lo.data(), 0};
   to.hi = {solve.hi.data(), 0};
-  to.report = {&status, &margin, &lost, &solve.redundant};
+  to.report = {&status, &kink_distance, &inconsistency, &solve.redundant};
   enter_solve(step, point, solve);
   step.buffers->vjp(step.slot, {{solve.rows.data(), 0}, {}}, to);
-  validity.note(status, margin, lost);
+  validity.note(status, kink_distance, inconsistency);
   for (std::size_t i = 0; i < size; ++i) solve.hi[i] -= solve.lo[i];  // lo = -hi
 }
 
@@ -47,12 +47,13 @@ bool keeps_rows_consistent(const StepContext& step, const StepPoint& point,
                            SolveDerivative& solve) {
   if (!solve.redundant) return true;
   GradientStatus status{};
-  double margin = 0, lost = 0;
+  double kink_distance = 0, inconsistency = 0;
   std::copy(solve.change.rows.begin(), solve.change.rows.end(), solve.rows.begin());
   ChangeBatch<double> change;
   change.b = {solve.rows.data(), 0};
   enter_solve(step, point, solve);
-  step.buffers->jvp(step.slot, change, {{solve.lo.data(), 0}, {}, {&status, &margin, &lost}, true});
+  step.buffers->jvp(step.slot, change,
+                    {{solve.lo.data(), 0}, {}, {&status, &kink_distance, &inconsistency}, true});
   return status != GradientStatus::not_unique;
 }
 

@@ -101,17 +101,17 @@ void Validity::note(Smoothness smoothness, Input::Kind input) {
   if (smoothness == Smoothness::unknown) status = qpos_status = GradientStatus::unsolved;
 }
 
-void Validity::note(GradientStatus solve, double its_margin, double its_lost) {
+void Validity::note(GradientStatus solve, double its_kink_distance, double its_inconsistency) {
   status = std::max(status, solve);
-  margin = std::min(margin, its_margin);
-  lost = std::max(lost, its_lost);
+  kink_distance = std::min(kink_distance, its_kink_distance);
+  inconsistency = std::max(inconsistency, its_inconsistency);
 }
 
 void Validity::write(const StepReport& to, int env) const {
   to.status[env] = status;
   to.qpos_status[env] = std::max(status, qpos_status);
-  to.margin[env] = margin;
-  to.lost[env] = lost;
+  to.kink_distance[env] = kink_distance;
+  to.inconsistency[env] = inconsistency;
 }
 
 bool open_step(const DerivativeJob& job, StepContext& step, StepPoint& point, Validity& validity) {

@@ -31,10 +31,10 @@ void jvp_environment(const mjModel* m, mjData* d, int env, void* arg);
 /// How far the derivatives can be trusted: those by qpos, and the others.
 struct Validity {
   GradientStatus status = GradientStatus::valid, qpos_status = GradientStatus::valid;
-  double margin = std::numeric_limits<double>::infinity(), lost = 0;
+  double kink_distance = std::numeric_limits<double>::infinity(), inconsistency = 0;
 
   void note(Smoothness smoothness, Input::Kind input);
-  void note(GradientStatus solve, double its_margin, double its_lost);
+  void note(GradientStatus solve, double its_kink_distance, double its_inconsistency);
   void write(const StepReport& to, int env) const;
 };
 

@@ -23,8 +23,8 @@ void clear_unsolved(const DerivativeJob& job) {
     for (const FieldArray<double>& field : job.gradient.fields)
       clear(field.values, find_field(field.field).size(sim.model));
     job.report.qpos_status[e] = GradientStatus::unsolved;
-    job.report.margin[e] = 0;
-    job.report.lost[e] = 1;
+    job.report.kink_distance[e] = 0;
+    job.report.inconsistency[e] = 1;
   }
 }
 

@@ -43,7 +43,7 @@ struct NextState {
 /// [num_envs] each, as in GradientReport; qpos_status is that of the derivatives by qpos.
 struct StepReport {
   GradientStatus* status = nullptr;
-  double *margin = nullptr, *lost = nullptr;
+  double *kink_distance = nullptr, *inconsistency = nullptr;
   GradientStatus* qpos_status = nullptr;
 };
 

@@ -29,7 +29,7 @@ void add_change_of_impulses(const StepContext& step, const StepPoint& point, Sol
   if (point.keys.empty()) return;
   for (std::size_t i = 0; i < solve.hi.size(); ++i) solve.lo[i] = -solve.hi[i];
   GradientStatus status{};
-  double margin = 0, lost = 0;
+  double kink_distance = 0, inconsistency = 0;
   ChangeBatch<double> change;
   change.b = {solve.rows.data(), 0};
   change.mu = {solve.mu.data(), 0};
@@ -37,8 +37,8 @@ void add_change_of_impulses(const StepContext& step, const StepPoint& point, Sol
   change.hi = {solve.hi.data(), 0};
   enter_solve(step, point, solve);
   step.buffers->jvp(step.slot, change,
-                    {{solve.beta.data(), 0}, {}, {&status, &margin, &lost}, true});
-  validity.note(status, margin, lost);
+                    {{solve.beta.data(), 0}, {}, {&status, &kink_distance, &inconsistency}, true});
+  validity.note(status, kink_distance, inconsistency);
   solve.loss.assign(step.m->nv, 0.0);
   add_forces(step.d, point.scratch, solve.beta.data(), solve.loss.data());
   respond(step, false, solve.loss.data());

@@ -261,7 +261,7 @@ void take_solution(StepContext& step) {
   v.iterations += r.iterations(step.slot);
   // A start must not cause a failure.
   if (step.warm && r.status(step.slot) == EnvStatus::not_converged &&
-      !step.sim->options.solve.exact_sweeps) {
+      !step.sim->options.solve.fixed_sweeps) {
     mju_zero(step.buffers->problems().warm_start(step.slot), step.rows());
     step.buffers->solve(step.slot);
     v.iterations += r.iterations(step.slot);

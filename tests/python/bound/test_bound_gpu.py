@@ -296,7 +296,5 @@ def test_a_stream_lives_as_long_as_its_solver(framework):
 
 def test_a_loss_in_host_memory_is_refused_for_arrays_on_a_gpu(framework):
     case = Derivatives(framework)
-    with pytest.raises(
-        ValueError, match="d_impulse: expected an array in the memory of GPU 0, as W"
-    ):
+    with pytest.raises(ValueError, match="d_impulse: expected an array in the memory of GPU 0"):
         case.solver.vjp(d_impulse=case.loss(1)["d_impulse"])

@@ -9,7 +9,7 @@ import pytest
 import stickslip
 from stickslip import BoundSolver, GradientStatus
 
-FIELDS = ("b", "mu", "R", "lo", "hi", "status", "margin", "lost", "redundant")
+FIELDS = ("b", "mu", "R", "lo", "hi", "status", "kink_distance", "inconsistency", "redundant")
 
 
 def problem(dtype=np.float64, num_envs=5):

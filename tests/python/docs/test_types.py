@@ -113,7 +113,7 @@ REVEALED = {
     "stickslip.solve_lcp(W, b).method": INTEGERS,
     "BoundSolver(W=W, b=b, mu=0.5).out.impulse": "ndarray[",
     "BoundSolver(W=object(), b=b, mu=0.5).out.impulse": '"Any"',
-    "BoundSolver(W=W, b=b, mu=0.5).vjp(d_impulse=b).margin": "ndarray[",
+    "BoundSolver(W=W, b=b, mu=0.5).vjp(d_impulse=b).kink_distance": "ndarray[",
     "BoundSolver(W=object(), b=b, mu=0.5).vjp(d_impulse=b).b": '"Any"',
 }
 PROGRAM = """

@@ -8,7 +8,7 @@ from gradient_problems import LAWS, change, problems, solved, split
 import stickslip
 from stickslip import GradientStatus, SolveOptions
 
-PARTS = ("b", "mu", "R", "lo", "hi", "status", "margin", "lost", "redundant")
+PARTS = ("b", "mu", "R", "lo", "hi", "status", "kink_distance", "inconsistency", "redundant")
 FIXED = ("dims", "n_free", "n_nonneg")
 
 
@@ -85,7 +85,7 @@ def test_what_is_not_finite_in_one_environment_stays_there(where, bad):
     rest = [0, 1, 3, 4]
     for part in PARTS:
         np.testing.assert_array_equal(getattr(found, part)[rest], getattr(good, part)[rest])
-        if part not in ("status", "lost"):
+        if part not in ("status", "inconsistency"):
             assert np.all(getattr(found, part)[2] == 0), part
     assert found.status[2] == GradientStatus.unsolved
 
@@ -117,7 +117,7 @@ def test_arrays_of_float32(law):
     loss = losses(small)
     found = back(small, rounded, loss, law=law)
     wanted = back(exact, solution, {k: v.astype(float) for k, v in loss.items()}, law=law)
-    use = found.ok & wanted.ok & (wanted.margin > 1e-4)
+    use = found.ok & wanted.ok & (wanted.kink_distance > 1e-4)
     assert use.mean() >= 0.7
     for part in ("b", "mu", "R", "lo", "hi", "W"):
         value = getattr(found, part)
@@ -231,7 +231,7 @@ def test_misuse_of_jvp_is_refused_by_name():
 
 
 def test_a_loose_tolerance_is_the_one_that_tells_kinks():
-    """`kink` means a margin below 10 tolerances of the options."""
+    """`kink` means a kink_distance below 10 tolerances of the options."""
     args = {"W": np.eye(3)[None], "b": np.array([[-1.0, 0.51, 0.0]]), "mu": 0.5}
     solution = stickslip.solve(**args)
     for tol, wanted in ((1e-9, GradientStatus.valid), (1e-2, GradientStatus.kink)):

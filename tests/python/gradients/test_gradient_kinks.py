@@ -58,7 +58,7 @@ def share_valid(args, law, dim, precision):
     g_u = np.ones_like(args["b"])
     found = stickslip.vjp(*args.values(), solution, d_velocity=g_u, **others)
     ahead = stickslip.jvp(*args.values(), solution, db=g_u, **others)
-    np.testing.assert_array_equal(found.margin, ahead.margin)
+    np.testing.assert_array_equal(found.kink_distance, ahead.kink_distance)
     return (found.status[solved] == GradientStatus.valid).mean()
 
 

@@ -88,10 +88,10 @@ def test_sliding_on_four_corners_without_compliance_is_not_unique(push, spin):
     g_r = np.random.default_rng(2).normal(size=(1, 12))
     found = gradient(args, g_r=g_r)
     assert found.status[0] == GradientStatus.not_unique
-    assert found.lost[0] > 1e-6
+    assert found.inconsistency[0] > 1e-6
     firm = gradient(box(push=push, spin=spin, compliance=1e-3)[0], g_r=g_r)
     assert firm.status[0] == GradientStatus.valid
-    assert firm.lost[0] < 1e-9
+    assert firm.inconsistency[0] < 1e-9
 
 
 def test_a_box_at_the_edge_of_its_cone_is_not_valid():
@@ -101,7 +101,7 @@ def test_a_box_at_the_edge_of_its_cone_is_not_valid():
     for g_r in (along, across):
         found = gradient(args, g_r=g_r)
         assert found.status[0] in (GradientStatus.kink, GradientStatus.not_unique)
-        assert found.margin[0] < 1e-8
+        assert found.kink_distance[0] < 1e-8
         assert np.isfinite(found.b).all()
 
 
@@ -111,11 +111,11 @@ def test_one_contact_at_the_edge_of_its_cone_is_at_a_kink():
     g_u = np.array([[0.0, 1.0, 0.0]])
     found = gradient(args, g_u=g_u)
     assert found.status[0] == GradientStatus.kink
-    assert found.margin[0] < 1e-12
+    assert found.kink_distance[0] < 1e-12
     assert min(abs(found.b[0, 1]), abs(found.b[0, 1] - 1)) < 1e-12
     away = gradient(args | {"b": np.array([[-1.0, 0.6, 0.0]])}, g_u=g_u)
     assert away.status[0] == GradientStatus.valid
-    assert away.margin[0] > 0.01
+    assert away.kink_distance[0] > 0.01
 
 
 @pytest.mark.parametrize("compliance", [0.0, 1e-3])
@@ -184,9 +184,17 @@ def test_derivatives_are_finite_at_every_edge(edge, law):
         *first, solution, d_impulse=np.ones((1, 3)), d_velocity=np.ones((1, 3)), law=law
     )
     ahead = stickslip.jvp(*first, solution, db=np.ones((1, 3)), dmu=args["mu"], law=law)
-    for array in (back.b, back.mu, back.R, back.W, ahead.impulse, ahead.velocity, back.lost):
+    for array in (
+        back.b,
+        back.mu,
+        back.R,
+        back.W,
+        ahead.impulse,
+        ahead.velocity,
+        back.inconsistency,
+    ):
         assert np.isfinite(array).all()
-    assert back.margin[0] >= 0
+    assert back.kink_distance[0] >= 0
     if solution.status[0] == 0:
         assert back.status[0] != GradientStatus.unsolved
     if edge == "no friction":
@@ -221,12 +229,12 @@ def test_bounds_have_the_derivative_of_the_side_that_is_reached():
 
 
 def test_statuses_and_margin_describe_a_contact_that_opens():
-    """A contact that approaches with v has the margin v (W = 1), one that leaves too."""
+    """A contact that approaches with v has the kink_distance v (W = 1), one that leaves too."""
     for speed in (-1e-3, 1e-3):
         args = {"W": np.eye(3)[None], "b": np.array([[speed, 0.0, 0.0]]), "mu": np.ones((1, 1))}
         found = gradient(args, g_u=np.ones((1, 3)))
         assert found.ok.all()
-        assert 0.5e-3 <= found.margin[0] <= 1e-3 * (1 + 1e-9)
+        assert 0.5e-3 <= found.kink_distance[0] <= 1e-3 * (1 + 1e-9)
         assert np.abs(velocity(args, solved(args, "coulomb").impulse)).max() <= 1e-3
 
 
@@ -249,7 +257,7 @@ def test_a_margin_of_0_is_a_kink_at_any_tolerance(law):
     args = (np.eye(3), np.zeros(3), 0.5)
     solution = stickslip.solve(*args, law=law, options=exact)
     found = stickslip.vjp(*args, solution, d_velocity=np.ones(3), law=law, options=exact)
-    assert found.margin == 0
+    assert found.kink_distance == 0
     assert found.status == GradientStatus.kink
 
 

@@ -37,7 +37,7 @@ def test_at_no_compliance_its_derivative_is_the_one_to_the_right(law):
     assert np.all(moved.residual < 1e-12)
     numeric = (loss * (moved.impulse - solution.impulse)).sum(axis=1) / h
     exact = (found.R * R).sum(axis=1)
-    use = found.ok & (found.margin > 1e-4)
+    use = found.ok & (found.kink_distance > 1e-4)
     assert use.mean() >= 0.9
     error = np.abs(exact - numeric) / (1e-2 + np.abs(numeric))
     assert error[use].max() <= 1e-4
@@ -50,7 +50,7 @@ def test_convex_contacts_that_slide_together_have_a_derivative_by_common_frictio
     solution = solved(args, "convex")
     assert solution.status[0] == 0
     found = along_friction(args, "convex", solution, np.ones((1, 4)))
-    assert found.lost[0] < 1e-6
+    assert found.inconsistency[0] < 1e-6
     ends = []
     for sign in (1, -1):
         end = tight(args | {"mu": args["mu"] + 1e-6 * sign}, "convex", solution.impulse)

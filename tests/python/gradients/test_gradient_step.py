@@ -97,7 +97,7 @@ def test_a_step_has_the_derivatives_of_central_differences(law, kind):
         numeric = (ends[0] - ends[1]) / (2 * h)
         own = getattr(found, "b" if name == "c" else name) * direction
         exact = own.reshape(len(own), -1).sum(axis=1)
-        use = found.ok & (found.margin > 1e-4)
+        use = found.ok & (found.kink_distance > 1e-4)
         assert use.mean() >= 0.7
         error = np.abs(exact - numeric)[use] / (1e-2 + np.abs(numeric[use]))
         assert np.median(error) <= 1e-7, name
@@ -156,7 +156,19 @@ def test_what_is_not_finite_in_one_step_stays_there(where):
         call(args, g | {where: target}) if where == "d_v_next" else call(args | {where: target}, g)
     )
     rest = np.arange(8) != 2
-    for name in ("b", "mu", "R", "lo", "hi", "M", "J", "v_free", "adjoint", "margin", "status"):
+    for name in (
+        "b",
+        "mu",
+        "R",
+        "lo",
+        "hi",
+        "M",
+        "J",
+        "v_free",
+        "adjoint",
+        "kink_distance",
+        "status",
+    ):
         np.testing.assert_array_equal(getattr(bad, name)[rest], getattr(good, name)[rest])
         if name != "status":
             assert np.all(getattr(bad, name)[2] == 0), name
@@ -186,7 +198,7 @@ def test_a_step_in_float32():
         small["M"], small["J"], b, small["mu"], small["v_free"], found,
         **{k: v.astype(np.float32) for k, v in g.items()}, **others(small),
     )  # fmt: skip
-    use = exact.ok & (exact.margin > 1e-3)
+    use = exact.ok & (exact.kink_distance > 1e-3)
     assert use.mean() >= 0.7
     for name in ("b", "mu", "M", "J", "v_free", "adjoint"):
         value, wanted = getattr(rounded, name), getattr(exact, name)

@@ -61,7 +61,7 @@ def test_vjp_and_jvp_are_adjoint(law, directions, kind, compliance):
     usable = solution.status == 0
     assert usable.mean() >= 0.9
     np.testing.assert_array_equal(gradient.status, tangent.status)
-    np.testing.assert_array_equal(gradient.margin, tangent.margin)
+    np.testing.assert_array_equal(gradient.kink_distance, tangent.kink_distance)
     sizes = sum(np.abs(getattr(gradient, k) * v).reshape(len(back), -1).sum(axis=1)
                 for k, v in direction.items())  # fmt: skip
     assert np.all(np.abs(ahead - back)[usable] <= 1e-11 * (1e-3 + sizes[usable]))
@@ -79,7 +79,7 @@ def test_derivatives_are_those_of_central_differences(law, directions, kind):
         found = stickslip.jvp(*first, solution, **{f"d{name}": step}, law=law, options=options,
                               **others)  # fmt: skip
         dr, du, good = difference(args, law, {name: step}, solution, directions=directions)
-        use = good & found.ok & (found.margin > reach(args, dr, du))
+        use = good & found.ok & (found.kink_distance > reach(args, dr, du))
         assert use.mean() >= 0.8
         size = 1e-2 + np.abs(dr).max(axis=1)
         error = np.abs(found.impulse - dr).max(axis=1) / size
@@ -123,7 +123,7 @@ def test_a_loss_of_velocities_alone_and_of_impulses_alone_add_up():
         np.testing.assert_allclose(one + other, sum_of_both, atol=1e-10 * np.abs(sum_of_both).max())
     nothing = stickslip.vjp(*first, solution, **others)
     assert np.all(nothing.b == 0)
-    assert np.all(nothing.lost == 0)
+    assert np.all(nothing.inconsistency == 0)
 
 
 def test_impulses_of_the_convex_law_have_a_symmetric_derivative():
@@ -153,7 +153,7 @@ def test_environments_that_are_not_solved_get_zeros():
     for found in (back, ahead):
         assert np.all(found.status[1:5] == GradientStatus.unsolved)
         assert np.all(found.status[[0, 5]] != GradientStatus.unsolved)
-        assert np.all(found.margin[1:5] == 0)
+        assert np.all(found.kink_distance[1:5] == 0)
     for name in ("b", "mu", "R", "lo", "hi"):
         assert np.all(getattr(back, name)[1:5] == 0)
         assert np.any(getattr(back, name)[[0, 5]] != 0)
@@ -174,7 +174,7 @@ def test_matrices_need_not_be_symmetric_where_the_law_does_not_ask_it(law):
                 for k, v in direction.items())  # fmt: skip
     assert np.all(np.abs(ahead - back) <= 1e-11 * (1e-3 + sizes))
     dr, du, good = difference(args, law, direction, solution)
-    use = good & tangent.ok & (tangent.margin > reach(args, dr, du))
+    use = good & tangent.ok & (tangent.kink_distance > reach(args, dr, du))
     assert use.mean() >= 0.8
     error = np.abs(tangent.impulse - dr).max(axis=1) / (1e-2 + np.abs(dr).max(axis=1))
     assert np.median(error[use]) <= 1e-7

@@ -31,7 +31,7 @@ def test_the_same_bits_for_any_threads_and_position(law):
             path, len(order), law=law, integrator="implicitfast", options=TIGHT, threads=threads
         )
         g = other.step_vjp(*loss[:, order], state=state[order])
-        for name in (*INPUTS, "status", "margin", "lost", "qpos_status"):
+        for name in (*INPUTS, "status", "kink_distance", "inconsistency", "qpos_status"):
             assert_same(getattr(g, name), getattr(expected, name)[order])
         c = other.step_jvp(*loss[:, order], state=state[order])
         for name in ("qpos", "qvel", "status"):
@@ -97,7 +97,7 @@ def test_failures_are_unsolved_and_stay_alone():
     for derivative in (g, change):
         assert (derivative.status[1:3] == GradientStatus.unsolved).all()
         assert (derivative.qpos_status[1:3] == GradientStatus.unsolved).all()
-        assert (derivative.margin[1:3] == 0).all()
+        assert (derivative.kink_distance[1:3] == 0).all()
         assert (derivative.qpos[1:3] == 0).all()
         assert (derivative.qvel[1:3] == 0).all()
     for name in INPUTS:

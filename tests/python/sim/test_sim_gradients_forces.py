@@ -64,7 +64,7 @@ def test_forces_of_all_kinds(case, law, integrator):
     state = sim.state.copy()
     loss = loss_of(sim)
     g = sim.step_vjp(*loss, state=state)
-    far = g.ok & (g.margin > 1e-3)
+    far = g.ok & (g.kink_distance > 1e-3)
     assert far.any()
     for name in ("ctrl", "qvel"):
         expected = by_differences(sim, state, loss, name)

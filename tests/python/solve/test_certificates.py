@@ -87,12 +87,6 @@ def test_a_bound_solver_writes_the_certificates_of_solve():
         stickslip.BoundSolver(W=W, b=b, mu=0.5, out={"certificate": proofs})
 
 
-def test_the_old_name_of_the_status_still_works():
-    assert Status.no_solution_found is Status.infeasible
-    assert Status["no_solution_found"] is Status.infeasible
-    assert len(Status) == 5
-
-
 def test_free_rows_that_contradict_each_other():
     W = np.array([[1.0, -1.0], [-1.0, 1.0]])
     b = np.array([0.1, 0.1])  # u_0 + u_1 = 0.2 for all impulses

@@ -188,7 +188,7 @@ def test_tolerance_and_budget():
     loose = stickslip.solve(**arguments, solver="pgs", tol=1e-2)
     tight = stickslip.solve(**arguments, solver="pgs", tol=1e-8)
     assert loose.iterations.sum() < tight.iterations.sum()
-    options = stickslip.SolveOptions(max_sweeps=3, exact_sweeps=True, atol=1e-30, rtol=1e-30)
+    options = stickslip.SolveOptions(max_sweeps=3, fixed_sweeps=True, atol=1e-30, rtol=1e-30)
     three = stickslip.solve(**arguments, solver="pgs", options=options)
     assert np.all(three.iterations == 3)
     assert np.all(three.status == Status.not_converged)

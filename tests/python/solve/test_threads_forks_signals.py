@@ -261,7 +261,7 @@ LONG = {
         solve,
         **jammed(1),
         solver="pgs",
-        options=stickslip.SolveOptions(max_sweeps=10**6, exact_sweeps=True),
+        options=stickslip.SolveOptions(max_sweeps=10**6, fixed_sweeps=True),
     ),
     "pyramid": lambda: partial(solve, **jammed(2, n=1500), law="pyramid"),
     "solve_lcp": lambda: partial(stickslip.solve_lcp, **wide_lcp()),
