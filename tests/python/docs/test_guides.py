@@ -21,6 +21,7 @@ COPIED = [
     "src/cpu",
     "src/bindings",
     "src/reference",
+    "python",
     "tests/lint",
     "tests/parity",
     "tests/support",
@@ -251,11 +252,20 @@ def test_the_stored_bits_are_those_of_the_pages(tree, library):
         assert f"GoldenSolve.bits/{case}" in found.stdout
 
 
+def literal(path: Path, name: str) -> list[str]:
+    """The strings of `name = Literal[...]` in a file."""
+    return re.findall(
+        r'"(\w+)"', re.search(rf"^{name} = Literal\[(.*)\]", path.read_text(), re.M)[1]
+    )
+
+
 def test_the_rest_of_the_pages_compiles_and_keeps_the_house_rules(tree):
     eigen = "-isystem/usr/include/eigen3", "-isystem/usr/local/include/eigen3"
     compile_cxx(tree, "-fsyntax-only", *eigen, "src/reference/residual.cpp")
     bindings = (tree / "src/bindings/types.cpp").read_text()
-    assert '"uzawa", Solver::uzawa' in bindings
-    assert '"tresca", Law::tresca' in bindings
+    for enum in ("Law", "Solver"):
+        names = re.findall(rf'\.value\("(\w+)", {enum}::', bindings)
+        assert {"Law": "tresca", "Solver": "uzawa"}[enum] in names
+        assert names == literal(tree / "python/stickslip/_src/aliases.py", f"{enum}Name")
     rules = subprocess.run([sys.executable, "tests/lint/rules.py"], cwd=tree, capture_output=True)
     assert rules.returncode == 0, rules.stdout.decode()
