@@ -200,6 +200,13 @@ def check_sizes(path: Path, source: str) -> Iterator[tuple[int, str]]:
             yield line, f"function of {length} lines, at most {MAX_FUNCTION}"
 
 
+def check_targets(name: str, lines: list[str]) -> Iterator[tuple[int, str]]:
+    """The library and the package are built from product code alone."""
+    for number, line in enumerate(lines, 1):
+        if name.startswith("src/") and re.search(r"/(tests|bench|gallery)/", line.split("#")[0]):
+            yield number, "product targets contain nothing of tests, bench and gallery"
+
+
 def check(path: Path) -> Iterator[tuple[int, str]]:
     name = path.relative_to(ROOT).as_posix()
     source = path.read_text()
@@ -207,6 +214,8 @@ def check(path: Path) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(lines, 1):
         if UNFINISHED.search(line):
             yield number, "unfinished work"
+    if path.name == "CMakeLists.txt":
+        yield from check_targets(name, lines)
     if path.suffix in CXX:
         yield from check_includes(name, lines)
         yield from check_source(name, lines)
