@@ -11,7 +11,7 @@
 #include <random>
 
 #include "bench/compare/pinned.hpp"
-#include "src/cpu/team.hpp"
+#include "src/cpu/thread_pool.hpp"
 
 namespace stickslip::compare {
 namespace {

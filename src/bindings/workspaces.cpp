@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/bindings/signals.hpp"
-#include "src/cpu/team.hpp"
+#include "src/cpu/thread_pool.hpp"
 
 namespace stickslip::bindings {
 

@@ -17,7 +17,7 @@ void Workspace::Impl::AlignedDelete::operator()(unsigned char* p) const {
 
 Workspace::Impl::Impl(std::int32_t rows, std::int32_t contacts, int count)
     : max_rows(rows), max_contacts(contacts), threads(count == 0 ? usable_cores() : count) {
-  team::prepare(threads);
+  thread_pool::prepare(threads);
 }
 
 void Workspace::Impl::reserve(std::size_t bytes) {

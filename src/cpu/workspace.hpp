@@ -11,7 +11,7 @@
 #include "src/api/impl.hpp"
 #include "src/api/one_caller.hpp"
 #include "src/cpu/kernel_table.hpp"
-#include "src/cpu/team.hpp"
+#include "src/cpu/thread_pool.hpp"
 #include "stickslip/solve.hpp"
 
 namespace stickslip {

@@ -3,7 +3,7 @@
 
 #include "kernels/law/dispatch.hpp"
 #include "src/api/check.hpp"
-#include "src/cpu/team.hpp"
+#include "src/cpu/thread_pool.hpp"
 #include "src/cuda/check.hpp"
 #include "src/cuda/packed.hpp"
 #include "stickslip/cuda.hpp"

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "src/cpu/team.hpp"
+#include "src/cpu/thread_pool.hpp"
 #include "src/rigid/environment.hpp"
 
 namespace stickslip::rigid {

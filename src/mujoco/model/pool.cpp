@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "src/cpu/team.hpp"
+#include "src/cpu/thread_pool.hpp"
 
 namespace stickslip::mujoco {
 

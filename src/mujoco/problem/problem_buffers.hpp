@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "src/cpu/team.hpp"
+#include "src/cpu/thread_pool.hpp"
 #include "src/mujoco/problem/gather.hpp"
 #include "stickslip/cuda.hpp"
 #include "stickslip/delassus.hpp"

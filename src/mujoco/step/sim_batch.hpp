@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "src/api/one_caller.hpp"
-#include "src/cpu/team.hpp"
+#include "src/cpu/thread_pool.hpp"
 #include "src/mujoco/contacts/contact_record.hpp"
 #include "src/mujoco/contacts/contact_sensors.hpp"
 #include "src/mujoco/contacts/look_ahead.hpp"

@@ -26,6 +26,7 @@ COPIED = [
     "tests/parity",
     "tests/support",
 ]
+pytestmark = pytest.mark.xdist_group("guides")  # one process compiles the copy
 LAWS = {"coulomb": 0, "convex": 1, "tresca": 5}
 PGS, NEWTON, UZAWA = 1, 2, 4
 SOLVED, NOT_CONVERGED, BAD_INPUT = 0, 1, 3

@@ -1,4 +1,4 @@
-// Threads of CPU solves: one team for the whole process, which sleeps while there is no work.
+// Threads of CPU solves: one pool for the whole process, which sleeps while there is no work.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -57,7 +57,7 @@ class Watch {
   std::atomic<bool> stopped_{false};
 };
 
-namespace team {
+namespace thread_pool {
 
 /// Work for several threads.
 struct Job {
@@ -79,7 +79,7 @@ void prepare(int threads);
 /// are made.
 void run(Job& job, Watch& watch);
 
-}  // namespace team
+}  // namespace thread_pool
 
 /// Calls f(begin, end, thread) over chunks of [0, count), on up to `threads` threads; the
 /// assignment of chunks to threads is not deterministic. A chunk is a quarter of an equal share of
@@ -104,9 +104,10 @@ void for_chunks_on_threads(int threads, std::int64_t count, std::int64_t largest
     }
   };
   if (threads <= 1) return take(0);
-  team::Job job{[](void* work, int thread) { (*static_cast<decltype(take)*>(work))(thread); },
-                &take, threads};
-  team::run(job, watch);
+  thread_pool::Job job{
+      [](void* work, int thread) { (*static_cast<decltype(take)*>(work))(thread); }, &take,
+      threads};
+  thread_pool::run(job, watch);
 }
 
 }  // namespace stickslip

@@ -1,4 +1,4 @@
-#include "src/cpu/team.hpp"
+#include "src/cpu/thread_pool.hpp"
 
 #include <pthread.h>
 #include <sched.h>
@@ -64,10 +64,10 @@ Watch::Scope::~Scope() {
   if (asks_) kernels::kernel_table().set_stop(before_);
 }
 
-namespace team {
+namespace thread_pool {
 namespace {
 
-class Team {
+class ThreadPool {
  public:
   void grow(int threads) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -130,18 +130,18 @@ class Team {
   int threads_ = 0;      ///< without those of the callers
 };
 
-std::atomic<Team*> the_team{nullptr};
+std::atomic<ThreadPool*> the_pool{nullptr};
 
 /// Never destroyed: its threads sleep on it until the process ends. A child of a fork has none of
-/// the threads and does not use the parent's team, whose locks may be held.
-Team& team() {
+/// the threads and does not use the parent's pool, whose locks may be held.
+ThreadPool& pool() {
   static const int registered =
-      pthread_atfork(nullptr, nullptr, [] { the_team.store(nullptr, std::memory_order_relaxed); });
+      pthread_atfork(nullptr, nullptr, [] { the_pool.store(nullptr, std::memory_order_relaxed); });
   static_cast<void>(registered);
-  Team* present = the_team.load(std::memory_order_acquire);
+  ThreadPool* present = the_pool.load(std::memory_order_acquire);
   if (present != nullptr) return *present;
-  auto* made = new Team;
-  if (the_team.compare_exchange_strong(present, made)) return *made;
+  auto* made = new ThreadPool;
+  if (the_pool.compare_exchange_strong(present, made)) return *made;
   delete made;  // another thread was first
   return *present;
 }
@@ -149,10 +149,10 @@ Team& team() {
 }  // namespace
 
 void prepare(int threads) {
-  if (threads > 1) team().grow(threads);
+  if (threads > 1) pool().grow(threads);
 }
 
-void run(Job& job, Watch& watch) { team().run(job, watch); }
+void run(Job& job, Watch& watch) { pool().run(job, watch); }
 
-}  // namespace team
+}  // namespace thread_pool
 }  // namespace stickslip
