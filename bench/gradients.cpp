@@ -78,7 +78,7 @@ void differentiate_families(benchmark::State& state, const Case& c, const SolveO
   const kernels::Ladder ladder(options);
   const auto solve = [&](int env, const kernels::AdjointCall<double>* with) {
     kernels.solve[int(options.precision)](view, result, ladder, {}, env, env + 1, memory.data(),
-                                          kernels::Part::whole, with);
+                                          kernels::Rungs::all, with);
   };
   std::vector<Times> times(kProblems);
   for (auto _ : state) {

@@ -38,7 +38,7 @@ template <class In>
 void SingleSolve<In>::operator()(int env) {
   const auto& kernels = kernels::typed<In>(kernels::kernel_table());
   kernels.solve[int(ladder_.options.precision)](problem_, result_, ladder_, {}, env, env + 1,
-                                                memory_.data(), kernels::Part::whole, nullptr);
+                                                memory_.data(), kernels::Rungs::all, nullptr);
 }
 template class SingleSolve<float>;
 template class SingleSolve<double>;

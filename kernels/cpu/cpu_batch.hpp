@@ -39,7 +39,7 @@ SS_PART void vjp_in_scratch(const ProblemBatch<double>& batch, const ResultBatch
 template <class Real, class Factor, class In>
 void solve_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result, const Ladder& ladder,
                  const MatrixSource<In>& source, std::int64_t begin, std::int64_t end, void* memory,
-                 Part part, const AdjointCall<In>* adjoint) {
+                 Rungs rungs, const AdjointCall<In>* adjoint) {
   const int directions = lcp_directions(ladder.options);
   const EnvScratch<Real, Factor, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts,
                                              directions, kind_of(source));
@@ -50,7 +50,7 @@ void solve_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result, c
           vjp_in_scratch(batch, result, *adjoint, ladder.options, env, solved);
       }
     };
-    solve_env<Real, Factor>(HostGroup{}, batch, result, ladder, env, scratch, part, source,
+    solve_env<Real, Factor>(HostGroup{}, batch, result, ladder, env, scratch, rungs, source,
                             differentiate);
   }
 }

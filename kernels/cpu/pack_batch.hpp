@@ -72,7 +72,7 @@ class SweepRange {
     }
     for (int l = 0; l < pack.count; ++l) {
       if (((alone >> l) & 1U) == 0U) continue;
-      single_(batch_, result_, ladder_, {}, pack.env[l], pack.env[l] + 1, memory_, Part::first,
+      single_(batch_, result_, ladder_, {}, pack.env[l], pack.env[l] + 1, memory_, Rungs::opening,
               nullptr);
     }
     pack.count = 0;

@@ -36,14 +36,14 @@ SS_HD bool zero_is_due(const Stage& next, const Judge<In>& judge) {
          next.method == Method::none;
 }
 
-/// Runs the stages of the part until one of them solves. `judged`: whether the start was judged.
+/// Runs the stages of the rungs until one of them solves. `judged`: whether the start was judged.
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
-                 EnvScratch<Real, Factor, In, kProgram>& scratch, Part part, bool judged) {
+                 EnvScratch<Real, Factor, In, kProgram>& scratch, Rungs rungs, bool judged) {
   Judge<In>& judge = scratch.judge;
   Climb& at = *scratch.climb;
   while (!stopped(g)) {
-    if constexpr (part_of(kProgram) != Part::later) {
+    if constexpr (rungs_of(kProgram) != Rungs::later) {
       if (!judged && zero_is_due(ladder.stage(at.next), judge)) {
         if (judge_zero(g, p, judge)) g.once([&] { at.forget(ladder); });
         judged = true;
@@ -64,8 +64,8 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
       });
     }
     if (at.stage.method == Method::none) break;
-    if (part == Part::first && at.stage.rung > 0) break;
-    if (at.stage.budget == 0 || (part == Part::later && at.stage.rung == 0)) continue;
+    if (rungs == Rungs::opening && at.stage.rung > 0) break;
+    if (at.stage.budget == 0 || (rungs == Rungs::later && at.stage.rung == 0)) continue;
     judge.last_residual = Limits<double>::infinity;
     const int done = run_stage(g, p, at.stage, scratch);
     g.once([&] { at.leave(done, p.n, judge.best_residual); });
@@ -185,16 +185,16 @@ SS_HD void clear_result(const G& g, int max_rows, In* impulse, double* certifica
   });
 }
 
-/// Solves environment `env` of the batch. In `Part::later`, rung 0 has run before and `result`
+/// Solves environment `env` of the batch. In `Rungs::later`, rung 0 has run before and `result`
 /// contains its result: the later rungs need only this, and rung 1 starts at rest.
 template <class Real, class Factor, class G, class In, Program kProgram>
 SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const ProblemBatch<In>& batch,
                          const ResultBatch<In>& result, const Ladder& ladder, std::int64_t env,
-                         EnvScratch<Real, Factor, In, kProgram>& scratch, Part part) {
+                         EnvScratch<Real, Factor, In, kProgram>& scratch, Rungs rungs) {
   const SolveOptions& o = ladder.options;
   In* impulse = slot(result.impulse, env);
   double* certificate = slot(result.certificate, env);
-  if (part != Part::later) clear_result(g, batch.max_rows, impulse, certificate);
+  if (rungs != Rungs::later) clear_result(g, batch.max_rows, impulse, certificate);
   const LawFacts law = facts_of(o.law);
   EnvProblem<In> view{};
   int rows_needed = 0;
@@ -222,7 +222,7 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
   g.once([&] { at = Climb(env, ladder, p.n); });
   judge.selects = !(ladder.selects && may_select(g, p));
   bool judged = true;
-  if (part == Part::later) {
+  if (rungs == Rungs::later) {
     judge.best_residual = result.residual[env];
     g.once([&] {
       at.iterations = result.iterations[env];
@@ -236,10 +236,10 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
   if (p.n > 0 && (!judge.done() || o.fixed_sweeps || o.fixed_pivots)) {
     if constexpr (EnvScratch<Real, Factor, In, kProgram>::kIterates) prepare(g, p, ladder, scratch);
     const bool exact = o.fixed_sweeps || o.fixed_pivots;
-    if (!judge.done() || exact) climb(g, p, ladder, scratch, part, judged);
+    if (!judge.done() || exact) climb(g, p, ladder, scratch, rungs, judged);
   }
   // The later rungs continue with a residual that is not yet the bound.
-  if (part != Part::first || !ladder.has_later_rungs)
+  if (rungs != Rungs::opening || !ladder.has_later_rungs)
     close_judge(g, p, MatrixVelocity<In>{p}, judge);
   status = verdict_of(judge);
   report(g, result, at.env, status, judge.best_residual, at.iterations, at.solver, at.rung, p.n);
@@ -250,7 +250,7 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
 template <class Real, class Factor, IsGroup G, class In, Program kProgram, class Then = Nothing>
 SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatch<In>& result,
                      const Ladder& ladder, std::int64_t env,
-                     EnvScratch<Real, Factor, In, kProgram> scratch, Part part = Part::whole,
+                     EnvScratch<Real, Factor, In, kProgram> scratch, Rungs rungs = Rungs::all,
                      const MatrixSource<In>& source = MatrixSource<In>{}, Then then = Then{}) {
   if constexpr (kProgram == Program::general) {  // continues where `pivoting` ended
     const EnvShape s = *slot(batch.shape, env);
@@ -258,7 +258,7 @@ SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatc
     if (fits_pyramid_tableau(rows, s.n_contacts, ladder.options.directions)) return;
   }
   scratch.scaled.n = 0;  // not scaled yet
-  solve_problem<Real, Factor>(g, source, batch, result, ladder, env, scratch, part);
+  solve_problem<Real, Factor>(g, source, batch, result, ladder, env, scratch, rungs);
   advance(g, source, batch, result, env, scratch);
   then(scratch);
 }

@@ -95,7 +95,7 @@ __global__ void __launch_bounds__((most_threads<Group>(kWarps<Real, kProgram>)),
     const EnvScratch<Real, Factor, In, kProgram> place(Arena(group_memory<Group, kShared>(scratch)),
                                                        scratch.max_rows, scratch.max_contacts,
                                                        scratch.directions, scratch.matrix);
-    solve_env<Real, Factor>(g, batch, result, ladder, env, place, part_of(kProgram), source);
+    solve_env<Real, Factor>(g, batch, result, ladder, env, place, rungs_of(kProgram), source);
     note(g, work, batch, result, env);
   });
 }

@@ -4,11 +4,11 @@
 
 namespace stickslip::kernels {
 
-/// The part of the ladder that a call runs.
-enum class Part : std::int32_t {
-  whole,
-  first,  ///< rung 0
-  later   ///< the other rungs; they start from the result of `first`
+/// The rungs of the ladder that a call runs.
+enum class Rungs : std::int32_t {
+  all,
+  opening,  ///< rung 0
+  later     ///< the others; they start from the result of `opening`
 };
 
 /// The stages that a kernel has compiled in. On a GPU, no stage should need registers or scratch
@@ -55,16 +55,16 @@ SS_HD constexpr Contents contents_of(Program program) {
   return {true, true, true, true, true, true};
 }
 
-SS_HD constexpr Part part_of(Program program) {
-  if (program == Program::first || program == Program::sweeping) return Part::first;
-  return program == Program::later ? Part::later : Part::whole;
+SS_HD constexpr Rungs rungs_of(Program program) {
+  if (program == Program::first || program == Program::sweeping) return Rungs::opening;
+  return program == Program::later ? Rungs::later : Rungs::all;
 }
 
 /// Whether a program can run a stage.
 SS_HD constexpr bool program_has(Program program, const Stage& stage) {
   const Contents has = contents_of(program);
-  const Part part = part_of(program);
-  if (stage.rung > 0 ? part == Part::first : part == Part::later) return false;
+  const Rungs rungs = rungs_of(program);
+  if (stage.rung > 0 ? rungs == Rungs::opening : rungs == Rungs::later) return false;
   switch (stage.method) {
     case Method::pgs:
       return has.sweeps;

@@ -104,7 +104,7 @@ void solve_with_vjp(const ProblemBatch<In>& problem, const ResultBatch<In>& resu
   memory.for_chunks(problem.num_envs, memory.work_of(n),
                     [&](std::int64_t begin, std::int64_t end, void* scratch) {
                       kernels.solve[int(options.precision)](problem, result, ladder, {}, begin, end,
-                                                            scratch, kernels::Part::whole, &call);
+                                                            scratch, kernels::Rungs::all, &call);
                     });
 }
 

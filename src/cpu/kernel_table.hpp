@@ -20,7 +20,7 @@ template <class In>
 struct TypedKernels {
   using Solve = void (*)(const ProblemBatch<In>&, const ResultBatch<In>&, const Ladder&,
                          const MatrixSource<In>&, std::int64_t begin, std::int64_t end,
-                         void* scratch, Part part, const AdjointCall<In>*);
+                         void* scratch, Rungs rungs, const AdjointCall<In>*);
   /// By Precision; null if the data type is too coarse for it. Derivatives only for double data and
   /// not in float; the scratch is then that of both.
   Solve solve[3];

@@ -25,7 +25,7 @@ void solve_rung_0(const ProblemBatch<In>& problem, const ResultBatch<In>& result
                   const kernels::Ladder& ladder, const kernels::MatrixSource<In>& source,
                   Workspace::Impl& workspace, Run run) {
   const auto first = [&](std::int64_t begin, std::int64_t end, void* scratch) {
-    run(problem, result, ladder, source, begin, end, scratch, kernels::Part::first, nullptr);
+    run(problem, result, ladder, source, begin, end, scratch, kernels::Rungs::opening, nullptr);
   };
   workspace.for_chunks(problem.num_envs, workspace.work_of(problem.max_rows), first);
 }
@@ -46,7 +46,7 @@ void solve_later_rungs(const ProblemBatch<In>& problem, const ResultBatch<In>& r
   const auto climb = [&](std::int64_t begin, std::int64_t end, void* scratch) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t env = queue[std::size_t(i)];
-      run(problem, result, ladder, source, env, env + 1, scratch, kernels::Part::later, nullptr);
+      run(problem, result, ladder, source, env, env + 1, scratch, kernels::Rungs::later, nullptr);
     }
   };
   const double work = workspace.work_of(problem.max_rows);
@@ -98,7 +98,7 @@ void solve_checked(const ProblemBatch<In>& problem, const ResultBatch<In>& resul
   impl_of(workspace).for_chunks(problem.num_envs, Workspace::Impl::work_of(problem.max_rows),
                                 [&](std::int64_t begin, std::int64_t end, void* scratch) {
                                   run(problem, result, ladder, source, begin, end, scratch,
-                                      kernels::Part::whole, nullptr);
+                                      kernels::Rungs::all, nullptr);
                                 });
 }
 

@@ -64,7 +64,7 @@ void solve_list(const LaunchShape& shape, const ProblemBatch<In>& batch,
   solved_by_launch().push_back(*work.end - *work.next);
   for (int ticket = *work.next; ticket < *work.end; ticket = ++*work.next) {
     kernels::solve_env<Real, Factor>(HostGroup{}, batch, result, ladder, work.envs[ticket], place,
-                                     kernels::part_of(kProgram), source);
+                                     kernels::rungs_of(kProgram), source);
     note(work, batch, result, work.envs[ticket]);
   }
 }

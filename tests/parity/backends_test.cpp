@@ -45,7 +45,7 @@ void expect_isa_parity(const SolveOptions& options, int envs) {
         typed.solve_bytes(batch.kMaxRows, batch.kMaxContacts, directions, {}));
     const auto got = run(batch, envs, [&](const auto& p, const auto& r) {
       typed.solve[int(options.precision)](p, r, options, {}, 0, envs, scratch.data(),
-                                          kernels::Part::whole, nullptr);
+                                          kernels::Rungs::all, nullptr);
     });
     EXPECT_EQ(got, expected) << isa;
     ++compared;

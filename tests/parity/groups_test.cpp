@@ -112,7 +112,7 @@ class Groups : public testing::TestWithParam<support::Case> {
       return [&](const auto& problem, const auto& result, const auto& source, auto& memory) {
         for (int env = 0; env < kEnvs; ++env) {
           kernels::solve_env<Real, Factor>(group, problem, result, options, env, memory.scratch(),
-                                           kernels::Part::whole, source);
+                                           kernels::Rungs::all, source);
         }
       };
     };

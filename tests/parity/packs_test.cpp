@@ -39,11 +39,11 @@ Hashes run(const kernels::KernelTable& table, const ProblemBatch<In>& p, const S
     typed.sweep[int(o.precision)](p, results.view(), ladder, 0, p.num_envs, scratch.data(), single);
     for (int env = 0; ladder.has_later_rungs && env < p.num_envs; ++env) {
       if (results.view().status[env] != EnvStatus::not_converged) continue;
-      single(p, results.view(), ladder, {}, env, env + 1, scratch.data(), kernels::Part::later,
+      single(p, results.view(), ladder, {}, env, env + 1, scratch.data(), kernels::Rungs::later,
              nullptr);
     }
   } else {
-    single(p, results.view(), ladder, {}, 0, p.num_envs, scratch.data(), kernels::Part::whole,
+    single(p, results.view(), ladder, {}, 0, p.num_envs, scratch.data(), kernels::Rungs::all,
            nullptr);
   }
   return hashes(results, p.num_envs);

@@ -89,7 +89,7 @@ void leave_out_far_contacts(const mjModel* m, mjData* d, const Margins& margins,
   contacts.linear = contacts.gap;
   contacts.moved.assign(d->ncon, false);
   contacts.lands.assign(d->ncon, false);
-  contacts.use.assign(d->ncon, Use::solved);
+  contacts.use.assign(d->ncon, Use::included);
 }
 
 }  // namespace stickslip::mujoco

@@ -15,13 +15,13 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSameSide = 0.5;  // cosine
 
 // Motion of a geom during the step.
-struct Way {
+struct GeomPath {
   double from[3], by[3];    // of its centre, m
   double quat[4], turn[3];  // initial orientation, and the rotation vector of its turn
 };
 
-Way way_of(const mjData* d, const GeomPoses& start, int geom) {
-  Way way;
+GeomPath path_of(const mjData* d, const GeomPoses& start, int geom) {
+  GeomPath way;
   mju_copy3(way.from, start.xpos.data() + 3 * geom);
   mju_sub3(way.by, d->geom_xpos + 3 * geom, way.from);
   double end[4], inverse[4], difference[4];
@@ -33,7 +33,7 @@ Way way_of(const mjData* d, const GeomPoses& start, int geom) {
   return way;
 }
 
-void go_to(mjData* d, int geom, const Way& way, double share) {
+void go_to(mjData* d, int geom, const GeomPath& way, double share) {
   mju_addScl3(d->geom_xpos + 3 * geom, way.from, way.by, share);
   double quat[4];
   mju_copy4(quat, way.quat);
@@ -99,7 +99,7 @@ double thinnest(const mjModel* m, int geom) {
 }
 
 // Samples are at most half as far apart as the overlap when one geom passes through the other.
-int samples(const mjModel* m, const GeomPair& pair, const Way& a, const Way& b) {
+int samples(const mjModel* m, const GeomPair& pair, const GeomPath& a, const GeomPath& b) {
   double relative[3];
   mju_sub3(relative, b.by, a.by);
   const double overlap = thinnest(m, pair.geom[0]) + thinnest(m, pair.geom[1]);
@@ -107,7 +107,7 @@ int samples(const mjModel* m, const GeomPair& pair, const Way& a, const Way& b) 
   return int(std::clamp(wanted, double(kLeastSamples), double(kMostSamples)));
 }
 
-void look(const mjModel* m, mjData* d, GeomPair& pair, const Way& a, const Way& b) {
+void look(const mjModel* m, mjData* d, GeomPair& pair, const GeomPath& a, const GeomPath& b) {
   const int ga = pair.geom[0], gb = pair.geom[1];
   const auto collide = mjCOLLISIONFUNC[m->geom_type[ga]][m->geom_type[gb]];
   mjPreContact found[mjMAXCONPAIR];
@@ -158,10 +158,11 @@ void trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomP
                  GeomPoses& start) {
   go_to_end(m, d, v, start);
   mj_markStack(d);
-  const std::size_t bytes = 2 * pairs.size() * sizeof(Way);
-  Way* ways = static_cast<Way*>(mj_stackAllocByte(d, bytes, alignof(Way)));
+  const std::size_t bytes = 2 * pairs.size() * sizeof(GeomPath);
+  GeomPath* ways = static_cast<GeomPath*>(mj_stackAllocByte(d, bytes, alignof(GeomPath)));
   for (std::size_t k = 0; k < pairs.size(); ++k)
-    for (int side = 0; side < 2; ++side) ways[2 * k + side] = way_of(d, start, pairs[k].geom[side]);
+    for (int side = 0; side < 2; ++side)
+      ways[2 * k + side] = path_of(d, start, pairs[k].geom[side]);
   return_to_begin(m, d, start.qpos.data());
   int tests = 0;
   for (std::size_t k = 0; k < pairs.size(); ++k) {

@@ -30,7 +30,7 @@ void cull(const mjModel* m, const mjData* d, const double* a_free, StepContacts&
     const double before = d->efc_vel[row];
     const double free = before + h * row_velocity(d, row, a_free);
     const double closing = std::min(before, free) - kSpareSpeed;
-    contacts.use[c] = contacts.gap[c] + h * closing < 0 ? Use::solved : Use::culled;
+    contacts.use[c] = contacts.gap[c] + h * closing < 0 ? Use::included : Use::culled;
   }
 }
 
@@ -41,7 +41,7 @@ int take_in_closed(const mjModel* m, const mjData* d, const double* v, StepConta
     if (row < 0 || contacts.use[c] != Use::culled) continue;
     const double after = normal_velocity(m, d, row, v);
     if (contacts.linear[c] + m->opt.timestep * after >= -kClosed) continue;
-    contacts.use[c] = Use::solved;
+    contacts.use[c] = Use::included;
     ++taken;
   }
   return taken;

@@ -8,9 +8,9 @@
 namespace stickslip::mujoco {
 
 enum class Use : std::uint8_t {
-  solved,  ///< a part of the problem
-  culled,  ///< cannot close in this step: its impulse is zero
-  ghost    ///< would act, but its geoms would not touch without it (ghosts.hpp)
+  included,  ///< in the problem
+  culled,    ///< cannot close in this step: its impulse is zero
+  ghost      ///< would act, but its geoms would not touch without it (ghosts.hpp)
 };
 
 /// Contacts as near as this touch, m: a resting one has gap 0 + rounding and what positions keep.

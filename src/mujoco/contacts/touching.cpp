@@ -211,7 +211,7 @@ void hide_ahead(mjData* d, const StepContacts& contacts) {
 }
 
 void act_on_surfaces(const mjModel* m, mjData* d, StepContacts& contacts) {
-  const auto is_due = [&](int i) { return contacts.use[i] == Use::solved && !contacts.moved[i]; };
+  const auto is_due = [&](int i) { return contacts.use[i] == Use::included && !contacts.moved[i]; };
   for (int i = 0; i < d->ncon; ++i) {
     if (!is_due(i)) continue;
     double level[2];
@@ -242,7 +242,7 @@ void surface_point(double* point, const double* middle, const double* normal, do
 void sort_touching(const mjModel* m, mjData* d, StepContacts& contacts) {
   const auto touches = [&](int i) {
     const int row = d->contact[i].efc_address;
-    return contacts.use[i] == Use::solved && (!is_open(contacts, i) || d->efc_force[row] > 0);
+    return contacts.use[i] == Use::included && (!is_open(contacts, i) || d->efc_force[row] > 0);
   };
   int touching = 0;
   for (int i = 0; i < d->ncon; ++i) {

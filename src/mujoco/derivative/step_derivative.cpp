@@ -21,7 +21,7 @@ bool succeeded(const StepContext& step) {
 // the inputs is not known.
 bool any_turns(const StepContacts& contacts) {
   for (std::size_t i = 0; i < contacts.gap.size(); ++i)
-    if (contacts.use[i] == Use::solved && contacts.linear[i] != contacts.gap[i]) return true;
+    if (contacts.use[i] == Use::included && contacts.linear[i] != contacts.gap[i]) return true;
   return false;
 }
 

@@ -46,7 +46,7 @@ struct EnvSlot {
 /// integrator's matrix is not positive definite.
 bool gather_motion(const mjModel* m, mjData* d, Level level, const EnvSlot& slot);
 
-/// The rows (without W); at velocity level, those of `contacts` that are marked as solved. Returns
+/// The rows (without W); at velocity level, those of `contacts` that are included. Returns
 /// their number. `write_biases` writes the biases of rigid contacts.
 int gather_rows(const mjModel* m, const mjData* d, const Formulation& formulation,
                 const StepContacts* contacts, const EnvSlot& slot);

@@ -4,7 +4,7 @@ namespace stickslip::mujoco {
 namespace {
 
 bool left_out(const mjData* d, const Use* use, int i) {
-  return use && is_contact_row(d, i) && use[d->efc_id[i]] != Use::solved;
+  return use && is_contact_row(d, i) && use[d->efc_id[i]] != Use::included;
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 
 namespace stickslip::mujoco {
 
-/// Number of rows of each kind; with `use`, only of contacts that are solved.
+/// Number of rows of each kind; with `use`, only of contacts that are included.
 EnvShape shape_of(const mjData* d, const Use* use = nullptr);
 
 /// The contact whose normal is MuJoCo's row `i`; null if the row is something else.

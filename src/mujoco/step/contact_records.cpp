@@ -30,7 +30,7 @@ std::vector<std::vector<ContactRecord>> SimBatch::contacts(const std::vector<int
     if (step.failed || none) return;
     std::vector<int> order;  // that of the problem
     for (int i = 0; i < (rigid() ? int(step.contacts.gap.size()) : int(step.d->ncon)); ++i)
-      if (!rigid() || step.contacts.use[i] == Use::solved) order.push_back(i);
+      if (!rigid() || step.contacts.use[i] == Use::included) order.push_back(i);
     const mjContact* contact = step.d->contact;
     std::sort(order.begin(), order.end(),
               [&](int i, int j) { return contact[i].efc_address < contact[j].efc_address; });

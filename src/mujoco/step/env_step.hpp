@@ -27,7 +27,7 @@ void run_step(StepContext& step);
 /// From a state to the stage before the solver, with the contacts that the law needs.
 void forward_to_solver(StepContext& step, bool sensors);
 
-/// The problem of the contacts that are marked as solved, in p's slot, without W.
+/// The problem of the contacts that are included, in the step's slot, without W.
 void pose_problem(StepContext& step);
 
 /// Takes over the latest solve, and solves again from rest if the start caused it to fail.

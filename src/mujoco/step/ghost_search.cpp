@@ -133,7 +133,7 @@ bool mark_pairs(StepContext& step) {
       if (!of_pair(step.d->contact[i], pair)) continue;
       const bool real = is_real(step.d, pair, step.d->contact[i]);
       if (real && pair.is_new) corrected = correct_gap(step, pair, i) || corrected;
-      step.contacts.use[i] = real && !grazes(step.contacts, pair, i) ? Use::solved : Use::ghost;
+      step.contacts.use[i] = real && !grazes(step.contacts, pair, i) ? Use::included : Use::ghost;
     }
   }
   for (GeomPair& pair : step.pairs) pair.is_new = false;

@@ -13,7 +13,7 @@
 
 namespace stickslip::mujoco {
 
-/// If the solution in p's slot gains energy, replaces it by one that does not.
+/// If the solution in the step's slot gains energy, replaces it by one that does not.
 void limit_impacts(StepContext& step);
 
 /// Where contacts squeeze what has no way out but an absurdly fast one (their normals are opposed

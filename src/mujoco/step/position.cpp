@@ -118,7 +118,7 @@ void correct_biases(const StepContext& step, const Step& s) {
   }
 }
 
-// Rounds until the gaps are satisfied; leaves the best round in p.
+// Rounds until the gaps are satisfied; leaves the best round in the step.
 void iterate(StepContext& step, Step& s, PhaseTimer& timer) {
   const auto& results = step.buffers->results();
   const int most = s.measured ? step.sim->options.position_iterations : 1;
@@ -220,7 +220,7 @@ bool may_fall_short(const StepContext& step) {
   if (step.sim->options.position_iterations > 0 || step.sim->options.contact.restitution > 0)
     return true;
   for (std::size_t i = 0; i < step.contacts.gap.size(); ++i)
-    if (step.contacts.use[i] == Use::solved &&
+    if (step.contacts.use[i] == Use::included &&
         step.contacts.gap[i] < -step.sim->options.position_tolerance)
       return true;
   return false;

@@ -9,7 +9,7 @@
 
 namespace stickslip::mujoco {
 
-/// mj_fwdPosition with the look-ahead search for contacts: their gaps, all marked as solved. Also
+/// mj_fwdPosition with the look-ahead search for contacts: their gaps, all included. Also
 /// computes `cvel`, which MuJoCo's velocity stage computes again.
 void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_ahead,
                             Separations& separations, Margins& margins, StepContacts& contacts);

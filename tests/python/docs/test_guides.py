@@ -52,7 +52,7 @@ void solve_all(const ProblemBatch<In>& p, const ResultBatch<In>& r, const SolveO
   const auto at = reinterpret_cast<std::uintptr_t>(scratch.data());
   void* aligned = reinterpret_cast<void*>((at + 63) & ~std::uintptr_t(63));
   const kernels::AdjointCall<In>* nothing = nullptr;
-  kernels::solve_range<Real, Factor>(p, r, o, {}, 0, p.num_envs, aligned, kernels::Part::whole,
+  kernels::solve_range<Real, Factor>(p, r, o, {}, 0, p.num_envs, aligned, kernels::Rungs::all,
                                      nothing);
 }
 
