@@ -18,9 +18,9 @@ from stickslip._core import Law, Solver
 
 from stickslip import _compare, _core
 from stickslip._src.aliases import Float64, LawName
+from stickslip._src.batch import assemble
 from stickslip._src.child import items_of
 from stickslip._src.options import make_options
-from stickslip._src.problem import assemble
 from stickslip.files import ContactProblem, read
 from stickslip.files.problems import Problem
 

@@ -23,6 +23,7 @@ from stickslip._src.lcp import LcpOptions, LcpSolution, solve_lcp
 from stickslip._src.mechanism import apply_impulse, delassus
 from stickslip._src.mncp import MncpOptions, MncpSolution, solve_mncp
 from stickslip._src.options import SolveOptions
+from stickslip._src.problem import Problem
 from stickslip._src.residual import certificate_holds, residual
 from stickslip._src.sim import BatchSim, IgnoredFieldWarning
 from stickslip._src.sim_gradients import StateChange, StateGradient
@@ -49,6 +50,7 @@ __all__ = [
     "MncpOptions",
     "MncpSolution",
     "Precision",
+    "Problem",
     "Solution",
     "SolveOptions",
     "Solver",

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from stickslip import _core
 from stickslip._src import arrays as check
 from stickslip._src.aliases import Int32, Numbers
+from stickslip._src.batch import Batch, assemble
 from stickslip._src.gradient_results import Change, Gradient, StepGradient
 from stickslip._src.keywords import DerivativeKeywords
 from stickslip._src.mechanism import mechanism_arrays
 from stickslip._src.options import make_options
-from stickslip._src.problem import Problem, assemble
 from stickslip._src.solution import Solution
 
 
@@ -40,18 +40,32 @@ def vjp(
     Errors are as in `solve`. A loss that is not finite in an environment is no error: its status is
     `unsolved`, and its derivatives are zero.
     """
-    problem, given, threads = _arguments(W, b, mu, others)
-    num_envs = len(problem.b)
-    impulses, status = _solved(problem, solution)
-    loss = [_optional_rows(problem, name, value) for name, value in
+    batch, given, threads = _arguments(W, b, mu, others)
+    per_contact = batch.has_one_per_contact(mu)
+    return vjp_of(batch, solution, given, d_impulse, d_velocity, per_contact, threads)
+
+
+def vjp_of(
+    batch: Batch,
+    solution: Solution[Any],
+    options: _core.SolveOptions,
+    d_impulse: ArrayLike | None,
+    d_velocity: ArrayLike | None,
+    per_contact: bool,
+    threads: int,
+) -> Gradient:
+    """`vjp`, of arrays and options that have been checked; `per_contact`: the form of dL/dmu."""
+    num_envs = len(batch.b)
+    impulses, status = _solved(batch, solution)
+    loss = [_optional_rows(batch, name, value) for name, value in
             (("d_impulse", d_impulse), ("d_velocity", d_velocity))]  # fmt: skip
-    out = _outputs(problem)
+    out = _outputs(batch)
     report = _report(num_envs)
     if num_envs:
-        arguments: list[Any] = [impulses, status, given, *loss, *out.values(), *report.values()]
-        _core.solve_vjp(*[*problem.arrays, *arguments, threads])
-    gradient = Gradient(**_results(problem, out, report, mu), impulse=impulses)
-    return gradient if problem.batched else gradient.one()
+        arguments: list[Any] = [impulses, status, options, *loss, *out.values(), *report.values()]
+        _core.solve_vjp(*[*batch.arrays, *arguments, threads])
+    gradient = Gradient(**_results(batch, out, report, per_contact), impulse=impulses)
+    return gradient if batch.batched else gradient.one()
 
 
 def jvp(
@@ -77,29 +91,40 @@ def jvp(
         db, dW, dmu, dR, dlo, dhi: the change, in the forms of b, W, mu, R, lo, hi; default 0. Where
             mu is 0, its change has no effect.
     """
-    problem, given, threads = _arguments(W, b, mu, others)
-    num_envs, n = problem.b.shape
-    impulses, status = _solved(problem, solution)
+    batch, given, threads = _arguments(W, b, mu, others)
+    change = {"db": db, "dW": dW, "dmu": dmu, "dR": dR, "dlo": dlo, "dhi": dhi}
+    return jvp_of(batch, solution, given, change, threads)
+
+
+def jvp_of(
+    batch: Batch,
+    solution: Solution[Any],
+    options: _core.SolveOptions,
+    change: dict[str, Any],
+    threads: int,
+) -> Change:
+    """`jvp`, of arrays and options that have been checked; `change`: its arguments, by name."""
+    num_envs, n = batch.b.shape
+    impulses, status = _solved(batch, solution)
+    dW, dmu = change["dW"], change["dmu"]
     if dW is not None:
-        dW = check.floats("dW", dW, problem.W.dtype)
-        check.require_shape("dW", dW, problem.W.shape if problem.batched else (n, n))
-        dW = check.slots(dW if problem.batched else dW[None])
-    bounds = [_optional_bounds(problem, name, value) for name, value in
-              (("dlo", dlo), ("dhi", dhi))]  # fmt: skip
-    change = [
-        _optional_rows(problem, "db", db),
+        dW = check.floats("dW", dW, batch.W.dtype)
+        check.require_shape("dW", dW, batch.W.shape if batch.batched else (n, n))
+        dW = check.slots(dW if batch.batched else dW[None])
+    given = [
+        _optional_rows(batch, "db", change["db"]),
         dW,
-        None if dmu is None else problem.friction("dmu", dmu),
-        _optional_rows(problem, "dR", dR),
-        *bounds,
+        None if dmu is None else batch.friction("dmu", dmu),
+        _optional_rows(batch, "dR", change["dR"]),
+        *(_optional_bounds(batch, name, change[name]) for name in ("dlo", "dhi")),
     ]
-    out = [np.zeros((num_envs, n), problem.W.dtype) for _ in range(2)]
+    out = [np.zeros((num_envs, n), batch.W.dtype) for _ in range(2)]
     report = _report(num_envs)
     if num_envs:
-        arguments: list[Any] = [impulses, status, given, *change, *out, *report.values()]
-        _core.solve_jvp(*[*problem.arrays, *arguments, threads])
+        arguments: list[Any] = [impulses, status, options, *given, *out, *report.values()]
+        _core.solve_jvp(*[*batch.arrays, *arguments, threads])
     result = Change(impulse=out[0], velocity=out[1], **_verdict(report))
-    return result if problem.batched else result.one()
+    return result if batch.batched else result.one()
 
 
 def step_vjp(
@@ -130,15 +155,15 @@ def step_vjp(
     M, J, _, batched = mechanism_arrays(M, J, None)
     num_envs, n, nv = J.shape
     W = np.empty((num_envs, n, n) if batched else (n, n), M.dtype)  # its numbers are not read
-    problem, given, threads = _arguments(W, b, mu, others)
-    impulses, status = _solved(problem, solution)
+    batch, given, threads = _arguments(W, b, mu, others)
+    impulses, status = _solved(batch, solution)
     free, loss_v = (_velocities(name, value, M, num_envs, nv, batched)
                     for name, value in (("v_free", v_free), ("d_v_next", d_v_next)))  # fmt: skip
     if free is None:
         raise TypeError("v_free: expected an array, got None")
-    loss = [_optional_rows(problem, name, value) for name, value in
+    loss = [_optional_rows(batch, name, value) for name, value in
             (("d_impulse", d_impulse), ("d_velocity", d_velocity))]  # fmt: skip
-    out = _outputs(problem)
+    out = _outputs(batch)
     through = {
         "adjoint": np.zeros((num_envs, nv), M.dtype),
         "v_free": np.zeros((num_envs, nv), M.dtype),
@@ -147,17 +172,18 @@ def step_vjp(
     }
     report = _report(num_envs)
     if num_envs:
-        shape, dims, _, *vectors = problem.arrays
+        shape, dims, _, *vectors = batch.arrays
         arguments: list[Any] = [M, J, free, shape, dims, *vectors, impulses, status, given]
         written = [*out.values(), *through.values(), *report.values()]
         _core.step_vjp(*[*arguments, loss_v, *loss, *written, threads])
-    gradient = StepGradient(**_results(problem, out, report, mu), impulse=impulses, **through)
-    return gradient if problem.batched else gradient.one()
+    found = _results(batch, out, report, batch.has_one_per_contact(mu))
+    gradient = StepGradient(**found, impulse=impulses, **through)
+    return gradient if batch.batched else gradient.one()
 
 
 def _arguments(
     W: Any, b: Any, mu: Any, others: DerivativeKeywords
-) -> tuple[Problem, _core.SolveOptions, int]:
+) -> tuple[Batch, _core.SolveOptions, int]:
     known: dict[str, Any] = dict(others)
     for name in known:
         if name not in DerivativeKeywords.__annotations__:
@@ -174,27 +200,27 @@ def _arguments(
     return assemble(W, b, mu, **known), given, threads
 
 
-def _solved(problem: Problem, solution: Solution[Any]) -> tuple[Numbers, Int32]:
+def _solved(batch: Batch, solution: Solution[Any]) -> tuple[Numbers, Int32]:
     if not isinstance(solution, Solution):
         raise TypeError(f"solution: expected a Solution, got {type(solution).__name__}")
-    impulse = problem.rows("solution.impulse", solution.impulse)
+    impulse = batch.rows("solution.impulse", solution.impulse)
     status = np.ascontiguousarray(np.atleast_1d(solution.status), np.int32)
     check.require_shape("solution.status", status, (len(impulse),))
     return impulse, status
 
 
-def _optional_rows(problem: Problem, name: str, value: Any) -> Numbers | None:
-    return None if value is None else problem.rows(name, value)
+def _optional_rows(batch: Batch, name: str, value: Any) -> Numbers | None:
+    return None if value is None else batch.rows(name, value)
 
 
-def _optional_bounds(problem: Problem, name: str, value: Any) -> Numbers | None:
+def _optional_bounds(batch: Batch, name: str, value: Any) -> Numbers | None:
     if value is None:
         return None
-    if problem.lo is None:
-        raise ValueError(f"{name}: expected None because the problem has no bounds, got an array")
-    array = check.floats(name, value, problem.W.dtype)
-    num_envs, n_box = problem.lo.shape
-    return check.per_environment(name, array, num_envs, n_box, problem.batched)
+    if batch.lo is None:
+        raise ValueError(f"{name}: expected None because the batch has no bounds, got an array")
+    array = check.floats(name, value, batch.W.dtype)
+    num_envs, n_box = batch.lo.shape
+    return check.per_environment(name, array, num_envs, n_box, batch.batched)
 
 
 def _velocities(
@@ -206,13 +232,13 @@ def _velocities(
     return check.per_environment(name, array, num_envs, nv, batched)
 
 
-def _outputs(problem: Problem) -> dict[str, Numbers | None]:
-    num_envs, n = problem.b.shape
-    dtype = problem.W.dtype
-    bounds = None if problem.lo is None else problem.lo.shape
+def _outputs(batch: Batch) -> dict[str, Numbers | None]:
+    num_envs, n = batch.b.shape
+    dtype = batch.W.dtype
+    bounds = None if batch.lo is None else batch.lo.shape
     return {
         "b": np.zeros((num_envs, n), dtype),
-        "mu": np.zeros(problem.mu.shape, dtype),
+        "mu": np.zeros(batch.mu.shape, dtype),
         "R": np.zeros((num_envs, n), dtype),
         "lo": None if bounds is None else np.zeros(bounds, dtype),
         "hi": None if bounds is None else np.zeros(bounds, dtype),
@@ -233,8 +259,8 @@ def _verdict(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def _results(
-    problem: Problem, out: dict[str, Any], report: dict[str, Any], mu: Any
+    batch: Batch, out: dict[str, Any], report: dict[str, Any], per_contact: bool
 ) -> dict[str, Any]:
-    if problem.has_one_per_contact(mu):
-        out["mu"] = problem.per_contact(out["mu"])
+    if per_contact:
+        out["mu"] = batch.per_contact(out["mu"])
     return {**out, **_verdict(report)}

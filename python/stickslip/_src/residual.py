@@ -11,9 +11,9 @@ from stickslip import _core
 from stickslip._core import Law, Precision
 from stickslip._src import arrays as check
 from stickslip._src.aliases import Directions, Flags, Float64, LawName, PrecisionName
+from stickslip._src.batch import Batch, assemble
 from stickslip._src.keywords import ProblemKeywords
 from stickslip._src.options import directions_of, make_options
-from stickslip._src.problem import assemble
 from stickslip._src.solution import Measures
 
 
@@ -63,15 +63,26 @@ def residual(
     which also has the violation of each condition. `directions` are those of law
     "pyramid". The other arguments are as in `solve`.
     """
-    problem = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
-    r = problem.rows("r", r)
-    measures = np.zeros((len(r), 5))
-    which = check.member("law", law, Law)
+    batch = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
+    return residual_of(batch, r, check.member("law", law, Law), directions, details, threads)
+
+
+def residual_of(
+    batch: Batch,
+    r: ArrayLike,
+    law: Law,
+    directions: int,
+    details: bool,
+    threads: int | None,
+) -> Float64 | Measures:
+    """`residual`, of arrays that have been checked."""
+    impulses = batch.rows("r", r)
+    measures = np.zeros((len(impulses), 5))
     pool = check.thread_count(threads)
     corners = directions_of("directions", directions)
-    if len(r):
-        _core.measure(*problem.arrays, r, which, measures, pool, corners)
-    columns = measures.T if problem.batched else measures[0]
+    if len(impulses):
+        _core.measure(*batch.arrays, impulses, law, measures, pool, corners)
+    columns = measures.T if batch.batched else measures[0]
     return Measures(*columns) if details else columns[0]
 
 
@@ -100,17 +111,22 @@ def certificate_holds(
     tol * (1 + max|b|) or less. Bad input proves nothing. The other
     arguments are as in `solve`.
     """
-    problem = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
+    batch = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
+    options = make_options(law, "auto", precision, tol, None)
+    return certificate_holds_in(batch, certificate, options, threads)
+
+
+def certificate_holds_in(
+    batch: Batch, certificate: ArrayLike, options: _core.SolveOptions, threads: int | None
+) -> Flags | bool:
+    """`certificate_holds`, of arrays and options that have been checked."""
     if certificate is None:
         raise TypeError("certificate: expected an array, got None (solve with certificates=True)")
     y = np.ascontiguousarray(check.float64("certificate", certificate))
-    check.require_shape(
-        "certificate", y, problem.b.shape if problem.batched else problem.b[0].shape
-    )
-    y = y.reshape(problem.b.shape)
+    check.require_shape("certificate", y, batch.b.shape if batch.batched else batch.b[0].shape)
+    y = y.reshape(batch.b.shape)
     holds = np.zeros(len(y), np.uint8)
-    options = make_options(law, "auto", precision, tol, None)
     pool = check.thread_count(threads)
     if len(y):
-        _core.check_certificates(*problem.arrays, y, options, holds, pool)
-    return holds.astype(bool) if problem.batched else bool(holds[0])
+        _core.check_certificates(*batch.arrays, y, options, holds, pool)
+    return holds.astype(bool) if batch.batched else bool(holds[0])

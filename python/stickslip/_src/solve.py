@@ -11,9 +11,9 @@ from stickslip import _core
 from stickslip._core import Law, Precision, Solver
 from stickslip._src import arrays as check
 from stickslip._src.aliases import Backend, Float64, LawName, PrecisionName, SolverName
+from stickslip._src.batch import Batch, assemble
 from stickslip._src.keywords import SolveKeywords
 from stickslip._src.options import SolveOptions, make_options, use_cuda
-from stickslip._src.problem import assemble
 from stickslip._src.solution import Solution
 
 _INTEGERS = ("status", "iterations", "solver", "rows_needed", "rung")  # fields of Solution
@@ -97,13 +97,25 @@ def solve(
     make an environment unsolvable (NaN, mu < 0, lo > hi) are not an error: its status is
     `bad_input`. Several threads may call it at once; Ctrl-C ends it with KeyboardInterrupt.
     """
-    problem = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
-    warm = None if warm_start is None else problem.rows("warm_start", warm_start)
-    core_options = make_options(law, solver, precision, tol, options)
+    batch = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
+    given = make_options(law, solver, precision, tol, options)
+    return solve_batch(batch, given, warm_start, certificates, backend, threads)
+
+
+def solve_batch(
+    batch: Batch,
+    options: _core.SolveOptions,
+    warm_start: ArrayLike | None,
+    certificates: bool,
+    backend: Backend,
+    threads: int | None,
+) -> Solution[Any]:
+    """`solve`, of arrays and options that have been checked."""
+    warm = None if warm_start is None else batch.rows("warm_start", warm_start)
     on_cuda = use_cuda(backend)
-    num_envs, n = problem.b.shape
+    num_envs, n = batch.b.shape
     results: dict[str, Any] = {
-        "impulse": np.zeros((num_envs, n), problem.W.dtype),
+        "impulse": np.zeros((num_envs, n), batch.W.dtype),
         "residual": np.zeros(num_envs),
         **{name: np.zeros(num_envs, np.int32) for name in _INTEGERS},
         "certificate": np.zeros((num_envs, n))
@@ -112,6 +124,6 @@ def solve(
     }
     pool = check.thread_count(threads)
     if num_envs:
-        _core.solve(*problem.arrays, warm, core_options, **results, on_cuda=on_cuda, threads=pool)
+        _core.solve(*batch.arrays, warm, options, **results, on_cuda=on_cuda, threads=pool)
     solution: Solution[Any] = Solution(**results)
-    return solution if problem.batched else solution.one()
+    return solution if batch.batched else solution.one()

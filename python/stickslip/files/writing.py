@@ -8,21 +8,24 @@ from collections.abc import Iterable, Mapping
 import h5py
 import numpy as np
 
+from stickslip._src import problem as batch
 from stickslip.files.hdf5 import MAX_TEXT, NAMES, TEXT, FileError, Place, guarded, is_name
 from stickslip.files.problems import ContactProblem, Problem, StoredSolution
 
 
 def write(
     path: str | os.PathLike[str],
-    problems: Iterable[Problem] = (),
+    problems: Iterable[Problem] | batch.Problem = (),
     solutions: Mapping[str, StoredSolution] | None = None,
     *,
     append: bool = False,
 ) -> None:
-    """Writes a file, or with `append` adds to one; an entry with the same name is replaced. Raises
-    FileError if that is impossible."""
+    """Writes a file, or with `append` adds to one; an entry with the same name is replaced. The
+    environments of a `stickslip.Problem` are named env0, env1, ... Raises FileError if that is
+    impossible."""
     where = str(os.fspath(path))
-    problems, solutions = list(problems), dict(solutions or {})
+    problems = environments(problems) if isinstance(problems, batch.Problem) else list(problems)
+    solutions = dict(solutions or {})
     _refuse_texts(where, problems, solutions)
     with guarded(where), h5py.File(path, "a" if append else "w") as file:
         root = Place(file, where)
@@ -33,6 +36,35 @@ def write(
             key = "z" if _is_complementarity(root, name) else "r"
             group.create_dataset(key, data=solution.values)
             _write_verdict(group, solution)
+
+
+def environments(problem: batch.Problem) -> list[Problem]:
+    """The problem of each environment, without the rows that it does not use. Raises ValueError for
+    one that has more rows than its slot."""
+    found: list[Problem] = []
+    for e, (n_free, n_nonneg, n_box, contacts) in enumerate(problem.counts.tolist()):
+        dims = problem.dims[e, :contacts]
+        rows = n_free + n_nonneg + n_box + int(dims.sum())
+        if contacts > len(dims) or rows > problem.b.shape[1]:
+            raise ValueError(f"counts: expected the rows of a slot, got more in environment {e}")
+        bounds = [np.zeros(0) if each is None else each[e, :n_box]
+                  for each in (problem.lo, problem.hi)]  # fmt: skip
+        found.append(
+            ContactProblem(
+                name=f"env{e}",
+                W=problem.W[e, :rows, :rows],
+                b=problem.b[e, :rows],
+                mu=problem.mu[e, : int((dims - 1).sum())],
+                dims=dims,
+                n_free=n_free,
+                n_nonneg=n_nonneg,
+                lo=bounds[0],
+                hi=bounds[1],
+                R=None if problem.R is None else problem.R[e, :rows],
+                law=problem.law.name,
+            )
+        )
+    return found
 
 
 def _refuse_texts(

@@ -7,7 +7,7 @@ from problems import random_batch
 
 import stickslip
 from stickslip import LcpMethod, LcpOptions, Status, _compare, solve_lcp
-from stickslip._src.problem import assemble
+from stickslip._src.batch import assemble
 
 # All paths of Lemke end on a ray; a solution exists.
 NO_LEMKE = {"bimatrix", "drake_problem4_bimatrix"}

@@ -9,7 +9,7 @@ from problems import assert_bounds, bound, oracle, random_batch
 
 import stickslip
 from stickslip import Law, Solver, Status, _core
-from stickslip._src.problem import assemble
+from stickslip._src.batch import assemble
 
 PAIRS = [(law.name, solver.name) for law in Law for solver in Solver if _core.supports(solver, law)]
 BOX = {"W": np.tile(np.eye(3), (4, 1, 1)), "b": np.array([[-1.0, 0.3, 0.0]] * 4)}

@@ -9,7 +9,7 @@ import numpy as np
 from robots import EXTRA
 
 from stickslip import Law, _compare
-from stickslip._src.problem import assemble
+from stickslip._src.batch import assemble
 
 # Files of 3D Coulomb problems of up to 369 rows; in addition, where it is, one of others' problems.
 PILES = {"ours": Path(__file__).parents[1] / "data" / "piles.h5"}
