@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 from profiles import Entry, ratios_per_round
-from stickslip._core import Law, Solver
 
 from stickslip import _compare, _core
+from stickslip._core import Law, Solver
 from stickslip._src.aliases import Float64, LawName
 from stickslip._src.batch import assemble
 from stickslip._src.child import items_of

@@ -2,22 +2,12 @@
 
 import numpy as np
 import pytest
+from problems import mechanisms
 
 import stickslip
 from stickslip import BoundSolver, Status
 
 FIELDS = ("impulse", "residual", "status", "iterations", "solver", "rows_needed", "rung")
-
-
-def mechanisms(num_envs=40, contacts=4, nv=9, dtype=np.float64, seed=3):
-    rng = np.random.default_rng(seed)
-    n = 3 * contacts
-    A = rng.normal(size=(num_envs, nv, nv))
-    M = A @ A.transpose(0, 2, 1) + np.eye(nv)
-    J = rng.normal(size=(num_envs, n, nv))
-    v_free = rng.normal(size=(num_envs, nv))
-    b = np.einsum("eij,ej->ei", J, v_free)
-    return tuple(a.astype(dtype) for a in (M, J, v_free, b))
 
 
 def as_solution(result):

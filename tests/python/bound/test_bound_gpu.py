@@ -6,7 +6,8 @@ import weakref
 import numpy as np
 import pytest
 import test_bound_gradient
-from test_bound import FIELDS, mechanisms
+from problems import mechanisms
+from test_bound import FIELDS
 
 import stickslip
 from stickslip import BoundSolver, _core
@@ -284,8 +285,7 @@ def test_rows_that_are_no_longer_there_get_zeros(framework):
 
 
 def test_a_stream_lives_as_long_as_its_solver(framework):
-    Stream = type("Stream", (), {"__cuda_stream__": lambda self: (0, 0)})
-    stream = Stream()
+    stream = type("Stream", (), {"__cuda_stream__": lambda self: (0, 0)})()
     alive = weakref.ref(stream)
     given = {"W": np.eye(3)[None], "b": np.full((1, 3), -1.0), "mu": np.ones(2)}
     solver = BoundSolver(**{k: framework.array(v) for k, v in given.items()}, stream=stream)

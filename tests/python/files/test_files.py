@@ -9,28 +9,11 @@ import numpy as np
 import problems
 import pytest
 import robots
+from problems import contact_problem
 
 import stickslip
 from stickslip import files
 from stickslip.files import answer, judge
-
-
-def contact_problem(seed=0, name="one", dims=(3, 4, 6), **fields):
-    rng = np.random.default_rng(seed)
-    n = 4 + sum(dims)
-    J = rng.normal(size=(n, n + 3))
-    tangential = sum(dims) - len(dims)
-    given = {
-        "W": J @ J.T / n,
-        "b": rng.normal(size=n),
-        "mu": rng.uniform(0.1, 1.0, tangential),
-        "dims": np.array(dims, np.int32),
-        "n_free": 1,
-        "n_nonneg": 2,
-        "lo": np.array([-0.5]),
-        "hi": np.array([np.inf]),
-    }
-    return files.ContactProblem(name=name, **{**given, **fields})
 
 
 def assert_same(first, second):

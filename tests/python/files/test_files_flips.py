@@ -8,8 +8,8 @@ import numpy as np
 import problems
 import pytest
 from fclib_files import write_global, write_local
+from problems import contact_problem
 from readers import read_all
-from test_files import contact_problem
 from test_files_fuzz import assert_one_clear_line
 
 from stickslip import files

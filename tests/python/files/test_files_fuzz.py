@@ -10,7 +10,7 @@ from fclib_files import write_global, write_local
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from test_files import contact_problem
+from problems import contact_problem
 
 from stickslip import Status, files
 from stickslip.files import answer, judge

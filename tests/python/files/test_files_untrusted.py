@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from command_line import call
 from hostile_files import ELSEWHERE, ESCAPES, TOO_LARGE, add, external_storage, write_plain
-from test_files import contact_problem
+from problems import contact_problem
 from test_files_fuzz import assert_one_clear_line
 
 from stickslip import files

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from problems import mechanisms
 from sim_models import MACHINE
-from test_bound import mechanisms
 
 import stickslip
 from stickslip import _core

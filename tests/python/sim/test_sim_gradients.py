@@ -157,7 +157,8 @@ def test_both_directions_are_adjoint(name, law):
     g = sim.step_vjp(*loss, state=state, wrt=wrt)
     inputs = {k: rng.normal(size=getattr(g, k).shape) for k in INPUTS}
     varied = {k: rng.normal(size=v.shape) for k, v in g.varied.items()}
-    change = sim.step_jvp(**inputs, varied=varied, state=state)
+    moved = {f"d_{name}": value for name, value in inputs.items()}
+    change = sim.step_jvp(**moved, varied=varied, state=state)
     after = (loss[0] * change.qpos + loss[1] * change.qvel).sum(1)
     before = sum((getattr(g, k) * d).sum(1) for k, d in inputs.items())
     before += sum((g.varied[k] * d).reshape(8, -1).sum(1) for k, d in varied.items())

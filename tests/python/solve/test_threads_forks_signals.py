@@ -9,9 +9,9 @@ from functools import partial
 
 import numpy as np
 import pytest
+from comparison import Comparison
 from problems import small_problems
 from sim_models import FALLING
-from stickslip._src.compare import Comparison
 
 import stickslip
 from stickslip import BatchSim, BoundSolver, Status, solve

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from robots import EXTRA
 
-from stickslip import Law, _compare
+from stickslip import Law, _compare, files
 from stickslip._src.batch import assemble
 
 # Files of 3D Coulomb problems of up to 369 rows; in addition, where it is, one of others' problems.
@@ -33,6 +33,37 @@ def random_batch(seed: int, num_envs: int = 8, contacts: int = 3, **fixed: int) 
         **rows,
         **bounds,
     }
+
+
+def mechanisms(num_envs=40, contacts=4, nv=9, dtype=np.float64, seed=3):
+    """M, J, v_free, b of bodies with a few contacts."""
+    rng = np.random.default_rng(seed)
+    n = 3 * contacts
+    A = rng.normal(size=(num_envs, nv, nv))
+    M = A @ A.transpose(0, 2, 1) + np.eye(nv)
+    J = rng.normal(size=(num_envs, n, nv))
+    v_free = rng.normal(size=(num_envs, nv))
+    b = np.einsum("eij,ej->ei", J, v_free)
+    return tuple(a.astype(dtype) for a in (M, J, v_free, b))
+
+
+def contact_problem(seed=0, name="one", dims=(3, 4, 6), **fields):
+    """A problem of a file, with rows of every kind."""
+    rng = np.random.default_rng(seed)
+    n = 4 + sum(dims)
+    J = rng.normal(size=(n, n + 3))
+    tangential = sum(dims) - len(dims)
+    given = {
+        "W": J @ J.T / n,
+        "b": rng.normal(size=n),
+        "mu": rng.uniform(0.1, 1.0, tangential),
+        "dims": np.array(dims, np.int32),
+        "n_free": 1,
+        "n_nonneg": 2,
+        "lo": np.array([-0.5]),
+        "hi": np.array([np.inf]),
+    }
+    return files.ContactProblem(name=name, **{**given, **fields})
 
 
 def oracle(arguments: dict[str, Any], impulse: np.ndarray, law: str) -> np.ndarray:
