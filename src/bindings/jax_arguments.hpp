@@ -5,9 +5,11 @@
 #include <initializer_list>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "src/api/check.hpp"
+#include "src/bindings/option_list.hpp"
 #include "stickslip/batch.hpp"
 #include "stickslip/types.hpp"
 #include "xla/ffi/api/ffi.h"
@@ -100,20 +102,13 @@ class Attributes {
   }
   SolveOptions options() const {
     SolveOptions o;
-    o.law = Law(get<std::int32_t>("law"));
-    o.solver = Solver(get<std::int32_t>("solver"));
-    o.precision = Precision(get<std::int32_t>("precision"));
-    o.atol = get<double>("atol");
-    o.rtol = get<double>("rtol");
-    o.max_sweeps = get<std::int32_t>("max_sweeps");
-    o.max_newton = get<std::int32_t>("max_newton");
-    o.max_rung = get<std::int32_t>("max_rung");
-    o.max_work = get<double>("max_work");
-    o.thorough = get<bool>("thorough");
-    o.fixed_sweeps = get<bool>("fixed_sweeps");
-    o.max_pivots = get<std::int32_t>("max_pivots");
-    o.fixed_pivots = get<bool>("fixed_pivots");
-    o.directions = get<std::int32_t>("directions");
+    for_options([&](const char* name, auto member) {
+      using Value = std::remove_reference_t<decltype(o.*member)>;
+      if constexpr (std::is_enum_v<Value>)
+        o.*member = Value(get<std::int32_t>(name));
+      else
+        o.*member = get<Value>(name);
+    });
     return o;
   }
 

@@ -5,8 +5,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <type_traits>
+
 #include "src/api/check.hpp"
 #include "src/bindings/bindings.hpp"
+#include "src/bindings/option_list.hpp"
 #include "src/bindings/signals.hpp"
 #include "stickslip/cuda.hpp"
 #include "stickslip/gradient.hpp"
@@ -50,24 +53,17 @@ void bind_enums(nb::module_& m) {
       .value("unsolved", GradientStatus::unsolved, "zeros: no solution, or input not finite");
 }
 
-void set_options(SolveOptions* self, Law law, Solver solver, Precision precision, double atol,
-                 double rtol, std::int32_t max_sweeps, std::int32_t max_newton,
-                 std::int32_t max_rung, bool fixed_sweeps, std::int32_t max_pivots,
-                 bool fixed_pivots, std::int32_t directions, double max_work, bool thorough) {
-  new (self) SolveOptions{.law = law,
-                          .solver = solver,
-                          .precision = precision,
-                          .atol = atol,
-                          .rtol = rtol,
-                          .max_sweeps = max_sweeps,
-                          .max_newton = max_newton,
-                          .max_rung = max_rung,
-                          .max_work = max_work,
-                          .thorough = thorough,
-                          .fixed_sweeps = fixed_sweeps,
-                          .max_pivots = max_pivots,
-                          .fixed_pivots = fixed_pivots,
-                          .directions = directions};
+// Sets the fields that are given by name; the others keep their defaults.
+void set_options(SolveOptions* self, const nb::kwargs& given) {
+  SolveOptions options;
+  std::size_t known = 0;
+  for_options([&](const char* name, auto member) {
+    if (!given.contains(name)) return;
+    options.*member = nb::cast<std::remove_reference_t<decltype(options.*member)>>(given[name]);
+    ++known;
+  });
+  if (known < given.size()) throw nb::type_error("SolveOptions: an unknown name");
+  new (self) SolveOptions(options);
 }
 
 }  // namespace
@@ -75,30 +71,15 @@ void set_options(SolveOptions* self, Law law, Solver solver, Precision precision
 void bind_types(nb::module_& m) {
   bind_enums(m);
   translate_interrupted();
-  const SolveOptions defaults;
-  nb::class_<SolveOptions>(m, "SolveOptions",
-                           "How to solve a batch; see include/stickslip/types.hpp.")
-      .def("__init__", &set_options, nb::kw_only(), "law"_a = defaults.law,
-           "solver"_a = defaults.solver, "precision"_a = defaults.precision,
-           "atol"_a = defaults.atol, "rtol"_a = defaults.rtol, "max_sweeps"_a = defaults.max_sweeps,
-           "max_newton"_a = defaults.max_newton, "max_rung"_a = defaults.max_rung,
-           "fixed_sweeps"_a = defaults.fixed_sweeps, "max_pivots"_a = defaults.max_pivots,
-           "fixed_pivots"_a = defaults.fixed_pivots, "directions"_a = defaults.directions,
-           "max_work"_a = defaults.max_work, "thorough"_a = defaults.thorough)
-      .def_rw("law", &SolveOptions::law)
-      .def_rw("solver", &SolveOptions::solver)
-      .def_rw("precision", &SolveOptions::precision)
-      .def_rw("atol", &SolveOptions::atol)
-      .def_rw("rtol", &SolveOptions::rtol)
-      .def_rw("max_sweeps", &SolveOptions::max_sweeps)
-      .def_rw("max_newton", &SolveOptions::max_newton)
-      .def_rw("max_rung", &SolveOptions::max_rung)
-      .def_rw("max_work", &SolveOptions::max_work)
-      .def_rw("thorough", &SolveOptions::thorough)
-      .def_rw("fixed_sweeps", &SolveOptions::fixed_sweeps)
-      .def_rw("max_pivots", &SolveOptions::max_pivots)
-      .def_rw("fixed_pivots", &SolveOptions::fixed_pivots)
-      .def_rw("directions", &SolveOptions::directions);
+  nb::class_<SolveOptions> options(m, "SolveOptions",
+                                   "How to solve a batch; see include/stickslip/types.hpp.");
+  options.def("__init__", &set_options);
+  nb::list names;
+  for_options([&](const char* name, auto member) {
+    options.def_rw(name, member);
+    names.append(name);
+  });
+  options.attr("names") = nb::tuple(names);
 
   m.def("version", &version);
   m.def("cpu_isa", &cpu_isa, "Instruction set in use.");

@@ -11,6 +11,8 @@ from stickslip._src import arrays as check
 from stickslip._src.aliases import Directions, LawName, PrecisionName, SolverName
 
 DIRECTIONS: tuple[int, ...] = get_args(Directions)
+_BUDGETS = ("max_sweeps", "max_newton", "max_rung", "max_pivots")
+_FLAGS = ("fixed_sweeps", "fixed_pivots", "thorough")
 
 
 @dataclass(frozen=True)
@@ -72,22 +74,15 @@ def make_options(
         raise ValueError(
             f"law: expected one of {laws} with solver {which_solver.name!r}, got {which_law.name!r}"
         )
-    for name in ("fixed_sweeps", "fixed_pivots", "thorough"):
-        check.flag(f"options.{name}", getattr(options, name))
     return _core.SolveOptions(
         law=which_law,
         solver=which_solver,
         precision=check.member("precision", precision, Precision),
-        **tolerances,
-        max_sweeps=check.count("options.max_sweeps", options.max_sweeps),
-        max_newton=check.count("options.max_newton", options.max_newton),
-        max_rung=check.count("options.max_rung", options.max_rung),
-        fixed_sweeps=options.fixed_sweeps,
-        max_pivots=check.count("options.max_pivots", options.max_pivots),
-        fixed_pivots=options.fixed_pivots,
         directions=directions_of("options.directions", options.directions),
         max_work=check.number("options.max_work", options.max_work),
-        thorough=options.thorough,
+        **tolerances,
+        **{name: check.count(f"options.{name}", getattr(options, name)) for name in _BUDGETS},
+        **{name: check.flag(f"options.{name}", getattr(options, name)) for name in _FLAGS},
     )
 
 

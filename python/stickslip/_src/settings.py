@@ -18,10 +18,6 @@ from stickslip._src.options import SolveOptions, make_options
 
 MOST_ROWS = 2**31 - 1  #: of a kind that 32 bits hold: the kernels add them up in 64 bits
 _ENUMS: dict[str, type[Any]] = {"law": Law, "solver": Solver, "precision": Precision}
-_OPTIONS = (
-    "law", "solver", "precision", "atol", "rtol", "max_sweeps", "max_newton", "max_rung",
-    "fixed_sweeps", "max_pivots", "fixed_pivots", "directions", "max_work", "thorough",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -134,7 +130,7 @@ def _settings(
             f"W: expected {rows} rows ({kinds}, contacts {rows - sum(fixed)}), got {n}"
         )
     core = make_options(*options)
-    numbers = tuple((name, _plain(getattr(core, name))) for name in _OPTIONS)
+    numbers = tuple((name, _plain(getattr(core, name))) for name in _core.SolveOptions.names)
     return Settings(n, fixed, contacts or len(known or ()), known, ragged, numbers)
 
 
