@@ -55,7 +55,7 @@ gpu-emulate: setup .venv/test-dependencies
 	touch $@
 
 test-rl: setup .venv/rl-dependencies
-	python -m pytest tests/rl
+	$(PYTEST) tests/rl
 
 # The adapters to mujoco_warp, Newton, torch and JAX. The extension has JAX's part only if it is built
 # while JAX is installed.

