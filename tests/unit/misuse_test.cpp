@@ -73,13 +73,13 @@ const std::vector<Misuse>& misuses_of_options() {
        "options.max_sweeps: expected a number >= 0, got -1"},
       {"negative_pivots", [](Call& c) { c.options.max_pivots = -1; },
        "options.max_pivots: expected a number >= 0, got -1"},
-      {"exact_pivots_of_pgs",
+      {"fixed_pivots_of_pgs",
        [](Call& c) {
          c.options.solver = Solver::pgs;
          c.options.fixed_pivots = true;
        },
        "options.fixed_pivots: expected solver lemke, the only one that counts pivots, got pgs"},
-      {"exact_sweeps_of_newton",
+      {"fixed_sweeps_of_newton",
        [](Call& c) {
          c.options.solver = Solver::newton;
          c.options.fixed_sweeps = true;

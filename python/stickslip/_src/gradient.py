@@ -217,7 +217,7 @@ def _optional_bounds(batch: Batch, name: str, value: Any) -> Numbers | None:
     if value is None:
         return None
     if batch.lo is None:
-        raise ValueError(f"{name}: expected None because the batch has no bounds, got an array")
+        raise ValueError(f"{name}: expected None because the problem has no bounds, got an array")
     array = check.floats(name, value, batch.W.dtype)
     num_envs, n_box = batch.lo.shape
     return check.per_environment(name, array, num_envs, n_box, batch.batched)
