@@ -11,7 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CXX = {".hpp", ".cpp", ".cu", ".cuh"}
-FOLDERS = ["include", "kernels", "src", "python", "tests", "examples", "bench", "scripts", "docs"]
+FOLDERS = ["include", "kernels", "src", "python", "emulator", "tests", "examples", "bench",
+           "scripts", "docs"]  # fmt: skip
 MAX_FILE = 300
 MAX_FUNCTION = 60
 
@@ -25,7 +26,10 @@ FORBIDDEN_INCLUDES = [
     ("src/batch/", rf"^({OTHERS})"),
     ("src/cpu/", rf"^(cuda|{OTHERS})"),
     ("examples/", r"^(kernels/|src/)"),
+    ("emulator/", r"^(stickslip/|kernels/|src/)"),  # a project of its own
+    ("emulator/ptx/", r"^(runtime/|cuda)"),
 ]
+TESTS = ("tests/", "bench/", "emulator/tests/")  # macros and kernels of their own
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]')
 TESTS_ONLY = ["kernels/group/thread_group.hpp"]  # no kernel is shipped with it
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX|HA" r"CK)\b")
@@ -60,9 +64,9 @@ def check_source(name: str, lines: list[str]) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(lines, 1):
         code = line.split("//")[0]
         macro = re.match(r"\s*#\s*define\s+(\w+)", code)
-        if macro and not macro[1].startswith("SS_") and not name.startswith(("tests/", "bench/")):
+        if macro and not macro[1].startswith("SS_") and not name.startswith(TESTS):
             yield number, f"macro {macro[1]}: only SS_ macros are allowed"
-        if "__global__" in code and not name.startswith(("kernels/launch/", "tests/", "bench/")):
+        if "__global__" in code and not name.startswith(("kernels/launch/", "emulator/", *TESTS)):
             yield number, "__global__ functions live in kernels/launch"
         if (
             name.startswith("kernels/")
