@@ -46,10 +46,10 @@ std::vector<u32> place_registers(const std::vector<Value>& values, std::vector<I
   std::array<Slots, 4> slots;
   std::vector<u32> slot(values.size(), kNone), offset(values.size(), 0);
   for (u32 v = 0; v < values.size(); ++v) {
-    if (values[v].pinned) slot[v] = slots[std::size_t(values[v].cls)].count++;
+    if (values[v].pinned) slot[v] = slots[std::size_t(values[v].size)].count++;
   }
   for (const Interval& i : intervals) {
-    slot[i.value] = slots[std::size_t(values[i.value].cls)].take(i);
+    slot[i.value] = slots[std::size_t(values[i.value].size)].take(i);
   }
   std::array<u32, 4> base{};
   for (const Register r : {Register::wide, Register::word, Register::half, Register::pred}) {
@@ -58,14 +58,14 @@ std::vector<u32> place_registers(const std::vector<Value>& values, std::vector<I
   }
   for (u32 v = 0; v < values.size(); ++v) {
     if (slot[v] == kNone) continue;
-    offset[v] = base[std::size_t(values[v].cls)] + slot[v] * slot_bytes(values[v].cls);
+    offset[v] = base[std::size_t(values[v].size)] + slot[v] * slot_bytes(values[v].size);
   }
   return offset;
 }
 
 void fill_constant(char* to, const Value& v) {
-  const unsigned lanes = v.cls == Register::pred ? 1 : 32;
-  const unsigned bytes = v.cls == Register::pred ? 4 : lane_bytes(v.cls);
+  const unsigned lanes = v.size == Register::pred ? 1 : 32;
+  const unsigned bytes = v.size == Register::pred ? 4 : lane_bytes(v.size);
   for (unsigned l = 0; l < lanes; ++l) std::memcpy(to + l * bytes, &v.bits, bytes);
 }
 
@@ -79,7 +79,7 @@ void Function::allocate() const {
   for (u32 v = 0; v < values.size(); ++v) {
     if (values[v].kind == Value::reg) continue;
     offset[v] = u32(align_up(end, kAlign));
-    end = offset[v] + slot_bytes(values[v].cls);
+    end = offset[v] + slot_bytes(values[v].size);
     if (values[v].kind == Value::special) specials.emplace_back(v, offset[v]);
   }
   frame_bytes = u32(align_up(end, kAlign));

@@ -33,6 +33,7 @@ struct Part {
 };
 
 constexpr u32 kSpinning = 16;  // polls after which a warp has nothing to do but wait
+constexpr u32 kMostTorn = 40;  // parts of a warp that is torn apart no further
 
 struct Warp {
   u32 index = 0, alive = 0;

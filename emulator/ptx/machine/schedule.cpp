@@ -10,7 +10,6 @@ namespace {
 constexpr u32 kBlockPolls =
     10000;                      // of a block, whatever else it does: then others have their turn
 constexpr int kIdleRounds = 4;  // in which all warps of a block only waited
-constexpr u32 kMostTorn = 40;   // parts of a warp that is torn apart no further
 constexpr u64 kTurn = 50000;    // instructions
 constexpr int kMostShown = 12;  // parts in a message
 

@@ -20,7 +20,7 @@ void Machine::fill_specials(Frame& f, const Warp& w) {
     const Value& x = f.function->values[v];
     const u64 of_all = special_of_block(x, f, w);
     for (u32 l = 0; l < 32; ++l) {
-      put(f.registers + at, x.cls, l, of_all + special_of_lane(x.special_id, l, w.index * 32 + l));
+      put(f.registers + at, x.size, l, of_all + special_of_lane(x.special_id, l, w.index * 32 + l));
     }
   }
 }

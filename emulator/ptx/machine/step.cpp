@@ -7,8 +7,6 @@
 namespace gpu_emulator::ptx {
 namespace {
 
-constexpr u32 kMostTorn = 40;
-
 /// Counts what was done, also if the launch ends there.
 struct Count {
   Machine& c;

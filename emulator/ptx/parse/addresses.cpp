@@ -71,7 +71,7 @@ u32 BodyParser::address(const Operand& o, Instruction& ins) {
     return values_.constant(Register::wide, 0);
   }
   if (base.kind != Operand::reg) lex_.fail("bad address");
-  const Register r = values_[base.value].cls;
+  const Register r = values_[base.value].size;
   if (r != Register::word && r != Register::wide) lex_.fail("bad address register");
   ins.reg_size2 = u8(lane_bytes(r));
   return base.value;

@@ -63,7 +63,7 @@ bool BodyParser::guard(Instruction& ins) {
   if (!lex_.accept('@')) return false;
   if (lex_.accept('!')) ins.flip = kAll;
   const auto v = scopes_.find_register(lex_.word());
-  if (!v || values_[*v].cls != Register::pred) lex_.fail("unknown predicate");
+  if (!v || values_[*v].size != Register::pred) lex_.fail("unknown predicate");
   ins.guard = *v;
   return true;
 }

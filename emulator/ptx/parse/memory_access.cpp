@@ -27,7 +27,7 @@ std::vector<Operand> BodyParser::elements(Statement& s, const Operand& o, Regist
   if (list.size() != s.ins.vec) lex_.fail("vector of another length");
   r = register_of(s.type());
   for (const Operand& x : list) {
-    if (x.kind == Operand::reg) r = values_[x.value].cls;
+    if (x.kind == Operand::reg) r = values_[x.value].size;
   }
   s.ins.reg_size = u8(lane_bytes(r));
   return list;
@@ -42,7 +42,7 @@ void BodyParser::load(Statement& s) {
   for (unsigned k = 0; k < ins.vec; ++k) {
     const bool unread = to[k].kind == Operand::sink;
     ins.o[k] = unread ? values_.add(r) : destination(to[k], s.type(), true);
-    if (values_[ins.o[k]].cls != r) lex_.fail("registers of different sizes");
+    if (values_[ins.o[k]].size != r) lex_.fail("registers of different sizes");
   }
   ins.o[ins.vec] = from;
   ins.ndst = ins.vec;
@@ -65,7 +65,7 @@ void BodyParser::store(Statement& s) {
   ins.o[0] = address(s.x[0], ins);
   for (unsigned k = 0; k < ins.vec; ++k) {
     u32 v = source(from[k], s.type(), from[k].kind == Operand::reg);
-    if (values_[v].cls != r) {
+    if (values_[v].size != r) {
       if (values_[v].kind != Value::constant) lex_.fail("registers of different sizes");
       v = values_.constant(r, values_[v].bits);
     }
@@ -116,7 +116,7 @@ void BodyParser::copy_async(Statement& s) {
   u32 bytes = values_.constant(Register::word, s.ins.size);
   if (s.x.size() > 3) {  // the rest becomes zeros; or a policy of caches
     const Operand& o = s.x[3];
-    const bool word = o.kind == Operand::reg && values_[o.value].cls == Register::word;
+    const bool word = o.kind == Operand::reg && values_[o.value].size == Register::word;
     if (word || o.kind == Operand::imm) bytes = source(o, Type::u32);
   }
   set(s.ins, {}, {to, from, bytes});

@@ -80,7 +80,7 @@ Operand BodyParser::named_operand(std::string_view word) {
 }
 
 u32 BodyParser::register_operand(const Operand& o, Type t, bool any_size, const char* what) {
-  const Register have = values_[o.value].cls;
+  const Register have = values_[o.value].size;
   const bool larger = have != Register::pred && lane_bytes(have) >= width(t);
   if (have != register_of(t) && !(any_size && larger)) {
     lex_.fail(std::string(what) + " of another size");

@@ -128,8 +128,8 @@ void BodyParser::convert(Statement& s) {
   if (s.ins.handler == nullptr) unknown(s);
   const Type to = s.op.type[0], from = s.op.type[1];
   const u32 d = destination(s.x[0], to, true), a = source(s.x[1], from, true);
-  s.ins.reg_size = u8(lane_bytes(values_[d].cls));
-  s.ins.reg_size2 = u8(lane_bytes(values_[a].cls));
+  s.ins.reg_size = u8(lane_bytes(values_[d].size));
+  s.ins.reg_size2 = u8(lane_bytes(values_[a].size));
   if (to == Type::f64 || from == Type::f64) s.ins.category = Category::other_double;
   set(s.ins, {d}, {a});
   emit(s.ins);

@@ -5,7 +5,7 @@ namespace gpu_emulator::ptx {
 u32 Values::add(Register r, u32 count) {
   const u32 first = u32(f_.values.size());
   Value v;
-  v.cls = r;
+  v.size = r;
   f_.values.resize(first + count, v);
   return first;
 }

@@ -13,7 +13,7 @@ namespace gpu_emulator::ptx {
 
 /// What an instruction reads or writes.
 struct Value {
-  Register cls = Register::word;
+  Register size = Register::word;
   enum Kind : u8 { reg, constant, special } kind = reg;
   Special special_id = Special::none;
   u64 bits = 0;         // constant: its value; special: what is added to it
