@@ -61,7 +61,7 @@ void BlockQueue::begin(u64 index) {
 
 void BlockQueue::put_aside() {
   waiting_.push_back(std::move(machine_.block));
-  if (spare_.empty()) spare_.push_back(machine_.new_block());
+  if (spare_.empty()) spare_.push_back(std::make_unique<Block>());
   machine_.activate(std::move(spare_.back()));
   spare_.pop_back();
 }

@@ -27,7 +27,7 @@ class BlockQueue {
   std::vector<u32> order_;     // empty: by index
   std::vector<bool> started_;  // known once blocks wait
   std::deque<std::unique_ptr<Block>> waiting_;
-  std::vector<std::unique_ptr<Block>> spare_;  // memory of blocks that have ended
+  std::vector<std::unique_ptr<Block>> spare_;  // memory of blocks that have ended, or none yet
   u64 next_ = 0, left_, lowest_ = 0, rounds_ = 0, changes_before_ = 0, unchanged_ = 0;
 };
 

@@ -74,7 +74,7 @@ struct Machine final : Lanes {
   void start_launch();
   void start_block(u64 index);
   void start_warp(Warp& w);
-  std::unique_ptr<Block> new_block();
+  void make_room(Block& b);
   void activate(std::unique_ptr<Block> b);
 
   // specials.cpp

@@ -59,7 +59,7 @@ Report Machine::run() {
   start_launch();
   try {
     const Arithmetic arithmetic;
-    activate(new_block());
+    block = std::make_unique<Block>();
     BlockQueue(*this, u64(g.x) * g.y * g.z).run();
   } catch (const Abort&) {
   }
@@ -85,20 +85,18 @@ void Machine::start_launch() {
   local_stride = align_up(entry.local_bytes, kAlign) + (entry.calls.empty() ? 0 : kStack);
 }
 
-std::unique_ptr<Block> Machine::new_block() {
-  auto b = std::make_unique<Block>();
-  b->shared_storage.assign(shared_bytes + 2 * kAlign, 0);
-  b->shared = aligned(b->shared_storage);
-  if (checks.uninitialised) b->shared_written.assign(shared_bytes + 16, 0);
-  if (checks.races || checks.global_races) b->races.emplace(messages, threads, shared_bytes);
+void Machine::make_room(Block& b) {
+  b.shared_storage.assign(shared_bytes + 2 * kAlign, 0);
+  b.shared = aligned(b.shared_storage);
+  if (checks.uninitialised) b.shared_written.assign(shared_bytes + 16, 0);
+  if (checks.races || checks.global_races) b.races.emplace(messages, threads, shared_bytes);
   for (u32 i = 0; i < warp_count; ++i) {
     auto w = std::make_unique<Warp>();
     w->index = i;
     w->local.assign(local_stride * 32, kGarbage);
     if (checks.uninitialised) w->local_written.assign(local_stride * 32, 0);
-    b->warps.push_back(std::move(w));
+    b.warps.push_back(std::move(w));
   }
-  return b;
 }
 
 void Machine::activate(std::unique_ptr<Block> b) {
@@ -109,6 +107,7 @@ void Machine::activate(std::unique_ptr<Block> b) {
 void Machine::start_block(u64 index) {
   const Dim3 g = launch.grid;
   Block& b = *block;
+  if (b.warps.empty()) make_room(b);
   b.index = {unsigned(index % g.x), unsigned(index / g.x % g.y), unsigned(index / g.x / g.y)};
   messages.block = b.index;
   b.alive = threads;

@@ -41,12 +41,6 @@ void most_shared_memory(const Launcher& launch, const void* kernel) {
   (void)cudaGetLastError();
 }
 
-/// Reads what it is given by a generic address.
-__device__ __noinline__ double read(const Scale* s, int i) { return i % 2 ? s->shift : s->factor; }
-__global__ void by_address(double* out, const __grid_constant__ Scale s) {
-  out[threadIdx.x] = read(&s, int(threadIdx.x));
-}
-
 }  // namespace
 
 __global__ void __launch_bounds__(64) scale(float* p, const __grid_constant__ Scale s, int n) {
@@ -85,13 +79,23 @@ void launches() {
   OK(cudaFree(d));
 }
 
+// A kernel hands the address of its parameter to a function that knows no space. It is not in the
+// unnamed namespace: nvcc would hand over what lies there.
+struct Words {
+  int word[4];
+};
+__device__ __noinline__ int word_of(const Words* words, int i) { return words->word[i % 4]; }
+__global__ void by_address(int* out, const __grid_constant__ Words words) {
+  out[threadIdx.x] = word_of(&words, int(threadIdx.x));
+}
+
 void parameters() {
-  double* d = nullptr;
-  double h[32];
+  int* d = nullptr;
+  int h[32];
   OK(cudaMalloc(&d, sizeof h));
-  by_address<<<1, 32>>>(d, Scale{2.5, 7});
+  by_address<<<1, 32>>>(d, Words{{2, 3, 5, 7}});
   OK(cudaGetLastError());
   OK(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));
-  EXPECT(h[0] == 2.5 && h[1] == 7 && h[31] == 7);
+  EXPECT(h[0] == 2 && h[1] == 3 && h[30] == 5 && h[31] == 7);
   OK(cudaFree(d));
 }
