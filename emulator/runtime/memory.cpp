@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "ptx/words.hpp"
 #include "runtime/settings.hpp"
 
 namespace gpu_emulator {
@@ -35,12 +36,6 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   } else {
     sigaction(signal, &action_before, nullptr);  // the access is tried again
   }
-}
-
-std::string in_hex(std::uintptr_t address) {
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%zx", std::size_t(address));
-  return text;
 }
 
 const char* name_of(Space space) {
@@ -181,7 +176,7 @@ bool Memory::touch(std::uintptr_t address, std::size_t bytes, bool write) {
     if (a == nullptr || !a->holds(address, bytes)) {
       if (!is_page && complaints.size() < settings().messages) {
         complaints.push_back(std::string(write ? "write of " : "read of ") + std::to_string(bytes) +
-                             " bytes at " + in_hex(address) + ": " + describe(address));
+                             " bytes at " + ptx::hex(address) + ": " + describe(address));
       }
       return false;
     }
@@ -195,7 +190,7 @@ bool Memory::touch(std::uintptr_t address, std::size_t bytes, bool write) {
   }
   if (std::memchr(marks, 0, bytes) == nullptr) return true;
   if (!is_page && complaints.size() < settings().messages) {
-    complaints.push_back("read of " + std::to_string(bytes) + " bytes at " + in_hex(address) +
+    complaints.push_back("read of " + std::to_string(bytes) + " bytes at " + ptx::hex(address) +
                          " that nobody wrote: " + describe(address));
   }
   return false;
@@ -213,7 +208,7 @@ std::string Memory::describe(std::uintptr_t address) {
     const bool after = address >= base + bytes;
     return (after ? std::to_string(address - base - bytes) + " bytes after "
                   : "byte " + std::to_string(address - base) + " of ") +
-           std::to_string(bytes) + " bytes at " + in_hex(base);
+           std::to_string(bytes) + " bytes at " + ptx::hex(base);
   };
   auto freed = freed_.upper_bound(address);
   if (freed != freed_.begin() && address < std::prev(freed)->first + std::prev(freed)->second) {
@@ -230,7 +225,7 @@ std::string Memory::describe(std::uintptr_t address) {
   if (after != allocations_.end() && after->first - address < kNear) {
     const Allocation& a = *after->second;
     return std::to_string(a.base - address) + " bytes before " + std::to_string(a.bytes) +
-           " bytes at " + in_hex(a.base) + " (" + name_of(a.space) + ")";
+           " bytes at " + ptx::hex(a.base) + " (" + name_of(a.space) + ")";
   }
   return in_arena(reinterpret_cast<const void*>(address))
              ? "an address of device memory, not near any allocation"

@@ -1,7 +1,5 @@
 #include "runtime/modules.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -101,14 +99,6 @@ int least_blocks_of(const std::string& text, const std::string& name) {
 }
 
 }  // namespace
-
-std::string Function::readable_name() const {
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string readable = status == 0 ? text : name;
-  std::free(text);
-  return readable;
-}
 
 cudaError_t find_function(const void* symbol, Function*& function) {
   Registry& r = registry();

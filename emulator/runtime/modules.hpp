@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ptx/ptx.hpp"
+#include "ptx/words.hpp"
 
 namespace gpu_emulator {
 
@@ -30,7 +31,7 @@ struct Function {
   int least_blocks = 1;                         // .minnctapersm
 
   int registers() const;
-  std::string readable_name() const;
+  std::string readable_name() const { return ptx::readable(name); }
 };
 
 /// By the address of its host stub or a cudaKernel_t; parsed at first use. cudaSuccess, or why not.

@@ -1,21 +1,7 @@
 #include "ptx/checks/messages.hpp"
 
-#include <cxxabi.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-
 namespace gpu_emulator::ptx {
 namespace {
-
-std::string demangled(const std::string& name) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string readable = status == 0 && text != nullptr ? text : name;
-  std::free(text);
-  return readable;
-}
 
 std::string triple(u32 x, u32 y, u32 z) {
   return "(" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + ")";
@@ -30,12 +16,6 @@ std::string short_name(const std::string& file) {
 
 }  // namespace
 
-std::string hex(u64 x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(x));
-  return text;
-}
-
 std::string lane_ranges(u32 mask) {
   std::string s;
   for (u32 l = 0; l < 32; ++l) {
@@ -49,7 +29,7 @@ std::string lane_ranges(u32 mask) {
   return s;
 }
 
-std::string Messages::kernel() const { return "kernel " + demangled(entry_.name); }
+std::string Messages::kernel() const { return "kernel " + readable(entry_.name); }
 
 std::string Messages::context() const {
   return kernel() + ", block " + triple(block.x, block.y, block.z);

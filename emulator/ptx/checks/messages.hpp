@@ -5,13 +5,13 @@
 #include <tuple>
 
 #include "ptx/program/program.hpp"
+#include "ptx/words.hpp"
 
 namespace gpu_emulator::ptx {
 
 /// Thrown where a launch cannot go on, after it was said why.
 struct Abort {};
 
-std::string hex(u64 x);
 /// "0-7,12"
 std::string lane_ranges(u32 mask);
 
