@@ -9,7 +9,7 @@ export CPLUS_INCLUDE_PATH = $(PYTHON_DEV:%=%/..)
 BUILD := build/release
 JOBS := $(shell nproc)
 PYTEST := python -m pytest --numprocesses $(JOBS) --dist loadgroup
-CXX_FILES = $(shell find include kernels src tests bench examples gallery -name '*.[hc]pp' -o -name '*.cu' -o -name '*.cuh')
+CXX_FILES = $(shell find include kernels src emulator tests bench examples gallery -name '*.[hc]pp' -o -name '*.cu' -o -name '*.cuh')
 SOURCES := $(shell find CMakeLists.txt cmake include kernels src bench/compare gallery/cpp -type f)
 # The editable installation lists the Python files: a folder changes when one is added or removed.
 FOLDERS := $(shell find python -type d -not -name __pycache__)
@@ -45,7 +45,7 @@ test: setup .venv/test-dependencies
 	ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
 	$(PYTEST) -m "not pages" tests/python
 
-# The GPU code on a CUDA runtime that interprets it, if available: EMULATE=quick for a part.
+# The GPU code on a CUDA runtime that interprets it, where nvcc is: EMULATE=quick for a part.
 gpu-emulate: setup .venv/test-dependencies
 	scripts/gpu_emulate.sh $(EMULATE)
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # Runs the CUDA kernels and the GPU tests without a GPU, on a runtime that interprets PTX lane by
-# lane and checks memory, races, uninitialised reads, and waits: `make gpu-emulate`.
+# lane and checks memory, races, uninitialised reads, and waits (emulator/): `make gpu-emulate`.
 #
 #   scripts/gpu_emulate.sh [quick | counts]
 #
-# STICKSLIP_GPU_EMULATOR: its folder (default ../shared/gpu-emulator next to the checkout). Without
-# it, or without nvcc, reports this and succeeds. Three seeds, each with streams that work
-# immediately and with streams that work as late as possible; `quick`: one seed, immediate streams,
-# kernels that compile faster. `counts`: only what solves cost, with the optimisations of a release,
-# compared with bench/results/emulated/gpu_counts.json; `quick` compares with gpu_counts_quick.json.
-# Fails if instructions, barriers or transactions have grown by more than 5 %. The CPU kernels are
-# those of build/release, which is configured for all machines (STICKSLIP_CPU=portable).
+# Without nvcc, reports this and succeeds. The emulator's own tests come first. Then three seeds, each
+# with streams that work immediately and with streams that work as late as possible. `quick`: one
+# seed, immediate streams, kernels that compile faster, the quick ones of the emulator's own tests.
+# `counts`: only what solves cost, with the optimisations of a release, compared with
+# bench/results/emulated/gpu_counts.json; `quick` compares with gpu_counts_quick.json. Fails if
+# instructions, barriers or transactions have grown by more than 5 %. The CPU kernels are those of
+# build/release, which is configured for all machines (STICKSLIP_CPU=portable).
 # STICKSLIP_TEST_COUNT: problems per test (8).
 set -euo pipefail
 mode=${1:-full}
@@ -19,21 +19,25 @@ if [ $# -gt 1 ] || [[ ! $mode =~ ^(full|quick|counts)$ ]]; then
   exit 2
 fi
 root=$(cd "$(dirname "$0")/.." && pwd)
-emulator=${STICKSLIP_GPU_EMULATOR:-$root/../shared/gpu-emulator}
+emulator=$root/emulator
 build=$root/build/emulated
 [ "$mode" != quick ] || build=$root/build/emulated-quick
 jobs=${JOBS:-$(nproc)}
 export PATH=$PATH:/usr/local/cuda/bin
-if [ ! -x "$emulator/build.sh" ]; then
-  echo "gpu-emulate: no emulator in $emulator (STICKSLIP_GPU_EMULATOR names its folder): not run"
-  exit 0
-fi
 if ! command -v nvcc >/dev/null; then
   echo "gpu-emulate: no nvcc here: not run"
   exit 0
 fi
 
-"$emulator/build.sh" "$build/runtime"
+own_tests=(all)
+[ "$mode" != quick ] || own_tests=(cudart_static quick_tests)
+[ "$mode" != counts ] || own_tests=(cudart_static)
+cmake -S "$emulator" -B "$build/runtime" -G Ninja -DGPU_EMULATOR_TESTS=ON >/dev/null
+cmake --build "$build/runtime" --parallel "$jobs" --target "${own_tests[@]}"
+case $mode in
+  full) ctest --test-dir "$build/runtime" --output-on-failure --parallel "$jobs" ;;
+  quick) ctest --test-dir "$build/runtime" --output-on-failure --parallel "$jobs" -L quick ;;
+esac
 # The CPU kernels of `make setup` are the same.
 cpu_kernels=$root/build/release
 if [ -e "$cpu_kernels/build.ninja" ]; then

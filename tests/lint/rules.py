@@ -11,18 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CXX = {".hpp", ".cpp", ".cu", ".cuh"}
-FOLDERS = [
-    "include",
-    "kernels",
-    "src",
-    "python",
-    "tests",
-    "examples",
-    "gallery",
-    "bench",
-    "scripts",
-    "docs",
-]
+FOLDERS = ["include", "kernels", "src", "python", "emulator", "gallery", "tests", "examples",
+           "bench", "scripts", "docs"]  # fmt: skip
 MAX_FILE = 300
 MAX_FUNCTION = 60
 
@@ -65,7 +55,10 @@ FORBIDDEN_INCLUDES = [
     ("src/cpu/", rf"^(cuda|{OTHERS})"),
     ("examples/", r"^(kernels/|src/)"),
     ("gallery/", r"^(kernels/|src/)"),
+    ("emulator/", r"^(stickslip/|kernels/|src/)"),  # a project of its own
+    ("emulator/ptx/", r"^(runtime/|cuda)"),
 ]
+TESTS = ("tests/", "bench/", "emulator/tests/")  # macros and kernels of their own
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]')
 TESTS_ONLY = ["kernels/group/thread_group.hpp"]  # no kernel is shipped with it
 HOST_ONLY = ["kernels/ladder/ladder.cpp"]  # no kernel calls it
@@ -106,9 +99,9 @@ def check_source(name: str, lines: list[str]) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(lines, 1):
         code = line.split("//")[0]
         macro = re.match(r"\s*#\s*define\s+(\w+)", code)
-        if macro and not macro[1].startswith("SS_") and not name.startswith(("tests/", "bench/")):
+        if macro and not macro[1].startswith("SS_") and not name.startswith(TESTS):
             yield number, f"macro {macro[1]}: only SS_ macros are allowed"
-        if "__global__" in code and not name.startswith(("kernels/gpu/", "tests/", "bench/")):
+        if "__global__" in code and not name.startswith(("kernels/gpu/", "emulator/", *TESTS)):
             yield number, "__global__ functions live in kernels/gpu"
         if (
             name.startswith("kernels/")

@@ -1,0 +1,35 @@
+#include "ptx/checks/clocks.hpp"
+
+namespace gpu_emulator::ptx {
+
+void Clocks::order(u32 warp, u32 mask) {
+  const u32 from = crossed_ ? 0 : warp * 32;
+  const u32 to = crossed_ ? threads_ : std::min(threads_, warp * 32 + 32);
+  alignas(64) u32 joined[1024];
+  std::fill(joined + from, joined + to, 0);
+  for (u32 m = mask; m; m &= m - 1) {
+    const u32* r = row(warp * 32 + u32(std::countr_zero(m)));
+    for (u32 k = from; k < to; ++k) joined[k] = std::max(joined[k], r[k]);
+  }
+  for (u32 m = mask; m; m &= m - 1) {
+    const u32 t = warp * 32 + u32(std::countr_zero(m));
+    u32* r = row(t);
+    std::copy(joined + from, joined + to, r + from);
+    ++r[t];
+  }
+}
+
+void Clocks::arrive(std::vector<u32>& joined, u32 t, bool goes_on) {
+  if (joined.empty()) joined.assign(threads_, 0);
+  u32* r = row(t);
+  for (u32 j = 0; j < threads_; ++j) joined[j] = std::max(joined[j], r[j]);
+  if (goes_on) ++r[t];
+}
+
+void Clocks::leave(const std::vector<u32>& joined, u32 t) {
+  u32* r = row(t);
+  for (u32 j = 0; j < threads_; ++j) r[j] = std::max(r[j], joined[j]);
+  ++r[t];
+}
+
+}  // namespace gpu_emulator::ptx
