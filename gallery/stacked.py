@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from stickslip._gallery import vary
 
 import stickslip
+from stickslip._gallery import vary
 
 DT = 0.005  # s
 
