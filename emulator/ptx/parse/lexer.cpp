@@ -13,6 +13,8 @@ bool word_char(char c) {
          c == '$' || c == '%' || c == '.';
 }
 
+bool matters_in_braces(char c) { return c == '{' || c == '}' || c == '"' || c == '/' || c == '\n'; }
+
 }  // namespace
 
 void Lexer::fail(const std::string& what) const {
@@ -32,6 +34,8 @@ void Lexer::skip() {
       ++pos;
     } else if (c == ' ' || c == '\t' || c == '\r' || c == '\0') {
       ++pos;
+    } else if (c != '/') {
+      return;
     } else if (starts("//")) {
       skip_to_line_end();
     } else if (starts("/*")) {
@@ -56,17 +60,6 @@ bool Lexer::done() {
   return pos >= text.size();
 }
 
-char Lexer::peek() {
-  skip();
-  return pos < text.size() ? text[pos] : '\0';
-}
-
-bool Lexer::accept(char c) {
-  if (peek() != c) return false;
-  ++pos;
-  return true;
-}
-
 void Lexer::expect(char c) {
   if (!accept(c)) fail(std::string("expected '") + c + "'");
 }
@@ -77,7 +70,7 @@ std::string_view Lexer::word() {
   while (pos < text.size()) {
     if (word_char(text[pos])) {
       ++pos;
-    } else if (pos > from && starts("::")) {
+    } else if (text[pos] == ':' && pos > from && starts("::")) {
       pos += 2;
     } else {
       break;
@@ -102,9 +95,7 @@ i64 Lexer::integer() {
   return minus ? -i64(l.bits) : i64(l.bits);
 }
 
-void Lexer::skip_to_line_end() {
-  while (pos < text.size() && text[pos] != '\n') ++pos;
-}
+void Lexer::skip_to_line_end() { pos = std::min(text.find('\n', pos), text.size()); }
 
 void Lexer::skip_past(char c) {
   while (pos < text.size() && text[pos] != c) {
@@ -115,19 +106,20 @@ void Lexer::skip_past(char c) {
 }
 
 void Lexer::skip_braces() {
-  int depth = 1;
-  while (pos < text.size() && depth > 0) {
-    if (starts("//")) {
+  for (int depth = 1; depth > 0;) {
+    while (pos < text.size() && !matters_in_braces(text[pos])) ++pos;
+    if (pos == text.size()) fail("unbalanced braces");
+    const char c = text[pos];
+    if (c == '/' && starts("//")) {
       skip_to_line_end();
       continue;
     }
-    const char c = text[pos++];
+    ++pos;
     if (c == '\n') ++line;
     if (c == '{') ++depth;
     if (c == '}') --depth;
     if (c == '"') pos = std::min(text.find('"', pos), text.size() - 1) + 1;
   }
-  if (depth != 0) fail("unbalanced braces");
 }
 
 bool parse_literal(std::string_view word, Literal& literal) {

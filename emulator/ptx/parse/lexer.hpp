@@ -16,8 +16,15 @@ struct Lexer {
   [[noreturn]] void fail(const std::string& what) const;
   bool done();
   /// The next sign, '\0' at the end.
-  char peek();
-  bool accept(char c);
+  char peek() {
+    if (at_space()) skip();
+    return pos < text.size() ? text[pos] : '\0';
+  }
+  bool accept(char c) {
+    if (peek() != c) return false;
+    ++pos;
+    return true;
+  }
   void expect(char c);
   /// Letters, digits and what names have; empty if something else comes.
   std::string_view word();
@@ -32,6 +39,8 @@ struct Lexer {
 
  private:
   void skip();
+  /// Perhaps a comment.
+  bool at_space() const { return pos < text.size() && (text[pos] <= ' ' || text[pos] == '/'); }
   bool starts(std::string_view what) const { return text.substr(pos, what.size()) == what; }
   void skip_comment();
 };
