@@ -30,7 +30,7 @@ class GroupLaunch {
                    : lanes == SolveKernels::kPairLanes ? k.pair
                                                        : k.block;
     plan_.max_contacts = problem.max_contacts;
-    plan_.group_bytes = k.bytes(plan_.max_rows, plan_.max_contacts, 0, plan_.nv);
+    plan_.group_bytes = k.bytes(plan_.max_rows, plan_.max_contacts, 0, plan_.matrix);
     if (lanes < 32) plan_.group_bytes = cuda::in_other_banks(plan_.group_bytes);
     plan_.warps = cuda::warps_of(plan_, k.most_warps, problem.num_envs, cuda::device_limits());
     plan_.shared_bytes = plan_.group_bytes * std::size_t(plan_.groups());
@@ -65,7 +65,7 @@ class GroupLaunch {
     const kernels::WorkList work{envs(), envs() + problem_.num_envs, next()};
     cuda::launch(plan_.kernel, plan_.blocks, plan_.threads(), plan_.shared_bytes, stream_, problem_,
                  result, ladder_, kernels::MatrixSource<double>{},
-                 kernels::GroupScratch{plan_.max_rows, plan_.max_contacts, 0, plan_.nv,
+                 kernels::GroupScratch{plan_.max_rows, plan_.max_contacts, 0, plan_.matrix,
                                        plan_.group_bytes, nullptr},
                  work);
   }

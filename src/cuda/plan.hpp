@@ -53,7 +53,7 @@ struct LaunchPlan {
   int warps = 1;   ///< of a block of groups that are no larger than a warp
   int blocks = 0;
   int max_rows = 0, max_contacts = 0, directions = 0;
-  kernels::MatrixKind matrix;
+  kernels::MatrixKind matrix = {};
   int size_class = 0;
   std::size_t group_bytes = 0;   ///< scratch of an environment
   std::size_t shared_bytes = 0;  ///< per block; 0: scratch in global memory
