@@ -1,6 +1,7 @@
 // Derivatives of one environment, from its slot in the batch to its report.
 #pragma once
 #include "kernels/delassus/delassus.hpp"
+#include "kernels/delassus/matrix_source.hpp"
 #include "kernels/gradient/step.hpp"
 #include "kernels/gradient/tangent.hpp"
 #include "kernels/residual/tolerance.hpp"

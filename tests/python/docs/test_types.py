@@ -138,6 +138,9 @@ print(worst(stickslip.solve(W, b, 0.5)), [qpos.shape for qpos in steps(3)])
 """
 
 
+pytestmark = pytest.mark.xdist_group("types")  # one process runs mypy
+
+
 @pytest.fixture(scope="module")
 def messages(tmp_path_factory):
     """What mypy says about each file: the package as it is installed, with its stubs, strictly,
