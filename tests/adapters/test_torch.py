@@ -230,7 +230,7 @@ def test_a_bound_solver_takes_mechanisms():
 @pytest.mark.parametrize("name", NAMES)
 def test_the_path_of_a_gpu_has_the_same_bits(name, monkeypatch):
     """Run on the CPU: the arrays of a BoundSolver, which solves where they are."""
-    monkeypatch.setattr(adapter._torch_gradient, "solve", adapter.op._on_cuda)
+    monkeypatch.setattr(adapter.torch_gradient, "solve", adapter.op._on_cuda)
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device: None)
     expect_same(adapter.solve(**tensors(batch(name))), stickslip.solve(**batch(name)))
