@@ -2,4 +2,4 @@
 
 from command import app
 
-app()
+app(prog_name="python bench/compare")

@@ -72,6 +72,7 @@ def compare(
     if not files and not family:
         fail("expected a FILE or --family")
     try:
+        out.mkdir(parents=True, exist_ok=True)
         chosen = solvers.split(",") if solvers else None
         contest = Comparison(word(law), tol, peer_tol, chosen, None if peers else [])
         for file in files or []:
@@ -91,7 +92,6 @@ def compare(
     rows, title = [summary(entry, entries[0]) for entry in entries], _title(contest, len(names))
     console.print(_times(rows, contest, title), _verdicts(rows))
     _notes(console, contest)
-    out.mkdir(parents=True, exist_ok=True)
     if write_json:
         settings = {"law": word(law), "tol": tol, "peer_tol": contest.peer_tol, "rounds": rounds,
                     "files": [str(f) for f in files or []], "families": list(family or []),

@@ -22,6 +22,7 @@ include_patterns = [
     "docs/sphinx/api.rst",
     "kernels/**.md",
     "bench/README.md",
+    "scripts/gpu/README.md",
     "emulator/README.md",
 ]
 exclude_patterns = ["build", "out", ".venv", "src", "tests", "python", "third_party", "gpu-bundle"]
@@ -64,6 +65,7 @@ gallery/*
 ../kernels/README
 ../kernels/solver/*/README
 ../bench/README
+../scripts/gpu/README
 ../emulator/README
 ```
 """

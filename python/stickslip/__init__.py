@@ -1,4 +1,12 @@
-"""Batches of small frictional-contact problems, solved together, each with its own verdict."""
+"""Batches of small frictional-contact problems, solved together, each with its own verdict.
+
+`solve` and `Problem` solve arrays, `BoundSolver` arrays that stay in place, `BatchSim` steps
+MuJoCo's models. `files`, `models` and `info` are modules of the package, and so are `torch`, `jax`,
+`newton`, `mjwarp`, `envs` and `rl`, which need other packages.
+"""
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from stickslip._src import interrupt as _interrupt
 
@@ -74,3 +82,16 @@ __all__ = [
     "stewart_trinkle",
     "vjp",
 ]
+
+_MODULES = ("files", "info", "models")  # need nothing else
+
+if not _TYPE_CHECKING:
+
+    def __getattr__(name):
+        if name in _MODULES:
+            return _import_module(f"stickslip.{name}")
+        raise AttributeError(f"module 'stickslip' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_MODULES, "__version__"])

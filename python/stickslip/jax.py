@@ -16,7 +16,7 @@ from stickslip._src import arrays as check
 from stickslip._src import jax_op as op
 from stickslip._src.aliases import LawName, PrecisionName, SolverName
 from stickslip._src.jax_arguments import Arrays, checked, environments, friction, numbers, operands
-from stickslip._src.options import SolveOptions
+from stickslip._src.options import SolveOptions, without_solver
 from stickslip._src.settings import Settings
 
 __all__ = ["Gradient", "Solution", "solve", "vjp"]
@@ -158,7 +158,7 @@ def vjp(
         raise TypeError(f"solution: expected a Solution, got {type(solution).__name__}")
     arrays, settings, per_contact = checked(
         W, b, mu, R, lo, hi, None, counts, dims,
-        (n_free, n_nonneg), (law, "auto", precision, tol, options),
+        (n_free, n_nonneg), (law, "auto", precision, tol, without_solver(options)),
     )  # fmt: skip
     rows = arrays.b.shape
     numbers("solution.impulse", solution.impulse, arrays.W, rows)

@@ -17,7 +17,7 @@ from stickslip._src import arrays as check
 from stickslip._src import torch_gradient
 from stickslip._src import torch_op as op
 from stickslip._src.aliases import LawName, PrecisionName, SolverName
-from stickslip._src.options import SolveOptions
+from stickslip._src.options import SolveOptions, without_solver
 from stickslip._src.torch_arguments import (
     axes_of,
     bounds,
@@ -256,7 +256,7 @@ def vjp(
     friction_rows, shape, known_dims, settings = _prepare(
         W, b, mu, (("R", R), ("d_impulse", d_impulse), ("d_velocity", d_velocity)), lo, hi,
         counts, dims,
-        n_free, n_nonneg, law, "auto", precision, tol, options,
+        n_free, n_nonneg, law, "auto", precision, tol, without_solver(options),
     )  # fmt: skip
     d_b, d_mu, d_R, d_lo, d_hi, *report = torch_gradient.vjp(
         W, b, friction_rows, R, lo, hi, shape, known_dims, solution.impulse, solution.status,

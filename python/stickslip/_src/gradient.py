@@ -14,8 +14,10 @@ from stickslip._src.batch import Batch, assemble
 from stickslip._src.gradient_results import Change, Gradient, StepGradient
 from stickslip._src.keywords import DerivativeKeywords
 from stickslip._src.mechanism import mechanism_arrays
-from stickslip._src.options import make_options
+from stickslip._src.options import derivative_options
 from stickslip._src.solution import Solution
+
+_CHANGES = ("db", "dW", "dmu", "dR", "dlo", "dhi")
 
 
 def vjp(
@@ -40,7 +42,7 @@ def vjp(
     Errors are as in `solve`. A loss that is not finite in an environment is no error: its status is
     `unsolved`, and its derivatives are zero.
     """
-    batch, given, threads = _arguments(W, b, mu, others)
+    batch, given, threads = _arguments(W, b, mu, others, ("d_impulse", "d_velocity"))
     per_contact = batch.has_one_per_contact(mu)
     return vjp_of(batch, solution, given, d_impulse, d_velocity, per_contact, threads)
 
@@ -91,7 +93,7 @@ def jvp(
         db, dW, dmu, dR, dlo, dhi: the change, in the forms of b, W, mu, R, lo, hi; default 0. Where
             mu is 0, its change has no effect.
     """
-    batch, given, threads = _arguments(W, b, mu, others)
+    batch, given, threads = _arguments(W, b, mu, others, _CHANGES)
     change = {"db": db, "dW": dW, "dmu": dmu, "dR": dR, "dlo": dlo, "dhi": dhi}
     return jvp_of(batch, solution, given, change, threads)
 
@@ -155,7 +157,7 @@ def step_vjp(
     M, J, _, batched = mechanism_arrays(M, J, None)
     num_envs, n, nv = J.shape
     W = np.empty((num_envs, n, n) if batched else (n, n), M.dtype)  # its numbers are not read
-    batch, given, threads = _arguments(W, b, mu, others)
+    batch, given, threads = _arguments(W, b, mu, others, ("d_v_next", "d_impulse", "d_velocity"))
     impulses, status = _solved(batch, solution)
     free, loss_v = (_velocities(name, value, M, num_envs, nv, batched)
                     for name, value in (("v_free", v_free), ("d_v_next", d_v_next)))  # fmt: skip
@@ -182,17 +184,17 @@ def step_vjp(
 
 
 def _arguments(
-    W: Any, b: Any, mu: Any, others: DerivativeKeywords
+    W: Any, b: Any, mu: Any, others: DerivativeKeywords, own: tuple[str, ...]
 ) -> tuple[Batch, _core.SolveOptions, int]:
+    """The arguments that derivatives share; `own`: the names of the others, for the message."""
     known: dict[str, Any] = dict(others)
     for name in known:
         if name not in DerivativeKeywords.__annotations__:
-            expected = ", ".join(DerivativeKeywords.__annotations__)
+            expected = ", ".join((*own, *DerivativeKeywords.__annotations__))
             raise TypeError(f"{name}: unexpected keyword argument, expected {expected}")
     threads = check.thread_count(known.pop("threads", None))
-    given = make_options(
+    given = derivative_options(
         known.pop("law", "coulomb"),
-        "auto",
         known.pop("precision", "double"),
         known.pop("tol", None),
         known.pop("options", None),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from stickslip import _core
@@ -84,6 +84,23 @@ def make_options(
         **{name: check.count(f"options.{name}", getattr(options, name)) for name in _BUDGETS},
         **{name: check.flag(f"options.{name}", getattr(options, name)) for name in _FLAGS},
     )
+
+
+def derivative_options(
+    law: LawName | Law,
+    precision: PrecisionName | Precision,
+    tol: float | None,
+    options: SolveOptions | None,
+) -> _core.SolveOptions:
+    """The options of a derivative: those of its solve, except for what belongs to its solver."""
+    return make_options(law, "auto", precision, tol, without_solver(options))
+
+
+def without_solver(options: Any) -> Any:
+    """`options` without the fields that some solvers refuse."""
+    if not isinstance(options, SolveOptions):
+        return options
+    return replace(options, fixed_sweeps=False, fixed_pivots=False)
 
 
 def directions_of(name: str, value: Any) -> int:

@@ -10,7 +10,12 @@ import numpy as np
 
 from stickslip._src import problem as batch
 from stickslip.files.hdf5 import MAX_TEXT, NAMES, TEXT, FileError, Place, guarded, is_name
-from stickslip.files.problems import ContactProblem, Problem, StoredSolution
+from stickslip.files.problems import (
+    ComplementarityProblem,
+    ContactProblem,
+    Problem,
+    StoredSolution,
+)
 
 
 def write(
@@ -21,10 +26,14 @@ def write(
     append: bool = False,
 ) -> None:
     """Writes a file, or with `append` adds to one; an entry with the same name is replaced. The
-    environments of a `stickslip.Problem` are named env0, env1, ... Raises FileError if that is
-    impossible."""
+    environments of a `stickslip.Problem` are named env00, env01, ..., with as many digits as the
+    last one has. Raises FileError if that is impossible."""
     where = str(os.fspath(path))
     problems = environments(problems) if isinstance(problems, batch.Problem) else list(problems)
+    for problem in problems:
+        if not isinstance(problem, ContactProblem | ComplementarityProblem):
+            expected = "a stickslip.Problem, or ContactProblems and ComplementarityProblems"
+            raise TypeError(f"problems: expected {expected}, got a {type(problem).__name__}")
     solutions = dict(solutions or {})
     _refuse_texts(where, problems, solutions)
     with guarded(where), h5py.File(path, "a" if append else "w") as file:
@@ -39,29 +48,42 @@ def write(
 
 
 def environments(problem: batch.Problem) -> list[Problem]:
-    """The problem of each environment, without the rows that it does not use. Raises ValueError for
-    one that has more rows than its slot."""
-    found: list[Problem] = []
-    for e, (n_free, n_nonneg, n_box, contacts) in enumerate(problem.counts.tolist()):
-        dims = problem.dims[e, :contacts]
+    """The problem of each environment, without the rows that it does not use. Raises ValueError,
+    naming the environment, for one that a file cannot hold: with more rows than its slot, or
+    numbers that are not finite."""
+    arrays, found = problem._batch, list[Problem]()
+    digits = len(str(len(problem) - 1))
+    for e, (n_free, n_nonneg, n_box, contacts) in enumerate(arrays.shape.tolist()):
+        dims = arrays.used_dims[e, :contacts].astype(np.int32)
         rows = n_free + n_nonneg + n_box + int(dims.sum())
-        if contacts > len(dims) or rows > problem.b.shape[1]:
-            raise ValueError(f"counts: expected the rows of a slot, got more in environment {e}")
+        if contacts > len(dims) or rows > arrays.b.shape[1]:
+            raise ValueError(
+                f"counts: expected at most {arrays.b.shape[1]} rows, got {rows} in environment {e}"
+            )
         bounds = [np.zeros(0) if each is None else each[e, :n_box]
-                  for each in (problem.lo, problem.hi)]  # fmt: skip
+                  for each in (arrays.lo, arrays.hi)]  # fmt: skip
+        numbers = {
+            "W": arrays.W[e, :rows, :rows],
+            "b": arrays.b[e, :rows],
+            "mu": arrays.mu[e, : int((dims - 1).sum())],
+            "R": None if arrays.R is None else arrays.R[e, :rows],
+        }
+        for name, values in numbers.items():
+            if values is not None and not np.isfinite(values).all():
+                raise ValueError(
+                    f"{name}: expected finite numbers, as files have, in environment {e}"
+                )
         found.append(
             ContactProblem(
-                name=f"env{e}",
-                W=problem.W[e, :rows, :rows],
-                b=problem.b[e, :rows],
-                mu=problem.mu[e, : int((dims - 1).sum())],
+                name=f"env{e:0{digits}}",
+                **numbers,
                 dims=dims,
                 n_free=n_free,
                 n_nonneg=n_nonneg,
                 lo=bounds[0],
                 hi=bounds[1],
-                R=None if problem.R is None else problem.R[e, :rows],
                 law=problem.law.name,
+                directions=problem.directions,
             )
         )
     return found

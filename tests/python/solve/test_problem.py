@@ -1,5 +1,9 @@
 """Problem: what the functions take as W, b, mu and rows, as one object with the same results."""
 
+import subprocess
+import sys
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from problems import random_batch
@@ -82,8 +86,8 @@ def test_files_have_its_environments(arguments, tmp_path):
     files.write(path, problem)
     solution, stored = problem.solve(), files.read(path).problems
     assert [each.name for each in stored] == [f"env{e}" for e in range(len(problem))]
-    impulses = np.atleast_2d(solution.impulse)
-    for each, impulse, counts in zip(stored, impulses, problem.counts, strict=True):
+    impulses, all_counts = np.atleast_2d(solution.impulse), np.atleast_2d(problem.counts)
+    for each, impulse, counts in zip(stored, impulses, all_counts, strict=True):
         assert (each.law, each.counts) == ("pyramid", tuple(counts))
         again = stickslip.solve(**each.arguments, law=each.law)
         np.testing.assert_array_equal(again.impulse, impulse[: each.rows])
@@ -107,5 +111,69 @@ def test_what_it_refuses():
     with pytest.raises(ValueError, match=r"warm_start: expected shape"):
         problem.solve(warm_start=np.zeros((8, 2)), options=SolveOptions())
     over = Problem(**ragged() | {"counts": COUNTS + 9})
-    with pytest.raises(ValueError, match="got more in environment 0"):
+    with pytest.raises(ValueError, match=r"counts: expected at most 13 rows, got .* environment 0"):
         files.write("nowhere.h5", over)
+    bad = args["b"].copy()
+    bad[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"b: expected finite numbers.* in environment 3"):
+        files.write("nowhere.h5", Problem(**args | {"b": bad}))
+    with pytest.raises(TypeError, match=r"problems: expected a stickslip.Problem.* got a Problem"):
+        files.write("nowhere.h5", [problem, problem])
+
+
+def test_one_problem_has_no_environment_axis():
+    args = alone()
+    problem = Problem(**args)
+    assert repr(problem) == f"Problem({args['b'].size} rows, law coulomb)"
+    assert len(problem) == 1
+    np.testing.assert_array_equal(problem.W, args["W"])
+    np.testing.assert_array_equal(problem.b, args["b"])
+    assert (problem.dims.ndim, problem.counts.ndim, problem.mu.ndim) == (1, 1, 1)
+
+
+@ARGUMENTS
+def test_a_deep_copy_is_a_problem_of_its_own(arguments):
+    args = arguments()
+    problem = Problem(**args)
+    copy, expected = deepcopy(problem), problem.solve()
+    args["b"][:] = 7.0
+    same(copy.solve(), expected)
+
+
+def test_the_directions_of_its_pyramid(tmp_path):
+    args = contacts()
+    problem = Problem(**args, law="pyramid", directions=8)
+    options = SolveOptions(directions=8)
+    solution = problem.solve()
+    same(solution, stickslip.solve(**args, law="pyramid", options=options))
+    assert (solution.impulse != Problem(**args, law="pyramid").solve().impulse).any()
+    found = stickslip.residual(**args, law="pyramid", directions=8, r=solution.impulse)
+    np.testing.assert_array_equal(problem.residual(solution.impulse), found)
+    loss = {"d_impulse": np.ones_like(solution.impulse)}
+    given = {"law": "pyramid", "options": options, "solution": solution}
+    same(problem.vjp(solution, **loss), stickslip.vjp(**args, **given, **loss))
+    files.write(tmp_path / "problems.h5", problem)
+    assert {each.directions for each in files.read(tmp_path / "problems.h5").problems} == {8}
+    with pytest.raises(ValueError, match=r"options.directions: expected 4, as the problem has"):
+        Problem(**args, law="pyramid").solve(options=options)
+
+
+def test_a_derivative_takes_the_options_of_its_solve():
+    args = contacts()
+    options = SolveOptions(fixed_sweeps=True, max_sweeps=50)
+    problem = Problem(**args)
+    solution = problem.solve(solver="pgs", options=options)
+    loss = {"d_impulse": np.ones_like(solution.impulse)}
+    found = problem.vjp(solution, options=options, **loss)
+    same(found, problem.vjp(solution, options=SolveOptions(max_sweeps=50), **loss))
+    same(found, stickslip.vjp(**args, solution=solution, options=options, **loss))
+
+
+def test_the_package_shows_its_modules():
+    program = "import stickslip; print(stickslip.files.write.__name__, dir(stickslip))"
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert shown.stdout.startswith("write [")
+    names = shown.stdout
+    assert "'Problem'" in names
+    assert "'files'" in names
+    assert "'_interrupt'" not in names
