@@ -5,8 +5,8 @@ MuJoCo's models. `files`, `models` and `info` are modules of the package, and so
 `newton`, `mjwarp`, `envs` and `rl`, which need other packages.
 """
 
+import typing as _typing
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from stickslip._src import interrupt as _interrupt
 
@@ -85,7 +85,7 @@ __all__ = [
 
 _MODULES = ("files", "info", "models")  # need nothing else
 
-if not _TYPE_CHECKING:
+if not _typing.TYPE_CHECKING:
 
     def __getattr__(name):
         if name in _MODULES:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from stickslip import _core
 from stickslip._core import Law, Precision, Solver
@@ -103,11 +103,11 @@ def without_solver(options: Any) -> Any:
     return replace(options, fixed_sweeps=False, fixed_pivots=False)
 
 
-def directions_of(name: str, value: Any) -> int:
+def directions_of(name: str, value: Any) -> Directions:
     number = check.count(name, value)
     if number not in DIRECTIONS:
         raise ValueError(f"{name}: expected 4, 8, 16, 32 or 64, got {number}")
-    return number
+    return cast(Directions, number)
 
 
 def use_cuda(backend: str) -> bool:

@@ -179,7 +179,7 @@ class Problem:
         copy = object.__new__(Problem)
         copy.__dict__.update(self.__dict__)
         # numpy's own copies of arrays that environments share have another layout.
-        arrays = {name: np.array(value, order="C") for name, value in vars(self._batch).items()
+        arrays: Any = {name: np.array(value, order="C") for name, value in vars(self._batch).items()
                   if isinstance(value, np.ndarray)}  # fmt: skip
         copy._batch = replace(self._batch, **arrays)
         return copy

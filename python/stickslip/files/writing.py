@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import h5py
 import numpy as np
@@ -62,7 +63,7 @@ def environments(problem: batch.Problem) -> list[Problem]:
             )
         bounds = [np.zeros(0) if each is None else each[e, :n_box]
                   for each in (arrays.lo, arrays.hi)]  # fmt: skip
-        numbers = {
+        numbers: dict[str, Any] = {
             "W": arrays.W[e, :rows, :rows],
             "b": arrays.b[e, :rows],
             "mu": arrays.mu[e, : int((dims - 1).sum())],

@@ -10,7 +10,7 @@ import pytest
 import sim_models
 from command_line import call
 from fclib_files import write_local
-from problems import contact_problem
+from file_problems import contact_problem
 
 import stickslip
 from stickslip import files

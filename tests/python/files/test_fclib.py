@@ -4,7 +4,7 @@ import h5py
 import numpy as np
 import pytest
 from fclib_files import write_global, write_local
-from problems import PILES
+from file_problems import PILES
 
 from stickslip import files
 from stickslip.files import answer, judge

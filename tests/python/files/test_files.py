@@ -6,10 +6,10 @@ import dataclasses
 import h5py
 import lcp_families
 import numpy as np
-import problems
 import pytest
 import robots
-from problems import contact_problem
+from file_problems import PILES, contact_problem
+from oracle import assert_bounds
 
 import stickslip
 from stickslip import files
@@ -186,16 +186,16 @@ def judged(answers):
         one = answer.ragged([problem])
         one.pop("warm_start", None)
         reported = np.array([solution.residual])
-        problems.assert_bounds(one, solution.values[None], solution.law, reported)
+        assert_bounds(one, solution.values[None], solution.law, reported)
         solved.append(solution.status == "solved")
         assert solved[-1] == (solution.residual <= solution.tolerance), problem.name
     return solved
 
 
-@pytest.mark.parametrize("which", problems.PILES)
+@pytest.mark.parametrize("which", PILES)
 def test_problems_of_piles(which):
     rows, least = {"ours": (369, 16), "extra": (858, 21)}[which]
-    file = files.read(problems.PILES[which])
+    file = files.read(PILES[which])
     assert all(c.solved for c in judge.check(file))  # the solutions published by others
     answers = answer.solve(file.problems)
     solved = judged(answers)

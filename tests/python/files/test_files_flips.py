@@ -5,10 +5,10 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-import problems
 import pytest
 from fclib_files import write_global, write_local
-from problems import contact_problem
+from file_problems import contact_problem
+from oracle import oracle
 from readers import read_all
 from test_files_fuzz import assert_one_clear_line
 
@@ -95,7 +95,7 @@ def recomputed(problem, solution, law):
         return natural_residual(problem, solution.values)
     one = answer.ragged([problem])
     one.pop("warm_start", None)
-    return problems.oracle(one, solution.values[None], law)[0]
+    return oracle(one, solution.values[None], law)[0]
 
 
 def assert_confirmed(problem, solution, law, limit):

@@ -7,10 +7,10 @@ import h5py
 import numpy as np
 import pytest
 from fclib_files import write_global, write_local
+from file_problems import contact_problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from problems import contact_problem
 
 from stickslip import Status, files
 from stickslip.files import answer, judge

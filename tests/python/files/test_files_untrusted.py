@@ -8,8 +8,8 @@ import h5py
 import numpy as np
 import pytest
 from command_line import call
+from file_problems import contact_problem
 from hostile_files import ELSEWHERE, ESCAPES, TOO_LARGE, add, external_storage, write_plain
-from problems import contact_problem
 from test_files_fuzz import assert_one_clear_line
 
 from stickslip import files

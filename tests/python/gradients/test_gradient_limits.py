@@ -292,5 +292,7 @@ def test_a_change_that_is_not_finite_is_told_also_where_it_has_no_effect():
 def test_unknown_keywords_are_named():
     args = (np.eye(3), np.array([-1.0, 2.0, 0.0]), 0.5)
     solution = stickslip.solve(*args)
-    with pytest.raises(TypeError, match=r"solver: unexpected keyword argument, expected law"):
+    with pytest.raises(
+        TypeError, match=r"solver: unexpected .* expected d_impulse, d_velocity, law"
+    ):
         stickslip.vjp(*args, solution, d_velocity=np.ones(3), solver="newton")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from problems import bound, oracle
+from oracle import bound, oracle
 
 import stickslip
 from stickslip import Status

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import robots
-from problems import assert_bounds, oracle
+from oracle import assert_bounds, oracle
 
 import stickslip
 from stickslip import Status

@@ -5,7 +5,8 @@ import dataclasses
 
 import numpy as np
 import pytest
-from problems import assert_bounds, bound, oracle, random_batch
+from oracle import assert_bounds, bound, oracle
+from problems import random_batch
 
 import stickslip
 from stickslip import Law, Solver, Status, _core
