@@ -224,9 +224,9 @@ def test_derivatives_have_the_bits_of_the_cpu(framework, law, dtype):
     case.solver()
     gradient = case.solver.vjp(**on_device)
     case.expect(gradient, loss)
-    only = {"velocity": framework.array(case.loss(2)["velocity"])}
+    only = {"d_velocity": framework.array(case.loss(2)["d_velocity"])}
     assert case.solver.vjp(**only, stream=case.stream) is gradient
-    case.expect(gradient, {"velocity": case.loss(2)["velocity"]})
+    case.expect(gradient, {"d_velocity": case.loss(2)["d_velocity"]})
 
 
 def test_graphs_of_derivatives_read_what_the_arrays_hold(framework):
