@@ -5,20 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "ptx/program/types.hpp"
 #include "ptx/ptx.hpp"
 
 namespace gpu_emulator::tests {
 
-using u8 = std::uint8_t;
-using u16 = std::uint16_t;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-using i8 = std::int8_t;
-using i16 = std::int16_t;
-using i32 = std::int32_t;
-using i64 = std::int64_t;
-__extension__ using i128 = __int128;
-__extension__ using u128 = unsigned __int128;
+using ptx::i8, ptx::i16, ptx::i32, ptx::i64, ptx::i128;
+using ptx::u8, ptx::u16, ptx::u32, ptx::u64, ptx::u128;
 
 /// Counts a check, and says what failed.
 void check(bool ok, const std::string& what);

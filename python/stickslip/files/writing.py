@@ -9,7 +9,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from stickslip._src import problem as batch
+from stickslip._src.problem import Problem as BatchProblem
 from stickslip.files.hdf5 import MAX_TEXT, NAMES, TEXT, FileError, Place, guarded, is_name
 from stickslip.files.problems import (
     ComplementarityProblem,
@@ -21,7 +21,7 @@ from stickslip.files.problems import (
 
 def write(
     path: str | os.PathLike[str],
-    problems: Iterable[Problem] | batch.Problem = (),
+    problems: Iterable[Problem] | BatchProblem = (),
     solutions: Mapping[str, StoredSolution] | None = None,
     *,
     append: bool = False,
@@ -30,7 +30,7 @@ def write(
     environments of a `stickslip.Problem` are named env00, env01, ..., with as many digits as the
     last one has. Raises FileError if that is impossible."""
     where = str(os.fspath(path))
-    problems = environments(problems) if isinstance(problems, batch.Problem) else list(problems)
+    problems = environments(problems) if isinstance(problems, BatchProblem) else list(problems)
     for problem in problems:
         if not isinstance(problem, ContactProblem | ComplementarityProblem):
             expected = "a stickslip.Problem, or ContactProblems and ComplementarityProblems"
@@ -48,7 +48,7 @@ def write(
             _write_verdict(group, solution)
 
 
-def environments(problem: batch.Problem) -> list[Problem]:
+def environments(problem: BatchProblem) -> list[Problem]:
     """The problem of each environment, without the rows that it does not use. Raises ValueError,
     naming the environment, for one that a file cannot hold: with more rows than its slot, or
     numbers that are not finite."""
