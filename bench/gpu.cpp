@@ -62,18 +62,18 @@ double copy_bandwidth() {
 
 /// Environments in device memory, with memory for results. `repeat` tiles the slots of the distinct
 /// ones.
-template <class In>
+template <class Scalar>
 struct DeviceBatch {
   int envs;
   cuda::Stream stream = support::stream(0);
   support::DeviceMemory memory{stream};
-  ProblemBatch<In> problem;
-  support::DeviceResults<In> results;
+  ProblemBatch<Scalar> problem;
+  support::DeviceResults<Scalar> results;
 
-  DeviceBatch(const HostProblems<In>& host, int envs_)
+  DeviceBatch(const HostProblems<Scalar>& host, int envs_)
       : envs(envs_), problem(host.view()), results(envs_, host.max_rows(), stream) {
     problem.num_envs = envs;
-    problem.shape = repeat(problem.shape);
+    problem.counts = repeat(problem.counts);
     problem.dims = repeat(problem.dims);
     problem.W = repeat(problem.W);
     for (auto* a : {&problem.b, &problem.mu, &problem.R, &problem.lo, &problem.hi}) {
@@ -95,8 +95,8 @@ struct DeviceBatch {
 };
 
 /// Replays what `enqueue` launches, and reports its time together with its floors.
-template <class In, class Enqueue>
-void measure(benchmark::State& state, DeviceBatch<In>& batch, double bytes, double flops,
+template <class Scalar, class Enqueue>
+void measure(benchmark::State& state, DeviceBatch<Scalar>& batch, double bytes, double flops,
              Enqueue enqueue) {
   support::Capture graph(batch.stream);
   enqueue();
@@ -116,17 +116,17 @@ void measure(benchmark::State& state, DeviceBatch<In>& batch, double bytes, doub
 
 /// Bytes of an environment's problem without W, and of its results.
 double vector_bytes(int rows, std::size_t number) {
-  return double(number) * (2.0 * rows + 2.0 * rows / 3.0) + sizeof(EnvShape) + 8.0 + 5.0 * 4.0;
+  return double(number) * (2.0 * rows + 2.0 * rows / 3.0) + sizeof(RowCounts) + 8.0 + 5.0 * 4.0;
 }
 
-template <class In>
+template <class Scalar>
 void solve_batch(benchmark::State& state, const Case& c, const SolveOptions& options) {
-  const auto host = make_batch<In>(c, kDistinct);
-  DeviceBatch<In> batch(host, batch_size(host.max_rows()));
+  const auto host = make_batch<Scalar>(c, kDistinct);
+  DeviceBatch<Scalar> batch(host, batch_size(host.max_rows()));
   cuda::Workspace workspace(batch.envs, host.max_rows(), host.max_contacts());
   const double n = host.max_rows();
   const double sweeps = options.fixed_sweeps ? 2.0 * options.max_sweeps * n * n : 0.0;
-  measure(state, batch, n * n * sizeof(In) + vector_bytes(int(n), sizeof(In)), sweeps, [&] {
+  measure(state, batch, n * n * sizeof(Scalar) + vector_bytes(int(n), sizeof(Scalar)), sweeps, [&] {
     cuda::solve(batch.problem, batch.results.view(), options, workspace, batch.stream);
   });
 }
@@ -197,11 +197,13 @@ void add(const std::string& label, F run) {
 }
 
 void add_solves(const Case& c) {
-  const SolveOptions pgs{
-      .solver = Solver::pgs, .precision = Precision::fp32, .max_sweeps = 50, .fixed_sweeps = true};
+  const SolveOptions pgs{.solver = Solver::pgs,
+                         .precision = Precision::float32,
+                         .max_sweeps = 50,
+                         .fixed_sweeps = true};
   add("coulomb/pgs50/float/" + name(c),
       [=](benchmark::State& state) { solve_batch<float>(state, c, pgs); });
-  for (const Precision precision : {Precision::fp64, Precision::mixed}) {
+  for (const Precision precision : {Precision::float64, Precision::mixed}) {
     const SolveOptions ladder{.precision = precision};
     add(std::string("coulomb/auto/") + stickslip::name(precision) + "/" + name(c),
         [=](benchmark::State& state) { solve_batch<double>(state, c, ladder); });
@@ -224,8 +226,8 @@ const bool registered = [] {
   }
   for (const int p : {4, 8, 16, 32}) {
     add("delassus/tower/p:" + std::to_string(p),
-        [=](benchmark::State& state) { mechanism_batch(state, p, false, Precision::fp64); });
-    for (const Precision precision : {Precision::fp64, Precision::mixed}) {
+        [=](benchmark::State& state) { mechanism_batch(state, p, false, Precision::float64); });
+    for (const Precision precision : {Precision::float64, Precision::mixed}) {
       const std::string label = std::string("fused/") + stickslip::name(precision) + "/tower/p:";
       add(label + std::to_string(p),
           [=](benchmark::State& state) { mechanism_batch(state, p, true, precision); });

@@ -24,7 +24,7 @@ class GroupLaunch {
         plan_{.lanes = lanes, .max_rows = problem.max_rows},
         list_((std::size_t(problem.num_envs) + 2) * sizeof(std::int32_t)) {
     using kernels::SolveKernels;
-    const SolveKernels k = kernels_of(ladder_.program);
+    const SolveKernels k = kernels_of(ladder_.variant);
     plan_.kernel = lanes == SolveKernels::kNarrowLanes ? k.narrow
                    : lanes == 32                       ? k.wide
                    : lanes == SolveKernels::kPairLanes ? k.pair
@@ -71,12 +71,13 @@ class GroupLaunch {
   }
 
  private:
-  static kernels::SolveKernels kernels_of(kernels::Program program) {
-    using kernels::Program, kernels::solve_kernels;
-    return program == Program::sweeping ? solve_kernels<double, double, double, Program::sweeping>()
-           : program == Program::pivoting
-               ? solve_kernels<double, double, double, Program::pivoting>()
-               : solve_kernels<double, double, double, Program::first>();
+  static kernels::SolveKernels kernels_of(kernels::KernelVariant variant) {
+    using kernels::KernelVariant, kernels::solve_kernels;
+    return variant == KernelVariant::sweeping
+               ? solve_kernels<double, double, double, KernelVariant::sweeping>()
+           : variant == KernelVariant::pivoting
+               ? solve_kernels<double, double, double, KernelVariant::pivoting>()
+               : solve_kernels<double, double, double, KernelVariant::rung0>();
   }
   std::int32_t* envs() { return static_cast<std::int32_t*>(list_.data()); }
   std::int32_t* next() { return envs() + problem_.num_envs + 1; }

@@ -27,18 +27,18 @@ struct SpeedCase {
 
 const SolveOptions kSweeps{.solver = Solver::pgs, .max_sweeps = 50, .fixed_sweeps = true};
 const SolveOptions kFloatSweeps{
-    .solver = Solver::pgs, .precision = Precision::fp32, .max_sweeps = 50, .fixed_sweeps = true};
+    .solver = Solver::pgs, .precision = Precision::float32, .max_sweeps = 50, .fixed_sweeps = true};
 const SpeedCase kCases[] = {
     {"coulomb_auto_double", {}},
     {"pyramid_lemke_double", {.law = Law::pyramid, .solver = Solver::lemke}},
     {"convex_newton_double", {.law = Law::convex, .solver = Solver::newton}},
     {"coulomb_pgs50_double", kSweeps},
     {"coulomb_auto_mixed", {.precision = Precision::mixed}},
-    {"coulomb_auto_float", {.precision = Precision::fp32}, true},
+    {"coulomb_auto_float", {.precision = Precision::float32}, true},
     {"coulomb_pgs50_float", kFloatSweeps, true},
-    {"coulomb_auto_fp32", {.precision = Precision::fp32}},
+    {"coulomb_auto_fp32", {.precision = Precision::float32}},
     {"pyramid_lemke_float",
-     {.law = Law::pyramid, .solver = Solver::lemke, .precision = Precision::fp32},
+     {.law = Law::pyramid, .solver = Solver::lemke, .precision = Precision::float32},
      true},
     {"convex_newton_mixed",
      {.law = Law::convex, .solver = Solver::newton, .precision = Precision::mixed}},
@@ -58,10 +58,10 @@ std::vector<double> times_of(const support::Capture& graph, Timer& timer) {
 }
 
 /// One batch: a first solve, in which lists are guesses, a second, and replays of a graph.
-template <class In>
-void time_batch(const SpeedCase& c, int rows, int envs, const HostProblems<In>& host,
-                const support::PlainResults<In>& cpu, double cpu_us) {
-  Tiled<In> batch(host, envs);
+template <class Scalar>
+void time_batch(const SpeedCase& c, int rows, int envs, const HostProblems<Scalar>& host,
+                const support::PlainResults<Scalar>& cpu, double cpu_us) {
+  Tiled<Scalar> batch(host, envs);
   cuda::Workspace workspace(envs, host.max_rows(), host.max_contacts());
   Timer timer(batch.stream);
   const auto enqueue = [&] {
@@ -90,15 +90,15 @@ void time_batch(const SpeedCase& c, int rows, int envs, const HostProblems<In>& 
   std::fflush(stdout);
 }
 
-template <class In>
+template <class Scalar>
 void time_case(const SpeedCase& c, int rows, const std::vector<int>& batches, double deadline) {
-  const auto host = make_batch<In>({support::Family::stack, rows / 3}, kDistinct);
-  support::PlainResults<In> cpu(kDistinct, host.max_rows());
+  const auto host = make_batch<Scalar>({support::Family::stack, rows / 3}, kDistinct);
+  support::PlainResults<Scalar> cpu(kDistinct, host.max_rows());
   Workspace of_cpu(host.max_rows(), host.max_contacts(), 0);
   solve(host.view(), cpu.view(), c.options, of_cpu);
   const double cpu_us = 1e6 * seconds([&] { solve(host.view(), cpu.view(), c.options, of_cpu); });
   for (const int envs : batches) {
-    if (now() < deadline) time_batch<In>(c, rows, envs, host, cpu, cpu_us);
+    if (now() < deadline) time_batch<Scalar>(c, rows, envs, host, cpu, cpu_us);
   }
 }
 
@@ -156,7 +156,7 @@ int time_all_lanes(double limit) {
     const auto host = make_batch<double>({support::Family::stack, rows / 3}, kDistinct);
     const Tiled<double> batch(host, dry() ? 8 : rows < 48 ? 16384 : 4096);
     for (const SpeedCase& c : kCases) {
-      if (c.of_float || c.options.precision != Precision::fp64 ||
+      if (c.of_float || c.options.precision != Precision::float64 ||
           std::strcmp(c.name, "coulomb_pgs_double") == 0) {
         continue;
       }
@@ -173,10 +173,10 @@ int time_all_lanes(double limit) {
 }
 
 /// One solve after `times` - 1 others; only it is in the profiler's range.
-template <class In>
+template <class Scalar>
 int solve_once(const SpeedCase& c, int rows, int envs, int times) {
-  const auto host = make_batch<In>({support::Family::stack, rows / 3}, kDistinct);
-  Tiled<In> batch(host, envs);
+  const auto host = make_batch<Scalar>({support::Family::stack, rows / 3}, kDistinct);
+  Tiled<Scalar> batch(host, envs);
   cuda::Workspace workspace(envs, host.max_rows(), host.max_contacts());
   for (int i = 0; i < times; ++i) {
     cuda::wait(batch.stream);

@@ -53,18 +53,18 @@ class Timer {
 };
 
 /// A batch in device memory that repeats the problems of the host, and its results.
-template <class In>
+template <class Scalar>
 struct Tiled {
   cuda::Stream stream = support::stream(0);
   std::vector<cuda::Buffer> memory;
-  ProblemBatch<In> problem;
-  support::DeviceResults<In> results;
+  ProblemBatch<Scalar> problem;
+  support::DeviceResults<Scalar> results;
 
-  Tiled(const HostProblems<In>& host, int envs)
+  Tiled(const HostProblems<Scalar>& host, int envs)
       : problem(host.view()), results(envs, host.max_rows(), stream) {
     const int distinct = problem.num_envs;
     problem.num_envs = envs;
-    tile(problem.shape, distinct, envs);
+    tile(problem.counts, distinct, envs);
     tile(problem.dims, distinct, envs);
     for (auto* a : {&problem.W, &problem.b, &problem.mu, &problem.R, &problem.lo, &problem.hi}) {
       tile(*a, distinct, envs);
@@ -92,9 +92,9 @@ struct Tiled {
 };
 
 /// Environments whose bits differ from those of the CPU, in a batch that repeats `distinct`.
-template <class In>
-int different(const support::PlainResults<In>& gpu, const support::PlainResults<In>& cpu, int envs,
-              int distinct, int rows) {
+template <class Scalar>
+int different(const support::PlainResults<Scalar>& gpu, const support::PlainResults<Scalar>& cpu,
+              int envs, int distinct, int rows) {
   std::vector<std::uint64_t> expected;
   for (int env = 0; env < distinct; ++env) expected.push_back(cpu.hash(env, rows));
   int count = 0;

@@ -6,7 +6,7 @@
 namespace stickslip::bench {
 namespace {
 
-void describe(const char* program, const char* numbers, const cuda::LaunchPlan& plan) {
+void describe(const char* variant, const char* numbers, const cuda::LaunchPlan& plan) {
   cudaFuncAttributes a{};
   SS_CUDA(cudaFuncGetAttributes(&a, plan.kernel));
   int resident = 0;
@@ -17,7 +17,7 @@ void describe(const char* program, const char* numbers, const cuda::LaunchPlan& 
       "\"local_bytes\": %zu, \"static_shared\": %zu, \"dynamic_shared\": %zu, \"blocks_per_sm\": "
       "%d, \"warps_per_sm\": %d, \"blocks\": %d, \"global_mb\": %.1f, \"ptx\": %d, \"binary\": "
       "%d}\n",
-      program, numbers, plan.max_rows, plan.lanes, a.numRegs, a.localSizeBytes, a.sharedSizeBytes,
+      variant, numbers, plan.max_rows, plan.lanes, a.numRegs, a.localSizeBytes, a.sharedSizeBytes,
       plan.shared_bytes, resident, resident * plan.threads() / 32, plan.blocks,
       double(plan.global_bytes()) / 1e6, a.ptxVersion, a.binaryVersion);
 }
@@ -38,13 +38,14 @@ int info(int rows) {
       "\"next_workspace_s\": %.4f}\n",
       cuda::device_name().c_str(), context, first, now() - start);
   const cuda::Workspace::Impl& w = impl_of(workspace);
-  const char* const programs[] = {"all", "sweeping", "first", "later", "pivoting", "general"};
+  const char* const variants[] = {"all", "sweeping", "rung0", "later", "pivoting", "general"};
   const char* const numbers[] = {"double", "fp32", "mixed", "float"};
-  static_assert(std::size(programs) == kernels::kPrograms && std::size(numbers) == cuda::kTypes);
-  for (int program = 1; program < kernels::kPrograms; ++program) {
+  static_assert(std::size(variants) == kernels::kKernelVariants &&
+                std::size(numbers) == cuda::kTypes);
+  for (int variant = 1; variant < kernels::kKernelVariants; ++variant) {
     for (int type = 0; type < cuda::kTypes; ++type) {
-      for (const cuda::LaunchPlan& plan : w.given.launches[program][type]) {
-        describe(programs[program], numbers[type], plan);
+      for (const cuda::LaunchPlan& plan : w.given.launches[variant][type]) {
+        describe(variants[variant], numbers[type], plan);
       }
     }
   }

@@ -18,25 +18,25 @@ std::string name(const Case& c) {
   return std::string(support::name(c.family)) + "/p:" + std::to_string(c.contacts);
 }
 
-template <class In>
-HostProblems<In> make_batch(const Case& c, int count) {
-  return support::to_batch<In>(support::make_problems(c.family, c.contacts, count));
+template <class Scalar>
+HostProblems<Scalar> make_batch(const Case& c, int count) {
+  return support::to_batch<Scalar>(support::make_problems(c.family, c.contacts, count));
 }
 template HostProblems<float> make_batch(const Case&, int);
 template HostProblems<double> make_batch(const Case&, int);
 
-template <class In>
-SingleSolve<In>::SingleSolve(const HostProblems<In>& problems, HostResults<In>& results,
-                             const SolveOptions& o)
+template <class Scalar>
+SingleSolve<Scalar>::SingleSolve(const HostProblems<Scalar>& problems, HostResults<Scalar>& results,
+                                 const SolveOptions& o)
     : problem_(problems.view()),
       result_(results.view()),
       ladder_(o),
-      memory_(kernels::typed<In>(kernels::kernel_table())
+      memory_(kernels::typed<Scalar>(kernels::kernel_table())
                   .solve_bytes(problem_.max_rows, problem_.max_contacts, /*directions=*/0, {})) {}
 
-template <class In>
-void SingleSolve<In>::operator()(int env) {
-  const auto& kernels = kernels::typed<In>(kernels::kernel_table());
+template <class Scalar>
+void SingleSolve<Scalar>::operator()(int env) {
+  const auto& kernels = kernels::typed<Scalar>(kernels::kernel_table());
   kernels.solve[int(ladder_.options.precision)](problem_, result_, ladder_, {}, env, env + 1,
                                                 memory_.data(), kernels::Rungs::all, nullptr);
 }

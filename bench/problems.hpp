@@ -24,20 +24,20 @@ std::vector<Case> all_cases(const std::vector<int>& contacts);
 std::string name(const Case& c);
 
 /// Problems 0 ... count - 1 of a case.
-template <class In>
-HostProblems<In> make_batch(const Case& c, int count);
+template <class Scalar>
+HostProblems<Scalar> make_batch(const Case& c, int count);
 
 /// Share of environments with status solved.
-template <class In>
-double solved_share(const HostResults<In>& results, int num_envs) {
+template <class Scalar>
+double solved_share(const HostResults<Scalar>& results, int num_envs) {
   int solved = 0;
   for (int env = 0; env < num_envs; ++env) solved += results.status(env) == EnvStatus::solved;
   return num_envs > 0 ? double(solved) / num_envs : 1.0;
 }
 
 /// Counters `solved`, and `rung0` ... `rung4`: shares of environments solved on each rung.
-template <class Counters, class In>
-void count_rungs(Counters& counters, const HostResults<In>& results, int num_envs) {
+template <class Counters, class Scalar>
+void count_rungs(Counters& counters, const HostResults<Scalar>& results, int num_envs) {
   counters["solved"] = solved_share(results, num_envs);
   for (int rung = 0; rung < 5; ++rung) {
     int here = 0;
@@ -61,24 +61,25 @@ double quantile(std::vector<double> values, double q);
 
 /// Solves one environment of a batch on the calling thread with the kernel's entry point, without
 /// the checks and threads that a call of `solve` needs once per batch.
-template <class In>
+template <class Scalar>
 class SingleSolve {
  public:
-  SingleSolve(const HostProblems<In>& problems, HostResults<In>& results, const SolveOptions& o);
+  SingleSolve(const HostProblems<Scalar>& problems, HostResults<Scalar>& results,
+              const SolveOptions& o);
   void operator()(int env);
 
  private:
-  ProblemBatch<In> problem_;
-  ResultBatch<In> result_;
+  ProblemBatch<Scalar> problem_;
+  ResultBatch<Scalar> result_;
   kernels::Ladder ladder_;
   support::AlignedBytes memory_;
 };
 
 /// Seconds of each environment solved alone, the minimum of `rounds` measurements.
-template <class In>
-std::vector<double> seconds_each(const HostProblems<In>& problems, HostResults<In>& results,
+template <class Scalar>
+std::vector<double> seconds_each(const HostProblems<Scalar>& problems, HostResults<Scalar>& results,
                                  const SolveOptions& options, int rounds = 3) {
-  SingleSolve<In> solve_one(problems, results, options);
+  SingleSolve<Scalar> solve_one(problems, results, options);
   std::vector<double> least(std::size_t(problems.num_envs()), 1e30);
   for (int round = 0; round < rounds; ++round) {
     for (int env = 0; env < problems.num_envs(); ++env) {

@@ -112,7 +112,7 @@ class Ours : public Contender {
   void solve() override {
     const mjModel* m = model_.get();
     mjData* d = data_.get();
-    buffers_.reserve(d->nefc, mujoco::shape_of(d).n_contacts);
+    buffers_.reserve(d->nefc, mujoco::counts_of(d).n_contacts);
     buffers_.set_rows(0, d->nefc);
     if (d->nefc > 0) {
       const auto slot = buffers_.slot(0);
@@ -150,7 +150,7 @@ class Ours : public Contender {
   mujoco::Separations separations_;
   mujoco::Margins margins_;
   mujoco::StepContacts contacts_;
-  Watch watch_;  // never asks
+  CancellationToken watch_;  // never asks
   mujoco::ProblemBuffers buffers_;
   EnvStatus status_{};
 };

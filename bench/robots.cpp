@@ -48,8 +48,8 @@ reference::Problem read_problem(hid_t group) {
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   reference::Problem p;
   p.dims = read<std::int32_t>(group, "dims");
-  p.shape = {read_count(group, "n_free"), read_count(group, "n_nonneg"), read_count(group, "n_box"),
-             std::int32_t(p.dims.size())};
+  p.counts = {read_count(group, "n_free"), read_count(group, "n_nonneg"),
+              read_count(group, "n_box"), std::int32_t(p.dims.size())};
   const auto W = read<double>(group, "W");
   p.b = to_vector(read<double>(group, "b"));
   p.W = Eigen::Map<const RowMajor>(W.data(), p.b.size(), p.b.size());
@@ -100,7 +100,7 @@ const bool registered = [] {
   for (const fs::directory_entry& entry : fs::directory_iterator(robots_folder())) {
     if (entry.path().extension() != ".h5") continue;
     for (const Law law : {Law::coulomb, Law::convex}) {
-      for (const Precision precision : {Precision::fp64, Precision::mixed}) {
+      for (const Precision precision : {Precision::float64, Precision::mixed}) {
         if (law == Law::convex && precision == Precision::mixed) continue;
         SolveOptions options;
         options.law = law;

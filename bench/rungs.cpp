@@ -25,7 +25,7 @@ void climb(benchmark::State& state, const std::vector<reference::Problem>& probl
 /// `make` returns the problems; made only if the benchmark runs.
 template <class F>
 void add(const std::string& label, F&& make) {
-  for (const Precision precision : {Precision::fp64, Precision::mixed}) {
+  for (const Precision precision : {Precision::float64, Precision::mixed}) {
     const std::string full = std::string("rungs/coulomb/auto/") + name(precision) + "/" + label;
     benchmark::RegisterBenchmark(full.c_str(), [=](benchmark::State& state) {
       climb(state, make(), precision);

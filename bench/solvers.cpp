@@ -31,22 +31,22 @@ SolveOptions fifty_sweeps(Law law, Precision precision) {
 
 std::vector<Setup> setups() {
   const auto automatic = Solver::automatic;
-  return {{"coulomb/auto/double", make_options(Law::coulomb, automatic, Precision::fp64)},
+  return {{"coulomb/auto/double", make_options(Law::coulomb, automatic, Precision::float64)},
           {"coulomb/auto/mixed", make_options(Law::coulomb, automatic, Precision::mixed)},
-          {"coulomb/auto/float", make_options(Law::coulomb, automatic, Precision::fp32)},
-          {"coulomb/newton/double", make_options(Law::coulomb, Solver::newton, Precision::fp64)},
-          {"coulomb/pgs50/double", fifty_sweeps(Law::coulomb, Precision::fp64)},
-          {"coulomb/pgs50/float", fifty_sweeps(Law::coulomb, Precision::fp32)},
-          {"convex/auto/double", make_options(Law::convex, automatic, Precision::fp64)},
-          {"pyramid/lemke/double", make_options(Law::pyramid, Solver::lemke, Precision::fp64)},
-          {"pyramid/lemke/float", make_options(Law::pyramid, Solver::lemke, Precision::fp32)},
-          {"box/pgs50/double", fifty_sweeps(Law::box, Precision::fp64)}};
+          {"coulomb/auto/float", make_options(Law::coulomb, automatic, Precision::float32)},
+          {"coulomb/newton/double", make_options(Law::coulomb, Solver::newton, Precision::float64)},
+          {"coulomb/pgs50/double", fifty_sweeps(Law::coulomb, Precision::float64)},
+          {"coulomb/pgs50/float", fifty_sweeps(Law::coulomb, Precision::float32)},
+          {"convex/auto/double", make_options(Law::convex, automatic, Precision::float64)},
+          {"pyramid/lemke/double", make_options(Law::pyramid, Solver::lemke, Precision::float64)},
+          {"pyramid/lemke/float", make_options(Law::pyramid, Solver::lemke, Precision::float32)},
+          {"box/pgs50/double", fifty_sweeps(Law::box, Precision::float64)}};
 }
 
-template <class In>
+template <class Scalar>
 void solve_families(benchmark::State& state, const Case& c, const SolveOptions& options) {
-  const HostProblems<In> problems = make_batch<In>(c, kProblems);
-  HostResults<In> results(kProblems, problems.max_rows());
+  const HostProblems<Scalar> problems = make_batch<Scalar>(c, kProblems);
+  HostResults<Scalar> results(kProblems, problems.max_rows());
   Workspace workspace(problems.max_rows(), problems.max_contacts(), 1);
   const auto problem = problems.view();
   const auto result = results.view();
@@ -64,7 +64,7 @@ const bool registered = [] {
     for (const Case& c : all_cases({1, 2, 4, 8, 16, 32})) {
       const SolveOptions options = setup.options;
       const std::string label = std::string("solve/") + setup.name + "/" + name(c);
-      const bool single_precision = options.precision == Precision::fp32;
+      const bool single_precision = options.precision == Precision::float32;
       benchmark::RegisterBenchmark(label.c_str(), [=](benchmark::State& state) {
         single_precision ? solve_families<float>(state, c, options)
                          : solve_families<double>(state, c, options);

@@ -11,7 +11,7 @@ int main() {
     return 0;
   }
   const int num_envs = 1024, rows = 3;
-  const EnvShape shape{.n_contacts = 1};
+  const RowCounts counts{.n_contacts = 1};
   const double W[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   const double mu[2] = {0.5, 0.5};
   const std::vector<double> b(num_envs * rows, -0.5);
@@ -23,7 +23,7 @@ int main() {
     buffer.upload(host, bytes, stream);
     return buffer;
   };
-  const cuda::Buffer shape_d = on_device(&shape, sizeof shape), W_d = on_device(W, sizeof W);
+  const cuda::Buffer counts_d = on_device(&counts, sizeof counts), W_d = on_device(W, sizeof W);
   const cuda::Buffer mu_d = on_device(mu, sizeof mu);
   const cuda::Buffer b_d = on_device(b.data(), b.size() * sizeof(double));
   const cuda::Buffer impulse(b.size() * sizeof(double)), residual(num_envs * sizeof(double));
@@ -34,7 +34,7 @@ int main() {
   problem.num_envs = num_envs;
   problem.max_rows = rows;
   problem.max_contacts = 1;
-  problem.shape = {static_cast<const EnvShape*>(shape_d.data()), 0};  // 0: shared by all
+  problem.counts = {static_cast<const RowCounts*>(counts_d.data()), 0};  // 0: shared by all
   problem.W = {static_cast<const double*>(W_d.data()), 0};
   problem.mu = {static_cast<const double*>(mu_d.data()), 0};
   problem.b = {static_cast<const double*>(b_d.data()), rows};

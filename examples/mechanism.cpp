@@ -13,7 +13,7 @@ int main() {
   const double M[9] = {0.2, 0, 0, 0, 0.2, 0, 0, 0, 0.2};
   const double J[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0};
   const double mu[2] = {0.5, 0.5};
-  const EnvShape shape{.n_contacts = 1};
+  const RowCounts counts{.n_contacts = 1};
   std::vector<double> height(num_envs), v(num_envs * nv), v_free(v), b(num_envs * rows);
   for (int env = 0; env < num_envs; ++env) {
     height[env] = 0.1 * env;
@@ -25,7 +25,7 @@ int main() {
   problem.num_envs = num_envs;
   problem.max_rows = rows;
   problem.max_contacts = 1;
-  problem.shape = {&shape, 0};
+  problem.counts = {&counts, 0};
   problem.mu = {mu, 0};
   problem.b = {b.data(), rows};
   MechanismStep<double> step;

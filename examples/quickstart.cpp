@@ -6,7 +6,7 @@
 int main() {
   stickslip::HostProblems<double> problems(/*num_envs=*/8, /*max_rows=*/3, /*max_contacts=*/1);
   for (int env = 0; env < 8; ++env) {
-    problems.shape(env).n_contacts = 1;
+    problems.counts(env).n_contacts = 1;
     for (int i = 0; i < 3; ++i) problems.W(env)[4 * i] = 1.0;  // W = J M^-1 J^T = I, 1/kg
     problems.b(env)[0] = -1.0;                                 // free velocity (n, t1, t2), m/s
     problems.b(env)[1] = 0.1 * env;

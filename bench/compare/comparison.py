@@ -66,7 +66,7 @@ class Comparison:
         chosen = [s for s in OURS if _supported(s, self.law)] if solvers is None else list(solvers)
         for name in chosen:
             solver, _, precision = name.partition(":")
-            words: dict[str, Any] = {"solver": solver, "precision": precision or "double"}
+            words: dict[str, Any] = {"solver": solver, "precision": precision or "float64"}
             self._contest.enter_ours(name, make_options(law, **words, tol=tol, options=None))
         self._ours = set(chosen)
         if modules is None:

@@ -51,7 +51,7 @@ std::unique_ptr<Loaded> load(const Peer& peer, const reference::Problem& p, Law 
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const RowMajor W = p.W;
   const std::vector<std::int32_t> dims(p.dims.begin(), p.dims.end());
-  return peer.load({law, p.shape, int(p.b.size()), dims.data(), W.data(), p.b.data(), p.mu.data(),
+  return peer.load({law, p.counts, int(p.b.size()), dims.data(), W.data(), p.b.data(), p.mu.data(),
                     p.R.data(), p.lo.data(), p.hi.data(), tolerance});
 }
 
@@ -113,11 +113,11 @@ std::vector<Outcome> Contest::run_on(std::span<const reference::Problem> problem
   std::vector<std::size_t> order(peers_.size());
   std::iota(order.begin(), order.end(), 0);
   std::minstd_rand random;
-  Watch watch(go_on, true);
+  CancellationToken watch(go_on, true);
   for (int round = 0; round <= rounds; ++round) {
     for (Match& match : matches) {
       const bool large = match.problem->b.size() > 128;  // small ones would be slowed down
-      std::optional<Watch::Scope> asks_inside;
+      std::optional<CancellationToken::Scope> asks_inside;
       if (large) asks_inside.emplace(watch);
       for (const std::size_t i : order) {
         match.play(i, round == 0);

@@ -39,16 +39,16 @@ void bind_contest(nb::module_& m) {
       .def("enter_module", &Contest::enter_module, "path"_a)
       .def(
           "add",
-          [](Contest& self, Ints shape, Ints dims, Array<const double, 3> W, Vectors b, Vectors mu,
+          [](Contest& self, Ints counts, Ints dims, Array<const double, 3> W, Vectors b, Vectors mu,
              Vectors R, Vectors lo, Vectors hi) {
-            const ProblemArrays<double> arrays{shape, dims, W, b, mu, R, lo, hi, {}};
+            const ProblemArrays<double> arrays{counts, dims, W, b, mu, R, lo, hi, {}};
             const ProblemBatch<double> batch = arrays.view();
             for (int e = 0; e < batch.num_envs; ++e) {
-              if (!arrays.fits(std::size_t(e))) refuse("shape", "more rows than W has");
+              if (!arrays.fits(std::size_t(e))) refuse("counts", "more rows than W has");
               self.add(reference::from_batch(batch, e));
             }
           },
-          "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
+          "counts"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
           "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
           "hi"_a.noconvert().none(), "Adds the problems of a batch.")
       .def(

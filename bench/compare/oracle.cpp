@@ -17,55 +17,57 @@ using namespace nb::literals;
 
 namespace {
 
-template <class In>
-void residuals(const ProblemArrays<In>& arrays, const EnvArray<const In>& impulse, Law law,
+template <class Scalar>
+void residuals(const ProblemArrays<Scalar>& arrays, const EnvArray<const Scalar>& impulse, Law law,
                int directions, double* out) {
-  const ProblemBatch<In> batch = arrays.view();
+  const ProblemBatch<Scalar> batch = arrays.view();
   for (int e = 0; e < batch.num_envs; ++e) {
     out[e] = std::numeric_limits<double>::infinity();
     if (!arrays.fits(std::size_t(e))) continue;
     reference::Problem problem = reference::from_batch(batch, e);
     problem.directions = directions;
-    const In* const r = impulse.data + e * impulse.stride;
-    const Eigen::Map<const Eigen::VectorX<In>> given(r, reference::rows(problem));
+    const Scalar* const r = impulse.data + e * impulse.stride;
+    const Eigen::Map<const Eigen::VectorX<Scalar>> given(r, reference::rows(problem));
     out[e] = reference::residual(problem, given.template cast<double>(), law);
   }
 }
 
-template <class In>
-void lcp_residuals(const LcpBatch<In>& p, const EnvArray<const In>& z, double cfm, double* out) {
+template <class Scalar>
+void lcp_residuals(const LcpBatch<Scalar>& p, const EnvArray<const Scalar>& z, double cfm,
+                   double* out) {
   for (int e = 0; e < p.num_envs; ++e) {
     const reference::Lcp problem = reference::from_batch(p, cfm, e);
-    const Eigen::Map<const Eigen::VectorX<In>> given(z.data + e * z.stride, problem.q.size());
+    const Eigen::Map<const Eigen::VectorX<Scalar>> given(z.data + e * z.stride, problem.q.size());
     out[e] = reference::residual(problem, given.template cast<double>());
   }
 }
 
-template <class In>
+template <class Scalar>
 void bind_for(nb::module_& m) {
   using Ints = Array<const std::int32_t, 2>;
-  using Vectors = Array<const In, 2>;
+  using Vectors = Array<const Scalar, 2>;
   m.def(
       "reference_residual",
-      [](Ints shape, Ints dims, Array<const In, 3> W, Vectors b, Vectors mu, Vectors R, Vectors lo,
-         Vectors hi, Vectors impulse, Law law, Array<double, 1> residual, int directions) {
-        const ProblemArrays<In> arrays{shape, dims, W, b, mu, R, lo, hi, {}};
+      [](Ints counts, Ints dims, Array<const Scalar, 3> W, Vectors b, Vectors mu, Vectors R,
+         Vectors lo, Vectors hi, Vectors impulse, Law law, Array<double, 1> residual,
+         int directions) {
+        const ProblemArrays<Scalar> arrays{counts, dims, W, b, mu, R, lo, hi, {}};
         require_size("impulse", impulse, 1, W.shape(1));
         const auto r = slots("impulse", impulse, arrays.num_envs());
         double* const out = values("residual", residual, arrays.num_envs());
         const nb::gil_scoped_release other_threads_may_run;
         residuals(arrays, r, law, directions, out);
       },
-      "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
+      "counts"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
       "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
       "hi"_a.noconvert().none(), "impulse"_a.noconvert(), "law"_a, "residual"_a.noconvert(),
       "directions"_a = 4,
       "Writes the residual by the oracle's own equations (Eigen, double) into `residual`.");
   m.def(
       "reference_lcp_residual",
-      [](Ints rows, Array<const In, 3> M, Vectors q, Vectors lo, Vectors hi, Ints findex, Vectors z,
-         double cfm, Array<double, 1> residual) {
-        const LcpBatch<In> p = LcpArrays<In>{rows, M, q, lo, hi, findex, {}}.view();
+      [](Ints rows, Array<const Scalar, 3> M, Vectors q, Vectors lo, Vectors hi, Ints findex,
+         Vectors z, double cfm, Array<double, 1> residual) {
+        const LcpBatch<Scalar> p = LcpArrays<Scalar>{rows, M, q, lo, hi, findex, {}}.view();
         require_size("z", z, 1, M.shape(1));
         const auto given = slots("z", z, M.shape(0));
         double* const out = values("residual", residual, M.shape(0));

@@ -10,21 +10,21 @@ namespace {
 class OurLoaded : public Loaded {
  public:
   OurLoaded(const PeerProblem& p, const SolveOptions& options)
-      : problems_(1, p.rows, p.shape.n_contacts),
+      : problems_(1, p.rows, p.counts.n_contacts),
         results_(1, p.rows),
-        workspace_(p.rows, p.shape.n_contacts, /*threads=*/1),
+        workspace_(p.rows, p.counts.n_contacts, /*threads=*/1),
         options_(options) {
     const auto n = std::size_t(p.rows);
     std::size_t coefficients = 0;
-    for (int c = 0; c < p.shape.n_contacts; ++c) coefficients += std::size_t(p.dims[c] - 1);
-    problems_.shape(0) = p.shape;
-    std::copy_n(p.dims, p.shape.n_contacts, problems_.dims(0));
+    for (int c = 0; c < p.counts.n_contacts; ++c) coefficients += std::size_t(p.dims[c] - 1);
+    problems_.counts(0) = p.counts;
+    std::copy_n(p.dims, p.counts.n_contacts, problems_.dims(0));
     std::copy_n(p.W, n * n, problems_.W(0));
     std::copy_n(p.b, n, problems_.b(0));
     std::copy_n(p.R, n, problems_.R(0));
     std::copy_n(p.mu, coefficients, problems_.mu(0));
-    std::copy_n(p.lo, p.shape.n_box, problems_.lo(0));
-    std::copy_n(p.hi, p.shape.n_box, problems_.hi(0));
+    std::copy_n(p.lo, p.counts.n_box, problems_.lo(0));
+    std::copy_n(p.hi, p.counts.n_box, problems_.hi(0));
     problem_ = problems_.view();
     result_ = results_.view();
   }

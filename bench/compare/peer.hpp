@@ -13,7 +13,7 @@ namespace stickslip::compare {
 /// One problem u_R = (W + diag R) r + b (docs/mathematics.md §1); all arrays present, row-major.
 struct PeerProblem {
   Law law;
-  EnvShape shape;
+  RowCounts counts;
   int rows;
   const std::int32_t* dims;  ///< [n_contacts]
   const double* W;           ///< [rows][rows], 1/kg

@@ -56,7 +56,7 @@ Slide slide(Law law, const std::vector<Cube>& cubes, int steps) {
   Slide s{.phi = zero, .c_T = zero, .c_N = zero, .lambda_N = zero};
   std::vector<Vector3d> c;
   for (int i = 0; i < n; ++i) {
-    problems.shape(i).n_contacts = 1;
+    problems.counts(i).n_contacts = 1;
     for (int k = 0; k < 3; ++k) problems.W(i)[4 * k] = 1. / cubes[i].m;
     problems.mu(i)[0] = problems.mu(i)[1] = cubes[i].mu;
     c.push_back(cubes[i].c);

@@ -1,7 +1,7 @@
 // Non-owning views of a batch of contact problems and of its results.
 //
 // Structure of arrays: every quantity of the batch is one buffer in which each environment owns a
-// slot of fixed stride; environments may use less than their slot (ragged batches, `shape`). The
+// slot of fixed stride; environments may use less than their slot (ragged batches, `counts`). The
 // same views describe host memory (stickslip::solve) and device memory (stickslip::cuda::solve).
 #pragma once
 #include <cstdint>
@@ -21,35 +21,35 @@ struct EnvArray {
 /// Batch of problems u = (W + diag R) r + b (docs/mathematics.md §1): r are impulses, N s, u the
 /// next velocities of the rows, m/s. Rows in this order: `n_free` bilateral (u = 0, any r),
 /// `n_nonneg` unilateral (0 <= r ⟂ u >= 0), `n_box` bounded (lo <= r <= hi, as dry friction), then
-/// the contacts, each with its normal first: u_n > 0 separates, r_n >= 0 pushes. `In` is float or
-/// double.
-template <class In>
+/// the contacts, each with its normal first: u_n > 0 separates, r_n >= 0 pushes. `Scalar` is float
+/// or double.
+template <class Scalar>
 struct ProblemBatch {
   std::int32_t num_envs = 0;
-  /// Capacity of a slot. An environment whose shape exceeds it gets the status `over_capacity`.
+  /// Capacity of a slot. An environment whose rows exceed it gets the status `over_capacity`.
   std::int32_t max_rows = 0;
   std::int32_t max_contacts = 0;
 
-  EnvArray<const EnvShape> shape;     ///< required
+  EnvArray<const RowCounts> counts;   ///< required
   EnvArray<const std::int32_t> dims;  ///< [n_contacts] of 3, 4, 6; absent: all 3
-  EnvArray<const In> W;               ///< [rows][ld_W], row-major Delassus matrix, 1/kg
+  EnvArray<const Scalar> W;           ///< [rows][ld_W], row-major Delassus matrix, 1/kg
   std::int32_t ld_W = 0;              ///< elements between two rows of W; 0: max_rows
-  EnvArray<const In> b;               ///< [rows], m/s
-  EnvArray<const In> mu;              ///< [sum(dims - 1)], one per tangential row
-  EnvArray<const In> R;               ///< [rows] compliance >= 0, 1/kg; absent: 0
-  EnvArray<const In> lo, hi;          ///< [n_box] impulse bounds, N s; required if n_box > 0
-  EnvArray<const In> warm_start;      ///< [rows] impulses to start from; absent: 0
+  EnvArray<const Scalar> b;           ///< [rows], m/s
+  EnvArray<const Scalar> mu;          ///< [sum(dims - 1)], one per tangential row
+  EnvArray<const Scalar> R;           ///< [rows] compliance >= 0, 1/kg; absent: 0
+  EnvArray<const Scalar> lo, hi;      ///< [n_box] impulse bounds, N s; required if n_box > 0
+  EnvArray<const Scalar> warm_start;  ///< [rows] impulses to start from; absent: 0
 };
 
 /// Output arrays of a batch. Every array except `impulse` has one value per environment.
-template <class In>
+template <class Scalar>
 struct ResultBatch {
-  EnvArray<In> impulse;        ///< [rows], N s; rows beyond the shape are set to zero
+  EnvArray<Scalar> impulse;    ///< [rows], N s; rows that are not in use are set to zero
   double* residual = nullptr;  ///< m/s, docs/mathematics.md §4; infinite for bad input, overflow
   EnvStatus* status = nullptr;
   std::int32_t* iterations = nullptr;   ///< sweeps and Newton steps together
   Solver* solver = nullptr;             ///< optional: the algorithm that produced the impulse
-  std::int32_t* rows_needed = nullptr;  ///< optional: rows of the shape (see over_capacity)
+  std::int32_t* rows_needed = nullptr;  ///< optional: rows in use (see over_capacity)
   /// Optional: the rung of the ladder (docs/mathematics.md §11) that produced the impulse; the
   /// first is 0.
   std::int32_t* rung = nullptr;

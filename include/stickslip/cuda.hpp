@@ -94,15 +94,15 @@ class Workspace {
 /// As stickslip::solve, for views of device memory, and with the same bits. Runs rung 0 of the
 /// ladder for all environments, then the other rungs for those that the device has counted as
 /// unsolved.
-template <class In>
-void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+template <class Scalar>
+void solve(const ProblemBatch<Scalar>& problem, const ResultBatch<Scalar>& result,
            const SolveOptions& options, Workspace& workspace, Stream stream);
 
 /// As stickslip::solve_mechanism. W stays in shared memory if the scratch of an environment fits
 /// there.
-template <class In>
-void solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
-                     const ResultBatch<In>& result, const SolveOptions& options,
+template <class Scalar>
+void solve_mechanism(const MechanismStep<Scalar>& step, const ProblemBatch<Scalar>& problem,
+                     const ResultBatch<Scalar>& result, const SolveOptions& options,
                      Workspace& workspace, Stream stream);
 
 /// The same for matrices that an engine stores in float.
@@ -122,24 +122,24 @@ void round_to_float(const double* from, float* to, std::int32_t count, Stream st
 
 /// As stickslip::solve_vjp, solve_jvp and step_vjp, for views of device memory, and with the same
 /// bits. The workspace has `gradients`, and for steps nv.
-template <class In>
-void solve_vjp(const ProblemBatch<In>& problem, const SolutionBatch<In>& solution,
-               const LossBatch<In>& loss, const GradientBatch<In>& gradient,
+template <class Scalar>
+void solve_vjp(const ProblemBatch<Scalar>& problem, const SolutionBatch<Scalar>& solution,
+               const LossBatch<Scalar>& loss, const GradientBatch<Scalar>& gradient,
                const SolveOptions& options, Workspace& workspace, Stream stream);
-template <class In>
-void solve_jvp(const ProblemBatch<In>& problem, const SolutionBatch<In>& solution,
-               const ChangeBatch<In>& change, const SolutionChange<In>& result,
+template <class Scalar>
+void solve_jvp(const ProblemBatch<Scalar>& problem, const SolutionBatch<Scalar>& solution,
+               const ChangeBatch<Scalar>& change, const SolutionChange<Scalar>& result,
                const SolveOptions& options, Workspace& workspace, Stream stream);
-template <class In>
-void step_vjp(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
-              const SolutionBatch<In>& solution, const StepLoss<In>& loss,
-              const StepGradient<In>& gradient, const SolveOptions& options, Workspace& workspace,
-              Stream stream);
+template <class Scalar>
+void step_vjp(const MechanismStep<Scalar>& step, const ProblemBatch<Scalar>& problem,
+              const SolutionBatch<Scalar>& solution, const StepLoss<Scalar>& loss,
+              const StepGradient<Scalar>& gradient, const SolveOptions& options,
+              Workspace& workspace, Stream stream);
 
 /// Solves batches of host memory, one after the other, with its own memory and stream, which grow
 /// to the largest batch so far. Two of these objects overlap: the batch of one is copied and solved
 /// while the caller prepares the batch of the other.
-template <class In>
+template <class Scalar>
 class HostSolver {
  public:
   HostSolver();
@@ -150,11 +150,11 @@ class HostSolver {
   /// Packs the problems, enqueues copies and solve, and returns; the problems may then change. Only
   /// the rows in use of each environment are copied. One batch at a time. `certificates`: also copy
   /// back those of `infeasible` environments.
-  void start(const ProblemBatch<In>& problem, const SolveOptions& options,
+  void start(const ProblemBatch<Scalar>& problem, const SolveOptions& options,
              bool certificates = false);
   /// Waits for the batch that was started and writes its results; the bits are those of `solve`. If
   /// `wanted` is given, the results of environments that it rejects stay unchanged.
-  void finish(const ResultBatch<In>& result,
+  void finish(const ResultBatch<Scalar>& result,
               const std::function<bool(std::int32_t env)>& wanted = nullptr);
   /// Seconds from the first to the last copy on the device, for all finished batches.
   double busy_seconds() const;
@@ -165,17 +165,17 @@ class HostSolver {
 };
 
 /// As stickslip::solve for views of host memory: copies, solves on the GPU, copies back, waits.
-template <class In>
-void solve_host(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+template <class Scalar>
+void solve_host(const ProblemBatch<Scalar>& problem, const ResultBatch<Scalar>& result,
                 const SolveOptions& options);
 
 /// As stickslip::delassus and stickslip::apply_impulse, for views of device memory.
-template <class In>
-void delassus(const MechanismBatch<In>& mechanism, EnvArray<In> W, std::int32_t ld_W,
+template <class Scalar>
+void delassus(const MechanismBatch<Scalar>& mechanism, EnvArray<Scalar> W, std::int32_t ld_W,
               std::int32_t* ok, Workspace& workspace, Stream stream);
-template <class In>
-void apply_impulse(const MechanismBatch<In>& mechanism, EnvArray<const In> impulse,
-                   EnvArray<const In> v_free, EnvArray<In> v_next, std::int32_t* ok,
+template <class Scalar>
+void apply_impulse(const MechanismBatch<Scalar>& mechanism, EnvArray<const Scalar> impulse,
+                   EnvArray<const Scalar> v_free, EnvArray<Scalar> v_next, std::int32_t* ok,
                    Workspace& workspace, Stream stream);
 
 /// Device memory and launches of linear complementarity problems; used like Workspace.
@@ -195,13 +195,13 @@ class LcpWorkspace {
 };
 
 /// As stickslip::solve_lcp, for views of device memory, and with the same bits. Only enqueues.
-template <class In>
-void solve_lcp(const LcpBatch<In>& problem, const LcpResult<In>& result, const LcpOptions& options,
-               LcpWorkspace& workspace, Stream stream);
+template <class Scalar>
+void solve_lcp(const LcpBatch<Scalar>& problem, const LcpResult<Scalar>& result,
+               const LcpOptions& options, LcpWorkspace& workspace, Stream stream);
 
 /// The same for views of host memory: copies, solves on the GPU, copies back, waits.
-template <class In>
-void solve_lcp_host(const LcpBatch<In>& problem, const LcpResult<In>& result,
+template <class Scalar>
+void solve_lcp_host(const LcpBatch<Scalar>& problem, const LcpResult<Scalar>& result,
                     const LcpOptions& options);
 
 }  // namespace stickslip::cuda

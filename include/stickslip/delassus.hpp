@@ -8,35 +8,35 @@
 namespace stickslip {
 
 /// Batch of mechanisms: mass matrices and constraint Jacobians.
-template <class In>
+template <class Scalar>
 struct MechanismBatch {
   std::int32_t num_envs = 0;
   std::int32_t nv = 0;                ///< degrees of freedom, the same for all environments
   std::int32_t max_rows = 0;          ///< row capacity of J, W, impulse
   EnvArray<const std::int32_t> rows;  ///< rows in use; absent: max_rows
-  EnvArray<const In> M;               ///< [nv][nv] symmetric positive definite mass matrix
-  EnvArray<const In> J;               ///< [rows][nv] constraint Jacobian
+  EnvArray<const Scalar> M;           ///< [nv][nv] symmetric positive definite mass matrix
+  EnvArray<const Scalar> J;           ///< [rows][nv] constraint Jacobian
 };
 
 /// The mechanism that the matrices of a batch come from, and the velocities that follow.
-template <class In>
+template <class Scalar>
 struct MechanismStep {
-  MechanismBatch<In> mechanism;  ///< `rows` absent: the problems' shapes define it
-  EnvArray<const In> v_free;     ///< [nv]; required with v_next
-  EnvArray<In> v_next;           ///< [nv]; absent: not computed
+  MechanismBatch<Scalar> mechanism;  ///< `rows` absent: the problems' shapes define it
+  EnvArray<const Scalar> v_free;     ///< [nv]; required with v_next
+  EnvArray<Scalar> v_next;           ///< [nv]; absent: not computed
 };
 
 /// Forms W = J M^-1 J^T (`W[rows][ld_W]`, row-major) by the Cholesky factor of M. ok[e] is 0 (and
 /// W is NaN) where M is not positive definite or not finite, else 1.
 /// Throws std::invalid_argument for missing arrays or sizes < 0.
-template <class In>
-void delassus(const MechanismBatch<In>& mechanism, EnvArray<In> W, std::int32_t ld_W,
+template <class Scalar>
+void delassus(const MechanismBatch<Scalar>& mechanism, EnvArray<Scalar> W, std::int32_t ld_W,
               std::int32_t* ok, Workspace& workspace);
 
 /// Applies impulses: v_next = v_free + M^-1 J^T r, each `[nv]`. ok as in `delassus`.
-template <class In>
-void apply_impulse(const MechanismBatch<In>& mechanism, EnvArray<const In> impulse,
-                   EnvArray<const In> v_free, EnvArray<In> v_next, std::int32_t* ok,
+template <class Scalar>
+void apply_impulse(const MechanismBatch<Scalar>& mechanism, EnvArray<const Scalar> impulse,
+                   EnvArray<const Scalar> v_free, EnvArray<Scalar> v_next, std::int32_t* ok,
                    Workspace& workspace);
 
 /// `delassus`, `solve` and `apply_impulse` in one call, with the same bits: W never leaves the
@@ -44,9 +44,9 @@ void apply_impulse(const MechanismBatch<In>& mechanism, EnvArray<const In> impul
 /// max_rows. If M is not positive definite or not finite, the status is bad_input. v_next is v_free
 /// if the input is bad or over capacity, so that one such environment does not end a simulation.
 /// Throws std::invalid_argument as `solve` and `delassus` do.
-template <class In>
-void solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
-                     const ResultBatch<In>& result, const SolveOptions& options,
+template <class Scalar>
+void solve_mechanism(const MechanismStep<Scalar>& step, const ProblemBatch<Scalar>& problem,
+                     const ResultBatch<Scalar>& result, const SolveOptions& options,
                      Workspace& workspace);
 
 }  // namespace stickslip

@@ -22,9 +22,9 @@ enum class GradientStatus : std::int32_t {
 };
 
 /// The solution of every environment, from `solve` with the same problem.
-template <class In>
+template <class Scalar>
 struct SolutionBatch {
-  EnvArray<const In> impulse;         ///< [rows]
+  EnvArray<const Scalar> impulse;     ///< [rows]
   const EnvStatus* status = nullptr;  ///< others than `solved` get GradientStatus::unsolved
 };
 
@@ -47,37 +47,37 @@ struct GradientReport {
 };
 
 /// A loss L by its derivatives with respect to the solution; absent: 0.
-template <class In>
+template <class Scalar>
 struct LossBatch {
-  EnvArray<const In> impulse;   ///< [rows] dL/dr
-  EnvArray<const In> velocity;  ///< [rows] dL/du
+  EnvArray<const Scalar> impulse;   ///< [rows] dL/dr
+  EnvArray<const Scalar> velocity;  ///< [rows] dL/du
 };
 
 /// The derivatives of a loss with respect to the problem. Absent arrays are not computed. Entries
 /// beyond the rows of an environment are not written, except those of `b`, which are 0.
-template <class In>
+template <class Scalar>
 struct GradientBatch {
-  EnvArray<In> b;         ///< [rows]; required
-  EnvArray<In> W;         ///< [rows][ld_W], the rank-one matrix b r^T
-  std::int32_t ld_W = 0;  ///< 0: max_rows
-  EnvArray<In> mu, R;     ///< as in ProblemBatch. Where mu is 0, its derivative is given as 0.
-  EnvArray<In> lo, hi;    ///< [n_box]
-  GradientReport report;  ///< required
+  EnvArray<Scalar> b;       ///< [rows]; required
+  EnvArray<Scalar> W;       ///< [rows][ld_W], the rank-one matrix b r^T
+  std::int32_t ld_W = 0;    ///< 0: max_rows
+  EnvArray<Scalar> mu, R;   ///< as in ProblemBatch. Where mu is 0, its derivative is given as 0.
+  EnvArray<Scalar> lo, hi;  ///< [n_box]
+  GradientReport report;    ///< required
 };
 
 /// A change of the problem; absent: 0.
-template <class In>
+template <class Scalar>
 struct ChangeBatch {
-  EnvArray<const In> b, W;  ///< [rows], [rows][ld_W]
-  std::int32_t ld_W = 0;    ///< 0: max_rows
-  EnvArray<const In> mu, R, lo, hi;
+  EnvArray<const Scalar> b, W;  ///< [rows], [rows][ld_W]
+  std::int32_t ld_W = 0;        ///< 0: max_rows
+  EnvArray<const Scalar> mu, R, lo, hi;
 };
 
 /// The change of the solution that follows.
-template <class In>
+template <class Scalar>
 struct SolutionChange {
-  EnvArray<In> impulse, velocity;  ///< [rows]; 0 beyond the rows of an environment
-  GradientReport report;           ///< required
+  EnvArray<Scalar> impulse, velocity;  ///< [rows]; 0 beyond the rows of an environment
+  GradientReport report;               ///< required
   /// The impulses serve only for their motion J^T dr: how contacts share a load does not matter.
   bool for_motion = false;
 };
@@ -85,48 +85,49 @@ struct SolutionChange {
 /// The derivatives of a loss of the solution with respect to the problem (vector-Jacobian product):
 /// by one transposed linear system per environment. Throws std::invalid_argument (naming the
 /// argument) as `solve` does, and for laws without derivatives.
-template <class In>
-void solve_vjp(const ProblemBatch<In>& problem, const SolutionBatch<In>& solution,
-               const LossBatch<In>& loss, const GradientBatch<In>& gradient,
+template <class Scalar>
+void solve_vjp(const ProblemBatch<Scalar>& problem, const SolutionBatch<Scalar>& solution,
+               const LossBatch<Scalar>& loss, const GradientBatch<Scalar>& gradient,
                const SolveOptions& options, Workspace& workspace);
 
 /// The change of the solution with the problem (Jacobian-vector product).
-template <class In>
-void solve_jvp(const ProblemBatch<In>& problem, const SolutionBatch<In>& solution,
-               const ChangeBatch<In>& change, const SolutionChange<In>& result,
+template <class Scalar>
+void solve_jvp(const ProblemBatch<Scalar>& problem, const SolutionBatch<Scalar>& solution,
+               const ChangeBatch<Scalar>& change, const SolutionChange<Scalar>& result,
                const SolveOptions& options, Workspace& workspace);
 
 /// `solve` and `solve_vjp` in one call, for a loss whose derivatives are known before the solve:
 /// each environment is differentiated where it was solved. The bits are those of the two calls.
-template <class In>
-void solve_with_vjp(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
-                    const LossBatch<In>& loss, const GradientBatch<In>& gradient,
+template <class Scalar>
+void solve_with_vjp(const ProblemBatch<Scalar>& problem, const ResultBatch<Scalar>& result,
+                    const LossBatch<Scalar>& loss, const GradientBatch<Scalar>& gradient,
                     const SolveOptions& options, Workspace& workspace);
 
 /// A loss of the next velocities v = v_free + M^-1 J^T r of a mechanism, and of its contacts.
-template <class In>
+template <class Scalar>
 struct StepLoss {
-  EnvArray<const In> v_next;  ///< [nv] dL/dv
-  LossBatch<In> contacts;     ///< optional
+  EnvArray<const Scalar> v_next;  ///< [nv] dL/dv
+  LossBatch<Scalar> contacts;     ///< optional
 };
 
 /// Its derivatives; absent arrays are not computed.
-template <class In>
+template <class Scalar>
 struct StepGradient {
-  GradientBatch<In> contacts;  ///< `b` and the report are required
-  EnvArray<In> adjoint;        ///< [nv] w = M^-1 dL/dv_free, the derivative by M v_free
-  EnvArray<In> v_free;         ///< [nv]
-  EnvArray<In> M;              ///< [nv][nv], symmetric
-  EnvArray<In> J;              ///< [rows][nv]
+  GradientBatch<Scalar> contacts;  ///< `b` and the report are required
+  EnvArray<Scalar> adjoint;        ///< [nv] w = M^-1 dL/dv_free, the derivative by M v_free
+  EnvArray<Scalar> v_free;         ///< [nv]
+  EnvArray<Scalar> M;              ///< [nv][nv], symmetric
+  EnvArray<Scalar> J;              ///< [rows][nv]
 };
 
 /// The derivatives of a loss through `solve_mechanism`, with b = J v_free + c (so dL/dc is that of
 /// b, and those of v_free and J contain what b does with them). `step.v_free` is required,
 /// `problem.W` absent.
-template <class In>
-void step_vjp(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
-              const SolutionBatch<In>& solution, const StepLoss<In>& loss,
-              const StepGradient<In>& gradient, const SolveOptions& options, Workspace& workspace);
+template <class Scalar>
+void step_vjp(const MechanismStep<Scalar>& step, const ProblemBatch<Scalar>& problem,
+              const SolutionBatch<Scalar>& solution, const StepLoss<Scalar>& loss,
+              const StepGradient<Scalar>& gradient, const SolveOptions& options,
+              Workspace& workspace);
 
 /// The derivatives of the one environment of `problem` by the mechanism, as `solve_convex` solves
 /// it (stickslip/sparse_mechanism.hpp): by one back substitution with the Hessian of Newton's

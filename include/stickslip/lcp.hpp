@@ -22,38 +22,39 @@ enum class LcpMethod : std::int32_t {
   newton = 2      ///< semismooth Newton on Fischer-Burmeister's function (Fischer 1992)
 };
 
-/// Batch of problems. `In` is float or double.
-template <class In>
+/// Batch of problems. `Scalar` is float or double.
+template <class Scalar>
 struct LcpBatch {
   std::int32_t num_envs = 0;
   std::int32_t max_rows = 0;            ///< capacity of a slot
   EnvArray<const std::int32_t> rows;    ///< rows in use; absent: max_rows
   EnvArray<const std::int32_t> n_free;  ///< free rows, which come first; absent: 0
-  EnvArray<const In> M;                 ///< [rows][ld_M] row-major, any square matrix
+  EnvArray<const Scalar> M;             ///< [rows][ld_M] row-major, any square matrix
   std::int32_t ld_M = 0;                ///< elements between two rows of M; 0: max_rows
-  EnvArray<const In> q;                 ///< [rows]
-  EnvArray<const In> lo, hi;            ///< [rows] both or neither; not read for free rows
+  EnvArray<const Scalar> q;             ///< [rows]
+  EnvArray<const Scalar> lo, hi;        ///< [rows] both or neither; not read for free rows
   EnvArray<const std::int32_t> findex;  ///< [rows] friction index or -1; absent: all -1
-  EnvArray<const In> start;             ///< [rows] z to start from; absent: 0
+  EnvArray<const Scalar> start;         ///< [rows] z to start from; absent: 0
 };
 
 /// Output arrays. Every array except `z` and `w` has one value per environment.
-template <class In>
+template <class Scalar>
 struct LcpResult {
-  EnvArray<In> z;              ///< [rows]; entries beyond an environment's rows are set to zero
-  EnvArray<In> w;              ///< [rows] M z + q, optional
+  EnvArray<Scalar> z;          ///< [rows]; entries beyond an environment's rows are set to zero
+  EnvArray<Scalar> w;          ///< [rows] M z + q, optional
   double* residual = nullptr;  ///< max |z - clamp(z - w, lo, hi)|, |w| on free rows; in double
   EnvStatus* status = nullptr;
   std::int32_t* iterations = nullptr;  ///< pivots and Newton steps together
   LcpMethod* method = nullptr;         ///< the algorithm that produced z
 };
 
-/// How to solve. Negative `atol`, `rtol` mean the default of the precision (1e-9 for fp64, 1e-5 for
-/// fp32).
+/// How to solve. Negative `atol`, `rtol` mean the default of the precision (1e-9 for float64, 1e-5
+/// for float32).
 struct LcpOptions {
   LcpMethod method = LcpMethod::automatic;
-  Precision precision = Precision::fp64;  ///< fp64 or fp32; the residual is always in double
-  double atol = -1.0;                     ///< solved means residual <= atol + rtol * max|q|
+  Precision precision =
+      Precision::float64;  ///< float64 or float32; the residual is always in double
+  double atol = -1.0;      ///< solved means residual <= atol + rtol * max|q|
   double rtol = -1.0;
   std::int32_t max_pivots = 0;    ///< budget of one attempt by Lemke; 0: 100 + 20 rows
   std::int32_t max_newton = 100;  ///< budget of one attempt by Newton
@@ -88,13 +89,13 @@ class LcpWorkspace {
 /// an attempt by Lemke ended with a proof) and does not affect the others. The bits of a result
 /// depend only on that environment and `options`. Throws std::invalid_argument (naming the
 /// argument) for missing arrays, impossible options, or a workspace that is too small.
-template <class In>
-void solve_lcp(const LcpBatch<In>& problem, const LcpResult<In>& result, const LcpOptions& options,
-               LcpWorkspace& workspace);
+template <class Scalar>
+void solve_lcp(const LcpBatch<Scalar>& problem, const LcpResult<Scalar>& result,
+               const LcpOptions& options, LcpWorkspace& workspace);
 
 /// The same with a workspace created for this call.
-template <class In>
-void solve_lcp(const LcpBatch<In>& problem, const LcpResult<In>& result,
+template <class Scalar>
+void solve_lcp(const LcpBatch<Scalar>& problem, const LcpResult<Scalar>& result,
                const LcpOptions& options = {});
 
 const char* name(LcpMethod method);  ///< "auto", "lemke", "newton"

@@ -46,31 +46,31 @@ class Workspace {
 
 /// Solves every environment of `problem`. One that cannot be solved gets a status that says so and
 /// does not affect the others. The bits of each result depend only on that environment and
-/// `options`. Arrays in float may be solved in any precision: with `fp64` and `mixed` they are
+/// `options`. Arrays in float may be solved in any precision: with `float64` and `mixed` they are
 /// converted where they are used, the verdict is that of the impulse before it is rounded to float,
 /// which changes the residual by up to 6e-8 of |W| |r|. Throws std::invalid_argument (naming the
 /// argument) for missing arrays, a workspace
 /// that is too small, or a law without a solver.
-template <class In>
-void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+template <class Scalar>
+void solve(const ProblemBatch<Scalar>& problem, const ResultBatch<Scalar>& result,
            const SolveOptions& options, Workspace& workspace);
 
 /// The same with a workspace created for this call.
-template <class In>
-void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+template <class Scalar>
+void solve(const ProblemBatch<Scalar>& problem, const ResultBatch<Scalar>& result,
            const SolveOptions& options = {});
 
-/// Measures given impulses (`impulse[e]`, rows of each shape) against the law: one `Measures` per
-/// environment, in double. Bad input and NaN give an infinite residual. `directions` are those of
-/// law `pyramid`.
-template <class In>
-void measure(const ProblemBatch<In>& problem, EnvArray<const In> impulse, Law law,
+/// Measures given impulses (`impulse[e]`, rows of each environment) against the law: one `Measures`
+/// per environment, in double. Bad input and NaN give an infinite residual. `directions` are those
+/// of law `pyramid`.
+template <class Scalar>
+void measure(const ProblemBatch<Scalar>& problem, EnvArray<const Scalar> impulse, Law law,
              Measures* measures, Workspace& workspace, int directions = 4);
 
-/// Whether `certificate[e]` (rows of each shape, any scale) proves that environment e has no
+/// Whether `certificate[e]` (rows of each environment, any scale) proves that environment e has no
 /// solution under `options` (law and tolerances): `holds[e]` is 1 or 0. docs/mathematics.md §5.
-template <class In>
-void check_certificates(const ProblemBatch<In>& problem, EnvArray<const double> certificate,
+template <class Scalar>
+void check_certificates(const ProblemBatch<Scalar>& problem, EnvArray<const double> certificate,
                         const SolveOptions& options, std::uint8_t* holds, Workspace& workspace);
 
 /// The tolerance that `options` define for an environment with the given max|b|.

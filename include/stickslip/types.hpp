@@ -20,9 +20,9 @@ enum class Solver : std::int32_t { automatic = 0, pgs = 1, newton = 2, lemke = 3
 
 /// Arithmetic of the solver. The residual is always evaluated in double.
 enum class Precision : std::int32_t {
-  fp64 = 0,  ///< double throughout
-  fp32 = 1,  ///< float throughout
-  mixed = 2  ///< double state and residual, float factorisation; double where needed
+  float64 = 0,  ///< double throughout
+  float32 = 1,  ///< float throughout
+  mixed = 2     ///< double state and residual, float factorisation; double where needed
 };
 
 /// Verdict on one environment, by the residual of docs/mathematics.md §4 only.
@@ -34,12 +34,12 @@ enum class EnvStatus : std::int32_t {
   over_capacity = 4   ///< more rows than the batch was sized for; impulse is zero
 };
 
-/// How to solve a batch. Negative `atol`, `rtol` mean the default of the precision (1e-9 for fp64
-/// and mixed, 1e-5 for fp32).
+/// How to solve a batch. Negative `atol`, `rtol` mean the default of the precision (1e-9 for
+/// float64 and mixed, 1e-5 for float32).
 struct SolveOptions {
   Law law = Law::coulomb;
   Solver solver = Solver::automatic;
-  Precision precision = Precision::fp64;
+  Precision precision = Precision::float64;
   double atol = -1.0;              ///< m/s; solved means residual <= atol + rtol * max|b|
   double rtol = -1.0;              ///< 1
   std::int32_t max_sweeps = 1000;  ///< budget of solver `pgs`
@@ -67,7 +67,7 @@ struct SolveOptions {
 };
 
 /// Number of rows of each kind in one environment, in the order of the rows.
-struct EnvShape {
+struct RowCounts {
   std::int32_t n_free = 0;      ///< bilateral rows (joints, equalities)
   std::int32_t n_nonneg = 0;    ///< unilateral rows (limits, frictionless contacts)
   std::int32_t n_box = 0;       ///< box rows (dry friction, motors)

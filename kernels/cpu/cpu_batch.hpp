@@ -36,16 +36,16 @@ SS_PART void vjp_in_scratch(const ProblemBatch<double>& batch, const ResultBatch
 }
 
 /// `adjoint`: also differentiates each environment, in the scratch of its solve; null: not.
-template <class Real, class Factor, class In>
-void solve_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result, const Ladder& ladder,
-                 const MatrixSource<In>& source, std::int64_t begin, std::int64_t end, void* memory,
-                 Rungs rungs, const AdjointCall<In>* adjoint) {
+template <class Real, class Factor, class Scalar>
+void solve_range(const ProblemBatch<Scalar>& batch, const ResultBatch<Scalar>& result,
+                 const Ladder& ladder, const MatrixSource<Scalar>& source, std::int64_t begin,
+                 std::int64_t end, void* memory, Rungs rungs, const AdjointCall<Scalar>* adjoint) {
   const int directions = lcp_directions(ladder.options);
-  const EnvScratch<Real, Factor, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts,
-                                             directions, kind_of(source));
+  const EnvScratch<Real, Factor, Scalar> scratch(Arena(memory), batch.max_rows, batch.max_contacts,
+                                                 directions, kind_of(source));
   for (std::int64_t env = begin; env < end; ++env) {
     const auto differentiate = [&](auto& solved) {
-      if constexpr (sizeof(Real) == 8 && sizeof(In) == 8) {
+      if constexpr (sizeof(Real) == 8 && sizeof(Scalar) == 8) {
         if (adjoint != nullptr)
           vjp_in_scratch(batch, result, *adjoint, ladder.options, env, solved);
       }
@@ -56,9 +56,9 @@ void solve_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result, c
 }
 
 /// Opens environment `env` in the scratch; false if its input is not valid.
-template <class In, class Scratch>
-bool open_usable(const ProblemBatch<In>& batch, std::int64_t env, Law law, const Scratch& scratch,
-                 EnvProblem<In>& p) {
+template <class Scalar, class Scratch>
+bool open_usable(const ProblemBatch<Scalar>& batch, std::int64_t env, Law law,
+                 const Scratch& scratch, EnvProblem<Scalar>& p) {
   const HostGroup g;
   int rows = 0;
   if (open_problem(g, batch, env, scratch.view, p, rows) != EnvStatus::solved) return false;
@@ -67,13 +67,14 @@ bool open_usable(const ProblemBatch<In>& batch, std::int64_t env, Law law, const
   return true;
 }
 
-template <class In>
-void measure_range(const ProblemBatch<In>& batch, EnvArray<const In> impulse, Law law,
+template <class Scalar>
+void measure_range(const ProblemBatch<Scalar>& batch, EnvArray<const Scalar> impulse, Law law,
                    Measures* measures, int directions, std::int64_t begin, std::int64_t end,
                    void* memory) {
-  const EnvScratch<double, double, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts);
+  const EnvScratch<double, double, Scalar> scratch(Arena(memory), batch.max_rows,
+                                                   batch.max_contacts);
   for (std::int64_t env = begin; env < end; ++env) {
-    EnvProblem<In> p{};
+    EnvProblem<Scalar> p{};
     measures[env] = Measures{};
     measures[env].residual = Limits<double>::infinity;
     if (!open_usable(batch, env, law, scratch, p)) continue;
@@ -83,14 +84,15 @@ void measure_range(const ProblemBatch<In>& batch, EnvArray<const In> impulse, La
   }
 }
 
-template <class In>
-void certify_range(const ProblemBatch<In>& batch, EnvArray<const double> certificate,
+template <class Scalar>
+void certify_range(const ProblemBatch<Scalar>& batch, EnvArray<const double> certificate,
                    const SolveOptions& o, std::uint8_t* holds, std::int64_t begin, std::int64_t end,
                    void* memory) {
-  const EnvScratch<double, double, In> scratch(Arena(memory), batch.max_rows, batch.max_contacts);
+  const EnvScratch<double, double, Scalar> scratch(Arena(memory), batch.max_rows,
+                                                   batch.max_contacts);
   const HostGroup g;
   for (std::int64_t env = begin; env < end; ++env) {
-    EnvProblem<In> p{};
+    EnvProblem<Scalar> p{};
     holds[env] = 0;
     if (!open_usable(batch, env, o.law, scratch, p)) continue;
     const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
@@ -99,20 +101,20 @@ void certify_range(const ProblemBatch<In>& batch, EnvArray<const double> certifi
   }
 }
 
-template <class In>
-void delassus_range(const MechanismBatch<In>& batch, EnvArray<In> W, int ld_W, std::int32_t* ok,
-                    std::int64_t begin, std::int64_t end, void* memory) {
-  const DelassusScratch<In> scratch(Arena(memory), batch.nv, batch.max_rows);
+template <class Scalar>
+void delassus_range(const MechanismBatch<Scalar>& batch, EnvArray<Scalar> W, int ld_W,
+                    std::int32_t* ok, std::int64_t begin, std::int64_t end, void* memory) {
+  const DelassusScratch<Scalar> scratch(Arena(memory), batch.nv, batch.max_rows);
   for (std::int64_t env = begin; env < end; ++env) {
     form_delassus(HostGroup{}, batch, W, ld_W, ok, env, scratch);
   }
 }
 
-template <class In>
-void apply_range(const MechanismBatch<In>& batch, EnvArray<const In> impulse,
-                 EnvArray<const In> v_free, EnvArray<In> v_next, std::int32_t* ok,
+template <class Scalar>
+void apply_range(const MechanismBatch<Scalar>& batch, EnvArray<const Scalar> impulse,
+                 EnvArray<const Scalar> v_free, EnvArray<Scalar> v_next, std::int32_t* ok,
                  std::int64_t begin, std::int64_t end, void* memory) {
-  const DelassusScratch<In> scratch(Arena(memory), batch.nv, batch.max_rows);
+  const DelassusScratch<Scalar> scratch(Arena(memory), batch.nv, batch.max_rows);
   for (std::int64_t env = begin; env < end; ++env) {
     apply_env_impulse(HostGroup{}, batch, impulse, v_free, v_next, ok, env, scratch);
   }

@@ -15,18 +15,18 @@ SS_HD bool pays_in_pack(int envs, int rows) { return rows <= kMostPackRows && 16
 
 /// Scratch of `sweep_range`, in the same memory as that of single environments: only one of the two
 /// is in use at a time.
-template <class Real, class In, int N>
+template <class Real, class Scalar, int N>
 SS_HD std::size_t pack_bytes(int max_rows, int max_contacts) {
-  return PackScratch<Real, In, N>::bytes(min(max_rows, kMostPackRows),
-                                         min(max_contacts, kMostPackRows / 3));
+  return PackScratch<Real, Scalar, N>::bytes(min(max_rows, kMostPackRows),
+                                             min(max_contacts, kMostPackRows / 3));
 }
 
 /// Walks over a range of environments and fills packs. `Single` solves an environment by itself.
-template <class Real, class In, int N, class Single>
+template <class Real, class Scalar, int N, class Single>
 class SweepRange {
  public:
-  SweepRange(const ProblemBatch<In>& batch, const ResultBatch<In>& result, const Ladder& ladder,
-             Single single, void* memory)
+  SweepRange(const ProblemBatch<Scalar>& batch, const ResultBatch<Scalar>& result,
+             const Ladder& ladder, Single single, void* memory)
       : batch_(batch),
         result_(result),
         ladder_(ladder),
@@ -78,21 +78,22 @@ class SweepRange {
     pack.count = 0;
   }
 
-  const ProblemBatch<In>& batch_;
-  const ResultBatch<In>& result_;
+  const ProblemBatch<Scalar>& batch_;
+  const ResultBatch<Scalar>& result_;
   const Ladder& ladder_;
   Single single_;
   void* memory_;
-  PackScratch<Real, In, N> pack_;
+  PackScratch<Real, Scalar, N> pack_;
   PackedEnvs<N> open_[kOpenPacks];
   int used_ = 0;  ///< packs that have been opened
   int next_ = 0;  ///< the next pack to be closed if all are open
 };
 
-template <class Real, class In, int N, class Single>
-void sweep_range(const ProblemBatch<In>& batch, const ResultBatch<In>& result, const Ladder& ladder,
-                 std::int64_t begin, std::int64_t end, void* memory, Single single) {
-  SweepRange<Real, In, N, Single>(batch, result, ladder, single, memory).run(begin, end);
+template <class Real, class Scalar, int N, class Single>
+void sweep_range(const ProblemBatch<Scalar>& batch, const ResultBatch<Scalar>& result,
+                 const Ladder& ladder, std::int64_t begin, std::int64_t end, void* memory,
+                 Single single) {
+  SweepRange<Real, Scalar, N, Single>(batch, result, ladder, single, memory).run(begin, end);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

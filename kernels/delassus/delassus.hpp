@@ -14,16 +14,16 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-template <class In>
+template <class Scalar>
 struct DelassusScratch {
-  In* L;  ///< [nv][nv] factor of the reversed mass matrix
-  In* Y;  ///< [nv][padded(rows)]
-  In* x;  ///< [nv]
+  Scalar* L;  ///< [nv][nv] factor of the reversed mass matrix
+  Scalar* Y;  ///< [nv][padded(rows)]
+  Scalar* x;  ///< [nv]
 
   SS_HD DelassusScratch(Arena arena, int nv, int max_rows)
-      : L(arena.take<In>(std::size_t(nv) * nv)),
-        Y(arena.take<In>(std::size_t(nv) * padded(max_rows))),
-        x(arena.take<In>(nv)),
+      : L(arena.take<Scalar>(std::size_t(nv) * nv)),
+        Y(arena.take<Scalar>(std::size_t(nv) * padded(max_rows))),
+        x(arena.take<Scalar>(nv)),
         end_(arena.used()) {}
   SS_HD static std::size_t bytes(int nv, int max_rows) {
     return DelassusScratch(Arena(nullptr), nv, max_rows).end();
@@ -35,8 +35,8 @@ struct DelassusScratch {
 };
 
 /// Factor of the reversed mass matrix. False unless M is finite and positive definite.
-template <class In, class G>
-SS_HD bool factor_mass(const G& g, const MechanismView<In>& m, In* L) {
+template <class Scalar, class G>
+SS_HD bool factor_mass(const G& g, const MechanismView<Scalar>& m, Scalar* L) {
   const int nv = m.nv;
   load_mass(g, m, L);
   if (g.any(nv * nv, [&](int i) { return !is_finite(L[i]); })) return false;
@@ -44,40 +44,41 @@ SS_HD bool factor_mass(const G& g, const MechanismView<In>& m, In* L) {
 }
 
 /// y <- L^-1 y for a column of Y: as forward_columns, with each entry in a register.
-template <class In>
-SS_HD void forward_column(int nv, const In* L, In* y, int ld) {
+template <class Scalar>
+SS_HD void forward_column(int nv, const Scalar* L, Scalar* y, int ld) {
   SS_ROLLED
   for (int j = 0; j < nv; ++j) {
-    In value = y[std::int64_t(j) * ld];
+    Scalar value = y[std::int64_t(j) * ld];
     SS_BY_FOUR
     for (int k = 0; k < j; ++k) {
-      const In f = L[std::int64_t(k) * nv + j];
-      value = select(f != In(0), fma(-f, y[std::int64_t(k) * ld], value), value);
+      const Scalar f = L[std::int64_t(k) * nv + j];
+      value = select(f != Scalar(0), fma(-f, y[std::int64_t(k) * ld], value), value);
     }
     y[std::int64_t(j) * ld] = value * L[std::int64_t(j) * nv + j];
   }
 }
 
 /// Y <- L^-1 Y; for_columns(entry): entry(i) for the columns i.
-template <class In, class F>
-SS_HD void forward_columns(int nv, const In* L, In* Y, int ld, F&& for_columns) {
+template <class Scalar, class F>
+SS_HD void forward_columns(int nv, const Scalar* L, Scalar* Y, int ld, F&& for_columns) {
   for (int k = 0; k < nv; ++k) {
-    const In* column = L + std::int64_t(k) * nv;
-    In* row = Y + std::int64_t(k) * ld;
-    const In inverse = column[k];
+    const Scalar* column = L + std::int64_t(k) * nv;
+    Scalar* row = Y + std::int64_t(k) * ld;
+    const Scalar inverse = column[k];
     for_columns([&](int i) { row[i] *= inverse; });
     for (int j = k + 1; j < nv; ++j) {
-      const In f = column[j];
-      if (f == In(0)) continue;
-      In* target = Y + std::int64_t(j) * ld;
+      const Scalar f = column[j];
+      if (f == Scalar(0)) continue;
+      Scalar* target = Y + std::int64_t(j) * ld;
       for_columns([&](int i) { target[i] = fma(-f, row[i], target[i]); });
     }
   }
 }
 
 /// Y = L^-1 J^T. Each lane of a GPU takes columns of its own, without barriers.
-template <class In, class G>
-SS_HD void half_solve(const G& g, const MechanismView<In>& m, int n, const In* L, In* Y) {
+template <class Scalar, class G>
+SS_HD void half_solve(const G& g, const MechanismView<Scalar>& m, int n, const Scalar* L,
+                      Scalar* Y) {
   const int ld = padded(n);
   load_rows(g, m, n, ld, Y);
   if constexpr (G::kChunk == 1) {
@@ -88,21 +89,21 @@ SS_HD void half_solve(const G& g, const MechanismView<In>& m, int n, const In* L
 }
 
 /// W = Y^T Y: one fma chain per entry, in the order of the degrees of freedom; exactly symmetric.
-template <class In, class G>
-SS_HD void gram_matrix(const G& g, int nv, int n, const In* Y, In* W, int ld_W) {
+template <class Scalar, class G>
+SS_HD void gram_matrix(const G& g, int nv, int n, const Scalar* Y, Scalar* W, int ld_W) {
   constexpr int C = G::kChunk;
   const int ld = padded(n);
   g.for_each_2d(n, (n + C - 1) / C, [&](int i, int chunk) {
     const int j0 = chunk * C;
     if (j0 + C <= i) return;
-    auto sum = Lanes<In, C>::all(In(0));
+    auto sum = Lanes<Scalar, C>::all(Scalar(0));
     SS_BY_FOUR
     for (int k = 0; k < nv; ++k) {
-      const In y = Y[std::int64_t(k) * ld + i];
-      if (!kOnGpu && y == In(0)) continue;  // a row touches few degrees of freedom
-      sum.add(Lanes<In, C>::load(Y + std::int64_t(k) * ld + j0), y);
+      const Scalar y = Y[std::int64_t(k) * ld + i];
+      if (!kOnGpu && y == Scalar(0)) continue;  // a row touches few degrees of freedom
+      sum.add(Lanes<Scalar, C>::load(Y + std::int64_t(k) * ld + j0), y);
     }
-    In entry[C];
+    Scalar entry[C];
     sum.store(entry);
     for (int l = 0; l < C; ++l) {
       if (j0 + l >= i && j0 + l < n) W[std::int64_t(i) * ld_W + j0 + l] = entry[l];
@@ -113,36 +114,36 @@ SS_HD void gram_matrix(const G& g, int nv, int n, const In* Y, In* W, int ld_W) 
   });
 }
 
-template <class In>
-SS_HD int rows_in_use(const MechanismBatch<In>& batch, std::int64_t env) {
+template <class Scalar>
+SS_HD int rows_in_use(const MechanismBatch<Scalar>& batch, std::int64_t env) {
   const std::int32_t* rows = slot(batch.rows, env);
   return rows == nullptr ? batch.max_rows : clamp(*rows, 0, batch.max_rows);
 }
 
 /// W = J M^-1 J^T of the first n rows of J. False, and W NaN, unless M is finite and positive
 /// definite.
-template <class In, class G>
-SS_HD bool form_matrix(const G& g, const MechanismView<In>& m, int n,
-                       const DelassusScratch<In>& scratch, In* W, int ld_W) {
+template <class Scalar, class G>
+SS_HD bool form_matrix(const G& g, const MechanismView<Scalar>& m, int n,
+                       const DelassusScratch<Scalar>& scratch, Scalar* W, int ld_W) {
   if (factor_mass(g, m, scratch.L)) {
     half_solve(g, m, n, scratch.L, scratch.Y);
     gram_matrix(g, m.nv, n, scratch.Y, W, ld_W);
     return true;
   }
-  const In nan = Limits<In>::infinity - Limits<In>::infinity;
+  const Scalar nan = Limits<Scalar>::infinity - Limits<Scalar>::infinity;
   g.for_each_2d(n, n, [&](int i, int j) { W[std::int64_t(i) * ld_W + j] = nan; });
   return false;
 }
 
 /// x = M^-1 J^T r of the first n rows, in the scratch and in reverse order; false as above.
-template <class In, class G>
-SS_HD bool change_velocity(const G& g, const MechanismView<In>& m, int n, const In* r,
-                           const DelassusScratch<In>& scratch) {
+template <class Scalar, class G>
+SS_HD bool change_velocity(const G& g, const MechanismView<Scalar>& m, int n, const Scalar* r,
+                           const DelassusScratch<Scalar>& scratch) {
   const int nv = m.nv;
   const bool good = factor_mass(g, m, scratch.L);
-  g.for_each(nv, [&](int k) { scratch.x[k] = In(0); });
+  g.for_each(nv, [&](int k) { scratch.x[k] = Scalar(0); });
   for (int i = 0; i < n; ++i) {
-    if (r[i] == In(0)) continue;
+    if (r[i] == Scalar(0)) continue;
     add_row(g, m, i, r[i], scratch.x);
   }
   if (good) {
@@ -152,28 +153,30 @@ SS_HD bool change_velocity(const G& g, const MechanismView<In>& m, int n, const 
   return good;
 }
 
-template <class In>
-SS_HD MechanismView<In> view_of(const MechanismBatch<In>& batch, std::int64_t env) {
+template <class Scalar>
+SS_HD MechanismView<Scalar> view_of(const MechanismBatch<Scalar>& batch, std::int64_t env) {
   return {batch.nv, slot(batch.M, env), slot(batch.J, env), false, {}};
 }
 
-template <class In, IsGroup G>
-SS_HD void form_delassus(const G& g, const MechanismBatch<In>& batch, EnvArray<In> W, int ld_W,
-                         std::int32_t* ok, std::int64_t env, const DelassusScratch<In>& scratch) {
+template <class Scalar, IsGroup G>
+SS_HD void form_delassus(const G& g, const MechanismBatch<Scalar>& batch, EnvArray<Scalar> W,
+                         int ld_W, std::int32_t* ok, std::int64_t env,
+                         const DelassusScratch<Scalar>& scratch) {
   const bool good =
       form_matrix(g, view_of(batch, env), rows_in_use(batch, env), scratch, slot(W, env), ld_W);
   g.once([&] { ok[env] = good ? 1 : 0; });
 }
 
-template <class In, IsGroup G>
-SS_HD void apply_env_impulse(const G& g, const MechanismBatch<In>& batch,
-                             EnvArray<const In> impulse, EnvArray<const In> v_free,
-                             EnvArray<In> v_next, std::int32_t* ok, std::int64_t env,
-                             const DelassusScratch<In>& scratch) {
+template <class Scalar, IsGroup G>
+SS_HD void apply_env_impulse(const G& g, const MechanismBatch<Scalar>& batch,
+                             EnvArray<const Scalar> impulse, EnvArray<const Scalar> v_free,
+                             EnvArray<Scalar> v_next, std::int32_t* ok, std::int64_t env,
+                             const DelassusScratch<Scalar>& scratch) {
   const bool good = change_velocity(g, view_of(batch, env), rows_in_use(batch, env),
-                                    static_cast<const In*>(slot(impulse, env)), scratch);
-  const In nan = Limits<In>::infinity - Limits<In>::infinity, *start = slot(v_free, env);
-  In* v = slot(v_next, env);
+                                    static_cast<const Scalar*>(slot(impulse, env)), scratch);
+  const Scalar nan = Limits<Scalar>::infinity - Limits<Scalar>::infinity,
+               *start = slot(v_free, env);
+  Scalar* v = slot(v_next, env);
   g.for_each(batch.nv, [&](int k) { v[k] = good ? start[k] + scratch.x[batch.nv - 1 - k] : nan; });
   g.once([&] { ok[env] = good ? 1 : 0; });
 }

@@ -26,19 +26,19 @@ struct FloatStorage {
 
 /// W of the ProblemBatch (nothing here), a mechanism, an engine's mechanism, or W in float. Engine
 /// and float only for In = double.
-template <class In>
+template <class Scalar>
 struct MatrixSource {
-  MechanismStep<In> step;
+  MechanismStep<Scalar> step;
   EngineMechanism engine;
   FloatStorage floats;
 
   /// Whether the numbers of the caller's W are rounded to float.
-  SS_HD bool is_from_float() const { return sizeof(In) == 4 || floats.problem.num_envs > 0; }
+  SS_HD bool is_from_float() const { return sizeof(Scalar) == 4 || floats.problem.num_envs > 0; }
 };
 
 /// The scratch that this source needs.
-template <class In>
-SS_HD MatrixKind kind_of(const MatrixSource<In>& source) {
+template <class Scalar>
+SS_HD MatrixKind kind_of(const MatrixSource<Scalar>& source) {
   if (source.step.mechanism.num_envs > 0) return {source.step.mechanism.nv};
   const int nv = source.engine.num_envs > 0 ? source.engine.nv : kGivenMatrix;
   return {nv, source.floats.problem.num_envs > 0};

@@ -34,11 +34,11 @@ SS_HD EngineView view_of(const EngineMechanism& m, std::int64_t env) {
 }
 
 /// M and J of one environment. Only In = double can come from an engine.
-template <class In>
+template <class Scalar>
 struct MechanismView {
   int nv = 0;
-  const In* M = nullptr;  ///< [nv][nv]
-  const In* J = nullptr;  ///< [rows][nv]
+  const Scalar* M = nullptr;  ///< [nv][nv]
+  const Scalar* J = nullptr;  ///< [rows][nv]
   bool is_engine = false;
   EngineView engine;
 };
@@ -73,10 +73,10 @@ SS_HD bool indices_are_valid(const G& g, const EngineView& m, int nv, int n) {
 }
 
 /// L = M with the degrees of freedom in reverse order.
-template <class In, class G>
-SS_HD void load_mass(const G& g, const MechanismView<In>& m, In* L) {
+template <class Scalar, class G>
+SS_HD void load_mass(const G& g, const MechanismView<Scalar>& m, Scalar* L) {
   const int nv = m.nv, last = nv - 1;
-  if constexpr (sizeof(In) == 8) {
+  if constexpr (sizeof(Scalar) == 8) {
     if (m.is_engine) {
       const EngineView& e = m.engine;
       g.for_each_2d(nv, nv, [&](int i, int j) {
@@ -99,10 +99,10 @@ SS_HD void load_mass(const G& g, const MechanismView<In>& m, In* L) {
 }
 
 /// Y = the first n rows of J, transposed and in reverse order: [nv][ld], zero beyond n.
-template <class In, class G>
-SS_HD void load_rows(const G& g, const MechanismView<In>& m, int n, int ld, In* Y) {
+template <class Scalar, class G>
+SS_HD void load_rows(const G& g, const MechanismView<Scalar>& m, int n, int ld, Scalar* Y) {
   const int nv = m.nv, last = nv - 1;
-  if constexpr (sizeof(In) == 8) {
+  if constexpr (sizeof(Scalar) == 8) {
     if (m.is_engine) {
       const EngineView& e = m.engine;
       g.for_each_2d(nv, ld, [&](int k, int i) { Y[std::int64_t(k) * ld + i] = 0.0; });
@@ -118,15 +118,15 @@ SS_HD void load_rows(const G& g, const MechanismView<In>& m, int n, int ld, In* 
     }
   }
   g.for_each_2d(nv, ld, [&](int k, int i) {
-    Y[std::int64_t(k) * ld + i] = i < n ? m.J[std::int64_t(i) * nv + (last - k)] : In(0);
+    Y[std::int64_t(k) * ld + i] = i < n ? m.J[std::int64_t(i) * nv + (last - k)] : Scalar(0);
   });
 }
 
 /// x += J_i^T r, x in reverse order.
-template <class In, class G>
-SS_HD void add_row(const G& g, const MechanismView<In>& m, int i, In r, In* x) {
+template <class Scalar, class G>
+SS_HD void add_row(const G& g, const MechanismView<Scalar>& m, int i, Scalar r, Scalar* x) {
   const int nv = m.nv, last = nv - 1;
-  if constexpr (sizeof(In) == 8) {
+  if constexpr (sizeof(Scalar) == 8) {
     if (m.is_engine) {
       const EngineView& e = m.engine;
       const int row = e.row(i), count = e.is_compressed() ? e.nnz[row] : nv;
@@ -138,7 +138,7 @@ SS_HD void add_row(const G& g, const MechanismView<In>& m, int i, In r, In* x) {
       return;
     }
   }
-  const In* row = m.J + std::int64_t(i) * nv;
+  const Scalar* row = m.J + std::int64_t(i) * nv;
   g.for_each(nv, [&](int k) { x[k] = fma(row[last - k], r, x[k]); });
 }
 

@@ -8,16 +8,16 @@ inline constexpr int kVectors = 6;  ///< of at most max_rows numbers: b, mu, R, 
 
 /// Copies the vectors of environment `env` in double to `memory`, kVectors * max_rows, and points
 /// the problem to them.
-template <class G, class In>
+template <class G, class Scalar>
 SS_HD void widen_vectors(const G& g, const ProblemBatch<float>& floats, std::int64_t env,
-                         In* memory, EnvProblem<In>& p) {
+                         Scalar* memory, EnvProblem<Scalar>& p) {
   int used = 0;
-  const auto widen = [&](const EnvArray<const float>& array, int count) -> const In* {
+  const auto widen = [&](const EnvArray<const float>& array, int count) -> const Scalar* {
     const float* from = slot(array, env);
     if (from == nullptr) return nullptr;
-    In* to = memory + used;
+    Scalar* to = memory + used;
     used += count;
-    g.for_each(count, [&](int i) { to[i] = In(from[i]); });
+    g.for_each(count, [&](int i) { to[i] = Scalar(from[i]); });
     return to;
   };
   p.b = widen(floats.b, p.n);
@@ -29,13 +29,13 @@ SS_HD void widen_vectors(const G& g, const ProblemBatch<float>& floats, std::int
 }
 
 /// W[i][j] of the first n rows in double.
-template <class G, class In>
+template <class G, class Scalar>
 SS_HD void widen_matrix(const G& g, const ProblemBatch<float>& floats, std::int64_t env, int n,
-                        In* W, int ld_W) {
+                        Scalar* W, int ld_W) {
   const float* from = slot(floats.W, env);
   const int ld = floats.ld_W > 0 ? floats.ld_W : floats.max_rows;
   g.for_each_2d(n, n, [&](int i, int j) {
-    W[std::int64_t(i) * ld_W + j] = In(from[std::int64_t(i) * ld + j]);
+    W[std::int64_t(i) * ld_W + j] = Scalar(from[std::int64_t(i) * ld + j]);
   });
 }
 

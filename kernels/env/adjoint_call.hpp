@@ -5,10 +5,10 @@
 
 namespace stickslip::kernels {
 
-template <class In>
+template <class Scalar>
 struct AdjointCall {
-  LossBatch<In> loss;
-  GradientBatch<In> gradient;
+  LossBatch<Scalar> loss;
+  GradientBatch<Scalar> gradient;
 };
 
 }  // namespace stickslip::kernels

@@ -10,22 +10,22 @@ namespace stickslip::kernels::inline SS_ISA {
 
 /// Memory of one environment. The linear algebra is in double for data of any type: in float, a
 /// singular system cannot be told from a regular one.
-template <class In>
+template <class Scalar>
 struct GradientEnv {
-  In* W;  ///< [max_rows][max_rows] of a mechanism; null if the caller has formed it
+  Scalar* W;  ///< [max_rows][max_rows] of a mechanism; null if the caller has formed it
   int ld_W;
-  ViewScratch<In> view;
-  EnvProblem<In>* problem;
+  ViewScratch<Scalar> view;
+  EnvProblem<Scalar>* problem;
   Scaled<double> scaled;
   GradientScratch work;
-  StepScratch<In> step;
+  StepScratch<Scalar> step;
 
   /// `nv` of mechanisms, negative if W is given.
   SS_HD GradientEnv(Arena arena, int max_rows, int max_contacts, int nv)
-      : W(nv < 0 ? nullptr : arena.take<In>(std::size_t(max_rows) * max_rows)),
+      : W(nv < 0 ? nullptr : arena.take<Scalar>(std::size_t(max_rows) * max_rows)),
         ld_W(max_rows),
         view(arena, max_rows, max_contacts),
-        problem(arena.take<EnvProblem<In>>(1)),
+        problem(arena.take<EnvProblem<Scalar>>(1)),
         scaled(arena, max_rows, max_contacts),
         work(arena, max_rows),
         step(arena, max(nv, 0), nv < 0 ? 0 : max_rows) {}
@@ -35,17 +35,17 @@ struct GradientEnv {
 };
 
 /// The same in the form that a launch plan calls.
-template <class In>
+template <class Scalar>
 std::size_t gradient_bytes(int max_rows, int max_contacts, int, MatrixKind matrix) {
-  return GradientEnv<In>::bytes(max_rows, max_contacts, matrix.nv);
+  return GradientEnv<Scalar>::bytes(max_rows, max_contacts, matrix.nv);
 }
 
 /// Opens and scales the environment. False if there is nothing to differentiate.
-template <class G, class In>
-SS_HD bool open_solution(const G& g, const ProblemBatch<In>& batch, const MechanismStep<In>& step,
-                         const SolutionBatch<In>& solution, const SolveOptions& o, std::int64_t env,
-                         GradientEnv<In>& e) {
-  EnvProblem<In> view{};
+template <class G, class Scalar>
+SS_HD bool open_solution(const G& g, const ProblemBatch<Scalar>& batch,
+                         const MechanismStep<Scalar>& step, const SolutionBatch<Scalar>& solution,
+                         const SolveOptions& o, std::int64_t env, GradientEnv<Scalar>& e) {
+  EnvProblem<Scalar> view{};
   int rows_needed = 0;
   const LawFacts law = facts_of(o.law);
   if (solution.status[env] != EnvStatus::solved ||
@@ -60,21 +60,21 @@ SS_HD bool open_solution(const G& g, const ProblemBatch<In>& batch, const Mechan
       return false;
     }
   }
-  const In* r = slot(solution.impulse, env);
+  const Scalar* r = slot(solution.impulse, env);
   if (!check_values(g, view, law.needs_symmetric_W) ||
       g.any(view.n, [&](int i) { return !is_finite(r[i]); })) {
     return false;
   }
   g.once([&] { *e.problem = view; });
-  const EnvProblem<In>& p = *e.problem;
+  const EnvProblem<Scalar>& p = *e.problem;
   enter_circular_coordinates(g, p, law.is_frictionless, e.view);
   scale_and_select(g, p, o.law, e.scaled);
   return true;
 }
 
 /// Copies an array of the loss in double; absent: 0. False if a number is not finite.
-template <class G, class In>
-SS_HD bool load(const G& g, int n, const In* given, double* loaded) {
+template <class G, class Scalar>
+SS_HD bool load(const G& g, int n, const Scalar* given, double* loaded) {
   g.for_each(n, [&](int i) { loaded[i] = given == nullptr ? 0.0 : double(given[i]); });
   return given == nullptr || !g.any(n, [&](int i) { return !is_finite(loaded[i]); });
 }
@@ -83,12 +83,12 @@ inline constexpr double kKinkTolerances = 10.0;  ///< below, a state is about to
 
 /// `inconsistency` above which the solution is not unique. Singular systems of data in float are so
 /// only up to the rounding of the data.
-template <class In>
-inline constexpr double kMostInconsistency = sizeof(In) == 8 ? 1e-9 : 1e-6;
+template <class Scalar>
+inline constexpr double kMostInconsistency = sizeof(Scalar) == 8 ? 1e-9 : 1e-6;
 
 /// The velocity below which a state is about to change, m/s.
-template <class G, class In>
-SS_HD double kink_limit(const G& g, const EnvProblem<In>& p, const SolveOptions& o) {
+template <class G, class Scalar>
+SS_HD double kink_limit(const G& g, const EnvProblem<Scalar>& p, const SolveOptions& o) {
   const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
   return kKinkTolerances * tolerance_of(o.atol, o.rtol, o.precision, b_max);
 }
@@ -96,7 +96,7 @@ SS_HD double kink_limit(const G& g, const EnvProblem<In>& p, const SolveOptions&
 /// The verdict on derivatives; `usable`: whether the problem is solved and all input finite. An
 /// error of the velocities is one of up to 1 / pivot times as much in the rows that a nearly
 /// singular system moves, so `near` grows as the pivot falls.
-template <class In, class G>
+template <class Scalar, class G>
 SS_HD void report_gradient(const G& g, const GradientReport& out, std::int64_t env, bool usable,
                            double near, double margin, const Solvability& found) {
   const bool redundant = !(found.pivot > 0.0);
@@ -105,7 +105,7 @@ SS_HD void report_gradient(const G& g, const GradientReport& out, std::int64_t e
     const double firm = redundant ? 1.0 : min(found.pivot / kFirmPivot, 1.0);
     const double limit = near / firm;
     status = margin <= limit ? GradientStatus::kink : GradientStatus::valid;
-    if (!(found.inconsistency <= kMostInconsistency<In>)) status = GradientStatus::not_unique;
+    if (!(found.inconsistency <= kMostInconsistency<Scalar>)) status = GradientStatus::not_unique;
   }
   g.once([&] {
     out.status[env] = status;
@@ -116,21 +116,21 @@ SS_HD void report_gradient(const G& g, const GradientReport& out, std::int64_t e
 }
 
 /// Zeros in the derivatives by b: those of rows that the environment does not have remain.
-template <class G, class In>
-SS_HD void clear_b(const G& g, const GradientBatch<In>& out, std::int64_t env, int max_rows) {
-  In* b = slot(out.b, env);
-  g.for_each(max_rows, [&](int i) { b[i] = In(0); });
+template <class G, class Scalar>
+SS_HD void clear_b(const G& g, const GradientBatch<Scalar>& out, std::int64_t env, int max_rows) {
+  Scalar* b = slot(out.b, env);
+  g.for_each(max_rows, [&](int i) { b[i] = Scalar(0); });
 }
 
 /// Zeros in every other array of an environment without derivatives.
-template <class G, class In>
-SS_HD void clear_gradient(const G& g, const EnvProblem<In>& p, int nv, int max_rows,
-                          const StepGradient<In>& out, std::int64_t env) {
-  const auto clear = [&](const EnvArray<In>& array, int count) {
-    In* values = slot(array, env);
-    if (values != nullptr) g.for_each(count, [&](int i) { values[i] = In(0); });
+template <class G, class Scalar>
+SS_HD void clear_gradient(const G& g, const EnvProblem<Scalar>& p, int nv, int max_rows,
+                          const StepGradient<Scalar>& out, std::int64_t env) {
+  const auto clear = [&](const EnvArray<Scalar>& array, int count) {
+    Scalar* values = slot(array, env);
+    if (values != nullptr) g.for_each(count, [&](int i) { values[i] = Scalar(0); });
   };
-  const GradientBatch<In>& to = out.contacts;
+  const GradientBatch<Scalar>& to = out.contacts;
   clear(to.R, p.n);
   clear(to.mu, p.n - p.first_contact_row() - p.n_contacts);
   clear(to.lo, p.n_box);
@@ -139,38 +139,38 @@ SS_HD void clear_gradient(const G& g, const EnvProblem<In>& p, int nv, int max_r
   clear(out.v_free, nv);
   clear(out.M, nv * nv);
   clear(out.J, p.n * nv);
-  In* W = slot(to.W, env);
+  Scalar* W = slot(to.W, env);
   const int ld = to.ld_W > 0 ? to.ld_W : max_rows;
   if (W == nullptr) return;
-  g.for_each_2d(p.n, p.n, [&](int i, int j) { W[std::int64_t(i) * ld + j] = In(0); });
+  g.for_each_2d(p.n, p.n, [&](int i, int j) { W[std::int64_t(i) * ld + j] = Scalar(0); });
 }
 
-/// Zeros, as far as the shape tells where, for an environment that is not solved.
-template <class G, class In>
-SS_HD void refuse_gradient(const G& g, const ProblemBatch<In>& batch, int nv,
-                           const StepGradient<In>& out, std::int64_t env,
-                           const ViewScratch<In>& scratch) {
-  EnvProblem<In> p{};
+/// Zeros, as far as the counts tell where, for an environment that is not solved.
+template <class G, class Scalar>
+SS_HD void refuse_gradient(const G& g, const ProblemBatch<Scalar>& batch, int nv,
+                           const StepGradient<Scalar>& out, std::int64_t env,
+                           const ViewScratch<Scalar>& scratch) {
+  EnvProblem<Scalar> p{};
   int rows = 0;
   if (open_problem(g, batch, env, scratch, p, rows) == EnvStatus::solved) {
     clear_gradient(g, p, nv, batch.max_rows, out, env);
   }
-  report_gradient<In>(g, out.contacts.report, env, false, 0.0, 0.0, {});
+  report_gradient<Scalar>(g, out.contacts.report, env, false, 0.0, 0.0, {});
 }
 
 /// The derivatives of a problem that is opened and scaled, and, if `is_step`, of the step that it
 /// belongs to.
-template <class G, class In>
-SS_HD void differentiate_solved(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
-                                const In* r, const MechanismStep<In>& step,
-                                const StepLoss<In>& loss, const StepGradient<In>& out,
+template <class G, class Scalar>
+SS_HD void differentiate_solved(const G& g, const EnvProblem<Scalar>& p, const Scaled<double>& s,
+                                const Scalar* r, const MechanismStep<Scalar>& step,
+                                const StepLoss<Scalar>& loss, const StepGradient<Scalar>& out,
                                 const SolveOptions& o, std::int64_t env, int max_rows,
                                 const GradientScratch& w, bool is_step,
-                                const StepScratch<In>& through) {
+                                const StepScratch<Scalar>& through) {
   const double near = kink_limit(g, p, o);
   scale_solution(g, s, r, w.rows);
   const double margin = differentiate_rows(g, p, s, r, near, w.rows);
-  const LossBatch<In>& contacts = loss.contacts;
+  const LossBatch<Scalar>& contacts = loss.contacts;
   const bool usable =
       load(g, p.n, slot(contacts.impulse, env), w.g_r) &&
       load(g, p.n, slot(contacts.velocity, env), w.g_u) &&
@@ -184,15 +184,15 @@ SS_HD void differentiate_solved(const G& g, const EnvProblem<In>& p, const Scale
   } else {
     clear_gradient(g, p, step.mechanism.nv, max_rows, out, env);
   }
-  report_gradient<In>(g, out.contacts.report, env, usable, near, margin, found);
+  report_gradient<Scalar>(g, out.contacts.report, env, usable, near, margin, found);
 }
 
 /// solve_vjp and step_vjp of environment `env`.
-template <IsGroup G, class In>
-SS_HD void vjp_env(const G& g, const ProblemBatch<In>& batch, const MechanismStep<In>& step,
-                   const SolutionBatch<In>& solution, const StepLoss<In>& loss,
-                   const StepGradient<In>& out, const SolveOptions& o, std::int64_t env,
-                   GradientEnv<In>& e) {
+template <IsGroup G, class Scalar>
+SS_HD void vjp_env(const G& g, const ProblemBatch<Scalar>& batch, const MechanismStep<Scalar>& step,
+                   const SolutionBatch<Scalar>& solution, const StepLoss<Scalar>& loss,
+                   const StepGradient<Scalar>& out, const SolveOptions& o, std::int64_t env,
+                   GradientEnv<Scalar>& e) {
   clear_b(g, out.contacts, env, batch.max_rows);
   if (open_solution(g, batch, step, solution, o, env, e)) {
     differentiate_solved(g, *e.problem, e.scaled, slot(solution.impulse, env), step, loss, out, o,
@@ -203,11 +203,11 @@ SS_HD void vjp_env(const G& g, const ProblemBatch<In>& batch, const MechanismSte
 }
 
 /// Whether the numbers of a change that not every solution uses are finite.
-template <class G, class In>
-SS_HD bool change_is_finite(const G& g, const EnvProblem<In>& p, const ChangeBatch<In>& change,
-                            std::int64_t env) {
-  const auto finite = [&](const EnvArray<const In>& array, int count) {
-    const In* given = slot(array, env);
+template <class G, class Scalar>
+SS_HD bool change_is_finite(const G& g, const EnvProblem<Scalar>& p,
+                            const ChangeBatch<Scalar>& change, std::int64_t env) {
+  const auto finite = [&](const EnvArray<const Scalar>& array, int count) {
+    const Scalar* given = slot(array, env);
     return given == nullptr || !g.any(count, [&](int i) { return !is_finite(given[i]); });
   };
   return finite(change.mu, p.n - p.first_contact_row() - p.n_contacts) &&
@@ -215,14 +215,15 @@ SS_HD bool change_is_finite(const G& g, const EnvProblem<In>& p, const ChangeBat
 }
 
 /// solve_jvp of environment `env`.
-template <IsGroup G, class In>
-SS_HD void jvp_env(const G& g, const ProblemBatch<In>& batch, const SolutionBatch<In>& solution,
-                   const ChangeBatch<In>& change, const SolutionChange<In>& out,
-                   const SolveOptions& o, std::int64_t env, GradientEnv<In>& e) {
+template <IsGroup G, class Scalar>
+SS_HD void jvp_env(const G& g, const ProblemBatch<Scalar>& batch,
+                   const SolutionBatch<Scalar>& solution, const ChangeBatch<Scalar>& change,
+                   const SolutionChange<Scalar>& out, const SolveOptions& o, std::int64_t env,
+                   GradientEnv<Scalar>& e) {
   const GradientScratch& w = e.work;
-  const EnvProblem<In>& p = *e.problem;
-  const In* r = slot(solution.impulse, env);
-  const ProblemChange<In> moved(change, env, batch.max_rows);
+  const EnvProblem<Scalar>& p = *e.problem;
+  const Scalar* r = slot(solution.impulse, env);
+  const ProblemChange<Scalar> moved(change, env, batch.max_rows);
   double near = 0.0, margin = 0.0;
   Solvability found;
   bool usable = open_solution(g, batch, {}, solution, o, env, e);
@@ -238,17 +239,17 @@ SS_HD void jvp_env(const G& g, const ProblemBatch<In>& batch, const SolutionBatc
     });
     if (usable) found = solve_tangent(g, p, e.scaled, moved, w);
   }
-  In *impulse = slot(out.impulse, env), *velocity = slot(out.velocity, env);
+  Scalar *impulse = slot(out.impulse, env), *velocity = slot(out.velocity, env);
   const int n = found.inconsistency < 1.0 ? p.n : 0;
   g.for_each(batch.max_rows, [&](int i) {
-    if (impulse != nullptr) impulse[i] = i < n ? narrowed<In>(w.beta[i]) : In(0);
-    if (velocity != nullptr) velocity[i] = i < n ? narrowed<In>(w.f[i]) : In(0);
+    if (impulse != nullptr) impulse[i] = i < n ? narrowed<Scalar>(w.beta[i]) : Scalar(0);
+    if (velocity != nullptr) velocity[i] = i < n ? narrowed<Scalar>(w.f[i]) : Scalar(0);
   });
   const bool shares_matter = impulse != nullptr && !out.for_motion;
   if (shares_matter && !(found.strayed <= kMostStrayed)) {
     found.inconsistency = max(found.inconsistency, found.strayed);
   }
-  report_gradient<In>(g, out.report, env, usable, near, margin, found);
+  report_gradient<Scalar>(g, out.report, env, usable, near, margin, found);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

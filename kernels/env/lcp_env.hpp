@@ -10,9 +10,9 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 /// Fills the view of environment `env`; returns solved if its input is valid.
-template <class G, class In>
-SS_HD EnvStatus open_lcp(const G& g, const LcpBatch<In>& batch, const LcpOptions& o,
-                         std::int64_t env, LcpProblem<In>& p) {
+template <class G, class Scalar>
+SS_HD EnvStatus open_lcp(const G& g, const LcpBatch<Scalar>& batch, const LcpOptions& o,
+                         std::int64_t env, LcpProblem<Scalar>& p) {
   const auto number = [&](const EnvArray<const std::int32_t>& array, int absent) {
     return array.data == nullptr ? absent : *slot(array, env);
   };
@@ -32,9 +32,9 @@ SS_HD EnvStatus open_lcp(const G& g, const LcpBatch<In>& batch, const LcpOptions
   return broken ? EnvStatus::bad_input : EnvStatus::solved;
 }
 
-template <class G, class In>
-SS_HD void report_lcp(const G& g, const LcpResult<In>& result, std::int64_t env, EnvStatus status,
-                      double residual, int iterations, LcpMethod method) {
+template <class G, class Scalar>
+SS_HD void report_lcp(const G& g, const LcpResult<Scalar>& result, std::int64_t env,
+                      EnvStatus status, double residual, int iterations, LcpMethod method) {
   g.once([&] {
     result.status[env] = status;
     result.residual[env] = residual;
@@ -44,22 +44,22 @@ SS_HD void report_lcp(const G& g, const LcpResult<In>& result, std::int64_t env,
 }
 
 /// Solves environment `env` of the batch.
-template <class Real, IsGroup G, class In>
-SS_HD void solve_lcp_env(const G& g, const LcpBatch<In>& batch, const LcpResult<In>& result,
-                         const LcpOptions& o, std::int64_t env, LcpScratch<Real, In> scratch) {
-  In* z = slot(result.z, env);
-  In* w = slot(result.w, env);
+template <class Real, IsGroup G, class Scalar>
+SS_HD void solve_lcp_env(const G& g, const LcpBatch<Scalar>& batch, const LcpResult<Scalar>& result,
+                         const LcpOptions& o, std::int64_t env, LcpScratch<Real, Scalar> scratch) {
+  Scalar* z = slot(result.z, env);
+  Scalar* w = slot(result.w, env);
   g.for_each(batch.max_rows, [&](int i) {
-    z[i] = In(0);
-    if (w != nullptr) w[i] = In(0);
+    z[i] = Scalar(0);
+    if (w != nullptr) w[i] = Scalar(0);
   });
-  LcpProblem<In> p{};
+  LcpProblem<Scalar> p{};
   EnvStatus status = open_lcp(g, batch, o, env, p);
   if (status != EnvStatus::solved) {
     report_lcp(g, result, env, status, Limits<double>::infinity, 0, LcpMethod::automatic);
     return;
   }
-  LcpJudge<In>& judge = scratch.judge;
+  LcpJudge<Scalar>& judge = scratch.judge;
   judge.best = z;
   const double q_max = g.max(p.n, [&](int i) { return abs(double(p.q[i])); });
   judge.tolerance = tolerance_of(o.atol, o.rtol, o.precision, q_max);
@@ -69,7 +69,7 @@ SS_HD void solve_lcp_env(const G& g, const LcpBatch<In>& batch, const LcpResult<
                             : EnvStatus::not_converged;
   const double found = lcp_residual(g, p, z, judge.w);
   if (!judge.solved()) judge.best_residual = found + lcp_rounding(g, p, z, judge.w);
-  if (w != nullptr) g.for_each(p.n, [&](int i) { w[i] = In(judge.w[i]); });
+  if (w != nullptr) g.for_each(p.n, [&](int i) { w[i] = Scalar(judge.w[i]); });
   report_lcp(g, result, env, status, judge.best_residual, out.iterations, out.method);
 }
 
@@ -111,11 +111,11 @@ void eliminate_range(const LcpBatch<double>& batch, const Out& out, std::int64_t
   }
 }
 
-template <class Real, class In>
-void solve_lcp_range(const LcpBatch<In>& batch, const LcpResult<In>& result, const LcpOptions& o,
-                     std::int64_t begin, std::int64_t end, void* memory) {
+template <class Real, class Scalar>
+void solve_lcp_range(const LcpBatch<Scalar>& batch, const LcpResult<Scalar>& result,
+                     const LcpOptions& o, std::int64_t begin, std::int64_t end, void* memory) {
   const int max_m = standard_rows(batch.max_rows, batch.lo.data != nullptr);
-  const LcpScratch<Real, In> scratch(Arena(memory), batch.max_rows, max_m);
+  const LcpScratch<Real, Scalar> scratch(Arena(memory), batch.max_rows, max_m);
   for (std::int64_t env = begin; env < end; ++env) {
     solve_lcp_env<Real>(HostGroup{}, batch, result, o, env, scratch);
   }

@@ -8,15 +8,15 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-template <class In>
-SS_HD EnvStatus verdict_of(const Judge<In>& judge) {
+template <class Scalar>
+SS_HD EnvStatus verdict_of(const Judge<Scalar>& judge) {
   if (judge.solved()) return EnvStatus::solved;
   return judge.infeasible ? EnvStatus::infeasible : EnvStatus::not_converged;
 }
 
 /// Writes the results that every verdict has.
-template <class G, class In>
-SS_HD void report(const G& g, const ResultBatch<In>& result, std::int64_t env, EnvStatus status,
+template <class G, class Scalar>
+SS_HD void report(const G& g, const ResultBatch<Scalar>& result, std::int64_t env, EnvStatus status,
                   double residual, int iterations, Solver solver, int rung, int rows_needed) {
   g.once([&] {
     result.status[env] = status;
@@ -30,20 +30,20 @@ SS_HD void report(const G& g, const ResultBatch<In>& result, std::int64_t env, E
 
 /// Whether zero impulses that were not judged at the start are judged now: after the first
 /// candidate, at the latest before `next` leaves rung 0 or the ladder.
-template <class In>
-SS_HD bool zero_is_due(const Stage& next, const Judge<In>& judge) {
+template <class Scalar>
+SS_HD bool zero_is_due(const Stage& next, const Judge<Scalar>& judge) {
   return judge.best_residual < Limits<double>::infinity || next.rung > 0 ||
          next.method == Method::none;
 }
 
 /// Runs the stages of the rungs until one of them solves. `judged`: whether the start was judged.
-template <class Real, class Factor, class G, class In, Program kProgram>
-SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
-                 EnvScratch<Real, Factor, In, kProgram>& scratch, Rungs rungs, bool judged) {
-  Judge<In>& judge = scratch.judge;
+template <class Real, class Factor, class G, class Scalar, KernelVariant kVariant>
+SS_HD void climb(const G& g, const EnvProblem<Scalar>& p, const Ladder& ladder,
+                 EnvScratch<Real, Factor, Scalar, kVariant>& scratch, Rungs rungs, bool judged) {
+  Judge<Scalar>& judge = scratch.judge;
   Climb& at = *scratch.climb;
   while (!stopped(g)) {
-    if constexpr (rungs_of(kProgram) != Rungs::later) {
+    if constexpr (rungs_of(kVariant) != Rungs::later) {
       if (!judged && zero_is_due(ladder.stage(at.next), judge)) {
         if (judge_zero(g, p, judge)) g.once([&] { at.forget(ladder); });
         judged = true;
@@ -78,18 +78,18 @@ SS_HD void climb(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
   }
 }
 
-template <class In>
-SS_HD MechanismView<In> view_of(const MatrixSource<In>& source, std::int64_t env) {
+template <class Scalar>
+SS_HD MechanismView<Scalar> view_of(const MatrixSource<Scalar>& source, std::int64_t env) {
   if (source.engine.num_envs == 0) return view_of(source.step.mechanism, env);
   return {source.engine.nv, nullptr, nullptr, true, view_of(source.engine, env)};
 }
 
 /// Opens the problem of the batch, or of a caller's arrays in float.
-template <class Scratch, class G, class In>
-SS_HD EnvStatus open_source(const G& g, const MatrixSource<In>& source,
-                            const ProblemBatch<In>& batch, std::int64_t env, const Scratch& scratch,
-                            EnvProblem<In>& p, int& rows_needed) {
-  if constexpr (sizeof(In) == 8) {
+template <class Scratch, class G, class Scalar>
+SS_HD EnvStatus open_source(const G& g, const MatrixSource<Scalar>& source,
+                            const ProblemBatch<Scalar>& batch, std::int64_t env,
+                            const Scratch& scratch, EnvProblem<Scalar>& p, int& rows_needed) {
+  if constexpr (sizeof(Scalar) == 8) {
     const ProblemBatch<float>& floats = source.floats.problem;
     if (floats.num_envs > 0) {
       const EnvStatus status = open_problem(g, floats, env, scratch.view, p, rows_needed);
@@ -101,13 +101,13 @@ SS_HD EnvStatus open_source(const G& g, const MatrixSource<In>& source,
 }
 
 /// Forms W in the scratch if the batch does not have it. False if the mechanism is not valid.
-template <class Scratch, class G, class In>
-SS_HD bool form_own_matrix(const G& g, const MatrixSource<In>& source, std::int64_t env,
-                           const Scratch& scratch, EnvProblem<In>& p) {
+template <class Scratch, class G, class Scalar>
+SS_HD bool form_own_matrix(const G& g, const MatrixSource<Scalar>& source, std::int64_t env,
+                           const Scratch& scratch, EnvProblem<Scalar>& p) {
   if (scratch.W == nullptr) return true;
   p.W = scratch.W;
   p.ld_W = scratch.ld_W;
-  if constexpr (sizeof(In) == 8) {
+  if constexpr (sizeof(Scalar) == 8) {
     if (source.floats.problem.W.data != nullptr) {
       widen_matrix(g, source.floats.problem, env, p.n, scratch.W, p.ld_W);
       return true;
@@ -121,20 +121,21 @@ SS_HD bool form_own_matrix(const G& g, const MatrixSource<In>& source, std::int6
 }
 
 /// Writes v_next = v_free + x, if it is requested; x in reverse order, null: 0.
-template <class G, class In, class Data>
-SS_HD void write_velocity(const G& g, int nv, const In* x, const Data* v_free, Data* v_next) {
+template <class G, class Scalar, class Data>
+SS_HD void write_velocity(const G& g, int nv, const Scalar* x, const Data* v_free, Data* v_next) {
   if (v_next == nullptr) return;
   g.for_each(nv, [&](int k) {
-    v_next[k] = x == nullptr ? v_free[k] : Data(In(v_free[k]) + x[nv - 1 - k]);
+    v_next[k] = x == nullptr ? v_free[k] : Data(Scalar(v_free[k]) + x[nv - 1 - k]);
   });
 }
 
 /// Applies the impulse to the velocities and writes results in float, if they are requested.
-template <class Scratch, class G, class In>
-SS_HD void advance(const G& g, const MatrixSource<In>& source, const ProblemBatch<In>& batch,
-                   const ResultBatch<In>& result, std::int64_t env, const Scratch& scratch) {
+template <class Scratch, class G, class Scalar>
+SS_HD void advance(const G& g, const MatrixSource<Scalar>& source,
+                   const ProblemBatch<Scalar>& batch, const ResultBatch<Scalar>& result,
+                   std::int64_t env, const Scratch& scratch) {
   const FloatStorage& floats = source.floats;
-  const In* impulse = slot(result.impulse, env);
+  const Scalar* impulse = slot(result.impulse, env);
   if (floats.impulse.data != nullptr) {
     float* narrow = slot(floats.impulse, env);
     g.for_each(batch.max_rows, [&](int i) { narrow[i] = float(impulse[i]); });
@@ -142,9 +143,9 @@ SS_HD void advance(const G& g, const MatrixSource<In>& source, const ProblemBatc
   if (source.step.v_next.data == nullptr && floats.v_next.data == nullptr) return;
   const EnvStatus status = result.status[env];
   const bool moves = status != EnvStatus::bad_input && status != EnvStatus::over_capacity;
-  const MechanismView<In> mechanism = view_of(source, env);
+  const MechanismView<Scalar> mechanism = view_of(source, env);
   if (moves) change_velocity(g, mechanism, scratch.problem->n, impulse, scratch.delassus);
-  const In* x = moves ? scratch.delassus.x : nullptr;
+  const Scalar* x = moves ? scratch.delassus.x : nullptr;
   const int nv = mechanism.nv;
   write_velocity(g, nv, x, slot(source.step.v_free, env), slot(source.step.v_next, env));
   write_velocity(g, nv, x, slot(floats.v_free, env), slot(floats.v_next, env));
@@ -156,12 +157,12 @@ struct Nothing {
 };
 
 /// Scales the problem for the iterative methods; where it is regular, nothing is to be selected.
-template <class Real, class Factor, class G, class In, Program kProgram>
-SS_HD void prepare(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
-                   EnvScratch<Real, Factor, In, kProgram>& scratch) {
-  constexpr Contents kHas = contents_of(kProgram);
-  Judge<In>& judge = scratch.judge;
-  if (ladder.program != Program::pivoting) {
+template <class Real, class Factor, class G, class Scalar, KernelVariant kVariant>
+SS_HD void prepare(const G& g, const EnvProblem<Scalar>& p, const Ladder& ladder,
+                   EnvScratch<Real, Factor, Scalar, kVariant>& scratch) {
+  constexpr Contents kHas = contents_of(kVariant);
+  Judge<Scalar>& judge = scratch.judge;
+  if (ladder.variant != KernelVariant::pivoting) {
     if constexpr (kHas.newton || kHas.altered) {
       scale_and_select(g, p, ladder.options.law, scratch.scaled);
       const double crowd = measure_crowds(g, scratch.scaled);
@@ -173,30 +174,31 @@ SS_HD void prepare(const G& g, const EnvProblem<In>& p, const Ladder& ladder,
       scale_problem(g, p, ladder.options.law, scratch.scaled);
     }
   }
-  if constexpr (kProgram == Program::later) g.once([&] { *scratch.kept = scratch.scaled; });
+  if constexpr (kVariant == KernelVariant::later) g.once([&] { *scratch.kept = scratch.scaled; });
 }
 
 /// Writes zero impulses, and no proof.
-template <class G, class In>
-SS_HD void clear_result(const G& g, int max_rows, In* impulse, double* certificate) {
+template <class G, class Scalar>
+SS_HD void clear_result(const G& g, int max_rows, Scalar* impulse, double* certificate) {
   g.for_each(max_rows, [&](int i) {
-    impulse[i] = In(0);
+    impulse[i] = Scalar(0);
     if (certificate != nullptr) certificate[i] = 0.0;
   });
 }
 
 /// Solves environment `env` of the batch. In `Rungs::later`, rung 0 has run before and `result`
 /// contains its result: the later rungs need only this, and rung 1 starts at rest.
-template <class Real, class Factor, class G, class In, Program kProgram>
-SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const ProblemBatch<In>& batch,
-                         const ResultBatch<In>& result, const Ladder& ladder, std::int64_t env,
-                         EnvScratch<Real, Factor, In, kProgram>& scratch, Rungs rungs) {
+template <class Real, class Factor, class G, class Scalar, KernelVariant kVariant>
+SS_HD void solve_problem(const G& g, const MatrixSource<Scalar>& source,
+                         const ProblemBatch<Scalar>& batch, const ResultBatch<Scalar>& result,
+                         const Ladder& ladder, std::int64_t env,
+                         EnvScratch<Real, Factor, Scalar, kVariant>& scratch, Rungs rungs) {
   const SolveOptions& o = ladder.options;
-  In* impulse = slot(result.impulse, env);
+  Scalar* impulse = slot(result.impulse, env);
   double* certificate = slot(result.certificate, env);
   if (rungs != Rungs::later) clear_result(g, batch.max_rows, impulse, certificate);
   const LawFacts law = facts_of(o.law);
-  EnvProblem<In> view{};
+  EnvProblem<Scalar> view{};
   int rows_needed = 0;
   EnvStatus status = open_source(g, source, batch, env, scratch, view, rows_needed);
   view.directions = o.directions;
@@ -205,18 +207,18 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
         check_values(g, view, law.needs_symmetric_W, source.is_from_float()))) {
     status = EnvStatus::bad_input;
   }
-  if constexpr (kProgram == Program::pivoting) {
+  if constexpr (kVariant == KernelVariant::pivoting) {
     if (status == EnvStatus::solved && scratch.directions == 0 && !fits_pyramid_tableau(view))
-      status = EnvStatus::over_capacity;  // no later program takes it
+      status = EnvStatus::over_capacity;  // no later variant takes it
   }
   if (status != EnvStatus::solved) {
     report(g, result, env, status, Limits<double>::infinity, 0, Solver::automatic, 0, rows_needed);
     return;
   }
   g.once([&] { *scratch.problem = view; });
-  const EnvProblem<In>& p = *scratch.problem;
+  const EnvProblem<Scalar>& p = *scratch.problem;
   enter_circular_coordinates(g, p, law.is_frictionless, scratch.view);
-  Judge<In>& judge = scratch.judge;
+  Judge<Scalar>& judge = scratch.judge;
   open_judge(g, p, o, scratch.judge_memory, impulse, certificate, judge);
   Climb& at = *scratch.climb;
   g.once([&] { at = Climb(env, ladder, p.n); });
@@ -229,31 +231,34 @@ SS_HD void solve_problem(const G& g, const MatrixSource<In>& source, const Probl
       if (result.solver != nullptr) at.solver = result.solver[env];
     });
   } else {
-    judged = judge_start(g, p, judge, ladder.program != Program::sweeping);
+    judged = judge_start(g, p, judge, ladder.variant != KernelVariant::sweeping);
   }
   // The path of the selected solution begins at zero impulses.
-  judge.selected = judge.selects || !g.any(p.n, [&](int i) { return impulse[i] != In(0); });
+  judge.selected = judge.selects || !g.any(p.n, [&](int i) { return impulse[i] != Scalar(0); });
   if (p.n > 0 && (!judge.done() || o.fixed_sweeps || o.fixed_pivots)) {
-    if constexpr (EnvScratch<Real, Factor, In, kProgram>::kIterates) prepare(g, p, ladder, scratch);
+    if constexpr (EnvScratch<Real, Factor, Scalar, kVariant>::kIterates)
+      prepare(g, p, ladder, scratch);
     const bool exact = o.fixed_sweeps || o.fixed_pivots;
     if (!judge.done() || exact) climb(g, p, ladder, scratch, rungs, judged);
   }
   // The later rungs continue with a residual that is not yet the bound.
   if (rungs != Rungs::opening || !ladder.has_later_rungs)
-    close_judge(g, p, MatrixVelocity<In>{p}, judge);
+    close_judge(g, p, MatrixVelocity<Scalar>{p}, judge);
   status = verdict_of(judge);
   report(g, result, at.env, status, judge.best_residual, at.iterations, at.solver, at.rung, p.n);
 }
 
 /// The same from the matrix of the caller or of the mechanism to the new velocities. At the end,
 /// `then` may use what the scratch holds of the problem.
-template <class Real, class Factor, IsGroup G, class In, Program kProgram, class Then = Nothing>
-SS_HD void solve_env(const G& g, const ProblemBatch<In>& batch, const ResultBatch<In>& result,
-                     const Ladder& ladder, std::int64_t env,
-                     EnvScratch<Real, Factor, In, kProgram> scratch, Rungs rungs = Rungs::all,
-                     const MatrixSource<In>& source = MatrixSource<In>{}, Then then = Then{}) {
-  if constexpr (kProgram == Program::general) {  // continues where `pivoting` ended
-    const EnvShape s = *slot(batch.shape, env);
+template <class Real, class Factor, IsGroup G, class Scalar, KernelVariant kVariant,
+          class Then = Nothing>
+SS_HD void solve_env(const G& g, const ProblemBatch<Scalar>& batch,
+                     const ResultBatch<Scalar>& result, const Ladder& ladder, std::int64_t env,
+                     EnvScratch<Real, Factor, Scalar, kVariant> scratch, Rungs rungs = Rungs::all,
+                     const MatrixSource<Scalar>& source = MatrixSource<Scalar>{},
+                     Then then = Then{}) {
+  if constexpr (kVariant == KernelVariant::general) {  // continues where `pivoting` ended
+    const RowCounts s = *slot(batch.counts, env);
     const std::int32_t rows = rows_of(s, slot(batch.dims, env), batch.max_contacts);
     if (fits_pyramid_tableau(rows, s.n_contacts, ladder.options.directions)) return;
   }

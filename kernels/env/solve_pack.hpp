@@ -16,11 +16,11 @@ struct PackedEnvs {
 };
 
 /// Scratch of one pack.
-template <class Real, class In, int N>
+template <class Real, class Scalar, int N>
 struct PackScratch {
-  using Number = Pack<In, N>;  ///< of the caller's data
-  EnvProblem<In> first;        ///< the layout: that of the first environment
-  ViewScratch<In> first_view;
+  using Number = Pack<Scalar, N>;  ///< of the caller's data
+  EnvProblem<Scalar> first;        ///< the layout: that of the first environment
+  ViewScratch<Scalar> first_view;
   ViewScratch<Number> view;
   Number *W, *b, *mu, *R, *lo, *hi, *warm_start;
   Judge<Number> judge;
@@ -53,9 +53,9 @@ struct PackScratch {
 };
 
 /// Whether two environments have the same layout of rows and blocks.
-template <class In>
-SS_HD bool same_layout(const ProblemBatch<In>& batch, std::int64_t a, std::int64_t b) {
-  const EnvShape &s = *slot(batch.shape, a), &t = *slot(batch.shape, b);
+template <class Scalar>
+SS_HD bool same_layout(const ProblemBatch<Scalar>& batch, std::int64_t a, std::int64_t b) {
+  const RowCounts &s = *slot(batch.counts, a), &t = *slot(batch.counts, b);
   if (s.n_free != t.n_free || s.n_nonneg != t.n_nonneg || s.n_box != t.n_box ||
       s.n_contacts != t.n_contacts) {
     return false;
@@ -68,22 +68,23 @@ SS_HD bool same_layout(const ProblemBatch<In>& batch, std::int64_t a, std::int64
 }
 
 /// Writes `count` numbers of every environment into lanes; null if the batch has none.
-template <class In, int N>
-const Pack<In, N>* load_lanes(const EnvArray<const In>& array, const PackedEnvs<N>& envs, int count,
-                              Pack<In, N>* to) {
+template <class Scalar, int N>
+const Pack<Scalar, N>* load_lanes(const EnvArray<const Scalar>& array, const PackedEnvs<N>& envs,
+                                  int count, Pack<Scalar, N>* to) {
   if (array.data == nullptr) return nullptr;
-  const In* from[N];
+  const Scalar* from[N];
   for (int l = 0; l < N; ++l) from[l] = slot(array, envs.at(l));
-  gather_lanes<In, N>(from, count, to);
+  gather_lanes<Scalar, N>(from, count, to);
   return to;
 }
 
 /// The problems of the lanes as one problem whose numbers are packs.
-template <class Real, class In, int N>
-EnvProblem<Pack<In, N>> load_problem(const ProblemBatch<In>& batch, const PackedEnvs<N>& envs,
-                                     const PackScratch<Real, In, N>& scratch) {
-  const EnvProblem<In>& one = scratch.first;
-  EnvProblem<Pack<In, N>> p{};
+template <class Real, class Scalar, int N>
+EnvProblem<Pack<Scalar, N>> load_problem(const ProblemBatch<Scalar>& batch,
+                                         const PackedEnvs<N>& envs,
+                                         const PackScratch<Real, Scalar, N>& scratch) {
+  const EnvProblem<Scalar>& one = scratch.first;
+  EnvProblem<Pack<Scalar, N>> p{};
   p.n = p.ld_W = one.n;
   p.n_free = one.n_free;
   p.n_nonneg = one.n_nonneg;
@@ -97,7 +98,7 @@ EnvProblem<Pack<In, N>> load_problem(const ProblemBatch<In>& batch, const Packed
     load_lanes(batch.W, envs, one.n * one.n, scratch.W);
   } else {
     for (int i = 0; i < one.n; ++i) {
-      const EnvArray<const In> row{batch.W.data + std::int64_t(i) * one.ld_W, batch.W.stride};
+      const EnvArray<const Scalar> row{batch.W.data + std::int64_t(i) * one.ld_W, batch.W.stride};
       load_lanes(row, envs, one.n, scratch.W + std::int64_t(i) * one.n);
     }
   }
@@ -125,8 +126,8 @@ SS_HD Mask<Real> overflows(const Scaled<Real>& s) {
 }
 
 /// Writes the verdicts of the lanes, except those in `alone`, which are solved separately.
-template <class Number, class In, int N>
-void report_lanes(const ResultBatch<In>& result, int max_rows, int n, const PackedEnvs<N>& envs,
+template <class Number, class Scalar, int N>
+void report_lanes(const ResultBatch<Scalar>& result, int max_rows, int n, const PackedEnvs<N>& envs,
                   unsigned usable, unsigned alone, const Judge<Number>& judge,
                   const Wide<Number>& sweeps) {
   const unsigned solved = judge.solved().bits();
@@ -134,10 +135,10 @@ void report_lanes(const ResultBatch<In>& result, int max_rows, int n, const Pack
     const std::int64_t env = envs.env[l];
     const bool good = ((usable >> l) & 1U) != 0U;
     if (((alone >> l) & 1U) != 0U) continue;
-    In* impulse = slot(result.impulse, env);
+    Scalar* impulse = slot(result.impulse, env);
     double* certificate = slot(result.certificate, env);
     for (int i = 0; i < max_rows; ++i) {
-      impulse[i] = good && i < n ? judge.at->best[i].lane(l) : In(0);
+      impulse[i] = good && i < n ? judge.at->best[i].lane(l) : Scalar(0);
       if (certificate != nullptr) certificate[i] = 0.0;
     }
     const EnvStatus verdict =
@@ -150,12 +151,12 @@ void report_lanes(const ResultBatch<In>& result, int max_rows, int n, const Pack
 
 /// Solves the environments of a pack, whose layout is `scratch.first`. Returns the lanes that must
 /// be solved separately, one bit each.
-template <class Real, class In, int N>
-unsigned solve_pack(const ProblemBatch<In>& batch, const ResultBatch<In>& result,
+template <class Real, class Scalar, int N>
+unsigned solve_pack(const ProblemBatch<Scalar>& batch, const ResultBatch<Scalar>& result,
                     const Ladder& ladder, const PackedEnvs<N>& envs,
-                    PackScratch<Real, In, N>& scratch) {
+                    PackScratch<Real, Scalar, N>& scratch) {
   const SolveOptions& o = ladder.options;
-  using Number = Pack<In, N>;
+  using Number = Pack<Scalar, N>;
   using Double = Pack<double, N>;
   const PackGroup g;
   EnvProblem<Number> p = load_problem<Real>(batch, envs, scratch);

@@ -6,15 +6,15 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 /// Whether the start is not zero impulses.
-template <class G, class In>
-SS_HD bool starts_warm(const G& g, const EnvProblem<In>& p) {
-  const In* start = p.warm_start;
-  return start != nullptr && g.any(p.n, [&](int i) { return start[i] != In(0); });
+template <class G, class Scalar>
+SS_HD bool starts_warm(const G& g, const EnvProblem<Scalar>& p) {
+  const Scalar* start = p.warm_start;
+  return start != nullptr && g.any(p.n, [&](int i) { return start[i] != Scalar(0); });
 }
 
 /// Whether some gap or joint shows that zero impulses are no solution.
-template <class G, class In>
-SS_HD bool rest_is_refuted(const G& g, const EnvProblem<In>& p, const Judge<In>& judge) {
+template <class G, class Scalar>
+SS_HD bool rest_is_refuted(const G& g, const EnvProblem<Scalar>& p, const Judge<Scalar>& judge) {
   const int gaps = p.n_free + p.n_nonneg;
   if (g.any(p.n_box, [&](int i) { return p.lower(gaps + i) > 0.0 || p.upper(gaps + i) < 0.0; })) {
     return false;  // these rows need an impulse
@@ -31,10 +31,11 @@ SS_HD bool rest_is_refuted(const G& g, const EnvProblem<In>& p, const Judge<In>&
 /// solution. With `rest_first` others are judged before a warm start: what needs no impulse gets
 /// none, whatever the last step was (on Painleve's side there may be two solutions). Returns
 /// whether the start was judged.
-template <class G, class In>
-SS_HD bool judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge, bool rest_first) {
+template <class G, class Scalar>
+SS_HD bool judge_start(const G& g, const EnvProblem<Scalar>& p, Judge<Scalar>& judge,
+                       bool rest_first) {
   bool judged = true, rests = false;
-  if constexpr (kIsPlain<In>) {
+  if constexpr (kIsPlain<Scalar>) {
     const bool warm = starts_warm(g, p);
     const bool refuted = (rest_first || !warm) && rest_is_refuted(g, p, judge);
     judged = warm || !refuted;
@@ -42,9 +43,10 @@ SS_HD bool judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge, bo
   }
   for (bool again = true; again;) {
     g.for_each(p.n, [&](int i) {
-      judge.at->best[i] = In(0);
+      judge.at->best[i] = Scalar(0);
       // Never -0, so that zeros are the same bits in every way of the solve.
-      judge.at->candidate[i] = rests || p.warm_start == nullptr ? In(0) : p.warm_start[i] + In(0);
+      judge.at->candidate[i] =
+          rests || p.warm_start == nullptr ? Scalar(0) : p.warm_start[i] + Scalar(0);
     });
     if (judged) judge_candidate(g, p, judge, Guess::solution);
     again = rests && !all(judge.solved());
@@ -56,12 +58,12 @@ SS_HD bool judge_start(const G& g, const EnvProblem<In>& p, Judge<In>& judge, bo
 
 /// Prepares `judge` for the problem; the best impulse will be in `impulse`, a proof that there is
 /// no solution in `certificate`, unless that is null.
-template <class G, class In>
-SS_HD void open_judge(const G& g, const EnvProblem<In>& p, const SolveOptions& o,
-                      const JudgeMemory<In>& memory, In* impulse, double* certificate,
-                      Judge<In>& judge) {
-  using Number = Wide<In>;
-  judge = Judge<In>(o.law, judge.at);
+template <class G, class Scalar>
+SS_HD void open_judge(const G& g, const EnvProblem<Scalar>& p, const SolveOptions& o,
+                      const JudgeMemory<Scalar>& memory, Scalar* impulse, double* certificate,
+                      Judge<Scalar>& judge) {
+  using Number = Wide<Scalar>;
+  judge = Judge<Scalar>(o.law, judge.at);
   const Number b_max = g.max(p.n, [&](int i) { return abs(Number(p.b[i])); });
   g.once([&] {
     const Number tolerance = tolerance_of(o.atol, o.rtol, o.precision, b_max);

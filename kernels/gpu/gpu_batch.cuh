@@ -66,61 +66,61 @@ __device__ __forceinline__ void take_envs(const Group& g, const WorkList& work, 
 }
 
 /// As note_result, with the device's counters.
-template <class Group, class In>
+template <class Group, class Scalar>
 __device__ __forceinline__ void note(const Group& g, const WorkList& work,
-                                     const ProblemBatch<In>& batch, const ResultBatch<In>& result,
-                                     int env) {
+                                     const ProblemBatch<Scalar>& batch,
+                                     const ResultBatch<Scalar>& result, int env) {
   note_result(g, work, batch, result, env, [](std::int32_t* end) { return atomicAdd(end, 1); });
 }
 
 /// Warps of a block, and how many blocks the registers of a multiprocessor must hold.
-template <class Real, Program kProgram>
-constexpr int kWarps = most_warps(kProgram, sizeof(Real));
-template <class Real, Program kProgram, class Group>
+template <class Real, KernelVariant kVariant>
+constexpr int kWarps = most_warps(kVariant, sizeof(Real));
+template <class Real, KernelVariant kVariant, class Group>
 constexpr int kBlocks = Group::kLanes > 32
                             ? 1
-                            : resident_warps(kProgram, sizeof(Real)) / kWarps<Real, kProgram>;
+                            : resident_warps(kVariant, sizeof(Real)) / kWarps<Real, kVariant>;
 
-template <class Real, class Factor, class In, Program kProgram, class Group, bool kShared>
-__global__ void __launch_bounds__((most_threads<Group>(kWarps<Real, kProgram>)),
-                                  (kBlocks<Real, kProgram, Group>))
-    solve_kernel(const __grid_constant__ ProblemBatch<In> batch,
-                 const __grid_constant__ ResultBatch<In> result,
+template <class Real, class Factor, class Scalar, KernelVariant kVariant, class Group, bool kShared>
+__global__ void __launch_bounds__((most_threads<Group>(kWarps<Real, kVariant>)),
+                                  (kBlocks<Real, kVariant, Group>))
+    solve_kernel(const __grid_constant__ ProblemBatch<Scalar> batch,
+                 const __grid_constant__ ResultBatch<Scalar> result,
                  const __grid_constant__ Ladder ladder,
-                 const __grid_constant__ MatrixSource<In> source,
+                 const __grid_constant__ MatrixSource<Scalar> source,
                  const __grid_constant__ GroupScratch scratch,
                  const __grid_constant__ WorkList work) {
   const Group g;
   take_envs(g, work, [&](int env) SS_INLINE {
-    const EnvScratch<Real, Factor, In, kProgram> place(Arena(group_memory<Group, kShared>(scratch)),
-                                                       scratch.max_rows, scratch.max_contacts,
-                                                       scratch.directions, scratch.matrix);
-    solve_env<Real, Factor>(g, batch, result, ladder, env, place, rungs_of(kProgram), source);
+    const EnvScratch<Real, Factor, Scalar, kVariant> place(
+        Arena(group_memory<Group, kShared>(scratch)), scratch.max_rows, scratch.max_contacts,
+        scratch.directions, scratch.matrix);
+    solve_env<Real, Factor>(g, batch, result, ladder, env, place, rungs_of(kVariant), source);
     note(g, work, batch, result, env);
   });
 }
 
-template <class In, bool kShared>
+template <class Scalar, bool kShared>
 __global__ void __launch_bounds__(32, 1)
-    delassus_kernel(const __grid_constant__ MechanismBatch<In> batch,
-                    const __grid_constant__ EnvArray<In> W, int ld_W, std::int32_t* ok,
+    delassus_kernel(const __grid_constant__ MechanismBatch<Scalar> batch,
+                    const __grid_constant__ EnvArray<Scalar> W, int ld_W, std::int32_t* ok,
                     const __grid_constant__ GroupScratch scratch) {
-  const DelassusScratch<In> place(Arena(group_memory<WarpGroup<32>, kShared>(scratch)), batch.nv,
-                                  scratch.max_rows);
+  const DelassusScratch<Scalar> place(Arena(group_memory<WarpGroup<32>, kShared>(scratch)),
+                                      batch.nv, scratch.max_rows);
   for (int env = int(blockIdx.x); env < batch.num_envs; env += int(gridDim.x)) {
     form_delassus(WarpGroup<32>{}, batch, W, ld_W, ok, env, place);
   }
 }
 
-template <class In, bool kShared>
+template <class Scalar, bool kShared>
 __global__ void __launch_bounds__(32, 1)
-    apply_kernel(const __grid_constant__ MechanismBatch<In> batch,
-                 const __grid_constant__ EnvArray<const In> impulse,
-                 const __grid_constant__ EnvArray<const In> v_free,
-                 const __grid_constant__ EnvArray<In> v_next, std::int32_t* ok,
+    apply_kernel(const __grid_constant__ MechanismBatch<Scalar> batch,
+                 const __grid_constant__ EnvArray<const Scalar> impulse,
+                 const __grid_constant__ EnvArray<const Scalar> v_free,
+                 const __grid_constant__ EnvArray<Scalar> v_next, std::int32_t* ok,
                  const __grid_constant__ GroupScratch scratch) {
-  const DelassusScratch<In> place(Arena(group_memory<WarpGroup<32>, kShared>(scratch)), batch.nv,
-                                  scratch.max_rows);
+  const DelassusScratch<Scalar> place(Arena(group_memory<WarpGroup<32>, kShared>(scratch)),
+                                      batch.nv, scratch.max_rows);
   for (int env = int(blockIdx.x); env < batch.num_envs; env += int(gridDim.x)) {
     apply_env_impulse(WarpGroup<32>{}, batch, impulse, v_free, v_next, ok, env, place);
   }
@@ -131,30 +131,30 @@ __global__ void __launch_bounds__(32, 1)
 namespace stickslip::kernels {
 
 /// Definition for the files that instantiate the kernels.
-template <class Real, class Factor, class In, Program kProgram>
+template <class Real, class Factor, class Scalar, KernelVariant kVariant>
 SolveKernels solve_kernels() {
-  using Scratch = EnvScratch<Real, Factor, In, kProgram>;
+  using Scratch = EnvScratch<Real, Factor, Scalar, kVariant>;
   using Narrow = WarpGroup<SolveKernels::kNarrowLanes>;
   using Wide = WarpGroup<32>;
   using Pair = BlockGroup<SolveKernels::kPairLanes>;
   using Block = BlockGroup<SolveKernels::kBlockLanes>;
   const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
   SolveKernels k{};
-  if constexpr (kProgram != Program::later && kProgram != Program::general) {
-    k.narrow = address(&solve_kernel<Real, Factor, In, kProgram, Narrow, true>);
+  if constexpr (kVariant != KernelVariant::later && kVariant != KernelVariant::general) {
+    k.narrow = address(&solve_kernel<Real, Factor, Scalar, kVariant, Narrow, true>);
   }
-  if constexpr (kProgram != Program::general) {
-    k.wide = address(&solve_kernel<Real, Factor, In, kProgram, Wide, true>);
-    k.block = address(&solve_kernel<Real, Factor, In, kProgram, Block, true>);
+  if constexpr (kVariant != KernelVariant::general) {
+    k.wide = address(&solve_kernel<Real, Factor, Scalar, kVariant, Wide, true>);
+    k.block = address(&solve_kernel<Real, Factor, Scalar, kVariant, Block, true>);
   }
-  if constexpr (has_pairs(kProgram, sizeof(Real))) {
-    k.pair = address(&solve_kernel<Real, Factor, In, kProgram, Pair, true>);
+  if constexpr (has_pairs(kVariant, sizeof(Real))) {
+    k.pair = address(&solve_kernel<Real, Factor, Scalar, kVariant, Pair, true>);
   }
-  k.block_global = address(&solve_kernel<Real, Factor, In, kProgram, Block, false>);
+  k.block_global = address(&solve_kernel<Real, Factor, Scalar, kVariant, Block, false>);
   k.bytes = &Scratch::bytes;
-  k.narrow_rows = narrow_rows_of(kProgram);
-  k.narrow_envs = narrow_envs_of(kProgram);
-  k.most_warps = most_warps(kProgram, sizeof(Real));
+  k.narrow_rows = narrow_rows_of(kVariant);
+  k.narrow_envs = narrow_envs_of(kVariant);
+  k.most_warps = most_warps(kVariant, sizeof(Real));
   return k;
 }
 

@@ -4,33 +4,37 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-template <class In, class Group, bool kShared>
-__global__ void __launch_bounds__(most_threads<Group>(), 1) vjp_kernel(
-    const __grid_constant__ ProblemBatch<In> batch, const __grid_constant__ MechanismStep<In> step,
-    const __grid_constant__ SolutionBatch<In> solution, const __grid_constant__ StepLoss<In> loss,
-    const __grid_constant__ StepGradient<In> out, const __grid_constant__ SolveOptions options,
-    const __grid_constant__ GroupScratch scratch, const __grid_constant__ WorkList work) {
-  const Group g;
-  take_envs(g, work, [&](int env) SS_INLINE {
-    GradientEnv<In> place(Arena(group_memory<Group, kShared>(scratch)), scratch.max_rows,
-                          scratch.max_contacts, scratch.matrix.nv);
-    vjp_env(g, batch, step, solution, loss, out, options, env, place);
-  });
-}
-
-template <class In, class Group, bool kShared>
+template <class Scalar, class Group, bool kShared>
 __global__ void __launch_bounds__(most_threads<Group>(), 1)
-    jvp_kernel(const __grid_constant__ ProblemBatch<In> batch,
-               const __grid_constant__ SolutionBatch<In> solution,
-               const __grid_constant__ ChangeBatch<In> change,
-               const __grid_constant__ SolutionChange<In> out,
+    vjp_kernel(const __grid_constant__ ProblemBatch<Scalar> batch,
+               const __grid_constant__ MechanismStep<Scalar> step,
+               const __grid_constant__ SolutionBatch<Scalar> solution,
+               const __grid_constant__ StepLoss<Scalar> loss,
+               const __grid_constant__ StepGradient<Scalar> out,
                const __grid_constant__ SolveOptions options,
                const __grid_constant__ GroupScratch scratch,
                const __grid_constant__ WorkList work) {
   const Group g;
   take_envs(g, work, [&](int env) SS_INLINE {
-    GradientEnv<In> place(Arena(group_memory<Group, kShared>(scratch)), scratch.max_rows,
-                          scratch.max_contacts, scratch.matrix.nv);
+    GradientEnv<Scalar> place(Arena(group_memory<Group, kShared>(scratch)), scratch.max_rows,
+                              scratch.max_contacts, scratch.matrix.nv);
+    vjp_env(g, batch, step, solution, loss, out, options, env, place);
+  });
+}
+
+template <class Scalar, class Group, bool kShared>
+__global__ void __launch_bounds__(most_threads<Group>(), 1)
+    jvp_kernel(const __grid_constant__ ProblemBatch<Scalar> batch,
+               const __grid_constant__ SolutionBatch<Scalar> solution,
+               const __grid_constant__ ChangeBatch<Scalar> change,
+               const __grid_constant__ SolutionChange<Scalar> out,
+               const __grid_constant__ SolveOptions options,
+               const __grid_constant__ GroupScratch scratch,
+               const __grid_constant__ WorkList work) {
+  const Group g;
+  take_envs(g, work, [&](int env) SS_INLINE {
+    GradientEnv<Scalar> place(Arena(group_memory<Group, kShared>(scratch)), scratch.max_rows,
+                              scratch.max_contacts, scratch.matrix.nv);
     jvp_env(g, batch, solution, change, out, options, env, place);
   });
 }
@@ -39,17 +43,17 @@ __global__ void __launch_bounds__(most_threads<Group>(), 1)
 
 namespace stickslip::kernels {
 
-template <class In>
+template <class Scalar>
 GradientKernels gradient_kernels() {
   using Wide = WarpGroup<32>;
   using Block = BlockGroup<SolveKernels::kBlockLanes>;
   const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
-  constexpr auto bytes = &gradient_bytes<In>;
-  return {{.wide = address(&vjp_kernel<In, Wide, true>),
-           .block_global = address(&vjp_kernel<In, Block, false>),
+  constexpr auto bytes = &gradient_bytes<Scalar>;
+  return {{.wide = address(&vjp_kernel<Scalar, Wide, true>),
+           .block_global = address(&vjp_kernel<Scalar, Block, false>),
            .bytes = bytes},
-          {.wide = address(&jvp_kernel<In, Wide, true>),
-           .block_global = address(&jvp_kernel<In, Block, false>),
+          {.wide = address(&jvp_kernel<Scalar, Wide, true>),
+           .block_global = address(&jvp_kernel<Scalar, Block, false>),
            .bytes = bytes}};
 }
 

@@ -36,15 +36,15 @@ struct WorkList {
 /// Scratch of the groups of a launch.
 struct GroupScratch {
   int max_rows, max_contacts;
-  int directions;  ///< of the law `pyramid` as an LCP; 0: no program has memory for it
+  int directions;  ///< of the law `pyramid` as an LCP; 0: no variant has memory for it
   MatrixKind matrix;
   std::size_t bytes;      ///< per group
   unsigned char* memory;  ///< for kernels that use global memory; the others: dynamic shared memory
 };
 
-/// Parameters of a solve kernel: (ProblemBatch<In>, ResultBatch<In>, Ladder,
-/// MatrixSource<In>, GroupScratch, WorkList). All but the last kernel may be null, in programs that
-/// few environments need.
+/// Parameters of a solve kernel: (ProblemBatch<Scalar>, ResultBatch<Scalar>, Ladder,
+/// MatrixSource<Scalar>, GroupScratch, WorkList). All but the last kernel may be null, in variants
+/// that few environments need.
 struct SolveKernels {
   static constexpr int kNarrowLanes = 8;
   static constexpr int kPairLanes = 64;    ///< one group per block
@@ -62,35 +62,40 @@ struct SolveKernels {
 };
 
 /// Most rows of an environment for narrow groups, if enough of them fit.
-constexpr int narrow_rows_of(Program program) { return program == Program::sweeping ? 32 : 12; }
+constexpr int narrow_rows_of(KernelVariant variant) {
+  return variant == KernelVariant::sweeping ? 32 : 12;
+}
 
 /// Environments for each multiprocessor from which on narrow groups are faster: in smaller batches
 /// a solve takes as long as its slowest environment, which takes longer on fewer lanes.
-constexpr int narrow_envs_of(Program program) { return program == Program::first ? 32 : 8; }
+constexpr int narrow_envs_of(KernelVariant variant) {
+  return variant == KernelVariant::rung0 ? 32 : 8;
+}
 
 /// Warps whose registers a multiprocessor holds: 8 with 255 per thread, 12 with 168. With those,
 /// rung 0 would spill.
-constexpr int resident_warps(Program program, std::size_t bytes_of_number) {
-  const bool sweeps_in_float = program == Program::sweeping && bytes_of_number == 4;
-  return sweeps_in_float || program == Program::pivoting ? 12 : 8;
+constexpr int resident_warps(KernelVariant variant, std::size_t bytes_of_number) {
+  const bool sweeps_in_float = variant == KernelVariant::sweeping && bytes_of_number == 4;
+  return sweeps_in_float || variant == KernelVariant::pivoting ? 12 : 8;
 }
 
 /// Most warps of a block of narrow or wide groups, which begin their environments together: all
 /// that are resident, where the caches of a multiprocessor do not hold the code of a solve. Loops
 /// over sweeps are short, and the few environments of later rungs are spread.
-constexpr int most_warps(Program program, std::size_t bytes_of_number) {
-  const bool long_code = program == Program::first || program == Program::pivoting;
-  return long_code ? resident_warps(program, bytes_of_number) : 1;
+constexpr int most_warps(KernelVariant variant, std::size_t bytes_of_number) {
+  const bool long_code = variant == KernelVariant::rung0 || variant == KernelVariant::pivoting;
+  return long_code ? resident_warps(variant, bytes_of_number) : 1;
 }
 
-/// Whether a program has a kernel for pairs of warps. With numbers of 4 bytes hardly any
+/// Whether a variant has a kernel for pairs of warps. With numbers of 4 bytes hardly any
 /// environment is of the size that needs it. Lemke's method needs so few registers that three
 /// blocks of four warps fit where four pairs would.
-constexpr bool has_pairs(Program program, std::size_t bytes_of_number) {
-  return bytes_of_number == 8 && (program == Program::first || program == Program::sweeping);
+constexpr bool has_pairs(KernelVariant variant, std::size_t bytes_of_number) {
+  return bytes_of_number == 8 &&
+         (variant == KernelVariant::rung0 || variant == KernelVariant::sweeping);
 }
 
-template <class Real, class Factor, class In, Program kProgram>
+template <class Real, class Factor, class Scalar, KernelVariant kVariant>
 SolveKernels solve_kernels();
 
 /// Of the law `convex` in velocities; none is narrow. Parameters: (ProblemBatch<double>,
@@ -98,31 +103,32 @@ SolveKernels solve_kernels();
 /// WorkList).
 SolveKernels convex_kernels();
 
-/// Of derivatives; none is narrow. Parameters: vjp (ProblemBatch<In>, MechanismStep<In>,
-/// SolutionBatch<In>, StepLoss<In>, StepGradient<In>, SolveOptions, GroupScratch, WorkList), jvp
-/// (ProblemBatch<In>, SolutionBatch<In>, ChangeBatch<In>, SolutionChange<In>, SolveOptions,
-/// GroupScratch, WorkList).
+/// Of derivatives; none is narrow. Parameters: vjp (ProblemBatch<Scalar>, MechanismStep<Scalar>,
+/// SolutionBatch<Scalar>, StepLoss<Scalar>, StepGradient<Scalar>, SolveOptions, GroupScratch,
+/// WorkList), jvp (ProblemBatch<Scalar>, SolutionBatch<Scalar>, ChangeBatch<Scalar>,
+/// SolutionChange<Scalar>, SolveOptions, GroupScratch, WorkList).
 struct GradientKernels {
   SolveKernels vjp, jvp;
 };
 
-template <class In>
+template <class Scalar>
 GradientKernels gradient_kernels();
 
-/// Parameters: delassus (MechanismBatch<In>, EnvArray<In> W, int ld_W, int32* ok, GroupScratch),
-/// apply (MechanismBatch<In>, EnvArray<const In> impulse, v_free, EnvArray<In> v_next, int32* ok,
-/// GroupScratch). One warp per environment; the second variant of each uses global memory.
+/// Parameters: delassus (MechanismBatch<Scalar>, EnvArray<Scalar> W, int ld_W, int32* ok,
+/// GroupScratch), apply (MechanismBatch<Scalar>, EnvArray<const Scalar> impulse, v_free,
+/// EnvArray<Scalar> v_next, int32* ok, GroupScratch). One warp per environment; the second variant
+/// of each uses global memory.
 struct MechanismKernels {
   const void* delassus[2];
   const void* apply[2];
   std::size_t (*bytes)(int nv, int max_rows);
 };
 
-template <class In>
+template <class Scalar>
 MechanismKernels mechanism_kernels();
 
-/// Parameters: (LcpBatch<In>, LcpResult<In>, LcpOptions, GroupScratch, int32* next). A block per
-/// environment.
+/// Parameters: (LcpBatch<Scalar>, LcpResult<Scalar>, LcpOptions, GroupScratch, int32* next). A
+/// block per environment.
 struct LcpKernels {
   static constexpr int kLanes = 128;
   const void* shared;
@@ -131,7 +137,7 @@ struct LcpKernels {
 };
 
 /// Real: float, or double if the data are.
-template <class Real, class In>
+template <class Real, class Scalar>
 LcpKernels lcp_kernels();
 
 /// Arrays from which lists of work are made, in device memory: [num_envs].
@@ -154,16 +160,16 @@ struct ListEnds {
 
 /// Of lists of work. `keys` writes a key for each environment, by which they are then sorted;
 /// `ends` says where each class begins and ends, if all of that is 0 before. `all` does everything
-/// in one block, for up to kSmallBatch environments. Parameters: keys (ProblemBatch<In>,
+/// in one block, for up to kSmallBatch environments. Parameters: keys (ProblemBatch<Scalar>,
 /// SizeClasses, const int32* work, uint32* keys, int32* envs); ends (const uint32* sorted_keys,
-/// int num_envs, ListEnds); all (ProblemBatch<In>, SizeClasses, const int32* work, uint32*
+/// int num_envs, ListEnds); all (ProblemBatch<Scalar>, SizeClasses, const int32* work, uint32*
 /// sorted_keys, int32* sorted_envs, ListEnds).
 struct ListKernels {
   const void *keys, *ends, *all;
 };
 inline constexpr int kSmallThreads = 1024, kSmallBatch = 4 * kSmallThreads;
 
-template <class In>
+template <class Scalar>
 ListKernels list_kernels();
 
 /// Enqueues a stable sort by the keys. Without `storage`, only sets `bytes` to what it needs, which

@@ -4,10 +4,10 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-template <class Real, class In, bool kShared>
+template <class Real, class Scalar, bool kShared>
 __global__ void __launch_bounds__(LcpKernels::kLanes, 1)
-    lcp_kernel(const __grid_constant__ LcpBatch<In> batch,
-               const __grid_constant__ LcpResult<In> result,
+    lcp_kernel(const __grid_constant__ LcpBatch<Scalar> batch,
+               const __grid_constant__ LcpResult<Scalar> result,
                const __grid_constant__ LcpOptions options,
                const __grid_constant__ GroupScratch scratch, std::int32_t* next) {
   using Group = BlockGroup<LcpKernels::kLanes>;
@@ -18,8 +18,8 @@ __global__ void __launch_bounds__(LcpKernels::kLanes, 1)
     if (g.lane() == 0) env = atomicAdd(next, 1);
     env = g.share(env);
     if (env >= batch.num_envs) return;
-    const LcpScratch<Real, In> place(Arena(group_memory<Group, kShared>(scratch)), scratch.max_rows,
-                                     max_m);
+    const LcpScratch<Real, Scalar> place(Arena(group_memory<Group, kShared>(scratch)),
+                                         scratch.max_rows, max_m);
     solve_lcp_env<Real>(g, batch, result, options, env, place);
   }
 }
@@ -28,12 +28,12 @@ __global__ void __launch_bounds__(LcpKernels::kLanes, 1)
 
 namespace stickslip::kernels {
 
-template <class Real, class In>
+template <class Real, class Scalar>
 LcpKernels lcp_kernels() {
-  return {reinterpret_cast<const void*>(&lcp_kernel<Real, In, true>),
-          reinterpret_cast<const void*>(&lcp_kernel<Real, In, false>),
+  return {reinterpret_cast<const void*>(&lcp_kernel<Real, Scalar, true>),
+          reinterpret_cast<const void*>(&lcp_kernel<Real, Scalar, false>),
           [](int max_rows, bool boxed) {
-            return LcpScratch<Real, In>::bytes(max_rows, standard_rows(max_rows, boxed));
+            return LcpScratch<Real, Scalar>::bytes(max_rows, standard_rows(max_rows, boxed));
           }};
 }
 

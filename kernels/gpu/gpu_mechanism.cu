@@ -2,12 +2,12 @@
 
 namespace stickslip::kernels {
 
-template <class In>
+template <class Scalar>
 MechanismKernels mechanism_kernels() {
   const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
-  return {{address(&delassus_kernel<In, true>), address(&delassus_kernel<In, false>)},
-          {address(&apply_kernel<In, true>), address(&apply_kernel<In, false>)},
-          &DelassusScratch<In>::bytes};
+  return {{address(&delassus_kernel<Scalar, true>), address(&delassus_kernel<Scalar, false>)},
+          {address(&apply_kernel<Scalar, true>), address(&apply_kernel<Scalar, false>)},
+          &DelassusScratch<Scalar>::bytes};
 }
 
 template MechanismKernels mechanism_kernels<double>();

@@ -8,9 +8,9 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-template <class In>
+template <class Scalar>
 __global__ void __launch_bounds__(kListThreads)
-    keys_kernel(const __grid_constant__ ProblemBatch<In> problem,
+    keys_kernel(const __grid_constant__ ProblemBatch<Scalar> problem,
                 const __grid_constant__ SizeClasses classes, const std::int32_t* work,
                 std::uint32_t* keys, std::int32_t* envs) {
   const int env = int(blockIdx.x * kListThreads + threadIdx.x);
@@ -26,9 +26,9 @@ __global__ void __launch_bounds__(kListThreads)
   if (i < num_envs) mark_ends(keys, num_envs, i, ends);
 }
 
-template <class In>
+template <class Scalar>
 __global__ void __launch_bounds__(kSmallThreads)
-    small_kernel(const __grid_constant__ ProblemBatch<In> problem,
+    small_kernel(const __grid_constant__ ProblemBatch<Scalar> problem,
                  const __grid_constant__ SizeClasses classes, const std::int32_t* work,
                  std::uint32_t* sorted_keys, std::int32_t* sorted_envs,
                  const __grid_constant__ ListEnds ends) {
@@ -62,11 +62,11 @@ __global__ void __launch_bounds__(kSmallThreads)
 
 namespace stickslip::kernels {
 
-template <class In>
+template <class Scalar>
 ListKernels list_kernels() {
-  return {reinterpret_cast<const void*>(&keys_kernel<In>),
+  return {reinterpret_cast<const void*>(&keys_kernel<Scalar>),
           reinterpret_cast<const void*>(&ends_kernel),
-          reinterpret_cast<const void*>(&small_kernel<In>)};
+          reinterpret_cast<const void*>(&small_kernel<Scalar>)};
 }
 template ListKernels list_kernels<double>();
 template ListKernels list_kernels<float>();

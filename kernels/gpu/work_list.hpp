@@ -8,10 +8,10 @@ namespace stickslip::kernels::inline SS_ISA {
 /// Whether rung 0 has left an environment to the later rungs.
 SS_HD bool wants_later_rungs(EnvStatus status) { return status == EnvStatus::not_converged; }
 
-/// Rows of environment `env`; 0 without a valid shape: then it needs no scratch.
-template <class In>
-SS_HD int listed_rows(const ProblemBatch<In>& p, std::int64_t env) {
-  const EnvShape s = *slot(p.shape, env);
+/// Rows of environment `env`; 0 where its counts are not valid: then it needs no scratch.
+template <class Scalar>
+SS_HD int listed_rows(const ProblemBatch<Scalar>& p, std::int64_t env) {
+  const RowCounts s = *slot(p.counts, env);
   if (min(min(s.n_free, s.n_nonneg), min(s.n_box, s.n_contacts)) < 0) return 0;
   if (s.n_contacts > p.max_contacts) return 0;
   const int rows = rows_of(s, slot(p.dims, env), p.max_contacts);
@@ -34,13 +34,13 @@ SS_HD std::int32_t guessed_work(int iterations, int loaded_rows) {
 
 /// After a solve of `env`: guesses what the next one will cost, and lists `env` for the later rungs
 /// if it needs them. `add(end)` takes a place at the end of a list.
-template <class G, class In, class Add>
-SS_HD void note_result(const G& g, const WorkList& work, const ProblemBatch<In>& p,
-                       const ResultBatch<In>& result, int env, Add&& add) {
+template <class G, class Scalar, class Add>
+SS_HD void note_result(const G& g, const WorkList& work, const ProblemBatch<Scalar>& p,
+                       const ResultBatch<Scalar>& result, int env, Add&& add) {
   if (work.work != nullptr) {
-    const In* impulse = slot(result.impulse, env);
+    const Scalar* impulse = slot(result.impulse, env);
     const int loaded =
-        g.sum(listed_rows(p, env), [&](int i) { return impulse[i] != In(0.0) ? 1 : 0; });
+        g.sum(listed_rows(p, env), [&](int i) { return impulse[i] != Scalar(0.0) ? 1 : 0; });
     g.once([&] { work.work[env] = guessed_work(result.iterations[env], loaded); });
   }
   if (work.unsolved == nullptr) return;
@@ -50,21 +50,22 @@ SS_HD void note_result(const G& g, const WorkList& work, const ProblemBatch<In>&
 }
 
 /// Before the first solve: as if those contacts and nonnegative rows would close that approach. The
-/// shape is not yet checked, so no row beyond the slot may be read.
-template <class In>
-SS_HD std::int32_t first_guess(const ProblemBatch<In>& p, std::int64_t env) {
+/// counts are not yet checked, so no row beyond the slot may be read.
+template <class Scalar>
+SS_HD std::int32_t first_guess(const ProblemBatch<Scalar>& p, std::int64_t env) {
   const int rows = listed_rows(p, env);
-  const In* b = slot(p.b, env);
+  const Scalar* b = slot(p.b, env);
   if (rows == 0 || b == nullptr) return 0;
-  const EnvShape s = *slot(p.shape, env);
+  const RowCounts s = *slot(p.counts, env);
   const std::int32_t* dims = slot(p.dims, env);
   const std::int64_t first_box = std::int64_t(s.n_free) + s.n_nonneg;
   int loaded = 0;
-  for (std::int64_t i = s.n_free; i < first_box && i < rows; ++i) loaded += b[i] < In(0.0) ? 1 : 0;
+  for (std::int64_t i = s.n_free; i < first_box && i < rows; ++i)
+    loaded += b[i] < Scalar(0.0) ? 1 : 0;
   std::int64_t row = first_box + s.n_box;
   for (int k = 0; k < s.n_contacts && row < rows; ++k) {
     const int dim = dims == nullptr ? 3 : clamp(dims[k], 3, 6);
-    loaded += b[row] < In(0.0) ? dim : 0;
+    loaded += b[row] < Scalar(0.0) ? dim : 0;
     row += dim;
   }
   return guessed_work(1, loaded);
@@ -93,8 +94,8 @@ SS_HD std::uint32_t list_key(const SizeClasses& classes, int rows, std::int32_t 
   return std::uint32_t(c * kKeysOfClass + (row_level + 1) * kWorkLevels - 1 - level_of(work));
 }
 
-template <class In>
-SS_HD std::uint32_t list_key(const SizeClasses& classes, const ProblemBatch<In>& p,
+template <class Scalar>
+SS_HD std::uint32_t list_key(const SizeClasses& classes, const ProblemBatch<Scalar>& p,
                              std::int64_t env, std::int32_t work) {
   return list_key(classes, listed_rows(p, env), work == kUnknownWork ? first_guess(p, env) : work);
 }

@@ -39,8 +39,8 @@ struct GradientScratch {
 };
 
 /// y = start + (W + diag R)^T x, in double.
-template <class G, class In>
-SS_HD void multiply_transposed(const G& g, const EnvProblem<In>& p, const double* start,
+template <class G, class Scalar>
+SS_HD void multiply_transposed(const G& g, const EnvProblem<Scalar>& p, const double* start,
                                const double* x, double* y) {
   const auto first = [&](int i) { return fma(p.compliance(i), x[i], start[i]); };
   if (p.symmetric) {
@@ -56,8 +56,8 @@ SS_HD void multiply_transposed(const G& g, const EnvProblem<In>& p, const double
 
 /// beta, A^T lambda and B^T lambda of the loss g_r, g_u in the scratch; `of_velocity`: g_u is not
 /// 0.
-template <class G, class In>
-SS_HD Solvability solve_adjoint(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
+template <class G, class Scalar>
+SS_HD Solvability solve_adjoint(const G& g, const EnvProblem<Scalar>& p, const Scaled<double>& s,
                                 bool of_velocity, const GradientScratch& w) {
   if (of_velocity) multiply_transposed(g, p, w.g_r, w.g_u, w.f);
   const double* g_all = of_velocity ? w.f : w.g_r;
@@ -72,8 +72,8 @@ SS_HD Solvability solve_adjoint(const G& g, const EnvProblem<In>& p, const Scale
 }
 
 /// dL/dmu_j of the tangential row i of contact k.
-template <class In>
-SS_HD double friction_gradient(const EnvProblem<In>& p, const Scaled<double>& s,
+template <class Scalar>
+SS_HD double friction_gradient(const EnvProblem<Scalar>& p, const Scaled<double>& s,
                                const GradientScratch& w, int k, int i) {
   if (w.rows.state[i] < 0) return 0.0;
   const double slope = s.q * p.friction(k, i - p.block[k]);
@@ -81,8 +81,8 @@ SS_HD double friction_gradient(const EnvProblem<In>& p, const Scaled<double>& s,
 }
 
 /// dL/d(bound) of the scalar row i, which is at its bound.
-template <class In>
-SS_HD double bound_gradient(const EnvProblem<In>& p, const GradientScratch& w, int i) {
+template <class Scalar>
+SS_HD double bound_gradient(const EnvProblem<Scalar>& p, const GradientScratch& w, int i) {
   double sum = fma(p.compliance(i), w.beta[i], w.g_r[i]);
   for (int j = 0; j < p.n; ++j) sum = fma(p.w(j, i), w.beta[j], sum);
   return sum;
@@ -90,26 +90,26 @@ SS_HD double bound_gradient(const EnvProblem<In>& p, const GradientScratch& w, i
 
 /// Writes the derivatives of environment `env`, r being its impulse. `by_bound(i)`: as
 /// bound_gradient.
-template <class G, class In, class F>
-SS_HD void write_gradient(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
-                          const GradientScratch& w, const In* r, F&& by_bound,
-                          const GradientBatch<In>& out, std::int64_t env, int max_rows) {
-  In *b = slot(out.b, env), *W = slot(out.W, env), *R = slot(out.R, env);
-  In *mu = slot(out.mu, env), *lo = slot(out.lo, env), *hi = slot(out.hi, env);
+template <class G, class Scalar, class F>
+SS_HD void write_gradient(const G& g, const EnvProblem<Scalar>& p, const Scaled<double>& s,
+                          const GradientScratch& w, const Scalar* r, F&& by_bound,
+                          const GradientBatch<Scalar>& out, std::int64_t env, int max_rows) {
+  Scalar *b = slot(out.b, env), *W = slot(out.W, env), *R = slot(out.R, env);
+  Scalar *mu = slot(out.mu, env), *lo = slot(out.lo, env), *hi = slot(out.hi, env);
   g.for_each(p.n, [&](int i) {
-    b[i] = narrowed<In>(w.beta[i]);
-    if (R != nullptr) R[i] = narrowed<In>(w.beta[i] * double(r[i]));
+    b[i] = narrowed<Scalar>(w.beta[i]);
+    if (R != nullptr) R[i] = narrowed<Scalar>(w.beta[i] * double(r[i]));
   });
   if (W != nullptr) {
     const int ld = out.ld_W > 0 ? out.ld_W : max_rows;
     g.for_each_2d(p.n, p.n, [&](int i, int j) {
-      W[std::int64_t(i) * ld + j] = narrowed<In>(w.beta[i] * double(r[j]));
+      W[std::int64_t(i) * ld + j] = narrowed<Scalar>(w.beta[i] * double(r[j]));
     });
   }
   if (mu != nullptr) {
     g.for_each(p.n_contacts, [&](int k) {
       for (int i = p.block[k] + 1; i < p.block[k + 1]; ++i) {
-        mu[i - s.scalars - k - 1] = narrowed<In>(friction_gradient(p, s, w, k, i));
+        mu[i - s.scalars - k - 1] = narrowed<Scalar>(friction_gradient(p, s, w, k, i));
       }
     });
   }
@@ -119,8 +119,8 @@ SS_HD void write_gradient(const G& g, const EnvProblem<In>& p, const Scaled<doub
     const double bound = w.rows.state[i] == kFixed ? by_bound(i) : 0.0, z = w.rows.z[i];
     // A row with equal bounds moves with both.
     const double low = s.lo[i] == s.hi[i] ? 0.5 : z - s.lo[i] < s.hi[i] - z ? 1.0 : 0.0;
-    if (lo != nullptr) lo[box] = narrowed<In>(bound * low);
-    if (hi != nullptr) hi[box] = narrowed<In>(bound * (1.0 - low));
+    if (lo != nullptr) lo[box] = narrowed<Scalar>(bound * low);
+    if (hi != nullptr) hi[box] = narrowed<Scalar>(bound * (1.0 - low));
   });
 }
 

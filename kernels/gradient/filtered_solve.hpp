@@ -251,7 +251,7 @@ SS_HD Solvability solve_filtered(const G& g, const Scaled<double>& s, const Solu
   }
   const bool mostly_singular =
       count > kBodyFreedoms && !g.any(count, [&](int r) { return s.R[rows.active[r]] > 0.0; });
-  // One place for each way, so that a GPU's program contains it once.
+  // One place for each way, so that a GPU's variant contains it once.
   Solvability regular;
   SS_ROLLED
   for (int attempt = mostly_singular ? 0 : 1; attempt < 3; ++attempt) {

@@ -5,9 +5,9 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 /// A derivative in the type of the data; numbers that it cannot hold become its largest.
-template <class In>
-SS_HD In narrowed(double value) {
-  return In(clamp(value, -double(Limits<In>::largest), double(Limits<In>::largest)));
+template <class Scalar>
+SS_HD Scalar narrowed(double value) {
+  return Scalar(clamp(value, -double(Limits<Scalar>::largest), double(Limits<Scalar>::largest)));
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -21,12 +21,12 @@ namespace stickslip::kernels::inline SS_ISA {
 inline constexpr double kMostStrayed = 1e-6;
 
 /// The change of the problem in one environment; null: 0.
-template <class In>
+template <class Scalar>
 struct ProblemChange {
-  const In *b, *W, *R, *mu, *lo, *hi;
+  const Scalar *b, *W, *R, *mu, *lo, *hi;
   int ld_W;
 
-  SS_HD ProblemChange(const ChangeBatch<In>& batch, std::int64_t env, int max_rows)
+  SS_HD ProblemChange(const ChangeBatch<Scalar>& batch, std::int64_t env, int max_rows)
       : b(slot(batch.b, env)),
         W(slot(batch.W, env)),
         R(slot(batch.R, env)),
@@ -41,9 +41,9 @@ struct ProblemChange {
 };
 
 /// dmu_j / mu_j of row a + j of contact k; 0 without friction.
-template <class In>
-SS_HD double relative_change(const EnvProblem<In>& p, const Scaled<double>& s,
-                             const ProblemChange<In>& change, int k, int j) {
+template <class Scalar>
+SS_HD double relative_change(const EnvProblem<Scalar>& p, const Scaled<double>& s,
+                             const ProblemChange<Scalar>& change, int k, int j) {
   const int i = s.block[k] + j;
   if (change.mu == nullptr || j == 0 || !(s.d[i] > 0.0)) return 0.0;
   return double(change.mu[i - s.scalars - k - 1]) / p.friction(k, j);
@@ -51,9 +51,9 @@ SS_HD double relative_change(const EnvProblem<In>& p, const Scaled<double>& s,
 
 /// The change of D in row a + j of contact k, in the coordinates of the problem that is given. D is
 /// W_nn in circular coordinates, which stretch with mu_j / mu_1.
-template <class In>
-SS_HD double compliance_change(const EnvProblem<In>& p, const Scaled<double>& s,
-                               const ProblemChange<In>& change, int k, int j) {
+template <class Scalar>
+SS_HD double compliance_change(const EnvProblem<Scalar>& p, const Scaled<double>& s,
+                               const ProblemChange<Scalar>& change, int k, int j) {
   const int a = s.block[k];
   const double moved = change.w(a, a) * s.d[a] * s.d[a];
   if (j == 0 || !(s.d[a + j] > 0.0)) return moved;
@@ -65,8 +65,8 @@ SS_HD double compliance_change(const EnvProblem<In>& p, const Scaled<double>& s,
 }
 
 /// F'' of the curved rows of contact k, added to `sum`. `m`: m_j / q of all rows.
-template <int dim, class In>
-SS_HD void add_bend(const EnvProblem<In>& p, const Scaled<double>& s, const GradientScratch& w,
+template <int dim, class Scalar>
+SS_HD void add_bend(const EnvProblem<Scalar>& p, const Scaled<double>& s, const GradientScratch& w,
                     const double* m, int k, double* sum) {
   const int a = s.block[k];
   const SolutionRows& rows = w.rows;
@@ -86,9 +86,9 @@ SS_HD void add_bend(const EnvProblem<In>& p, const Scaled<double>& s, const Grad
 }
 
 /// w.beta = h / q, of z1 in w.Ax, u1 in w.Bx, dz in w.x, du in w.f.
-template <class G, class In>
-SS_HD void gather_selection(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
-                            const ProblemChange<In>& change, const GradientScratch& w) {
+template <class G, class Scalar>
+SS_HD void gather_selection(const G& g, const EnvProblem<Scalar>& p, const Scaled<double>& s,
+                            const ProblemChange<Scalar>& change, const GradientScratch& w) {
   double *const m = w.solve.left, *const moved = w.solve.image, *const part = w.solve.product;
   g.for_each(s.scalars, [&](int i) {
     m[i] = 0.0;
@@ -121,9 +121,9 @@ SS_HD void gather_selection(const G& g, const EnvProblem<In>& p, const Scaled<do
 /// Adds v to the filtered solution w.x of a singular system, whose H_e is factored still; w.f has
 /// du of that solution. Destroys Ax, Bx and beta. Returns how far the solution is from the one that
 /// is selected: the share of B D z that is not consistent. Then v = 0: nothing tells how it moves.
-template <class G, class In>
-SS_HD double follow_selection(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
-                              const ProblemChange<In>& change, const GradientScratch& w) {
+template <class G, class Scalar>
+SS_HD double follow_selection(const G& g, const EnvProblem<Scalar>& p, const Scaled<double>& s,
+                              const ProblemChange<Scalar>& change, const GradientScratch& w) {
   const SolutionRows& rows = w.rows;
   g.for_each(s.n, [&](int i) { w.Bx[i] = s.selecting[i] * rows.z[i]; });
   multiply_blocks<BlockMatrix::B, false>(g, s, rows, w.Bx, w.beta);

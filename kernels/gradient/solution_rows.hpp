@@ -44,8 +44,8 @@ SS_HD bool slides(const Scaled<double>& s, const SolutionRows& rows, int k) {
 }
 
 /// State of the scalar row i; returns its margin, m/s.
-template <class In>
-SS_HD double differentiate_row(const EnvProblem<In>& p, const Scaled<double>& s,
+template <class Scalar>
+SS_HD double differentiate_row(const EnvProblem<Scalar>& p, const Scaled<double>& s,
                                const SolutionRows& rows, int i) {
   rows.state[i] = kResting;
   const double lo = s.lo[i], hi = s.hi[i], infinity = Limits<double>::infinity;
@@ -67,8 +67,8 @@ struct Doubt {
 };
 
 /// What a law is told of contact k, and the place of its rows.
-template <int dim, class In>
-SS_HD BlockRows<dim> block_rows(const EnvProblem<In>& p, const Scaled<double>& s,
+template <int dim, class Scalar>
+SS_HD BlockRows<dim> block_rows(const EnvProblem<Scalar>& p, const Scaled<double>& s,
                                 const SolutionRows& rows, int k) {
   const int a = s.block[k], at = a * SolutionRows::kStride;
   const double stiffness = p.inverse_rho[s.scalars + k], unit = s.d[a];
@@ -87,8 +87,8 @@ SS_HD BlockRows<dim> block_rows(const EnvProblem<In>& p, const Scaled<double>& s
 /// where the error of the solution may have moved it (block_rows.hpp), or where all the friction of
 /// a row moves its velocity, weighted as in the residual, by less than `near`: with a tiny
 /// coefficient, a solution within the tolerance may take sliding for sticking.
-template <int dim, class In>
-SS_HD double differentiate_contact(const EnvProblem<In>& p, const Scaled<double>& s,
+template <int dim, class Scalar>
+SS_HD double differentiate_contact(const EnvProblem<Scalar>& p, const Scaled<double>& s,
                                    const Doubt& doubt, const SolutionRows& rows, int k) {
   const int a = s.block[k], at = a * SolutionRows::kStride;
   const double stiffness = p.inverse_rho[s.scalars + k], unit = s.d[a];
@@ -117,8 +117,8 @@ SS_HD double differentiate_contact(const EnvProblem<In>& p, const Scaled<double>
 }
 
 /// rows.z and rows.u of the impulse r.
-template <class G, class In>
-SS_HD void scale_solution(const G& g, const Scaled<double>& s, const In* r,
+template <class G, class Scalar>
+SS_HD void scale_solution(const G& g, const Scaled<double>& s, const Scalar* r,
                           const SolutionRows& rows) {
   scale_impulse(g, s, r, rows.z);
   scaled_velocity(g, s, rows.z, rows.u);
@@ -126,9 +126,9 @@ SS_HD void scale_solution(const G& g, const Scaled<double>& s, const In* r,
 
 /// Linearises every row at rows.z, rows.u, those of the impulse r. Returns the least margin, m/s;
 /// infinite without inequalities. `near`: velocities below count as 0.
-template <class G, class In>
-SS_HD double differentiate_rows(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
-                                const In* r, double near, const SolutionRows& rows) {
+template <class G, class Scalar>
+SS_HD double differentiate_rows(const G& g, const EnvProblem<Scalar>& p, const Scaled<double>& s,
+                                const Scalar* r, double near, const SolutionRows& rows) {
   const int items = s.scalars + s.n_contacts;
   double* const velocity = rows.A;  // free until the rows are made
   g.for_each(s.n, [&](int i) { velocity[i] = s.d[i] > 0.0 ? rows.u[i] / (s.d[i] * s.q) : 0.0; });

@@ -6,9 +6,9 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 /// The change of the scalar row i whose bound moves, else 0.
-template <class In>
-SS_HD double bound_change(const EnvProblem<In>& p, const Scaled<double>& s,
-                          const SolutionRows& rows, int i, const In* dlo, const In* dhi) {
+template <class Scalar>
+SS_HD double bound_change(const EnvProblem<Scalar>& p, const Scaled<double>& s,
+                          const SolutionRows& rows, int i, const Scalar* dlo, const Scalar* dhi) {
   const int box = i - p.n_free - p.n_nonneg;
   if (rows.state[i] != kFixed || box < 0 || box >= p.n_box) return 0.0;
   const double low = dlo == nullptr ? 0.0 : double(dlo[box]);
@@ -18,9 +18,10 @@ SS_HD double bound_change(const EnvProblem<In>& p, const Scaled<double>& s,
 }
 
 /// delta = db + dW r + dR r, into g_u; with the change of every given impulse, into g_r.
-template <class G, class In>
-SS_HD void gather_change(const G& g, const EnvProblem<In>& p, const Scaled<double>& s, const In* r,
-                         const ProblemChange<In>& change, const GradientScratch& w) {
+template <class G, class Scalar>
+SS_HD void gather_change(const G& g, const EnvProblem<Scalar>& p, const Scaled<double>& s,
+                         const Scalar* r, const ProblemChange<Scalar>& change,
+                         const GradientScratch& w) {
   g.for_each(p.n, [&](int i) {
     double sum = change.b == nullptr ? 0.0 : double(change.b[i]);
     if (change.R != nullptr) sum = fma(double(change.R[i]), double(r[i]), sum);
@@ -34,9 +35,9 @@ SS_HD void gather_change(const G& g, const EnvProblem<In>& p, const Scaled<doubl
 
 /// What dmu moves in the rows: Ax = z dmu / (q mu), Bx = delta_hat + W_hat dz of given impulses + u
 /// dmu / (q mu).
-template <class G, class In>
-SS_HD void move_rows(const G& g, const EnvProblem<In>& p, const Scaled<double>& s, const In* dmu,
-                     const GradientScratch& w) {
+template <class G, class Scalar>
+SS_HD void move_rows(const G& g, const EnvProblem<Scalar>& p, const Scaled<double>& s,
+                     const Scalar* dmu, const GradientScratch& w) {
   g.for_each(s.ld, [&](int i) {
     w.x[i] = i < s.n && w.g_r[i] != 0.0 ? w.g_r[i] / s.d[i] : 0.0;
     w.f[i] = w.Ax[i] = 0.0;
@@ -73,8 +74,8 @@ SS_HD double free_velocity(const G& g, const Scaled<double>& s, const GradientSc
 }
 
 /// dr into beta, du into f, of dz.
-template <class G, class In>
-SS_HD void write_change(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
+template <class G, class Scalar>
+SS_HD void write_change(const G& g, const EnvProblem<Scalar>& p, const Scaled<double>& s,
                         const GradientScratch& w) {
   g.for_each(s.n,
              [&](int i) { w.beta[i] = w.rows.state[i] == kFixed ? w.g_r[i] : s.d[i] * w.x[i]; });
@@ -85,9 +86,9 @@ SS_HD void write_change(const G& g, const EnvProblem<In>& p, const Scaled<double
 /// After `move_rows`: dr into beta, du into f. Where rows are redundant, impulses follow the
 /// selection, and a change that fits the equations may still leave velocities open: that is lost
 /// too.
-template <class G, class In>
-SS_HD Solvability solve_tangent(const G& g, const EnvProblem<In>& p, const Scaled<double>& s,
-                                const ProblemChange<In>& change, const GradientScratch& w) {
+template <class G, class Scalar>
+SS_HD Solvability solve_tangent(const G& g, const EnvProblem<Scalar>& p, const Scaled<double>& s,
+                                const ProblemChange<Scalar>& change, const GradientScratch& w) {
   multiply_blocks<BlockMatrix::A, false>(g, s, w.rows, w.Ax, w.f);
   multiply_blocks<BlockMatrix::B, false>(g, s, w.rows, w.Bx, w.Ax);
   g.for_each(s.n, [&](int i) { w.f[i] -= w.Ax[i]; });

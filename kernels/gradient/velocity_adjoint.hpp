@@ -32,8 +32,8 @@ SS_HD void apply_curvature(const G& g, const Scaled<double>& s, const Penalty<do
 
 /// As solve_adjoint (adjoint.hpp), by the factor of the Hessian at the solution rows.z, rows.u;
 /// `w.f` gets (A^T lambda) / d, with which given impulses move too. `velocity` [nv] is w above.
-template <class G, class In>
-SS_HD Solvability solve_velocity_adjoint(const G& g, const EnvProblem<In>& p,
+template <class G, class Scalar>
+SS_HD Solvability solve_velocity_adjoint(const G& g, const EnvProblem<Scalar>& p,
                                          const SparseMechanism& m, const Scaled<double>& s,
                                          const Penalty<double>& penalty,
                                          const VelocityHessian& hessian, double* velocity,

@@ -6,23 +6,24 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 /// The compliance `soften` W_nn of contact k, scaled.
-template <class Real, class In>
-SS_HD Real contact_compliance(const EnvProblem<In>& p, const Scaled<Real>& s, int k, Real soften) {
+template <class Real, class Scalar>
+SS_HD Real contact_compliance(const EnvProblem<Scalar>& p, const Scaled<Real>& s, int k,
+                              Real soften) {
   const int a = s.block[k];
   return soften * Real(normal_diagonal(p, k) * s.d[a] * s.d[a]);
 }
 
 /// b of row i as given, scaled.
-template <class Real, class In>
-SS_HD Real given_bias(const EnvProblem<In>& p, const Scaled<Real>& s, int i) {
+template <class Real, class Scalar>
+SS_HD Real given_bias(const EnvProblem<Scalar>& p, const Scaled<Real>& s, int i) {
   return Real(double(p.b[i]) * s.d[i] * s.q);
 }
 
 /// Adds the compliance `soften` W_nn to all rows of contacts: on the normals, so that there is a
 /// solution; on the tangents, so that the distribution of the load over sticking contacts is
 /// unique.
-template <class Real, class G, class In>
-SS_HD void soften_contacts(const G& g, const EnvProblem<In>& p, Scaled<Real>& s, Real soften) {
+template <class Real, class G, class Scalar>
+SS_HD void soften_contacts(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s, Real soften) {
   g.for_each(s.n_contacts, [&](int k) {
     const int a = s.block[k];
     const Real compliance = contact_compliance(p, s, k, soften);
@@ -35,8 +36,8 @@ SS_HD void soften_contacts(const G& g, const EnvProblem<In>& p, Scaled<Real>& s,
 /// Subtracts `soften` W_nn z from b in all rows of contacts: with softened contacts, the proximal
 /// point of z (Rockafellar 1976). Its residual in the problem as given is soften W_nn times its
 /// distance from z.
-template <class Real, class G, class In>
-SS_HD void attract_to(const G& g, const EnvProblem<In>& p, Scaled<Real>& s, Real soften,
+template <class Real, class G, class Scalar>
+SS_HD void attract_to(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s, Real soften,
                       const Real* z) {
   g.for_each(s.n_contacts, [&](int k) {
     const Real compliance = contact_compliance(p, s, k, soften);
@@ -47,8 +48,8 @@ SS_HD void attract_to(const G& g, const EnvProblem<In>& p, Scaled<Real>& s, Real
 }
 
 /// Replaces b_n by b_n + mu |u_t|, with the scaled velocity u. Returns the largest change.
-template <class Real, class G, class In>
-SS_HD double shift_gaps(const G& g, const EnvProblem<In>& p, Scaled<Real>& s, const Real* u) {
+template <class Real, class G, class Scalar>
+SS_HD double shift_gaps(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s, const Real* u) {
   const auto shifted = [&](int k) {
     const int a = s.block[k];
     Real square = Real(0);
@@ -62,8 +63,8 @@ SS_HD double shift_gaps(const G& g, const EnvProblem<In>& p, Scaled<Real>& s, co
 }
 
 /// Restores s to its state before any of the above.
-template <class Real, class G, class In>
-SS_HD void restore_problem(const G& g, const EnvProblem<In>& p, Scaled<Real>& s) {
+template <class Real, class G, class Scalar>
+SS_HD void restore_problem(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s) {
   set_compliance(g, s, true);
   g.for_each(s.n, [&](int i) { s.b[i] = given_bias(p, s, i); });
 }

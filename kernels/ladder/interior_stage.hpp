@@ -23,9 +23,9 @@ struct InteriorScratch {
 /// A few Newton steps from judge.at->start, each few of them towards the proximal point of the
 /// point before: in piles W is singular, and without that term the states of contacts with hardly
 /// any velocity toggle.
-template <class Real, class G, class In>
-SS_HD int finish_path(const G& g, const EnvProblem<In>& p, const Stage& stage, Scaled<Real>& s,
-                      const Newton<Real, Real>& newton, Judge<In>& judge) {
+template <class Real, class G, class Scalar>
+SS_HD int finish_path(const G& g, const EnvProblem<Scalar>& p, const Stage& stage, Scaled<Real>& s,
+                      const Newton<Real, Real>& newton, Judge<Scalar>& judge) {
   constexpr int kSteps = 16;
   constexpr Real kProximal = Real(1e-8);
   int steps = 0;
@@ -41,9 +41,9 @@ SS_HD int finish_path(const G& g, const EnvProblem<In>& p, const Stage& stage, S
 
 /// The interior point or the continuation, finished by Newton whenever it is near a solution. Not
 /// in float, which cannot resolve points near the end of the path.
-template <class Real, class G, class In>
-SS_PART int run_interior_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
-                               Scaled<Real>& s, Arena arena, Judge<In>& judge) {
+template <class Real, class G, class Scalar>
+SS_PART int run_interior_stage(const G& g, const EnvProblem<Scalar>& p, const Stage& stage,
+                               Scaled<Real>& s, Arena arena, Judge<Scalar>& judge) {
   if constexpr (sizeof(Real) == sizeof(double)) {
     InteriorScratch<Real>& w = *arena.take<InteriorScratch<Real>>(1);  // many pointers: in memory
     g.once([&] {

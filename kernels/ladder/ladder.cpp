@@ -172,7 +172,7 @@ void add_drawn_starts(Ladder& ladder, int steps) {
     stage.start = start;
     add(ladder, reseeded(stage, ++seed));
   }
-  const bool coarse = ladder.options.precision == Precision::fp32;
+  const bool coarse = ladder.options.precision == Precision::float32;
   ladder.cycle = ladder.count - Ladder::kCycle;
   ladder.turns = (coarse ? kFloatStarts : kDrawnStarts) / Ladder::kCycle;
 }
@@ -243,18 +243,19 @@ void add_stages(Ladder& ladder) {
   add_later_rungs(ladder, steps, law.has_central_path);
 }
 
-Program program_of(const Ladder& ladder) {
-  if (ladder.stages[0].method == Method::lemke) return Program::pivoting;
+KernelVariant variant_of(const Ladder& ladder) {
+  if (ladder.stages[0].method == Method::lemke) return KernelVariant::pivoting;
   const Stage second = ladder.stage(1);
   const bool alone = second.method == Method::none || second.rung > 0;
-  return alone && ladder.stages[0].method == Method::pgs ? Program::sweeping : Program::first;
+  return alone && ladder.stages[0].method == Method::pgs ? KernelVariant::sweeping
+                                                         : KernelVariant::rung0;
 }
 
 }  // namespace
 
 Ladder::Ladder(const SolveOptions& solve_options) : options(solve_options) {
   add_stages(*this);
-  program = program_of(*this);
+  variant = variant_of(*this);
   const int steps = std::min(options.max_newton, kMostSteps);
   selection = selecting(steps, 1.0);
   selects = std::any_of(stages, stages + count, [](const Stage& s) { return s.selects; });

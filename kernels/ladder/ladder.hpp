@@ -2,7 +2,7 @@
 // ended, until one of them solves; the result is the best impulse of all stages. Built on the host
 // (kernels/ladder/ladder.cpp) and handed to the kernels by value, with the options.
 #pragma once
-#include "kernels/ladder/program.hpp"
+#include "kernels/ladder/kernel_variant.hpp"
 
 namespace stickslip::kernels {
 
@@ -20,13 +20,13 @@ struct Ladder {
   static constexpr int kCycle = 2;
 
   SolveOptions options;
-  Program program = Program::first;  ///< with which a solve begins
-  bool has_later_rungs = false;      ///< stages after rung 0
-  int count = 0;                     ///< of stages
-  int cycle = 0;                     ///< index of the last kCycle stages, which are repeated
-  int turns = 1;                     ///< how often they run, each time with the next seeds
-  bool selects = false;              ///< one solution among many
-  Stage selection;                   ///< runs once a solution is found that is not the selected one
+  KernelVariant variant = KernelVariant::rung0;  ///< with which a solve begins
+  bool has_later_rungs = false;                  ///< stages after rung 0
+  int count = 0;                                 ///< of stages
+  int cycle = 0;             ///< index of the last kCycle stages, which are repeated
+  int turns = 1;             ///< how often they run, each time with the next seeds
+  bool selects = false;      ///< one solution among many
+  Stage selection;           ///< runs once a solution is found that is not the selected one
   Stage softened_answer;     ///< where there is no solution, or the best impulse is far from one
   bool answers_far = false;  ///< the latter: not under laws that always have a solution
   Stage stages[kCapacity];

@@ -8,7 +8,7 @@
 #include "kernels/ladder/alter.hpp"
 #include "kernels/ladder/climb.hpp"
 #include "kernels/ladder/interior_stage.hpp"
-#include "kernels/ladder/program.hpp"
+#include "kernels/ladder/kernel_variant.hpp"
 #include "kernels/solver/farkas/farkas.hpp"
 #include "kernels/solver/lcp/pyramid.hpp"
 #include "kernels/solver/lemke/lemke.hpp"
@@ -20,44 +20,45 @@ namespace stickslip::kernels::inline SS_ISA {
 
 /// Scratch of one environment. Stages run one after the other, so their scratch overlaps; the code
 /// that forms W of a mechanism and applies its impulses runs before and after all of them.
-template <class Real, class Factor, class In, Program kProgram = Program::all>
+template <class Real, class Factor, class Scalar, KernelVariant kVariant = KernelVariant::all>
 struct EnvScratch {
-  static constexpr Contents kHas = contents_of(kProgram);
+  static constexpr Contents kHas = contents_of(kVariant);
   static constexpr bool kIterates = kHas.iterates();
-  In* W;  ///< [max_rows][max_rows] of a mechanism or widened; null if the caller has formed it
+  Scalar* W;  ///< [max_rows][max_rows] of a mechanism or widened; null if the caller has formed it
   int ld_W;
-  In* vectors;  ///< [kVectors][max_rows] widened; null if they are given in double
-  ViewScratch<In> view;
-  EnvProblem<In>* problem;  ///< the view in memory: its pointers would use too many GPU registers
+  Scalar* vectors;  ///< [kVectors][max_rows] widened; null if they are given in double
+  ViewScratch<Scalar> view;
+  EnvProblem<Scalar>*
+      problem;  ///< the view in memory: its pointers would use too many GPU registers
   Climb* climb;
-  Judge<In> judge;
-  JudgeMemory<In> judge_memory;  ///< values of `judge.at`
-  DelassusScratch<In> delassus;
+  Judge<Scalar> judge;
+  JudgeMemory<Scalar> judge_memory;  ///< values of `judge.at`
+  DelassusScratch<Scalar> delassus;
   Scaled<Real> scaled;  ///< of the iterative methods
-  Scaled<Real>* kept;   ///< the same in memory, for the program with the most stages
+  Scaled<Real>* kept;   ///< the same in memory, for the variant with the most stages
   int directions;       ///< of the law `pyramid` for which there is room as an LCP, here or in
-                        ///< the program that follows; 0: no room
+                        ///< the variant that follows; 0: no room
   Arena stage;          ///< the remaining memory, for the current stage
 
   SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts, int lcp_directions = 0,
                    MatrixKind kind = {})
-      : W(!kind.has_matrix() ? nullptr : arena.take<In>(std::size_t(max_rows) * max_rows)),
+      : W(!kind.has_matrix() ? nullptr : arena.take<Scalar>(std::size_t(max_rows) * max_rows)),
         ld_W(max_rows),
-        vectors(!kind.in_float ? nullptr : arena.take<In>(std::size_t(kVectors) * max_rows)),
+        vectors(!kind.in_float ? nullptr : arena.take<Scalar>(std::size_t(kVectors) * max_rows)),
         view(arena, max_rows, max_contacts),
-        problem(arena.take<EnvProblem<In>>(1)),
+        problem(arena.take<EnvProblem<Scalar>>(1)),
         climb(arena.take<Climb>(1)),
         judge(arena),
         judge_memory(arena, max_rows),
         delassus(arena, max(kind.nv, 0), kind.has_matrix() ? max_rows : 0),
         scaled(arena, kIterates ? max_rows : 0, kIterates ? max_contacts : 0),
-        kept(arena.take<Scaled<Real>>(kProgram == Program::later ? 1 : 0)),
+        kept(arena.take<Scaled<Real>>(kVariant == KernelVariant::later ? 1 : 0)),
         directions(lcp_directions),
         stage(arena) {}
 
   /// The scaled problem that the stages use.
   SS_HD Scaled<Real>& as_scaled() {
-    if constexpr (kProgram == Program::later) return *kept;
+    if constexpr (kVariant == KernelVariant::later) return *kept;
     return scaled;
   }
 
@@ -106,8 +107,8 @@ struct EnvScratch {
 
 /// Random impulses of contact k: zero, inside the cone (sticking) or on it (sliding), of a random
 /// size within four decades around the size that would stop max|b|.
-template <class In>
-SS_HD void draw_block(const EnvProblem<In>& p, int k, int seed, double speed, In* r) {
+template <class Scalar>
+SS_HD void draw_block(const EnvProblem<Scalar>& p, int k, int seed, double speed, Scalar* r) {
   const auto draw = [&](int i, std::uint32_t use) {
     return fraction_of(hashed_bits(i, seed, 977U + use));
   };
@@ -119,37 +120,38 @@ SS_HD void draw_block(const EnvProblem<In>& p, int k, int seed, double speed, In
   const double normal = open ? 0.0 : size * draw(k, 2) / diagonal;
   const double x = draw(k, 3) - 0.5, y = draw(k, 4) - 0.5, length = sqrt(fma(x, x, y * y));
   const double share = (kind < 2.0 ? draw(k, 5) : 1.0) * (length > 0.0 ? normal / length : 0.0);
-  r[a] = In(normal);
-  r[a + 1] = In(p.friction(k, 1) * share * x);
-  r[a + 2] = In(p.friction(k, 2) * share * y);
-  for (int i = a + 3; i < p.block[k + 1]; ++i) r[i] = In(0);
+  r[a] = Scalar(normal);
+  r[a + 1] = Scalar(p.friction(k, 1) * share * x);
+  r[a + 2] = Scalar(p.friction(k, 2) * share * y);
+  for (int i = a + 3; i < p.block[k + 1]; ++i) r[i] = Scalar(0);
 }
 
 /// Sets the start that the stage requires.
-template <bool kDraws, class G, class In>
-SS_HD void place_start(const G& g, const EnvProblem<In>& p, const Stage& stage, Judge<In>& judge) {
-  In* start = judge.at->start;
+template <bool kDraws, class G, class Scalar>
+SS_HD void place_start(const G& g, const EnvProblem<Scalar>& p, const Stage& stage,
+                       Judge<Scalar>& judge) {
+  Scalar* start = judge.at->start;
   if constexpr (kDraws) {
     if (stage.start == Start::random_states) return;
     if (stage.start == Start::random_impulses) {
       const double speed = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
-      g.for_each(p.first_contact_row(), [&](int i) { start[i] = In(0); });
+      g.for_each(p.first_contact_row(), [&](int i) { start[i] = Scalar(0); });
       g.for_each(p.n_contacts, [&](int k) { draw_block(p, k, stage.seed, speed, start); });
       return;
     }
   }
   g.for_each(p.n, [&](int i) {
     const double scale = stage.seed != 0 ? fraction_of(hashed_bits(i, stage.seed, 0)) : 1.0;
-    const In* from = stage.start == Start::best ? judge.at->best : start;
-    start[i] = stage.start == Start::zero ? In(0) : In(double(from[i]) * scale);
+    const Scalar* from = stage.start == Start::best ? judge.at->best : start;
+    start[i] = stage.start == Start::zero ? Scalar(0) : Scalar(double(from[i]) * scale);
   });
 }
 
 /// Problems that do not fit the half-size tableau need `run_general_pyramid`; if there is no memory
 /// for it, the impulse stays at its start, and the judge judges that.
-template <class Real, class G, class In>
-SS_HD int run_pivoting(const G& g, const EnvProblem<In>& p, const Stage& stage, Arena arena,
-                       Judge<In>& judge) {
+template <class Real, class G, class Scalar>
+SS_HD int run_pivoting(const G& g, const EnvProblem<Scalar>& p, const Stage& stage, Arena arena,
+                       Judge<Scalar>& judge) {
   if (!fits_pyramid_tableau(p)) return 0;
   Lemke<Real> lemke(arena, p.n);
   return run_lemke(g, p, lemke, stage.attempts, stage.budget, stage.fixed, stage.soften, judge);
@@ -158,9 +160,9 @@ SS_HD int run_pivoting(const G& g, const EnvProblem<In>& p, const Stage& stage, 
 /// The law `pyramid` with any directions and rows of every kind, as a mixed LCP. In double: with 8
 /// directions, a float dictionary left 14 of 1,000 heavy towers of 8 contacts unsolved and 54 of 16
 /// contacts (the tests' `stackheavy`), though none of the other five families.
-template <class G, class In>
-SS_PART int run_general_pyramid(const G& g, const EnvProblem<In>& p, const Stage& stage,
-                                Arena arena, Judge<In>& judge) {
+template <class G, class Scalar>
+SS_PART int run_general_pyramid(const G& g, const EnvProblem<Scalar>& p, const Stage& stage,
+                                Arena arena, Judge<Scalar>& judge) {
   PyramidScratch<double> scratch(arena, p.n, p.n_contacts, p.directions);
   return run_pyramid(g, p, stage.attempts, stage.budget, stage.soften, scratch, judge);
 }
@@ -169,9 +171,9 @@ SS_PART int run_general_pyramid(const G& g, const EnvProblem<In>& p, const Stage
 /// law is that of the convex law with b_n + mu |u_t| in place of b_n, so each round solves that
 /// with the u_t of the last round (De Saxce & Feng 1998). `kAlters`: whether stages may have rounds
 /// or soft contacts.
-template <class Real, class Factor, bool kAlters, class G, class In>
-SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& stage, Scaled<Real>& s,
-                           Arena arena, Judge<In>& judge) {
+template <class Real, class Factor, bool kAlters, class G, class Scalar>
+SS_HD int run_newton_stage(const G& g, const EnvProblem<Scalar>& p, const Stage& stage,
+                           Scaled<Real>& s, Arena arena, Judge<Scalar>& judge) {
   Newton<Real, Factor> newton(arena, p.n);
   newton.at.factor = Real(stage.factor);
   newton.at.inverse = Real(1.0 / stage.factor);
@@ -199,57 +201,57 @@ SS_HD int run_newton_stage(const G& g, const EnvProblem<In>& p, const Stage& sta
 }
 
 /// A stage of rung 0 except sweeps; in `all`, of the other rungs too.
-template <class Real, class Factor, class G, class In, Program kProgram>
-SS_HD int run_first_rung(const G& g, const EnvProblem<In>& p, const Stage& stage,
-                         EnvScratch<Real, Factor, In, kProgram>& scratch) {
+template <class Real, class Factor, class G, class Scalar, KernelVariant kVariant>
+SS_HD int run_first_rung(const G& g, const EnvProblem<Scalar>& p, const Stage& stage,
+                         EnvScratch<Real, Factor, Scalar, kVariant>& scratch) {
   Arena arena = scratch.stage;
   Scaled<Real>& s = scratch.as_scaled();
-  Judge<In>& judge = scratch.judge;
+  Judge<Scalar>& judge = scratch.judge;
   if (stage.method == Method::primal) {
     Primal<Real> primal(arena, p.n);
     return run_primal(g, p, s, primal, stage.budget, judge);
   }
-  constexpr bool alters = kProgram == Program::all;
+  constexpr bool alters = kVariant == KernelVariant::all;
   return run_newton_stage<Real, Factor, alters>(g, p, stage, s, arena, judge);
 }
 
-template <class Real, class Factor, class G, class In, Program kProgram>
-SS_HD int run_iterative(const G& g, const EnvProblem<In>& p, const Stage& stage,
-                        EnvScratch<Real, Factor, In, kProgram>& scratch) {
+template <class Real, class Factor, class G, class Scalar, KernelVariant kVariant>
+SS_HD int run_iterative(const G& g, const EnvProblem<Scalar>& p, const Stage& stage,
+                        EnvScratch<Real, Factor, Scalar, kVariant>& scratch) {
   Arena arena = scratch.stage;
   Scaled<Real>& s = scratch.as_scaled();
-  Judge<In>& judge = scratch.judge;
+  Judge<Scalar>& judge = scratch.judge;
   if (stage.method == Method::pgs) {
     const bool rests = stage.coarse && !judge.selects && judge.selected;
     if (rests && all_stick_alone(g, s)) return 0;
     Pgs<Real> pgs(arena, p.n);
     return int(run_pgs(g, p, s, pgs, stage.budget, stage.fixed, !stage.coarse, judge));
   }
-  if constexpr (EnvScratch<Real, Factor, In, kProgram>::kHas.altered) {
+  if constexpr (EnvScratch<Real, Factor, Scalar, kVariant>::kHas.altered) {
     if (stage.method == Method::interior || stage.method == Method::continuation) {
       return run_interior_stage(g, p, stage, s, arena, judge);
     }
   }
-  if constexpr (kProgram == Program::sweeping) {
+  if constexpr (kVariant == KernelVariant::sweeping) {
     return 0;
-  } else if constexpr (kProgram == Program::later) {
+  } else if constexpr (kVariant == KernelVariant::later) {
     return run_newton_stage<Real, Real, true>(g, p, stage, s, arena, judge);
   } else {
-    if constexpr (kProgram == Program::all && sizeof(Factor) != sizeof(Real)) {
+    if constexpr (kVariant == KernelVariant::all && sizeof(Factor) != sizeof(Real)) {
       if (stage.rung > 0) return run_newton_stage<Real, Real, true>(g, p, stage, s, arena, judge);
     }
     return run_first_rung(g, p, stage, scratch);
   }
 }
 
-template <class Real, class Factor, class G, class In, Program kProgram>
-SS_HD int run_stage(const G& g, const EnvProblem<In>& p, const Stage& stage,
-                    EnvScratch<Real, Factor, In, kProgram>& scratch) {
-  assert(program_has(kProgram, stage));  // otherwise it would be skipped silently
-  using Scratch = EnvScratch<Real, Factor, In, kProgram>;
+template <class Real, class Factor, class G, class Scalar, KernelVariant kVariant>
+SS_HD int run_stage(const G& g, const EnvProblem<Scalar>& p, const Stage& stage,
+                    EnvScratch<Real, Factor, Scalar, kVariant>& scratch) {
+  assert(variant_has(kVariant, stage));  // otherwise it would be skipped silently
+  using Scratch = EnvScratch<Real, Factor, Scalar, kVariant>;
   if constexpr (Scratch::kHas.proof) {
     if (stage.method == Method::farkas) {
-      if (kProgram == Program::pivoting && !fits_pyramid_tableau(p)) return 0;
+      if (kVariant == KernelVariant::pivoting && !fits_pyramid_tableau(p)) return 0;
       Arena arena = scratch.stage;
       return run_farkas(g, p, Farkas(arena, p.n), stage.budget, scratch.judge);
     }

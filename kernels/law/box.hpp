@@ -19,23 +19,23 @@ struct Box {
   }
 
   /// ||F||_inf / rho of a block and its rounding, m/s.
-  template <class In>
-  SS_HD static Wide<In> residual(const BlockView<In>& v) {
+  template <class Scalar>
+  SS_HD static Wide<Scalar> residual(const BlockView<Scalar>& v) {
     return faceted_block_residual(v, false);
   }
 
   /// Moves the impulse of block k onto the set.
-  template <int dim, class In>
-  SS_HD static void make_feasible(const EnvProblem<In>& p, int k, In* r) {
-    using Number = Wide<In>;
+  template <int dim, class Scalar>
+  SS_HD static void make_feasible(const EnvProblem<Scalar>& p, int k, Scalar* r) {
+    using Number = Wide<Scalar>;
     limit_friction<dim>(p, k, r, [](int, Number r_j, Number limit, Number) {
       return Number(project_square(r_j, limit));
     });
   }
 
   /// How far the impulse of a block lies outside the set, N s.
-  template <class In>
-  SS_HD static double violation(const BlockView<In>& v) {
+  template <class Scalar>
+  SS_HD static double violation(const BlockView<Scalar>& v) {
     const double r_n = double(v.r[v.row()]), limit = v.mu * max(r_n, 0.0);
     double worst = max(0.0, -r_n);
     for (int j = 1; j < v.dim; ++j) {

@@ -10,9 +10,9 @@ namespace stickslip::kernels::inline SS_ISA {
 /// ||F_k||_inf / rho_k of a contact block, and its rounding; with De Saxce's `shift` of the gap.
 /// Where the projection is the identity, F = rho (u + Gamma) is computed without cancellation;
 /// rounding of r does not count there, unless it could move y out of the cone.
-template <int dim, class In>
-SS_HD Wide<In> cone_block_residual(const BlockView<In>& v, bool shifted) {
-  using Number = Wide<In>;
+template <int dim, class Scalar>
+SS_HD Wide<Scalar> cone_block_residual(const BlockView<Scalar>& v, bool shifted) {
+  using Number = Wide<Scalar>;
   const Rounding<Number> rounding = block_rounding(v.p, v.r, v.u, v.k);
   // Gamma = mu ||u_t|| e_n
   const Number shift = shifted ? Number(v.mu * v.sliding_speed()) : Number(0.0);
@@ -44,17 +44,17 @@ SS_HD Wide<In> cone_block_residual(const BlockView<In>& v, bool shifted) {
 }
 
 /// The same for every dimension of a block.
-template <class In>
-SS_HD Wide<In> cone_residual(const BlockView<In>& v, bool shifted) {
-  Wide<In> worst = 0.0;
+template <class Scalar>
+SS_HD Wide<Scalar> cone_residual(const BlockView<Scalar>& v, bool shifted) {
+  Wide<Scalar> worst = 0.0;
   with_dim(v.dim, [&](auto dim) { worst = cone_block_residual<dim()>(v, shifted); });
   return worst;
 }
 
 /// Moves r onto the cone: r_n >= 0, then friction shorter, with r_n as it is.
-template <int dim, class In>
-SS_HD void make_circular(const EnvProblem<In>& p, int k, In* r) {
-  using Number = Wide<In>;
+template <int dim, class Scalar>
+SS_HD void make_circular(const EnvProblem<Scalar>& p, int k, Scalar* r) {
+  using Number = Wide<Scalar>;
   Number square = 0.0;  // share of the allowed friction that is used, squared
   limit_friction<dim>(p, k, r, [&](int, Number r_j, Number, Number share) {
     square = fma(share, share, square);
@@ -64,8 +64,8 @@ SS_HD void make_circular(const EnvProblem<In>& p, int k, In* r) {
 }
 
 /// How far the impulses of a block lie outside the cone, N s.
-template <class In>
-SS_HD double circular_violation(const BlockView<In>& v) {
+template <class Scalar>
+SS_HD double circular_violation(const BlockView<Scalar>& v) {
   const double r_n = double(v.r[v.row()]);
   double square = 0.0, worst = max(0.0, -r_n);
   for (int j = 1; j < v.dim; ++j) {

@@ -21,20 +21,20 @@ struct Convex {
   SS_HD static constexpr bool supports(Solver solver) { return solver != Solver::lemke; }
 
   /// ||F||_inf / rho of a block and its rounding, m/s.
-  template <class In>
-  SS_HD static Wide<In> residual(const BlockView<In>& v) {
+  template <class Scalar>
+  SS_HD static Wide<Scalar> residual(const BlockView<Scalar>& v) {
     return cone_residual(v, false);
   }
 
   /// Moves the impulse of block k onto the set.
-  template <int dim, class In>
-  SS_HD static void make_feasible(const EnvProblem<In>& p, int k, In* r) {
+  template <int dim, class Scalar>
+  SS_HD static void make_feasible(const EnvProblem<Scalar>& p, int k, Scalar* r) {
     make_circular<dim>(p, k, r);
   }
 
   /// How far the impulse of a block lies outside the set, N s.
-  template <class In>
-  SS_HD static double violation(const BlockView<In>& v) {
+  template <class Scalar>
+  SS_HD static double violation(const BlockView<Scalar>& v) {
     return circular_violation(v);
   }
 

@@ -9,9 +9,9 @@ namespace stickslip::kernels::inline SS_ISA {
 
 /// ||F_k||_inf / rho_k of a contact block and its rounding, for a `polygon` (the diamond too) or a
 /// square: the set scales with max(r_n, 0). F_n = min(r_n, rho u_n) contains no difference.
-template <class In>
-SS_HD Wide<In> faceted_block_residual(const BlockView<In>& v, bool polygon) {
-  using Number = Wide<In>;
+template <class Scalar>
+SS_HD Wide<Scalar> faceted_block_residual(const BlockView<Scalar>& v, bool polygon) {
+  using Number = Wide<Scalar>;
   const Rounding<Number> rounding = block_rounding(v.p, v.r, v.u, v.k);
   const Number inverse_rho = v.inverse_rho(), rho = 1.0 / inverse_rho;
   const Number r_n = Number(v.r[v.row()]), u_n = v.u[v.row()];
@@ -33,7 +33,7 @@ SS_HD Wide<In> faceted_block_residual(const BlockView<In>& v, bool polygon) {
     const auto deep = fma(used, Number(1.0 + kOperations * kRoundoff), margin) < radius;
     return widened(worst) + rounding.velocity + select(deep, Number(0.0), rounding.impulse);
   };
-  if constexpr (kIsPlain<In>) {
+  if constexpr (kIsPlain<Scalar>) {
     if (polygon) {
       const bool polygon = v.p.has_polygon(v.k);
       double tau = 0.0;

@@ -13,9 +13,9 @@ struct Frictionless {
 
   /// ||F||_inf / rho of a block and its rounding, m/s: without differences of impulses and
   /// velocities.
-  template <class In>
-  SS_HD static Wide<In> residual(const BlockView<In>& v) {
-    using Number = Wide<In>;
+  template <class Scalar>
+  SS_HD static Wide<Scalar> residual(const BlockView<Scalar>& v) {
+    using Number = Wide<Scalar>;
     const Number inverse_rho = v.inverse_rho();
     const Number r_n = Number(v.r[v.row()]), u_n = v.u[v.row()];
     Number worst = abs(min(r_n, u_n / inverse_rho)) * inverse_rho;
@@ -26,14 +26,15 @@ struct Frictionless {
   }
 
   /// Moves the impulse of block k onto the set.
-  template <int dim, class In>
-  SS_HD static void make_feasible(const EnvProblem<In>& p, int k, In* r) {
-    limit_friction<dim>(p, k, r, [](int, Wide<In>, Wide<In>, Wide<In>) { return Wide<In>(0.0); });
+  template <int dim, class Scalar>
+  SS_HD static void make_feasible(const EnvProblem<Scalar>& p, int k, Scalar* r) {
+    limit_friction<dim>(
+        p, k, r, [](int, Wide<Scalar>, Wide<Scalar>, Wide<Scalar>) { return Wide<Scalar>(0.0); });
   }
 
   /// How far the impulse of a block lies outside the set, N s.
-  template <class In>
-  SS_HD static double violation(const BlockView<In>& v) {
+  template <class Scalar>
+  SS_HD static double violation(const BlockView<Scalar>& v) {
     return circular_violation(v);
   }
 

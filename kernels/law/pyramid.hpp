@@ -17,35 +17,35 @@ struct Pyramid {
   }
 
   /// ||F||_inf / rho of a block and its rounding, m/s.
-  template <class In>
-  SS_HD static Wide<In> residual(const BlockView<In>& v) {
+  template <class Scalar>
+  SS_HD static Wide<Scalar> residual(const BlockView<Scalar>& v) {
     return faceted_block_residual(v, true);
   }
 
   /// Moves the impulse of block k onto the set.
-  template <int dim, class In>
-  SS_HD static void make_feasible(const EnvProblem<In>& p, int k, In* r) {
-    using Number = Wide<In>;
-    const bool polygon = kIsPlain<In> && p.has_polygon(k);
+  template <int dim, class Scalar>
+  SS_HD static void make_feasible(const EnvProblem<Scalar>& p, int k, Scalar* r) {
+    using Number = Wide<Scalar>;
+    const bool polygon = kIsPlain<Scalar> && p.has_polygon(k);
     Number used = 0.0;  // the share of the allowed friction that is used: <= 1 inside the set
     [[maybe_unused]] PlanePoint plane{0.0, 0.0};
     limit_friction<dim>(p, k, r, [&](int j, Number r_j, Number, Number share) {
       if (polygon && j < 3) {
-        if constexpr (kIsPlain<In>) (j == 1 ? plane.x : plane.y) = share;
+        if constexpr (kIsPlain<Scalar>) (j == 1 ? plane.x : plane.y) = share;
       } else {
         used = Number(used + abs(share));
       }
       return r_j;
     });
-    if constexpr (kIsPlain<In>) {
+    if constexpr (kIsPlain<Scalar>) {
       if (polygon) used += polygon_gauge(p.directions, plane.x, plane.y);
     }
     shorten_friction<dim>(p, k, r, used > 1.0, [&] { return Number(1.0 / used); });
   }
 
   /// How far the impulse of a block lies outside the set, N s.
-  template <class In>
-  SS_HD static double violation(const BlockView<In>& v) {
+  template <class Scalar>
+  SS_HD static double violation(const BlockView<Scalar>& v) {
     const double r_n = double(v.r[v.row()]);
     const bool polygon = v.p.has_polygon(v.k);
     double used = polygon ? polygon_gauge(v.p.directions, v.r_hat(1), v.r_hat(2)) : 0.0;

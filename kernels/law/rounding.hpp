@@ -21,10 +21,10 @@ struct Rounding {
   Number impulse;   ///< the same for r / rho: added where the map is a difference of r / rho and u
 };
 
-template <class In>
-SS_HD Rounding<Wide<In>> block_rounding(const EnvProblem<In>& p, const In* r, const Wide<In>* u,
-                                        int k) {
-  using Number = Wide<In>;
+template <class Scalar>
+SS_HD Rounding<Wide<Scalar>> block_rounding(const EnvProblem<Scalar>& p, const Scalar* r,
+                                            const Wide<Scalar>* u, int k) {
+  using Number = Wide<Scalar>;
   Number impulse = 0.0, speed = 0.0;
   for (int i = p.block[k]; i < p.block[k + 1]; ++i) {
     impulse = max(impulse, abs(Number(r[i]) * p.circular_inverse[i]));
@@ -37,9 +37,9 @@ SS_HD Rounding<Wide<In>> block_rounding(const EnvProblem<In>& p, const In* r, co
 
 /// The largest change of the residual of a scalar row or block if each u_i changes by up to e_i:
 /// projections do not increase distances, and Gamma = mu |u_t| changes by mu |e_t|.
-template <class In>
-SS_HD Wide<In> velocity_error(const EnvProblem<In>& p, const Wide<In>* e, int item) {
-  using Number = Wide<In>;
+template <class Scalar>
+SS_HD Wide<Scalar> velocity_error(const EnvProblem<Scalar>& p, const Wide<Scalar>* e, int item) {
+  using Number = Wide<Scalar>;
   const int scalars = p.first_contact_row();
   if (item < scalars) return e[item];
   const int k = item - scalars;

@@ -16,10 +16,10 @@ struct Attempts {
 
 inline namespace SS_ISA {
 
-/// Number of attempts for a problem with data of type `In` and the largest friction `mu`.
-template <class In>
+/// Number of attempts for a problem with data of type `Scalar` and the largest friction `mu`.
+template <class Scalar>
 SS_HD int attempt_count(const Attempts& attempts, double mu) {
-  return attempts.count + (sizeof(In) == sizeof(double) && mu > 1.0 ? attempts.if_steep : 0);
+  return attempts.count + (sizeof(Scalar) == sizeof(double) && mu > 1.0 ? attempts.if_steep : 0);
 }
 
 /// Entry i of the covering vector. Equal entries would cause ties between near-duplicate contacts.

@@ -7,27 +7,28 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 /// A problem u = W r + b. Rows: free | nonneg | box | contact blocks (n, t1, t2, ...).
-template <class In>
+template <class Scalar>
 struct EnvProblem {
-  using Number = Wide<In>;
+  using Number = Wide<Scalar>;
   int n, n_free, n_nonneg, n_box, n_contacts;
   bool symmetric;  ///< W equals its transpose, bit for bit (set by `check_values`)
   int ld_W;
   int directions;  ///< of law `pyramid` in the sliding plane
-  const In *W, *b, *mu, *R, *lo, *hi, *warm_start;
+  const Scalar *W, *b, *mu, *R, *lo, *hi, *warm_start;
   const std::int32_t* dims;
   const int* block;  ///< [n_contacts + 1] first row of each contact block
   /// Circular coordinates (docs/mathematics.md §1), set by `enter_circular_coordinates`.
-  const Wide<In>* slope;     ///< [n_contacts] first non-zero coefficient mu_1; 0: frictionless
-  const Wide<In>* circular;  ///< [n] mu_j / mu_1; 1 on normals and scalar rows, 0 where mu_j = 0
-  const Wide<In>* circular_inverse;  ///< [n] mu_1 / mu_j; 1 where mu_j = 0
-  const Wide<In>*
+  const Wide<Scalar>* slope;  ///< [n_contacts] first non-zero coefficient mu_1; 0: frictionless
+  const Wide<Scalar>*
+      circular;  ///< [n] mu_j / mu_1; 1 on normals and scalar rows, 0 where mu_j = 0
+  const Wide<Scalar>* circular_inverse;  ///< [n] mu_1 / mu_j; 1 where mu_j = 0
+  const Wide<Scalar>*
       inverse_rho;  ///< [scalar rows + n_contacts] 1 / rho of the residual, per row or block
 
   /// Whether the polygon of the pyramid has more corners than a diamond in contact k.
   SS_HD bool has_polygon([[maybe_unused]] int k) const {
 #if !defined(__CUDA_ARCH__) || defined(SS_POLYGONS)  // they would cost other kernels registers
-    if constexpr (kIsPlain<In>) {
+    if constexpr (kIsPlain<Scalar>) {
       return directions > 4 && circular[block[k] + 1] > 0.0 && circular[block[k] + 2] > 0.0;
     }
 #endif
@@ -75,9 +76,9 @@ SS_HD T* slot(const EnvArray<T>& array, std::int64_t env) {
   return array.data == nullptr ? nullptr : array.data + env * array.stride;
 }
 
-/// Whether the shape can be read at all: no negative counts, dimensions 3, 4 or 6.
-template <class In>
-SS_HD bool shape_is_valid(const EnvShape& s, const std::int32_t* dims) {
+/// Whether the counts can be read at all: none negative, dimensions 3, 4 or 6.
+template <class Scalar>
+SS_HD bool counts_are_valid(const RowCounts& s, const std::int32_t* dims) {
   if (s.n_free < 0 || s.n_nonneg < 0 || s.n_box < 0 || s.n_contacts < 0) return false;
   if (dims == nullptr) return true;
   SS_ROLLED
@@ -87,10 +88,11 @@ SS_HD bool shape_is_valid(const EnvShape& s, const std::int32_t* dims) {
   return true;
 }
 
-/// Rows of a shape, at most INT32_MAX, for any numbers: neither they nor `dims` are checked yet.
+/// Rows by the counts, at most INT32_MAX, for any numbers: neither they nor `dims` are checked yet.
 /// Only the `max_contacts` entries of `dims` are read; further contacts, and dimensions below 3,
 /// count as 3 rows.
-SS_HD std::int32_t rows_of(const EnvShape& s, const std::int32_t* dims, std::int32_t max_contacts) {
+SS_HD std::int32_t rows_of(const RowCounts& s, const std::int32_t* dims,
+                           std::int32_t max_contacts) {
   std::int64_t rows =
       std::int64_t(s.n_free) + s.n_nonneg + s.n_box + 3 * std::int64_t(s.n_contacts);
   if (dims != nullptr) {
@@ -102,20 +104,20 @@ SS_HD std::int32_t rows_of(const EnvShape& s, const std::int32_t* dims, std::int
 }
 
 /// Scratch of the view of one environment.
-template <class In>
+template <class Scalar>
 struct ViewScratch {
   int* block;
-  Wide<In>*slope, *circular, *circular_inverse, *inverse_rho;
+  Wide<Scalar>*slope, *circular, *circular_inverse, *inverse_rho;
 
   SS_HD ViewScratch(Arena& arena, int max_rows, int max_contacts)
       : block(arena.take<int>(max_contacts + 1)),
-        slope(arena.take<Wide<In>>(max_contacts)),
-        circular(arena.take<Wide<In>>(max_rows)),
-        circular_inverse(arena.take<Wide<In>>(max_rows)),
-        inverse_rho(arena.take<Wide<In>>(max_rows)) {}
+        slope(arena.take<Wide<Scalar>>(max_contacts)),
+        circular(arena.take<Wide<Scalar>>(max_rows)),
+        circular_inverse(arena.take<Wide<Scalar>>(max_rows)),
+        inverse_rho(arena.take<Wide<Scalar>>(max_rows)) {}
 
   /// Points the arrays of the view to this scratch.
-  SS_HD void place(EnvProblem<In>& p) const {
+  SS_HD void place(EnvProblem<Scalar>& p) const {
     p.block = block;
     p.slope = slope;
     p.circular = circular;
@@ -125,11 +127,12 @@ struct ViewScratch {
 };
 
 /// Fills the view of environment `env`; the vectors and W of a batch in another type stay null.
-/// Returns solved if the shape is usable, else bad_input or over_capacity.
-template <class G, class Data, class In>
+/// Returns solved if the counts are usable, else bad_input or over_capacity.
+template <class G, class Data, class Scalar>
 SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<Data>& batch, std::int64_t env,
-                             const ViewScratch<In>& scratch, EnvProblem<In>& p, int& rows_needed) {
-  const EnvShape s = *slot(batch.shape, env);
+                             const ViewScratch<Scalar>& scratch, EnvProblem<Scalar>& p,
+                             int& rows_needed) {
+  const RowCounts s = *slot(batch.counts, env);
   p.dims = slot(batch.dims, env);
   rows_needed = 0;
   if (s.n_free < 0 || s.n_nonneg < 0 || s.n_box < 0 || s.n_contacts < 0) {
@@ -139,7 +142,7 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<Data>& batch, std::i
   if (s.n_contacts > batch.max_contacts || rows_needed > batch.max_rows) {
     return EnvStatus::over_capacity;
   }
-  if (!shape_is_valid<In>(s, p.dims)) return EnvStatus::bad_input;
+  if (!counts_are_valid<Scalar>(s, p.dims)) return EnvStatus::bad_input;
   if (s.n_box > 0 && (batch.lo.data == nullptr || batch.hi.data == nullptr)) {
     return EnvStatus::bad_input;  // the host cannot check shapes in device memory
   }
@@ -149,7 +152,7 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<Data>& batch, std::i
   p.n_box = s.n_box;
   p.n_contacts = s.n_contacts;
   p.directions = 4;
-  if constexpr (sizeof(Data) == sizeof(In)) {
+  if constexpr (sizeof(Data) == sizeof(Scalar)) {
     p.ld_W = batch.ld_W > 0 ? batch.ld_W : batch.max_rows;
     p.W = slot(batch.W, env);
     p.b = slot(batch.b, env);
@@ -175,16 +178,16 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<Data>& batch, std::i
 }
 
 /// Whether the vectors' entries of row i are valid.
-template <class In>
-SS_HD Mask<In> row_is_valid(const EnvProblem<In>& p, int i) {
-  const In zero(0);
-  Mask<In> valid = is_finite(p.b[i]) & (p.W[std::int64_t(i) * p.ld_W + i] >= zero);
+template <class Scalar>
+SS_HD Mask<Scalar> row_is_valid(const EnvProblem<Scalar>& p, int i) {
+  const Scalar zero(0);
+  Mask<Scalar> valid = is_finite(p.b[i]) & (p.W[std::int64_t(i) * p.ld_W + i] >= zero);
   if (p.R != nullptr) valid = valid & is_finite(p.R[i]) & (p.R[i] >= zero);
   if (p.warm_start != nullptr) valid = valid & is_finite(p.warm_start[i]);
   const int box = i - p.n_free - p.n_nonneg;
   if (box >= 0 && box < p.n_box) {
-    const In lo = p.lo[box], hi = p.hi[box];
-    const In infinity = Limits<In>::infinity;
+    const Scalar lo = p.lo[box], hi = p.hi[box];
+    const Scalar infinity = Limits<Scalar>::infinity;
     valid = valid & (lo <= hi) & (lo < infinity) & (hi > -infinity);
   }
   const int tangential = i - p.first_contact_row() - p.n_contacts;  // mu has one entry per such row
@@ -195,28 +198,28 @@ SS_HD Mask<In> row_is_valid(const EnvProblem<In>& p, int i) {
 /// Whether every number is valid (docs/mathematics.md §5, bad_input); also finds whether W is
 /// symmetric. Some laws need symmetry up to rounding, which is that of float if W was `from_float`;
 /// the others accept any W.
-template <class G, class In>
-SS_HD Mask<In> check_values(const G& g, EnvProblem<In>& p, bool needs_symmetry,
-                            bool from_float = sizeof(In) == 4) {
+template <class G, class Scalar>
+SS_HD Mask<Scalar> check_values(const G& g, EnvProblem<Scalar>& p, bool needs_symmetry,
+                                bool from_float = sizeof(Scalar) == 4) {
   // A difference of 0 means both equal and finite, on the diagonal too; a sum, because masks would
   // take longer.
   const auto differs = g.any(p.n, [&](int i) {
-    const In* row = p.W + std::int64_t(i) * p.ld_W;
-    In distance(0);
+    const Scalar* row = p.W + std::int64_t(i) * p.ld_W;
+    Scalar distance(0);
     SS_BY_FOUR
     for (int j = 0; j <= i; ++j) distance += abs(row[j] - p.W[std::int64_t(j) * p.ld_W + i]);
-    return !(distance == In(0));
+    return !(distance == Scalar(0));
   });
   p.symmetric = !any(differs);
   const auto broken = g.any(p.n, [&](int i) {
-    const In* row = p.W + std::int64_t(i) * p.ld_W;
-    Mask<In> finite = true;
+    const Scalar* row = p.W + std::int64_t(i) * p.ld_W;
+    Mask<Scalar> finite = true;
     SS_ROLLED
     for (int j = 0; j < (p.symmetric ? 0 : p.n); ++j) finite = finite & is_finite(row[j]);
     return !(finite & row_is_valid(p, i));
   });
   if (all(broken) || p.symmetric || !needs_symmetry) return !broken;
-  using Number = Wide<In>;
+  using Number = Wide<Scalar>;
   const Number largest = g.max(p.n, [&](int i) { return p.w(i, i); });
   const Number slack = (from_float ? 1e-4 : 1e-9) * largest;
   const auto skew = g.any(p.n, [&](int i) {
@@ -225,21 +228,21 @@ SS_HD Mask<In> check_values(const G& g, EnvProblem<In>& p, bool needs_symmetry,
     for (int j = 0; j < i; ++j) far = far | (abs(p.w(i, j) - p.w(j, i)) > slack);
     return far;
   });
-  return !(broken | Mask<In>(skew));
+  return !(broken | Mask<Scalar>(skew));
 }
 
 /// W_nn of contact k, or the block's inverse_rho if W_nn is zero: the softening of contacts is
 /// proportional to this.
-template <class In>
-SS_HD Wide<In> normal_diagonal(const EnvProblem<In>& p, int k) {
-  const Wide<In> own = p.w(p.block[k], p.block[k]);
+template <class Scalar>
+SS_HD Wide<Scalar> normal_diagonal(const EnvProblem<Scalar>& p, int k) {
+  const Wide<Scalar> own = p.w(p.block[k], p.block[k]);
   return select(own > 0.0, own, p.inverse_rho[p.first_contact_row() + k]);
 }
 
 /// 1 / rho of block k: the largest diagonal entry of W_hat + R_hat in it.
-template <class In>
-SS_HD Wide<In> block_inverse_rho(const EnvProblem<In>& p, int k) {
-  Wide<In> d = 0.0;
+template <class Scalar>
+SS_HD Wide<Scalar> block_inverse_rho(const EnvProblem<Scalar>& p, int k) {
+  Wide<Scalar> d = 0.0;
   SS_ROLLED
   for (int i = p.block[k]; i < p.block[k + 1]; ++i) {
     d = max(d, p.circular[i] * p.circular[i] * p.diagonal(i));
@@ -248,10 +251,10 @@ SS_HD Wide<In> block_inverse_rho(const EnvProblem<In>& p, int k) {
 }
 
 /// Slope and circular coordinates of block k; without friction every coefficient is taken as zero.
-template <class In>
-SS_HD void enter_circular_block(const EnvProblem<In>& p, bool frictionless, int k,
-                                const ViewScratch<In>& scratch) {
-  using Number = Wide<In>;
+template <class Scalar>
+SS_HD void enter_circular_block(const EnvProblem<Scalar>& p, bool frictionless, int k,
+                                const ViewScratch<Scalar>& scratch) {
+  using Number = Wide<Scalar>;
   const int a = p.block[k], dim = p.block[k + 1] - a;
   Number mu = 0.0;
   SS_ROLLED
@@ -269,10 +272,10 @@ SS_HD void enter_circular_block(const EnvProblem<In>& p, bool frictionless, int 
 }
 
 /// Fills slope, circular and inverse_rho.
-template <class G, class In>
-SS_HD void enter_circular_coordinates(const G& g, const EnvProblem<In>& p, bool frictionless,
-                                      const ViewScratch<In>& scratch) {
-  using Number = Wide<In>;
+template <class G, class Scalar>
+SS_HD void enter_circular_coordinates(const G& g, const EnvProblem<Scalar>& p, bool frictionless,
+                                      const ViewScratch<Scalar>& scratch) {
+  using Number = Wide<Scalar>;
   g.for_each(p.first_contact_row(), [&](int i) {
     scratch.circular[i] = 1.0;
     scratch.circular_inverse[i] = 1.0;

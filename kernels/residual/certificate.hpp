@@ -32,8 +32,8 @@ struct CertificateSign {
   bool positive, negative;
 };
 
-template <class In>
-SS_HD CertificateSign certificate_sign(const EnvProblem<In>& p, int i, bool is_tangent) {
+template <class Scalar>
+SS_HD CertificateSign certificate_sign(const EnvProblem<Scalar>& p, int i, bool is_tangent) {
   if (is_tangent || p.compliance(i) > 0.0) return {false, false};
   if (i < p.n_free) return {true, true};
   if (i >= p.first_contact_row()) return {true, false};
@@ -41,8 +41,8 @@ SS_HD CertificateSign certificate_sign(const EnvProblem<In>& p, int i, bool is_t
 }
 
 /// Whether row i >= first_contact_row() is not the normal of its block.
-template <class In>
-SS_HD bool is_tangent(const EnvProblem<In>& p, int i) {
+template <class Scalar>
+SS_HD bool is_tangent(const EnvProblem<Scalar>& p, int i) {
   SS_ROLLED
   for (int k = 0; k < p.n_contacts; ++k) {
     if (p.block[k] == i) return false;
@@ -56,8 +56,8 @@ struct Bounds {
 };
 
 /// g_i = (W^T y)_i. No R: y is 0 where R > 0.
-template <class In>
-SS_HD Bounds certificate_product(const EnvProblem<In>& p, const double* y, int i) {
+template <class Scalar>
+SS_HD Bounds certificate_product(const EnvProblem<Scalar>& p, const double* y, int i) {
   CompensatedSum g;
   SS_ROLLED
   for (int j = 0; j < p.n; ++j) {
@@ -68,8 +68,8 @@ SS_HD Bounds certificate_product(const EnvProblem<In>& p, const double* y, int i
 
 /// A bound of g . r in a scalar row or contact with |r_i| <= size, at least 0. Under every law
 /// |r_j| <= mu_j r_n.
-template <class In>
-SS_HD double largest_product(const EnvProblem<In>& p, const double* y, double size, int item) {
+template <class Scalar>
+SS_HD double largest_product(const EnvProblem<Scalar>& p, const double* y, double size, int item) {
   const int scalars = p.first_contact_row();
   if (item < scalars) {
     const Bounds g = certificate_product(p, y, item);
@@ -89,8 +89,8 @@ SS_HD double largest_product(const EnvProblem<In>& p, const double* y, double si
 }
 
 /// The largest friction coefficient of the contacts.
-template <class In>
-SS_HD double steepest_friction(const EnvProblem<In>& p) {
+template <class Scalar>
+SS_HD double steepest_friction(const EnvProblem<Scalar>& p) {
   double steepest = 0.0;
   SS_ROLLED
   for (int k = 0; k < p.n_contacts; ++k) steepest = max(steepest, p.slope[k]);
@@ -103,8 +103,8 @@ SS_HD double steepest_friction(const EnvProblem<In>& p) {
 SS_HD double allowed_gap(double tolerance, double mu) { return 4.0 * tolerance * (1.0 + mu); }
 
 /// Whether y[n] proves that no impulses of the set above have a residual of `tolerance` or less.
-template <class G, class In>
-SS_HD bool certificate_holds(const G& g, const EnvProblem<In>& p, double tolerance,
+template <class G, class Scalar>
+SS_HD bool certificate_holds(const G& g, const EnvProblem<Scalar>& p, double tolerance,
                              const double* y) {
   const bool wrong_sign = g.any(p.n, [&](int i) {
     if (y[i] == 0.0) return false;

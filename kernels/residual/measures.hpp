@@ -5,8 +5,8 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 /// |r_t||u_t| + r_t . u_t in circular coordinates: 0 when friction opposes sliding.
-template <class In>
-SS_HD double misalignment(const BlockView<In>& v) {
+template <class Scalar>
+SS_HD double misalignment(const BlockView<Scalar>& v) {
   double power = 0.0, impulse = 0.0;
   for (int j = 1; j < v.dim; ++j) {
     if (!(v.scale(j) > 0.0)) continue;  // not part of the cone; its impulse is a cone violation
@@ -17,11 +17,11 @@ SS_HD double misalignment(const BlockView<In>& v) {
 }
 
 /// All measures of impulses r; u, e: scratch of n doubles each.
-template <class G, class In>
-SS_HD Measures measure_impulse(const G& g, const EnvProblem<In>& p, Law law, const In* r, double* u,
-                               double* e) {
+template <class G, class Scalar>
+SS_HD Measures measure_impulse(const G& g, const EnvProblem<Scalar>& p, Law law, const Scalar* r,
+                               double* u, double* e) {
   Measures m;
-  const MatrixVelocity<In> velocity{p};
+  const MatrixVelocity<Scalar> velocity{p};
   m.residual = residual(g, p, law, velocity, r, u, e);
   if (!is_finite(m.residual)) return m;
   velocity(g, r, u);

@@ -9,7 +9,7 @@ namespace stickslip::kernels::inline SS_ISA {
 /// of the precision.
 template <class Number>
 SS_HD Number tolerance_of(double atol, double rtol, Precision precision, Number size) {
-  const double standard = precision == Precision::fp32 ? 1e-5 : 1e-9;
+  const double standard = precision == Precision::float32 ? 1e-5 : 1e-9;
   return fma(Number(rtol < 0.0 ? standard : rtol), size, Number(atol < 0.0 ? standard : atol));
 }
 

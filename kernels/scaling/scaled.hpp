@@ -70,17 +70,17 @@ SS_HD int end_row(const Scaled<Real>& s, int item) {
 }
 
 /// Scale of the scalar row i; rows with a vanishing diagonal take the scale of the largest.
-template <class In>
-SS_HD Wide<In> scalar_scale(const EnvProblem<In>& p, int i, Wide<In> largest) {
-  const Wide<In> diagonal = p.diagonal(i);
-  const Wide<In> typical = select(diagonal > 1e-12 * largest, diagonal, largest);
+template <class Scalar>
+SS_HD Wide<Scalar> scalar_scale(const EnvProblem<Scalar>& p, int i, Wide<Scalar> largest) {
+  const Wide<Scalar> diagonal = p.diagonal(i);
+  const Wide<Scalar> typical = select(diagonal > 1e-12 * largest, diagonal, largest);
   return power_of_two_below(1.0 / sqrt(typical));
 }
 
 /// Fills d of block k: one power of two for the block, times mu_j / mu_1.
-template <class In>
-SS_HD void scale_block(const EnvProblem<In>& p, int k, Wide<In> largest, Wide<In>* d) {
-  using Number = Wide<In>;
+template <class Scalar>
+SS_HD void scale_block(const EnvProblem<Scalar>& p, int k, Wide<Scalar> largest, Wide<Scalar>* d) {
+  using Number = Wide<Scalar>;
   const int a = p.block[k], dim = p.block[k + 1] - a;
   const Number normal = max(p.diagonal(a), 1e-12 * largest);
   Number tangential = 0.0;  // mean diagonal of the two sliding rows, in circular coordinates
@@ -124,9 +124,9 @@ SS_HD void set_inverse_rho(Scaled<Real>& s, int k) {
 }
 
 /// Copies W_hat column by column; padding and decoupled rows are written too.
-template <class G, class In, class Real>
-SS_HD void scale_matrix(const G& g, const EnvProblem<In>& p, Scaled<Real>& s) {
-  if constexpr (sizeof(In) < sizeof(Wide<In>)) {
+template <class G, class Scalar, class Real>
+SS_HD void scale_matrix(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s) {
+  if constexpr (sizeof(Scalar) < sizeof(Wide<Scalar>)) {
     g.for_each(s.n, [&](int i) { s.rho[i] = Real(s.d[i]); });  // computed later: unused until then
     copy_scaled_delassus(g, p, s.W, s.ld, [&](int i) { return s.rho[i]; });
   } else {
@@ -151,8 +151,8 @@ SS_HD void set_compliance(const G& g, Scaled<Real>& s, bool with_R) {
 }
 
 /// Builds `s` (placed in its arena) from the problem, except W and the values that depend on it.
-template <class G, class In, class Real>
-SS_HD void scale_vectors(const G& g, const EnvProblem<In>& p, Law law, Scaled<Real>& s) {
+template <class G, class Scalar, class Real>
+SS_HD void scale_vectors(const G& g, const EnvProblem<Scalar>& p, Law law, Scaled<Real>& s) {
   s.n = p.n;
   s.scalars = p.first_contact_row();
   s.n_contacts = p.n_contacts;
@@ -160,7 +160,7 @@ SS_HD void scale_vectors(const G& g, const EnvProblem<In>& p, Law law, Scaled<Re
   s.law = law;
   s.block = p.block;
   s.symmetric = p.symmetric;
-  using Number = Wide<In>;
+  using Number = Wide<Scalar>;
   Number largest = g.max(p.n, [&](int i) { return p.diagonal(i); });
   largest = select(largest > 0.0, largest, Number(1.0));
   g.for_each(s.scalars, [&](int i) { s.d[i] = scalar_scale(p, i, largest); });
@@ -182,8 +182,8 @@ SS_HD void scale_vectors(const G& g, const EnvProblem<In>& p, Law law, Scaled<Re
 }
 
 /// Builds `s` (placed in its arena) from the problem.
-template <class G, class In, class Real>
-SS_HD void scale_problem(const G& g, const EnvProblem<In>& p, Law law, Scaled<Real>& s) {
+template <class G, class Scalar, class Real>
+SS_HD void scale_problem(const G& g, const EnvProblem<Scalar>& p, Law law, Scaled<Real>& s) {
   scale_vectors(g, p, law, s);
   scale_matrix(g, p, s);
   g.for_each(s.scalars, [&](int i) { s.rho_inv[i] = max(s.at(i, i), Real(1e-12)); });
@@ -192,10 +192,10 @@ SS_HD void scale_problem(const G& g, const EnvProblem<In>& p, Law law, Scaled<Re
 }
 
 /// z from impulses r.
-template <class G, class In, class Real>
-SS_HD void scale_impulse(const G& g, const Scaled<Real>& s, const In* r, Real* z) {
+template <class G, class Scalar, class Real>
+SS_HD void scale_impulse(const G& g, const Scaled<Real>& s, const Scalar* r, Real* z) {
   g.for_each(s.ld, [&](int i) {
-    using Number = Wide<In>;
+    using Number = Wide<Scalar>;
     z[i] = i < s.n ? Real(select(s.d[i] > 0.0, Number(r[i]) / s.d[i] * s.q, Number(0.0))) : Real(0);
   });
 }

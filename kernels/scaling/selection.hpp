@@ -13,15 +13,15 @@ namespace stickslip::kernels::inline SS_ISA {
 
 /// epsilon of the first step of the path. Forces of redundant contacts change by noise of the gaps
 /// over epsilon: with 1e-4, a gap wrong by 1e-12 m changes those of four feet by 1 %.
-template <class In>
-inline constexpr double kSelecting = sizeof(In) == 4 ? 1e-3 : 1e-4;
+template <class Scalar>
+inline constexpr double kSelecting = sizeof(Scalar) == 4 ? 1e-3 : 1e-4;
 
 /// The scaled problem, and D: W_ii of a scalar row, W_nn in all rows of a contact, so that units
 /// cancel. Rolling then yields like a patch of radius mu_j / mu_1, and carries no more of a load
 /// than that; with less compliance (their own mobility is 1e-6 of that of the normal) rolling rows
 /// would bear it up to their bounds, where the path ends at kinks.
-template <class G, class In, class Real>
-SS_HD void scale_and_select(const G& g, const EnvProblem<In>& p, Law law, Scaled<Real>& s) {
+template <class G, class Scalar, class Real>
+SS_HD void scale_and_select(const G& g, const EnvProblem<Scalar>& p, Law law, Scaled<Real>& s) {
   scale_problem(g, p, law, s);
   g.for_each(s.ld, [&](int i) {
     s.selecting[i] = i < s.scalars && !(s.R[i] > Real(0)) ? s.W_diag[i] : Real(0);
@@ -60,9 +60,9 @@ SS_HD double measure_crowds(const G& g, Scaled<Real>& s) {
 }
 
 /// Whether some rows may have one solution among many.
-template <class G, class In>
-SS_HD bool may_select(const G& g, const EnvProblem<In>& p) {
-  return p.R == nullptr || g.any(p.n, [&](int i) { return !(p.R[i] > In(0)); });
+template <class G, class Scalar>
+SS_HD bool may_select(const G& g, const EnvProblem<Scalar>& p) {
+  return p.R == nullptr || g.any(p.n, [&](int i) { return !(p.R[i] > Scalar(0)); });
 }
 
 /// Whether each contact alone would stop, and nothing else acts: a start with wrong shares of the

@@ -85,7 +85,7 @@ class SolverStickslip(SolverMuJoCo):
         model: Any,
         *,
         law: LawName | Law = "coulomb",
-        precision: PrecisionName | Precision = "double",
+        precision: PrecisionName | Precision = "float64",
         contact: ContactModel | None = None,
         warm_start: bool = True,
         tol: float | None = None,

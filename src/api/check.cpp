@@ -22,14 +22,14 @@ void require_memory(double bytes, const char* arguments) {
   require(false, arguments, expected.c_str(), gigabytes(bytes));
 }
 
-template <class In>
-void check_problem(const ProblemBatch<In>& p, MatrixOf matrix) {
+template <class Scalar>
+void check_problem(const ProblemBatch<Scalar>& p, MatrixOf matrix) {
   require(p.num_envs >= 0, "problem.num_envs", "a number >= 0", p.num_envs);
   require(p.max_rows >= 0, "problem.max_rows", "a number >= 0", p.max_rows);
   require(p.max_contacts >= 0, "problem.max_contacts", "a number >= 0", p.max_contacts);
   require(p.ld_W == 0 || p.ld_W >= p.max_rows, "problem.ld_W", "0 or at least max_rows", p.ld_W);
   if (p.num_envs == 0) return;
-  require_array(p.shape, "problem.shape");
+  require_array(p.counts, "problem.counts");
   if (p.max_rows == 0) return;
   if (matrix == MatrixOf::problem) require_array(p.W, "problem.W");
   require_array(p.b, "problem.b");
@@ -38,8 +38,8 @@ void check_problem(const ProblemBatch<In>& p, MatrixOf matrix) {
           "both or neither", "one of them");
 }
 
-template <class In>
-void check_solve(const ProblemBatch<In>& p, const ResultBatch<In>& r, const SolveOptions& o,
+template <class Scalar>
+void check_solve(const ProblemBatch<Scalar>& p, const ResultBatch<Scalar>& r, const SolveOptions& o,
                  MatrixOf matrix) {
   check_problem(p, matrix);
   if (p.num_envs > 0) {
@@ -85,21 +85,21 @@ void check_directions(std::int32_t directions, const char* argument) {
   require(power && directions >= 4 && directions <= 64, argument, "4, 8, 16, 32 or 64", directions);
 }
 
-template <class In>
-void check_bounds(const ProblemBatch<In>& p) {
+template <class Scalar>
+void check_bounds(const ProblemBatch<Scalar>& p) {
   if (p.lo.data != nullptr) return;
   for (std::int64_t env = 0; env < p.num_envs; ++env) {
-    const EnvShape& shape = p.shape.data[env * p.shape.stride];
+    const RowCounts& counts = p.counts.data[env * p.counts.stride];
     const std::int32_t* dims = p.dims.data ? p.dims.data + env * p.dims.stride : nullptr;
-    const bool beyond = shape.n_contacts > p.max_contacts ||  // over_capacity: bounds are not read
-                        kernels::rows_of(shape, dims, p.max_contacts) > p.max_rows;
-    require(shape.n_box <= 0 || beyond, "problem.lo, problem.hi",
+    const bool beyond = counts.n_contacts > p.max_contacts ||  // over_capacity: bounds are not read
+                        kernels::rows_of(counts, dims, p.max_contacts) > p.max_rows;
+    require(counts.n_box <= 0 || beyond, "problem.lo, problem.hi",
             "arrays, because an environment has box rows", "none");
   }
 }
 
-template <class In>
-void check_mechanism(const MechanismBatch<In>& m) {
+template <class Scalar>
+void check_mechanism(const MechanismBatch<Scalar>& m) {
   require(m.num_envs >= 0, "mechanism.num_envs", "a number >= 0", m.num_envs);
   require(m.nv >= 0, "mechanism.nv", "a number >= 0", m.nv);
   require(m.max_rows >= 0, "mechanism.max_rows", "a number >= 0", m.max_rows);
@@ -108,21 +108,21 @@ void check_mechanism(const MechanismBatch<In>& m) {
   if (m.max_rows > 0) require_array(m.J, "mechanism.J");
 }
 
-template <class In>
-void check_solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& p,
-                           const ResultBatch<In>& r, const SolveOptions& o) {
-  const MechanismBatch<In>& m = step.mechanism;
+template <class Scalar>
+void check_solve_mechanism(const MechanismStep<Scalar>& step, const ProblemBatch<Scalar>& p,
+                           const ResultBatch<Scalar>& r, const SolveOptions& o) {
+  const MechanismBatch<Scalar>& m = step.mechanism;
   check_solve(p, r, o, MatrixOf::mechanism);
   check_mechanism_of(m, p);
   if (m.num_envs == 0 || m.nv == 0 || step.v_next.data == nullptr) return;
   require_array(step.v_free, "v_free");
 }
 
-template <class In>
-void check_mechanism_of(const MechanismBatch<In>& m, const ProblemBatch<In>& p) {
+template <class Scalar>
+void check_mechanism_of(const MechanismBatch<Scalar>& m, const ProblemBatch<Scalar>& p) {
   check_mechanism(m);
   require(p.W.data == nullptr, "problem.W", "none, because the mechanism has it", "an array");
-  require(m.rows.data == nullptr, "mechanism.rows", "none, because problem.shape has them",
+  require(m.rows.data == nullptr, "mechanism.rows", "none, because problem.counts has them",
           "an array");
   require(m.num_envs == p.num_envs, "mechanism.num_envs", "that of the problem", m.num_envs);
   require(m.max_rows == p.max_rows, "mechanism.max_rows", "that of the problem", m.max_rows);

@@ -35,15 +35,15 @@ void require_memory(double bytes, const char* arguments);
 /// Checks what can be checked without reading any environment (the data may be on a device).
 /// `MatrixOf`: whether the problem contains W or a mechanism gives it.
 enum class MatrixOf { problem, mechanism };
-template <class In>
-void check_problem(const ProblemBatch<In>& problem, MatrixOf matrix = MatrixOf::problem);
-template <class In>
-void check_solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+template <class Scalar>
+void check_problem(const ProblemBatch<Scalar>& problem, MatrixOf matrix = MatrixOf::problem);
+template <class Scalar>
+void check_solve(const ProblemBatch<Scalar>& problem, const ResultBatch<Scalar>& result,
                  const SolveOptions& options, MatrixOf matrix = MatrixOf::problem);
 void check_options(const SolveOptions& options);
-template <class In>
-void check_solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
-                           const ResultBatch<In>& result, const SolveOptions& options);
+template <class Scalar>
+void check_solve_mechanism(const MechanismStep<Scalar>& step, const ProblemBatch<Scalar>& problem,
+                           const ResultBatch<Scalar>& result, const SolveOptions& options);
 void check_engine_step(const EngineStep& step, const ProblemBatch<double>& problem,
                        const ResultBatch<double>& result, const SolveOptions& options);
 /// Of a solve of the law convex for velocities.
@@ -51,31 +51,33 @@ void check_engine_convex(const ProblemBatch<double>& problem, const EngineMechan
                          const ResultBatch<double>& result, const SolveOptions& options);
 /// lo and hi may be absent only if no environment has box rows. The shapes tell this, so they must
 /// be in host memory.
-template <class In>
-void check_bounds(const ProblemBatch<In>& problem);
+template <class Scalar>
+void check_bounds(const ProblemBatch<Scalar>& problem);
 /// Throws if a tolerance is NaN or infinite.
 void check_tolerances(double atol, double rtol);
 /// Allowed: 4, 8, 16, 32 or 64.
 void check_directions(std::int32_t directions, const char* argument);
-template <class In>
-void check_mechanism(const MechanismBatch<In>& mechanism);
+template <class Scalar>
+void check_mechanism(const MechanismBatch<Scalar>& mechanism);
 /// The same for a mechanism that gives the matrices of a problem.
-template <class In>
-void check_mechanism_of(const MechanismBatch<In>& mechanism, const ProblemBatch<In>& problem);
+template <class Scalar>
+void check_mechanism_of(const MechanismBatch<Scalar>& mechanism,
+                        const ProblemBatch<Scalar>& problem);
 /// Arguments of solve_vjp, solve_jvp and step_vjp.
-template <class In>
-void check_gradient(const ProblemBatch<In>& problem, const SolutionBatch<In>& solution,
-                    const GradientBatch<In>& gradient, const SolveOptions& options,
+template <class Scalar>
+void check_gradient(const ProblemBatch<Scalar>& problem, const SolutionBatch<Scalar>& solution,
+                    const GradientBatch<Scalar>& gradient, const SolveOptions& options,
                     MatrixOf matrix = MatrixOf::problem);
-template <class In>
-void check_change(const ProblemBatch<In>& problem, const SolutionBatch<In>& solution,
-                  const ChangeBatch<In>& change, const SolutionChange<In>& result,
+template <class Scalar>
+void check_change(const ProblemBatch<Scalar>& problem, const SolutionBatch<Scalar>& solution,
+                  const ChangeBatch<Scalar>& change, const SolutionChange<Scalar>& result,
                   const SolveOptions& options);
-template <class In>
-void check_step_gradient(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
-                         const SolutionBatch<In>& solution, const StepGradient<In>& gradient,
-                         const SolveOptions& options);
-template <class In>
-void check_lcp(const LcpBatch<In>& problem, const LcpResult<In>& result, const LcpOptions& options);
+template <class Scalar>
+void check_step_gradient(const MechanismStep<Scalar>& step, const ProblemBatch<Scalar>& problem,
+                         const SolutionBatch<Scalar>& solution,
+                         const StepGradient<Scalar>& gradient, const SolveOptions& options);
+template <class Scalar>
+void check_lcp(const LcpBatch<Scalar>& problem, const LcpResult<Scalar>& result,
+               const LcpOptions& options);
 
 }  // namespace stickslip

@@ -5,13 +5,13 @@ namespace stickslip {
 
 namespace {
 
-template <class In>
+template <class Scalar>
 void check_options(const LcpOptions& o) {
   const auto method = std::int32_t(o.method);
   require(method >= 0 && method < 3, "options.method", "auto, lemke or newton", name(o.method));
-  require(o.precision == Precision::fp64 || o.precision == Precision::fp32, "options.precision",
-          "double or float", name(o.precision));
-  require(sizeof(In) == 8 || o.precision == Precision::fp32, "options.precision",
+  require(o.precision == Precision::float64 || o.precision == Precision::float32,
+          "options.precision", "double or float", name(o.precision));
+  require(sizeof(Scalar) == 8 || o.precision == Precision::float32, "options.precision",
           "float for problems given in float", name(o.precision));
   check_tolerances(o.atol, o.rtol);
   require(o.max_pivots >= 0, "options.max_pivots", "a number >= 0", o.max_pivots);
@@ -22,9 +22,9 @@ void check_options(const LcpOptions& o) {
 
 }  // namespace
 
-template <class In>
-void check_lcp(const LcpBatch<In>& p, const LcpResult<In>& r, const LcpOptions& o) {
-  check_options<In>(o);
+template <class Scalar>
+void check_lcp(const LcpBatch<Scalar>& p, const LcpResult<Scalar>& r, const LcpOptions& o) {
+  check_options<Scalar>(o);
   require(p.num_envs >= 0, "problem.num_envs", "a number >= 0", p.num_envs);
   require(p.max_rows >= 0, "problem.max_rows", "a number >= 0", p.max_rows);
   require(p.ld_M == 0 || p.ld_M >= p.max_rows, "problem.ld_M", "0 or at least max_rows", p.ld_M);

@@ -4,30 +4,30 @@
 
 namespace stickslip {
 
-template <class In>
-HostProblems<In>::HostProblems(std::int32_t num_envs, std::int32_t max_rows,
-                               std::int32_t max_contacts)
+template <class Scalar>
+HostProblems<Scalar>::HostProblems(std::int32_t num_envs, std::int32_t max_rows,
+                                   std::int32_t max_contacts)
     : num_envs_(num_envs), max_rows_(max_rows), max_contacts_(max_contacts) {
   require(num_envs >= 0, "num_envs", "a number >= 0", num_envs);
   require(max_rows >= 0, "max_rows", "a number >= 0", max_rows);
   require(max_contacts >= 0, "max_contacts", "a number >= 0", max_contacts);
   const double per_env = (double(max_rows) + 6.0) * max_rows;
-  require_memory(num_envs * per_env * sizeof(In), "num_envs, max_rows");
+  require_memory(num_envs * per_env * sizeof(Scalar), "num_envs, max_rows");
   require_memory(4.0 * num_envs * max_contacts, "num_envs, max_contacts");
   const std::size_t rows = slot(num_envs, max_rows);
-  shape_.resize(std::size_t(num_envs));
+  counts_.resize(std::size_t(num_envs));
   dims_.assign(slot(num_envs, max_contacts), 3);
   W_.resize(rows * std::size_t(max_rows));
   for (auto* v : {&b_, &mu_, &R_, &lo_, &hi_, &warm_start_}) v->resize(rows);
 }
 
-template <class In>
-ProblemBatch<In> HostProblems<In>::view() const {
-  ProblemBatch<In> p;
+template <class Scalar>
+ProblemBatch<Scalar> HostProblems<Scalar>::view() const {
+  ProblemBatch<Scalar> p;
   p.num_envs = num_envs_;
   p.max_rows = max_rows_;
   p.max_contacts = max_contacts_;
-  p.shape = {shape_.data(), 1};
+  p.counts = {counts_.data(), 1};
   p.dims = {dims_.data(), max_contacts_};
   p.W = {W_.data(), std::int64_t(max_rows_) * max_rows_};
   p.b = {b_.data(), max_rows_};
@@ -39,11 +39,12 @@ ProblemBatch<In> HostProblems<In>::view() const {
   return p;
 }
 
-template <class In>
-HostResults<In>::HostResults(std::int32_t num_envs, std::int32_t max_rows) : max_rows_(max_rows) {
+template <class Scalar>
+HostResults<Scalar>::HostResults(std::int32_t num_envs, std::int32_t max_rows)
+    : max_rows_(max_rows) {
   require(num_envs >= 0, "num_envs", "a number >= 0", num_envs);
   require(max_rows >= 0, "max_rows", "a number >= 0", max_rows);
-  require_memory(1.0 * num_envs * max_rows * sizeof(In), "num_envs, max_rows");
+  require_memory(1.0 * num_envs * max_rows * sizeof(Scalar), "num_envs, max_rows");
   const auto envs = std::size_t(num_envs);
   impulse_.resize(envs * std::size_t(max_rows));
   residual_.resize(envs);
@@ -55,9 +56,9 @@ HostResults<In>::HostResults(std::int32_t num_envs, std::int32_t max_rows) : max
   solver_.resize(envs);
 }
 
-template <class In>
-ResultBatch<In> HostResults<In>::view() {
-  ResultBatch<In> r;
+template <class Scalar>
+ResultBatch<Scalar> HostResults<Scalar>::view() {
+  ResultBatch<Scalar> r;
   r.impulse = {impulse_.data(), max_rows_};
   r.residual = residual_.data();
   r.status = status_.data();

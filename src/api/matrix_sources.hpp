@@ -5,12 +5,12 @@
 namespace stickslip {
 
 /// A batch in double of the same shapes; its numbers come from a MatrixSource.
-inline ProblemBatch<double> shape_of(const ProblemBatch<float>& p) {
+inline ProblemBatch<double> counts_of(const ProblemBatch<float>& p) {
   ProblemBatch<double> shapes;
   shapes.num_envs = p.num_envs;
   shapes.max_rows = p.max_rows;
   shapes.max_contacts = p.max_contacts;
-  shapes.shape = p.shape;
+  shapes.counts = p.counts;
   shapes.dims = p.dims;
   return shapes;
 }
@@ -43,9 +43,9 @@ inline kernels::MatrixSource<double> source_of(const ProblemBatch<float>& p,
   return source;
 }
 
-template <class In>
-kernels::MatrixSource<In> source_of(const MechanismStep<In>& step) {
-  kernels::MatrixSource<In> source;
+template <class Scalar>
+kernels::MatrixSource<Scalar> source_of(const MechanismStep<Scalar>& step) {
+  kernels::MatrixSource<Scalar> source;
   source.step = step;
   return source;
 }

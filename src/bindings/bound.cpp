@@ -8,7 +8,7 @@
 
 #include "kernels/delassus/matrix_source.hpp"
 #include "kernels/law/dispatch.hpp"
-#include "src/api/one_caller.hpp"
+#include "src/api/exclusive_use.hpp"
 #include "src/bindings/bindings.hpp"
 #include "src/bindings/bound_arrays.hpp"
 #include "src/bindings/bound_gradient.hpp"
@@ -36,13 +36,13 @@ struct Sizes {
 enum class From { W, mechanism, engine };
 
 /// All data that a call needs.
-template <class In>
+template <class Scalar>
 struct Task {
   From from = From::W;
-  MechanismStep<In> step;
+  MechanismStep<Scalar> step;
   EngineStep engine;
-  ProblemBatch<In> problem;
-  ResultBatch<In> result;
+  ProblemBatch<Scalar> problem;
+  ResultBatch<Scalar> result;
 
   int dofs() const {
     if (from == From::W) return kernels::kGivenMatrix;
@@ -50,7 +50,7 @@ struct Task {
   }
   template <class Workspace, class... Stream>
   void run(const SolveOptions& options, Workspace& workspace, Stream... stream) const {
-    if constexpr (sizeof(In) == 8) {
+    if constexpr (sizeof(Scalar) == 8) {
       if (from == From::engine) {
         return solve_mechanism(engine, problem, result, options, workspace, stream...);
       }
@@ -98,50 +98,50 @@ void bind_engine(BoundArrays& arrays, const nb::dict& in, Task<double>& task) {
   task.engine.v_free = arrays.input<double>("v_free", in["v_free"], {m.nv});
 }
 
-template <class In>
-void bind_matrices(BoundArrays& arrays, const nb::dict& in, Task<In>& task) {
-  ProblemBatch<In>& p = task.problem;
+template <class Scalar>
+void bind_matrices(BoundArrays& arrays, const nb::dict& in, Task<Scalar>& task) {
+  ProblemBatch<Scalar>& p = task.problem;
   const std::int64_t n = p.max_rows;
   if (task.from == From::W) {
-    p.W = arrays.input<In>("W", in["W"], {n, n}, &p.ld_W);
+    p.W = arrays.input<Scalar>("W", in["W"], {n, n}, &p.ld_W);
     return;
   }
-  if constexpr (sizeof(In) == 8) {
+  if constexpr (sizeof(Scalar) == 8) {
     if (task.from == From::engine) return bind_engine(arrays, in, task);
   }
-  MechanismBatch<In>& m = task.step.mechanism;
+  MechanismBatch<Scalar>& m = task.step.mechanism;
   const std::int64_t nv = m.nv;
   m.num_envs = p.num_envs;
   m.max_rows = p.max_rows;
-  m.J = arrays.input<In>("J", in["J"], {n, nv});
-  m.M = arrays.input<In>("M", in["M"], {nv, nv});
-  task.step.v_free = arrays.input<In>("v_free", in["v_free"], {nv});
+  m.J = arrays.input<Scalar>("J", in["J"], {n, nv});
+  m.M = arrays.input<Scalar>("M", in["M"], {nv, nv});
+  task.step.v_free = arrays.input<Scalar>("v_free", in["v_free"], {nv});
 }
 
-template <class In>
+template <class Scalar>
 void bind_problem(BoundArrays& arrays, const nb::dict& in, const Sizes& sizes,
-                  ProblemBatch<In>& p) {
-  static_assert(sizeof(EnvShape) == 4 * sizeof(std::int32_t));
+                  ProblemBatch<Scalar>& p) {
+  static_assert(sizeof(RowCounts) == 4 * sizeof(std::int32_t));
   const std::int64_t n = p.max_rows;
   const auto shape = arrays.input<std::int32_t>("counts", in["counts"], {4});
   if (shape.stride % 4 != 0) {
     throw nb::value_error("counts: expected environments a multiple of 4 integers apart");
   }
-  p.shape = {reinterpret_cast<const EnvShape*>(shape.data), shape.stride / 4};
+  p.counts = {reinterpret_cast<const RowCounts*>(shape.data), shape.stride / 4};
   p.max_contacts = std::int32_t(sizes.contacts);
   p.dims = arrays.input<std::int32_t>("dims", in["dims"], {sizes.contacts});
-  p.b = arrays.input<In>("b", in["b"], {n});
-  p.mu = arrays.input<In>("mu", in["mu"], {sizes.mu}, nullptr, sizes.ragged);
-  p.R = arrays.input<In>("R", in["R"], {n});
-  p.lo = arrays.input<In>("lo", in["lo"], {sizes.box});
-  p.hi = arrays.input<In>("hi", in["hi"], {sizes.box});
-  p.warm_start = arrays.input<In>("warm_start", in["warm_start"], {n});
+  p.b = arrays.input<Scalar>("b", in["b"], {n});
+  p.mu = arrays.input<Scalar>("mu", in["mu"], {sizes.mu}, nullptr, sizes.ragged);
+  p.R = arrays.input<Scalar>("R", in["R"], {n});
+  p.lo = arrays.input<Scalar>("lo", in["lo"], {sizes.box});
+  p.hi = arrays.input<Scalar>("hi", in["hi"], {sizes.box});
+  p.warm_start = arrays.input<Scalar>("warm_start", in["warm_start"], {n});
 }
 
-template <class In>
-void bind_results(BoundArrays& arrays, const nb::dict& out, Task<In>& task) {
-  ResultBatch<In>& r = task.result;
-  r.impulse = arrays.output<In>("impulse", out, {task.problem.max_rows});
+template <class Scalar>
+void bind_results(BoundArrays& arrays, const nb::dict& out, Task<Scalar>& task) {
+  ResultBatch<Scalar>& r = task.result;
+  r.impulse = arrays.output<Scalar>("impulse", out, {task.problem.max_rows});
   r.residual = arrays.output<double>("residual", out, {}).data;
   r.status = reinterpret_cast<EnvStatus*>(arrays.output<std::int32_t>("status", out, {}).data);
   r.iterations = arrays.output<std::int32_t>("iterations", out, {}).data;
@@ -149,7 +149,7 @@ void bind_results(BoundArrays& arrays, const nb::dict& out, Task<In>& task) {
   r.rows_needed = arrays.output<std::int32_t>("rows_needed", out, {}).data;
   r.rung = arrays.output<std::int32_t>("rung", out, {}).data;
   if (task.step.v_free.data != nullptr) {
-    task.step.v_next = arrays.output<In>("v_next", out, {task.step.mechanism.nv});
+    task.step.v_next = arrays.output<Scalar>("v_next", out, {task.step.mechanism.nv});
   }
   if (task.engine.v_free.data != nullptr) {
     task.engine.v_next = arrays.output<double>("v_next", out, {task.engine.mechanism.nv});
@@ -157,17 +157,17 @@ void bind_results(BoundArrays& arrays, const nb::dict& out, Task<In>& task) {
   r.certificate = arrays.output<double>("certificate", out, {task.problem.max_rows});
 }
 
-template <class In>
-Call on_cpu(const Task<In>& task, const SolveOptions& options, int threads) {
+template <class Scalar>
+Call on_cpu(const Task<Scalar>& task, const SolveOptions& options, int threads) {
   const auto workspace = take_workspace(task.problem.max_rows, task.problem.max_contacts, threads);
   return [=](cuda::Stream) { task.run(options, *workspace); };
 }
 
-template <class In>
-Call on_gpu(const Task<In>& task, const SolveOptions& options, int gpu) {
+template <class Scalar>
+Call on_gpu(const Task<Scalar>& task, const SolveOptions& options, int gpu) {
   const cuda::DeviceScope device(gpu);
-  const ProblemBatch<In>& p = task.problem;
-  const bool widens = sizeof(In) == 4 && options.precision != Precision::fp32;
+  const ProblemBatch<Scalar>& p = task.problem;
+  const bool widens = sizeof(Scalar) == 4 && options.precision != Precision::float32;
   const auto workspace =
       std::make_shared<cuda::Workspace>(p.num_envs, p.max_rows, p.max_contacts, task.dofs(),
                                         kernels::lcp_directions(options), widens);
@@ -213,10 +213,10 @@ class BoundSolve {
     return {name, in[name]};
   }
 
-  template <class In>
+  template <class Scalar>
   void bind(const nb::dict& in, const nb::dict& out, const Sizes& sizes,
             const SolveOptions& options, int threads) {
-    Task<In> task;
+    Task<Scalar> task;
     task.from = from_of(in);
     task.problem.num_envs = std::int32_t(arrays_.num_envs());
     task.problem.max_rows = sizes.rows;
@@ -230,7 +230,7 @@ class BoundSolve {
     run_ = place.on_host() ? on_cpu(task, options, threads) : on_gpu(task, options, place.gpu);
     make_vjp_ = [=, this](const nb::dict& loss, const nb::dict& to) {
       BoundArrays arrays = arrays_;
-      VjpTask<In> vjp(task.problem, task.result, options);
+      VjpTask<Scalar> vjp(task.problem, task.result, options);
       vjp.bind(arrays, loss, to, sizes.box, sizes.mu);
       return place.on_host() ? vjp_on_cpu(vjp, std::move(arrays), threads)
                              : vjp_on_gpu(vjp, std::move(arrays), gradients_);
@@ -238,7 +238,7 @@ class BoundSolve {
   }
 
   BoundArrays arrays_;
-  OneCaller caller_{"BoundSolver"};
+  ExclusiveUse caller_{"BoundSolver"};
   Call run_;
   std::function<Call(const nb::dict&, const nb::dict&)> make_vjp_;
   std::shared_ptr<cuda::Workspace> gradients_;  ///< on a GPU, once derivatives are bound

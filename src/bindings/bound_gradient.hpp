@@ -17,15 +17,15 @@ namespace stickslip::bindings {
 using Call = std::function<void(cuda::Stream)>;
 
 /// What `solve_vjp` takes for the problem and the results that `solve` wrote.
-template <class In>
+template <class Scalar>
 struct VjpTask {
-  ProblemBatch<In> problem;
-  SolutionBatch<In> solution;
-  LossBatch<In> loss;
-  GradientBatch<In> gradient;
+  ProblemBatch<Scalar> problem;
+  SolutionBatch<Scalar> solution;
+  LossBatch<Scalar> loss;
+  GradientBatch<Scalar> gradient;
   SolveOptions options;
 
-  VjpTask(const ProblemBatch<In>& p, const ResultBatch<In>& result, const SolveOptions& o)
+  VjpTask(const ProblemBatch<Scalar>& p, const ResultBatch<Scalar>& result, const SolveOptions& o)
       : problem(p), options(o) {
     solution.impulse = {result.impulse.data, result.impulse.stride};
     solution.status = result.status;
@@ -34,14 +34,14 @@ struct VjpTask {
   void bind(BoundArrays& arrays, const nb::dict& of, const nb::dict& out, std::int64_t box,
             std::int64_t mu) {
     const std::int64_t n = problem.max_rows;
-    loss.impulse = arrays.input<In>("d_impulse", of["d_impulse"], {n});
-    loss.velocity = arrays.input<In>("d_velocity", of["d_velocity"], {n});
-    GradientBatch<In>& g = gradient;
-    g.b = arrays.output<In>("b", out, {n});
-    g.mu = arrays.output<In>("mu", out, {mu});
-    g.R = arrays.output<In>("R", out, {n});
-    g.lo = arrays.output<In>("lo", out, {box});
-    g.hi = arrays.output<In>("hi", out, {box});
+    loss.impulse = arrays.input<Scalar>("d_impulse", of["d_impulse"], {n});
+    loss.velocity = arrays.input<Scalar>("d_velocity", of["d_velocity"], {n});
+    GradientBatch<Scalar>& g = gradient;
+    g.b = arrays.output<Scalar>("b", out, {n});
+    g.mu = arrays.output<Scalar>("mu", out, {mu});
+    g.R = arrays.output<Scalar>("R", out, {n});
+    g.lo = arrays.output<Scalar>("lo", out, {box});
+    g.hi = arrays.output<Scalar>("hi", out, {box});
     const auto status = arrays.output<std::int32_t>("status", out, {});
     g.report.status = reinterpret_cast<GradientStatus*>(status.data);
     g.report.kink_distance = arrays.output<double>("kink_distance", out, {}).data;
@@ -52,9 +52,9 @@ struct VjpTask {
 };
 
 /// A call of a task whose arrays are bound, on the CPU.
-template <class In>
-Call vjp_on_cpu(const VjpTask<In>& task, BoundArrays held, int threads) {
-  const ProblemBatch<In>& p = task.problem;
+template <class Scalar>
+Call vjp_on_cpu(const VjpTask<Scalar>& task, BoundArrays held, int threads) {
+  const ProblemBatch<Scalar>& p = task.problem;
   const auto workspace = take_workspace(p.max_rows, p.max_contacts, threads);
   return [=, held = std::move(held)](cuda::Stream) {
     clear(task.gradient, task.problem.num_envs);  // environments may have fewer rows than before
@@ -64,10 +64,10 @@ Call vjp_on_cpu(const VjpTask<In>& task, BoundArrays held, int threads) {
 
 /// The same on a GPU. `workspace` is made in the first call and then used again: graphs that
 /// captured an earlier task may still be replayed.
-template <class In>
-Call vjp_on_gpu(const VjpTask<In>& task, BoundArrays held,
+template <class Scalar>
+Call vjp_on_gpu(const VjpTask<Scalar>& task, BoundArrays held,
                 std::shared_ptr<cuda::Workspace>& workspace) {
-  const ProblemBatch<In>& p = task.problem;
+  const ProblemBatch<Scalar>& p = task.problem;
   const int gpu = held.leader().place.gpu;
   if (workspace == nullptr) {
     const cuda::DeviceScope current(gpu);

@@ -23,14 +23,14 @@ EnvArray<typename A::Scalar> row_slots(const char* name, const A& array, std::si
 }
 
 /// The solution and the report that all derivatives have.
-template <class In>
+template <class Scalar>
 struct Derivative {
-  ProblemArrays<In> arrays;
-  ProblemBatch<In> problem;
-  SolutionBatch<In> solution;
+  ProblemArrays<Scalar> arrays;
+  ProblemBatch<Scalar> problem;
+  SolutionBatch<Scalar> solution;
   GradientReport report;
 
-  Derivative(const ProblemArrays<In>& given, const Array<const In, 2>& impulse,
+  Derivative(const ProblemArrays<Scalar>& given, const Array<const Scalar, 2>& impulse,
              const Array<const std::int32_t, 1>& status, const Array<std::int32_t, 1>& verdict,
              const Array<double, 1>& kink_distance, const Array<double, 1>& inconsistency,
              const Array<std::int32_t, 1>& redundant)
@@ -52,7 +52,7 @@ struct Derivative {
   }
   template <class A>
   EnvArray<typename A::Scalar> like(const char* name, const A& array,
-                                    const Array<const In, 2>& of) const {
+                                    const Array<const Scalar, 2>& of) const {
     if (array.is_valid() && !of.is_valid()) refuse(name, "the problem has no such array");
     if (array.is_valid()) require_size(name, array, 1, of.shape(1));
     return slots(name, array, arrays.num_envs());
@@ -64,9 +64,10 @@ struct Derivative {
     require_size(name, array, 2, arrays.rows());
     return matrix_slots(name, array, arrays.num_envs(), ld);
   }
-  GradientBatch<In> gradient(const Array<In, 2>& b, const Array<In, 2>& mu, const Array<In, 2>& R,
-                             const Array<In, 2>& lo, const Array<In, 2>& hi) const {
-    GradientBatch<In> out;
+  GradientBatch<Scalar> gradient(const Array<Scalar, 2>& b, const Array<Scalar, 2>& mu,
+                                 const Array<Scalar, 2>& R, const Array<Scalar, 2>& lo,
+                                 const Array<Scalar, 2>& hi) const {
+    GradientBatch<Scalar> out;
     out.b = rows("gradient of b", b);
     out.mu = like("gradient of mu", mu, arrays.mu);
     out.R = rows("gradient of R", R);
@@ -80,29 +81,29 @@ struct Derivative {
   }
 };
 
-template <class In>
+template <class Scalar>
 void bind_vjp(nb::module_& m) {
   using Ints = Array<const std::int32_t, 2>;
-  using Matrices = Array<const In, 3>;
-  using Vectors = Array<const In, 2>;
-  using Out = Array<In, 2>;
+  using Matrices = Array<const Scalar, 3>;
+  using Vectors = Array<const Scalar, 2>;
+  using Out = Array<Scalar, 2>;
   m.def(
       "solve_vjp",
-      [](Ints shape, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
+      [](Ints counts, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
          Vectors hi, Vectors impulse, Array<const std::int32_t, 1> status,
          const SolveOptions& options, Vectors g_impulse, Vectors g_velocity, Out out_b, Out out_mu,
          Out out_R, Out out_lo, Out out_hi, Array<std::int32_t, 1> verdict,
          Array<double, 1> kink_distance, Array<double, 1> inconsistency,
          Array<std::int32_t, 1> redundant, int threads) {
-        const Derivative<In> d({shape, dims, W, b, mu, R, lo, hi, {}}, impulse, status, verdict,
-                               kink_distance, inconsistency, redundant);
-        const LossBatch<In> loss{d.rows("impulse", g_impulse), d.rows("velocity", g_velocity)};
+        const Derivative<Scalar> d({counts, dims, W, b, mu, R, lo, hi, {}}, impulse, status,
+                                   verdict, kink_distance, inconsistency, redundant);
+        const LossBatch<Scalar> loss{d.rows("impulse", g_impulse), d.rows("velocity", g_velocity)};
         const auto out = d.gradient(out_b, out_mu, out_R, out_lo, out_hi);
         const auto workspace = d.workspace(threads);
         const nb::gil_scoped_release other_threads_may_run;
         solve_vjp(d.problem, d.solution, loss, out, options, *workspace);
       },
-      "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
+      "counts"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
       "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
       "hi"_a.noconvert().none(), "impulse"_a.noconvert(), "status"_a.noconvert(), "options"_a,
       "g_impulse"_a.noconvert().none(), "g_velocity"_a.noconvert().none(), "out_b"_a.noconvert(),
@@ -112,36 +113,36 @@ void bind_vjp(nb::module_& m) {
       "Derivatives of a loss by the problem; the arrays from `out_b` on are written in place.");
 }
 
-template <class In>
+template <class Scalar>
 void bind_jvp(nb::module_& m) {
   using Ints = Array<const std::int32_t, 2>;
-  using Matrices = Array<const In, 3>;
-  using Vectors = Array<const In, 2>;
-  using Out = Array<In, 2>;
+  using Matrices = Array<const Scalar, 3>;
+  using Vectors = Array<const Scalar, 2>;
+  using Out = Array<Scalar, 2>;
   m.def(
       "solve_jvp",
-      [](Ints shape, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
+      [](Ints counts, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
          Vectors hi, Vectors impulse, Array<const std::int32_t, 1> status,
          const SolveOptions& options, Vectors db, Matrices dW, Vectors dmu, Vectors dR, Vectors dlo,
          Vectors dhi, Out out_impulse, Out out_velocity, Array<std::int32_t, 1> verdict,
          Array<double, 1> kink_distance, Array<double, 1> inconsistency,
          Array<std::int32_t, 1> redundant, int threads) {
-        const Derivative<In> d({shape, dims, W, b, mu, R, lo, hi, {}}, impulse, status, verdict,
-                               kink_distance, inconsistency, redundant);
-        ChangeBatch<In> change;
+        const Derivative<Scalar> d({counts, dims, W, b, mu, R, lo, hi, {}}, impulse, status,
+                                   verdict, kink_distance, inconsistency, redundant);
+        ChangeBatch<Scalar> change;
         change.b = d.rows("db", db);
         change.W = d.matrix("dW", dW, change.ld_W);
         change.mu = d.like("dmu", dmu, mu);
         change.R = d.rows("dR", dR);
         change.lo = d.like("dlo", dlo, lo);
         change.hi = d.like("dhi", dhi, hi);
-        const SolutionChange<In> out{d.rows("impulse", out_impulse),
-                                     d.rows("velocity", out_velocity), d.report};
+        const SolutionChange<Scalar> out{d.rows("impulse", out_impulse),
+                                         d.rows("velocity", out_velocity), d.report};
         const auto workspace = d.workspace(threads);
         const nb::gil_scoped_release other_threads_may_run;
         solve_jvp(d.problem, d.solution, change, out, options, *workspace);
       },
-      "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
+      "counts"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
       "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
       "hi"_a.noconvert().none(), "impulse"_a.noconvert(), "status"_a.noconvert(), "options"_a,
       "db"_a.noconvert().none(), "dW"_a.noconvert().none(), "dmu"_a.noconvert().none(),
@@ -152,35 +153,35 @@ void bind_jvp(nb::module_& m) {
       "Change of the solution; the arrays from `out_impulse` on are written in place.");
 }
 
-template <class In>
+template <class Scalar>
 void bind_step_vjp(nb::module_& m) {
   using Ints = Array<const std::int32_t, 2>;
-  using Matrices = Array<const In, 3>;
-  using Vectors = Array<const In, 2>;
-  using Out = Array<In, 2>;
+  using Matrices = Array<const Scalar, 3>;
+  using Vectors = Array<const Scalar, 2>;
+  using Out = Array<Scalar, 2>;
   m.def(
       "step_vjp",
-      [](Matrices M, Matrices J, Vectors v_free, Ints shape, Ints dims, Vectors b, Vectors mu,
+      [](Matrices M, Matrices J, Vectors v_free, Ints counts, Ints dims, Vectors b, Vectors mu,
          Vectors R, Vectors lo, Vectors hi, Vectors impulse, Array<const std::int32_t, 1> status,
          const SolveOptions& options, Vectors g_v_next, Vectors g_impulse, Vectors g_velocity,
          Out out_b, Out out_mu, Out out_R, Out out_lo, Out out_hi, Out out_adjoint, Out out_v_free,
-         Array<In, 3> out_M, Array<In, 3> out_J, Array<std::int32_t, 1> verdict,
+         Array<Scalar, 3> out_M, Array<Scalar, 3> out_J, Array<std::int32_t, 1> verdict,
          Array<double, 1> kink_distance, Array<double, 1> inconsistency,
          Array<std::int32_t, 1> redundant, int threads) {
-        const Derivative<In> d({shape, dims, {}, b, mu, R, lo, hi, {}}, impulse, status, verdict,
-                               kink_distance, inconsistency, redundant);
+        const Derivative<Scalar> d({counts, dims, {}, b, mu, R, lo, hi, {}}, impulse, status,
+                                   verdict, kink_distance, inconsistency, redundant);
         const std::size_t num_envs = b.shape(0), nv = M.shape(1);
         require_size("J", J, 1, b.shape(1));
-        MechanismStep<In> step;
-        step.mechanism = mechanism_view<In>(M, J, {});
+        MechanismStep<Scalar> step;
+        step.mechanism = mechanism_view<Scalar>(M, J, {});
         step.v_free = row_slots("v_free", v_free, num_envs, nv);
-        const StepLoss<In> loss{row_slots("v_next", g_v_next, num_envs, nv),
-                                {d.rows("impulse", g_impulse), d.rows("velocity", g_velocity)}};
-        StepGradient<In> out;
+        const StepLoss<Scalar> loss{row_slots("v_next", g_v_next, num_envs, nv),
+                                    {d.rows("impulse", g_impulse), d.rows("velocity", g_velocity)}};
+        StepGradient<Scalar> out;
         out.contacts = d.gradient(out_b, out_mu, out_R, out_lo, out_hi);
         out.adjoint = row_slots("gradient by M v_free", out_adjoint, num_envs, nv);
         out.v_free = row_slots("gradient of v_free", out_v_free, num_envs, nv);
-        const auto block = [&](const char* name, const Array<In, 3>& array, std::size_t rows) {
+        const auto block = [&](const char* name, const Array<Scalar, 3>& array, std::size_t rows) {
           require_size(name, array, 1, rows);
           require_size(name, array, 2, nv);
           return block_slots(name, array, num_envs);
@@ -191,7 +192,7 @@ void bind_step_vjp(nb::module_& m) {
         const nb::gil_scoped_release other_threads_may_run;
         step_vjp(step, d.problem, d.solution, loss, out, options, *workspace);
       },
-      "M"_a.noconvert(), "J"_a.noconvert(), "v_free"_a.noconvert(), "shape"_a.noconvert(),
+      "M"_a.noconvert(), "J"_a.noconvert(), "v_free"_a.noconvert(), "counts"_a.noconvert(),
       "dims"_a.noconvert(), "b"_a.noconvert(), "mu"_a.noconvert(), "R"_a.noconvert().none(),
       "lo"_a.noconvert().none(), "hi"_a.noconvert().none(), "impulse"_a.noconvert(),
       "status"_a.noconvert(), "options"_a, "g_v_next"_a.noconvert().none(),

@@ -9,23 +9,24 @@
 namespace stickslip::bindings {
 
 /// Calls `clear(numbers, count)` for every array.
-template <class In, class F>
-void clear_each(const GradientBatch<In>& g, std::int32_t num_envs, F&& clear) {
-  for (const EnvArray<In>& each : {g.b, g.mu, g.R, g.lo, g.hi}) {
+template <class Scalar, class F>
+void clear_each(const GradientBatch<Scalar>& g, std::int32_t num_envs, F&& clear) {
+  for (const EnvArray<Scalar>& each : {g.b, g.mu, g.R, g.lo, g.hi}) {
     if (each.data != nullptr) clear(each.data, std::size_t(num_envs) * std::size_t(each.stride));
   }
 }
 
-template <class In>
-void clear(const GradientBatch<In>& g, std::int32_t num_envs) {
-  clear_each(g, num_envs, [](In* at, std::size_t count) { std::fill_n(at, count, In(0)); });
+template <class Scalar>
+void clear(const GradientBatch<Scalar>& g, std::int32_t num_envs) {
+  clear_each(g, num_envs, [](Scalar* at, std::size_t count) { std::fill_n(at, count, Scalar(0)); });
 }
 
 /// The same in device memory: enqueued.
-template <class In>
-void clear(const GradientBatch<In>& g, std::int32_t num_envs, cuda::Stream stream) {
-  clear_each(g, num_envs,
-             [stream](In* at, std::size_t count) { cuda::clear(at, sizeof(In) * count, stream); });
+template <class Scalar>
+void clear(const GradientBatch<Scalar>& g, std::int32_t num_envs, cuda::Stream stream) {
+  clear_each(g, num_envs, [stream](Scalar* at, std::size_t count) {
+    cuda::clear(at, sizeof(Scalar) * count, stream);
+  });
 }
 
 }  // namespace stickslip::bindings

@@ -66,7 +66,7 @@ constexpr std::int64_t kAny = -1;  ///< number of columns
 
 template <ffi::DataType T>
 ProblemBatch<ffi::NativeType<T>> view(const Operands<T>& in) {
-  static_assert(sizeof(EnvShape) == 4 * sizeof(std::int32_t));
+  static_assert(sizeof(RowCounts) == 4 * sizeof(std::int32_t));
   const Sizes sizes = in.W.dimensions();
   require(sizes.size() >= 2 && sizes[sizes.size() - 2] == sizes.back(), "W", "shape (..., n, n)",
           "another");
@@ -78,7 +78,7 @@ ProblemBatch<ffi::NativeType<T>> view(const Operands<T>& in) {
   p.max_contacts = width(in.dims.dimensions());
   require(width(in.counts.dimensions()) == 4, "counts", "4 columns", "another number");
   const auto shape = slots("counts", in.counts, num_envs, 4);
-  p.shape = {reinterpret_cast<const EnvShape*>(shape.data), shape.stride / 4};
+  p.counts = {reinterpret_cast<const RowCounts*>(shape.data), shape.stride / 4};
   p.dims = slots("dims", in.dims, num_envs, kAny);
   p.W = {in.W.typed_data(), n * n};
   p.b = slots("b", in.b, num_envs, n);
@@ -117,8 +117,8 @@ class Attributes {
 };
 
 /// Checks what jax.py has checked, except what arrays hold.
-template <class In>
-void check_on_cuda(const ProblemBatch<In>& p, const Attributes& attributes) {
+template <class Scalar>
+void check_on_cuda(const ProblemBatch<Scalar>& p, const Attributes& attributes) {
   if (attributes.get<bool>("ragged")) {  // counts and dims are read on the device: all must fit
     const std::int32_t tangential = std::min(5 * p.max_contacts, 5 * p.max_rows / 6);
     require(p.mu.stride >= tangential, "mu", "a number for each tangential row that there may be",

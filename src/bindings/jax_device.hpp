@@ -20,16 +20,16 @@ struct DeviceMemory {
 };
 
 /// The memory, kept by what determines its size. XLA orders the calls of a stream.
-template <class In>
-DeviceMemory& device_memory(int device, cuda::Stream stream, const ProblemBatch<In>& p,
+template <class Scalar>
+DeviceMemory& device_memory(int device, cuda::Stream stream, const ProblemBatch<Scalar>& p,
                             const SolveOptions& options, bool gradients = false) {
   using Key = std::tuple<int, cuda::Stream, std::int32_t, std::int32_t, std::int32_t, int, bool,
                          bool, bool>;
   static std::mutex mutex;
   static auto& all = *new std::map<Key, DeviceMemory>;  // never destroyed: CUDA ends before
-  constexpr bool kFloat = sizeof(In) == 4;
+  constexpr bool kFloat = sizeof(Scalar) == 4;
   const int directions = gradients ? 0 : kernels::lcp_directions(options);
-  const bool widened = kFloat && !gradients && options.precision != Precision::fp32;
+  const bool widened = kFloat && !gradients && options.precision != Precision::float32;
   const Key key{device,     stream, p.num_envs, p.max_rows, p.max_contacts,
                 directions, kFloat, widened,    gradients};
   const std::lock_guard lock(mutex);
@@ -43,12 +43,12 @@ DeviceMemory& device_memory(int device, cuda::Stream stream, const ProblemBatch<
 }
 
 /// Enqueues a solve. In float, `residual` gets the residuals, rounded, and r.residual is not used.
-template <class In>
-void solve_on_device(int device, cuda::Stream stream, const ProblemBatch<In>& p, ResultBatch<In> r,
-                     In* residual, const SolveOptions& options) {
+template <class Scalar>
+void solve_on_device(int device, cuda::Stream stream, const ProblemBatch<Scalar>& p,
+                     ResultBatch<Scalar> r, Scalar* residual, const SolveOptions& options) {
   DeviceMemory& memory = device_memory(device, stream, p, options);
   const cuda::DeviceScope current(device);
-  constexpr bool kFloat = sizeof(In) == 4;
+  constexpr bool kFloat = sizeof(Scalar) == 4;
   if constexpr (kFloat) r.residual = static_cast<double*>(memory.reals.data());
   cuda::solve(p, r, options, memory.workspace, stream);
   if constexpr (kFloat) cuda::round_to_float(r.residual, residual, p.num_envs, stream);
@@ -56,15 +56,15 @@ void solve_on_device(int device, cuda::Stream stream, const ProblemBatch<In>& p,
 
 /// Enqueues derivatives, all of them: 0 where no row is. In float, kink_distance and inconsistency
 /// are rounded; the report's own are not used.
-template <class In>
-void vjp_on_device(int device, cuda::Stream stream, const ProblemBatch<In>& p,
-                   const SolutionBatch<In>& solution, const LossBatch<In>& loss,
-                   GradientBatch<In> g, In* kink_distance, In* inconsistency,
+template <class Scalar>
+void vjp_on_device(int device, cuda::Stream stream, const ProblemBatch<Scalar>& p,
+                   const SolutionBatch<Scalar>& solution, const LossBatch<Scalar>& loss,
+                   GradientBatch<Scalar> g, Scalar* kink_distance, Scalar* inconsistency,
                    const SolveOptions& options) {
   DeviceMemory& memory = device_memory(device, stream, p, options, true);
   const cuda::DeviceScope current(device);
   clear(g, p.num_envs, stream);
-  if constexpr (sizeof(In) == 4) {
+  if constexpr (sizeof(Scalar) == 4) {
     auto* const reals = static_cast<double*>(memory.reals.data());
     g.report.kink_distance = reals;
     g.report.inconsistency = reals + p.num_envs;

@@ -56,15 +56,15 @@ void require_one_each(const char* name, const A& array, std::int64_t num_envs) {
 /// The arguments of a call, checked; of the report without kink_distance and inconsistency.
 template <ffi::DataType T>
 struct Task {
-  using In = ffi::NativeType<T>;
-  ProblemBatch<In> problem;
-  SolutionBatch<In> solution;
-  LossBatch<In> loss;
-  GradientBatch<In> gradient;
+  using Scalar = ffi::NativeType<T>;
+  ProblemBatch<Scalar> problem;
+  SolutionBatch<Scalar> solution;
+  LossBatch<Scalar> loss;
+  GradientBatch<Scalar> gradient;
 
   Task(const Operands<T>& in, const SolutionOperands<T>& of, GradientResults<T>& out)
       : problem(view(in)) {
-    const ProblemBatch<In>& p = problem;
+    const ProblemBatch<Scalar>& p = problem;
     const std::int64_t num_envs = p.num_envs, n = p.max_rows;
     solution.impulse = slots("impulse", of.impulse, num_envs, n);
     require_one_each("status", of.status, num_envs);
@@ -88,11 +88,11 @@ struct Task {
 template <ffi::DataType T>
 void vjp_on_cpu(const Operands<T>& in, const SolutionOperands<T>& of, const Attributes& attributes,
                 GradientResults<T>& out) {
-  using In = ffi::NativeType<T>;
+  using Scalar = ffi::NativeType<T>;
   Task<T> task(in, of, out);
-  const ProblemBatch<In>& p = task.problem;
+  const ProblemBatch<Scalar>& p = task.problem;
   require_room(p, p.mu.stride, p.lo.stride);
-  GradientBatch<In>& g = task.gradient;
+  GradientBatch<Scalar>& g = task.gradient;
   clear(g, p.num_envs);
   std::vector<double> kink_distance(std::size_t(p.num_envs)), inconsistency(kink_distance);
   g.report.kink_distance = kink_distance.data();
@@ -100,7 +100,7 @@ void vjp_on_cpu(const Operands<T>& in, const SolutionOperands<T>& of, const Attr
   const auto workspace = take_workspace(p.max_rows, p.max_contacts,
                                         attributes.get<std::int32_t>("threads"), Caller::xla);
   solve_vjp(p, task.solution, task.loss, g, attributes.options(), *workspace);
-  const auto rounded = [](double value) { return In(value); };
+  const auto rounded = [](double value) { return Scalar(value); };
   std::transform(kink_distance.begin(), kink_distance.end(), out.kink_distance->typed_data(),
                  rounded);
   std::transform(inconsistency.begin(), inconsistency.end(), out.inconsistency->typed_data(),

@@ -14,17 +14,17 @@ using namespace nb::literals;
 
 namespace {
 
-template <class In>
+template <class Scalar>
 struct LcpOutputs {
-  Array<In, 2> z, w;
+  Array<Scalar, 2> z, w;
   Array<double, 1> residual;
   Array<std::int32_t, 1> status, iterations, method;
 
-  LcpResult<In> view(const LcpBatch<In>& p) const {
+  LcpResult<Scalar> view(const LcpBatch<Scalar>& p) const {
     const auto num_envs = std::size_t(p.num_envs), rows = std::size_t(p.max_rows);
     require_size("z", z, 1, rows);
     require_size("w", w, 1, rows);
-    LcpResult<In> r;
+    LcpResult<Scalar> r;
     r.z = slots("z", z, num_envs);
     r.w = slots("w", w, num_envs);
     r.residual = values("residual", residual, num_envs);
@@ -35,20 +35,21 @@ struct LcpOutputs {
   }
 };
 
-template <class In>
+template <class Scalar>
 void bind_for(nb::module_& m) {
   using Ints = Array<const std::int32_t, 2>;
-  using Vectors = Array<const In, 2>;
+  using Vectors = Array<const Scalar, 2>;
   m.def(
       "solve_lcp",
-      [](Ints rows, Array<const In, 3> M, Vectors q, Vectors lo, Vectors hi, Ints findex,
-         Vectors start, const LcpOptions& options, Array<In, 2> z, Array<In, 2> w,
+      [](Ints rows, Array<const Scalar, 3> M, Vectors q, Vectors lo, Vectors hi, Ints findex,
+         Vectors start, const LcpOptions& options, Array<Scalar, 2> z, Array<Scalar, 2> w,
          Array<double, 1> residual, Array<std::int32_t, 1> status,
          Array<std::int32_t, 1> iterations, Array<std::int32_t, 1> method, bool on_cuda,
          int threads) {
-        const LcpArrays<In> arrays{rows, M, q, lo, hi, findex, start};
-        const LcpBatch<In> p = arrays.view();
-        const LcpResult<In> r = LcpOutputs<In>{z, w, residual, status, iterations, method}.view(p);
+        const LcpArrays<Scalar> arrays{rows, M, q, lo, hi, findex, start};
+        const LcpBatch<Scalar> p = arrays.view();
+        const LcpResult<Scalar> r =
+            LcpOutputs<Scalar>{z, w, residual, status, iterations, method}.view(p);
         const auto workspace =
             on_cuda ? nullptr : take_lcp_workspace(p.max_rows, p.lo.data != nullptr, threads);
         const nb::gil_scoped_release other_threads_may_run;

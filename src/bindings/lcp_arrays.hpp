@@ -6,17 +6,17 @@
 namespace stickslip::bindings {
 
 /// Inputs; `rows` columns are (rows in use, free rows).
-template <class In>
+template <class Scalar>
 struct LcpArrays {
   Array<const std::int32_t, 2> rows;
-  Array<const In, 3> M;
-  Array<const In, 2> q, lo, hi;
+  Array<const Scalar, 3> M;
+  Array<const Scalar, 2> q, lo, hi;
   Array<const std::int32_t, 2> findex;
-  Array<const In, 2> start;
+  Array<const Scalar, 2> start;
 
-  LcpBatch<In> view() const {
+  LcpBatch<Scalar> view() const {
     const std::size_t num_envs = M.shape(0);
-    LcpBatch<In> p;
+    LcpBatch<Scalar> p;
     p.num_envs = size32("M", num_envs);
     p.max_rows = size32("M", M.shape(1));
     require_size("M", M, 2, M.shape(1));

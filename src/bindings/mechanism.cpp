@@ -13,15 +13,15 @@ using namespace nb::literals;
 
 namespace {
 
-template <class In>
+template <class Scalar>
 void bind_for(nb::module_& m) {
   using Rows = Array<const std::int32_t, 1>;
-  using Matrices = Array<const In, 3>;
+  using Matrices = Array<const Scalar, 3>;
   m.def(
       "delassus",
-      [](Matrices M, Matrices J, Rows rows, Array<In, 3> W, Array<std::int32_t, 1> ok,
+      [](Matrices M, Matrices J, Rows rows, Array<Scalar, 3> W, Array<std::int32_t, 1> ok,
          int threads) {
-        const MechanismBatch<In> mechanism = mechanism_view<In>(M, J, rows);
+        const MechanismBatch<Scalar> mechanism = mechanism_view<Scalar>(M, J, rows);
         require_size("W", W, 1, J.shape(1));
         require_size("W", W, 2, J.shape(1));
         std::int32_t ld_W = 0;
@@ -35,9 +35,10 @@ void bind_for(nb::module_& m) {
       "ok"_a.noconvert(), "threads"_a, "Writes W = J M^-1 J^T and ok in place.");
   m.def(
       "apply_impulse",
-      [](Matrices M, Matrices J, Rows rows, Array<const In, 2> impulse, Array<const In, 2> v_free,
-         Array<In, 2> v_next, Array<std::int32_t, 1> ok, int threads) {
-        const MechanismBatch<In> mechanism = mechanism_view<In>(M, J, rows);
+      [](Matrices M, Matrices J, Rows rows, Array<const Scalar, 2> impulse,
+         Array<const Scalar, 2> v_free, Array<Scalar, 2> v_next, Array<std::int32_t, 1> ok,
+         int threads) {
+        const MechanismBatch<Scalar> mechanism = mechanism_view<Scalar>(M, J, rows);
         const std::size_t num_envs = M.shape(0);
         require_size("impulse", impulse, 1, J.shape(1));
         require_size("v_free", v_free, 1, M.shape(1));

@@ -6,11 +6,12 @@
 namespace stickslip::bindings {
 
 /// M [E][nv][nv], J [E][n][nv]; `rows` [E] may be absent.
-template <class In>
-MechanismBatch<In> mechanism_view(const Array<const In, 3>& M, const Array<const In, 3>& J,
-                                  const Array<const std::int32_t, 1>& rows) {
+template <class Scalar>
+MechanismBatch<Scalar> mechanism_view(const Array<const Scalar, 3>& M,
+                                      const Array<const Scalar, 3>& J,
+                                      const Array<const std::int32_t, 1>& rows) {
   const std::size_t num_envs = M.shape(0);
-  MechanismBatch<In> mechanism;
+  MechanismBatch<Scalar> mechanism;
   mechanism.num_envs = size32("M", num_envs);
   mechanism.nv = size32("M", M.shape(1));
   mechanism.max_rows = size32("J", J.shape(1));

@@ -6,25 +6,25 @@
 
 namespace stickslip::bindings {
 
-/// Inputs of `solve` and `measure`; `shape` rows are (n_free, n_nonneg, n_box, n_contacts). W may
+/// Inputs of `solve` and `measure`; `counts` rows are (n_free, n_nonneg, n_box, n_contacts). W may
 /// be absent if a mechanism gives it.
-template <class In>
+template <class Scalar>
 struct ProblemArrays {
-  Array<const std::int32_t, 2> shape, dims;
-  Array<const In, 3> W;
-  Array<const In, 2> b, mu, R, lo, hi, warm_start;
+  Array<const std::int32_t, 2> counts, dims;
+  Array<const Scalar, 3> W;
+  Array<const Scalar, 2> b, mu, R, lo, hi, warm_start;
 
   std::size_t num_envs() const { return W.is_valid() ? W.shape(0) : b.shape(0); }
   std::size_t rows() const { return W.is_valid() ? W.shape(1) : b.shape(1); }
 
   /// The view; throws std::invalid_argument if an array does not have the size that W's, or b's,
   /// implies.
-  ProblemBatch<In> view() const {
-    ProblemBatch<In> p;
+  ProblemBatch<Scalar> view() const {
+    ProblemBatch<Scalar> p;
     p.num_envs = size32("W", num_envs());
     p.max_rows = size32("W", rows());
     p.max_contacts = size32("dims", dims.shape(1));
-    p.shape = shape_slots();
+    p.counts = counts_slots();
     p.dims = slots("dims", dims, num_envs());
     if (W.is_valid()) {
       require_size("W", W, 2, rows());
@@ -40,31 +40,32 @@ struct ProblemArrays {
     return p;
   }
 
-  /// Whether environment e's shape fits its slot; if not, no other data of it are read.
+  /// Whether environment e's rows fit its slot; if not, no other data of it are read.
   bool fits(std::size_t e) const {
     const std::int64_t count =
-        std::int64_t(shape(e, 0)) + shape(e, 1) + shape(e, 2) + block_rows(e);
-    return shape(e, 3) <= std::int64_t(dims.shape(1)) && count <= std::int64_t(rows());
+        std::int64_t(counts(e, 0)) + counts(e, 1) + counts(e, 2) + block_rows(e);
+    return counts(e, 3) <= std::int64_t(dims.shape(1)) && count <= std::int64_t(rows());
   }
 
  private:
-  EnvArray<const In> row_slots(const char* name, const Array<const In, 2>& array) const {
+  EnvArray<const Scalar> row_slots(const char* name, const Array<const Scalar, 2>& array) const {
     if (array.is_valid()) require_size(name, array, 1, rows());
     return slots(name, array, num_envs());
   }
 
-  EnvArray<const EnvShape> shape_slots() const {
-    static_assert(sizeof(EnvShape) == 4 * sizeof(std::int32_t));
-    require_size("shape", shape, 1, 4);
-    const auto raw = slots("shape", shape, num_envs());
-    if (raw.stride % 4 != 0) refuse("shape", "environments must be a multiple of 4 integers apart");
-    return {reinterpret_cast<const EnvShape*>(raw.data), raw.stride / 4};
+  EnvArray<const RowCounts> counts_slots() const {
+    static_assert(sizeof(RowCounts) == 4 * sizeof(std::int32_t));
+    require_size("counts", counts, 1, 4);
+    const auto raw = slots("counts", counts, num_envs());
+    if (raw.stride % 4 != 0)
+      refuse("counts", "environments must be a multiple of 4 integers apart");
+    return {reinterpret_cast<const RowCounts*>(raw.data), raw.stride / 4};
   }
 
   /// Rows of environment e's contact blocks.
   std::int64_t block_rows(std::size_t e) const {
     std::int64_t count = 0;
-    for (std::int64_t c = 0; c < std::min<std::int64_t>(shape(e, 3), dims.shape(1)); ++c)
+    for (std::int64_t c = 0; c < std::min<std::int64_t>(counts(e, 3), dims.shape(1)); ++c)
       count += dims(e, c);
     return count;
   }
@@ -75,8 +76,8 @@ struct ProblemArrays {
         lo.is_valid() && hi.is_valid() ? std::min(lo.shape(1), hi.shape(1)) : 0;
     for (std::size_t e = 0; e < num_envs(); ++e) {
       if (!fits(e)) continue;
-      if (shape(e, 2) > std::int64_t(bounds)) refuse("lo, hi", "fewer bounds than box rows");
-      if (block_rows(e) - shape(e, 3) > std::int64_t(mu.shape(1)))
+      if (counts(e, 2) > std::int64_t(bounds)) refuse("lo, hi", "fewer bounds than box rows");
+      if (block_rows(e) - counts(e, 3) > std::int64_t(mu.shape(1)))
         refuse("mu", "fewer coefficients than tangential rows");
     }
   }

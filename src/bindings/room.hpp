@@ -9,13 +9,13 @@ namespace stickslip::bindings {
 
 /// Slots of mu have `tangential` numbers and those of lo and hi `box`: all that environments which
 /// fit their slot will read. Shapes and dims are in host memory.
-template <class In>
-void require_room(const ProblemBatch<In>& p, std::int64_t tangential, std::int64_t box) {
+template <class Scalar>
+void require_room(const ProblemBatch<Scalar>& p, std::int64_t tangential, std::int64_t box) {
   for (std::int64_t e = 0; e < p.num_envs; ++e) {
-    const EnvShape& s = p.shape.data[e * p.shape.stride];
+    const RowCounts& s = p.counts.data[e * p.counts.stride];
     const std::int32_t* dims = kernels::slot(p.dims, e);
-    if (!kernels::shape_is_valid<In>(s, nullptr) || s.n_contacts > p.max_contacts ||
-        !kernels::shape_is_valid<In>(s, dims)) {
+    if (!kernels::counts_are_valid<Scalar>(s, nullptr) || s.n_contacts > p.max_contacts ||
+        !kernels::counts_are_valid<Scalar>(s, dims)) {
       continue;
     }
     const std::int32_t rows = kernels::rows_of(s, dims, p.max_contacts);

@@ -15,17 +15,17 @@ using namespace nb::literals;
 namespace {
 
 /// Outputs of `solve`, written in place.
-template <class In>
+template <class Scalar>
 struct ResultArrays {
-  Array<In, 2> impulse;
+  Array<Scalar, 2> impulse;
   Array<double, 1> residual;
   Array<std::int32_t, 1> status, iterations, solver, rows_needed, rung;
   Array<double, 2> certificate;
 
-  ResultBatch<In> view(const ProblemBatch<In>& p) const {
+  ResultBatch<Scalar> view(const ProblemBatch<Scalar>& p) const {
     const auto num_envs = std::size_t(p.num_envs);
     require_size("impulse", impulse, 1, std::size_t(p.max_rows));
-    ResultBatch<In> r;
+    ResultBatch<Scalar> r;
     r.impulse = slots("impulse", impulse, num_envs);
     r.residual = values("residual", residual, num_envs);
     r.status = reinterpret_cast<EnvStatus*>(values("status", status, num_envs));
@@ -40,34 +40,34 @@ struct ResultArrays {
   }
 };
 
-template <class In>
-void run(const ProblemArrays<In>& problem, const ResultArrays<In>& result,
+template <class Scalar>
+void run(const ProblemArrays<Scalar>& problem, const ResultArrays<Scalar>& result,
          const SolveOptions& options, bool on_cuda, int threads) {
-  const ProblemBatch<In> p = problem.view();
-  const ResultBatch<In> r = result.view(p);
+  const ProblemBatch<Scalar> p = problem.view();
+  const ResultBatch<Scalar> r = result.view(p);
   const auto workspace = on_cuda ? nullptr : take_workspace(p.max_rows, p.max_contacts, threads);
   const nb::gil_scoped_release other_threads_may_run;
   on_cuda ? cuda::solve_host(p, r, options) : solve(p, r, options, *workspace);
 }
 
-template <class In>
+template <class Scalar>
 void bind_for(nb::module_& m) {
   using Ints = Array<const std::int32_t, 2>;
-  using Matrices = Array<const In, 3>;
-  using Vectors = Array<const In, 2>;
+  using Matrices = Array<const Scalar, 3>;
+  using Vectors = Array<const Scalar, 2>;
   m.def(
       "solve",
-      [](Ints shape, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
-         Vectors hi, Vectors warm_start, const SolveOptions& options, Array<In, 2> impulse,
+      [](Ints counts, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
+         Vectors hi, Vectors warm_start, const SolveOptions& options, Array<Scalar, 2> impulse,
          Array<double, 1> residual, Array<std::int32_t, 1> status,
          Array<std::int32_t, 1> iterations, Array<std::int32_t, 1> solver,
          Array<std::int32_t, 1> rows_needed, Array<std::int32_t, 1> rung,
          Array<double, 2> certificate, bool on_cuda, int threads) {
-        run<In>({shape, dims, W, b, mu, R, lo, hi, warm_start},
-                {impulse, residual, status, iterations, solver, rows_needed, rung, certificate},
-                options, on_cuda, threads);
+        run<Scalar>({counts, dims, W, b, mu, R, lo, hi, warm_start},
+                    {impulse, residual, status, iterations, solver, rows_needed, rung, certificate},
+                    options, on_cuda, threads);
       },
-      "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
+      "counts"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
       "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
       "hi"_a.noconvert().none(), "warm_start"_a.noconvert().none(), "options"_a,
       "impulse"_a.noconvert(), "residual"_a.noconvert(), "status"_a.noconvert(),
@@ -77,19 +77,19 @@ void bind_for(nb::module_& m) {
 }
 
 /// Measures impulses and verifies certificates from any source.
-template <class In>
+template <class Scalar>
 void bind_judging_for(nb::module_& m) {
   using Ints = Array<const std::int32_t, 2>;
-  using Matrices = Array<const In, 3>;
-  using Vectors = Array<const In, 2>;
+  using Matrices = Array<const Scalar, 3>;
+  using Vectors = Array<const Scalar, 2>;
   m.def(
       "measure",
-      [](Ints shape, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
+      [](Ints counts, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
          Vectors hi, Vectors impulse, Law law, Array<double, 2> measures, int threads,
          int directions) {
         static_assert(sizeof(Measures) == 5 * sizeof(double));
-        const ProblemArrays<In> problem{shape, dims, W, b, mu, R, lo, hi, {}};
-        const ProblemBatch<In> p = problem.view();
+        const ProblemArrays<Scalar> problem{counts, dims, W, b, mu, R, lo, hi, {}};
+        const ProblemBatch<Scalar> p = problem.view();
         require_size("impulse", impulse, 1, problem.rows());
         const auto r = slots("impulse", impulse, problem.num_envs());
         require_size("measures", measures, 1, 5);
@@ -99,7 +99,7 @@ void bind_judging_for(nb::module_& m) {
         const nb::gil_scoped_release other_threads_may_run;
         measure(p, r, law, reinterpret_cast<Measures*>(out.data), *workspace, directions);
       },
-      "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
+      "counts"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
       "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
       "hi"_a.noconvert().none(), "impulse"_a.noconvert(), "law"_a, "measures"_a.noconvert(),
       "threads"_a, "directions"_a = 4,
@@ -107,11 +107,11 @@ void bind_judging_for(nb::module_& m) {
       "environment into `measures`.");
   m.def(
       "check_certificates",
-      [](Ints shape, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
+      [](Ints counts, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
          Vectors hi, Array<const double, 2> certificate, const SolveOptions& options,
          Array<std::uint8_t, 1> holds, int threads) {
-        const ProblemArrays<In> problem{shape, dims, W, b, mu, R, lo, hi, {}};
-        const ProblemBatch<In> p = problem.view();
+        const ProblemArrays<Scalar> problem{counts, dims, W, b, mu, R, lo, hi, {}};
+        const ProblemBatch<Scalar> p = problem.view();
         require_size("certificate", certificate, 1, problem.rows());
         const auto y = slots("certificate", certificate, problem.num_envs());
         std::uint8_t* out = values("holds", holds, problem.num_envs());
@@ -119,7 +119,7 @@ void bind_judging_for(nb::module_& m) {
         const nb::gil_scoped_release other_threads_may_run;
         check_certificates(p, y, options, out, *workspace);
       },
-      "shape"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
+      "counts"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
       "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
       "hi"_a.noconvert().none(), "certificate"_a.noconvert(), "options"_a, "holds"_a.noconvert(),
       "threads"_a,

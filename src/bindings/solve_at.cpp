@@ -41,14 +41,14 @@ struct At {
 constexpr std::int64_t kAny = -1;  ///< elements of a slot
 
 /// W, b, mu, R, lo, hi, warm_start, counts, dims.
-template <class In>
-ProblemBatch<In> problem_at(const nb::tuple& arrays, std::int32_t num_envs, std::int32_t n) {
-  using Vector = At<const In>;
-  ProblemBatch<In> p;
+template <class Scalar>
+ProblemBatch<Scalar> problem_at(const nb::tuple& arrays, std::int32_t num_envs, std::int32_t n) {
+  using Vector = At<const Scalar>;
+  ProblemBatch<Scalar> p;
   p.num_envs = num_envs;
   p.max_rows = n;
   const At<const std::int32_t> counts("counts", arrays[7], 4), dims("dims", arrays[8], kAny);
-  p.shape = {reinterpret_cast<const EnvShape*>(counts.slots.data), counts.slots.stride / 4};
+  p.counts = {reinterpret_cast<const RowCounts*>(counts.slots.data), counts.slots.stride / 4};
   require(counts.slots.stride % 4 == 0, "counts", "a multiple of 4 numbers from one to the next",
           counts.slots.stride);
   p.dims = dims.slots;
@@ -63,27 +63,27 @@ ProblemBatch<In> problem_at(const nb::tuple& arrays, std::int32_t num_envs, std:
   p.lo = lo.slots;
   p.hi = hi.slots;
   p.warm_start = Vector("warm_start", arrays[6], n).slots;
-  require(num_envs == 0 || (p.shape.data != nullptr && p.dims.data != nullptr), "counts, dims",
+  require(num_envs == 0 || (p.counts.data != nullptr && p.dims.data != nullptr), "counts, dims",
           "arrays", "none");
   require_room(p, mu.size, lo.slots.data == nullptr || hi.slots.data == nullptr ? 0 : lo.size);
   return p;
 }
 
-template <class In>
+template <class Scalar>
 void run(const nb::tuple& arrays, std::int32_t num_envs, std::int32_t n, std::uintptr_t impulse,
          std::uintptr_t residual, std::uintptr_t integers, const SolveOptions& options,
          int threads) {
   require(num_envs >= 0, "num_envs", "a number >= 0", num_envs);
   require(n >= 0, "n", "a number >= 0", n);
-  const ProblemBatch<In> p = problem_at<In>(arrays, num_envs, n);
+  const ProblemBatch<Scalar> p = problem_at<Scalar>(arrays, num_envs, n);
   auto* const of = reinterpret_cast<std::int32_t*>(integers);
-  const ResultBatch<In> r{.impulse = {reinterpret_cast<In*>(impulse), n},
-                          .residual = reinterpret_cast<double*>(residual),
-                          .status = reinterpret_cast<EnvStatus*>(of),
-                          .iterations = of + num_envs,
-                          .solver = reinterpret_cast<Solver*>(of + 2 * std::int64_t(num_envs)),
-                          .rows_needed = of + 3 * std::int64_t(num_envs),
-                          .rung = of + 4 * std::int64_t(num_envs)};
+  const ResultBatch<Scalar> r{.impulse = {reinterpret_cast<Scalar*>(impulse), n},
+                              .residual = reinterpret_cast<double*>(residual),
+                              .status = reinterpret_cast<EnvStatus*>(of),
+                              .iterations = of + num_envs,
+                              .solver = reinterpret_cast<Solver*>(of + 2 * std::int64_t(num_envs)),
+                              .rows_needed = of + 3 * std::int64_t(num_envs),
+                              .rung = of + 4 * std::int64_t(num_envs)};
   const auto workspace = take_workspace(p.max_rows, p.max_contacts, threads);
   const nb::gil_scoped_release other_threads_may_run;
   solve(p, r, options, *workspace);

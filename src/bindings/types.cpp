@@ -36,8 +36,8 @@ void bind_enums(nb::module_& m) {
       .value("newton", Solver::newton, "semismooth Newton")
       .value("lemke", Solver::lemke, "Lemke's method, complementary pivoting");
   nb::enum_<Precision>(m, "Precision", nb::is_arithmetic(), "Arithmetic of the solver.")
-      .value("double", Precision::fp64)
-      .value("float", Precision::fp32)
+      .value("float64", Precision::float64, "float64 throughout")
+      .value("float32", Precision::float32, "float32 throughout")
       .value("mixed", Precision::mixed, "double state and residual, float factorisation");
   nb::enum_<EnvStatus>(m, "Status", nb::is_arithmetic(), "Verdict on one environment.")
       .value("solved", EnvStatus::solved, "residual <= tolerance")

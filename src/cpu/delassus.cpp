@@ -9,11 +9,12 @@ namespace stickslip {
 namespace {
 
 /// Runs f(kernels, begin, end, scratch) over the batch with scratch for its mechanism.
-template <class In, class F>
-void for_mechanisms(const MechanismBatch<In>& m, std::int32_t* ok, Workspace& workspace, F&& f) {
+template <class Scalar, class F>
+void for_mechanisms(const MechanismBatch<Scalar>& m, std::int32_t* ok, Workspace& workspace,
+                    F&& f) {
   check_mechanism(m);
   require(ok != nullptr || m.num_envs == 0, "ok", "an array", "none");
-  const auto& kernels = kernels::typed<In>(kernels::kernel_table());
+  const auto& kernels = kernels::typed<Scalar>(kernels::kernel_table());
   Workspace::Impl& memory = impl_of(workspace);
   const auto turn = memory.caller.enter();
   memory.reserve(kernels.delassus_bytes(m.nv, m.max_rows));
@@ -25,9 +26,9 @@ void for_mechanisms(const MechanismBatch<In>& m, std::int32_t* ok, Workspace& wo
 
 }  // namespace
 
-template <class In>
-void delassus(const MechanismBatch<In>& m, EnvArray<In> W, std::int32_t ld_W, std::int32_t* ok,
-              Workspace& workspace) {
+template <class Scalar>
+void delassus(const MechanismBatch<Scalar>& m, EnvArray<Scalar> W, std::int32_t ld_W,
+              std::int32_t* ok, Workspace& workspace) {
   if (m.num_envs > 0 && m.max_rows > 0) require_array(W, "W");
   require(ld_W >= m.max_rows, "ld_W", "at least mechanism.max_rows", ld_W);
   for_mechanisms(m, ok, workspace, [&](const auto& kernels, auto begin, auto end, void* scratch) {
@@ -75,9 +76,9 @@ void solve_convex(const ProblemBatch<double>& problem, const EngineMechanism& m,
                     });
 }
 
-template <class In>
-void apply_impulse(const MechanismBatch<In>& m, EnvArray<const In> impulse,
-                   EnvArray<const In> v_free, EnvArray<In> v_next, std::int32_t* ok,
+template <class Scalar>
+void apply_impulse(const MechanismBatch<Scalar>& m, EnvArray<const Scalar> impulse,
+                   EnvArray<const Scalar> v_free, EnvArray<Scalar> v_next, std::int32_t* ok,
                    Workspace& workspace) {
   if (m.num_envs > 0 && m.nv > 0) {
     if (m.max_rows > 0) require_array(impulse, "impulse");

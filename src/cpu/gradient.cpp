@@ -9,11 +9,11 @@ namespace stickslip {
 namespace {
 
 /// Runs f(kernels, begin, end, scratch) over the batch, with scratch for `nv` degrees of freedom.
-template <class In, class F>
-void for_derivatives(const ProblemBatch<In>& problem, int nv, Workspace& workspace, F&& f) {
+template <class Scalar, class F>
+void for_derivatives(const ProblemBatch<Scalar>& problem, int nv, Workspace& workspace, F&& f) {
   check_workspace(problem, workspace);
   check_bounds(problem);
-  const auto& kernels = kernels::typed<In>(kernels::kernel_table());
+  const auto& kernels = kernels::typed<Scalar>(kernels::kernel_table());
   Workspace::Impl& memory = impl_of(workspace);
   const auto turn = memory.caller.enter();
   memory.reserve(kernels.gradient_bytes(problem.max_rows, problem.max_contacts, nv));
@@ -25,14 +25,14 @@ void for_derivatives(const ProblemBatch<In>& problem, int nv, Workspace& workspa
 
 }  // namespace
 
-template <class In>
-void solve_vjp(const ProblemBatch<In>& problem, const SolutionBatch<In>& solution,
-               const LossBatch<In>& loss, const GradientBatch<In>& gradient,
+template <class Scalar>
+void solve_vjp(const ProblemBatch<Scalar>& problem, const SolutionBatch<Scalar>& solution,
+               const LossBatch<Scalar>& loss, const GradientBatch<Scalar>& gradient,
                const SolveOptions& options, Workspace& workspace) {
   check_gradient(problem, solution, gradient, options);
-  StepLoss<In> all_loss;
+  StepLoss<Scalar> all_loss;
   all_loss.contacts = loss;
-  StepGradient<In> all;
+  StepGradient<Scalar> all;
   all.contacts = gradient;
   for_derivatives(problem, kernels::kGivenMatrix, workspace,
                   [&](const auto& kernels, auto begin, auto end, void* scratch) {
@@ -40,9 +40,9 @@ void solve_vjp(const ProblemBatch<In>& problem, const SolutionBatch<In>& solutio
                   });
 }
 
-template <class In>
-void solve_jvp(const ProblemBatch<In>& problem, const SolutionBatch<In>& solution,
-               const ChangeBatch<In>& change, const SolutionChange<In>& result,
+template <class Scalar>
+void solve_jvp(const ProblemBatch<Scalar>& problem, const SolutionBatch<Scalar>& solution,
+               const ChangeBatch<Scalar>& change, const SolutionChange<Scalar>& result,
                const SolveOptions& options, Workspace& workspace) {
   check_change(problem, solution, change, result, options);
   for_derivatives(problem, kernels::kGivenMatrix, workspace,
@@ -51,10 +51,11 @@ void solve_jvp(const ProblemBatch<In>& problem, const SolutionBatch<In>& solutio
                   });
 }
 
-template <class In>
-void step_vjp(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
-              const SolutionBatch<In>& solution, const StepLoss<In>& loss,
-              const StepGradient<In>& gradient, const SolveOptions& options, Workspace& workspace) {
+template <class Scalar>
+void step_vjp(const MechanismStep<Scalar>& step, const ProblemBatch<Scalar>& problem,
+              const SolutionBatch<Scalar>& solution, const StepLoss<Scalar>& loss,
+              const StepGradient<Scalar>& gradient, const SolveOptions& options,
+              Workspace& workspace) {
   check_step_gradient(step, problem, solution, gradient, options);
   for_derivatives(problem, step.mechanism.nv, workspace,
                   [&](const auto& kernels, auto begin, auto end, void* scratch) {
@@ -78,21 +79,21 @@ bool solve_convex_vjp(const ProblemBatch<double>& problem, const SparseMechanism
   return kernels.vjp_convex(problem, m, solution, loss, gradient, options, memory.scratch(0));
 }
 
-template <class In>
-void solve_with_vjp(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
-                    const LossBatch<In>& loss, const GradientBatch<In>& gradient,
+template <class Scalar>
+void solve_with_vjp(const ProblemBatch<Scalar>& problem, const ResultBatch<Scalar>& result,
+                    const LossBatch<Scalar>& loss, const GradientBatch<Scalar>& gradient,
                     const SolveOptions& options, Workspace& workspace) {
-  const SolutionBatch<In> solution{{result.impulse.data, result.impulse.stride}, result.status};
+  const SolutionBatch<Scalar> solution{{result.impulse.data, result.impulse.stride}, result.status};
   check_solve(problem, result, options);
   check_gradient(problem, solution, gradient, options);
-  if (sizeof(In) == 4 || options.precision == Precision::fp32) {  // scaled in float
+  if (sizeof(Scalar) == 4 || options.precision == Precision::float32) {  // scaled in float
     solve(problem, result, options, workspace);
     solve_vjp(problem, solution, loss, gradient, options, workspace);
     return;
   }
   check_workspace(problem, workspace);
   check_bounds(problem);
-  const auto& kernels = kernels::typed<In>(kernels::kernel_table());
+  const auto& kernels = kernels::typed<Scalar>(kernels::kernel_table());
   Workspace::Impl& memory = impl_of(workspace);
   const auto turn = memory.caller.enter();
   const std::int32_t n = problem.max_rows, contacts = problem.max_contacts;
@@ -100,7 +101,7 @@ void solve_with_vjp(const ProblemBatch<In>& problem, const ResultBatch<In>& resu
   memory.reserve(kernels.solve_bytes(n, contacts, kernels::lcp_directions(options), {}) +
                  kernels.gradient_bytes(n, contacts, nv));
   const kernels::Ladder& ladder = memory.ladder_of(options);
-  const kernels::AdjointCall<In> call{loss, gradient};
+  const kernels::AdjointCall<Scalar> call{loss, gradient};
   memory.for_chunks(problem.num_envs, memory.work_of(n),
                     [&](std::int64_t begin, std::int64_t end, void* scratch) {
                       kernels.solve[int(options.precision)](problem, result, ladder, {}, begin, end,
@@ -108,18 +109,19 @@ void solve_with_vjp(const ProblemBatch<In>& problem, const ResultBatch<In>& resu
                     });
 }
 
-#define SS_INSTANTIATE(In)                                                                         \
-  template void solve_vjp(const ProblemBatch<In>&, const SolutionBatch<In>&, const LossBatch<In>&, \
-                          const GradientBatch<In>&, const SolveOptions&, Workspace&);              \
-  template void solve_jvp(const ProblemBatch<In>&, const SolutionBatch<In>&,                       \
-                          const ChangeBatch<In>&, const SolutionChange<In>&, const SolveOptions&,  \
-                          Workspace&);                                                             \
-  template void solve_with_vjp(const ProblemBatch<In>&, const ResultBatch<In>&,                    \
-                               const LossBatch<In>&, const GradientBatch<In>&,                     \
-                               const SolveOptions&, Workspace&);                                   \
-  template void step_vjp(const MechanismStep<In>&, const ProblemBatch<In>&,                        \
-                         const SolutionBatch<In>&, const StepLoss<In>&, const StepGradient<In>&,   \
-                         const SolveOptions&, Workspace&);
+#define SS_INSTANTIATE(Scalar)                                                          \
+  template void solve_vjp(const ProblemBatch<Scalar>&, const SolutionBatch<Scalar>&,    \
+                          const LossBatch<Scalar>&, const GradientBatch<Scalar>&,       \
+                          const SolveOptions&, Workspace&);                             \
+  template void solve_jvp(const ProblemBatch<Scalar>&, const SolutionBatch<Scalar>&,    \
+                          const ChangeBatch<Scalar>&, const SolutionChange<Scalar>&,    \
+                          const SolveOptions&, Workspace&);                             \
+  template void solve_with_vjp(const ProblemBatch<Scalar>&, const ResultBatch<Scalar>&, \
+                               const LossBatch<Scalar>&, const GradientBatch<Scalar>&,  \
+                               const SolveOptions&, Workspace&);                        \
+  template void step_vjp(const MechanismStep<Scalar>&, const ProblemBatch<Scalar>&,     \
+                         const SolutionBatch<Scalar>&, const StepLoss<Scalar>&,         \
+                         const StepGradient<Scalar>&, const SolveOptions&, Workspace&);
 SS_INSTANTIATE(double)
 SS_INSTANTIATE(float)
 #undef SS_INSTANTIATE

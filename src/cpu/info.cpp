@@ -39,9 +39,9 @@ const char* name(Solver solver) {
 
 const char* name(Precision p) {
   switch (p) {
-    case Precision::fp64:
+    case Precision::float64:
       return "double";
-    case Precision::fp32:
+    case Precision::float32:
       return "float";
     case Precision::mixed:
       return "mixed";

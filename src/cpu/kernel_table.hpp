@@ -16,42 +16,43 @@
 namespace stickslip::kernels {
 
 /// Entry points for one type of the caller's data.
-template <class In>
+template <class Scalar>
 struct TypedKernels {
-  using Solve = void (*)(const ProblemBatch<In>&, const ResultBatch<In>&, const Ladder&,
-                         const MatrixSource<In>&, std::int64_t begin, std::int64_t end,
-                         void* scratch, Rungs rungs, const AdjointCall<In>*);
+  using Solve = void (*)(const ProblemBatch<Scalar>&, const ResultBatch<Scalar>&, const Ladder&,
+                         const MatrixSource<Scalar>&, std::int64_t begin, std::int64_t end,
+                         void* scratch, Rungs rungs, const AdjointCall<Scalar>*);
   /// By Precision; null if the data type is too coarse for it. Derivatives only for double data and
   /// not in float; the scratch is then that of both.
   Solve solve[3];
   /// The same if the ladder consists of sweeps only (kernels/env/solve_pack.hpp): environments
   /// of equal layout in packs, with the same bits as `solve`, the others by `single`, a `solve`.
-  void (*sweep[3])(const ProblemBatch<In>&, const ResultBatch<In>&, const Ladder&,
+  void (*sweep[3])(const ProblemBatch<Scalar>&, const ResultBatch<Scalar>&, const Ladder&,
                    std::int64_t begin, std::int64_t end, void* scratch, Solve single);
   std::size_t (*sweep_bytes)(int max_rows, int max_contacts);
-  void (*measure)(const ProblemBatch<In>&, EnvArray<const In> impulse, Law, Measures*,
+  void (*measure)(const ProblemBatch<Scalar>&, EnvArray<const Scalar> impulse, Law, Measures*,
                   int directions, std::int64_t begin, std::int64_t end, void* scratch);
   /// Whether certificates of infeasibility are valid, one byte each.
-  void (*certify)(const ProblemBatch<In>&, EnvArray<const double> certificate, const SolveOptions&,
-                  std::uint8_t* holds, std::int64_t begin, std::int64_t end, void* scratch);
-  void (*delassus)(const MechanismBatch<In>&, EnvArray<In> W, int ld_W, std::int32_t* ok,
+  void (*certify)(const ProblemBatch<Scalar>&, EnvArray<const double> certificate,
+                  const SolveOptions&, std::uint8_t* holds, std::int64_t begin, std::int64_t end,
+                  void* scratch);
+  void (*delassus)(const MechanismBatch<Scalar>&, EnvArray<Scalar> W, int ld_W, std::int32_t* ok,
                    std::int64_t begin, std::int64_t end, void* scratch);
-  void (*apply)(const MechanismBatch<In>&, EnvArray<const In> impulse, EnvArray<const In> v_free,
-                EnvArray<In> v_next, std::int32_t* ok, std::int64_t begin, std::int64_t end,
-                void* scratch);
+  void (*apply)(const MechanismBatch<Scalar>&, EnvArray<const Scalar> impulse,
+                EnvArray<const Scalar> v_free, EnvArray<Scalar> v_next, std::int32_t* ok,
+                std::int64_t begin, std::int64_t end, void* scratch);
   /// Scratch of the largest solve. `directions` of law `pyramid`, 0 for the others; `nv` of
   /// mechanisms, negative if W is given.
   std::size_t (*solve_bytes)(int max_rows, int max_contacts, int directions, MatrixKind matrix);
   std::size_t (*delassus_bytes)(int nv, int max_rows);
   /// kernels/env/gradient_env.hpp; W comes from the step's mechanism, if it has environments.
-  void (*vjp)(const ProblemBatch<In>&, const MechanismStep<In>&, const SolutionBatch<In>&,
-              const StepLoss<In>&, const StepGradient<In>&, const SolveOptions&, std::int64_t begin,
+  void (*vjp)(const ProblemBatch<Scalar>&, const MechanismStep<Scalar>&,
+              const SolutionBatch<Scalar>&, const StepLoss<Scalar>&, const StepGradient<Scalar>&,
+              const SolveOptions&, std::int64_t begin, std::int64_t end, void* scratch);
+  void (*jvp)(const ProblemBatch<Scalar>&, const SolutionBatch<Scalar>&, const ChangeBatch<Scalar>&,
+              const SolutionChange<Scalar>&, const SolveOptions&, std::int64_t begin,
               std::int64_t end, void* scratch);
-  void (*jvp)(const ProblemBatch<In>&, const SolutionBatch<In>&, const ChangeBatch<In>&,
-              const SolutionChange<In>&, const SolveOptions&, std::int64_t begin, std::int64_t end,
-              void* scratch);
   std::size_t (*gradient_bytes)(int max_rows, int max_contacts, int nv);
-  using SolveLcp = void (*)(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&,
+  using SolveLcp = void (*)(const LcpBatch<Scalar>&, const LcpResult<Scalar>&, const LcpOptions&,
                             std::int64_t begin, std::int64_t end, void* scratch);
   SolveLcp solve_lcp[2];  ///< by Precision, without mixed; null if the data type is too coarse
   std::size_t (*lcp_bytes)(int max_rows, bool boxed);
@@ -113,9 +114,9 @@ const KernelTable& kernel_table();
 /// the build does not have it. For tests that compare their bits.
 const KernelTable* kernel_table(const char* isa);
 
-template <class In>
-const TypedKernels<In>& typed(const KernelTable& table) {
-  if constexpr (sizeof(In) == 8) {
+template <class Scalar>
+const TypedKernels<Scalar>& typed(const KernelTable& table) {
+  if constexpr (sizeof(Scalar) == 8) {
     return table.f64;
   } else {
     return table.f32;

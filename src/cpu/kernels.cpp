@@ -11,28 +11,28 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-template <class In>
+template <class Scalar>
 std::size_t solve_bytes(int max_rows, int max_contacts, int directions, MatrixKind matrix) {
-  using Double = EnvScratch<double, double, In>;
-  using Mixed = EnvScratch<double, float, In>;
+  using Double = EnvScratch<double, double, Scalar>;
+  using Mixed = EnvScratch<double, float, Scalar>;
   return max(Double::bytes(max_rows, max_contacts, directions, matrix),
              Mixed::bytes(max_rows, max_contacts, directions, matrix));
 }
 
-template <class In>
-TypedKernels<In> make_table() {
-  TypedKernels<In> t{};
-  if constexpr (sizeof(In) == 8) {
-    t.solve[int(Precision::fp64)] = solve_kernel<double, double, In>();
-    t.solve[int(Precision::mixed)] = solve_kernel<double, float, In>();
+template <class Scalar>
+TypedKernels<Scalar> make_table() {
+  TypedKernels<Scalar> t{};
+  if constexpr (sizeof(Scalar) == 8) {
+    t.solve[int(Precision::float64)] = solve_kernel<double, double, Scalar>();
+    t.solve[int(Precision::mixed)] = solve_kernel<double, float, Scalar>();
   }
-  t.solve[int(Precision::fp32)] = solve_kernel<float, float, In>();
-  t.measure = measure_range<In>;
-  t.certify = certify_range<In>;
-  t.delassus = delassus_range<In>;
-  t.apply = apply_range<In>;
-  t.solve_bytes = solve_bytes<In>;
-  t.delassus_bytes = DelassusScratch<In>::bytes;
+  t.solve[int(Precision::float32)] = solve_kernel<float, float, Scalar>();
+  t.measure = measure_range<Scalar>;
+  t.certify = certify_range<Scalar>;
+  t.delassus = delassus_range<Scalar>;
+  t.apply = apply_range<Scalar>;
+  t.solve_bytes = solve_bytes<Scalar>;
+  t.delassus_bytes = DelassusScratch<Scalar>::bytes;
   add_lcp_kernels(t);
   add_pack_kernels(t);
   return t;

@@ -42,15 +42,16 @@ int LcpWorkspace::threads() const { return impl_->threads; }
 void LcpWorkspace::watch(std::function<bool()> go_on) { impl_->go_on = std::move(go_on); }
 bool LcpWorkspace::boxed() const { return impl_->boxed; }
 
-template <class In>
-void solve_lcp(const LcpBatch<In>& problem, const LcpResult<In>& result, const LcpOptions& options,
-               LcpWorkspace& workspace) {
+template <class Scalar>
+void solve_lcp(const LcpBatch<Scalar>& problem, const LcpResult<Scalar>& result,
+               const LcpOptions& options, LcpWorkspace& workspace) {
   check_lcp(problem, result, options);
   require(workspace.max_rows() >= problem.max_rows, "workspace.max_rows",
           "at least problem.max_rows", workspace.max_rows());
   require(workspace.boxed() || problem.lo.data == nullptr, "workspace.boxed",
           "true, because the problem has bounds", "false");
-  const auto run = kernels::typed<In>(kernels::kernel_table()).solve_lcp[int(options.precision)];
+  const auto run =
+      kernels::typed<Scalar>(kernels::kernel_table()).solve_lcp[int(options.precision)];
   auto& memory = impl_of(workspace);
   const auto turn = memory.caller.enter();
   memory.for_chunks(problem.num_envs, memory.work_of(problem.max_rows),
@@ -59,8 +60,8 @@ void solve_lcp(const LcpBatch<In>& problem, const LcpResult<In>& result, const L
                     });
 }
 
-template <class In>
-void solve_lcp(const LcpBatch<In>& problem, const LcpResult<In>& result,
+template <class Scalar>
+void solve_lcp(const LcpBatch<Scalar>& problem, const LcpResult<Scalar>& result,
                const LcpOptions& options) {
   check_lcp(problem, result, options);
   LcpWorkspace workspace(problem.max_rows, problem.lo.data != nullptr);

@@ -5,17 +5,17 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-template <class In>
+template <class Scalar>
 std::size_t lcp_bytes(int max_rows, bool boxed) {
-  return LcpScratch<double, In>::bytes(max_rows, standard_rows(max_rows, boxed));
+  return LcpScratch<double, Scalar>::bytes(max_rows, standard_rows(max_rows, boxed));
 }
 
-template <class In>
-void add_lcp_kernels(TypedKernels<In>& table) {
-  if constexpr (sizeof(In) == 8)
-    table.solve_lcp[int(Precision::fp64)] = solve_lcp_range<double, In>;
-  table.solve_lcp[int(Precision::fp32)] = solve_lcp_range<float, In>;
-  table.lcp_bytes = lcp_bytes<In>;
+template <class Scalar>
+void add_lcp_kernels(TypedKernels<Scalar>& table) {
+  if constexpr (sizeof(Scalar) == 8)
+    table.solve_lcp[int(Precision::float64)] = solve_lcp_range<double, Scalar>;
+  table.solve_lcp[int(Precision::float32)] = solve_lcp_range<float, Scalar>;
+  table.lcp_bytes = lcp_bytes<Scalar>;
 }
 
 template void add_lcp_kernels(TypedKernels<double>&);

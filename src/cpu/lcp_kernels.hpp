@@ -5,8 +5,8 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-template <class In>
-void add_lcp_kernels(TypedKernels<In>& table);
+template <class Scalar>
+void add_lcp_kernels(TypedKernels<Scalar>& table);
 
 /// Elimination of free variables, mixed nonlinear problems.
 void add_formulation_kernels(KernelTable& table);

@@ -8,29 +8,29 @@ namespace {
 
 constexpr int kLanes = 16;
 
-template <class In>
+template <class Scalar>
 std::size_t sweep_bytes(int max_rows, int max_contacts) {
-  const std::size_t in_float = pack_bytes<float, In, kLanes>(max_rows, max_contacts);
-  if constexpr (sizeof(In) == 4) {
+  const std::size_t in_float = pack_bytes<float, Scalar, kLanes>(max_rows, max_contacts);
+  if constexpr (sizeof(Scalar) == 4) {
     return in_float;
   } else {
-    return max(in_float, pack_bytes<double, In, kLanes>(max_rows, max_contacts));
+    return max(in_float, pack_bytes<double, Scalar, kLanes>(max_rows, max_contacts));
   }
 }
 
 }  // namespace
 
-template <class In>
-void add_pack_kernels(TypedKernels<In>& table) {
-  if constexpr (sizeof(In) == 8) {
-    table.sweep[int(Precision::fp64)] =
-        sweep_range<double, In, kLanes, typename TypedKernels<In>::Solve>;
+template <class Scalar>
+void add_pack_kernels(TypedKernels<Scalar>& table) {
+  if constexpr (sizeof(Scalar) == 8) {
+    table.sweep[int(Precision::float64)] =
+        sweep_range<double, Scalar, kLanes, typename TypedKernels<Scalar>::Solve>;
     table.sweep[int(Precision::mixed)] =
-        sweep_range<double, In, kLanes, typename TypedKernels<In>::Solve>;
+        sweep_range<double, Scalar, kLanes, typename TypedKernels<Scalar>::Solve>;
   }
-  table.sweep[int(Precision::fp32)] =
-      sweep_range<float, In, kLanes, typename TypedKernels<In>::Solve>;
-  table.sweep_bytes = sweep_bytes<In>;
+  table.sweep[int(Precision::float32)] =
+      sweep_range<float, Scalar, kLanes, typename TypedKernels<Scalar>::Solve>;
+  table.sweep_bytes = sweep_bytes<Scalar>;
 }
 
 template void add_pack_kernels(TypedKernels<double>&);

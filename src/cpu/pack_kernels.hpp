@@ -5,7 +5,7 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-template <class In>
-void add_pack_kernels(TypedKernels<In>& table);
+template <class Scalar>
+void add_pack_kernels(TypedKernels<Scalar>& table);
 
 }  // namespace stickslip::kernels::inline SS_ISA

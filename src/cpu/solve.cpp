@@ -12,17 +12,17 @@ namespace stickslip {
 
 namespace {
 
-template <class In>
-const kernels::TypedKernels<In>& kernels_of() {
-  return kernels::typed<In>(kernels::kernel_table());
+template <class Scalar>
+const kernels::TypedKernels<Scalar>& kernels_of() {
+  return kernels::typed<Scalar>(kernels::kernel_table());
 }
 
 constexpr double kHardness = 50.0;  ///< work of the later rungs relative to rung 0, roughly
 
 /// Rung 0 for all environments, one after the other.
-template <class In, class Run>
-void solve_rung_0(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
-                  const kernels::Ladder& ladder, const kernels::MatrixSource<In>& source,
+template <class Scalar, class Run>
+void solve_rung_0(const ProblemBatch<Scalar>& problem, const ResultBatch<Scalar>& result,
+                  const kernels::Ladder& ladder, const kernels::MatrixSource<Scalar>& source,
                   Workspace::Impl& workspace, Run run) {
   const auto first = [&](std::int64_t begin, std::int64_t end, void* scratch) {
     run(problem, result, ladder, source, begin, end, scratch, kernels::Rungs::opening, nullptr);
@@ -32,9 +32,9 @@ void solve_rung_0(const ProblemBatch<In>& problem, const ResultBatch<In>& result
 
 /// The other rungs for the environments that rung 0 left unsolved, one by one, so that hard
 /// environments that are adjacent in the batch do not all go to one thread.
-template <class In, class Run>
-void solve_later_rungs(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
-                       const kernels::Ladder& ladder, const kernels::MatrixSource<In>& source,
+template <class Scalar, class Run>
+void solve_later_rungs(const ProblemBatch<Scalar>& problem, const ResultBatch<Scalar>& result,
+                       const kernels::Ladder& ladder, const kernels::MatrixSource<Scalar>& source,
                        Workspace::Impl& workspace, Run run) {
   auto& queue = workspace.queue;
   queue.clear();
@@ -55,10 +55,10 @@ void solve_later_rungs(const ProblemBatch<In>& problem, const ResultBatch<In>& r
 
 /// Rung 0 if it consists of sweeps only: environments of equal layout in packs; chunks are large,
 /// so that packs are full.
-template <class In>
-void solve_in_packs(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+template <class Scalar>
+void solve_in_packs(const ProblemBatch<Scalar>& problem, const ResultBatch<Scalar>& result,
                     const kernels::Ladder& ladder, Workspace::Impl& workspace) {
-  const auto& kernels = kernels_of<In>();
+  const auto& kernels = kernels_of<Scalar>();
   workspace.reserve(kernels.sweep_bytes(problem.max_rows, problem.max_contacts));
   const auto run = kernels.sweep[int(ladder.options.precision)];
   const auto single = kernels.solve[int(ladder.options.precision)];
@@ -72,20 +72,20 @@ void solve_in_packs(const ProblemBatch<In>& problem, const ResultBatch<In>& resu
 
 /// A solve of given matrices, or of those of a mechanism, within the caller's turn of the
 /// workspace.
-template <class In>
-void solve_checked(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
-                   const SolveOptions& options, const kernels::MatrixSource<In>& source,
+template <class Scalar>
+void solve_checked(const ProblemBatch<Scalar>& problem, const ResultBatch<Scalar>& result,
+                   const SolveOptions& options, const kernels::MatrixSource<Scalar>& source,
                    Workspace& workspace) {
   const kernels::MatrixKind matrix = kernels::kind_of(source);
   const int directions = kernels::lcp_directions(options);
   if (directions > 0 || matrix.has_matrix()) {  // grows the workspace once
-    impl_of(workspace).reserve(
-        kernels_of<In>().solve_bytes(problem.max_rows, problem.max_contacts, directions, matrix));
+    impl_of(workspace).reserve(kernels_of<Scalar>().solve_bytes(
+        problem.max_rows, problem.max_contacts, directions, matrix));
   }
-  const auto run = kernels_of<In>().solve[int(options.precision)];
+  const auto run = kernels_of<Scalar>().solve[int(options.precision)];
   const kernels::Ladder& ladder = impl_of(workspace).ladder_of(options);
   const bool climbs = ladder.has_later_rungs;
-  if (!matrix.has_matrix() && ladder.program == kernels::Program::sweeping) {
+  if (!matrix.has_matrix() && ladder.variant == kernels::KernelVariant::sweeping) {
     solve_in_packs(problem, result, ladder, impl_of(workspace));
     if (climbs) solve_later_rungs(problem, result, ladder, source, impl_of(workspace), run);
     return;
@@ -103,17 +103,18 @@ void solve_checked(const ProblemBatch<In>& problem, const ResultBatch<In>& resul
 }
 
 /// The same for the caller's problem, in double or widened.
-template <class In>
-void solve_given(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
-                 const SolveOptions& options, const MechanismStep<In>& step, Workspace& workspace) {
+template <class Scalar>
+void solve_given(const ProblemBatch<Scalar>& problem, const ResultBatch<Scalar>& result,
+                 const SolveOptions& options, const MechanismStep<Scalar>& step,
+                 Workspace& workspace) {
   check_workspace(problem, workspace);
   check_bounds(problem);
   const auto turn = impl_of(workspace).caller.enter();
-  if constexpr (sizeof(In) == 4) {
-    if (options.precision != Precision::fp32) {
+  if constexpr (sizeof(Scalar) == 4) {
+    if (options.precision != Precision::float32) {
       auto& impulses = impl_of(workspace).impulses;
       impulses.resize(std::size_t(problem.num_envs) * std::size_t(problem.max_rows));
-      solve_checked(shape_of(problem), widened(result, problem, impulses.data()), options,
+      solve_checked(counts_of(problem), widened(result, problem, impulses.data()), options,
                     source_of(problem, result, step), workspace);
       return;
     }
@@ -123,16 +124,16 @@ void solve_given(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
 
 }  // namespace
 
-template <class In>
-void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+template <class Scalar>
+void solve(const ProblemBatch<Scalar>& problem, const ResultBatch<Scalar>& result,
            const SolveOptions& options, Workspace& workspace) {
   check_solve(problem, result, options);
   solve_given(problem, result, options, {}, workspace);
 }
 
-template <class In>
-void solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
-                     const ResultBatch<In>& result, const SolveOptions& options,
+template <class Scalar>
+void solve_mechanism(const MechanismStep<Scalar>& step, const ProblemBatch<Scalar>& problem,
+                     const ResultBatch<Scalar>& result, const SolveOptions& options,
                      Workspace& workspace) {
   check_solve_mechanism(step, problem, result, options);
   solve_given(problem, result, options, step, workspace);
@@ -148,16 +149,16 @@ void solve_mechanism(const EngineStep& step, const ProblemBatch<double>& problem
   solve_checked(problem, result, options, source_of(step), workspace);
 }
 
-template <class In>
-void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+template <class Scalar>
+void solve(const ProblemBatch<Scalar>& problem, const ResultBatch<Scalar>& result,
            const SolveOptions& options) {
   check_solve(problem, result, options);
   Workspace workspace(problem.max_rows, problem.max_contacts);
   solve(problem, result, options, workspace);
 }
 
-template <class In>
-void measure(const ProblemBatch<In>& problem, EnvArray<const In> impulse, Law law,
+template <class Scalar>
+void measure(const ProblemBatch<Scalar>& problem, EnvArray<const Scalar> impulse, Law law,
              Measures* measures, Workspace& workspace, int directions) {
   check_problem(problem);
   require(name(law) != std::string("unknown"), "law", "a law of this library", std::int32_t(law));
@@ -171,13 +172,13 @@ void measure(const ProblemBatch<In>& problem, EnvArray<const In> impulse, Law la
   const auto turn = impl_of(workspace).caller.enter();
   impl_of(workspace).for_chunks(problem.num_envs, Workspace::Impl::work_of(problem.max_rows),
                                 [&](std::int64_t begin, std::int64_t end, void* scratch) {
-                                  kernels_of<In>().measure(problem, impulse, law, measures,
-                                                           directions, begin, end, scratch);
+                                  kernels_of<Scalar>().measure(problem, impulse, law, measures,
+                                                               directions, begin, end, scratch);
                                 });
 }
 
-template <class In>
-void check_certificates(const ProblemBatch<In>& problem, EnvArray<const double> certificate,
+template <class Scalar>
+void check_certificates(const ProblemBatch<Scalar>& problem, EnvArray<const double> certificate,
                         const SolveOptions& options, std::uint8_t* holds, Workspace& workspace) {
   check_problem(problem);
   check_workspace(problem, workspace);
@@ -189,8 +190,8 @@ void check_certificates(const ProblemBatch<In>& problem, EnvArray<const double> 
   const auto turn = impl_of(workspace).caller.enter();
   impl_of(workspace).for_chunks(problem.num_envs, Workspace::Impl::work_of(problem.max_rows),
                                 [&](std::int64_t begin, std::int64_t end, void* scratch) {
-                                  kernels_of<In>().certify(problem, certificate, options, holds,
-                                                           begin, end, scratch);
+                                  kernels_of<Scalar>().certify(problem, certificate, options, holds,
+                                                               begin, end, scratch);
                                 });
 }
 

@@ -6,7 +6,7 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-template <class Real, class Factor, class In>
-TypedKernels<In>::Solve solve_kernel();
+template <class Real, class Factor, class Scalar>
+TypedKernels<Scalar>::Solve solve_kernel();
 
 }  // namespace stickslip::kernels::inline SS_ISA

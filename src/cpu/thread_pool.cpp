@@ -28,9 +28,11 @@ int usable_cores() {
   return known ? CPU_COUNT(&cores) : std::max(1, int(std::thread::hardware_concurrency()));
 }
 
-Watch::Watch(const std::function<bool()>& go_on, bool inside) { begin(go_on, inside); }
+CancellationToken::CancellationToken(const std::function<bool()>& go_on, bool inside) {
+  begin(go_on, inside);
+}
 
-void Watch::begin(const std::function<bool()>& go_on, bool inside) {
+void CancellationToken::begin(const std::function<bool()>& go_on, bool inside) {
   caller_ = std::this_thread::get_id();
   stopped_ = false;
   if (!go_on) return;
@@ -39,28 +41,30 @@ void Watch::begin(const std::function<bool()>& go_on, bool inside) {
   next_ = now() + kBetweenLooks.count();
 }
 
-bool Watch::due() const { return wanted() && now() >= next_.load(std::memory_order_relaxed); }
+bool CancellationToken::due() const {
+  return wanted() && now() >= next_.load(std::memory_order_relaxed);
+}
 
-bool Watch::ask() {
+bool CancellationToken::ask() {
   if (!wanted() || stopped() || std::this_thread::get_id() != caller_ || !due()) return stopped();
   if (!(*go_on_)()) stopped_.store(true, std::memory_order_relaxed);
   next_.store(now() + kBetweenLooks.count(), std::memory_order_relaxed);
   return stopped();
 }
 
-void Watch::finish() {
+void CancellationToken::finish() {
   go_on_ = nullptr;
   if (stopped_.exchange(false))
     throw Interrupted("interrupted by the function that watches the call");
 }
 
-Watch::Scope::Scope(Watch& watch)
-    : asks_(watch.wanted() && watch.inside_),
-      stop_{[](void* w) { return static_cast<Watch*>(w)->ask(); }, &watch} {
+CancellationToken::Scope::Scope(CancellationToken& token)
+    : asks_(token.wanted() && token.inside_),
+      stop_{[](void* w) { return static_cast<CancellationToken*>(w)->ask(); }, &token} {
   if (asks_) before_ = kernels::kernel_table().set_stop(&stop_);
 }
 
-Watch::Scope::~Scope() {
+CancellationToken::Scope::~Scope() {
   if (asks_) kernels::kernel_table().set_stop(before_);
 }
 
@@ -74,7 +78,7 @@ class ThreadPool {
     make(threads);
   }
 
-  void run(Job& job, Watch& watch) {
+  void run(Job& job, CancellationToken& token) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       make(job.wanted);
@@ -86,11 +90,11 @@ class ThreadPool {
     std::unique_lock<std::mutex> lock(mutex_);
     withdraw(job);
     while (job.running > 0) {
-      if (!watch.wanted()) {
+      if (!token.wanted()) {
         done_.wait(lock);
       } else if (done_.wait_for(lock, kBetweenLooks) == std::cv_status::timeout) {
         lock.unlock();
-        watch.ask();
+        token.ask();
         lock.lock();
       }
     }
@@ -152,7 +156,7 @@ void prepare(int threads) {
   if (threads > 1) pool().grow(threads);
 }
 
-void run(Job& job, Watch& watch) { pool().run(job, watch); }
+void run(Job& job, CancellationToken& token) { pool().run(job, token); }
 
 }  // namespace thread_pool
 }  // namespace stickslip

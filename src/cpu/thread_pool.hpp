@@ -14,15 +14,15 @@ namespace stickslip {
 int usable_cores();
 
 /// Asks a caller during long work whether to continue, about every 50 ms. Only the thread that made
-/// the watch asks; the others read the last answer.
-class Watch {
+/// the token asks; the others read the last answer.
+class CancellationToken {
  public:
-  Watch() = default;  ///< never asks
+  CancellationToken() = default;  ///< never asks
   /// Also never asks if `go_on` is empty. `inside`: environments ask too, between the steps of a
   /// solve; for small environments this would cost more than it saves.
-  Watch(const std::function<bool()>& go_on, bool inside);
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
+  CancellationToken(const std::function<bool()>& go_on, bool inside);
+  CancellationToken(const CancellationToken&) = delete;
+  CancellationToken& operator=(const CancellationToken&) = delete;
 
   /// Starts again, for the calling thread.
   void begin(const std::function<bool()>& go_on, bool inside);
@@ -38,7 +38,7 @@ class Watch {
   /// During its lifetime, the environments of this thread ask.
   class Scope {
    public:
-    explicit Scope(Watch& watch);
+    explicit Scope(CancellationToken& token);
     ~Scope();
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
@@ -77,37 +77,37 @@ void prepare(int threads);
 /// returned: `run` does not wait for threads that still sleep, so a busy machine causes no delay.
 /// The work must not throw. In the child of a fork, which has no threads of the parent, new ones
 /// are made.
-void run(Job& job, Watch& watch);
+void run(Job& job, CancellationToken& token);
 
 }  // namespace thread_pool
 
 /// Calls f(begin, end, thread) over chunks of [0, count), on up to `threads` threads; the
 /// assignment of chunks to threads is not deterministic. A chunk is a quarter of an equal share of
 /// what remains, and at most `largest`, so that the hard items at the end are not left to one
-/// thread. Chunks that have not started when the watch stops the work are left out.
+/// thread. Chunks that have not started when the token stops the work are left out.
 template <class F>
-void for_chunks_on_threads(int threads, std::int64_t count, std::int64_t largest, Watch& watch,
-                           F&& f) {
+void for_chunks_on_threads(int threads, std::int64_t count, std::int64_t largest,
+                           CancellationToken& token, F&& f) {
   threads = int(std::min<std::int64_t>(threads, count));
-  if (threads <= 1 && !watch.wanted()) {
+  if (threads <= 1 && !token.wanted()) {
     if (count > 0) f(std::int64_t{0}, count, 0);
     return;
   }
   std::atomic<std::int64_t> next{0};
   auto take = [&](int thread) {
-    const Watch::Scope environments_ask(watch);
-    for (std::int64_t begin = next; begin < count && !watch.stopped(); begin = next) {
+    const CancellationToken::Scope environments_ask(token);
+    for (std::int64_t begin = next; begin < count && !token.stopped(); begin = next) {
       const std::int64_t share = threads > 1 ? (count - begin) / (4 * threads) : largest;
       const std::int64_t end = std::min(count, begin + std::clamp<std::int64_t>(share, 1, largest));
       if (next.compare_exchange_strong(begin, end)) f(begin, end, thread);
-      watch.ask();
+      token.ask();
     }
   };
   if (threads <= 1) return take(0);
   thread_pool::Job job{
       [](void* work, int thread) { (*static_cast<decltype(take)*>(work))(thread); }, &take,
       threads};
-  thread_pool::run(job, watch);
+  thread_pool::run(job, token);
 }
 
 }  // namespace stickslip

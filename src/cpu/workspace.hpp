@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "src/api/check.hpp"
+#include "src/api/exclusive_use.hpp"
 #include "src/api/impl.hpp"
-#include "src/api/one_caller.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "src/cpu/thread_pool.hpp"
 #include "stickslip/solve.hpp"
@@ -21,7 +21,7 @@ struct Workspace::Impl {
   int threads;
   std::vector<double> impulses;     ///< of solves in double of arrays in float
   std::vector<std::int64_t> queue;  ///< what rung 0 left unsolved; grows to the largest batch
-  OneCaller caller{"Workspace"};
+  ExclusiveUse caller{"Workspace"};
   std::function<bool()> go_on;  ///< see Workspace::watch
 
   /// `threads`: 0 means all cores.
@@ -53,11 +53,11 @@ struct Workspace::Impl {
     const bool alone = double(count) * work < kTooLittle;
     const auto chunk = std::int64_t(double(largest) * std::min(1.0, kLarge / work));
     static const std::function<bool()> nobody;
-    Watch watch(alone ? nobody : go_on, work > kLarge);
+    CancellationToken token(alone ? nobody : go_on, work > kLarge);
     for_chunks_on_threads(
-        alone ? 1 : threads, count, std::max<std::int64_t>(1, chunk), watch,
+        alone ? 1 : threads, count, std::max<std::int64_t>(1, chunk), token,
         [&](std::int64_t begin, std::int64_t end, int thread) { f(begin, end, scratch(thread)); });
-    watch.finish();
+    token.finish();
   }
 
  private:
@@ -71,8 +71,8 @@ struct Workspace::Impl {
 };
 
 /// Refuses a workspace that is too small.
-template <class In>
-void check_workspace(const ProblemBatch<In>& problem, const Workspace& workspace) {
+template <class Scalar>
+void check_workspace(const ProblemBatch<Scalar>& problem, const Workspace& workspace) {
   require(workspace.max_rows() >= problem.max_rows, "workspace.max_rows",
           "at least problem.max_rows", workspace.max_rows());
   require(workspace.max_contacts() >= problem.max_contacts, "workspace.max_contacts",

@@ -22,8 +22,8 @@ inline void check_workspace(std::int32_t num_envs, std::int32_t max_rows, std::i
 }
 
 /// A workspace without memory for mechanisms has nv -1.
-template <class In>
-void check_workspace(const MechanismBatch<In>& m, const Workspace::Impl& w) {
+template <class Scalar>
+void check_workspace(const MechanismBatch<Scalar>& m, const Workspace::Impl& w) {
   check_workspace(m.num_envs, m.max_rows, 0, w);
   require(w.nv >= m.nv, "workspace.nv", "at least the mechanism's nv", w.nv);
 }
@@ -36,9 +36,9 @@ class WorkLists {
       : w_(w), arrays_(w.list_arrays()), num_envs_(num_envs) {}
 
   /// Lists all environments by class. One launch where one block can do it.
-  template <class In>
-  void fill(const ProblemBatch<In>& p, Stream stream) const {
-    const kernels::ListKernels k = kernels::list_kernels<In>();
+  template <class Scalar>
+  void fill(const ProblemBatch<Scalar>& p, Stream stream) const {
+    const kernels::ListKernels k = kernels::list_kernels<Scalar>();
     const auto* const work = static_cast<const std::int32_t*>(w_.work.data());
     if (num_envs_ <= kernels::kSmallBatch) {
       launch(k.all, 1, kernels::kSmallThreads, 0, stream, p, w_.classes, work, arrays_.sorted_keys,
@@ -84,9 +84,9 @@ class WorkLists {
 };
 
 /// A launch per size class, of all environments; `arguments` come before scratch and list.
-template <class In, class... Arguments>
+template <class Scalar, class... Arguments>
 void enqueue_classes(const std::vector<LaunchPlan>& plans, const Workspace::Impl& w, Stream stream,
-                     const ProblemBatch<In>& problem, const Arguments&... arguments) {
+                     const ProblemBatch<Scalar>& problem, const Arguments&... arguments) {
   const WorkLists lists(w, problem.num_envs);
   lists.fill(problem, stream);
   w.branches.run(w.classes.count, stream, [&](int c, Stream branch) {

@@ -45,9 +45,9 @@ LcpWorkspace::~LcpWorkspace() = default;
 LcpWorkspace::LcpWorkspace(LcpWorkspace&&) noexcept = default;
 LcpWorkspace& LcpWorkspace::operator=(LcpWorkspace&&) noexcept = default;
 
-template <class In>
-void solve_lcp(const LcpBatch<In>& problem, const LcpResult<In>& result, const LcpOptions& options,
-               LcpWorkspace& workspace, Stream stream) {
+template <class Scalar>
+void solve_lcp(const LcpBatch<Scalar>& problem, const LcpResult<Scalar>& result,
+               const LcpOptions& options, LcpWorkspace& workspace, Stream stream) {
   check_lcp(problem, result, options);
   const LcpWorkspace::Impl& w = impl_of(workspace);
   require(w.num_envs >= problem.num_envs, "workspace.num_envs", "at least the batch's num_envs",
@@ -57,9 +57,9 @@ void solve_lcp(const LcpBatch<In>& problem, const LcpResult<In>& result, const L
   require(w.boxed || problem.lo.data == nullptr, "workspace.boxed",
           "true, because the problem has bounds", "false");
   if (problem.num_envs == 0) return;
-  const kernels::LcpKernels k = options.precision == Precision::fp64
+  const kernels::LcpKernels k = options.precision == Precision::float64
                                     ? kernels::lcp_kernels<double, double>()
-                                    : kernels::lcp_kernels<float, In>();
+                                    : kernels::lcp_kernels<float, Scalar>();
   const bool boxed = problem.lo.data != nullptr;
   kernels::GroupScratch scratch{};
   scratch.max_rows = problem.max_rows;
@@ -107,21 +107,21 @@ class OnDevice {
 
 }  // namespace
 
-template <class In>
-void solve_lcp_host(const LcpBatch<In>& problem, const LcpResult<In>& result,
+template <class Scalar>
+void solve_lcp_host(const LcpBatch<Scalar>& problem, const LcpResult<Scalar>& result,
                     const LcpOptions& options) {
   check_lcp(problem, result, options);
   const std::int64_t envs = problem.num_envs, n = problem.max_rows;
   if (envs == 0) return;
   OnDevice memory;
-  LcpBatch<In> p = problem;
+  LcpBatch<Scalar> p = problem;
   const std::int64_t ld = p.ld_M > 0 ? p.ld_M : n;
   p.rows = memory.copy(p.rows, envs, 1);
   p.n_free = memory.copy(p.n_free, envs, 1);
   p.M = memory.copy(p.M, envs, n > 0 ? (n - 1) * ld + n : 0);
   for (auto* array : {&p.q, &p.lo, &p.hi, &p.start}) *array = memory.copy(*array, envs, n);
   p.findex = memory.copy(p.findex, envs, n);
-  LcpResult<In> r;
+  LcpResult<Scalar> r;
   r.z = memory.copy(result.z, envs, n);  // padding between slots is unchanged
   r.w = memory.copy(result.w, envs, n);
   r.residual = memory.room<double>(envs);
@@ -139,10 +139,11 @@ void solve_lcp_host(const LcpBatch<In>& problem, const LcpResult<In>& result,
   wait(nullptr);
 }
 
-#define SS_INSTANTIATE(In)                                                              \
-  template void solve_lcp(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&, \
-                          LcpWorkspace&, Stream);                                       \
-  template void solve_lcp_host(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&);
+#define SS_INSTANTIATE(Scalar)                                                                  \
+  template void solve_lcp(const LcpBatch<Scalar>&, const LcpResult<Scalar>&, const LcpOptions&, \
+                          LcpWorkspace&, Stream);                                               \
+  template void solve_lcp_host(const LcpBatch<Scalar>&, const LcpResult<Scalar>&,               \
+                               const LcpOptions&);
 SS_INSTANTIATE(double)
 SS_INSTANTIATE(float)
 #undef SS_INSTANTIATE

@@ -39,41 +39,42 @@ bool Workspace::holds(std::int32_t, std::int32_t, std::int32_t, std::int32_t, bo
   return false;
 }
 
-template <class In>
-struct HostSolver<In>::Impl {};
-template <class In>
-HostSolver<In>::HostSolver() {
+template <class Scalar>
+struct HostSolver<Scalar>::Impl {};
+template <class Scalar>
+HostSolver<Scalar>::HostSolver() {
   refuse();
 }
-template <class In>
-HostSolver<In>::~HostSolver() = default;
-template <class In>
-HostSolver<In>::HostSolver(HostSolver&&) noexcept = default;
-template <class In>
-HostSolver<In>& HostSolver<In>::operator=(HostSolver&&) noexcept = default;
-template <class In>
-void HostSolver<In>::start(const ProblemBatch<In>&, const SolveOptions&, bool) {
+template <class Scalar>
+HostSolver<Scalar>::~HostSolver() = default;
+template <class Scalar>
+HostSolver<Scalar>::HostSolver(HostSolver&&) noexcept = default;
+template <class Scalar>
+HostSolver<Scalar>& HostSolver<Scalar>::operator=(HostSolver&&) noexcept = default;
+template <class Scalar>
+void HostSolver<Scalar>::start(const ProblemBatch<Scalar>&, const SolveOptions&, bool) {
   refuse();
 }
-template <class In>
-void HostSolver<In>::finish(const ResultBatch<In>&, const std::function<bool(std::int32_t)>&) {
+template <class Scalar>
+void HostSolver<Scalar>::finish(const ResultBatch<Scalar>&,
+                                const std::function<bool(std::int32_t)>&) {
   refuse();
 }
-template <class In>
-double HostSolver<In>::busy_seconds() const {
+template <class Scalar>
+double HostSolver<Scalar>::busy_seconds() const {
   return 0.0;
 }
 template class HostSolver<double>;
 template class HostSolver<float>;
 
-template <class In>
-void solve(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&, Workspace&,
+template <class Scalar>
+void solve(const ProblemBatch<Scalar>&, const ResultBatch<Scalar>&, const SolveOptions&, Workspace&,
            Stream) {
   refuse();
 }
-template <class In>
-void solve_mechanism(const MechanismStep<In>&, const ProblemBatch<In>&, const ResultBatch<In>&,
-                     const SolveOptions&, Workspace&, Stream) {
+template <class Scalar>
+void solve_mechanism(const MechanismStep<Scalar>&, const ProblemBatch<Scalar>&,
+                     const ResultBatch<Scalar>&, const SolveOptions&, Workspace&, Stream) {
   refuse();
 }
 void solve_mechanism(const EngineStep&, const ProblemBatch<double>&, const ResultBatch<double>&,
@@ -85,35 +86,36 @@ void solve_convex(const ProblemBatch<double>&, const EngineMechanism&, EnvArray<
   refuse();
 }
 void round_to_float(const double*, float*, std::int32_t, Stream) { refuse(); }
-template <class In>
-void solve_host(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&) {
+template <class Scalar>
+void solve_host(const ProblemBatch<Scalar>&, const ResultBatch<Scalar>&, const SolveOptions&) {
   refuse();
 }
-template <class In>
-void delassus(const MechanismBatch<In>&, EnvArray<In>, std::int32_t, std::int32_t*, Workspace&,
-              Stream) {
+template <class Scalar>
+void delassus(const MechanismBatch<Scalar>&, EnvArray<Scalar>, std::int32_t, std::int32_t*,
+              Workspace&, Stream) {
   refuse();
 }
-template <class In>
-void apply_impulse(const MechanismBatch<In>&, EnvArray<const In>, EnvArray<const In>, EnvArray<In>,
-                   std::int32_t*, Workspace&, Stream) {
+template <class Scalar>
+void apply_impulse(const MechanismBatch<Scalar>&, EnvArray<const Scalar>, EnvArray<const Scalar>,
+                   EnvArray<Scalar>, std::int32_t*, Workspace&, Stream) {
   refuse();
 }
 
-template <class In>
-void solve_vjp(const ProblemBatch<In>&, const SolutionBatch<In>&, const LossBatch<In>&,
-               const GradientBatch<In>&, const SolveOptions&, Workspace&, Stream) {
+template <class Scalar>
+void solve_vjp(const ProblemBatch<Scalar>&, const SolutionBatch<Scalar>&, const LossBatch<Scalar>&,
+               const GradientBatch<Scalar>&, const SolveOptions&, Workspace&, Stream) {
   refuse();
 }
-template <class In>
-void solve_jvp(const ProblemBatch<In>&, const SolutionBatch<In>&, const ChangeBatch<In>&,
-               const SolutionChange<In>&, const SolveOptions&, Workspace&, Stream) {
+template <class Scalar>
+void solve_jvp(const ProblemBatch<Scalar>&, const SolutionBatch<Scalar>&,
+               const ChangeBatch<Scalar>&, const SolutionChange<Scalar>&, const SolveOptions&,
+               Workspace&, Stream) {
   refuse();
 }
-template <class In>
-void step_vjp(const MechanismStep<In>&, const ProblemBatch<In>&, const SolutionBatch<In>&,
-              const StepLoss<In>&, const StepGradient<In>&, const SolveOptions&, Workspace&,
-              Stream) {
+template <class Scalar>
+void step_vjp(const MechanismStep<Scalar>&, const ProblemBatch<Scalar>&,
+              const SolutionBatch<Scalar>&, const StepLoss<Scalar>&, const StepGradient<Scalar>&,
+              const SolveOptions&, Workspace&, Stream) {
   refuse();
 }
 
@@ -123,37 +125,42 @@ LcpWorkspace::~LcpWorkspace() = default;
 LcpWorkspace::LcpWorkspace(LcpWorkspace&&) noexcept = default;
 LcpWorkspace& LcpWorkspace::operator=(LcpWorkspace&&) noexcept = default;
 
-template <class In>
-void solve_lcp(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&, LcpWorkspace&,
+template <class Scalar>
+void solve_lcp(const LcpBatch<Scalar>&, const LcpResult<Scalar>&, const LcpOptions&, LcpWorkspace&,
                Stream) {
   refuse();
 }
-template <class In>
-void solve_lcp_host(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&) {
+template <class Scalar>
+void solve_lcp_host(const LcpBatch<Scalar>&, const LcpResult<Scalar>&, const LcpOptions&) {
   refuse();
 }
 
-#define SS_INSTANTIATE(In)                                                                         \
-  template void solve(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,        \
-                      Workspace&, Stream);                                                         \
-  template void solve_mechanism(const MechanismStep<In>&, const ProblemBatch<In>&,                 \
-                                const ResultBatch<In>&, const SolveOptions&, Workspace&, Stream);  \
-  template void solve_host(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&);  \
-  template void delassus(const MechanismBatch<In>&, EnvArray<In>, std::int32_t, std::int32_t*,     \
-                         Workspace&, Stream);                                                      \
-  template void apply_impulse(const MechanismBatch<In>&, EnvArray<const In>, EnvArray<const In>,   \
-                              EnvArray<In>, std::int32_t*, Workspace&, Stream);                    \
-  template void solve_vjp(const ProblemBatch<In>&, const SolutionBatch<In>&, const LossBatch<In>&, \
-                          const GradientBatch<In>&, const SolveOptions&, Workspace&, Stream);      \
-  template void solve_jvp(const ProblemBatch<In>&, const SolutionBatch<In>&,                       \
-                          const ChangeBatch<In>&, const SolutionChange<In>&, const SolveOptions&,  \
-                          Workspace&, Stream);                                                     \
-  template void step_vjp(const MechanismStep<In>&, const ProblemBatch<In>&,                        \
-                         const SolutionBatch<In>&, const StepLoss<In>&, const StepGradient<In>&,   \
-                         const SolveOptions&, Workspace&, Stream);                                 \
-  template void solve_lcp(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&,            \
+#define SS_INSTANTIATE(Scalar)                                                                     \
+  template void solve(const ProblemBatch<Scalar>&, const ResultBatch<Scalar>&,                     \
+                      const SolveOptions&, Workspace&, Stream);                                    \
+  template void solve_mechanism(const MechanismStep<Scalar>&, const ProblemBatch<Scalar>&,         \
+                                const ResultBatch<Scalar>&, const SolveOptions&, Workspace&,       \
+                                Stream);                                                           \
+  template void solve_host(const ProblemBatch<Scalar>&, const ResultBatch<Scalar>&,                \
+                           const SolveOptions&);                                                   \
+  template void delassus(const MechanismBatch<Scalar>&, EnvArray<Scalar>, std::int32_t,            \
+                         std::int32_t*, Workspace&, Stream);                                       \
+  template void apply_impulse(const MechanismBatch<Scalar>&, EnvArray<const Scalar>,               \
+                              EnvArray<const Scalar>, EnvArray<Scalar>, std::int32_t*, Workspace&, \
+                              Stream);                                                             \
+  template void solve_vjp(const ProblemBatch<Scalar>&, const SolutionBatch<Scalar>&,               \
+                          const LossBatch<Scalar>&, const GradientBatch<Scalar>&,                  \
+                          const SolveOptions&, Workspace&, Stream);                                \
+  template void solve_jvp(const ProblemBatch<Scalar>&, const SolutionBatch<Scalar>&,               \
+                          const ChangeBatch<Scalar>&, const SolutionChange<Scalar>&,               \
+                          const SolveOptions&, Workspace&, Stream);                                \
+  template void step_vjp(const MechanismStep<Scalar>&, const ProblemBatch<Scalar>&,                \
+                         const SolutionBatch<Scalar>&, const StepLoss<Scalar>&,                    \
+                         const StepGradient<Scalar>&, const SolveOptions&, Workspace&, Stream);    \
+  template void solve_lcp(const LcpBatch<Scalar>&, const LcpResult<Scalar>&, const LcpOptions&,    \
                           LcpWorkspace&, Stream);                                                  \
-  template void solve_lcp_host(const LcpBatch<In>&, const LcpResult<In>&, const LcpOptions&);
+  template void solve_lcp_host(const LcpBatch<Scalar>&, const LcpResult<Scalar>&,                  \
+                               const LcpOptions&);
 SS_INSTANTIATE(double)
 SS_INSTANTIATE(float)
 #undef SS_INSTANTIATE

@@ -11,48 +11,48 @@ namespace stickslip::cuda {
 
 using kernels::slot;
 
-/// Rows in use of an environment; 0 if its shape does not fit the batch (then it is not read).
-template <class In>
-int usable_rows(const ProblemBatch<In>& p, std::int64_t env) {
-  const EnvShape& s = *slot(p.shape, env);
+/// Rows in use of an environment; 0 if they do not fit the batch (then it is not read).
+template <class Scalar>
+int usable_rows(const ProblemBatch<Scalar>& p, std::int64_t env) {
+  const RowCounts& s = *slot(p.counts, env);
   if (std::min({s.n_free, s.n_nonneg, s.n_box, s.n_contacts}) < 0) return 0;
   if (s.n_contacts > p.max_contacts) return 0;
   const int rows = kernels::rows_of(s, slot(p.dims, env), p.max_contacts);
   return rows >= 0 && rows <= p.max_rows ? rows : 0;
 }
 
-template <class In>
-int largest_rows(const ProblemBatch<In>& p) {
+template <class Scalar>
+int largest_rows(const ProblemBatch<Scalar>& p) {
   int most = 0;
   for (std::int64_t env = 0; env < p.num_envs; ++env) most = std::max(most, usable_rows(p, env));
   return most;
 }
 
 /// The inputs of a batch. As with the solvers' scratch, a null arena only counts bytes.
-template <class In>
+template <class Scalar>
 class PackedProblem {
  public:
-  PackedProblem(kernels::Arena arena, const ProblemBatch<In>& p, int rows)
+  PackedProblem(kernels::Arena arena, const ProblemBatch<Scalar>& p, int rows)
       : rows_(rows),
         contacts_(p.max_contacts),
-        shape_(take<EnvShape>(arena, p, p.shape, 1)),
+        counts_(take<RowCounts>(arena, p, p.counts, 1)),
         dims_(take<std::int32_t>(arena, p, p.dims, contacts_)),
-        W_(take<In>(arena, p, p.W, std::int64_t(rows) * rows)),
-        b_(take<In>(arena, p, p.b, rows)),
-        mu_(take<In>(arena, p, p.mu, rows)),
-        R_(take<In>(arena, p, p.R, rows)),
-        lo_(take<In>(arena, p, p.lo, rows)),
-        hi_(take<In>(arena, p, p.hi, rows)),
-        warm_start_(take<In>(arena, p, p.warm_start, rows)),
+        W_(take<Scalar>(arena, p, p.W, std::int64_t(rows) * rows)),
+        b_(take<Scalar>(arena, p, p.b, rows)),
+        mu_(take<Scalar>(arena, p, p.mu, rows)),
+        R_(take<Scalar>(arena, p, p.R, rows)),
+        lo_(take<Scalar>(arena, p, p.lo, rows)),
+        hi_(take<Scalar>(arena, p, p.hi, rows)),
+        warm_start_(take<Scalar>(arena, p, p.warm_start, rows)),
         bytes_(arena.used()) {}
 
   std::size_t bytes() const { return bytes_; }
   /// Whether environments share a slot, so that they must be packed one after another.
   bool shares() const { return shares_; }
 
-  ProblemBatch<In> view(ProblemBatch<In> p) const {
+  ProblemBatch<Scalar> view(ProblemBatch<Scalar> p) const {
     p.max_rows = p.ld_W = rows_;
-    p.shape = as_input(shape_);
+    p.counts = as_input(counts_);
     p.dims = as_input(dims_);
     p.W = as_input(W_);
     p.b = as_input(b_);
@@ -66,9 +66,9 @@ class PackedProblem {
 
   /// Copies environment e in. If all environments share a slot, each writes the part of it that it
   /// uses.
-  void pack(const ProblemBatch<In>& p, std::int64_t e) const {
-    const EnvShape s = *slot(p.shape, e);
-    *slot(shape_, e) = s;
+  void pack(const ProblemBatch<Scalar>& p, std::int64_t e) const {
+    const RowCounts s = *slot(p.counts, e);
+    *slot(counts_, e) = s;
     const std::int64_t contacts = std::clamp(s.n_contacts, 0, contacts_);
     copy(p.dims, dims_, e, contacts);
     const std::int64_t n = usable_rows(p, e), ld = p.ld_W > 0 ? p.ld_W : p.max_rows;
@@ -87,7 +87,7 @@ class PackedProblem {
  private:
   /// Memory for an array, if the batch has it; one slot if all environments share one.
   template <class T, class Source>
-  EnvArray<T> take(kernels::Arena& arena, const ProblemBatch<In>& p, const Source& source,
+  EnvArray<T> take(kernels::Arena& arena, const ProblemBatch<Scalar>& p, const Source& source,
                    std::int64_t size) {
     if (source.data == nullptr) return {};
     shares_ = shares_ || source.stride == 0;
@@ -106,21 +106,21 @@ class PackedProblem {
 
   bool shares_ = false;
   int rows_, contacts_;
-  EnvArray<EnvShape> shape_;
+  EnvArray<RowCounts> counts_;
   EnvArray<std::int32_t> dims_;
-  EnvArray<In> W_, b_, mu_, R_, lo_, hi_, warm_start_;
+  EnvArray<Scalar> W_, b_, mu_, R_, lo_, hi_, warm_start_;
   std::size_t bytes_;
 };
 
 /// The results of a batch.
-template <class In>
+template <class Scalar>
 struct PackedResults {
-  ResultBatch<In> view;
+  ResultBatch<Scalar> view;
   std::size_t bytes;
 
   PackedResults(kernels::Arena arena, std::int32_t num_envs, int rows, bool certificates) {
     const auto envs = std::size_t(num_envs);
-    view.impulse = {arena.take<In>(envs * std::size_t(rows)), rows};
+    view.impulse = {arena.take<Scalar>(envs * std::size_t(rows)), rows};
     view.residual = arena.take<double>(envs);
     view.status = arena.take<EnvStatus>(envs);
     view.iterations = arena.take<std::int32_t>(envs);
@@ -134,7 +134,7 @@ struct PackedResults {
   }
 
   /// Copies environment e out, into a slot of `max_rows` rows.
-  void unpack(const ResultBatch<In>& r, std::int64_t e, std::int32_t max_rows) const {
+  void unpack(const ResultBatch<Scalar>& r, std::int64_t e, std::int32_t max_rows) const {
     if (max_rows > 0) {
       unpack_rows(view.impulse, r.impulse, e, max_rows);
       if (view.certificate.data != nullptr && r.certificate.data != nullptr) {

@@ -31,19 +31,19 @@ namespace stickslip::cuda {
 /// environments that the first leaves unsolved, as counted on the device.
 struct Passes {
   int count;
-  kernels::Program programs[2];
+  kernels::KernelVariant variants[2];
 };
 
 /// `directions`: those for which the workspace has memory for the LCP; 0: none.
 inline Passes passes_of(const kernels::Ladder& ladder, int directions) {
-  using kernels::Program;
-  const Program first = ladder.program;
-  if (first == Program::pivoting) {
+  using kernels::KernelVariant;
+  const KernelVariant first = ladder.variant;
+  if (first == KernelVariant::pivoting) {
     // The half-size tableau exists only for four directions.
-    if (ladder.options.directions != 4) return {1, {Program::general}};
-    return {directions > 0 ? 2 : 1, {first, Program::general}};
+    if (ladder.options.directions != 4) return {1, {KernelVariant::general}};
+    return {directions > 0 ? 2 : 1, {first, KernelVariant::general}};
   }
-  return {ladder.has_later_rungs ? 2 : 1, {first, Program::later}};
+  return {ladder.has_later_rungs ? 2 : 1, {first, KernelVariant::later}};
 }
 
 /// One launch.

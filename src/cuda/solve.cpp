@@ -8,15 +8,15 @@ namespace stickslip::cuda {
 
 namespace {
 
-template <class In>
-void enqueue(const kernels::MatrixSource<In>& source, const ProblemBatch<In>& problem,
-             const ResultBatch<In>& result, const kernels::Ladder& ladder, const Plans& plans,
+template <class Scalar>
+void enqueue(const kernels::MatrixSource<Scalar>& source, const ProblemBatch<Scalar>& problem,
+             const ResultBatch<Scalar>& result, const kernels::Ladder& ladder, const Plans& plans,
              const Workspace::Impl& w, Stream stream) {
   const Passes passes = passes_of(ladder, w.directions);
   const WorkLists lists(w, problem.num_envs);
   lists.fill(problem, stream);
   const auto plan_of = [&](int pass, int c) -> const LaunchPlan& {
-    return plans.of(passes.programs[pass], types_of<In>(ladder.options.precision))[c];
+    return plans.of(passes.variants[pass], types_of<Scalar>(ladder.options.precision))[c];
   };
   // The passes of a class follow each other; the classes need nothing of one another.
   w.branches.run(w.classes.count, stream, [&](int c, Stream branch) {
@@ -36,19 +36,19 @@ void check_directions(const SolveOptions& options, const Workspace::Impl& w) {
 }
 
 /// A solve of the caller's arrays, in double or in float.
-template <class In>
-void enqueue_given(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
-                   const ResultBatch<In>& result, const SolveOptions& options,
+template <class Scalar>
+void enqueue_given(const MechanismStep<Scalar>& step, const ProblemBatch<Scalar>& problem,
+                   const ResultBatch<Scalar>& result, const SolveOptions& options,
                    const Workspace::Impl& w, Stream stream) {
   check_directions(options, w);
   check_workspace(problem.num_envs, problem.max_rows, problem.max_contacts, w);
   if (problem.num_envs == 0) return;
-  if constexpr (sizeof(In) == 4) {
-    if (options.precision != Precision::fp32) {
+  if constexpr (sizeof(Scalar) == 4) {
+    if (options.precision != Precision::float32) {
       require(w.float_storage, "workspace.float_storage",
               "true, because arrays in float are solved in double", "false");
       const auto results = widened(result, problem, static_cast<double*>(w.impulses.data()));
-      enqueue(source_of(problem, result, step), shape_of(problem), results, options, w.fused, w,
+      enqueue(source_of(problem, result, step), counts_of(problem), results, options, w.fused, w,
               stream);
       return;
     }
@@ -59,16 +59,16 @@ void enqueue_given(const MechanismStep<In>& step, const ProblemBatch<In>& proble
 
 }  // namespace
 
-template <class In>
-void solve(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+template <class Scalar>
+void solve(const ProblemBatch<Scalar>& problem, const ResultBatch<Scalar>& result,
            const SolveOptions& options, Workspace& workspace, Stream stream) {
   check_solve(problem, result, options);
   enqueue_given({}, problem, result, options, impl_of(workspace), stream);
 }
 
-template <class In>
-void solve_mechanism(const MechanismStep<In>& step, const ProblemBatch<In>& problem,
-                     const ResultBatch<In>& result, const SolveOptions& options,
+template <class Scalar>
+void solve_mechanism(const MechanismStep<Scalar>& step, const ProblemBatch<Scalar>& problem,
+                     const ResultBatch<Scalar>& result, const SolveOptions& options,
                      Workspace& workspace, Stream stream) {
   check_solve_mechanism(step, problem, result, options);
   check_workspace(step.mechanism, impl_of(workspace));
@@ -105,9 +105,9 @@ void round_to_float(const double* from, float* to, std::int32_t count, Stream st
   launch(kernels::round_kernel(), blocks, kernels::kRoundThreads, 0, stream, from, to, count);
 }
 
-template <class In>
-void delassus(const MechanismBatch<In>& m, EnvArray<In> W, std::int32_t ld_W, std::int32_t* ok,
-              Workspace& workspace, Stream stream) {
+template <class Scalar>
+void delassus(const MechanismBatch<Scalar>& m, EnvArray<Scalar> W, std::int32_t ld_W,
+              std::int32_t* ok, Workspace& workspace, Stream stream) {
   check_mechanism(m);
   if (m.num_envs > 0 && m.max_rows > 0) require_array(W, "W");
   require(ld_W >= m.max_rows, "ld_W", "at least mechanism.max_rows", ld_W);
@@ -115,14 +115,14 @@ void delassus(const MechanismBatch<In>& m, EnvArray<In> W, std::int32_t ld_W, st
   const Workspace::Impl& w = impl_of(workspace);
   check_workspace(m, w);
   if (m.num_envs == 0) return;
-  const LaunchPlan& plan = w.mechanism_plans<In>().delassus;
+  const LaunchPlan& plan = w.mechanism_plans<Scalar>().delassus;
   launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, stream, m, W, ld_W, ok,
          scratch_of(plan, w));
 }
 
-template <class In>
-void apply_impulse(const MechanismBatch<In>& m, EnvArray<const In> impulse,
-                   EnvArray<const In> v_free, EnvArray<In> v_next, std::int32_t* ok,
+template <class Scalar>
+void apply_impulse(const MechanismBatch<Scalar>& m, EnvArray<const Scalar> impulse,
+                   EnvArray<const Scalar> v_free, EnvArray<Scalar> v_next, std::int32_t* ok,
                    Workspace& workspace, Stream stream) {
   check_mechanism(m);
   if (m.num_envs > 0 && m.nv > 0) {
@@ -134,20 +134,22 @@ void apply_impulse(const MechanismBatch<In>& m, EnvArray<const In> impulse,
   const Workspace::Impl& w = impl_of(workspace);
   check_workspace(m, w);
   if (m.num_envs == 0) return;
-  const LaunchPlan& plan = w.mechanism_plans<In>().apply;
+  const LaunchPlan& plan = w.mechanism_plans<Scalar>().apply;
   launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, stream, m, impulse, v_free,
          v_next, ok, scratch_of(plan, w));
 }
 
-#define SS_INSTANTIATE(In)                                                                        \
-  template void solve(const ProblemBatch<In>&, const ResultBatch<In>&, const SolveOptions&,       \
-                      Workspace&, Stream);                                                        \
-  template void solve_mechanism(const MechanismStep<In>&, const ProblemBatch<In>&,                \
-                                const ResultBatch<In>&, const SolveOptions&, Workspace&, Stream); \
-  template void delassus(const MechanismBatch<In>&, EnvArray<In>, std::int32_t, std::int32_t*,    \
-                         Workspace&, Stream);                                                     \
-  template void apply_impulse(const MechanismBatch<In>&, EnvArray<const In>, EnvArray<const In>,  \
-                              EnvArray<In>, std::int32_t*, Workspace&, Stream);
+#define SS_INSTANTIATE(Scalar)                                                                     \
+  template void solve(const ProblemBatch<Scalar>&, const ResultBatch<Scalar>&,                     \
+                      const SolveOptions&, Workspace&, Stream);                                    \
+  template void solve_mechanism(const MechanismStep<Scalar>&, const ProblemBatch<Scalar>&,         \
+                                const ResultBatch<Scalar>&, const SolveOptions&, Workspace&,       \
+                                Stream);                                                           \
+  template void delassus(const MechanismBatch<Scalar>&, EnvArray<Scalar>, std::int32_t,            \
+                         std::int32_t*, Workspace&, Stream);                                       \
+  template void apply_impulse(const MechanismBatch<Scalar>&, EnvArray<const Scalar>,               \
+                              EnvArray<const Scalar>, EnvArray<Scalar>, std::int32_t*, Workspace&, \
+                              Stream);
 SS_INSTANTIATE(double)
 SS_INSTANTIATE(float)
 #undef SS_INSTANTIATE

@@ -16,7 +16,7 @@ namespace {
 template <class F>
 void for_each_env(std::int64_t num_envs, bool one_after_the_other, F&& f) {
   constexpr std::int64_t kFewEnvs = 256, kChunk = 64;
-  Watch nobody;
+  CancellationToken nobody;
   const bool alone = one_after_the_other || num_envs <= kFewEnvs;
   for_chunks_on_threads(alone ? 1 : usable_cores(), num_envs, kChunk, nobody,
                         [&](std::int64_t begin, std::int64_t end, int) {
@@ -71,8 +71,8 @@ void grow(Buffer& buffer, std::size_t bytes) {
 
 }  // namespace
 
-template <class In>
-struct HostSolver<In>::Impl {
+template <class Scalar>
+struct HostSolver<Scalar>::Impl {
   Stream stream = nullptr;
   Pinned host_in, host_out;
   Buffer device_in{0}, device_out{0};
@@ -91,9 +91,10 @@ struct HostSolver<In>::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  void reserve(const ProblemBatch<In>& p, std::size_t in, std::size_t out, const SolveOptions& o) {
+  void reserve(const ProblemBatch<Scalar>& p, std::size_t in, std::size_t out,
+               const SolveOptions& o) {
     const int directions = kernels::lcp_directions(o);
-    const bool widens = sizeof(In) == 4 && o.precision != Precision::fp32;
+    const bool widens = sizeof(Scalar) == 4 && o.precision != Precision::float32;
     host_in.reserve(in);
     host_out.reserve(out);
     grow(device_in, in);
@@ -106,22 +107,22 @@ struct HostSolver<In>::Impl {
   }
 };
 
-template <class In>
-HostSolver<In>::HostSolver() : impl_(std::make_unique<Impl>()) {}
-template <class In>
-HostSolver<In>::~HostSolver() = default;
-template <class In>
-HostSolver<In>::HostSolver(HostSolver&&) noexcept = default;
-template <class In>
-HostSolver<In>& HostSolver<In>::operator=(HostSolver&&) noexcept = default;
-template <class In>
-double HostSolver<In>::busy_seconds() const {
+template <class Scalar>
+HostSolver<Scalar>::HostSolver() : impl_(std::make_unique<Impl>()) {}
+template <class Scalar>
+HostSolver<Scalar>::~HostSolver() = default;
+template <class Scalar>
+HostSolver<Scalar>::HostSolver(HostSolver&&) noexcept = default;
+template <class Scalar>
+HostSolver<Scalar>& HostSolver<Scalar>::operator=(HostSolver&&) noexcept = default;
+template <class Scalar>
+double HostSolver<Scalar>::busy_seconds() const {
   return impl_->busy;
 }
 
-template <class In>
-void HostSolver<In>::start(const ProblemBatch<In>& p, const SolveOptions& options,
-                           bool certificates) {
+template <class Scalar>
+void HostSolver<Scalar>::start(const ProblemBatch<Scalar>& p, const SolveOptions& options,
+                               bool certificates) {
   check_problem(p);
   check_bounds(p);
   Impl& i = *impl_;
@@ -131,11 +132,11 @@ void HostSolver<In>::start(const ProblemBatch<In>& p, const SolveOptions& option
   i.certificates = certificates;
   if (p.num_envs == 0) return;
   using kernels::Arena;
-  i.reserve(p, PackedProblem<In>(Arena(nullptr), p, i.rows).bytes(),
-            PackedResults<In>(Arena(nullptr), p.num_envs, i.rows, certificates).bytes, options);
-  const PackedProblem<In> host(Arena(i.host_in.data()), p, i.rows);
-  const PackedProblem<In> device(Arena(i.device_in.data()), p, i.rows);
-  const PackedResults<In> out(Arena(i.device_out.data()), p.num_envs, i.rows, certificates);
+  i.reserve(p, PackedProblem<Scalar>(Arena(nullptr), p, i.rows).bytes(),
+            PackedResults<Scalar>(Arena(nullptr), p.num_envs, i.rows, certificates).bytes, options);
+  const PackedProblem<Scalar> host(Arena(i.host_in.data()), p, i.rows);
+  const PackedProblem<Scalar> device(Arena(i.device_in.data()), p, i.rows);
+  const PackedResults<Scalar> out(Arena(i.device_out.data()), p.num_envs, i.rows, certificates);
   for_each_env(p.num_envs, host.shares(), [&](std::int64_t env) { host.pack(p, env); });
   i.begin.record(i.stream);
   i.device_in.upload(i.host_in.data(), host.bytes(), i.stream);
@@ -145,26 +146,26 @@ void HostSolver<In>::start(const ProblemBatch<In>& p, const SolveOptions& option
   i.num_envs = p.num_envs;
 }
 
-template <class In>
-void HostSolver<In>::finish(const ResultBatch<In>& result,
-                            const std::function<bool(std::int32_t)>& wanted) {
+template <class Scalar>
+void HostSolver<Scalar>::finish(const ResultBatch<Scalar>& result,
+                                const std::function<bool(std::int32_t)>& wanted) {
   Impl& i = *impl_;
   if (i.num_envs == 0) return;
   wait(i.stream);
   i.busy += i.end.seconds_since(i.begin);
-  const PackedResults<In> host(kernels::Arena(i.host_out.data()), i.num_envs, i.rows,
-                               i.certificates);
+  const PackedResults<Scalar> host(kernels::Arena(i.host_out.data()), i.num_envs, i.rows,
+                                   i.certificates);
   for_each_env(i.num_envs, false, [&](std::int64_t env) {
     if (!wanted || wanted(std::int32_t(env))) host.unpack(result, env, i.max_rows);
   });
   i.num_envs = 0;
 }
 
-template <class In>
-void solve_host(const ProblemBatch<In>& problem, const ResultBatch<In>& result,
+template <class Scalar>
+void solve_host(const ProblemBatch<Scalar>& problem, const ResultBatch<Scalar>& result,
                 const SolveOptions& options) {
   check_solve(problem, result, options);
-  HostSolver<In> solver;
+  HostSolver<Scalar> solver;
   solver.start(problem, options, result.certificate.data != nullptr);
   solver.finish(result);
 }

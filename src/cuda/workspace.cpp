@@ -8,7 +8,7 @@
 
 namespace stickslip::cuda {
 
-using kernels::Program;
+using kernels::KernelVariant;
 
 DeviceLimits device_limits() {
   int device = 0, processors = 0, shared = 0;
@@ -21,30 +21,30 @@ DeviceLimits device_limits() {
 
 namespace {
 
-/// In `mixed`, sweeps and the later rungs are in double, so their kernels are those of fp64. The
+/// In `mixed`, sweeps and the later rungs are in double, so their kernels are those of float64. The
 /// general pyramid is always in double.
-template <Program kProgram>
+template <KernelVariant kVariant>
 kernels::SolveKernels solve_kernels_of(Types types) {
   using kernels::solve_kernels;
-  if constexpr (kProgram == Program::general) {
-    return types == Types::float_data ? solve_kernels<float, float, float, kProgram>()
-                                      : solve_kernels<double, double, double, kProgram>();
+  if constexpr (kVariant == KernelVariant::general) {
+    return types == Types::float_data ? solve_kernels<float, float, float, kVariant>()
+                                      : solve_kernels<double, double, double, kVariant>();
   }
   switch (types) {
-    case Types::fp64:
-      return solve_kernels<double, double, double, kProgram>();
+    case Types::float64:
+      return solve_kernels<double, double, double, kVariant>();
     case Types::mixed:
-      if constexpr (kProgram == Program::later || kProgram == Program::sweeping) {
-        return solve_kernels<double, double, double, kProgram>();
+      if constexpr (kVariant == KernelVariant::later || kVariant == KernelVariant::sweeping) {
+        return solve_kernels<double, double, double, kVariant>();
       } else {
-        return solve_kernels<double, float, double, kProgram>();
+        return solve_kernels<double, float, double, kVariant>();
       }
-    case Types::fp32:
-      return solve_kernels<float, float, double, kProgram>();
+    case Types::float32:
+      return solve_kernels<float, float, double, kVariant>();
     case Types::float_data:
       break;
   }
-  return solve_kernels<float, float, float, kProgram>();
+  return solve_kernels<float, float, float, kVariant>();
 }
 
 std::size_t sort_bytes(std::int32_t num_envs) {
@@ -85,22 +85,23 @@ std::vector<LaunchPlan> Workspace::Impl::plan_classes(const kernels::SolveKernel
 
 Plans Workspace::Impl::plan_solves(kernels::MatrixKind matrix) {
   Plans plans;
-  for (const Types types : {Types::fp64, Types::fp32, Types::mixed, Types::float_data}) {
-    const auto plan = [&](Program program, const kernels::SolveKernels& kernels) {
-      plans.launches[int(program)][int(types)] = plan_classes(kernels, matrix);
+  for (const Types types : {Types::float64, Types::float32, Types::mixed, Types::float_data}) {
+    const auto plan = [&](KernelVariant variant, const kernels::SolveKernels& kernels) {
+      plans.launches[int(variant)][int(types)] = plan_classes(kernels, matrix);
     };
-    plan(Program::sweeping, solve_kernels_of<Program::sweeping>(types));
-    plan(Program::first, solve_kernels_of<Program::first>(types));
-    plan(Program::later, solve_kernels_of<Program::later>(types));
-    plan(Program::pivoting, solve_kernels_of<Program::pivoting>(types));
-    if (directions > 0) plan(Program::general, solve_kernels_of<Program::general>(types));
+    plan(KernelVariant::sweeping, solve_kernels_of<KernelVariant::sweeping>(types));
+    plan(KernelVariant::rung0, solve_kernels_of<KernelVariant::rung0>(types));
+    plan(KernelVariant::later, solve_kernels_of<KernelVariant::later>(types));
+    plan(KernelVariant::pivoting, solve_kernels_of<KernelVariant::pivoting>(types));
+    if (directions > 0)
+      plan(KernelVariant::general, solve_kernels_of<KernelVariant::general>(types));
   }
   return plans;
 }
 
-template <class In>
+template <class Scalar>
 MechanismPlans Workspace::Impl::plan_mechanism() {
-  const kernels::MechanismKernels k = kernels::mechanism_kernels<In>();
+  const kernels::MechanismKernels k = kernels::mechanism_kernels<Scalar>();
   const std::size_t bytes = k.bytes(nv, max_rows);
   const bool shared = bytes <= limits.shared_per_block;
   const auto plan = [&](const void* const kernels[2]) {
@@ -115,9 +116,9 @@ MechanismPlans Workspace::Impl::plan_mechanism() {
   return {plan(k.delassus), plan(k.apply)};
 }
 
-template <class In>
+template <class Scalar>
 GradientPlans Workspace::Impl::plan_gradients() {
-  const kernels::GradientKernels k = kernels::gradient_kernels<In>();
+  const kernels::GradientKernels k = kernels::gradient_kernels<Scalar>();
   GradientPlans plans{plan_classes(k.vjp, {}), plan_classes(k.jvp, {}), {}};
   if (nv >= 0) plans.step = plan_classes(k.vjp, {nv});
   return plans;

@@ -16,20 +16,20 @@ namespace stickslip::cuda {
 DeviceLimits device_limits();
 
 /// Combinations of precision and data type for which kernels are compiled.
-enum class Types { fp64, fp32, mixed, float_data };
+enum class Types { float64, float32, mixed, float_data };
 inline constexpr int kTypes = 4;
 
-template <class In>
+template <class Scalar>
 Types types_of(Precision precision) {
-  return sizeof(In) == 4 ? Types::float_data : Types(precision);
+  return sizeof(Scalar) == 4 ? Types::float_data : Types(precision);
 }
 
-/// Launches of the solves of given matrices, or of mechanisms: by program and type, one per class.
+/// Launches of the solves of given matrices, or of mechanisms: by variant and type, one per class.
 struct Plans {
-  std::vector<LaunchPlan> launches[kernels::kPrograms][kTypes];
+  std::vector<LaunchPlan> launches[kernels::kKernelVariants][kTypes];
 
-  const std::vector<LaunchPlan>& of(kernels::Program program, Types types) const {
-    return launches[int(program)][int(types)];
+  const std::vector<LaunchPlan>& of(kernels::KernelVariant variant, Types types) const {
+    return launches[int(variant)][int(types)];
   }
 };
 
@@ -47,9 +47,9 @@ struct Workspace::Impl {
   Impl(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts, std::int32_t nv,
        std::int32_t directions, bool float_storage, bool has_gradients);
 
-  template <class In>
+  template <class Scalar>
   const MechanismPlans& mechanism_plans() const {
-    return sizeof(In) == 4 ? mechanism_float : mechanism_double;
+    return sizeof(Scalar) == 4 ? mechanism_float : mechanism_double;
   }
   /// Global scratch of the launches of class c.
   unsigned char* scratch_memory(int c) const {
@@ -81,9 +81,9 @@ struct Workspace::Impl {
   Plans plan_solves(kernels::MatrixKind matrix);
   std::vector<LaunchPlan> plan_classes(const kernels::SolveKernels& kernels,
                                        kernels::MatrixKind matrix);
-  template <class In>
+  template <class Scalar>
   MechanismPlans plan_mechanism();
-  template <class In>
+  template <class Scalar>
   GradientPlans plan_gradients();
   void place(LaunchPlan& plan, int c);
 };

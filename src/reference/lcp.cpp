@@ -13,8 +13,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-template <class In>
-Lcp from_batch(const LcpBatch<In>& batch, double cfm, int env) {
+template <class Scalar>
+Lcp from_batch(const LcpBatch<Scalar>& batch, double cfm, int env) {
   Lcp problem;
   const auto* rows = slot(batch.rows, env);
   const auto* free = slot(batch.n_free, env);

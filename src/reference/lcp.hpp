@@ -16,8 +16,8 @@ struct Lcp {
 };
 
 /// The problem in slot `env` of a batch.
-template <class In>
-Lcp from_batch(const LcpBatch<In>& batch, double cfm, int env);
+template <class Scalar>
+Lcp from_batch(const LcpBatch<Scalar>& batch, double cfm, int env);
 
 /// Lower and upper bounds of every row at z.
 std::pair<Vector, Vector> bounds(const Lcp& problem, const Vector& z);

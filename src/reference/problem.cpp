@@ -6,8 +6,8 @@
 namespace stickslip::reference {
 namespace {
 
-template <class In>
-Vector vector_or_zero(const EnvArray<const In>& array, int env, int size) {
+template <class Scalar>
+Vector vector_or_zero(const EnvArray<const Scalar>& array, int env, int size) {
   return array.data == nullptr ? Vector(Vector::Zero(size)) : vector_of(array, env, size);
 }
 
@@ -20,28 +20,28 @@ int tangential_rows(const std::vector<int>& dims) {
 }  // namespace
 
 int rows(const Problem& problem) {
-  const EnvShape& s = problem.shape;
+  const RowCounts& s = problem.counts;
   return s.n_free + s.n_nonneg + s.n_box + s.n_contacts + tangential_rows(problem.dims);
 }
 
-template <class In>
-Problem from_batch(const ProblemBatch<In>& batch, int env) {
+template <class Scalar>
+Problem from_batch(const ProblemBatch<Scalar>& batch, int env) {
   Problem problem;
-  problem.shape = *slot(batch.shape, env);
-  const auto contacts = std::size_t(problem.shape.n_contacts);
+  problem.counts = *slot(batch.counts, env);
+  const auto contacts = std::size_t(problem.counts.n_contacts);
   problem.dims.assign(contacts, 3);
   if (const auto* dims = slot(batch.dims, env)) problem.dims.assign(dims, dims + contacts);
 
   const int n = rows(problem);
-  using RowMajor = Eigen::Matrix<In, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  using RowMajor = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const Eigen::OuterStride<> stride(batch.ld_W == 0 ? batch.max_rows : batch.ld_W);
   problem.W = Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>(slot(batch.W, env), n, n, stride)
                   .template cast<double>();
   problem.b = vector_or_zero(batch.b, env, n);
   problem.mu = vector_or_zero(batch.mu, env, tangential_rows(problem.dims));
   problem.R = vector_or_zero(batch.R, env, n);
-  problem.lo = vector_or_zero(batch.lo, env, problem.shape.n_box);
-  problem.hi = vector_or_zero(batch.hi, env, problem.shape.n_box);
+  problem.lo = vector_or_zero(batch.lo, env, problem.counts.n_box);
+  problem.hi = vector_or_zero(batch.hi, env, problem.counts.n_box);
   return problem;
 }
 template Problem from_batch(const ProblemBatch<float>&, int);
@@ -60,9 +60,9 @@ bool is_valid(const Problem& p, Law law, double asymmetry) {
 std::vector<Block> blocks(const Problem& problem) {
   std::vector<Block> all;
   int row = 0;
-  for (int i = 0; i < problem.shape.n_free; ++i) all.push_back({Kind::free, row++, 1, 0});
-  for (int i = 0; i < problem.shape.n_nonneg; ++i) all.push_back({Kind::nonneg, row++, 1, 0});
-  for (int i = 0; i < problem.shape.n_box; ++i) all.push_back({Kind::box, row++, 1, i});
+  for (int i = 0; i < problem.counts.n_free; ++i) all.push_back({Kind::free, row++, 1, 0});
+  for (int i = 0; i < problem.counts.n_nonneg; ++i) all.push_back({Kind::nonneg, row++, 1, 0});
+  for (int i = 0; i < problem.counts.n_box; ++i) all.push_back({Kind::box, row++, 1, i});
   int coefficient = 0;
   for (int dim : problem.dims) {
     all.push_back({Kind::contact, row, dim, coefficient});

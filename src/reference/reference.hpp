@@ -14,7 +14,7 @@ using Vector = Eigen::VectorXd;
 /// One environment's problem u_R = (W + diag R) r + b. Rows stand in the order free, nonneg, box,
 /// contact blocks (n, t1, t2[, torsion, roll1, roll2]).
 struct Problem {
-  EnvShape shape;
+  RowCounts counts;
   std::vector<int> dims;  ///< [n_contacts] of 3, 4, 6
   Matrix W;               ///< [rows][rows], 1/kg
   Vector b;               ///< [rows], m/s
@@ -28,8 +28,8 @@ struct Problem {
 int rows(const Problem& problem);
 
 /// The problem in slot `env` of a batch; absent arrays get their documented defaults.
-template <class In>
-Problem from_batch(const ProblemBatch<In>& batch, int env);
+template <class Scalar>
+Problem from_batch(const ProblemBatch<Scalar>& batch, int env);
 
 /// Whether the numbers are valid for the law: finite, mu >= 0, R >= 0, lo <= hi, no negative
 /// diagonal; for `convex` also W symmetric to `asymmetry` * max|W|.

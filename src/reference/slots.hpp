@@ -11,11 +11,11 @@ const T* slot(const EnvArray<const T>& array, int env) {
 }
 
 /// Its first `size` values; empty if the array is absent.
-template <class In>
-Vector vector_of(const EnvArray<const In>& array, int env, int size) {
-  const In* data = slot(array, env);
+template <class Scalar>
+Vector vector_of(const EnvArray<const Scalar>& array, int env, int size) {
+  const Scalar* data = slot(array, env);
   if (data == nullptr) return {};
-  return Eigen::Map<const Eigen::VectorX<In>>(data, size).template cast<double>();
+  return Eigen::Map<const Eigen::VectorX<Scalar>>(data, size).template cast<double>();
 }
 
 }  // namespace stickslip::reference

@@ -57,19 +57,19 @@ Layout::Layout(const System& system) {
     return wanted ? first : -1;
   };
   for (const Joint& j : system.joints) joint.push_back(take(rows, true, bilateral_rows(j)));
-  shape.n_free = rows;
+  counts.n_free = rows;
   for (const Joint& j : system.joints) {
     lower.push_back(take(rows, std::isfinite(j.lower), 1));
     upper.push_back(take(rows, std::isfinite(j.upper), 1));
   }
   for (const Contact& c : system.contacts) contact.push_back(take(rows, c.mu == 0., 1));
-  shape.n_nonneg = rows - shape.n_free;
+  counts.n_nonneg = rows - counts.n_free;
   for (const Joint& j : system.joints) friction.push_back(take(rows, j.friction > 0., 1));
-  shape.n_box = rows - shape.n_free - shape.n_nonneg;
+  counts.n_box = rows - counts.n_free - counts.n_nonneg;
   for (std::size_t i = 0; i < system.contacts.size(); ++i) {
     if (system.contacts[i].mu == 0.) continue;
     contact[i] = take(rows, true, 3);
-    ++shape.n_contacts;
+    ++counts.n_contacts;
   }
 }
 

@@ -30,9 +30,9 @@ Environment::Environment(System given)
       bias(Vector::Zero(layout.rows)),
       touching(layout.rows),
       rate(Vector::Zero(layout.rows)),
-      problem(1, std::max(1, layout.rows), std::max(1, layout.shape.n_contacts)),
+      problem(1, std::max(1, layout.rows), std::max(1, layout.counts.n_contacts)),
       result(1, std::max(1, layout.rows)) {
-  problem.shape(0) = layout.shape;
+  problem.counts(0) = layout.counts;
   int block = 0;
   for (const Contact& c : system.contacts) {
     if (c.mu == 0.) continue;
@@ -88,8 +88,8 @@ bool Environment::solve(const SolveOptions& options, Workspace& workspace) {
 void Environment::measure(double time) {
   const Constraints now = constraints(system, layout, system.bodies, time);
   penetration = drift = 0.;
-  for (int i = 0; i < layout.shape.n_free; ++i) drift = std::max(drift, std::abs(now.rows[i].C));
-  for (int i = layout.shape.n_free; i < layout.rows; ++i)  // friction rows have C = 0
+  for (int i = 0; i < layout.counts.n_free; ++i) drift = std::max(drift, std::abs(now.rows[i].C));
+  for (int i = layout.counts.n_free; i < layout.rows; ++i)  // friction rows have C = 0
     penetration = std::max(penetration, -now.rows[i].C);
 }
 

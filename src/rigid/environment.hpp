@@ -16,7 +16,7 @@ using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowM
 /// dry friction of joints (box), contacts with friction (blocks n, t1, t2). -1: there are none.
 struct Layout {
   Layout(const System& system);
-  EnvShape shape;
+  RowCounts counts;
   int rows = 0;
   std::vector<int> joint, lower, upper, friction;  ///< first row, one per joint
   std::vector<int> contact;                        ///< first row, one per contact

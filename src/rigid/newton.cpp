@@ -75,7 +75,7 @@ class Unknowns {
 };
 
 bool solve_fischer(Environment& env, double time, const SimOptions& options) {
-  const int n_w = env.layout.shape.n_free, n = env.layout.rows, n_x = n - n_w;
+  const int n_w = env.layout.counts.n_free, n = env.layout.rows, n_x = n - n_w;
   std::vector<int> rows;  // contacts and limits (x) before joints (w)
   for (int i = 0; i < n; ++i) rows.push_back(i < n_x ? n_w + i : i - n_x);
   Unknowns unknown(env, rows, time, options.time_step);
@@ -139,7 +139,7 @@ int next_change(const Environment& env, const Unknowns& unknown, const Vector& f
   Vector pull = Vector::Zero(env.layout.rows);
   for (Eigen::Index k = 0; k < f.size(); ++k) pull[unknown.row(k)] = -f[k];
   int change = -1;
-  for (int i = env.layout.shape.n_free; i < env.layout.rows; ++i) {
+  for (int i = env.layout.counts.n_free; i < env.layout.rows; ++i) {
     if (bool(env.touching[i]) == met || i == newest) continue;
     const double gap = unknown.end().rows[i].C, off = met ? -gap : std::max(gap, pull[i]);
     if (!(off > most)) continue;
@@ -153,7 +153,7 @@ int next_change(const Environment& env, const Unknowns& unknown, const Vector& f
 // step later it is released, or at once if the held ones have no solution. Without a solution the
 // step is the last one that met its gaps.
 bool solve_release(Environment& env, double time, const SimOptions& options) {
-  const int n_free = env.layout.shape.n_free, n = env.layout.rows;
+  const int n_free = env.layout.counts.n_free, n = env.layout.rows;
   for (int i = n_free; i < n; ++i)
     if (env.impulse()[i] < 0.) env.touching[i] = 0;
   env.next = env.free;

@@ -20,7 +20,7 @@ Sim::Sim(std::vector<System> systems, const SimOptions& options) : impl_(std::ma
   for (System& system : systems) {
     const Environment& env = impl_->envs.emplace_back(std::move(system));
     rows = std::max(rows, env.layout.rows);
-    contacts = std::max(contacts, env.layout.shape.n_contacts);
+    contacts = std::max(contacts, env.layout.counts.n_contacts);
   }
   const int threads = options.threads > 0 ? options.threads : usable_cores();
   for (int t = 0; t < threads; ++t) impl_->workspaces.emplace_back(rows, contacts, 1);
@@ -47,7 +47,7 @@ void Sim::step() {
       }
     }
   };
-  Watch nobody;
+  CancellationToken nobody;
   for_chunks_on_threads(threads, std::int64_t(sim.envs.size()), kChunk, nobody, step_some);
   sim.time += sim.options.time_step;
   for (const auto& exception : thrown)

@@ -12,8 +12,8 @@ namespace stickslip::rigid {
 namespace {
 
 bool is_friction(const Layout& layout, int row) {
-  const int unilateral = layout.shape.n_free + layout.shape.n_nonneg;
-  const int blocks = unilateral + layout.shape.n_box;
+  const int unilateral = layout.counts.n_free + layout.counts.n_nonneg;
+  const int blocks = unilateral + layout.counts.n_box;
   return row >= unilateral && (row < blocks || (row - blocks) % 3 != 0);
 }
 
@@ -24,7 +24,7 @@ void set_bias(Environment& env, const SimOptions& options) {
     const Row& row = env.start.rows[i];
     env.rate[i] += row.rate;
     env.bias[i] = 0.;
-    if (i < env.layout.shape.n_free) {
+    if (i < env.layout.counts.n_free) {
       env.bias[i] = row.rate + options.correction * (row.C / h - row.rate);
     } else if (!is_friction(env.layout, i)) {
       env.bias[i] = contact_bias(options.contact, row.C, env.rate[i], h);
@@ -47,7 +47,7 @@ bool meets(Environment& env, const Constraints& end, const SimOptions& options) 
   for (int i = 0; i < env.layout.rows; ++i) {
     if (is_friction(env.layout, i)) continue;
     double off = end.rows[i].C;
-    if (i >= env.layout.shape.n_free) {
+    if (i >= env.layout.counts.n_free) {
       const double C = env.start.rows[i].C;
       off -= least_end_gap(options.contact, C, h);
       // An impulse in metres: the distance by which it alone would move its own row in the step.
@@ -64,12 +64,12 @@ bool meets(Environment& env, const Constraints& end, const SimOptions& options) 
 bool solve_rows(Environment& env, const SimOptions& options, Workspace& workspace) {
   const Vector bias = env.bias;
   const double fastest = 2. * (env.J * env.free).lpNorm<Eigen::Infinity>();
-  for (int i = env.layout.shape.n_free; i < env.layout.rows; ++i)
+  for (int i = env.layout.counts.n_free; i < env.layout.rows; ++i)
     env.bias[i] = std::min(env.bias[i], fastest);
   const bool good = env.solve(options.solve, workspace);
   const Vector narrowed = env.bias;
   env.bias = bias;
-  for (int i = env.layout.shape.n_free; good && i < env.layout.rows; ++i)
+  for (int i = env.layout.counts.n_free; good && i < env.layout.rows; ++i)
     if (narrowed[i] != bias[i] && env.impulse()[i] > 0.) return env.solve(options.solve, workspace);
   return good;
 }
@@ -79,7 +79,7 @@ void correct_bias(Environment& env, const Constraints& end, const SimOptions& op
   const double h = options.time_step;
   const Vector after = env.J * env.next;
   for (int i = 0; i < env.layout.rows; ++i) {
-    if (i < env.layout.shape.n_free) {
+    if (i < env.layout.counts.n_free) {
       env.bias[i] = end.rows[i].C / h - after[i];
     } else if (!is_friction(env.layout, i)) {
       env.bias[i] = corrected_bias(options.contact, env.start.rows[i].C, env.rate[i], h,

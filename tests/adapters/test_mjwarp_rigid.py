@@ -60,7 +60,7 @@ def test_a_sliding_box_has_the_acceleration_of_coulombs_law():
 
 
 @pytest.mark.parametrize("law", ["coulomb", "pyramid", "box", "frictionless"])
-@pytest.mark.parametrize("precision", ["double", "mixed", "float"])
+@pytest.mark.parametrize("precision", ["float64", "mixed", "float32"])
 def test_laws_and_precisions(law, precision):
     m, d = scenes.put(*scenes.load(scenes.BOX_ON_SLOPE), nworld=2)
     for _ in range(100):

@@ -38,7 +38,7 @@ def expect_same(got, expected):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("dtype", "precision"),
-    [("float64", "double"), ("float64", "mixed"), ("float32", "float"), ("float32", "double")],
+    [("float64", "float64"), ("float64", "mixed"), ("float32", "float32"), ("float32", "float64")],
 )
 def test_has_the_bits_of_numpy(name, law, dtype, precision):
     arguments = batch(name, dtype)
@@ -144,7 +144,7 @@ def test_errors_name_the_argument(message):
 def operands(**changes):
     """Arguments of the operator, which anyone may call without the checks of `solve`."""
     settings = adapter.settings_of(
-        12, None, None, 0, 0, 0, None, "coulomb", "auto", "double", None, None
+        12, None, None, 0, 0, 0, None, "coulomb", "auto", "float64", None, None
     )
     given = tensors(batch("contacts"))
     given["mu"] = torch.full((9, 8), 0.5, dtype=torch.float64)

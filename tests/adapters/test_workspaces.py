@@ -59,7 +59,7 @@ rng = np.random.default_rng(0)
 J = rng.normal(size=(2000, 60, 70)).astype(np.float32)
 W, b = J @ J.transpose(0, 2, 1) / 60, rng.normal(size=(2000, 60)).astype(np.float32)
 options = stickslip.SolveOptions(max_sweeps=300, fixed_sweeps=True)
-kind = {"solver": "pgs", "precision": "float", "options": options, "threads": 1}
+kind = {"solver": "pgs", "precision": "float32", "options": options, "threads": 1}
 one = jax.jit(lambda W, b: stickslip.jax.solve(W, b, 0.5, **kind))
 warm = one(W[:1], b[:1]).impulse.block_until_ready()
 # A call of XLA leaves its workspace to one of Python, whose calls Ctrl-C ends.

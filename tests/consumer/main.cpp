@@ -7,7 +7,7 @@
 
 int main() {
   using namespace stickslip;
-  const EnvShape shape{.n_contacts = 1};
+  const RowCounts counts{.n_contacts = 1};
   const double W[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   const double b[3] = {-1, 0.25, 0};
   const double mu[2] = {0.5, 0.5};
@@ -15,7 +15,7 @@ int main() {
   problem.num_envs = 1;
   problem.max_rows = 3;
   problem.max_contacts = 1;
-  problem.shape = {&shape, 1};
+  problem.counts = {&counts, 1};
   problem.W = {W, 9};
   problem.b = {b, 3};
   problem.mu = {mu, 2};

@@ -13,10 +13,10 @@
 namespace stickslip {
 namespace {
 
-template <class In>
-using Batch = support::DyadicBatch<In>;
-template <class In>
-using Mechanisms = support::DyadicMechanisms<In>;
+template <class Scalar>
+using Batch = support::DyadicBatch<Scalar>;
+template <class Scalar>
+using Mechanisms = support::DyadicMechanisms<Scalar>;
 
 class Calls : public support::GpuTest<> {};
 
@@ -53,24 +53,25 @@ TEST_F(Calls, a_replay_sees_new_values) {
 }
 
 /// In shared memory, and, with room for 200 degrees of freedom, in global memory.
-template <class In>
+template <class Scalar>
 void expect_matrices_and_velocities_of_the_cpu(int room) {
   constexpr int envs = 10;
   const cuda::Stream stream = support::stream(1);
-  Mechanisms<In> m(envs);
+  Mechanisms<Scalar> m(envs);
   constexpr int n = m.kMaxRows;
-  std::vector<In> W(std::size_t(envs * n * n), In(0)), r(std::size_t(envs * n), In(0.25));
+  std::vector<Scalar> W(std::size_t(envs * n * n), Scalar(0)),
+      r(std::size_t(envs * n), Scalar(0.25));
   std::vector<std::int32_t> ok(envs);
   Workspace host(n, m.kMaxContacts, 1);
-  MechanismStep<In> step = m.step();
-  delassus(step.mechanism, EnvArray<In>{W.data(), n * n}, n, ok.data(), host);
-  apply_impulse(step.mechanism, EnvArray<const In>{r.data(), n}, step.v_free, step.v_next,
+  MechanismStep<Scalar> step = m.step();
+  delassus(step.mechanism, EnvArray<Scalar>{W.data(), n * n}, n, ok.data(), host);
+  apply_impulse(step.mechanism, EnvArray<const Scalar>{r.data(), n}, step.v_free, step.v_next,
                 ok.data(), host);
 
   support::DeviceMemory memory(stream);
-  const auto impulse = memory.copy(EnvArray<const In>{r.data(), n}, envs);
+  const auto impulse = memory.copy(EnvArray<const Scalar>{r.data(), n}, envs);
   step = memory.copy(step);
-  const EnvArray<In> formed{memory.template room<In>(W.size()), n * n};
+  const EnvArray<Scalar> formed{memory.template room<Scalar>(W.size()), n * n};
   auto* told = memory.template room<std::int32_t>(envs);
   cuda::Workspace workspace(envs, n, m.kMaxContacts, room);
   support::Capture graph(stream);
@@ -89,31 +90,31 @@ TEST_F(Calls, matrices_and_velocities_of_mechanisms_have_the_bits_of_the_cpu) {
 }
 
 // Rows of every kind, contacts of every dimension, more directions: as an LCP, in a separate pass.
-template <class In>
+template <class Scalar>
 void expect_pyramids_of_the_cpu(Precision precision, int directions) {
   const int envs = support::test_count(60);
   const cuda::Stream stream = support::stream(1);
-  const Batch<In> batch(envs);
+  const Batch<Scalar> batch(envs);
   support::DeviceMemory memory(stream);
-  const ProblemBatch<In> problem = memory.copy(batch.view());
+  const ProblemBatch<Scalar> problem = memory.copy(batch.view());
   cuda::Workspace workspace(envs, batch.kMaxRows, batch.kMaxContacts, -1, 16);
   const SolveOptions options{.law = Law::pyramid, .precision = precision, .directions = directions};
-  support::DeviceResults<In> results(envs, batch.kMaxRows, stream);
+  support::DeviceResults<Scalar> results(envs, batch.kMaxRows, stream);
   support::Capture graph(stream);
   cuda::solve(problem, results.view(), options, workspace, stream);
   graph.end();
   graph.replay();
   EXPECT_EQ(support::hashes(batch, results.host(), envs),
-            support::hashes_of_cpu<In>(batch, envs, options))
+            support::hashes_of_cpu<Scalar>(batch, envs, options))
       << directions;
   const auto& status = results.host().status;
   EXPECT_GT(std::count(status.begin(), status.end(), EnvStatus::solved), envs / 2);
 }
 TEST_F(Calls, pyramids_of_every_kind_have_the_bits_of_the_cpu) {
   for (const int directions : {4, 8, 16}) {
-    for (const Precision precision : {Precision::fp64, Precision::mixed, Precision::fp32})
+    for (const Precision precision : {Precision::float64, Precision::mixed, Precision::float32})
       expect_pyramids_of_the_cpu<double>(precision, directions);
-    expect_pyramids_of_the_cpu<float>(Precision::fp32, directions);
+    expect_pyramids_of_the_cpu<float>(Precision::float32, directions);
   }
 }
 
@@ -143,7 +144,7 @@ TEST_F(Calls, batches_of_host_memory_have_the_bits_of_the_cpu) {
     for (const int begin : {0, envs - count}) {
       ProblemBatch<double> part = batch.view();
       part.num_envs = count;
-      part.shape.data += begin;
+      part.counts.data += begin;
       part.dims.data += begin * part.dims.stride;
       part.W.data += begin * part.W.stride;
       for (auto* a : {&part.b, &part.mu, &part.R, &part.lo, &part.hi}) a->data += begin * a->stride;
@@ -183,10 +184,10 @@ TEST_F(Calls, results_that_are_not_wanted_stay) {
 TEST_F(Calls, host_memory_may_be_shared_and_broken) {
   HostProblems<double> problems(5, 6, 2);
   for (int env = 0; env < 5; ++env) {
-    problems.shape(env).n_contacts = env;  // 3 and 4 are over capacity
+    problems.counts(env).n_contacts = env;  // 3 and 4 are over capacity
     for (int i = 0; i < 6; ++i) problems.b(env)[i] = -1.0 - env;
   }
-  problems.shape(1).n_free = -1;
+  problems.counts(1).n_free = -1;
   for (int i = 0; i < 6; ++i) problems.W(0)[7 * i] = 2.0;
   for (int i = 0; i < 4; ++i) problems.mu(0)[i] = 0.5;
   ProblemBatch<double> shared = problems.view();

@@ -94,7 +94,7 @@ void break_some(ConvexBatch& batch) {
   for (int c = 0; c < batch.max_rows * batch.nv; ++c)
     if (batch.dense[slot(3) + std::size_t(c)] != 0.0F) batch.dense[slot(3) + std::size_t(c)] = bad;
   batch.row_of[std::size_t(5 * batch.max_rows)] = batch.max_rows;
-  batch.problems.shape(4).n_nonneg = batch.max_rows;
+  batch.problems.counts(4).n_nonneg = batch.max_rows;
 }
 
 TEST_P(Convex, bad_environments_leave_the_bits_of_the_others) {

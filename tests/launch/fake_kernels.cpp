@@ -46,25 +46,25 @@ class GroupMemory {
   support::AlignedBytes own_;
 };
 
-template <class In>
-void note(const kernels::WorkList& work, const ProblemBatch<In>& batch,
-          const ResultBatch<In>& result, int env) {
+template <class Scalar>
+void note(const kernels::WorkList& work, const ProblemBatch<Scalar>& batch,
+          const ResultBatch<Scalar>& result, int env) {
   kernels::note_result(HostGroup{}, work, batch, result, env,
                        [](std::int32_t* end) { return (*end)++; });
 }
 
-template <class Real, class Factor, class In, kernels::Program kProgram>
-void solve_list(const LaunchShape& shape, const ProblemBatch<In>& batch,
-                const ResultBatch<In>& result, const kernels::Ladder& ladder,
-                const kernels::MatrixSource<In>& source, const kernels::GroupScratch& scratch,
+template <class Real, class Factor, class Scalar, kernels::KernelVariant kVariant>
+void solve_list(const LaunchShape& shape, const ProblemBatch<Scalar>& batch,
+                const ResultBatch<Scalar>& result, const kernels::Ladder& ladder,
+                const kernels::MatrixSource<Scalar>& source, const kernels::GroupScratch& scratch,
                 const kernels::WorkList& work) {
   GroupMemory memory(scratch, shape.shared_bytes);
-  const kernels::EnvScratch<Real, Factor, In, kProgram> place(
+  const kernels::EnvScratch<Real, Factor, Scalar, kVariant> place(
       memory.arena(), scratch.max_rows, scratch.max_contacts, scratch.directions, scratch.matrix);
   solved_by_launch().push_back(*work.end - *work.next);
   for (int ticket = *work.next; ticket < *work.end; ticket = ++*work.next) {
     kernels::solve_env<Real, Factor>(HostGroup{}, batch, result, ladder, work.envs[ticket], place,
-                                     kernels::rungs_of(kProgram), source);
+                                     kernels::rungs_of(kVariant), source);
     note(work, batch, result, work.envs[ticket]);
   }
 }
@@ -85,32 +85,33 @@ void solve_convex(const LaunchShape& shape, const ProblemBatch<double>& batch,
 }
 
 /// Calls f(env, scratch) for every environment of the list.
-template <class In, class F>
+template <class Scalar, class F>
 void for_gradients(const LaunchShape& shape, const kernels::GroupScratch& scratch,
                    const kernels::WorkList& work, F&& f) {
   GroupMemory memory(scratch, shape.shared_bytes);
-  kernels::GradientEnv<In> place(memory.arena(), scratch.max_rows, scratch.max_contacts,
-                                 scratch.matrix.nv);
+  kernels::GradientEnv<Scalar> place(memory.arena(), scratch.max_rows, scratch.max_contacts,
+                                     scratch.matrix.nv);
   if (place.step.end() > scratch.bytes) throw std::runtime_error("less scratch than is needed");
   for (int ticket = *work.next; ticket < *work.end; ticket = ++*work.next)
     f(work.envs[ticket], place);
 }
 
-template <class In>
-void vjp(const LaunchShape& shape, const ProblemBatch<In>& batch, const MechanismStep<In>& step,
-         const SolutionBatch<In>& solution, const StepLoss<In>& loss, const StepGradient<In>& out,
-         const SolveOptions& options, const kernels::GroupScratch& scratch,
-         const kernels::WorkList& work) {
-  for_gradients<In>(shape, scratch, work, [&](int env, auto& place) {
+template <class Scalar>
+void vjp(const LaunchShape& shape, const ProblemBatch<Scalar>& batch,
+         const MechanismStep<Scalar>& step, const SolutionBatch<Scalar>& solution,
+         const StepLoss<Scalar>& loss, const StepGradient<Scalar>& out, const SolveOptions& options,
+         const kernels::GroupScratch& scratch, const kernels::WorkList& work) {
+  for_gradients<Scalar>(shape, scratch, work, [&](int env, auto& place) {
     kernels::vjp_env(HostGroup{}, batch, step, solution, loss, out, options, env, place);
   });
 }
 
-template <class In>
-void jvp(const LaunchShape& shape, const ProblemBatch<In>& batch, const SolutionBatch<In>& solution,
-         const ChangeBatch<In>& change, const SolutionChange<In>& out, const SolveOptions& options,
+template <class Scalar>
+void jvp(const LaunchShape& shape, const ProblemBatch<Scalar>& batch,
+         const SolutionBatch<Scalar>& solution, const ChangeBatch<Scalar>& change,
+         const SolutionChange<Scalar>& out, const SolveOptions& options,
          const kernels::GroupScratch& scratch, const kernels::WorkList& work) {
-  for_gradients<In>(shape, scratch, work, [&](int env, auto& place) {
+  for_gradients<Scalar>(shape, scratch, work, [&](int env, auto& place) {
     kernels::jvp_env(HostGroup{}, batch, solution, change, out, options, env, place);
   });
 }
@@ -121,34 +122,34 @@ void round_numbers(const LaunchShape& shape, const double* const& from, float* c
   for (int i = 0; i < count; ++i) to[i] = float(from[i]);
 }
 
-template <class In>
-void form(const LaunchShape& shape, const MechanismBatch<In>& batch, const EnvArray<In>& W,
+template <class Scalar>
+void form(const LaunchShape& shape, const MechanismBatch<Scalar>& batch, const EnvArray<Scalar>& W,
           const int& ld_W, std::int32_t* const& ok, const kernels::GroupScratch& scratch) {
   GroupMemory memory(scratch, shape.shared_bytes);
-  const kernels::DelassusScratch<In> place(memory.arena(), batch.nv, scratch.max_rows);
+  const kernels::DelassusScratch<Scalar> place(memory.arena(), batch.nv, scratch.max_rows);
   for (int env = 0; env < batch.num_envs; ++env) {
     kernels::form_delassus(HostGroup{}, batch, W, ld_W, ok, env, place);
   }
 }
 
-template <class In>
-void apply(const LaunchShape& shape, const MechanismBatch<In>& batch,
-           const EnvArray<const In>& impulse, const EnvArray<const In>& v_free,
-           const EnvArray<In>& v_next, std::int32_t* const& ok,
+template <class Scalar>
+void apply(const LaunchShape& shape, const MechanismBatch<Scalar>& batch,
+           const EnvArray<const Scalar>& impulse, const EnvArray<const Scalar>& v_free,
+           const EnvArray<Scalar>& v_next, std::int32_t* const& ok,
            const kernels::GroupScratch& scratch) {
   GroupMemory memory(scratch, shape.shared_bytes);
-  const kernels::DelassusScratch<In> place(memory.arena(), batch.nv, scratch.max_rows);
+  const kernels::DelassusScratch<Scalar> place(memory.arena(), batch.nv, scratch.max_rows);
   for (int env = 0; env < batch.num_envs; ++env) {
     kernels::apply_env_impulse(HostGroup{}, batch, impulse, v_free, v_next, ok, env, place);
   }
 }
 
-template <class Real, class In>
-void solve_lcps(const LaunchShape& shape, const LcpBatch<In>& batch, const LcpResult<In>& result,
-                const LcpOptions& options, const kernels::GroupScratch& scratch,
-                std::int32_t* const& next) {
+template <class Real, class Scalar>
+void solve_lcps(const LaunchShape& shape, const LcpBatch<Scalar>& batch,
+                const LcpResult<Scalar>& result, const LcpOptions& options,
+                const kernels::GroupScratch& scratch, std::int32_t* const& next) {
   GroupMemory memory(scratch, shape.shared_bytes);
-  const kernels::LcpScratch<Real, In> place(
+  const kernels::LcpScratch<Real, Scalar> place(
       memory.arena(), scratch.max_rows,
       kernels::standard_rows(scratch.max_rows, batch.lo.data != nullptr));
   for (int env = *next; env < batch.num_envs; env = ++*next)
@@ -160,51 +161,51 @@ void solve_lcps(const LaunchShape& shape, const LcpBatch<In>& batch, const LcpRe
 
 namespace stickslip::kernels {
 
-template <class Real, class Factor, class In, Program kProgram>
+template <class Real, class Factor, class Scalar, KernelVariant kVariant>
 SolveKernels solve_kernels() {
-  const void* solve = fake::kernel<&fake::solve_list<Real, Factor, In, kProgram>>();
-  const bool few = kProgram == Program::general;
-  return {.narrow = few || kProgram == Program::later ? nullptr : solve,
+  const void* solve = fake::kernel<&fake::solve_list<Real, Factor, Scalar, kVariant>>();
+  const bool few = kVariant == KernelVariant::general;
+  return {.narrow = few || kVariant == KernelVariant::later ? nullptr : solve,
           .wide = few ? nullptr : solve,
-          .pair = has_pairs(kProgram, sizeof(Real)) ? solve : nullptr,
+          .pair = has_pairs(kVariant, sizeof(Real)) ? solve : nullptr,
           .block = few ? nullptr : solve,
           .block_global = solve,
-          .bytes = &EnvScratch<Real, Factor, In, kProgram>::bytes,
-          .narrow_rows = narrow_rows_of(kProgram),
-          .narrow_envs = narrow_envs_of(kProgram),
-          .most_warps = most_warps(kProgram, sizeof(Real))};
+          .bytes = &EnvScratch<Real, Factor, Scalar, kVariant>::bytes,
+          .narrow_rows = narrow_rows_of(kVariant),
+          .narrow_envs = narrow_envs_of(kVariant),
+          .most_warps = most_warps(kVariant, sizeof(Real))};
 }
-template SolveKernels solve_kernels<double, double, double, Program::sweeping>();
-template SolveKernels solve_kernels<float, float, double, Program::sweeping>();
-template SolveKernels solve_kernels<float, float, float, Program::sweeping>();
-template SolveKernels solve_kernels<double, double, double, Program::first>();
-template SolveKernels solve_kernels<double, float, double, Program::first>();
-template SolveKernels solve_kernels<float, float, double, Program::first>();
-template SolveKernels solve_kernels<float, float, float, Program::first>();
-template SolveKernels solve_kernels<double, double, double, Program::later>();
-template SolveKernels solve_kernels<float, float, double, Program::later>();
-template SolveKernels solve_kernels<float, float, float, Program::later>();
-template SolveKernels solve_kernels<double, double, double, Program::pivoting>();
-template SolveKernels solve_kernels<double, float, double, Program::pivoting>();
-template SolveKernels solve_kernels<float, float, double, Program::pivoting>();
-template SolveKernels solve_kernels<float, float, float, Program::pivoting>();
-template SolveKernels solve_kernels<double, double, double, Program::general>();
-template SolveKernels solve_kernels<float, float, float, Program::general>();
+template SolveKernels solve_kernels<double, double, double, KernelVariant::sweeping>();
+template SolveKernels solve_kernels<float, float, double, KernelVariant::sweeping>();
+template SolveKernels solve_kernels<float, float, float, KernelVariant::sweeping>();
+template SolveKernels solve_kernels<double, double, double, KernelVariant::rung0>();
+template SolveKernels solve_kernels<double, float, double, KernelVariant::rung0>();
+template SolveKernels solve_kernels<float, float, double, KernelVariant::rung0>();
+template SolveKernels solve_kernels<float, float, float, KernelVariant::rung0>();
+template SolveKernels solve_kernels<double, double, double, KernelVariant::later>();
+template SolveKernels solve_kernels<float, float, double, KernelVariant::later>();
+template SolveKernels solve_kernels<float, float, float, KernelVariant::later>();
+template SolveKernels solve_kernels<double, double, double, KernelVariant::pivoting>();
+template SolveKernels solve_kernels<double, float, double, KernelVariant::pivoting>();
+template SolveKernels solve_kernels<float, float, double, KernelVariant::pivoting>();
+template SolveKernels solve_kernels<float, float, float, KernelVariant::pivoting>();
+template SolveKernels solve_kernels<double, double, double, KernelVariant::general>();
+template SolveKernels solve_kernels<float, float, float, KernelVariant::general>();
 
-template <class In>
+template <class Scalar>
 MechanismKernels mechanism_kernels() {
-  const void* form = fake::kernel<&fake::form<In>>();
-  const void* apply = fake::kernel<&fake::apply<In>>();
-  return {{form, form}, {apply, apply}, &DelassusScratch<In>::bytes};
+  const void* form = fake::kernel<&fake::form<Scalar>>();
+  const void* apply = fake::kernel<&fake::apply<Scalar>>();
+  return {{form, form}, {apply, apply}, &DelassusScratch<Scalar>::bytes};
 }
 template MechanismKernels mechanism_kernels<double>();
 template MechanismKernels mechanism_kernels<float>();
 
-template <class Real, class In>
+template <class Real, class Scalar>
 LcpKernels lcp_kernels() {
-  const void* solve = fake::kernel<&fake::solve_lcps<Real, In>>();
+  const void* solve = fake::kernel<&fake::solve_lcps<Real, Scalar>>();
   return {solve, solve, [](int max_rows, bool boxed) {
-            return LcpScratch<Real, In>::bytes(max_rows, standard_rows(max_rows, boxed));
+            return LcpScratch<Real, Scalar>::bytes(max_rows, standard_rows(max_rows, boxed));
           }};
 }
 template LcpKernels lcp_kernels<double, double>();
@@ -216,11 +217,11 @@ SolveKernels convex_kernels() {
   return {.wide = solve, .block = solve, .block_global = solve, .bytes = &convex_bytes};
 }
 
-template <class In>
+template <class Scalar>
 GradientKernels gradient_kernels() {
-  const void *vjp = fake::kernel<&fake::vjp<In>>(), *jvp = fake::kernel<&fake::jvp<In>>();
-  return {{.wide = vjp, .block_global = vjp, .bytes = &gradient_bytes<In>},
-          {.wide = jvp, .block_global = jvp, .bytes = &gradient_bytes<In>}};
+  const void *vjp = fake::kernel<&fake::vjp<Scalar>>(), *jvp = fake::kernel<&fake::jvp<Scalar>>();
+  return {{.wide = vjp, .block_global = vjp, .bytes = &gradient_bytes<Scalar>},
+          {.wide = jvp, .block_global = jvp, .bytes = &gradient_bytes<Scalar>}};
 }
 template GradientKernels gradient_kernels<double>();
 template GradientKernels gradient_kernels<float>();

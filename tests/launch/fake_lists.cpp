@@ -11,8 +11,8 @@
 namespace stickslip::fake {
 namespace {
 
-template <class In>
-void write_keys(const LaunchShape& shape, const ProblemBatch<In>& problem,
+template <class Scalar>
+void write_keys(const LaunchShape& shape, const ProblemBatch<Scalar>& problem,
                 const kernels::SizeClasses& classes, const std::int32_t* const& work,
                 std::uint32_t* const& keys, std::int32_t* const& envs) {
   if (shape.blocks * shape.threads < problem.num_envs) throw std::runtime_error("too few threads");
@@ -34,8 +34,8 @@ void write_ends(const LaunchShape&, const std::uint32_t* const& keys, const int&
   for (int i = 0; i < num_envs; ++i) kernels::mark_ends(keys, num_envs, i, ends);
 }
 
-template <class In>
-void write_all(const LaunchShape& shape, const ProblemBatch<In>& problem,
+template <class Scalar>
+void write_all(const LaunchShape& shape, const ProblemBatch<Scalar>& problem,
                const kernels::SizeClasses& classes, const std::int32_t* const& work,
                std::uint32_t* const& sorted_keys, std::int32_t* const& sorted_envs,
                const kernels::ListEnds& ends) {
@@ -55,10 +55,10 @@ void write_all(const LaunchShape& shape, const ProblemBatch<In>& problem,
 
 namespace stickslip::kernels {
 
-template <class In>
+template <class Scalar>
 ListKernels list_kernels() {
-  return {fake::kernel<&fake::write_keys<In>>(), fake::kernel<&fake::write_ends>(),
-          fake::kernel<&fake::write_all<In>>()};
+  return {fake::kernel<&fake::write_keys<Scalar>>(), fake::kernel<&fake::write_ends>(),
+          fake::kernel<&fake::write_all<Scalar>>()};
 }
 template ListKernels list_kernels<double>();
 template ListKernels list_kernels<float>();

@@ -28,10 +28,10 @@ std::vector<int> sizes_of(int envs) {
 }
 
 /// Scenes as problems, and as mechanisms with the same rows.
-template <class In>
+template <class Scalar>
 struct Scenes {
   std::vector<support::Problem> problems;
-  std::vector<In> M, J, v_free, v_next;
+  std::vector<Scalar> M, J, v_free, v_next;
   int envs, nv = 0, max_rows = 0;
 
   Scenes(Family family, const std::vector<int>& sizes) : envs(int(sizes.size())) {
@@ -42,14 +42,14 @@ struct Scenes {
       nv = std::max(nv, int(scenes.back().v_free.size()));
       max_rows = std::max(max_rows, 3 * contacts);
     }
-    M.assign(std::size_t(envs * nv * nv), In(0));
-    J.assign(std::size_t(envs * max_rows * nv), In(0));
-    v_free.assign(std::size_t(envs * nv), In(0));
+    M.assign(std::size_t(envs * nv * nv), Scalar(0));
+    J.assign(std::size_t(envs * max_rows * nv), Scalar(0));
+    v_free.assign(std::size_t(envs * nv), Scalar(0));
     v_next = v_free;
     for (int env = 0; env < envs; ++env) place(scenes[std::size_t(env)], env);
   }
-  MechanismStep<In> step() {
-    MechanismStep<In> s;
+  MechanismStep<Scalar> step() {
+    MechanismStep<Scalar> s;
     s.mechanism.num_envs = envs;
     s.mechanism.max_rows = max_rows;
     s.mechanism.nv = nv;
@@ -70,22 +70,22 @@ struct Scenes {
     for (int i = 0; i < nv; ++i) {
       for (int j = 0; j < nv; ++j) {
         const double coupling = std::sqrt(mass(i) * mass(j)) / 9.0;
-        M[std::size_t((env * nv + i) * nv + j)] = In((i == j ? mass(i) : 0.0) + coupling);
+        M[std::size_t((env * nv + i) * nv + j)] = Scalar((i == j ? mass(i) : 0.0) + coupling);
       }
-      if (i < own) v_free[std::size_t(env * nv + i)] = In(scene.v_free[i]);
+      if (i < own) v_free[std::size_t(env * nv + i)] = Scalar(scene.v_free[i]);
     }
     for (int i = 0; i < scene.J.rows(); ++i)
       for (int j = 0; j < own; ++j)
-        J[std::size_t((env * max_rows + i) * nv + j)] = In(scene.J(i, j));
+        J[std::size_t((env * max_rows + i) * nv + j)] = Scalar(scene.J(i, j));
   }
 };
 
-template <class In>
-void expect_equal(const support::PlainResults<In>& gpu, const support::PlainResults<In>& cpu,
-                  HostProblems<In>& batch) {
+template <class Scalar>
+void expect_equal(const support::PlainResults<Scalar>& gpu,
+                  const support::PlainResults<Scalar>& cpu, HostProblems<Scalar>& batch) {
   int different = 0;
   for (int env = 0; env < batch.num_envs(); ++env) {
-    const int rows = 3 * batch.shape(env).n_contacts;
+    const int rows = 3 * batch.counts(env).n_contacts;
     if (gpu.hash(env, rows) == cpu.hash(env, rows)) continue;
     ++different;
     ADD_FAILURE() << "environment " << env << ", " << rows << " rows: iterations "
@@ -96,30 +96,30 @@ void expect_equal(const support::PlainResults<In>& gpu, const support::PlainResu
 }
 
 /// Solves the scenes from W and from M and J. Scratch has room for `more_rows` additional rows.
-template <class In>
-void expect_bits_of_the_cpu(Scenes<In> scenes, SolveOptions options, int more_rows) {
+template <class Scalar>
+void expect_bits_of_the_cpu(Scenes<Scalar> scenes, SolveOptions options, int more_rows) {
   options.max_sweeps = 50;
   const int envs = scenes.envs;
-  auto batch = support::to_batch<In>(scenes.problems);
+  auto batch = support::to_batch<Scalar>(scenes.problems);
   const int n = scenes.max_rows, contacts = batch.max_contacts();
-  support::PlainResults<In> cpu(envs, n), fused(envs, n);
+  support::PlainResults<Scalar> cpu(envs, n), fused(envs, n);
   solve(batch.view(), cpu.view(), options);
   Workspace host(n, contacts, 1);
-  ProblemBatch<In> without = batch.view();  // the mechanism gives W
+  ProblemBatch<Scalar> without = batch.view();  // the mechanism gives W
   without.W = {};
-  MechanismStep<In> step = scenes.step();
+  MechanismStep<Scalar> step = scenes.step();
   solve_mechanism(step, without, fused.view(), options, host);
 
   const cuda::Stream stream = support::stream(1);
   support::DeviceMemory memory(stream);
-  const ProblemBatch<In> problem = memory.copy(batch.view());
+  const ProblemBatch<Scalar> problem = memory.copy(batch.view());
   step = memory.copy(step);
-  support::DeviceResults<In> given(envs, n, stream), formed(envs, n, stream);
+  support::DeviceResults<Scalar> given(envs, n, stream), formed(envs, n, stream);
   const int rows = n + more_rows, blocks = contacts + more_rows / 3;
   cuda::Workspace plain(support::large_batch(envs), rows, blocks);
   cuda::Workspace workspace(envs, rows, blocks, scenes.nv);
   cuda::solve(problem, given.view(), options, plain, stream);
-  ProblemBatch<In> bare = problem;
+  ProblemBatch<Scalar> bare = problem;
   bare.W = {};
   cuda::solve_mechanism(step, bare, formed.view(), options, workspace, stream);
   expect_equal(given.host(), cpu, batch);
@@ -134,7 +134,7 @@ TEST_P(Families, have_the_bits_of_the_cpu) {
   const auto& [family, parts] = GetParam();
   const std::vector<int> sizes = sizes_of(support::test_count(16));
   expect_bits_of_the_cpu(Scenes<double>(family, sizes), parts.options(), 0);
-  if (parts.precision != Precision::fp32) return;
+  if (parts.precision != Precision::float32) return;
   expect_bits_of_the_cpu(Scenes<float>(family, sizes), parts.options(), 0);
 }
 
@@ -152,7 +152,7 @@ class Large : public support::GpuTest<testing::TestWithParam<support::Case>> {};
 TEST_P(Large, have_the_bits_of_the_cpu_in_global_memory) {
   const std::vector<int> sizes{4, 34};  // the class of more than 96 rows is planned for 600
   expect_bits_of_the_cpu(Scenes<double>(Family::box, sizes), GetParam().options(), 498);
-  if (GetParam().precision != Precision::fp32) return;
+  if (GetParam().precision != Precision::float32) return;
   expect_bits_of_the_cpu(Scenes<float>(Family::box, sizes), GetParam().options(), 498);
 }
 

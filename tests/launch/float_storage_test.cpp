@@ -14,8 +14,8 @@ namespace {
 
 using support::EngineArrays;
 using support::PlainResults;
-template <class In>
-using Mechanisms = support::DyadicMechanisms<In>;
+template <class Scalar>
+using Mechanisms = support::DyadicMechanisms<Scalar>;
 
 /// Impulses rounded to float.
 PlainResults<float> rounded(const PlainResults<double>& from, int envs) {
@@ -41,7 +41,7 @@ class EngineStorage : public FloatStorage {};
 /// Those whose arithmetic is not in float, where nothing is converted.
 std::vector<support::Case> wide_cases() {
   std::vector<support::Case> cases = support::supported_cases();
-  std::erase_if(cases, [](const support::Case& c) { return c.precision == Precision::fp32; });
+  std::erase_if(cases, [](const support::Case& c) { return c.precision == Precision::float32; });
   return cases;
 }
 
@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(all, EngineStorage, testing::ValuesIn(support::supporte
 TEST(EngineMechanism, indices_outside_its_arrays_are_bad_input) {
   constexpr int envs = 6;
   Mechanisms<double> m(envs);
-  for (EnvShape& shape : m.shape) shape = {1, 1, 0, 1};  // every environment uses some rows
+  for (RowCounts& counts : m.counts) counts = {1, 1, 0, 1};  // every environment uses some rows
   const EngineArrays clean(m, envs);
   EngineArrays broken = clean;
   const auto row = [&](int env) {

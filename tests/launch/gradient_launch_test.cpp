@@ -26,14 +26,14 @@ struct Case {
 void PrintTo(const Case& c, std::ostream* out) { *out << name(c.law) << c.directions; }
 
 /// Problems of both forms, solved, and a loss that is not finite in environment 3.
-template <class In>
+template <class Scalar>
 struct Solved {
   SolveOptions options;
-  support::DyadicBatch<In> batch;
-  support::DyadicMechanisms<In> mechanisms;
-  PlainResults<In> results, step_results;
+  support::DyadicBatch<Scalar> batch;
+  support::DyadicMechanisms<Scalar> mechanisms;
+  PlainResults<Scalar> results, step_results;
   GradientSizes sizes, step_sizes;
-  std::vector<In> given, step_given;
+  std::vector<Scalar> given, step_given;
 
   explicit Solved(const Case& c)
       : batch(kEnvs, c.law),
@@ -42,26 +42,26 @@ struct Solved {
         step_results(kEnvs, mechanisms.kMaxRows),
         sizes{kEnvs, batch.kMaxRows, 0},
         step_sizes{kEnvs, mechanisms.kMaxRows, mechanisms.kDofs},
-        given(support::random_numbers<In>(sizes.numbers())),
-        step_given(support::random_numbers<In>(step_sizes.numbers())) {
+        given(support::random_numbers<Scalar>(sizes.numbers())),
+        step_given(support::random_numbers<Scalar>(step_sizes.numbers())) {
     options.law = c.law;
     options.directions = c.directions;
-    options.precision = sizeof(In) == 4 ? Precision::fp32 : Precision::fp64;
+    options.precision = sizeof(Scalar) == 4 ? Precision::float32 : Precision::float64;
     solve(batch.view(), results.view(), options);
     Workspace workspace(mechanisms.kMaxRows, mechanisms.kMaxContacts, 1);
     solve_mechanism(mechanisms.step(), mechanisms.problem(), step_results.view(), options,
                     workspace);
-    given[3 * std::size_t(batch.kMaxRows)] = std::numeric_limits<In>::quiet_NaN();
-    step_given[3 * std::size_t(mechanisms.kMaxRows)] = std::numeric_limits<In>::infinity();
+    given[3 * std::size_t(batch.kMaxRows)] = std::numeric_limits<Scalar>::quiet_NaN();
+    step_given[3 * std::size_t(mechanisms.kMaxRows)] = std::numeric_limits<Scalar>::infinity();
   }
-  static SolutionBatch<In> solution(const PlainResults<In>& r) {
+  static SolutionBatch<Scalar> solution(const PlainResults<Scalar>& r) {
     return {{r.impulse.data(), r.max_rows}, r.status.data()};
   }
 };
 
-template <class In>
-Written<In> vjp_on_host(const Solved<In>& s, int threads) {
-  Written<In> out(s.sizes);
+template <class Scalar>
+Written<Scalar> vjp_on_host(const Solved<Scalar>& s, int threads) {
+  Written<Scalar> out(s.sizes);
   Workspace workspace(s.batch.kMaxRows, s.batch.kMaxContacts, threads);
   solve_vjp(s.batch.view(), s.solution(s.results), s.sizes.loss(s.given.data()).contacts,
             s.sizes.gradient(out.numbers.data(), out.reals.data(), out.status.data()).contacts,
@@ -69,9 +69,9 @@ Written<In> vjp_on_host(const Solved<In>& s, int threads) {
   return out;
 }
 
-template <class In>
-Written<In> jvp_on_host(const Solved<In>& s, int threads) {
-  Written<In> out(s.sizes);
+template <class Scalar>
+Written<Scalar> jvp_on_host(const Solved<Scalar>& s, int threads) {
+  Written<Scalar> out(s.sizes);
   Workspace workspace(s.batch.kMaxRows, s.batch.kMaxContacts, threads);
   solve_jvp(s.batch.view(), s.solution(s.results), s.sizes.change(s.given.data()),
             s.sizes.solution_change(out.numbers.data(), out.reals.data(), out.status.data()),
@@ -79,9 +79,9 @@ Written<In> jvp_on_host(const Solved<In>& s, int threads) {
   return out;
 }
 
-template <class In>
-Written<In> step_on_host(Solved<In>& s, int threads) {
-  Written<In> out(s.step_sizes);
+template <class Scalar>
+Written<Scalar> step_on_host(Solved<Scalar>& s, int threads) {
+  Written<Scalar> out(s.step_sizes);
   Workspace workspace(s.mechanisms.kMaxRows, s.mechanisms.kMaxContacts, threads);
   step_vjp(s.mechanisms.step(), s.mechanisms.problem(), s.solution(s.step_results),
            s.step_sizes.loss(s.step_given.data()),
@@ -91,15 +91,16 @@ Written<In> step_on_host(Solved<In>& s, int threads) {
 }
 
 /// Copies of the inputs, and room for the outputs, in device memory.
-template <class In>
+template <class Scalar>
 class Device {
  public:
-  Device(const GradientSizes& sizes, const std::vector<In>& given, const PlainResults<In>& results)
+  Device(const GradientSizes& sizes, const std::vector<Scalar>& given,
+         const PlainResults<Scalar>& results)
       : written_(sizes),
         stream(support::stream(1)),
         memory(stream),
         given(copy(given)),
-        numbers(const_cast<In*>(copy(written_.numbers))),
+        numbers(const_cast<Scalar*>(copy(written_.numbers))),
         reals(const_cast<double*>(copy(written_.reals))),
         status(const_cast<GradientStatus*>(copy(written_.status))),
         solution{{copy(results.impulse), results.max_rows}, copy(results.status)} {}
@@ -107,7 +108,7 @@ class Device {
   const T* copy(const std::vector<T>& host) {
     return memory.copy(EnvArray<const T>{host.data(), std::int64_t(host.size())}, 1).data;
   }
-  Written<In> download() {
+  Written<Scalar> download() {
     const auto back = [&](auto* place, auto& to) {
       to = memory.download(
           EnvArray<std::remove_reference_t<decltype(*place)>>{place, std::int64_t(to.size())}, 1);
@@ -119,16 +120,16 @@ class Device {
   }
 
  private:
-  Written<In> written_;
+  Written<Scalar> written_;
 
  public:
   cuda::Stream stream;
   support::DeviceMemory memory;
-  const In* given;
-  In* numbers;
+  const Scalar* given;
+  Scalar* numbers;
   double* reals;
   GradientStatus* status;
-  SolutionBatch<In> solution;
+  SolutionBatch<Scalar> solution;
 };
 
 /// Runs `enqueue` as a graph, twice.
@@ -141,14 +142,14 @@ void replay(cuda::Stream stream, F&& enqueue) {
   graph.replay();
 }
 
-template <class In>
-void compare_on_device(Solved<In>& s) {
+template <class Scalar>
+void compare_on_device(Solved<Scalar>& s) {
   const int directions = s.options.directions;
   // Room for more than the batch has: these derivatives do not fit into shared memory.
   const int rows = 96, contacts = 32;
   {
-    Device<In> d(s.sizes, s.given, s.results);
-    const ProblemBatch<In> problem = d.memory.copy(s.batch.view());
+    Device<Scalar> d(s.sizes, s.given, s.results);
+    const ProblemBatch<Scalar> problem = d.memory.copy(s.batch.view());
     cuda::Workspace workspace(kEnvs + 1, rows, contacts, -1, directions, false, true);
     replay(d.stream, [&] {
       cuda::solve_vjp(problem, d.solution, s.sizes.loss(d.given).contacts,
@@ -158,8 +159,8 @@ void compare_on_device(Solved<In>& s) {
     EXPECT_EQ(d.download(), vjp_on_host(s, 1));
   }
   {
-    Device<In> d(s.sizes, s.given, s.results);
-    const ProblemBatch<In> problem = d.memory.copy(s.batch.view());
+    Device<Scalar> d(s.sizes, s.given, s.results);
+    const ProblemBatch<Scalar> problem = d.memory.copy(s.batch.view());
     cuda::Workspace workspace(kEnvs, rows, contacts, -1, directions, false, true);
     replay(d.stream, [&] {
       cuda::solve_jvp(problem, d.solution, s.sizes.change(d.given),
@@ -168,9 +169,9 @@ void compare_on_device(Solved<In>& s) {
     });
     EXPECT_EQ(d.download(), jvp_on_host(s, 1));
   }
-  Device<In> d(s.step_sizes, s.step_given, s.step_results);
-  const ProblemBatch<In> problem = d.memory.copy(s.mechanisms.problem());
-  const MechanismStep<In> step = d.memory.copy(s.mechanisms.step());
+  Device<Scalar> d(s.step_sizes, s.step_given, s.step_results);
+  const ProblemBatch<Scalar> problem = d.memory.copy(s.mechanisms.problem());
+  const MechanismStep<Scalar> step = d.memory.copy(s.mechanisms.step());
   cuda::Workspace workspace(kEnvs, s.mechanisms.kMaxRows, s.mechanisms.kMaxContacts,
                             s.mechanisms.kDofs + 2, directions, false, true);
   replay(d.stream, [&] {
@@ -183,16 +184,16 @@ void compare_on_device(Solved<In>& s) {
 
 class Derivatives : public testing::TestWithParam<Case> {};
 
-template <class In>
+template <class Scalar>
 void compare(const Case& c) {
-  Solved<In> s(c);
-  const Written<In> vjp = vjp_on_host(s, 1);
+  Solved<Scalar> s(c);
+  const Written<Scalar> vjp = vjp_on_host(s, 1);
   EXPECT_EQ(vjp_on_host(s, 3), vjp);
   EXPECT_EQ(jvp_on_host(s, 3), jvp_on_host(s, 1));
   EXPECT_EQ(step_on_host(s, 3), step_on_host(s, 1));
   EXPECT_EQ(vjp.status[3], GradientStatus::unsolved);
   EXPECT_GT(std::count(vjp.status.begin(), vjp.status.end(), GradientStatus::valid), kEnvs / 4);
-  for (const In x : vjp.numbers) EXPECT_TRUE(std::isfinite(x));
+  for (const Scalar x : vjp.numbers) EXPECT_TRUE(std::isfinite(x));
   if (cuda::available()) compare_on_device(s);
 }
 
@@ -200,7 +201,7 @@ TEST_P(Derivatives, have_the_same_bits_everywhere) { compare<double>(GetParam())
 TEST_P(Derivatives, of_float_have_the_same_bits_everywhere) { compare<float>(GetParam()); }
 
 TEST_P(Derivatives, in_the_call_of_the_solve_have_the_bits_of_two_calls) {
-  for (const Precision precision : {Precision::fp64, Precision::mixed, Precision::fp32}) {
+  for (const Precision precision : {Precision::float64, Precision::mixed, Precision::float32}) {
     Solved<double> s(GetParam());
     s.options.precision = precision;
     PlainResults<double> results(kEnvs, s.batch.kMaxRows);

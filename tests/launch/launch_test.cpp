@@ -12,25 +12,25 @@
 namespace stickslip {
 namespace {
 
-template <class In>
-using Batch = support::DyadicBatch<In>;
-template <class In>
-using Mechanisms = support::DyadicMechanisms<In>;
+template <class Scalar>
+using Batch = support::DyadicBatch<Scalar>;
+template <class Scalar>
+using Mechanisms = support::DyadicMechanisms<Scalar>;
 
 class Launch : public support::GpuTest<testing::TestWithParam<support::Case>> {
  protected:
   const cuda::Stream stream_ = cuda::available() ? support::stream(1) : nullptr;
 
-  template <class In>
+  template <class Scalar>
   void expect_bits_of_the_cpu(int envs) {
     const SolveOptions options = GetParam().options();
-    const Batch<In> batch(envs, options.law);
-    const auto expected = support::hashes_of_cpu<In>(batch, envs, options);
+    const Batch<Scalar> batch(envs, options.law);
+    const auto expected = support::hashes_of_cpu<Scalar>(batch, envs, options);
 
     support::DeviceMemory memory(stream_);
-    const ProblemBatch<In> problem = memory.copy(batch.view());
-    support::DeviceResults<In> first(envs, batch.kMaxRows, stream_);
-    support::DeviceResults<In> second(envs, batch.kMaxRows, stream_);
+    const ProblemBatch<Scalar> problem = memory.copy(batch.view());
+    support::DeviceResults<Scalar> first(envs, batch.kMaxRows, stream_);
+    support::DeviceResults<Scalar> second(envs, batch.kMaxRows, stream_);
     cuda::Workspace workspace(envs, batch.kMaxRows, batch.kMaxContacts);
     cuda::Workspace large(support::large_batch(envs), batch.kMaxRows, batch.kMaxContacts);
     cuda::solve(problem, first.view(), options, workspace, stream_);
@@ -45,32 +45,32 @@ class Launch : public support::GpuTest<testing::TestWithParam<support::Case>> {
     }
   }
 
-  template <class In>
+  template <class Scalar>
   void expect_bits_of_the_cpu_from_mechanisms(int envs) {
     const SolveOptions options = GetParam().options();
-    Mechanisms<In> m(envs, options.law);
-    m.M[std::size_t(m.kDofs * m.kDofs)] = In(std::nan(""));  // environment 1
-    m.shape[2].n_contacts = m.kMaxContacts + 1;
-    support::PlainResults<In> cpu(envs, m.kMaxRows);
+    Mechanisms<Scalar> m(envs, options.law);
+    m.M[std::size_t(m.kDofs * m.kDofs)] = Scalar(std::nan(""));  // environment 1
+    m.counts[2].n_contacts = m.kMaxContacts + 1;
+    support::PlainResults<Scalar> cpu(envs, m.kMaxRows);
     Workspace host(m.kMaxRows, m.kMaxContacts, 1);
     solve_mechanism(m.step(), m.problem(), cpu.view(), options, host);
-    m.shape[2].n_contacts = 0;  // its impulses have no effect
+    m.counts[2].n_contacts = 0;  // its impulses have no effect
     const auto expected = support::hashes(m, cpu, envs);
-    const std::vector<In> v_next = m.v_next;
-    std::fill(m.v_next.begin(), m.v_next.end(), In(-7));
-    m.shape[2].n_contacts = m.kMaxContacts + 1;
+    const std::vector<Scalar> v_next = m.v_next;
+    std::fill(m.v_next.begin(), m.v_next.end(), Scalar(-7));
+    m.counts[2].n_contacts = m.kMaxContacts + 1;
 
     support::DeviceMemory memory(stream_);
-    const ProblemBatch<In> problem = memory.copy(m.problem());
-    const MechanismStep<In> step = memory.copy(m.step());
-    support::DeviceResults<In> results(envs, m.kMaxRows, stream_);
+    const ProblemBatch<Scalar> problem = memory.copy(m.problem());
+    const MechanismStep<Scalar> step = memory.copy(m.step());
+    support::DeviceResults<Scalar> results(envs, m.kMaxRows, stream_);
     cuda::Workspace workspace(envs, m.kMaxRows, m.kMaxContacts, m.kDofs);
     support::Capture graph(stream_);
     cuda::solve_mechanism(step, problem, results.view(), options, workspace, stream_);
     graph.end();
     graph.replay();
     const auto& got = results.host();
-    m.shape[2].n_contacts = 0;
+    m.counts[2].n_contacts = 0;
     EXPECT_EQ(support::hashes(m, got, envs), expected);
     EXPECT_EQ(memory.download(step.v_next, envs), v_next);
     EXPECT_EQ(got.status[1], EnvStatus::bad_input);
@@ -81,14 +81,14 @@ class Launch : public support::GpuTest<testing::TestWithParam<support::Case>> {
 
 TEST_P(Launch, has_the_bits_of_the_cpu) {
   expect_bits_of_the_cpu<double>(support::test_count(150));
-  if (GetParam().precision == Precision::fp32) {
+  if (GetParam().precision == Precision::float32) {
     expect_bits_of_the_cpu<float>(support::test_count(150));
   }
 }
 
 TEST_P(Launch, has_the_bits_of_the_cpu_from_mechanisms) {
   expect_bits_of_the_cpu_from_mechanisms<double>(support::test_count(80));
-  if (GetParam().precision == Precision::fp32) {
+  if (GetParam().precision == Precision::float32) {
     expect_bits_of_the_cpu_from_mechanisms<float>(support::test_count(80));
   }
 }
@@ -98,7 +98,7 @@ TEST_P(Launch, has_the_verdict_of_the_cpu_where_there_is_no_solution) {
   HostProblems<double> problems(3, 6, 2);
   const double J[6][3] = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, -1}, {1, 0, 0}, {0, 1, 0}};
   for (int env = 0; env < 3; ++env) {
-    problems.shape(env).n_contacts = 2;
+    problems.counts(env).n_contacts = 2;
     for (int i = 0; i < 6; ++i)
       for (int j = 0; j < 6; ++j)
         for (int k = 0; k < 3; ++k) problems.W(env)[6 * i + j] += J[i][k] * J[j][k];

@@ -13,12 +13,12 @@ using Problems = support::LcpProblems<double>;
 
 class LcpLaunch : public support::GpuTest<testing::TestWithParam<LcpCase>> {
  protected:
-  template <class In>
+  template <class Scalar>
   static void expect_bits_of_the_cpu(int envs, int rows) {
-    const support::LcpProblems<In> problems(envs, rows, GetParam().kind);
+    const support::LcpProblems<Scalar> problems(envs, rows, GetParam().kind);
     LcpOptions options = GetParam().options();
     options.restarts = 2;
-    LcpAnswers<In> answers(envs, rows);
+    LcpAnswers<Scalar> answers(envs, rows);
     cuda::solve_lcp_host(problems.view(), answers.view(), options);
     EXPECT_EQ(answers.hashes(), support::solve_problems(problems.view(), options).hashes());
   }
@@ -27,12 +27,12 @@ class LcpLaunch : public support::GpuTest<testing::TestWithParam<LcpCase>> {
 TEST_P(LcpLaunch, has_the_bits_of_the_cpu) {
   const int envs = support::test_count(60);
   expect_bits_of_the_cpu<double>(envs, 20);
-  if (GetParam().precision == Precision::fp32) expect_bits_of_the_cpu<float>(envs, 20);
+  if (GetParam().precision == Precision::float32) expect_bits_of_the_cpu<float>(envs, 20);
 }
 
 TEST_P(LcpLaunch, has_them_in_global_memory) {
   expect_bits_of_the_cpu<double>(2, 130);
-  if (GetParam().precision == Precision::fp32) expect_bits_of_the_cpu<float>(1, 170);
+  if (GetParam().precision == Precision::float32) expect_bits_of_the_cpu<float>(1, 170);
 }
 
 INSTANTIATE_TEST_SUITE_P(all, LcpLaunch, testing::ValuesIn(support::lcp_cases()),

@@ -22,15 +22,15 @@ class Lists : public support::GpuTest<> {
 /// Shapes of all sizes, some of them invalid.
 struct Shapes {
   static constexpr int kMaxContacts = 12, kMaxRows = 40;
-  std::vector<EnvShape> shape;
+  std::vector<RowCounts> counts;
   std::vector<double> b;
   std::vector<std::int32_t> dims, work;
 
   explicit Shapes(int envs) : b(std::size_t(envs) * kMaxRows) {
     support::Random random(7);
     for (int env = 0; env < envs; ++env) {
-      shape.push_back({random.integer(4) - (random.chance(0.02) ? 4 : 0), random.integer(3),
-                       random.integer(2), random.integer(kMaxContacts + 2)});
+      counts.push_back({random.integer(4) - (random.chance(0.02) ? 4 : 0), random.integer(3),
+                        random.integer(2), random.integer(kMaxContacts + 2)});
       work.push_back(random.chance(0.2) ? kernels::kUnknownWork : random.integer(2000));
       for (int k = 0; k < kMaxContacts; ++k) dims.push_back(random.chance(0.1) ? 6 : 3);
     }
@@ -38,10 +38,10 @@ struct Shapes {
   }
   ProblemBatch<double> view() const {
     ProblemBatch<double> p;
-    p.num_envs = int(shape.size());
+    p.num_envs = int(counts.size());
     p.max_rows = kMaxRows;
     p.max_contacts = kMaxContacts;
-    p.shape = {shape.data(), 1};
+    p.counts = {counts.data(), 1};
     p.dims = {dims.data(), kMaxContacts};
     p.b = {b.data(), kMaxRows};
     return p;
@@ -109,12 +109,12 @@ TEST_F(Lists, have_every_environment_once_in_the_order_of_the_guesses) {
 TEST_F(Lists, of_arrays_in_float_are_the_same) {
   Shapes shapes(kernels::kSmallBatch + 1);
   for (auto& work : shapes.work) work = std::max(work, 0);  // no guess from b
-  const int envs = int(shapes.shape.size());
+  const int envs = int(shapes.counts.size());
   ProblemBatch<float> floats;
   floats.num_envs = envs;
   floats.max_rows = Shapes::kMaxRows;
   floats.max_contacts = Shapes::kMaxContacts;
-  floats.shape = {shapes.shape.data(), 1};
+  floats.counts = {shapes.counts.data(), 1};
   floats.dims = {shapes.dims.data(), Shapes::kMaxContacts};
   support::DeviceMemory memory(stream_);
   const ProblemBatch<float> problem = memory.copy(floats);
@@ -129,11 +129,11 @@ TEST_F(Lists, of_arrays_in_float_are_the_same) {
 // that they claim to have are not read.
 TEST_F(Lists, have_environments_whose_shapes_lie) {
   Shapes shapes(5);
-  shapes.shape = {{0, 1 << 20, 0, 1},
-                  {1 << 30, 1 << 30, 1 << 30, 2},
-                  {0, 0, 1 << 20, 1},
-                  {1 << 20, 0, 0, 1},
-                  {0, 30, 0, 3}};
+  shapes.counts = {{0, 1 << 20, 0, 1},
+                   {1 << 30, 1 << 30, 1 << 30, 2},
+                   {0, 0, 1 << 20, 1},
+                   {1 << 20, 0, 0, 1},
+                   {0, 30, 0, 3}};
   std::fill(shapes.dims.begin(), shapes.dims.end(), 10 - (1 << 20));
   shapes.dims[Shapes::kMaxContacts] = shapes.dims[Shapes::kMaxContacts + 1] = 5 - (3 << 29);
   support::DeviceMemory memory(stream_);
@@ -185,14 +185,14 @@ TEST_F(Lists, follow_the_work_of_the_solve_before) {
   EXPECT_EQ(std::vector<int>(lists.begin() + 3 * envs, lists.end()), order);
 }
 
-template <class In>
+template <class Scalar>
 void expect_the_same_bits(const SolveOptions& options, cuda::Stream stream) {
   const int envs = support::test_count(60);
-  const support::DyadicBatch<In> batch(envs, options.law);
-  const auto expected = support::hashes_of_cpu<In>(batch, envs, options);
+  const support::DyadicBatch<Scalar> batch(envs, options.law);
+  const auto expected = support::hashes_of_cpu<Scalar>(batch, envs, options);
   support::DeviceMemory memory(stream);
-  const ProblemBatch<In> problem = memory.copy(batch.view());
-  support::DeviceResults<In> results(envs, batch.kMaxRows, stream);
+  const ProblemBatch<Scalar> problem = memory.copy(batch.view());
+  support::DeviceResults<Scalar> results(envs, batch.kMaxRows, stream);
   cuda::Workspace workspace(envs, batch.kMaxRows, batch.kMaxContacts, -1, 0, true);
   auto& w = impl_of(workspace);
   const auto expect_bits = [&](const char* guesses) {
@@ -220,7 +220,7 @@ TEST_F(Lists, change_no_bits) {
   SolveOptions convex, sweeps, single;
   convex.law = Law::convex;
   sweeps.solver = Solver::pgs;
-  single.precision = Precision::fp32;
+  single.precision = Precision::float32;
   expect_the_same_bits<double>({}, stream_);
   for (const SolveOptions& options : {convex, sweeps})
     expect_the_same_bits<double>(options, stream_);

@@ -28,8 +28,8 @@ inline std::int32_t large_batch(int envs) {
 }
 
 /// The bits of each environment's result.
-template <class In, class Problems>
-std::vector<std::uint64_t> hashes(const Problems& problems, const PlainResults<In>& results,
+template <class Scalar, class Problems>
+std::vector<std::uint64_t> hashes(const Problems& problems, const PlainResults<Scalar>& results,
                                   int envs) {
   std::vector<std::uint64_t> out;
   for (int env = 0; env < envs; ++env) out.push_back(results.hash(env, problems.rows(env)));
@@ -37,10 +37,10 @@ std::vector<std::uint64_t> hashes(const Problems& problems, const PlainResults<I
 }
 
 /// Those of the solve of a batch on the CPU.
-template <class In, class Problems>
+template <class Scalar, class Problems>
 std::vector<std::uint64_t> hashes_of_cpu(const Problems& batch, int envs,
                                          const SolveOptions& options) {
-  PlainResults<In> cpu(envs, batch.kMaxRows);
+  PlainResults<Scalar> cpu(envs, batch.kMaxRows);
   solve(batch.view(), cpu.view(), options);
   return hashes(batch, cpu, envs);
 }
@@ -63,9 +63,9 @@ class DeviceMemory {
     buffers_.back().upload(host.data, count * sizeof(T), stream_);
     return {device, host.stride};
   }
-  template <class In>
-  ProblemBatch<In> copy(ProblemBatch<In> p) {
-    p.shape = copy(p.shape, p.num_envs);
+  template <class Scalar>
+  ProblemBatch<Scalar> copy(ProblemBatch<Scalar> p) {
+    p.counts = copy(p.counts, p.num_envs);
     p.dims = copy(p.dims, p.num_envs);
     p.W = copy(p.W, p.num_envs);
     for (auto* array : {&p.b, &p.mu, &p.R, &p.lo, &p.hi, &p.warm_start}) {
@@ -73,9 +73,9 @@ class DeviceMemory {
     }
     return p;
   }
-  template <class In>
-  MechanismStep<In> copy(MechanismStep<In> step) {
-    MechanismBatch<In>& m = step.mechanism;
+  template <class Scalar>
+  MechanismStep<Scalar> copy(MechanismStep<Scalar> step) {
+    MechanismBatch<Scalar>& m = step.mechanism;
     m.M = copy(m.M, m.num_envs);
     m.J = copy(m.J, m.num_envs);
     step.v_free = copy(step.v_free, m.num_envs);
@@ -111,12 +111,12 @@ class DeviceMemory {
 };
 
 /// Results in device memory.
-template <class In>
+template <class Scalar>
 class DeviceResults {
  public:
   DeviceResults(int num_envs, int max_rows, cuda::Stream stream)
       : host_(num_envs, max_rows), stream_(stream) {
-    const ResultBatch<In> h = host_.view();
+    const ResultBatch<Scalar> h = host_.view();
     const auto place = [&](auto* values, std::size_t count) {
       copies_.push_back({values, cuda::Buffer(count * sizeof *values)});
       return static_cast<decltype(values)>(copies_.back().device.data());
@@ -131,9 +131,9 @@ class DeviceResults {
              place(h.rung, envs),
              {place(h.certificate.data, envs * std::size_t(max_rows)), max_rows}};
   }
-  const ResultBatch<In>& view() const { return view_; }
+  const ResultBatch<Scalar>& view() const { return view_; }
   /// The results on the host, after all previous work on the stream.
-  const PlainResults<In>& host() {
+  const PlainResults<Scalar>& host() {
     for (const Copy& c : copies_) c.device.download(c.host, c.device.bytes(), stream_);
     cuda::wait(stream_);
     return host_;
@@ -144,10 +144,10 @@ class DeviceResults {
     void* host;
     cuda::Buffer device;
   };
-  PlainResults<In> host_;
+  PlainResults<Scalar> host_;
   cuda::Stream stream_;
   std::vector<Copy> copies_;
-  ResultBatch<In> view_;
+  ResultBatch<Scalar> view_;
 };
 
 }  // namespace stickslip::support

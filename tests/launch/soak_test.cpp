@@ -28,10 +28,10 @@ void poison(HostProblems<double>& batch, int env, int kind) {
       batch.mu(env)[0] = -1.0;
       break;
     case 3:
-      batch.shape(env).n_contacts = batch.max_contacts() + 1;
+      batch.counts(env).n_contacts = batch.max_contacts() + 1;
       break;
     case 4:
-      batch.shape(env).n_free = -1;
+      batch.counts(env).n_free = -1;
       break;
     default:
       batch.dims(env)[0] = 5;
@@ -71,7 +71,7 @@ TEST_P(Soak, poison_stays_where_it_is) {
     auto reversed = support::to_batch<double>(problems);
     for (int next = std::min(50, count / 2); next < count; next += 100) {
       int env = next;
-      while (env < count && batch.shape(env).n_contacts == 0) ++env;
+      while (env < count && batch.counts(env).n_contacts == 0) ++env;
       if (env >= std::min(count, next + 100)) continue;
       poison(batch, env, poisoned);
       poison(reversed, count - 1 - env, poisoned++);  // the same environment, counted from the end
@@ -96,7 +96,7 @@ TEST_P(Soak, poison_stays_where_it_is) {
   EXPECT_EQ(refused, poisoned);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, Soak, testing::Values(Precision::fp64, Precision::mixed),
+INSTANTIATE_TEST_SUITE_P(all, Soak, testing::Values(Precision::float64, Precision::mixed),
                          [](const auto& info) { return std::string(name(info.param)); });
 
 }  // namespace

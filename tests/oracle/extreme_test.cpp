@@ -106,7 +106,7 @@ TEST(SteepPyramids, need_covering_vectors_of_entries_far_apart) {
 // whether it solves: that must not end a thorough search.
 TEST(NearlySingularContact, has_a_solution_that_rounding_does_not_hide) {
   reference::Problem p;
-  p.shape.n_contacts = 1;
+  p.counts.n_contacts = 1;
   p.dims = {3};
   p.W = reference::Matrix{{18.63243258663283, -17.943404516281518, -12.657451415689714},
                           {-17.943404516281518, 22.49060171781432, 9.389110785866789},

@@ -16,7 +16,7 @@ using support::Random;
 SolveOptions options_of(Law law) {
   SolveOptions options;
   options.law = law;
-  options.precision = Precision::fp32;
+  options.precision = Precision::float32;
   options.max_rung = 1;
   return options;
 }
@@ -62,7 +62,7 @@ TEST_P(FloatVerdicts, extremes_with_a_solution_are_not_called_infeasible) {
 reference::Problem make_stack(Random& random) {
   const int n = 2 + random.integer(5);
   reference::Problem p;
-  p.shape.n_nonneg = n;
+  p.counts.n_nonneg = n;
   p.W = reference::Matrix::Zero(n, n);
   p.b = p.R = reference::Vector::Zero(n);
   p.mu = p.lo = p.hi = reference::Vector::Zero(0);

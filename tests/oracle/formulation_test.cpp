@@ -210,7 +210,7 @@ TEST_P(StewartTrinkle, solutions_obey_the_law_pyramid_and_the_equation_of_motion
       const Vector impulse = Systems::kDt * (N * f_n + B * f_d);
       EXPECT_LE((systems.mass(env) * qdot - systems.tau_star(env) - impulse).norm(), 1e-10);
       reference::Problem problem;
-      problem.shape.n_contacts = p;
+      problem.counts.n_contacts = p;
       problem.dims.assign(std::size_t(p), 3);
       problem.W = reference::delassus(systems.mass(env), systems.jacobian(env));
       problem.b = systems.jacobian(env) * systems.mass(env).llt().solve(systems.tau_star(env));

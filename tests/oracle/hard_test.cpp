@@ -67,7 +67,7 @@ void expect_tally(const Tally& all, double solved, double recognised) {
 /// The largest |W_nt| / W_nn of a contact.
 double largest_coupling(const reference::Problem& p) {
   double largest = 0.0;
-  for (Eigen::Index row = p.b.size() - 3 * p.shape.n_contacts; row < p.b.size(); row += 3) {
+  for (Eigen::Index row = p.b.size() - 3 * p.counts.n_contacts; row < p.b.size(); row += 3) {
     largest = std::max(largest, p.W.row(row).segment<2>(row + 1).norm() / p.W(row, row));
   }
   return largest;
@@ -79,7 +79,7 @@ TEST_P(Hard, proofs_hold) {
     if (!exists(GetParam(), contacts)) continue;
     SCOPED_TRACE(testing::Message() << "contacts " << contacts);
     for (const HardScene& scene : scenes(contacts)) {
-      EXPECT_EQ(scene.problem.shape.n_contacts, contacts);
+      EXPECT_EQ(scene.problem.counts.n_contacts, contacts);
       EXPECT_TRUE(scene.jam.size() == 0 ? proves_solvable(scene, scene.opening)
                                         : proves_unsolvable(scene, scene.jam));
       jammed += scene.jam.size() != 0 ? 1 : 0;

@@ -18,27 +18,28 @@ using support::LcpKind;
 class Lcp : public testing::TestWithParam<LcpCase> {};
 
 /// Residual and status agree with the oracle; z is inside its bounds. Returns the solved ones.
-template <class In>
-int count_honest(const LcpBatch<In>& batch, const LcpAnswers<In>& answers, const LcpOptions& o) {
+template <class Scalar>
+int count_honest(const LcpBatch<Scalar>& batch, const LcpAnswers<Scalar>& answers,
+                 const LcpOptions& o) {
   int solved = 0;
   for (int env = 0; env < batch.num_envs; ++env) {
     SCOPED_TRACE(testing::Message() << "environment " << env);
     const auto e = std::size_t(env);
     const reference::Lcp problem = reference::from_batch(batch, o.cfm, env);
-    const Eigen::Map<const Eigen::VectorX<In>> given(&answers.z[e * answers.max_rows],
-                                                     problem.q.size());
+    const Eigen::Map<const Eigen::VectorX<Scalar>> given(&answers.z[e * answers.max_rows],
+                                                         problem.q.size());
     const reference::Vector z = given.template cast<double>();
     const double residual = reference::residual(problem, z);
     const double size = (problem.M.cwiseAbs() * z.cwiseAbs() + problem.q.cwiseAbs()).maxCoeff();
     const double sizes = size + 2.0 * (z.size() == 0 ? 0.0 : z.lpNorm<Eigen::Infinity>());
     EXPECT_LE(residual, answers.residual[e] + 4e-16 * sizes);  // the oracle's own rounding
     EXPECT_LE(answers.residual[e], residual + 1e-14 * sizes + 1e-12 * residual);
-    const double standard = o.precision == Precision::fp32 ? 1e-5 : 1e-9;
+    const double standard = o.precision == Precision::float32 ? 1e-5 : 1e-9;
     const double tol = standard * (1.0 + problem.q.template lpNorm<Eigen::Infinity>());
     EXPECT_EQ(answers.status[e] == EnvStatus::solved, answers.residual[e] <= tol);
     solved += residual <= tol * (1.0 + 1e-6) ? 1 : 0;
     const auto [lo, hi] = reference::bounds(problem, z);
-    const double rounding = sizeof(In) == 8 ? 1e-15 : 1e-6;
+    const double rounding = sizeof(Scalar) == 8 ? 1e-15 : 1e-6;
     for (Eigen::Index i = 0; i < z.size() && answers.status[e] == EnvStatus::solved; ++i) {
       EXPECT_GE(z[i], lo[i] - rounding * (1.0 + std::abs(z[i])));
       EXPECT_LE(z[i], hi[i] + rounding * (1.0 + std::abs(z[i])));
@@ -56,7 +57,7 @@ TEST_P(Lcp, verdicts_are_the_oracles_and_problems_with_solutions_are_solved) {
     EXPECT_EQ(solved, count);
   }
   if (GetParam().method == LcpMethod::lemke) {
-    const bool in_double = GetParam().precision == Precision::fp64;
+    const bool in_double = GetParam().precision == Precision::float64;
     EXPECT_GE(solved, in_double ? count : count * 99 / 100);
   }
   // Newton alone stalls if M is singular.
@@ -64,7 +65,7 @@ TEST_P(Lcp, verdicts_are_the_oracles_and_problems_with_solutions_are_solved) {
 }
 
 TEST_P(Lcp, of_float_data) {
-  if (GetParam().precision != Precision::fp32) return;
+  if (GetParam().precision != Precision::float32) return;
   const int count = support::test_count(100);
   const support::LcpProblems<float> problems(count, 16, GetParam().kind);
   const auto answers = support::solve_problems(problems.view(), GetParam().options());

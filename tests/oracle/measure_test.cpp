@@ -24,20 +24,20 @@ Vector draw_impulse(const Problem& problem, Law law, int index, support::Random&
 
 class Measure : public testing::TestWithParam<Law> {};
 
-template <class In>
+template <class Scalar>
 void compare(Law law, int count, int directions = 4) {
   const auto problems = support::make_mixed_problems(count);
-  const auto batch = support::to_batch<In>(problems);
-  std::vector<In> impulses(std::size_t(count) * batch.max_rows());
+  const auto batch = support::to_batch<Scalar>(problems);
+  std::vector<Scalar> impulses(std::size_t(count) * batch.max_rows());
   support::Random random(7);
   for (int env = 0; env < count; ++env) {
     const Vector r = draw_impulse(problems[std::size_t(env)], law, env, random);
-    for (Eigen::Index i = 0; i < r.size(); ++i) impulses[env * batch.max_rows() + i] = In(r[i]);
+    for (Eigen::Index i = 0; i < r.size(); ++i) impulses[env * batch.max_rows() + i] = Scalar(r[i]);
   }
   std::vector<Measures> measures(static_cast<std::size_t>(count));
   Workspace workspace(batch.max_rows(), batch.max_contacts(), 1);
-  measure(batch.view(), EnvArray<const In>{impulses.data(), batch.max_rows()}, law, measures.data(),
-          workspace, directions);
+  measure(batch.view(), EnvArray<const Scalar>{impulses.data(), batch.max_rows()}, law,
+          measures.data(), workspace, directions);
   for (int env = 0; env < count; ++env) {
     SCOPED_TRACE(testing::Message() << "environment " << env);
     Problem problem = reference::from_batch(batch.view(), env);

@@ -90,7 +90,7 @@ TEST_P(Pyramid, approaches_the_cone_from_inside) {
   const double apothem = std::cos(std::numbers::pi / GetParam());
   for (int k = 0; k < 50; ++k) {
     const double angle = 0.1257 * k;
-    batch.shape(0).n_contacts = 1;
+    batch.counts(0).n_contacts = 1;
     for (int i = 0; i < 3; ++i) batch.W(0)[4 * i] = 1.0;
     batch.b(0)[0] = -1.0;
     batch.b(0)[1] = 2.0 * std::cos(angle);
@@ -107,7 +107,7 @@ TEST_P(Pyramid, approaches_the_cone_from_inside) {
 TEST_P(Pyramid, by_the_ladder) {
   auto problems = support::make_mixed_problems(support::test_count(100));
   const auto batch = support::to_batch<double>(problems);
-  for (Precision precision : {Precision::fp64, Precision::fp32, Precision::mixed}) {
+  for (Precision precision : {Precision::float64, Precision::float32, Precision::mixed}) {
     SolveOptions options;
     options.law = Law::pyramid;
     options.directions = GetParam();

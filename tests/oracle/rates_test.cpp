@@ -133,7 +133,7 @@ TEST_P(PyramidRates, is_solved_by_lemke) {
       all += solve_all(make_problems(GetParam(), contacts, support::test_count(200)), options);
     }
     // A float tableau alone may fail on a long path.
-    expect_rate(all, precision == Precision::fp32 ? 0.998 : 1.0);
+    expect_rate(all, precision == Precision::float32 ? 0.998 : 1.0);
   }
 }
 

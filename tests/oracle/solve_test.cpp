@@ -40,7 +40,7 @@ TEST_P(Solve, verdicts_on_mixed_rows_are_the_oracles) {
 }
 
 TEST_P(Solve, float_data) {
-  if (GetParam().precision != Precision::fp32) GTEST_SKIP() << "float data are solved in float";
+  if (GetParam().precision != Precision::float32) GTEST_SKIP() << "float data are solved in float";
   const auto problems =
       support::make_mixed_problems(support::test_count(100), support::kinds_for(GetParam().law));
   const auto batch = support::to_batch<float>(problems);

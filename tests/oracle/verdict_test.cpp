@@ -21,8 +21,8 @@ class Verdict : public testing::TestWithParam<Law> {
   /// The impulses nearest to zero.
   static Vector rest_of(const Problem& p) {
     Vector rest = Vector::Zero(reference::rows(p));
-    const int first = p.shape.n_free + p.shape.n_nonneg;
-    for (int i = 0; i < p.shape.n_box; ++i) rest[first + i] = std::clamp(0.0, p.lo[i], p.hi[i]);
+    const int first = p.counts.n_free + p.counts.n_nonneg;
+    for (int i = 0; i < p.counts.n_box; ++i) rest[first + i] = std::clamp(0.0, p.lo[i], p.hi[i]);
     return rest;
   }
   /// The solution with larger normal impulses, so that it stays in its set, and changed ones on
@@ -30,11 +30,11 @@ class Verdict : public testing::TestWithParam<Law> {
   static Vector at_residual(const Problem& problem, const Vector& solution, double target,
                             support::Random& random) {
     Vector direction = Vector::Zero(solution.size());
-    const int scalars = problem.shape.n_free + problem.shape.n_nonneg;
+    const int scalars = problem.counts.n_free + problem.counts.n_nonneg;
     for (int i = 0; i < scalars; ++i) {
-      direction[i] = i < problem.shape.n_free ? random.normal() : random.uniform();
+      direction[i] = i < problem.counts.n_free ? random.normal() : random.uniform();
     }
-    int row = scalars + problem.shape.n_box;
+    int row = scalars + problem.counts.n_box;
     for (int dim : problem.dims) {
       direction[row] = random.uniform();
       row += dim;

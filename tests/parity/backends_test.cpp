@@ -9,37 +9,38 @@
 namespace stickslip {
 namespace {
 
-template <class In>
-using Batch = support::DyadicBatch<In>;
-template <class In>
-using Results = support::PlainResults<In>;
+template <class Scalar>
+using Batch = support::DyadicBatch<Scalar>;
+template <class Scalar>
+using Results = support::PlainResults<Scalar>;
 
-template <class In>
-std::vector<std::uint64_t> hashes(const Batch<In>& batch, const Results<In>& results, int envs) {
+template <class Scalar>
+std::vector<std::uint64_t> hashes(const Batch<Scalar>& batch, const Results<Scalar>& results,
+                                  int envs) {
   std::vector<std::uint64_t> out;
   for (int env = 0; env < envs; ++env) out.push_back(results.hash(env, batch.rows(env)));
   return out;
 }
 
-template <class In, class Solve>
-std::vector<std::uint64_t> run(const Batch<In>& batch, int envs, Solve&& solve_batch) {
-  Results<In> results(envs, batch.kMaxRows);
+template <class Scalar, class Solve>
+std::vector<std::uint64_t> run(const Batch<Scalar>& batch, int envs, Solve&& solve_batch) {
+  Results<Scalar> results(envs, batch.kMaxRows);
   solve_batch(batch.view(), results.view());
   return hashes(batch, results, envs);
 }
 
 class Backends : public testing::TestWithParam<support::Case> {};
 
-template <class In>
+template <class Scalar>
 void expect_isa_parity(const SolveOptions& options, int envs) {
-  const Batch<In> batch(envs, options.law);
+  const Batch<Scalar> batch(envs, options.law);
   const auto expected =
       run(batch, envs, [&](const auto& p, const auto& r) { solve(p, r, options); });
   int compared = 0;
   for (const char* isa : {"x86-64-v3", "x86-64-v4"}) {
     const kernels::KernelTable* table = kernels::kernel_table(isa);
     if (table == nullptr) continue;
-    const auto& typed = kernels::typed<In>(*table);
+    const auto& typed = kernels::typed<Scalar>(*table);
     const int directions = options.law == Law::pyramid ? options.directions : 0;
     support::AlignedBytes scratch(
         typed.solve_bytes(batch.kMaxRows, batch.kMaxContacts, directions, {}));
@@ -58,14 +59,14 @@ TEST_P(Backends, instruction_sets_give_the_same_bits) {
     GTEST_SKIP() << "this processor has no AVX-512 to compare with AVX2";
   }
   expect_isa_parity<double>(GetParam().options(), support::test_count(200));
-  if (GetParam().precision == Precision::fp32) {
+  if (GetParam().precision == Precision::float32) {
     expect_isa_parity<float>(GetParam().options(), support::test_count(200));
   }
 }
 
-template <class In>
+template <class Scalar>
 void expect_gpu_parity(const SolveOptions& options, int envs) {
-  const Batch<In> batch(envs, options.law);
+  const Batch<Scalar> batch(envs, options.law);
   const auto cpu = run(batch, envs, [&](const auto& p, const auto& r) { solve(p, r, options); });
   const auto gpu =
       run(batch, envs, [&](const auto& p, const auto& r) { cuda::solve_host(p, r, options); });
@@ -79,7 +80,7 @@ void expect_gpu_parity(const SolveOptions& options, int envs) {
 TEST_P(Backends, gpu_gives_the_bits_of_the_cpu) {
   if (!cuda::available()) GTEST_SKIP() << "no GPU here";
   expect_gpu_parity<double>(GetParam().options(), support::test_count(1000));
-  if (GetParam().precision == Precision::fp32) {
+  if (GetParam().precision == Precision::float32) {
     expect_gpu_parity<float>(GetParam().options(), support::test_count(1000));
   }
 }

@@ -85,11 +85,11 @@ TEST_P(Composition, neighbours_that_are_bad) {
     Problem& p = beside_bad[env];
     if (p.b.size() == 0) continue;
     if (env % 4 == 1) p.b[0] = std::nan("");
-    if (env % 4 == 3) p.shape.n_free = 1000000;  // over capacity
+    if (env % 4 == 3) p.counts.n_free = 1000000;  // over capacity
   }
   auto batch = support::to_batch<double>(problems_);
   for (std::size_t env = 1; env < beside_bad.size(); env += 2) {
-    batch.shape(int(env)) = beside_bad[env].shape;
+    batch.counts(int(env)) = beside_bad[env].counts;
     if (beside_bad[env].b.size() > 0) batch.b(int(env))[0] = beside_bad[env].b[0];
   }
   support::PlainResults<double> results(batch.num_envs(), batch.max_rows());

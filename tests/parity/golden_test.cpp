@@ -12,10 +12,10 @@ namespace {
 
 constexpr int kEnvs = 64;
 
-template <class In>
+template <class Scalar>
 std::uint64_t golden_hash(const SolveOptions& options) {
-  const support::DyadicBatch<In> batch(kEnvs, options.law);
-  support::PlainResults<In> results(kEnvs, batch.kMaxRows);
+  const support::DyadicBatch<Scalar> batch(kEnvs, options.law);
+  support::PlainResults<Scalar> results(kEnvs, batch.kMaxRows);
   solve(batch.view(), results.view(), options);
   std::uint64_t all = 1469598103934665603ULL;
   for (int env = 0; env < kEnvs; ++env) {
@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(all, GoldenSolve, testing::ValuesIn(support::supported_
 // Dyadic numbers are exact in float: the same problem, so the same result.
 TEST(Golden, float_data_are_solved_as_double_data_are_in_float) {
   SolveOptions options;
-  options.precision = Precision::fp32;
+  options.precision = Precision::float32;
   const support::DyadicBatch<double> wide(kEnvs);
   const support::DyadicBatch<float> narrow(kEnvs);
   support::PlainResults<double> from_wide(kEnvs, wide.kMaxRows);

@@ -135,9 +135,9 @@ class Groups : public testing::TestWithParam<support::Case> {
 
 TEST_P(Groups, give_the_same_bits_of_mechanisms) {
   switch (GetParam().precision) {
-    case Precision::fp64:
+    case Precision::float64:
       return expect_same_bits_of_mechanisms<double, double>();
-    case Precision::fp32:
+    case Precision::float32:
       return expect_same_bits_of_mechanisms<float, float>();
     case Precision::mixed:
       return expect_same_bits_of_mechanisms<double, float>();
@@ -146,9 +146,9 @@ TEST_P(Groups, give_the_same_bits_of_mechanisms) {
 
 TEST_P(Groups, give_the_same_bits) {
   switch (GetParam().precision) {
-    case Precision::fp64:
+    case Precision::float64:
       return expect_same_bits<double, double>();
-    case Precision::fp32:
+    case Precision::float32:
       return expect_same_bits<float, float>();
     case Precision::mixed:
       return expect_same_bits<double, float>();

@@ -68,7 +68,7 @@ class LcpBits : public testing::TestWithParam<LcpCase> {
 };
 
 TEST_P(LcpBits, do_not_depend_on_the_group) {
-  if (GetParam().precision == Precision::fp64) {
+  if (GetParam().precision == Precision::float64) {
     expect_same_on_groups<double>();
   } else {
     expect_same_on_groups<float>();

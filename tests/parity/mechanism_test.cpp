@@ -10,48 +10,49 @@
 namespace stickslip {
 namespace {
 
-template <class In>
-using Mechanisms = support::DyadicMechanisms<In>;
+template <class Scalar>
+using Mechanisms = support::DyadicMechanisms<Scalar>;
 using Hashes = std::vector<std::uint64_t>;
 
 /// The bits of the result and of the velocities.
-template <class In>
-std::uint64_t hash(const Mechanisms<In>& m, const support::PlainResults<In>& results, int env) {
+template <class Scalar>
+std::uint64_t hash(const Mechanisms<Scalar>& m, const support::PlainResults<Scalar>& results,
+                   int env) {
   std::uint64_t out = results.hash(env, m.rows(env));
-  support::hash_bytes(out, &m.v_next[std::size_t(env * m.kDofs)], m.kDofs * sizeof(In));
+  support::hash_bytes(out, &m.v_next[std::size_t(env * m.kDofs)], m.kDofs * sizeof(Scalar));
   return out;
 }
-template <class In>
-Hashes hashes(const Mechanisms<In>& m, const support::PlainResults<In>& results, int envs) {
+template <class Scalar>
+Hashes hashes(const Mechanisms<Scalar>& m, const support::PlainResults<Scalar>& results, int envs) {
   Hashes out;
   for (int env = 0; env < envs; ++env) out.push_back(hash(m, results, env));
   return out;
 }
 
-template <class In>
-Hashes one_after_the_other(Mechanisms<In>& m, const SolveOptions& options, int envs) {
-  constexpr int n = Mechanisms<In>::kMaxRows;
-  support::PlainResults<In> results(envs, n);
-  std::vector<In> W(std::size_t(envs) * n * n);
+template <class Scalar>
+Hashes one_after_the_other(Mechanisms<Scalar>& m, const SolveOptions& options, int envs) {
+  constexpr int n = Mechanisms<Scalar>::kMaxRows;
+  support::PlainResults<Scalar> results(envs, n);
+  std::vector<Scalar> W(std::size_t(envs) * n * n);
   std::vector<std::int32_t> rows, ok(std::size_t(envs), -1);
   for (int env = 0; env < envs; ++env) rows.push_back(m.rows(env));
-  MechanismStep<In> step = m.step();
+  MechanismStep<Scalar> step = m.step();
   step.mechanism.rows = {rows.data(), 1};
   Workspace workspace(n, m.kMaxContacts, 1);
-  delassus(step.mechanism, EnvArray<In>{W.data(), n * n}, n, ok.data(), workspace);
-  ProblemBatch<In> problem = m.problem();
+  delassus(step.mechanism, EnvArray<Scalar>{W.data(), n * n}, n, ok.data(), workspace);
+  ProblemBatch<Scalar> problem = m.problem();
   problem.W = {W.data(), n * n};
   solve(problem, results.view(), options, workspace);
-  apply_impulse(step.mechanism, EnvArray<const In>{results.impulse.data(), n}, step.v_free,
+  apply_impulse(step.mechanism, EnvArray<const Scalar>{results.impulse.data(), n}, step.v_free,
                 step.v_next, ok.data(), workspace);
   EXPECT_EQ(ok, std::vector<std::int32_t>(std::size_t(envs), 1));
   return hashes(m, results, envs);
 }
 
-template <class In>
-Hashes fused(Mechanisms<In>& m, const SolveOptions& options, int envs, int threads) {
-  support::PlainResults<In> results(envs, m.kMaxRows);
-  std::fill(m.v_next.begin(), m.v_next.end(), In(-7));
+template <class Scalar>
+Hashes fused(Mechanisms<Scalar>& m, const SolveOptions& options, int envs, int threads) {
+  support::PlainResults<Scalar> results(envs, m.kMaxRows);
+  std::fill(m.v_next.begin(), m.v_next.end(), Scalar(-7));
   Workspace workspace(m.kMaxRows, m.kMaxContacts, threads);
   solve_mechanism(m.step(), m.problem(), results.view(), options, workspace);
   return hashes(m, results, envs);
@@ -59,11 +60,11 @@ Hashes fused(Mechanisms<In>& m, const SolveOptions& options, int envs, int threa
 
 class MechanismBits : public testing::TestWithParam<support::Case> {
  protected:
-  template <class In>
+  template <class Scalar>
   void expect_same_bits() {
     const SolveOptions options = GetParam().options();
     const int envs = support::test_count(100);
-    Mechanisms<In> m(envs, options.law);
+    Mechanisms<Scalar> m(envs, options.law);
     const Hashes expected = one_after_the_other(m, options, envs);
     EXPECT_EQ(fused(m, options, envs, 1), expected);
     EXPECT_EQ(fused(m, options, envs, 3), expected) << "on threads";
@@ -72,7 +73,7 @@ class MechanismBits : public testing::TestWithParam<support::Case> {
 
 TEST_P(MechanismBits, are_those_of_the_three_calls) {
   expect_same_bits<double>();
-  if (GetParam().precision == Precision::fp32) expect_same_bits<float>();
+  if (GetParam().precision == Precision::float32) expect_same_bits<float>();
 }
 
 INSTANTIATE_TEST_SUITE_P(all, MechanismBits, testing::ValuesIn(support::supported_cases()),
@@ -85,11 +86,11 @@ TEST(MechanismStep, what_cannot_be_solved_moves_on_as_it_was) {
   constexpr int n = m.kMaxRows, nv = m.kDofs;
   m.M[std::size_t(nv * nv) + 5] = std::nan("");  // environment 1
   m.M[std::size_t(2 * nv * nv)] = -1.0;          // 2: not positive definite
-  m.shape[3] = {};                               // 3: no rows, and
+  m.counts[3] = {};                              // 3: no rows, and
   m.M[std::size_t(3 * nv * nv)] = 0.0;           // an invalid mass matrix
   m.b[std::size_t(4 * n)] = std::nan("");        // 4
-  m.shape[5].n_contacts = m.kMaxContacts + 1;    // 5: over capacity
-  m.shape[6].n_nonneg = -1;                      // 6
+  m.counts[5].n_contacts = m.kMaxContacts + 1;   // 5: over capacity
+  m.counts[6].n_nonneg = -1;                     // 6
   support::PlainResults<double> results(envs, n);
   std::fill(m.v_next.begin(), m.v_next.end(), -7.0);
   Workspace workspace(n, m.kMaxContacts, 1);

@@ -18,21 +18,21 @@ namespace {
 
 using Hashes = std::vector<std::uint64_t>;
 
-template <class In>
-Hashes hashes(const support::PlainResults<In>& results, int envs) {
+template <class Scalar>
+Hashes hashes(const support::PlainResults<Scalar>& results, int envs) {
   Hashes out;
   for (int env = 0; env < envs; ++env) out.push_back(results.hash(env, results.max_rows));
   return out;
 }
 
 /// Solves a batch in packs, or one environment after the other.
-template <class In>
-Hashes run(const kernels::KernelTable& table, const ProblemBatch<In>& p, const SolveOptions& o,
+template <class Scalar>
+Hashes run(const kernels::KernelTable& table, const ProblemBatch<Scalar>& p, const SolveOptions& o,
            bool packs) {
-  const auto& typed = kernels::typed<In>(table);
+  const auto& typed = kernels::typed<Scalar>(table);
   support::AlignedBytes scratch(std::max(typed.solve_bytes(p.max_rows, p.max_contacts, 0, {}),
                                          typed.sweep_bytes(p.max_rows, p.max_contacts)));
-  support::PlainResults<In> results(p.num_envs, p.max_rows);
+  support::PlainResults<Scalar> results(p.num_envs, p.max_rows);
   const auto single = typed.solve[int(o.precision)];
   const kernels::Ladder ladder(o);
   if (packs) {
@@ -60,13 +60,14 @@ std::vector<const kernels::KernelTable*> tables() {
 std::vector<support::Case> cases_of_sweeps() {
   std::vector<support::Case> cases;
   for (const support::Case& c : support::supported_cases()) {
-    if (kernels::Ladder(c.options()).program == kernels::Program::sweeping) cases.push_back(c);
+    if (kernels::Ladder(c.options()).program == kernels::KernelVariant::sweeping)
+      cases.push_back(c);
   }
   return cases;
 }
 
-template <class In>
-void expect_parity(const ProblemBatch<In>& p, const SolveOptions& o) {
+template <class Scalar>
+void expect_parity(const ProblemBatch<Scalar>& p, const SolveOptions& o) {
   const Hashes expected = run(kernels::kernel_table(), p, o, false);
   for (const auto* table : tables()) EXPECT_EQ(run(*table, p, o, true), expected) << table->isa;
 }
@@ -83,17 +84,17 @@ std::vector<SolveOptions> budgets(SolveOptions o) {
 
 class Packs : public testing::TestWithParam<support::Case> {
  protected:
-  template <class In>
+  template <class Scalar>
   void expect_parity_of_ragged_batches() {
-    const support::DyadicBatch<In> dyadic(support::test_count(300), GetParam().law);
-    const auto mixed = support::to_batch<In>(
+    const support::DyadicBatch<Scalar> dyadic(support::test_count(300), GetParam().law);
+    const auto mixed = support::to_batch<Scalar>(
         support::make_mixed_problems(support::test_count(200), support::kinds_for(GetParam().law)));
     for (const SolveOptions& o : budgets(GetParam().options())) {
       expect_parity(dyadic.view(), o);
       expect_parity(mixed.view(), o);
     }
   }
-  bool float_data_too() const { return GetParam().precision == Precision::fp32; }
+  bool float_data_too() const { return GetParam().precision == Precision::float32; }
 };
 
 TEST_P(Packs, of_ragged_batches) {
@@ -129,10 +130,10 @@ TEST_P(Packs, beside_neighbours_that_are_bad) {
           batch.mu(env)[0] = -1.0;
           break;
         case 3:
-          batch.shape(env).n_contacts = 1000;
+          batch.counts(env).n_contacts = 1000;
           break;
         case 4:
-          batch.shape(env).n_nonneg = -1;
+          batch.counts(env).n_nonneg = -1;
           break;
         case 5:  // finite, but no longer symmetric when scaled
           batch.W(env)[1] = large;
@@ -189,7 +190,7 @@ TEST_P(Packs, with_bounds_that_round_to_zero) {
   }
   auto batch = support::to_batch<double>(problems);
   for (int env = 0; env < batch.num_envs(); ++env) {
-    for (int i = 0; i < batch.shape(env).n_box; ++i) {
+    for (int i = 0; i < batch.counts(env).n_box; ++i) {
       (env % 3 == 0 ? batch.lo(env) : batch.hi(env))[i] = env % 3 == 0 ? -1e-60 : 1e-60;
     }
   }

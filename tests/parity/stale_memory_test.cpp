@@ -43,9 +43,9 @@ TEST_P(StaleMemory, changes_no_bit) {
       const auto problems = support::make_problems(family, contacts, support::test_count(40));
       const auto count = [&] {
         switch (GetParam().precision) {
-          case Precision::fp64:
+          case Precision::float64:
             return differences<double, double>(problems);
-          case Precision::fp32:
+          case Precision::float32:
             return differences<float, float>(problems);
           case Precision::mixed:
             break;

@@ -25,13 +25,13 @@ class Analytic : public testing::TestWithParam<support::Case> {
     EXPECT_TRUE(support::expect_honest(batch, results, 0, GetParam().options()));
     return support::impulse_of(results, 0, reference::rows(problem));
   }
-  double precision() const { return GetParam().precision == Precision::fp32 ? 2e-4 : 1e-7; }
+  double precision() const { return GetParam().precision == Precision::float32 ? 2e-4 : 1e-7; }
 };
 
 /// A contact of dimension 3 with diagonal W.
 Problem single(const Vector& diagonal, const Vector& b, double mu) {
   Problem p;
-  p.shape.n_contacts = 1;
+  p.counts.n_contacts = 1;
   p.dims = {int(b.size())};
   p.W = diagonal.asDiagonal();
   p.b = b;

@@ -100,7 +100,7 @@ TEST(Particle, slides_the_slower_the_larger_its_set) {
   for (int k = 0; k < 60; ++k) {
     const double angle = 0.1047 * k;
     Problem p;
-    p.shape.n_contacts = 1;
+    p.counts.n_contacts = 1;
     p.dims = {3};
     p.W = reference::Matrix::Identity(3, 3);
     p.b = Vector{{-1.0, 2.0 * std::cos(angle), 2.0 * std::sin(angle)}};

@@ -14,7 +14,7 @@ using reference::Vector;
 
 TEST(Tolerance, zero_is_zero_and_a_negative_number_is_the_default) {
   EXPECT_DOUBLE_EQ(tolerance({}, 3.0), 4e-9);
-  EXPECT_DOUBLE_EQ(tolerance({.precision = Precision::fp32}, 3.0), 4e-5);
+  EXPECT_DOUBLE_EQ(tolerance({.precision = Precision::float32}, 3.0), 4e-5);
   EXPECT_EQ(tolerance({.atol = 1e-3, .rtol = 0.0}, 1e9), 1e-3);
   EXPECT_DOUBLE_EQ(tolerance({.atol = 0.0, .rtol = 1e-6}, 2.0), 2e-6);
   EXPECT_EQ(tolerance({.atol = 0.0, .rtol = 0.0}, 2.0), 0.0);
@@ -64,7 +64,7 @@ TEST_P(Effort, an_answer_without_work_is_at_least_as_good_as_rest) {
       const Problem& p = problems_[std::size_t(env)];
       const Vector rest = Vector::Zero(reference::rows(p));
       bool rests = true;  // rows with bounds that exclude zero need an impulse
-      for (int i = 0; i < p.shape.n_box; ++i) rests = rests && p.lo[i] <= 0.0 && p.hi[i] >= 0.0;
+      for (int i = 0; i < p.counts.n_box; ++i) rests = rests && p.lo[i] <= 0.0 && p.hi[i] >= 0.0;
       if (!rests) continue;
       const double at_rest = reference::residual(p, rest, GetParam().law);
       EXPECT_LE(results.residual(env), (1 + 1e-12) * at_rest + 10.0 * support::rounding(p, rest));
@@ -159,7 +159,7 @@ TEST(Tolerance, is_absolute_plus_relative) {
   SolveOptions options;
   EXPECT_DOUBLE_EQ(tolerance(options, 0.0), 1e-9);
   EXPECT_DOUBLE_EQ(tolerance(options, 3.0), 4e-9);
-  options.precision = Precision::fp32;
+  options.precision = Precision::float32;
   EXPECT_DOUBLE_EQ(tolerance(options, 3.0), 4e-5);
   options.atol = 1e-3;
   options.rtol = 1e-2;

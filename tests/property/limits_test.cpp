@@ -111,7 +111,7 @@ TEST_P(Limits, compliance_fades_with_its_size) {
 // With one contact and W_nt = 0, exact Coulomb and the associated law differ by the lift mu |u_t|.
 TEST(Convex, lifts_a_sliding_contact_by_mu_times_its_speed) {
   Problem p;
-  p.shape.n_contacts = 1;
+  p.counts.n_contacts = 1;
   p.dims = {3};
   p.W = Vector{{1.0, 3.5, 3.5}}.asDiagonal();
   p.b = Vector{{-1.0, 9.0, 0.0}};

@@ -26,7 +26,7 @@ inline Problem problem_of(const Matrix& J, const Vector& inverse_mass, const Vec
   constexpr std::array<std::size_t, 5> kKind{0, 0, 1, 2, 2};  // of the rows after the normal
   const Eigen::Index contacts = J.rows() / dim;
   Problem p;
-  p.shape.n_contacts = std::int32_t(contacts);
+  p.counts.n_contacts = std::int32_t(contacts);
   p.dims.assign(std::size_t(contacts), dim);
   p.W = J * inverse_mass.asDiagonal() * J.transpose();
   p.W = (0.5 * (p.W + p.W.transpose())).eval();

@@ -137,7 +137,7 @@ TEST(Selection, copies_of_a_contact_carry_half_each) {
     twice.b = p.b.replicate(2, 1);
     twice.mu = p.mu.replicate(2, 1);
     twice.R = p.R.replicate(2, 1);
-    twice.shape.n_contacts *= 2;
+    twice.counts.n_contacts *= 2;
     twice.dims.insert(twice.dims.end(), p.dims.begin(), p.dims.end());
     const Vector once = solve_one(p, {}), both = solve_one(twice, {});
     EXPECT_LT(difference(2.0 * both.head(n), once), 1e-5) << i;

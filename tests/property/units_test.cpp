@@ -21,7 +21,7 @@ struct Units {
 /// The factor for an impulse of each row.
 Vector impulse_factors(const Problem& p, const Units& units) {
   Vector factors = Vector::Constant(reference::rows(p), units.mass * units.length);
-  Eigen::Index row = p.shape.n_free + p.shape.n_nonneg + p.shape.n_box;
+  Eigen::Index row = p.counts.n_free + p.counts.n_nonneg + p.counts.n_box;
   for (int dim : p.dims) {
     if (dim > 3) factors.segment(row + 3, dim - 3) *= units.length;
     row += dim;
@@ -61,7 +61,7 @@ bool is_a_velocity(const Problem& p) {
 
 /// Whether max|b|, which decides when Newton's iterates are judged, is a velocity too.
 bool has_velocity_scale(const Problem& p) {
-  Eigen::Index row = p.shape.n_free + p.shape.n_nonneg + p.shape.n_box;
+  Eigen::Index row = p.counts.n_free + p.counts.n_nonneg + p.counts.n_box;
   double velocity = p.b.head(row).size() == 0 ? 0.0 : p.b.head(row).lpNorm<Eigen::Infinity>();
   double turning = 0.0;
   for (int dim : p.dims) {
@@ -74,7 +74,7 @@ bool has_velocity_scale(const Problem& p) {
 
 /// Solves to an absolute tolerance, which is a velocity.
 SolveOptions in_units(SolveOptions o, const Units& units) {
-  o.atol = units.length * (o.precision == Precision::fp32 ? 1e-5 : 1e-9);
+  o.atol = units.length * (o.precision == Precision::float32 ? 1e-5 : 1e-9);
   o.rtol = 0.0;
   return o;
 }

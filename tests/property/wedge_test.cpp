@@ -33,8 +33,8 @@ Problem wedge(support::Random& random, int contacts) {
     Matrix G(rows, rows + 1);
     for (double& x : G.reshaped()) x = random.normal();
     Problem p;
-    p.shape.n_nonneg = limits;
-    p.shape.n_contacts = contacts;
+    p.counts.n_nonneg = limits;
+    p.counts.n_contacts = contacts;
     p.dims.assign(std::size_t(contacts), 3);
     p.W = G * G.transpose();
     p.mu = Vector::Ones(2 * contacts);
@@ -96,7 +96,7 @@ TEST(Wedges, open_where_they_need_no_impulse) {
   std::vector<Vector> held;
   while (int(problems.size()) < support::test_count(200)) {
     Problem p = wedge(random, 1);
-    if (p.shape.n_nonneg > 0) continue;
+    if (p.counts.n_nonneg > 0) continue;
     const Vector r = -p.W.llt().solve(p.b);
     if (p.b[0] > 0.0) {
       problems.push_back(p);

@@ -7,25 +7,25 @@
 namespace stickslip::support {
 namespace {
 
-template <class In>
-void copy(const reference::Vector& from, In* to) {
-  for (Eigen::Index i = 0; i < from.size(); ++i) to[i] = In(from[i]);
+template <class Scalar>
+void copy(const reference::Vector& from, Scalar* to) {
+  for (Eigen::Index i = 0; i < from.size(); ++i) to[i] = Scalar(from[i]);
 }
 
 }  // namespace
 
-template <class In>
-HostProblems<In> to_batch(std::span<const reference::Problem> problems) {
+template <class Scalar>
+HostProblems<Scalar> to_batch(std::span<const reference::Problem> problems) {
   int max_rows = 1;
   int max_contacts = 1;
   for (const auto& p : problems) {
     max_rows = std::max(max_rows, reference::rows(p));
-    max_contacts = std::max(max_contacts, p.shape.n_contacts);
+    max_contacts = std::max(max_contacts, p.counts.n_contacts);
   }
-  HostProblems<In> batch(int(problems.size()), max_rows, max_contacts);
+  HostProblems<Scalar> batch(int(problems.size()), max_rows, max_contacts);
   for (int env = 0; env < int(problems.size()); ++env) {
     const reference::Problem& p = problems[std::size_t(env)];
-    batch.shape(env) = p.shape;
+    batch.counts(env) = p.counts;
     std::copy(p.dims.begin(), p.dims.end(), batch.dims(env));
     for (Eigen::Index i = 0; i < p.W.rows(); ++i) {
       copy(p.W.row(i).transpose(), batch.W(env) + i * max_rows);
@@ -53,10 +53,10 @@ void start_as_after_a_jam(HostProblems<double>& batch,
 template HostProblems<float> to_batch(std::span<const reference::Problem>);
 template HostProblems<double> to_batch(std::span<const reference::Problem>);
 
-template <class In>
-HostResults<In> solve_batch(const HostProblems<In>& problems, const SolveOptions& options,
-                            int threads) {
-  HostResults<In> results(problems.num_envs(), problems.max_rows());
+template <class Scalar>
+HostResults<Scalar> solve_batch(const HostProblems<Scalar>& problems, const SolveOptions& options,
+                                int threads) {
+  HostResults<Scalar> results(problems.num_envs(), problems.max_rows());
   Workspace workspace(problems.max_rows(), problems.max_contacts(), threads);
   solve(problems.view(), results.view(), options, workspace);
   return results;

@@ -14,12 +14,12 @@ namespace stickslip::support {
 
 /// One environment: its rows, and R of a row over its W_ii.
 struct ConvexShape {
-  EnvShape shape;
+  RowCounts counts;
   std::vector<std::int32_t> dims;
   double compliance = 0.05;
 
   int rows() const {
-    int rows = shape.n_free + shape.n_nonneg + shape.n_box;
+    int rows = counts.n_free + counts.n_nonneg + counts.n_box;
     for (const int dim : dims) rows += dim;
     return rows;
   }
@@ -31,7 +31,7 @@ class ConvexBatch {
       : envs(int(shapes.size())),
         nv(nv_),
         max_rows(largest(shapes, [](const ConvexShape& s) { return s.rows(); }) + spare_rows),
-        max_contacts(largest(shapes, [](const ConvexShape& s) { return s.shape.n_contacts; })),
+        max_contacts(largest(shapes, [](const ConvexShape& s) { return s.counts.n_contacts; })),
         problems(envs, max_rows, max_contacts),
         random_(std::uint64_t(nv)) {
     int total = 0;
@@ -93,7 +93,7 @@ class ConvexBatch {
       m.J_row += first;
       ProblemBatch<double> p = view();
       p.num_envs = 1;
-      p.shape.data += env;
+      p.counts.data += env;
       p.dims.data += env * p.dims.stride;
       for (auto* array : {&p.b, &p.mu, &p.R, &p.lo, &p.hi, &p.warm_start})
         array->data += env * array->stride;
@@ -140,7 +140,7 @@ class ConvexBatch {
 
   void fill_problem(int env, int first, const ConvexShape& s) {
     const int n = s.rows();
-    problems.shape(env) = s.shape;
+    problems.counts(env) = s.counts;
     std::copy(s.dims.begin(), s.dims.end(), problems.dims(env));
     const reference::Matrix J = tree.J.middleRows(first, n);
     const reference::Vector W = reference::delassus(tree.M, J).diagonal();
@@ -148,7 +148,7 @@ class ConvexBatch {
       problems.b(env)[i] = random_.normal();
       problems.R(env)[i] = s.compliance * (0.1 + W(i));
     }
-    for (int i = 0; i < s.shape.n_box; ++i) {
+    for (int i = 0; i < s.counts.n_box; ++i) {
       problems.hi(env)[i] = random_.uniform(0.01, 1);
       problems.lo(env)[i] = -random_.uniform(0.01, 1);
     }

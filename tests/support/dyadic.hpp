@@ -12,14 +12,14 @@ namespace stickslip::support {
 /// A batch in plain vectors (needs only the public headers): rows of every kind, contacts of
 /// dimension 3, 4 and 6, compliance, rank-deficient W. For the law `pyramid`, whose solvers accept
 /// nothing else: contacts of dimension 3.
-template <class In>
+template <class Scalar>
 class DyadicBatch {
  public:
   static constexpr int kMaxContacts = 5;
   static constexpr int kMaxRows = 6 + 6 * kMaxContacts;
 
   explicit DyadicBatch(int num_envs, Law law = Law::coulomb)
-      : contacts_alone_(law == Law::pyramid), num_envs_(num_envs), shape_(std::size_t(num_envs)) {
+      : contacts_alone_(law == Law::pyramid), num_envs_(num_envs), counts_(std::size_t(num_envs)) {
     dims_.assign(std::size_t(num_envs) * kMaxContacts, 3);
     W_.resize(std::size_t(num_envs) * kMaxRows * kMaxRows);
     for (auto* v : {&b_, &mu_, &R_, &lo_, &hi_}) v->resize(std::size_t(num_envs) * kMaxRows);
@@ -29,12 +29,12 @@ class DyadicBatch {
     }
   }
 
-  ProblemBatch<In> view() const {
-    ProblemBatch<In> p;
+  ProblemBatch<Scalar> view() const {
+    ProblemBatch<Scalar> p;
     p.num_envs = num_envs_;
     p.max_rows = kMaxRows;
     p.max_contacts = kMaxContacts;
-    p.shape = {shape_.data(), 1};
+    p.counts = {counts_.data(), 1};
     p.dims = {dims_.data(), kMaxContacts};
     p.W = {W_.data(), kMaxRows * kMaxRows};
     p.b = {b_.data(), kMaxRows};
@@ -45,7 +45,7 @@ class DyadicBatch {
     return p;
   }
   int rows(int env) const {
-    const EnvShape& s = shape_[std::size_t(env)];
+    const RowCounts& s = counts_[std::size_t(env)];
     int n = s.n_free + s.n_nonneg + s.n_box;
     for (int k = 0; k < s.n_contacts; ++k) n += dims_[std::size_t(env * kMaxContacts + k)];
     return n;
@@ -58,22 +58,23 @@ class DyadicBatch {
   }
 
   void fill(int env, Random& random) {
-    EnvShape& s = shape_[std::size_t(env)];
+    RowCounts& s = counts_[std::size_t(env)];
     s = {random.integer(3), random.integer(3), random.integer(3), 1 + random.integer(kMaxContacts)};
     if (contacts_alone_) s.n_free = s.n_nonneg = s.n_box = 0;
     const std::size_t first = std::size_t(env) * kMaxRows;
-    In* mu = &mu_[first];
+    Scalar* mu = &mu_[first];
     for (int k = 0; k < s.n_contacts; ++k) {
       const int choices[] = {3, 3, 4, 6};
       const int drawn = choices[random.integer(4)], dim = contacts_alone_ ? 3 : drawn;
       dims_[std::size_t(env * kMaxContacts + k)] = dim;
       const bool isotropic = random.chance(0.5);
       const double slide = random.chance(0.1) ? 0.0 : dyadic(random, 0, 1);
-      for (int j = 1; j < dim; ++j) *mu++ = In(j < 3 && isotropic ? slide : dyadic(random, 0, 1));
+      for (int j = 1; j < dim; ++j)
+        *mu++ = Scalar(j < 3 && isotropic ? slide : dyadic(random, 0, 1));
     }
     for (int i = 0; i < s.n_box; ++i) {
-      hi_[first + std::size_t(i)] = In(dyadic(random, 0, 1));
-      lo_[first + std::size_t(i)] = In(-dyadic(random, 0, 1));
+      hi_[first + std::size_t(i)] = Scalar(dyadic(random, 0, 1));
+      lo_[first + std::size_t(i)] = Scalar(-dyadic(random, 0, 1));
     }
     form(env, rows(env), random);
   }
@@ -87,21 +88,21 @@ class DyadicBatch {
     for (int i = 0; i < n; ++i) {
       double free_velocity = 0.0;
       for (int k = 0; k < nv; ++k) free_velocity += J[std::size_t(i * nv + k)] * v[std::size_t(k)];
-      b_[first + std::size_t(i)] = In(free_velocity + dyadic(random, 0, 1) / 4.0);
-      R_[first + std::size_t(i)] = In(random.chance(0.3) ? dyadic(random, 0, 1) : 0.0);
+      b_[first + std::size_t(i)] = Scalar(free_velocity + dyadic(random, 0, 1) / 4.0);
+      R_[first + std::size_t(i)] = Scalar(random.chance(0.3) ? dyadic(random, 0, 1) : 0.0);
       for (int j = 0; j < n; ++j) {
         double w = 0.0;
         for (int k = 0; k < nv; ++k) w += J[std::size_t(i * nv + k)] * J[std::size_t(j * nv + k)];
-        W_[(first + std::size_t(i)) * kMaxRows + std::size_t(j)] = In(w);
+        W_[(first + std::size_t(i)) * kMaxRows + std::size_t(j)] = Scalar(w);
       }
     }
   }
 
   bool contacts_alone_;
   int num_envs_;
-  std::vector<EnvShape> shape_;
+  std::vector<RowCounts> counts_;
   std::vector<std::int32_t> dims_;
-  std::vector<In> W_, b_, mu_, R_, lo_, hi_;
+  std::vector<Scalar> W_, b_, mu_, R_, lo_, hi_;
 };
 
 }  // namespace stickslip::support

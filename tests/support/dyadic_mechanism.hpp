@@ -11,7 +11,7 @@ namespace stickslip::support {
 
 /// Mass matrices, Jacobians and problems without W, in plain vectors: rows of every kind (law
 /// `pyramid`: contacts of dimension 3); fewer degrees of freedom than rows as often as more.
-template <class In>
+template <class Scalar>
 class DyadicMechanisms {
  public:
   static constexpr int kMaxContacts = 4;
@@ -19,7 +19,7 @@ class DyadicMechanisms {
   static constexpr int kDofs = 14;
 
   explicit DyadicMechanisms(int num_envs, Law law = Law::coulomb)
-      : contacts_alone_(law == Law::pyramid), num_envs_(num_envs), shape(std::size_t(num_envs)) {
+      : contacts_alone_(law == Law::pyramid), num_envs_(num_envs), counts(std::size_t(num_envs)) {
     const auto envs = std::size_t(num_envs);
     dims.assign(envs * kMaxContacts, 3);
     for (auto* v : {&b, &mu, &R, &lo, &hi}) v->resize(envs * kMaxRows);
@@ -34,12 +34,12 @@ class DyadicMechanisms {
     }
   }
 
-  ProblemBatch<In> problem() const {
-    ProblemBatch<In> p;
+  ProblemBatch<Scalar> problem() const {
+    ProblemBatch<Scalar> p;
     p.num_envs = num_envs_;
     p.max_rows = kMaxRows;
     p.max_contacts = kMaxContacts;
-    p.shape = {shape.data(), 1};
+    p.counts = {counts.data(), 1};
     p.dims = {dims.data(), kMaxContacts};
     p.b = {b.data(), kMaxRows};
     p.mu = {mu.data(), kMaxRows};
@@ -48,8 +48,8 @@ class DyadicMechanisms {
     p.hi = {hi.data(), kMaxRows};
     return p;
   }
-  MechanismStep<In> step() {
-    MechanismStep<In> s;
+  MechanismStep<Scalar> step() {
+    MechanismStep<Scalar> s;
     s.mechanism.num_envs = num_envs_;
     s.mechanism.nv = kDofs;
     s.mechanism.max_rows = kMaxRows;
@@ -60,7 +60,7 @@ class DyadicMechanisms {
     return s;
   }
   int rows(int env) const {
-    const EnvShape& s = shape[std::size_t(env)];
+    const RowCounts& s = counts[std::size_t(env)];
     int n = s.n_free + s.n_nonneg + s.n_box;
     for (int k = 0; k < s.n_contacts; ++k) n += dims[std::size_t(env * kMaxContacts + k)];
     return n;
@@ -72,20 +72,20 @@ class DyadicMechanisms {
   }
 
   void fill_problem(int env, Random& random) {
-    EnvShape& s = shape[std::size_t(env)];
+    RowCounts& s = counts[std::size_t(env)];
     s = {random.integer(2), random.integer(3), random.integer(2), random.integer(kMaxContacts + 1)};
     if (contacts_alone_) s.n_free = s.n_nonneg = s.n_box = 0;
-    In* friction = &mu[std::size_t(env) * kMaxRows];
+    Scalar* friction = &mu[std::size_t(env) * kMaxRows];
     for (int k = 0; k < s.n_contacts; ++k) {
       const int choices[] = {3, 3, 4, 6};
       const int drawn = choices[random.integer(4)], dim = contacts_alone_ ? 3 : drawn;
       dims[std::size_t(env * kMaxContacts + k)] = dim;
       const double slide = dyadic(random, 0, 1);
-      for (int j = 1; j < dim; ++j) *friction++ = In(j < 3 ? slide : dyadic(random, 0, 1));
+      for (int j = 1; j < dim; ++j) *friction++ = Scalar(j < 3 ? slide : dyadic(random, 0, 1));
     }
     for (std::size_t i = 0; i < std::size_t(s.n_box); ++i) {
-      hi[std::size_t(env) * kMaxRows + i] = In(dyadic(random, 0, 1));
-      lo[std::size_t(env) * kMaxRows + i] = In(-dyadic(random, 0, 1));
+      hi[std::size_t(env) * kMaxRows + i] = Scalar(dyadic(random, 0, 1));
+      lo[std::size_t(env) * kMaxRows + i] = Scalar(-dyadic(random, 0, 1));
     }
   }
 
@@ -100,20 +100,21 @@ class DyadicMechanisms {
         double sum = i == j ? 1.0 : 0.0;
         for (int k = 0; k < kDofs; ++k)
           sum += A[std::size_t(i * kDofs + k)] * A[std::size_t(j * kDofs + k)];
-        M[(e * kDofs + std::size_t(i)) * kDofs + std::size_t(j)] = In(sum);
+        M[(e * kDofs + std::size_t(i)) * kDofs + std::size_t(j)] = Scalar(sum);
       }
     }
-    for (int k = 0; k < kDofs; ++k) v_free[e * kDofs + std::size_t(k)] = In(dyadic(random, -1, 1));
+    for (int k = 0; k < kDofs; ++k)
+      v_free[e * kDofs + std::size_t(k)] = Scalar(dyadic(random, -1, 1));
     for (int i = 0; i < rows(env); ++i) {
       const std::size_t row = e * kMaxRows + std::size_t(i);
       double velocity = dyadic(random, 0, 1) / 4.0;
       for (int k = 0; k < used; ++k) {
         const double entry = random.chance(0.7) ? dyadic(random, -2, 2) : 0.0;
-        J[row * kDofs + std::size_t(k)] = In(entry);
+        J[row * kDofs + std::size_t(k)] = Scalar(entry);
         velocity += entry * double(v_free[e * kDofs + std::size_t(k)]);
       }
-      b[row] = In(velocity);
-      R[row] = In(random.chance(0.3) ? dyadic(random, 0, 1) : 0.0);
+      b[row] = Scalar(velocity);
+      R[row] = Scalar(random.chance(0.3) ? dyadic(random, 0, 1) : 0.0);
     }
   }
 
@@ -121,9 +122,9 @@ class DyadicMechanisms {
   int num_envs_;
 
  public:
-  std::vector<EnvShape> shape;
+  std::vector<RowCounts> counts;
   std::vector<std::int32_t> dims;
-  std::vector<In> b, mu, R, lo, hi, M, J, v_free, v_next;
+  std::vector<Scalar> b, mu, R, lo, hi, M, J, v_free, v_next;
 };
 
 }  // namespace stickslip::support

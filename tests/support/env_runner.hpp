@@ -7,7 +7,7 @@
 namespace stickslip::support {
 
 /// Scratch of a solve, aligned as a launch aligns it.
-template <class Real, class Factor, class In>
+template <class Real, class Factor, class Scalar>
 class EnvMemory {
  public:
   EnvMemory(int max_rows, int max_contacts, kernels::MatrixKind matrix = {})
@@ -15,7 +15,7 @@ class EnvMemory {
         max_contacts_(max_contacts),
         matrix_(matrix),
         storage_(Scratch::bytes(max_rows, max_contacts, kDirections, matrix)) {}
-  using Scratch = kernels::EnvScratch<Real, Factor, In>;
+  using Scratch = kernels::EnvScratch<Real, Factor, Scalar>;
   Scratch scratch() {
     return Scratch(kernels::Arena(storage_.data()), max_rows_, max_contacts_, kDirections, matrix_);
   }

@@ -50,7 +50,7 @@ class Maker {
 
   void count_contacts(bool solvable) {
     const int contacts = (solvable ? 1 : 2) + random_.integer(solvable ? 8 : 7);
-    p().shape.n_contacts = contacts;
+    p().counts.n_contacts = contacts;
     for (int k = 0; k < contacts; ++k) {
       const int choice = family_ == Extreme::dims ? random_.integer(3) : 0;
       p().dims.push_back(choice == 0 ? 3 : choice == 1 ? 4 : 6);
@@ -74,12 +74,12 @@ class Maker {
       }
     }
     if (family_ == Extreme::opposed) {
-      for (int k = 1; k < p().shape.n_contacts; ++k) {
+      for (int k = 1; k < p().counts.n_contacts; ++k) {
         const double factor = random_.chance(0.5) ? 1.0 : random_.uniform(0.5, 2.0);
         if (random_.chance(0.5)) J_.middleRows(normal(k), 3) = -factor * J_.middleRows(0, 3);
       }
     }
-    p().mu = Vector(n_ - p().shape.n_contacts);
+    p().mu = Vector(n_ - p().counts.n_contacts);
     int at = 0;
     for (const int dim : p().dims) {
       const double mu = family_ == Extreme::friction ? decades(random_.uniform(-3, 3))
@@ -114,7 +114,7 @@ class Maker {
   void solve_by_choice() {
     Vector r = Vector::Zero(n_), u = Vector::Zero(n_);
     const bool slides = law_ != Law::frictionless;
-    for (int k = 0; k < p().shape.n_contacts; ++k) {
+    for (int k = 0; k < p().counts.n_contacts; ++k) {
       const int a = normal(k), t = p().dims[std::size_t(k)] - 1;
       const int state = random_.integer(slides ? 3 : 2);
       const Vector d = direction(random_, t);
@@ -140,7 +140,7 @@ class Maker {
     y[0] = 1.0;
     if (J_.row(0).squaredNorm() > 0.0 || family_ != Extreme::zero_normal) {
       J_.row(0).setZero();
-      for (int k = 1; k < p().shape.n_contacts; ++k) {
+      for (int k = 1; k < p().counts.n_contacts; ++k) {
         if (k > 1 && random_.chance(0.5)) continue;
         y[normal(k)] = random_.uniform(0.2, 2.0);
         J_.row(0) -= y[normal(k)] * J_.row(normal(k));
@@ -191,7 +191,7 @@ bool proves_infeasible(const Problem& problem, Law law, const Vector& y, double 
   long double steepest = 0.0, most = 0.0, stiffest = 0.0;
   std::vector<std::array<long double, 2>> contacts;  // the largest g . r for r_n = 1, and 1 / rho
   Eigen::Index row = 0;
-  for (int k = 0; k < problem.shape.n_contacts; ++k) {
+  for (int k = 0; k < problem.counts.n_contacts; ++k) {
     const Eigen::Index normal = row++, end = normal + problem.dims[std::size_t(k)];
     if (y[normal] != 0.0 && problem.R[normal] > 0.0) return false;
     long double mu_1 = 0.0, product = g[normal], inverse_rho = stiff[normal];

@@ -35,10 +35,10 @@ struct GradientSizes {
   GradientReport report(double* reals, GradientStatus* status) const {
     return {status, reals, reals + envs};
   }
-  template <class In>
-  StepGradient<In> gradient(In* base, double* reals, GradientStatus* status) const {
-    Slots<In> slots(base, envs);
-    StepGradient<In> out;
+  template <class Scalar>
+  StepGradient<Scalar> gradient(Scalar* base, double* reals, GradientStatus* status) const {
+    Slots<Scalar> slots(base, envs);
+    StepGradient<Scalar> out;
     out.contacts.b = slots.take(rows);
     out.contacts.W = slots.take(rows * rows);
     out.contacts.mu = slots.take(rows);
@@ -53,25 +53,26 @@ struct GradientSizes {
     out.J = slots.take(rows * nv);
     return out;
   }
-  template <class In>
-  SolutionChange<In> solution_change(In* base, double* reals, GradientStatus* status) const {
-    Slots<In> slots(base, envs);
-    const EnvArray<In> impulse = slots.take(rows), velocity = slots.take(rows);
+  template <class Scalar>
+  SolutionChange<Scalar> solution_change(Scalar* base, double* reals,
+                                         GradientStatus* status) const {
+    Slots<Scalar> slots(base, envs);
+    const EnvArray<Scalar> impulse = slots.take(rows), velocity = slots.take(rows);
     return {impulse, velocity, report(reals, status)};
   }
-  template <class In>
-  StepLoss<In> loss(const In* base) const {
-    Slots<const In> slots(base, envs);
-    StepLoss<In> loss;
+  template <class Scalar>
+  StepLoss<Scalar> loss(const Scalar* base) const {
+    Slots<const Scalar> slots(base, envs);
+    StepLoss<Scalar> loss;
     loss.contacts.impulse = slots.take(rows);
     loss.contacts.velocity = slots.take(rows);
     if (nv > 0) loss.v_next = slots.take(nv);
     return loss;
   }
-  template <class In>
-  ChangeBatch<In> change(const In* base) const {
-    Slots<const In> slots(base, envs);
-    ChangeBatch<In> change;
+  template <class Scalar>
+  ChangeBatch<Scalar> change(const Scalar* base) const {
+    Slots<const Scalar> slots(base, envs);
+    ChangeBatch<Scalar> change;
     change.b = slots.take(rows);
     change.W = slots.take(rows * rows);
     change.mu = slots.take(rows);
@@ -83,18 +84,18 @@ struct GradientSizes {
 };
 
 /// Random numbers for a loss or a change.
-template <class In>
-std::vector<In> random_numbers(std::size_t count) {
+template <class Scalar>
+std::vector<Scalar> random_numbers(std::size_t count) {
   Random random(4711);
-  std::vector<In> numbers(count);
-  for (In& x : numbers) x = In(random.uniform(-1.0, 1.0));
+  std::vector<Scalar> numbers(count);
+  for (Scalar& x : numbers) x = Scalar(random.uniform(-1.0, 1.0));
   return numbers;
 }
 
 /// All numbers that a call wrote.
-template <class In>
+template <class Scalar>
 struct Written {
-  std::vector<In> numbers;
+  std::vector<Scalar> numbers;
   std::vector<double> reals;
   std::vector<GradientStatus> status;
 

@@ -167,13 +167,13 @@ HardScene make_heavy_tower(int contacts, Random& random) {
 }
 
 bool find_opening(HardScene& scene) {
-  const EnvShape& shape = scene.problem.shape;
-  const int rows = int(scene.J.rows()), boxes = shape.n_free + shape.n_nonneg;
+  const RowCounts& counts = scene.problem.counts;
+  const int rows = int(scene.J.rows()), boxes = counts.n_free + counts.n_nonneg;
   Vector wish = Vector::Zero(rows);
-  wish.segment(shape.n_free, shape.n_nonneg).setOnes();
-  for (int k = 0; k < shape.n_contacts; ++k) wish[boxes + shape.n_box + 3 * k] = 1.0;
+  wish.segment(counts.n_free, counts.n_nonneg).setOnes();
+  for (int k = 0; k < counts.n_contacts; ++k) wish[boxes + counts.n_box + 3 * k] = 1.0;
   Matrix J = scene.J;
-  J.middleRows(boxes, shape.n_box).setZero();
+  J.middleRows(boxes, counts.n_box).setZero();
   const Vector v = J.completeOrthogonalDecomposition().solve(wish);
   scene.opening = (2.0 + 4.0 * scene.gap.lpNorm<Eigen::Infinity>()) * v;
   return proves_solvable(scene, scene.opening);

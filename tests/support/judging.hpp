@@ -39,8 +39,8 @@ inline void expect_bound(const reference::Problem& problem, const reference::Vec
 /// Everything that must hold for an environment of valid input, for any verdict: the residual is a
 /// bound of the oracle's, which is exact, and the verdict follows from it. Returns whether it is
 /// solved.
-template <class In>
-bool expect_honest(const HostProblems<In>& batch, const HostResults<In>& results, int env,
+template <class Scalar>
+bool expect_honest(const HostProblems<Scalar>& batch, const HostResults<Scalar>& results, int env,
                    const SolveOptions& options) {
   const reference::Problem problem = reference::from_batch(batch.view(), env);
   const int n = reference::rows(problem);
@@ -59,13 +59,13 @@ bool expect_honest(const HostProblems<In>& batch, const HostResults<In>& results
     EXPECT_TRUE(proved || results.status(env) == EnvStatus::not_converged);
   }
   EXPECT_EQ(results.rows_needed(env), n);
-  for (int i = n; i < batch.max_rows(); ++i) EXPECT_EQ(results.impulse(env)[i], In(0));
+  for (int i = n; i < batch.max_rows(); ++i) EXPECT_EQ(results.impulse(env)[i], Scalar(0));
   return solved;
 }
 
 /// expect_honest for a whole batch; the number of solved environments.
-template <class In>
-int count_solved(const HostProblems<In>& batch, const HostResults<In>& results,
+template <class Scalar>
+int count_solved(const HostProblems<Scalar>& batch, const HostResults<Scalar>& results,
                  const SolveOptions& options) {
   int solved = 0;
   for (int env = 0; env < batch.num_envs(); ++env) {

@@ -32,7 +32,7 @@ inline std::vector<LcpCase> lcp_cases() {
   std::vector<LcpCase> all;
   for (LcpKind kind : {LcpKind::standard, LcpKind::mixed, LcpKind::boxed}) {
     for (LcpMethod method : {LcpMethod::automatic, LcpMethod::lemke, LcpMethod::newton}) {
-      for (Precision precision : {Precision::fp64, Precision::fp32}) {
+      for (Precision precision : {Precision::float64, Precision::float32}) {
         all.push_back({kind, method, precision});
       }
     }
@@ -49,7 +49,7 @@ inline std::string name(const LcpCase& c) {
 /// Problems that have a solution: M = J J^T with q in the range of J; a third of them also has a
 /// positive definite, nonsymmetric part on the rows that are not free. In another third, free rows
 /// are repeated.
-template <class In>
+template <class Scalar>
 class LcpProblems {
  public:
   LcpProblems(int num_envs, int max_rows, LcpKind kind, std::uint64_t seed = 1)
@@ -59,8 +59,8 @@ class LcpProblems {
     free_.resize(std::size_t(num_envs));
     M_.resize(slots * std::size_t(max_rows));
     q_.resize(slots);
-    lo_.assign(slots, In(0));
-    hi_.assign(slots, std::numeric_limits<In>::infinity());
+    lo_.assign(slots, Scalar(0));
+    hi_.assign(slots, std::numeric_limits<Scalar>::infinity());
     findex_.assign(slots, -1);
     for (int env = 0; env < num_envs; ++env) {
       Random random(seed * 1000003 + std::uint64_t(env));
@@ -68,8 +68,8 @@ class LcpProblems {
     }
   }
 
-  LcpBatch<In> view() const {
-    LcpBatch<In> p;
+  LcpBatch<Scalar> view() const {
+    LcpBatch<Scalar> p;
     p.num_envs = num_envs_;
     p.max_rows = max_rows_;
     p.rows = {rows_.data(), 1};
@@ -88,10 +88,10 @@ class LcpProblems {
   int max_rows() const { return max_rows_; }
   std::int32_t& rows(int env) { return rows_[std::size_t(env)]; }
   std::int32_t& n_free(int env) { return free_[std::size_t(env)]; }
-  In& M(int env, int i, int j) { return M_[(slot(env) + std::size_t(i)) * max_rows_ + j]; }
-  In& q(int env, int i) { return q_[slot(env) + std::size_t(i)]; }
-  In& lo(int env, int i) { return lo_[slot(env) + std::size_t(i)]; }
-  In& hi(int env, int i) { return hi_[slot(env) + std::size_t(i)]; }
+  Scalar& M(int env, int i, int j) { return M_[(slot(env) + std::size_t(i)) * max_rows_ + j]; }
+  Scalar& q(int env, int i) { return q_[slot(env) + std::size_t(i)]; }
+  Scalar& lo(int env, int i) { return lo_[slot(env) + std::size_t(i)]; }
+  Scalar& hi(int env, int i) { return hi_[slot(env) + std::size_t(i)]; }
   std::int32_t& findex(int env, int i) { return findex_[slot(env) + std::size_t(i)]; }
 
  private:
@@ -114,12 +114,12 @@ class LcpProblems {
     for (int i = 0; i < n; ++i) {
       double right = 0.0;
       for (int k = 0; k < nv; ++k) right += J[std::size_t(i * nv + k)] * v[std::size_t(k)];
-      q(env, i) = In(right);
+      q(env, i) = Scalar(right);
       for (int j = 0; j < n; ++j) {
         double entry = 0.0;
         for (int k = 0; k < nv; ++k)
           entry += J[std::size_t(i * nv + k)] * J[std::size_t(j * nv + k)];
-        M(env, i, j) = In(entry);
+        M(env, i, j) = Scalar(entry);
       }
     }
     if (random.chance(0.3)) add_definite_part(env, random);
@@ -129,11 +129,11 @@ class LcpProblems {
   /// Not on free rows, so that redundant ones stay consistent.
   void add_definite_part(int env, Random& random) {
     for (int i = n_free(env); i < rows(env); ++i) {
-      M(env, i, i) += In(1);
+      M(env, i, i) += Scalar(1);
       for (int j = n_free(env); j < i; ++j) {
         const double entry = dyadic(random, -1, 1);
-        M(env, i, j) += In(entry);
-        M(env, j, i) -= In(entry);
+        M(env, i, j) += Scalar(entry);
+        M(env, j, i) -= Scalar(entry);
       }
     }
   }
@@ -142,38 +142,38 @@ class LcpProblems {
     for (int i = n_free(env); i < rows(env); ++i) {
       const int sort = random.integer(5);
       if (sort == 1) {
-        lo(env, i) = In(-dyadic(random, 0, 1));
-        hi(env, i) = In(dyadic(random, 0, 1));
+        lo(env, i) = Scalar(-dyadic(random, 0, 1));
+        hi(env, i) = Scalar(dyadic(random, 0, 1));
       } else if (sort == 2) {
-        lo(env, i) = -std::numeric_limits<In>::infinity();
-        hi(env, i) = In(dyadic(random, -1, 1));
+        lo(env, i) = -std::numeric_limits<Scalar>::infinity();
+        hi(env, i) = Scalar(dyadic(random, -1, 1));
       } else if (sort == 3) {
-        lo(env, i) = In(-dyadic(random, 0, 1));
+        lo(env, i) = Scalar(-dyadic(random, 0, 1));
       } else if (sort == 4 && i > n_free(env)) {  // friction of the last row that is a plain normal
         int normal = i - 1;
         while (normal > n_free(env) && !is_normal(env, normal)) --normal;
         if (!is_normal(env, normal)) continue;
         findex(env, i) = normal;
-        hi(env, i) = In(dyadic(random, 0, 1));
+        hi(env, i) = Scalar(dyadic(random, 0, 1));
         lo(env, i) = -hi(env, i);
       }
     }
   }
 
   bool is_normal(int env, int i) {
-    return lo(env, i) == In(0) && hi(env, i) == std::numeric_limits<In>::infinity();
+    return lo(env, i) == Scalar(0) && hi(env, i) == std::numeric_limits<Scalar>::infinity();
   }
 
   int num_envs_, max_rows_;
   LcpKind kind_;
   std::vector<std::int32_t> rows_, free_, findex_;
-  std::vector<In> M_, q_, lo_, hi_;
+  std::vector<Scalar> M_, q_, lo_, hi_;
 };
 
-template <class In>
+template <class Scalar>
 struct LcpAnswers {
   int max_rows;
-  std::vector<In> z, w;
+  std::vector<Scalar> z, w;
   std::vector<double> residual;
   std::vector<EnvStatus> status;
   std::vector<std::int32_t> iterations;
@@ -188,7 +188,7 @@ struct LcpAnswers {
         iterations(std::size_t(num_envs)),
         method(std::size_t(num_envs)) {}
 
-  LcpResult<In> view() {
+  LcpResult<Scalar> view() {
     return {{z.data(), max_rows}, {w.data(), max_rows}, residual.data(),
             status.data(),        iterations.data(),    method.data()};
   }
@@ -196,8 +196,8 @@ struct LcpAnswers {
   std::uint64_t hash(int env) const {
     const auto e = std::size_t(env);
     std::uint64_t h = 1469598103934665603ULL;
-    hash_bytes(h, &z[e * max_rows], std::size_t(max_rows) * sizeof(In));
-    hash_bytes(h, &w[e * max_rows], std::size_t(max_rows) * sizeof(In));
+    hash_bytes(h, &z[e * max_rows], std::size_t(max_rows) * sizeof(Scalar));
+    hash_bytes(h, &w[e * max_rows], std::size_t(max_rows) * sizeof(Scalar));
     hash_bytes(h, &residual[e], sizeof residual[e]);
     const std::int32_t words[] = {std::int32_t(status[e]), iterations[e], std::int32_t(method[e])};
     hash_bytes(h, words, sizeof words);
@@ -211,9 +211,9 @@ struct LcpAnswers {
 };
 
 /// Solves on one thread.
-template <class In>
-LcpAnswers<In> solve_problems(const LcpBatch<In>& p, const LcpOptions& options) {
-  LcpAnswers<In> answers(p.num_envs, p.max_rows);
+template <class Scalar>
+LcpAnswers<Scalar> solve_problems(const LcpBatch<Scalar>& p, const LcpOptions& options) {
+  LcpAnswers<Scalar> answers(p.num_envs, p.max_rows);
   LcpWorkspace workspace(p.max_rows, p.lo.data != nullptr, 1);
   solve_lcp(p, answers.view(), options, workspace);
   return answers;

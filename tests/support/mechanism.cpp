@@ -121,7 +121,7 @@ Matrix Mechanism::mass_matrix() const {
 MechanismScene Mechanism::scene(const Vector& v_free) const {
   MechanismScene s;
   Problem& p = s.problem;
-  p.shape = {int(free_.size()), int(nonneg_.size()), int(box_.size()), int(mu_.size())};
+  p.counts = {int(free_.size()), int(nonneg_.size()), int(box_.size()), int(mu_.size())};
   p.dims.assign(mu_.size(), 3);
   std::vector<Row> all;
   for (const auto* kind : {&free_, &nonneg_, &box_, &contact_}) {
@@ -154,26 +154,26 @@ MechanismScene Mechanism::scene(const Vector& v_free) const {
 }
 
 bool proves_solvable(const MechanismScene& scene, const Vector& v) {
-  const EnvShape& shape = scene.problem.shape;
+  const RowCounts& counts = scene.problem.counts;
   const Vector u = scene.J * v + scene.gap;
   const double zero = 1e-9 * (1.0 + u.lpNorm<Eigen::Infinity>());
   int row = 0;
-  for (; row < shape.n_free; ++row) {
+  for (; row < counts.n_free; ++row) {
     if (!(std::abs(u[row]) <= zero)) return false;
   }
-  for (; row < shape.n_free + shape.n_nonneg; ++row) {
+  for (; row < counts.n_free + counts.n_nonneg; ++row) {
     if (!(u[row] > zero)) return false;
   }
-  row += shape.n_box;
-  for (int k = 0; k < shape.n_contacts; ++k, row += 3) {
+  row += counts.n_box;
+  for (int k = 0; k < counts.n_contacts; ++k, row += 3) {
     if (!(u[row] > scene.problem.mu[2 * k] * u.segment<2>(row + 1).norm() + zero)) return false;
   }
   return true;
 }
 
 bool proves_unsolvable(const MechanismScene& scene, const Vector& weights) {
-  const EnvShape& shape = scene.problem.shape;
-  const int first = shape.n_free + shape.n_nonneg + shape.n_box;
+  const RowCounts& counts = scene.problem.counts;
+  const int first = counts.n_free + counts.n_nonneg + counts.n_box;
   for (Eigen::Index i = 0; i < weights.size(); ++i) {
     const bool normal = i >= first && (i - first) % 3 == 0;
     if (weights[i] < 0.0 || (weights[i] > 0.0 && !normal)) return false;

@@ -6,16 +6,16 @@ namespace stickslip::support {
 namespace {
 
 void draw_shape(Problem& p, const MixedOptions& options, Random& random) {
-  p.shape.n_free = random.integer(options.max_rows_per_kind + 1);
-  p.shape.n_nonneg = random.integer(options.max_rows_per_kind + 1);
-  p.shape.n_box = random.integer(options.max_rows_per_kind + 1);
-  p.shape.n_contacts = random.integer(options.max_contacts + 1);
-  for (int k = 0; k < p.shape.n_contacts; ++k) {
+  p.counts.n_free = random.integer(options.max_rows_per_kind + 1);
+  p.counts.n_nonneg = random.integer(options.max_rows_per_kind + 1);
+  p.counts.n_box = random.integer(options.max_rows_per_kind + 1);
+  p.counts.n_contacts = random.integer(options.max_contacts + 1);
+  for (int k = 0; k < p.counts.n_contacts; ++k) {
     constexpr int dims[] = {3, 4, 6};
     p.dims.push_back(dims[random.integer(3)]);
   }
   if (!options.contacts_alone) return;
-  p.shape.n_free = p.shape.n_nonneg = p.shape.n_box = 0;
+  p.counts.n_free = p.counts.n_nonneg = p.counts.n_box = 0;
   p.dims.assign(p.dims.size(), 3);
 }
 
@@ -35,9 +35,9 @@ void draw_friction(Problem& p, Random& random) {
 }
 
 void draw_bounds(Problem& p, Random& random) {
-  p.lo.resize(p.shape.n_box);
-  p.hi.resize(p.shape.n_box);
-  for (int i = 0; i < p.shape.n_box; ++i) {
+  p.lo.resize(p.counts.n_box);
+  p.hi.resize(p.counts.n_box);
+  for (int i = 0; i < p.counts.n_box; ++i) {
     p.hi[i] = random.uniform(-0.2, 1.0);
     p.lo[i] = p.hi[i] - (random.chance(0.1) ? 0.0 : random.uniform(0.0, 1.5));
   }
@@ -46,9 +46,9 @@ void draw_bounds(Problem& p, Random& random) {
 /// Adds a gap velocity to the rows that may open: then v = 0 satisfies every row strictly, which is
 /// enough for a solution to exist (Acary, Cadoux, Lemarechal, Malick 2011).
 void open_gaps(Problem& p, Random& random) {
-  int row = p.shape.n_free;
-  for (int i = 0; i < p.shape.n_nonneg; ++i) p.b[row + i] += random.uniform(0.01, 0.5);
-  row += p.shape.n_nonneg + p.shape.n_box;
+  int row = p.counts.n_free;
+  for (int i = 0; i < p.counts.n_nonneg; ++i) p.b[row + i] += random.uniform(0.01, 0.5);
+  row += p.counts.n_nonneg + p.counts.n_box;
   for (int dim : p.dims) {
     p.b[row] += random.uniform(0.01, 0.5);
     row += dim;

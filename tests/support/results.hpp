@@ -14,10 +14,10 @@ inline void hash_bytes(std::uint64_t& hash, const void* data, std::size_t size) 
   for (std::size_t i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 1099511628211ULL;
 }
 
-template <class In>
+template <class Scalar>
 struct PlainResults {
   int max_rows;
-  std::vector<In> impulse;
+  std::vector<Scalar> impulse;
   std::vector<double> residual, certificate;
   std::vector<EnvStatus> status;
   std::vector<std::int32_t> iterations, rows_needed, rung;
@@ -34,7 +34,7 @@ struct PlainResults {
         rung(std::size_t(num_envs)),
         solver(std::size_t(num_envs)) {}
 
-  ResultBatch<In> view() {
+  ResultBatch<Scalar> view() {
     return {{impulse.data(), max_rows},
             residual.data(),
             status.data(),
@@ -48,7 +48,7 @@ struct PlainResults {
   std::uint64_t hash(int env, int rows) const {
     const auto e = std::size_t(env);
     std::uint64_t h = 1469598103934665603ULL;
-    hash_bytes(h, &impulse[e * max_rows], std::size_t(rows) * sizeof(In));
+    hash_bytes(h, &impulse[e * max_rows], std::size_t(rows) * sizeof(Scalar));
     hash_bytes(h, &residual[e], sizeof residual[e]);
     const std::int32_t words[] = {std::int32_t(status[e]), iterations[e], std::int32_t(solver[e]),
                                   rows_needed[e], rung[e]};

@@ -50,7 +50,7 @@ Scene empty_scene(int bodies, int contacts) {
   scene.v_free = Vector::Zero(6 * bodies);
   scene.J = Matrix::Zero(3 * contacts, 6 * bodies);
   Problem& p = scene.problem;
-  p.shape.n_contacts = contacts;
+  p.counts.n_contacts = contacts;
   p.dims.assign(std::size_t(contacts), 3);
   p.mu = Vector::Zero(2 * contacts);
   p.R = Vector::Zero(3 * contacts);

@@ -11,7 +11,7 @@ namespace stickslip::support {
 struct VelocitySetup {
   const char* name;
   int nv;
-  EnvShape shape;
+  RowCounts counts;
   std::vector<std::int32_t> dims;
   double compliance;  ///< R of a row over its W_ii
 };
@@ -28,7 +28,7 @@ inline std::vector<VelocitySetup> velocity_setups(double least) {
 }
 
 inline int rows_of(const VelocitySetup& setup) {
-  int rows = setup.shape.n_free + setup.shape.n_nonneg + setup.shape.n_box;
+  int rows = setup.counts.n_free + setup.counts.n_nonneg + setup.counts.n_box;
   for (const int dim : setup.dims) rows += dim;
   return rows;
 }
@@ -40,17 +40,17 @@ class VelocityProblem {
       : random_(seed),
         n(rows_of(setup)),
         mechanism(setup.nv, n, random_),
-        problems_(1, std::max(n, 1), std::max(1, setup.shape.n_contacts)),
+        problems_(1, std::max(n, 1), std::max(1, setup.counts.n_contacts)),
         start(std::size_t(setup.nv)) {
     const reference::Matrix W = reference::delassus(mechanism.M, mechanism.J);
-    problems_.shape(0) = setup.shape;
+    problems_.counts(0) = setup.counts;
     std::copy(setup.dims.begin(), setup.dims.end(), problems_.dims(0));
     for (int i = 0; i < n; ++i) {
       for (int j = 0; j < n; ++j) problems_.W(0)[i * problems_.max_rows() + j] = W(i, j);
       problems_.b(0)[i] = random_.normal();
       problems_.R(0)[i] = setup.compliance * (0.1 + W(i, i)) * random_.uniform(0.5, 2);
     }
-    for (int i = 0; i < setup.shape.n_box; ++i) {
+    for (int i = 0; i < setup.counts.n_box; ++i) {
       problems_.hi(0)[i] = random_.uniform(0.01, 1);
       problems_.lo(0)[i] = -random_.uniform(0.01, 1);
     }

@@ -22,8 +22,8 @@ std::vector<reference::Problem> healthy() {
   std::vector<reference::Problem> all;
   for (int i = 0; all.size() < 3; ++i) {
     auto p = support::make_mixed(i).problem;
-    const bool full = p.shape.n_free == 1 && p.shape.n_nonneg == 1 && p.shape.n_box == 1 &&
-                      p.shape.n_contacts > 0;
+    const bool full = p.counts.n_free == 1 && p.counts.n_nonneg == 1 && p.counts.n_box == 1 &&
+                      p.counts.n_contacts > 0;
     if (all.size() != kVictim || full) all.push_back(p);
   }
   return all;
@@ -54,7 +54,7 @@ const std::vector<Damage>& damages() {
       {"infinite_hi", [](P& p) { p.lo(kVictim)[0] = p.hi(kVictim)[0] = -kInfinity; }},
       {"nan_in_warm_start", [](P& p) { p.warm_start(kVictim)[4] = kNan; }},
       {"infinite_warm_start", [](P& p) { p.warm_start(kVictim)[0] = kInfinity; }},
-      {"negative_count", [](P& p) { p.shape(kVictim).n_nonneg = -1; }},
+      {"negative_count", [](P& p) { p.counts(kVictim).n_nonneg = -1; }},
       {"dimension_five", [](P& p) { p.dims(kVictim)[0] = 5; }},
   };
   return all;
@@ -64,10 +64,10 @@ void PrintTo(const Damage& damage, std::ostream* out) { *out << damage.name; }
 
 class BadInput : public testing::TestWithParam<Damage> {};
 
-template <class In>
-std::uint64_t hash_of(const HostResults<In>& results, int env, int rows) {
+template <class Scalar>
+std::uint64_t hash_of(const HostResults<Scalar>& results, int env, int rows) {
   std::uint64_t hash = 0;
-  support::hash_bytes(hash, results.impulse(env), std::size_t(rows) * sizeof(In));
+  support::hash_bytes(hash, results.impulse(env), std::size_t(rows) * sizeof(Scalar));
   return hash;
 }
 
@@ -109,13 +109,13 @@ TEST(BadInputOfConvex, asymmetry_beyond_rounding) {
   }
 }
 
-class OverCapacity : public testing::TestWithParam<EnvShape> {};
+class OverCapacity : public testing::TestWithParam<RowCounts> {};
 
 TEST_P(OverCapacity, is_told_and_harms_no_neighbour) {
   const auto problems = healthy();
   auto batch = support::to_batch<double>(problems);
   const auto before = support::solve_batch(batch, {});
-  batch.shape(kVictim) = GetParam();
+  batch.counts(kVictim) = GetParam();
   const auto after = support::solve_batch(batch, {});
   EXPECT_EQ(after.status(kVictim), EnvStatus::over_capacity);
   EXPECT_TRUE(std::isinf(after.residual(kVictim)));
@@ -129,14 +129,14 @@ TEST_P(OverCapacity, is_told_and_harms_no_neighbour) {
 
 constexpr std::int32_t kHuge = std::numeric_limits<std::int32_t>::max();
 INSTANTIATE_TEST_SUITE_P(shapes, OverCapacity,
-                         testing::Values(EnvShape{1000, 0, 0, 0}, EnvShape{0, 0, 0, 1000},
-                                         EnvShape{kHuge, 0, 0, 0}, EnvShape{kHuge, kHuge, 2, 0},
-                                         EnvShape{0, 0, 0, kHuge}));
+                         testing::Values(RowCounts{1000, 0, 0, 0}, RowCounts{0, 0, 0, 1000},
+                                         RowCounts{kHuge, 0, 0, 0}, RowCounts{kHuge, kHuge, 2, 0},
+                                         RowCounts{0, 0, 0, kHuge}));
 
 constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min();
 
 TEST(OverCapacity, rows_are_added_in_64_bits) {
-  const auto rows = [](const EnvShape& s, std::vector<std::int32_t> dims) {
+  const auto rows = [](const RowCounts& s, std::vector<std::int32_t> dims) {
     return kernels::rows_of(s, dims.data(), std::int32_t(dims.size()));
   };
   EXPECT_EQ(rows({kHuge, kHuge, kHuge, kHuge}, {}), kHuge);
@@ -155,7 +155,7 @@ TEST(OverCapacity, a_dimension_below_all_others_is_bad_input) {
 
 TEST(OverCapacity, rows_needed_is_the_number_to_ask_for) {
   auto batch = support::to_batch<double>(healthy());
-  batch.shape(kVictim) = {2, 40, 3, 1};
+  batch.counts(kVictim) = {2, 40, 3, 1};
   batch.dims(kVictim)[0] = 4;
   EXPECT_EQ(support::solve_batch(batch, {}).rows_needed(kVictim), 2 + 40 + 3 + 4);
 }

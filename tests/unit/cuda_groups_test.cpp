@@ -156,7 +156,7 @@ TEST(CudaGroupSolve, gives_the_bits_of_the_host) {
     const auto in_double = solve_on_host<double, double>(options, kEnvs);
     EXPECT_EQ((solve_on_block<WarpGroup<8>, double, double>(options, kEnvs)), in_double);
     EXPECT_EQ((solve_on_block<BlockGroup<128>, double, double>(options, kEnvs)), in_double);
-    options.precision = Precision::fp32;
+    options.precision = Precision::float32;
     EXPECT_EQ((solve_on_block<WarpGroup<32>, float, float>(options, kEnvs)),
               (solve_on_host<float, float>(options, kEnvs)));
   }

@@ -1,47 +1,47 @@
-// Passes of a solve on a GPU, their programs, and the lists of environments, without a device.
+// Passes of a solve on a GPU, their variants, and the lists of environments, without a device.
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "kernels/gpu/work_list.hpp"
-#include "kernels/ladder/program.hpp"
+#include "kernels/ladder/kernel_variant.hpp"
 #include "src/cuda/plan.hpp"
 #include "tests/support/cases.hpp"
 
 namespace stickslip::cuda {
 namespace {
 
-using kernels::Program;
+using kernels::KernelVariant;
 
 TEST(CudaLists, a_second_pass_runs_where_there_are_later_rungs) {
   SolveOptions options;
   EXPECT_EQ(passes_of(options, 0).count, 2);
-  EXPECT_EQ(passes_of(options, 0).programs[0], Program::first);
-  EXPECT_EQ(passes_of(options, 0).programs[1], Program::later);
+  EXPECT_EQ(passes_of(options, 0).variants[0], KernelVariant::rung0);
+  EXPECT_EQ(passes_of(options, 0).variants[1], KernelVariant::later);
   options.max_rung = 0;
   EXPECT_EQ(passes_of(options, 0).count, 1);
   for (const auto& [law, solver] :
        {std::pair(Law::coulomb, Solver::pgs), std::pair(Law::coulomb, Solver::newton)}) {
     const SolveOptions one_rung{.law = law, .solver = solver};
     EXPECT_EQ(passes_of(one_rung, 0).count, 1);
-    EXPECT_EQ(passes_of(one_rung, 0).programs[0],
-              solver == Solver::newton ? Program::first : Program::sweeping);
+    EXPECT_EQ(passes_of(one_rung, 0).variants[0],
+              solver == Solver::newton ? KernelVariant::rung0 : KernelVariant::sweeping);
   }
   const SolveOptions box{.law = Law::box};
   EXPECT_EQ(passes_of(box, 0).count, 2);
-  EXPECT_EQ(passes_of(box, 0).programs[0], Program::sweeping);
-  EXPECT_EQ(passes_of(box, 0).programs[1], Program::later);
+  EXPECT_EQ(passes_of(box, 0).variants[0], KernelVariant::sweeping);
+  EXPECT_EQ(passes_of(box, 0).variants[1], KernelVariant::later);
   const SolveOptions pyramid{.law = Law::pyramid};
   EXPECT_EQ(passes_of(pyramid, 0).count, 1);
-  EXPECT_EQ(passes_of(pyramid, 0).programs[0], Program::pivoting);
+  EXPECT_EQ(passes_of(pyramid, 0).variants[0], KernelVariant::pivoting);
   EXPECT_EQ(passes_of(pyramid, 4).count, 2);
-  EXPECT_EQ(passes_of(pyramid, 4).programs[1], Program::general);
+  EXPECT_EQ(passes_of(pyramid, 4).variants[1], KernelVariant::general);
   const SolveOptions round{.law = Law::pyramid, .directions = 16};
   EXPECT_EQ(passes_of(round, 16).count, 1);
-  EXPECT_EQ(passes_of(round, 16).programs[0], Program::general);
+  EXPECT_EQ(passes_of(round, 16).variants[0], KernelVariant::general);
 }
 
-// A stage that its program lacks would be skipped without an error.
+// A stage that its variant lacks would be skipped without an error.
 TEST(CudaLists, the_programs_have_every_stage_of_every_ladder) {
   int stages = 0;
   for (const support::Case& c : support::supported_cases()) {
@@ -49,9 +49,9 @@ TEST(CudaLists, the_programs_have_every_stage_of_every_ladder) {
     for (int i = 0;; ++i, ++stages) {
       const kernels::Stage stage = ladder.stage(i);
       if (stage.method == kernels::Method::none) break;
-      const bool later = ladder.program != Program::pivoting && stage.rung > 0;
-      const Program program = later ? Program::later : ladder.program;
-      EXPECT_TRUE(kernels::program_has(program, stage)) << support::name(c) << ", stage " << i;
+      const bool later = ladder.variant != KernelVariant::pivoting && stage.rung > 0;
+      const KernelVariant variant = later ? KernelVariant::later : ladder.variant;
+      EXPECT_TRUE(kernels::variant_has(variant, stage)) << support::name(c) << ", stage " << i;
     }
   }
   EXPECT_GT(stages, 100);
@@ -59,16 +59,16 @@ TEST(CudaLists, the_programs_have_every_stage_of_every_ladder) {
 
 TEST(CudaLists, environments_go_to_the_smallest_class_that_holds_them) {
   const auto classes = size_classes(64);  // 12, 32, 64
-  const EnvShape shapes[] = {{0, 0, 0, 4},  {1, 0, 0, 4},  {0, 0, 0, 11},
-                             {32, 0, 0, 0}, {0, 0, 0, 0},  {60, 4, 0, 0},
-                             {60, 5, 0, 0}, {-1, 0, 0, 0}, {0, 0, 0, 30}};
+  const RowCounts shapes[] = {{0, 0, 0, 4},  {1, 0, 0, 4},  {0, 0, 0, 11},
+                              {32, 0, 0, 0}, {0, 0, 0, 0},  {60, 4, 0, 0},
+                              {60, 5, 0, 0}, {-1, 0, 0, 0}, {0, 0, 0, 30}};
   const int expected[] = {0, 1, 2, 1, 0, 2, 0, 0, 0};
-  const auto class_of = [&](EnvArray<const EnvShape> shape, EnvArray<const std::int32_t> dims,
+  const auto class_of = [&](EnvArray<const RowCounts> counts, EnvArray<const std::int32_t> dims,
                             int env, int max_contacts) {
     ProblemBatch<double> batch;
     batch.max_rows = 64;
     batch.max_contacts = max_contacts;
-    batch.shape = shape;
+    batch.counts = counts;
     batch.dims = dims;
     return kernels::size_class(classes, kernels::listed_rows(batch, env));
   };
@@ -77,7 +77,7 @@ TEST(CudaLists, environments_go_to_the_smallest_class_that_holds_them) {
   }
   const std::int32_t dims[] = {6, 6, 3};  // 15 rows instead of 9
   EXPECT_EQ(class_of({shapes, 1}, {dims, 0}, 0, 3), 0) << "over capacity";
-  const EnvShape three{0, 0, 0, 3};
+  const RowCounts three{0, 0, 0, 3};
   EXPECT_EQ(class_of({&three, 0}, {}, 0, 3), 0);
   EXPECT_EQ(class_of({&three, 0}, {dims, 0}, 0, 3), 1);
 }

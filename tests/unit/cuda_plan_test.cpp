@@ -12,31 +12,31 @@ constexpr std::size_t kShared80 = 163 * 1024;
 
 const int kNarrow = 0, kWide = 0, kPair = 0, kBlock = 0, kGlobal = 0;  // stand for the kernels
 
-using kernels::Program;
+using kernels::KernelVariant;
 
 /// Scratch of an environment as a GPU has it: there a factorisation is kept in the matrix, while
 /// here it has an array of its own.
-template <class Real, class Factor, Program kProgram>
+template <class Real, class Factor, KernelVariant kVariant>
 std::size_t gpu_bytes(int rows, int contacts, int directions, kernels::MatrixKind matrix) {
-  const std::size_t kept = contents_of(kProgram).newton
+  const std::size_t kept = contents_of(kVariant).newton
                                ? sizeof(Factor) * std::size_t(rows) * kernels::leading(rows)
                                : 0;
-  return kernels::EnvScratch<Real, Factor, double, kProgram>::bytes(rows, contacts, directions,
+  return kernels::EnvScratch<Real, Factor, double, kVariant>::bytes(rows, contacts, directions,
                                                                     matrix) -
          kept / kernels::Arena::kAlignment * kernels::Arena::kAlignment;
 }
 
-template <class Real, class Factor, Program kProgram = Program::first>
+template <class Real, class Factor, KernelVariant kVariant = KernelVariant::rung0>
 kernels::SolveKernels with_scratch_of() {
   return {.narrow = &kNarrow,
           .wide = &kWide,
           .pair = &kPair,
           .block = &kBlock,
           .block_global = &kGlobal,
-          .bytes = &gpu_bytes<Real, Factor, kProgram>,
-          .narrow_rows = kernels::narrow_rows_of(kProgram),
-          .narrow_envs = kernels::narrow_envs_of(kProgram),
-          .most_warps = kernels::most_warps(kProgram, sizeof(Real))};
+          .bytes = &gpu_bytes<Real, Factor, kVariant>,
+          .narrow_rows = kernels::narrow_rows_of(kVariant),
+          .narrow_envs = kernels::narrow_envs_of(kVariant),
+          .most_warps = kernels::most_warps(kVariant, sizeof(Real))};
 }
 
 constexpr int kProcessors = 132, kLarge = 16384;
@@ -60,11 +60,11 @@ TEST(CudaPlan, warps_of_a_block_are_those_of_a_multiprocessor) {
   const auto in_float = with_scratch_of<float, float>();
   EXPECT_EQ(plan_of(in_float, 48).kernel, &kWide);
   EXPECT_EQ(plan_of(in_float, 48).warps, 1) << "long loops";
-  const auto sweeping = with_scratch_of<double, double, Program::sweeping>();
+  const auto sweeping = with_scratch_of<double, double, KernelVariant::sweeping>();
   EXPECT_EQ(plan_of(sweeping, 24).warps, 1) << "short loops";
-  const auto pivoting = with_scratch_of<double, double, Program::pivoting>();
+  const auto pivoting = with_scratch_of<double, double, KernelVariant::pivoting>();
   EXPECT_EQ(plan_of(pivoting, 24).warps, 12);
-  const auto later = with_scratch_of<double, double, Program::later>();
+  const auto later = with_scratch_of<double, double, KernelVariant::later>();
   EXPECT_EQ(plan_of(later, 24).warps, 1) << "the few environments of later rungs are spread";
 }
 
@@ -118,7 +118,7 @@ TEST(CudaPlan, neighbours_in_a_warp_use_other_banks) {
 }
 
 TEST(CudaPlan, sweeps_alone_need_little_and_stay_narrow_for_longer) {
-  const auto sweeps = with_scratch_of<float, float, Program::sweeping>();
+  const auto sweeps = with_scratch_of<float, float, KernelVariant::sweeping>();
   EXPECT_EQ(plan_of(sweeps, 32, 10).kernel, &kNarrow);
   EXPECT_EQ(plan_of(sweeps, 64, 21).kernel, &kWide);
   const auto both = with_scratch_of<float, float>();
@@ -158,8 +158,8 @@ TEST(CudaPlan, blocks_take_problems_of_which_few_fit) {
 
 TEST(CudaPlan, ninety_six_rows_in_double_fit_the_shared_memory_of_sm_90) {
   const auto k = with_scratch_of<double, double>();
-  for (const auto& program : {k, with_scratch_of<double, double, Program::pivoting>()}) {
-    const LaunchPlan fits = plan_of(program, 96, 32);
+  for (const auto& variant : {k, with_scratch_of<double, double, KernelVariant::pivoting>()}) {
+    const LaunchPlan fits = plan_of(variant, 96, 32);
     EXPECT_EQ(fits.kernel, &kBlock);
     EXPECT_EQ(fits.global_bytes(), 0U);
   }
@@ -194,7 +194,7 @@ TEST(CudaPlan, the_matrix_of_a_mechanism_fits_beside_its_solve) {
 // The later rungs of `mixed` factorise in double: rung 0 does not need memory for that.
 TEST(CudaPlan, later_rungs_cost_rung_0_no_memory) {
   const auto first = with_scratch_of<double, float>();
-  const auto later = with_scratch_of<double, double, Program::later>();
+  const auto later = with_scratch_of<double, double, KernelVariant::later>();
   for (int rows : {12, 32, 64, 96}) {
     const kernels::MatrixKind given;
     EXPECT_LT(first.bytes(rows, rows / 3, 0, given), later.bytes(rows, rows / 3, 0, given)) << rows;
@@ -202,10 +202,10 @@ TEST(CudaPlan, later_rungs_cost_rung_0_no_memory) {
 }
 
 // Memory for the law `pyramid` as an LCP is not part of the scratch of the other laws.
-TEST(CudaPlan, only_the_general_program_has_room_for_an_lcp) {
+TEST(CudaPlan, only_the_general_variant_has_room_for_an_lcp) {
   const kernels::MatrixKind given;
-  const auto pivoting = with_scratch_of<double, double, Program::pivoting>();
-  const auto general = with_scratch_of<double, double, Program::general>();
+  const auto pivoting = with_scratch_of<double, double, KernelVariant::pivoting>();
+  const auto general = with_scratch_of<double, double, KernelVariant::general>();
   EXPECT_EQ(pivoting.bytes(24, 8, 0, given), pivoting.bytes(24, 8, 8, given));
   EXPECT_LT(general.bytes(24, 8, 4, given), general.bytes(24, 8, 8, given));
   kernels::SolveKernels few = general;

@@ -14,7 +14,7 @@ using reference::Problem;
 /// first row of each block is its normal; sliding is independent of the normals.
 Problem vice(double w, double gap_speed) {
   Problem p;
-  p.shape.n_contacts = 2;
+  p.counts.n_contacts = 2;
   p.dims = {3, 3};
   p.W = reference::Matrix::Identity(6, 6) * 3.5 * w;
   p.W(0, 0) = p.W(3, 3) = w;
@@ -54,7 +54,7 @@ TEST(Ladder, finds_that_a_vice_has_no_solution) {
 Problem vices(int count, double gap_speed) {
   const Problem one = vice(1.0, gap_speed);
   Problem all;
-  all.shape.n_contacts = 2 * count;
+  all.counts.n_contacts = 2 * count;
   all.dims.assign(std::size_t(2 * count), 3);
   all.W = reference::Matrix::Zero(6 * count, 6 * count);
   all.b = reference::Vector::Zero(6 * count);

@@ -31,8 +31,8 @@ struct Misuse {
 
 const std::vector<Misuse>& misuses_of_arrays() {
   static const std::vector<Misuse> all = {
-      {"no_shape", [](Call& c) { c.problem.shape.data = nullptr; },
-       "problem.shape: expected an array, got none"},
+      {"no_counts", [](Call& c) { c.problem.counts.data = nullptr; },
+       "problem.counts: expected an array, got none"},
       {"no_W", [](Call& c) { c.problem.W.data = nullptr; },
        "problem.W: expected an array, got none"},
       {"no_b", [](Call& c) { c.problem.b.data = nullptr; },
@@ -43,7 +43,7 @@ const std::vector<Misuse>& misuses_of_arrays() {
        "problem.lo, problem.hi: expected both or neither, got one of them"},
       {"box_rows_without_bounds",
        [](Call& c) {
-         c.problems.shape(1).n_box = 1;
+         c.problems.counts(1).n_box = 1;
          c.problem.lo.data = c.problem.hi.data = nullptr;
        },
        "problem.lo, problem.hi: expected arrays, because an environment has box rows, got none"},
@@ -132,7 +132,7 @@ TEST(Solve, of_nothing_is_fine) {
   Workspace workspace(0, 0, 1);
   solve(ProblemBatch<double>{}, ResultBatch<double>{}, {}, workspace);
   solve(ProblemBatch<float>{}, ResultBatch<float>{},
-        {.law = Law::coulomb, .precision = Precision::fp32}, workspace);
+        {.law = Law::coulomb, .precision = Precision::float32}, workspace);
 }
 
 TEST(WorkspaceRefuses, negative_sizes) {
@@ -150,11 +150,11 @@ TEST(Solve, returns_finite_impulses_where_the_softened_problem_overflows) {
   const float b[] = {-0x1.ab6374p-2f, -0x1.362048p-2f, -0x1.6413bcp-1f};
   HostProblems<float> problems(1, 3, 1);
   HostResults<float> results(1, 3);
-  problems.shape(0).n_contacts = 1;
+  problems.counts(0).n_contacts = 1;
   std::copy(W, W + 9, problems.W(0));
   std::copy(b, b + 3, problems.b(0));
   problems.mu(0)[0] = 0x1.f13f34p-1f;
-  solve(problems.view(), results.view(), {.law = Law::pyramid, .precision = Precision::fp32});
+  solve(problems.view(), results.view(), {.law = Law::pyramid, .precision = Precision::float32});
   EXPECT_NE(results.status(0), EnvStatus::solved);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(std::isfinite(results.impulse(0)[i])) << i;
   EXPECT_TRUE(std::isfinite(results.residual(0)));

@@ -79,7 +79,7 @@ TEST(NoAllocationOfMechanisms, without_their_zeros) {
   support::Random random(3);
   const support::TreeMechanism mechanism(20, 12, random);
   HostProblems<double> problems(1, 12, 2);
-  problems.shape(0) = {0, 3, 3, 2};
+  problems.counts(0) = {0, 3, 3, 2};
   std::fill_n(problems.b(0), 12, -1.0);
   std::fill_n(problems.R(0), 12, 0.1);
   std::fill_n(problems.mu(0), 4, 0.5);

@@ -76,7 +76,7 @@ TEST(ReferenceResidual, rows_without_friction_count_their_impulse) {
 
 TEST(ReferenceResidual, rows_that_are_not_contacts) {
   Problem p;
-  p.shape = {1, 1, 2, 0};
+  p.counts = {1, 1, 2, 0};
   p.W = 2.0 * Matrix::Identity(4, 4);
   p.b = Vector{{-1.0, -3.0, 5.0, 0.5}};
   p.R = Vector::Zero(4);

@@ -20,7 +20,7 @@ struct Batch {
       : problems(num_envs, 3 * contacts, contacts), results(num_envs, 3 * contacts) {
     const int n = 3 * contacts;
     for (int env = 0; env < num_envs; ++env) {
-      problems.shape(env).n_contacts = contacts;
+      problems.counts(env).n_contacts = contacts;
       for (int i = 0; i < n; ++i) {
         for (int j = 0; j < n; ++j) problems.W(env)[i * n + j] = (i == j ? 1.0 : 0.0) + 0.5 / n;
         problems.b(env)[i] = i % 3 == 0 ? -1.0 - 0.01 * i : 0.1 * (env % 7);
@@ -201,7 +201,7 @@ TEST(Sizes, that_no_memory_holds_are_refused_by_name) {
 // Bounds are not read: the environment is over_capacity.
 TEST(Bounds, are_not_asked_of_environments_beyond_their_slot) {
   Batch batch(3, 2);
-  batch.problems.shape(1) = {.n_box = 9};
+  batch.problems.counts(1) = {.n_box = 9};
   ProblemBatch<double> problem = batch.problems.view();
   problem.lo = problem.hi = {};
   Workspace workspace(6, 2, 1);

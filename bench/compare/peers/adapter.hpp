@@ -15,8 +15,8 @@ using compare::Peers;
 
 /// Whether all rows are isotropic contacts of dimension 3, the only kind that some peers support.
 inline bool only_isotropic_contacts(const PeerProblem& p) {
-  if (p.shape.n_free + p.shape.n_nonneg + p.shape.n_box > 0) return false;
-  for (int c = 0; c < p.shape.n_contacts; ++c) {
+  if (p.counts.n_free + p.counts.n_nonneg + p.counts.n_box > 0) return false;
+  for (int c = 0; c < p.counts.n_contacts; ++c) {
     if (p.dims[c] != 3 || p.mu[2 * c] != p.mu[2 * c + 1]) return false;
   }
   return true;

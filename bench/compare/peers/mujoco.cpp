@@ -48,12 +48,12 @@ bool expressible(const PeerProblem& p) {
   for (int i = 0; i < p.rows; ++i) {
     if (!(p.R[i] >= mjMINVAL)) return false;
   }
-  for (int i = 0; i < p.shape.n_box; ++i) {
+  for (int i = 0; i < p.counts.n_box; ++i) {
     if (!(p.hi[i] > 0 && p.lo[i] == -p.hi[i] && std::isfinite(p.hi[i]))) return false;
   }
   const double* mu = p.mu;
-  const double* R = p.R + p.shape.n_free + p.shape.n_nonneg + p.shape.n_box;
-  for (int c = 0; c < p.shape.n_contacts; ++c) {
+  const double* R = p.R + p.counts.n_free + p.counts.n_nonneg + p.counts.n_box;
+  for (int c = 0; c < p.counts.n_contacts; ++c) {
     for (int j = 0; j < p.dims[c] - 1; ++j) {
       if (!(mu[j] >= mjMINMU)) return false;
       const double here = R[j + 1] * mu[j] * mu[j], first = R[1] * mu[0] * mu[0];
@@ -66,7 +66,7 @@ bool expressible(const PeerProblem& p) {
 }
 
 /// Unit masses on sliders along z; as many joint equalities and friction losses as needed.
-mjModel* make_model(int nv, const EnvShape& shape, const Settings& settings, double tolerance) {
+mjModel* make_model(int nv, const RowCounts& counts, const Settings& settings, double tolerance) {
   mjSpec* spec = mj_makeSpec();
   spec->option.gravity[2] = 0;
   spec->option.cone = mjCONE_ELLIPTIC;
@@ -82,14 +82,14 @@ mjModel* make_model(int nv, const EnvShape& shape, const Settings& settings, dou
     std::fill_n(body->inertia, 3, 1.0);
     mjsJoint* joint = mjs_addJoint(body, nullptr);
     joint->type = mjJNT_SLIDE;
-    joint->frictionloss = i < shape.n_box ? 1.0 : 0.0;
+    joint->frictionloss = i < counts.n_box ? 1.0 : 0.0;
     mjs_setName(joint->element, std::to_string(i).c_str());
     if (i > 0) continue;  // the contacts' geom
     mjsGeom* geom = mjs_addGeom(body, nullptr);
     geom->size[0] = 0.1;
   }
   mjs_addGeom(mjs_findBody(spec, "world"), nullptr)->size[0] = 0.1;
-  for (int i = 0; i < shape.n_free; ++i) {
+  for (int i = 0; i < counts.n_free; ++i) {
     mjsEquality* equality = mjs_addEquality(spec, nullptr);
     equality->type = mjEQ_JOINT;
     mjs_setString(equality->name1, std::to_string(i % nv).c_str());
@@ -104,10 +104,10 @@ class MujocoLoaded : public Loaded {
   MujocoLoaded(const PeerProblem& p, const Settings& settings) : rows_(p.rows) {
     Matrix J = root_of(p);
     const auto rank = J.cols();
-    const int nv = std::max({1, int(rank), p.shape.n_box});  // friction loss: one per joint
+    const int nv = std::max({1, int(rank), p.counts.n_box});  // friction loss: one per joint
     J.conservativeResize(Eigen::NoChange, nv);
     J.rightCols(nv - rank).setZero();
-    m_ = make_model(nv, p.shape, settings, p.tolerance);
+    m_ = make_model(nv, p.counts, settings, p.tolerance);
     d_ = m_ == nullptr ? nullptr : mj_makeData(m_);
     if (d_ == nullptr) return;
     make_rows(p);
@@ -145,9 +145,9 @@ class MujocoLoaded : public Loaded {
     mju_copy(contact.solref, m_->opt.o_solref, mjNREF);
     mju_copy(contact.solimp, m_->opt.o_solimp, mjNIMP);
     contact.dim = 1;
-    for (int i = 0; i < p.shape.n_nonneg; ++i) mj_addContact(m_, d_, &contact);
+    for (int i = 0; i < p.counts.n_nonneg; ++i) mj_addContact(m_, d_, &contact);
     const double* mu = p.mu;
-    for (int c = 0; c < p.shape.n_contacts; ++c) {
+    for (int c = 0; c < p.counts.n_contacts; ++c) {
       contact.dim = p.dims[c];
       std::copy_n(mu, contact.dim - 1, contact.friction);
       mj_addContact(m_, d_, &contact);
@@ -155,7 +155,7 @@ class MujocoLoaded : public Loaded {
     }
     mj_makeConstraint(m_, d_);
     // Order in MuJoCo: equalities, friction loss, contacts; ours: free, nonneg, box, blocks.
-    const auto [n_free, n_nonneg, n_box, n_contacts] = p.shape;
+    const auto [n_free, n_nonneg, n_box, n_contacts] = p.counts;
     for (int i = 0; i < p.rows; ++i) {
       const bool nonneg = i >= n_free && i < n_free + n_nonneg;
       const bool box = i >= n_free + n_nonneg && i < n_free + n_nonneg + n_box;
@@ -164,17 +164,17 @@ class MujocoLoaded : public Loaded {
   }
 
   void overwrite(const PeerProblem& p, const Matrix& J) {
-    const int first_box = p.shape.n_free + p.shape.n_nonneg;
+    const int first_box = p.counts.n_free + p.counts.n_nonneg;
     for (int i = 0; i < rows_; ++i) {
       const int k = theirs_[std::size_t(i)];
       std::copy_n(J.row(i).data(), m_->nv, d_->efc_J + std::ptrdiff_t(k) * m_->nv);
       d_->efc_aref[k] = -p.b[i];
       d_->efc_R[k] = p.R[i];
       d_->efc_D[k] = 1 / p.R[i];
-      if (i >= first_box && i < first_box + p.shape.n_box)
+      if (i >= first_box && i < first_box + p.counts.n_box)
         d_->efc_frictionloss[k] = p.hi[i - first_box];
     }
-    for (int c = p.shape.n_nonneg; c < d_->ncon; ++c) {
+    for (int c = p.counts.n_nonneg; c < d_->ncon; ++c) {
       mjContact& contact = d_->contact[c];
       const double* R = d_->efc_R + contact.efc_address;
       contact.mu = contact.friction[0] * std::sqrt(R[1] / R[0]);

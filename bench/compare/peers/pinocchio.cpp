@@ -34,7 +34,7 @@ struct Given {
       for (int j = 0; j < p.rows; ++j) G(theirs(i), theirs(j)) = p.W[i * p.rows + j];
     }
     const pinocchio::Model nothing;  // the solvers need only the cone of a constraint
-    for (int c = 0; c < p.shape.n_contacts; ++c) {
+    for (int c = 0; c < p.counts.n_contacts; ++c) {
       models.emplace_back(nothing, 0);
       models.back().setFriction(p.mu[2 * c]);
       data.push_back(models.back().createData());

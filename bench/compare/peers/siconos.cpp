@@ -55,9 +55,9 @@ class Friction : public Loaded {
         velocity_(q_.size()),
         tolerance_(relative(q_, p.tolerance)),
         options_(id, tolerance_, iterations) {
-    for (int c = 0; c < p.shape.n_contacts; ++c) mu_.push_back(p.mu[2 * c]);
+    for (int c = 0; c < p.counts.n_contacts; ++c) mu_.push_back(p.mu[2 * c]);
     matrix_ = NM_create_from_data(NM_DENSE, p.rows, p.rows, M_.data());
-    problem_ = {3, p.shape.n_contacts, matrix_, q_.data(), mu_.data()};
+    problem_ = {3, p.counts.n_contacts, matrix_, q_.data(), mu_.data()};
   }
   ~Friction() override {
     matrix_->matrix0 = nullptr;  // it belongs to us
@@ -84,7 +84,7 @@ class Friction : public Loaded {
 class Pyramid : public Loaded {
  public:
   explicit Pyramid(const PeerProblem& p)
-      : contacts_(std::size_t(p.shape.n_contacts)),
+      : contacts_(std::size_t(p.counts.n_contacts)),
         M_(36 * contacts_ * contacts_),
         q_(6 * contacts_),
         z_(q_.size()),

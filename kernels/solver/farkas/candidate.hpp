@@ -47,22 +47,22 @@ struct Farkas {
 };
 
 /// A_ab of the rows a, b that y may use; if W is not symmetric, the mean of both entries.
-template <class In>
-SS_HD double farkas_entry(const EnvProblem<In>& p, const Farkas& f, int a, int b) {
+template <class Scalar>
+SS_HD double farkas_entry(const EnvProblem<Scalar>& p, const Farkas& f, int a, int b) {
   const int i = f.row[a], j = f.row[b];
   const double given = i == j ? p.diagonal(i) : 0.5 * (p.w(i, j) + p.w(j, i));
   return given * f.scale[a] * f.scale[b];
 }
 
-template <class In>
-SS_HD bool is_free_row(const EnvProblem<In>& p, const Farkas& f, int a) {
+template <class Scalar>
+SS_HD bool is_free_row(const EnvProblem<Scalar>& p, const Farkas& f, int a) {
   const CertificateSign may = certificate_sign(p, f.row[a], false);
   return may.positive && may.negative;
 }
 
 /// Lists the rows and scales them.
-template <class G, class In>
-SS_HD void open_farkas(const G& g, const EnvProblem<In>& p, const Farkas& f) {
+template <class G, class Scalar>
+SS_HD void open_farkas(const G& g, const EnvProblem<Scalar>& p, const Farkas& f) {
   g.once([&] {
     int m = 0;
     const auto list = [&](int i) SS_INLINE {
@@ -104,8 +104,8 @@ SS_HD void list_support(const G& g, const Farkas& f) {
 }
 
 /// Factorises A + delta I on the support. False if it is not positive definite.
-template <class G, class In>
-SS_HD bool factor_support(const G& g, const EnvProblem<In>& p, double delta, const Farkas& f) {
+template <class G, class Scalar>
+SS_HD bool factor_support(const G& g, const EnvProblem<Scalar>& p, double delta, const Farkas& f) {
   list_support(g, f);
   g.for_each_2d(f.size(), f.size(), [&](int a, int b) {
     if (b < a) return;
@@ -130,8 +130,8 @@ SS_HD void take_solution(const G& g, const Farkas& f) {
 }
 
 /// By how much row a violates y >= 0 or A y + c >= 0, beyond rounding.
-template <class In>
-SS_HD double violation(const EnvProblem<In>& p, const Farkas& f, double y_max, int a) {
+template <class Scalar>
+SS_HD double violation(const EnvProblem<Scalar>& p, const Farkas& f, double y_max, int a) {
   const double unit = 4.0 * Limits<double>::epsilon * y_max;
   const double value = f.in[a] != 0 ? (is_free_row(p, f, a) ? 0.0 : -f.y[a] - unit)
                                     : -f.w[a] - unit * double(f.m()) - 1e-12;
@@ -140,8 +140,8 @@ SS_HD double violation(const EnvProblem<In>& p, const Farkas& f, double y_max, i
 
 /// Solves the problem above for y, in up to `budget` passes; returns the passes done. The resulting
 /// y is only a candidate.
-template <class G, class In>
-SS_HD int pivot_blocks(const G& g, const EnvProblem<In>& p, double delta, int budget,
+template <class G, class Scalar>
+SS_HD int pivot_blocks(const G& g, const EnvProblem<Scalar>& p, double delta, int budget,
                        const Farkas& f) {
   constexpr int kPatience = 3;  // exchanges of all violated rows without progress that are allowed
   double fewest = Limits<double>::infinity;

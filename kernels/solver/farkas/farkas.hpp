@@ -7,15 +7,15 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 /// B_ia: row i of (W + diag R)^T in the column of support row a, relative to its rounding.
-template <class In>
-SS_HD double null_entry(const EnvProblem<In>& p, const Farkas& f, int i, int a) {
+template <class Scalar>
+SS_HD double null_entry(const EnvProblem<Scalar>& p, const Farkas& f, int i, int a) {
   const int j = f.row[a];
   return (i == j ? p.diagonal(j) : p.w(j, i)) * f.scale[a] * f.weight[i];
 }
 
 /// Factorises B^T B + shift on the support.
-template <class G, class In>
-SS_HD bool factor_null_space(const G& g, const EnvProblem<In>& p, const Farkas& f) {
+template <class G, class Scalar>
+SS_HD bool factor_null_space(const G& g, const EnvProblem<Scalar>& p, const Farkas& f) {
   constexpr double kShift = 1e-13;
   list_support(g, f);
   g.for_each_2d(f.size(), f.size(), [&](int a, int b) {
@@ -32,8 +32,8 @@ SS_HD bool factor_null_space(const G& g, const EnvProblem<In>& p, const Farkas& 
 
 /// y <- (A + shift I)^-1 y on the support, a few times: inverse iteration for the null space of A.
 /// False if it finds none.
-template <class G, class In>
-SS_HD bool iterate_inverse(const G& g, const EnvProblem<In>& p, const Farkas& f) {
+template <class G, class Scalar>
+SS_HD bool iterate_inverse(const G& g, const EnvProblem<Scalar>& p, const Farkas& f) {
   constexpr double kShift = 1e-12;
   constexpr int kSteps = 3;
   if (!factor_support(g, p, kShift, f)) return false;
@@ -54,8 +54,8 @@ SS_HD bool iterate_inverse(const G& g, const EnvProblem<In>& p, const Farkas& f)
 }
 
 /// y -= (B^T B + shift)^-1 B^T B y on the support: removes the part outside the null space.
-template <class G, class In>
-SS_HD void project_once(const G& g, const EnvProblem<In>& p, const Farkas& f) {
+template <class G, class Scalar>
+SS_HD void project_once(const G& g, const EnvProblem<Scalar>& p, const Farkas& f) {
   g.for_each(p.n, [&](int i) {
     double sum = 0.0;
     for (int a = 0; a < f.size(); ++a) {
@@ -73,9 +73,9 @@ SS_HD void project_once(const G& g, const EnvProblem<In>& p, const Farkas& f) {
 }
 
 /// Whether y, without its entries of the wrong sign, is a certificate; `dropped`: there were some.
-template <class G, class In>
-SS_HD bool is_certificate(const G& g, const EnvProblem<In>& p, double tolerance, const Farkas& f,
-                          bool& dropped) {
+template <class G, class Scalar>
+SS_HD bool is_certificate(const G& g, const EnvProblem<Scalar>& p, double tolerance,
+                          const Farkas& f, bool& dropped) {
   dropped = g.any(f.m(), [&](int a) { return f.y[a] < 0.0 && !is_free_row(p, f, a); });
   g.for_each(p.n, [&](int i) { f.full[i] = 0.0; });
   g.for_each(f.m(), [&](int a) {
@@ -87,8 +87,8 @@ SS_HD bool is_certificate(const G& g, const EnvProblem<In>& p, double tolerance,
 
 /// Projects y onto the null space on its support, which excludes rows below `least` times the
 /// largest. Returns whether the result is a certificate.
-template <class G, class In>
-SS_HD bool project_ray(const G& g, const EnvProblem<In>& p, double least, double tolerance,
+template <class G, class Scalar>
+SS_HD bool project_ray(const G& g, const EnvProblem<Scalar>& p, double least, double tolerance,
                        const Farkas& f) {
   constexpr int kRounds = 6, kSteps = 4;
   g.for_each(f.m(), [&](int a) { f.y[a] = f.start[a]; });
@@ -114,9 +114,9 @@ SS_HD bool project_ray(const G& g, const EnvProblem<In>& p, double least, double
 
 /// Tries to prove that the problem has no solution, in up to `budget` passes; returns the passes
 /// done. The judge keeps a proof that is found.
-template <class G, class In>
-SS_PART int run_farkas(const G& g, const EnvProblem<In>& p, Farkas f, int budget,
-                       Judge<In>& judge) {
+template <class G, class Scalar>
+SS_PART int run_farkas(const G& g, const EnvProblem<Scalar>& p, Farkas f, int budget,
+                       Judge<Scalar>& judge) {
   constexpr double kDelta = 1e-8;
   open_farkas(g, p, f);
   if (!g.any(f.m(), [&](int a) { return f.c[a] != 0.0; })) return 0;

@@ -160,8 +160,8 @@ SS_HD int count_products(const G& g, const Scaled<Real>& s, const CentralPath<Re
 }
 
 /// Begins a path at the impulses r, moved `distance` inside.
-template <class Real, class G, class In>
-SS_HD void open_path(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w, const In* r,
+template <class Real, class G, class Scalar>
+SS_HD void open_path(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w, const Scalar* r,
                      Real distance) {
   set_bounds(g, s, w);
   const int products = count_products(g, s, w);

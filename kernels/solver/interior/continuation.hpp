@@ -41,10 +41,10 @@ SS_HD bool continue_path(const G& g, Scaled<Real>& s, const Continuation<Real>& 
 
 /// Follows the path from the end of the last stage, moved `distance` inside, with up to about
 /// `budget` factorisations; returns their number. finish() as in `run_interior`.
-template <class Real, class G, class In, class Finish>
-SS_HD int run_continuation(const G& g, const EnvProblem<In>& p, Scaled<Real>& s,
+template <class Real, class G, class Scalar, class Finish>
+SS_HD int run_continuation(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s,
                            const Continuation<Real>& w, int budget, double distance,
-                           Judge<In>& judge, Finish&& finish) {
+                           Judge<Scalar>& judge, Finish&& finish) {
   constexpr Real kFar = Real(3);  // a path that comes back from there leads to no solution
   const CentralPath<Real>& path = w.path;
   ContinuationProgress<Real>& at = *w.progress;

@@ -60,10 +60,10 @@ SS_HD bool keep_moving(const G& g, const Scaled<Real>& s, const CentralPath<Real
 /// with up to `budget` factorisations; returns their number. finish() continues from
 /// judge.at->start with a method that converges once the states (open, stick, slide) are right, and
 /// returns its own factorisations.
-template <class Real, class G, class In, class Finish>
-SS_HD int run_interior(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
-                       const CentralPath<Real>& w, int budget, double distance, Judge<In>& judge,
-                       Finish&& finish) {
+template <class Real, class G, class Scalar, class Finish>
+SS_HD int run_interior(const G& g, const EnvProblem<Scalar>& p, const Scaled<Real>& s,
+                       const CentralPath<Real>& w, int budget, double distance,
+                       Judge<Scalar>& judge, Finish&& finish) {
   open_path(g, s, w, judge.at->start, Real(distance));
   int done = 0;
   while (done < budget && !stopped(g)) {

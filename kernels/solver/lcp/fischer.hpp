@@ -17,11 +17,11 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 /// The map w = A y + q' of an LCP.
-template <class In>
+template <class Scalar>
 struct AffineMap {
-  const LcpProblem<In>& problem;
+  const LcpProblem<Scalar>& problem;
   const StandardLcp& standard;
-  LcpJudge<In>& keeper;
+  LcpJudge<Scalar>& keeper;
 
   template <class G>
   SS_HD void values(const G& g, const double* y, double* w) const {

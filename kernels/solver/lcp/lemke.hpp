@@ -99,9 +99,9 @@ SS_HD void standard_velocity(const G& g, const StandardLcp& s, const double* y, 
 
 /// Judges the solution of the basis and refines it while this improves it. Returns whether it is a
 /// solution.
-template <class Real, class G, class In>
-SS_HD bool judge_basis(const G& g, const LcpProblem<In>& p, const StandardLcp& s,
-                       const LemkeScratch<Real>& scratch, LcpJudge<In>& judge) {
+template <class Real, class G, class Scalar>
+SS_HD bool judge_basis(const G& g, const LcpProblem<Scalar>& p, const StandardLcp& s,
+                       const LemkeScratch<Real>& scratch, LcpJudge<Scalar>& judge) {
   const int steps = sizeof(Real) == 8 ? 4 : 8;
   read_solution(g, scratch.dictionary, scratch.y);
   double before = Limits<double>::infinity;

@@ -125,7 +125,7 @@ SS_HD bool run_mncp(const G& g, const NonlinearMap<Call>& map, const double* sta
   if (g.any(n, [&](int k) { return !is_finite(judge.candidate[k]); })) return false;
   map.evaluate(g, judge.candidate, true);
   const double largest = g.max(n, [&](int i) { return abs(map.value[i]); });
-  judge.tolerance = tolerance_of(o.atol, o.rtol, Precision::fp64, largest);
+  judge.tolerance = tolerance_of(o.atol, o.rtol, Precision::float64, largest);
   if (!is_finite(map.judge_values(g))) return false;
   if (g.any(n * n, [&](int i) { return !is_finite(map.jacobian[i]); })) return false;
   if (judge.solved()) return true;

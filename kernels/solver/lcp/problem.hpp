@@ -7,10 +7,10 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-template <class In>
+template <class Scalar>
 struct LcpProblem {
   int n, n_free, ld_M;
-  const In *M, *q, *lo, *hi, *start;
+  const Scalar *M, *q, *lo, *hi, *start;
   const std::int32_t* findex;
   double cfm;
 
@@ -33,9 +33,9 @@ struct LcpProblem {
 };
 
 /// Whether the numbers of row i are valid.
-template <class In>
-SS_HD bool lcp_row_is_valid(const LcpProblem<In>& p, int i) {
-  const In* row = p.M + std::int64_t(i) * p.ld_M;
+template <class Scalar>
+SS_HD bool lcp_row_is_valid(const LcpProblem<Scalar>& p, int i) {
+  const Scalar* row = p.M + std::int64_t(i) * p.ld_M;
   int wrong = is_finite(p.q[i]) ? 0 : 1;
   for (int j = 0; j < p.n; ++j) wrong |= is_finite(row[j]) ? 0 : 1;
   if (wrong != 0 || (p.start != nullptr && !is_finite(p.start[i]))) return false;
@@ -48,8 +48,8 @@ SS_HD bool lcp_row_is_valid(const LcpProblem<In>& p, int i) {
 
 /// max |z - clamp(z - w, lo, hi)|, |w| on free rows; w: n doubles, receives M z + q. Infinite if
 /// anything is not finite. Where the clamp is inactive, |w| is used, without cancellation.
-template <class G, class In>
-SS_HD double lcp_residual(const G& g, const LcpProblem<In>& p, const In* z, double* w) {
+template <class G, class Scalar>
+SS_HD double lcp_residual(const G& g, const LcpProblem<Scalar>& p, const Scalar* z, double* w) {
   const auto start = [&](int i) {
     return fma(p.cfm * double(p.M[std::int64_t(i) * p.ld_M + i]), double(z[i]), double(p.q[i]));
   };
@@ -67,8 +67,9 @@ SS_HD double lcp_residual(const G& g, const LcpProblem<In>& p, const In* z, doub
 
 /// Bound of the rounding of lcp_residual at z and its w, as for the residual of contacts
 /// (kernels/law/rounding.hpp): n + 4 operations in a row of M z + q, a few in the rest.
-template <class G, class In>
-SS_HD double lcp_rounding(const G& g, const LcpProblem<In>& p, const In* z, const double* w) {
+template <class G, class Scalar>
+SS_HD double lcp_rounding(const G& g, const LcpProblem<Scalar>& p, const Scalar* z,
+                          const double* w) {
   return g.max(p.n, [&](int i) {
     double size = abs(double(p.q[i]));
     for (int j = 0; j < p.n; ++j) size = fma(abs(p.m(i, j)), abs(double(z[j])), size);
@@ -78,23 +79,23 @@ SS_HD double lcp_rounding(const G& g, const LcpProblem<In>& p, const In* z, cons
 }
 
 /// Keeps the best z seen, by the residual of the problem as given.
-template <class In>
+template <class Scalar>
 struct LcpJudge {
   double tolerance = 0.0;
   double best_residual = Limits<double>::infinity;
-  In* best = nullptr;  ///< [n] the caller's slot of the result
-  In* candidate;       ///< [n] judged last
-  double* w;           ///< [n] scratch
+  Scalar* best = nullptr;  ///< [n] the caller's slot of the result
+  Scalar* candidate;       ///< [n] judged last
+  double* w;               ///< [n] scratch
 
   SS_HD LcpJudge(Arena& arena, int max_rows)
-      : candidate(arena.take<In>(max_rows)), w(arena.take<double>(max_rows)) {}
+      : candidate(arena.take<Scalar>(max_rows)), w(arena.take<double>(max_rows)) {}
 
   SS_HD bool solved() const { return best_residual <= tolerance; }
 };
 
 /// Keeps the candidate, whose residual is `value`, if it is the best so far.
-template <class G, class In>
-SS_HD void keep_candidate(const G& g, int n, double value, LcpJudge<In>& judge) {
+template <class G, class Scalar>
+SS_HD void keep_candidate(const G& g, int n, double value, LcpJudge<Scalar>& judge) {
   if (!(value < judge.best_residual)) return;
   judge.best_residual = value;
   g.for_each(n, [&](int i) { judge.best[i] = judge.candidate[i]; });
@@ -102,8 +103,8 @@ SS_HD void keep_candidate(const G& g, int n, double value, LcpJudge<In>& judge) 
 
 /// Judges the candidate, including rounding if it would be a solution; keeps it if it is the best
 /// so far. Returns its residual.
-template <class G, class In>
-SS_HD double judge_lcp(const G& g, const LcpProblem<In>& p, LcpJudge<In>& judge) {
+template <class G, class Scalar>
+SS_HD double judge_lcp(const G& g, const LcpProblem<Scalar>& p, LcpJudge<Scalar>& judge) {
   double value = lcp_residual(g, p, judge.candidate, judge.w);
   if (value <= judge.tolerance) value += lcp_rounding(g, p, judge.candidate, judge.w);
   keep_candidate(g, p.n, value, judge);

@@ -65,28 +65,28 @@ struct PyramidLcp {
 };
 
 /// The impulse that changes the velocity of a row or block (`item` of inverse_rho) by about 1.
-template <class In>
-SS_HD double impulse_unit(const EnvProblem<In>& p, int item) {
+template <class Scalar>
+SS_HD double impulse_unit(const EnvProblem<Scalar>& p, int item) {
   return 1.0 / power_of_two_below(max(double(p.inverse_rho[item]), 1e-290));
 }
 
 /// Whether both rows of the sliding plane of contact k have friction.
-template <class In>
-SS_HD bool slides_in_plane(const EnvProblem<In>& p, int k) {
+template <class Scalar>
+SS_HD bool slides_in_plane(const EnvProblem<Scalar>& p, int k) {
   return p.circular[p.block[k] + 1] > 0.0 && p.circular[p.block[k] + 2] > 0.0;
 }
 
 /// Variables of contact k: its normal, its directions, lambda.
-template <class In>
-SS_HD int count_pyramid(const EnvProblem<In>& p, int k) {
+template <class Scalar>
+SS_HD int count_pyramid(const EnvProblem<Scalar>& p, int k) {
   const int row = p.block[k], dim = p.block[k + 1] - row;
   int count = slides_in_plane(p, k) ? p.directions : 0;
   for (int j = count > 0 ? 3 : 1; j < dim; ++j) count += p.circular[row + j] > 0.0 ? 2 : 0;
   return count == 0 ? 1 : count + 2;
 }
 
-template <class In>
-SS_HD void number_pyramid(const EnvProblem<In>& p, int k, const PyramidLcp& s) {
+template <class Scalar>
+SS_HD void number_pyramid(const EnvProblem<Scalar>& p, int k, const PyramidLcp& s) {
   const int row = p.block[k], dim = p.block[k + 1] - row;
   int v = s.first[k];
   s.set(v++, PyramidLcp::row, k, row, 1.0, -1, 0.0);
@@ -110,8 +110,8 @@ SS_HD void number_pyramid(const EnvProblem<In>& p, int k, const PyramidLcp& s) {
 }
 
 /// Entry (v, w) of the LCP's matrix. The unit of a contact cancels in the row of its lambda.
-template <class In>
-SS_HD double pyramid_entry(const EnvProblem<In>& p, const PyramidLcp& s, int v, int w) {
+template <class Scalar>
+SS_HD double pyramid_entry(const EnvProblem<Scalar>& p, const PyramidLcp& s, int v, int w) {
   const bool same = s.block[v] >= 0 && s.block[v] == s.block[w];
   if (s.role[v] == PyramidLcp::lambda) {
     if (!same || s.role[w] == PyramidLcp::lambda) return 0.0;
@@ -129,8 +129,8 @@ SS_HD double pyramid_entry(const EnvProblem<In>& p, const PyramidLcp& s, int v, 
 
 /// Fills the LCP of a contact problem in circular coordinates, with compliance `soften` W_nn added
 /// to contact normals, and returns its view.
-template <class G, class In>
-SS_HD LcpProblem<double> pyramid_lcp(const G& g, const EnvProblem<In>& p, double soften,
+template <class G, class Scalar>
+SS_HD LcpProblem<double> pyramid_lcp(const G& g, const EnvProblem<Scalar>& p, double soften,
                                      PyramidLcp& s) {
   const int scalars = p.first_contact_row();
   g.for_each(scalars, [&](int i) {
@@ -166,11 +166,11 @@ SS_HD LcpProblem<double> pyramid_lcp(const G& g, const EnvProblem<In>& p, double
 }
 
 /// The contact impulses that correspond to z.
-template <class G, class In>
-SS_HD void carry_back(const G& g, const EnvProblem<In>& p, const PyramidLcp& s, const double* z,
-                      In* r) {
+template <class G, class Scalar>
+SS_HD void carry_back(const G& g, const EnvProblem<Scalar>& p, const PyramidLcp& s, const double* z,
+                      Scalar* r) {
   const int scalars = p.first_contact_row();
-  g.for_each(scalars, [&](int i) { r[i] = In(z[i] * s.unit[i]); });
+  g.for_each(scalars, [&](int i) { r[i] = Scalar(z[i] * s.unit[i]); });
   g.for_each(p.n_contacts, [&](int k) {
     for (int i = p.block[k]; i < p.block[k + 1]; ++i) {
       double sum = 0.0;
@@ -178,7 +178,7 @@ SS_HD void carry_back(const G& g, const EnvProblem<In>& p, const PyramidLcp& s, 
         if (s.a[v] == i) sum = fma(s.c_a[v], z[v], sum);
         if (s.b[v] == i) sum = fma(s.c_b[v], z[v], sum);
       }
-      r[i] = In(sum * s.unit[s.first[k]]);
+      r[i] = Scalar(sum * s.unit[s.first[k]]);
     }
   });
 }
@@ -212,9 +212,9 @@ struct PyramidScratch {
 /// Up to `attempts` attempts by Lemke, judged as contact impulses, with at most `budget` pivots in
 /// total; returns the pivots done. With `soften` on contact normals, it ends with the first
 /// solution of the softened problem, judged by the problem as given.
-template <class Real, class G, class In>
-SS_HD int run_pyramid(const G& g, const EnvProblem<In>& p, Attempts attempts, int budget,
-                      double soften, PyramidScratch<Real>& scratch, Judge<In>& judge) {
+template <class Real, class G, class Scalar>
+SS_HD int run_pyramid(const G& g, const EnvProblem<Scalar>& p, Attempts attempts, int budget,
+                      double soften, PyramidScratch<Real>& scratch, Judge<Scalar>& judge) {
   const LcpProblem<double> posed = pyramid_lcp(g, p, soften, scratch.lcp);
   g.once([&] {
     *scratch.kept = scratch.lcp;
@@ -228,7 +228,7 @@ SS_HD int run_pyramid(const G& g, const EnvProblem<In>& p, Attempts attempts, in
   standardise(g, lcp, scratch.solver.standard);
   LcpOptions o;
   LcpOutcome out;
-  const int count = attempt_count<In>(attempts, steepest_friction(p));
+  const int count = attempt_count<Scalar>(attempts, steepest_friction(p));
   for (int i = 0; i < count && !judge.solved(); ++i) {
     if (out.iterations >= budget) break;
     o.max_pivots = min(100 + 20 * scratch.solver.standard.m, budget - out.iterations);

@@ -6,9 +6,9 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 /// Scratch of one problem. Attempts run one after the other, so their scratch overlaps.
-template <class Real, class In>
+template <class Real, class Scalar>
 struct LcpScratch {
-  LcpJudge<In> judge;
+  LcpJudge<Scalar> judge;
   StandardLcp standard;
   double* y;  ///< [padded(m)] iterate of the standard problem
   Arena attempt;
@@ -41,9 +41,9 @@ SS_HD Real dictionary_slack(int attempt) {
   return Real((sizeof(Real) == 8 ? 1.0 : 1e4) * lemke_slack(attempt));
 }
 
-template <class Real, class G, class In>
-SS_PART LemkeEnd attempt_lemke(const G& g, const LcpProblem<In>& p, const LcpOptions& o,
-                               int attempt, LcpScratch<Real, In>& scratch, LcpOutcome& out) {
+template <class Real, class G, class Scalar>
+SS_PART LemkeEnd attempt_lemke(const G& g, const LcpProblem<Scalar>& p, const LcpOptions& o,
+                               int attempt, LcpScratch<Real, Scalar>& scratch, LcpOutcome& out) {
   const StandardLcp& s = scratch.standard;
   Arena arena = scratch.attempt;
   LemkeScratch<Real> lemke(arena, s.m, scratch.y);
@@ -62,16 +62,16 @@ SS_PART LemkeEnd attempt_lemke(const G& g, const LcpProblem<In>& p, const LcpOpt
   if (!judge_basis(g, p, s, lemke, scratch.judge)) {
     Arena again = scratch.attempt;  // the dictionary is no longer needed
     FischerScratch<Real> f(again, s.m, scratch.y);
-    polish(g, AffineMap<In>{p, s, scratch.judge}, f, 4);
+    polish(g, AffineMap<Scalar>{p, s, scratch.judge}, f, 4);
   }
   if (scratch.judge.best_residual < before) out.method = LcpMethod::lemke;
   return end;
 }
 
 /// From the caller's start, from y = 0, then from hashed numbers in [0, 1).
-template <class Real, class G, class In>
-SS_PART void attempt_newton(const G& g, const LcpProblem<In>& p, const LcpOptions& o, int attempt,
-                            LcpScratch<Real, In>& scratch, LcpOutcome& out) {
+template <class Real, class G, class Scalar>
+SS_PART void attempt_newton(const G& g, const LcpProblem<Scalar>& p, const LcpOptions& o,
+                            int attempt, LcpScratch<Real, Scalar>& scratch, LcpOutcome& out) {
   const StandardLcp& s = scratch.standard;
   Arena arena = scratch.attempt;
   FischerScratch<Real> f(arena, s.m, scratch.y);
@@ -83,20 +83,20 @@ SS_PART void attempt_newton(const G& g, const LcpProblem<In>& p, const LcpOption
     start_from(g, p, s, p.start, scratch.judge.w, f.y);
   }
   const double before = scratch.judge.best_residual;
-  out.iterations += run_fischer(g, AffineMap<In>{p, s, scratch.judge}, f, o.max_newton);
+  out.iterations += run_fischer(g, AffineMap<Scalar>{p, s, scratch.judge}, f, o.max_newton);
   if (scratch.judge.best_residual < before) out.method = LcpMethod::newton;
 }
 
 /// Solves the problem; the judge holds the best z and starts with the caller's start or zero.
-template <class Real, class G, class In>
-SS_HD LcpOutcome run_lcp(const G& g, const LcpProblem<In>& p, const LcpOptions& o,
-                         LcpScratch<Real, In>& scratch) {
+template <class Real, class G, class Scalar>
+SS_HD LcpOutcome run_lcp(const G& g, const LcpProblem<Scalar>& p, const LcpOptions& o,
+                         LcpScratch<Real, Scalar>& scratch) {
   LcpOutcome out;
   if (o.method == LcpMethod::newton) out.method = LcpMethod::newton;
-  LcpJudge<In>& judge = scratch.judge;
+  LcpJudge<Scalar>& judge = scratch.judge;
   g.for_each(p.n, [&](int i) {
-    judge.best[i] = In(0);
-    judge.candidate[i] = p.start == nullptr ? In(0) : p.start[i];
+    judge.best[i] = Scalar(0);
+    judge.candidate[i] = p.start == nullptr ? Scalar(0) : p.start[i];
   });
   judge_lcp(g, p, judge);
   if (p.n == 0 || judge.solved()) return out;

@@ -53,8 +53,8 @@ struct StandardLcp {
 SS_HD int standard_rows(int max_rows, bool boxed) { return boxed ? 3 * max_rows : max_rows; }
 
 /// Numbers the extra variables; the result is the place of a variable. y_i stays at i.
-template <class G, class In>
-SS_HD void number_variables(const G& g, const LcpProblem<In>& p, StandardLcp& s) {
+template <class G, class Scalar>
+SS_HD void number_variables(const G& g, const LcpProblem<Scalar>& p, StandardLcp& s) {
   g.for_each(p.n, [&](int i) {
     const double lo = p.lower(i), hi = p.upper(i);
     const bool reflect = !is_finite(lo) && is_finite(hi);
@@ -84,8 +84,8 @@ SS_HD void number_variables(const G& g, const LcpProblem<In>& p, StandardLcp& s)
 }
 
 /// The rows of M: sigma_i (M z + q)_i + lambda_i, for row r, which one lane owns.
-template <class In>
-SS_HD void fill_given_row(const LcpProblem<In>& p, const StandardLcp& s, int r) {
+template <class Scalar>
+SS_HD void fill_given_row(const LcpProblem<Scalar>& p, const StandardLcp& s, int r) {
   double constant = double(p.q[r]);
   for (int k = 0; k < p.n; ++k) {
     const double entry = s.sign[r] * p.m(r, k);
@@ -100,8 +100,8 @@ SS_HD void fill_given_row(const LcpProblem<In>& p, const StandardLcp& s, int r) 
 }
 
 /// The rows of the extra variables that belong to row i.
-template <class In>
-SS_HD void fill_extra_rows(const LcpProblem<In>& p, const StandardLcp& s, int i) {
+template <class Scalar>
+SS_HD void fill_extra_rows(const LcpProblem<Scalar>& p, const StandardLcp& s, int i) {
   const int u = s.upper[i], h = s.helper[i];
   if (u >= 0) {
     s.col(u)[i] = 1.0;
@@ -154,8 +154,8 @@ SS_HD void equilibrate(const G& g, StandardLcp& s) {
   g.for_each(s.ld, [&](int i) { s.q[i] = i < s.m ? s.q[i] * s.row[i] * s.q_scale : 0.0; });
 }
 
-template <class G, class In>
-SS_PART void standardise(const G& g, const LcpProblem<In>& p, StandardLcp& s) {
+template <class G, class Scalar>
+SS_PART void standardise(const G& g, const LcpProblem<Scalar>& p, StandardLcp& s) {
   number_variables(g, p, s);
   g.for_each_2d(s.m, s.ld, [&](int j, int i) { s.col(j)[i] = 0.0; });
   g.for_each(s.ld, [&](int i) { s.q[i] = 0.0; });
@@ -167,9 +167,9 @@ SS_PART void standardise(const G& g, const LcpProblem<In>& p, StandardLcp& s) {
 }
 
 /// Judges y, converted to z and clamped exactly to its bounds. Returns the residual.
-template <class G, class In>
-SS_HD double judge_standard(const G& g, const LcpProblem<In>& p, const StandardLcp& s,
-                            const double* y, LcpJudge<In>& judge) {
+template <class G, class Scalar>
+SS_HD double judge_standard(const G& g, const LcpProblem<Scalar>& p, const StandardLcp& s,
+                            const double* y, LcpJudge<Scalar>& judge) {
   const auto value = [&](int k) {
     const double v = s.given(k, y[k]);
     return s.free[k] != 0 ? v : max(v, 0.0);
@@ -183,15 +183,15 @@ SS_HD double judge_standard(const G& g, const LcpProblem<In>& p, const StandardL
   g.for_each(p.n, [&](int i) {  // bounds that scale with another row, by its current value
     const int j = p.index(i);
     const double range = j < 0 ? 1.0 : max(z[j], 0.0);
-    judge.candidate[i] = In(j < 0 ? z[i] : clamp(z[i], p.lower(i) * range, p.upper(i) * range));
+    judge.candidate[i] = Scalar(j < 0 ? z[i] : clamp(z[i], p.lower(i) * range, p.upper(i) * range));
   });
   return judge_lcp(g, p, judge);
 }
 
 /// The inverse: y for a given z, as needed for a start (lambda and helpers from w and z).
-template <class G, class In>
-SS_HD void start_from(const G& g, const LcpProblem<In>& p, const StandardLcp& s, const In* z,
-                      const double* w, double* y) {
+template <class G, class Scalar>
+SS_HD void start_from(const G& g, const LcpProblem<Scalar>& p, const StandardLcp& s,
+                      const Scalar* z, const double* w, double* y) {
   g.for_each(p.n, [&](int i) {
     const int j = p.index(i);
     const double range = j < 0 ? 1.0 : max(0.0, double(z[j]));

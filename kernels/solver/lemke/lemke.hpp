@@ -39,8 +39,8 @@ SS_HD RatioTest<Real> ratio_test(int attempt) {
 SS_HD bool fits_pyramid_tableau(int rows, int contacts, int directions) {
   return rows == 3 * contacts && directions == 4;
 }
-template <class In>
-SS_HD bool fits_pyramid_tableau(const EnvProblem<In>& p) {
+template <class Scalar>
+SS_HD bool fits_pyramid_tableau(const EnvProblem<Scalar>& p) {
   return fits_pyramid_tableau(p.n, p.n_contacts, p.directions);
 }
 
@@ -55,19 +55,19 @@ SS_HD void read_basis(const G& g, const Lemke<Real>& s) {
 }
 
 /// Judges the impulse given by x.
-template <class Real, class G, class In>
-SS_PART bool judge_pyramid(const G& g, const EnvProblem<In>& p, const Lemke<Real>& s,
-                           Judge<In>& judge) {
+template <class Real, class G, class Scalar>
+SS_PART bool judge_pyramid(const G& g, const EnvProblem<Scalar>& p, const Lemke<Real>& s,
+                           Judge<Scalar>& judge) {
   const auto& t = s.tableau;
   g.for_each(t.n, [&](int i) {
-    judge.at->candidate[i] = In(max(s.x[i], 0.0) * (t.scale[i] * t.sign[i]) / t.q);
+    judge.at->candidate[i] = Scalar(max(s.x[i], 0.0) * (t.scale[i] * t.sign[i]) / t.q);
   });
   return judge_candidate(g, p, judge, Guess::solution);
 }
 
 /// w = M x + b from the problem as given, in double.
-template <class Real, class G, class In>
-SS_HD void evaluate(const G& g, const EnvProblem<In>& p, const Lemke<Real>& s) {
+template <class Real, class G, class Scalar>
+SS_HD void evaluate(const G& g, const EnvProblem<Scalar>& p, const Lemke<Real>& s) {
   const auto& t = s.tableau;
   g.for_each(t.n, [&](int i) { s.y[i] = s.x[i] * (t.scale[i] * t.sign[i]); });
   const auto start = [&](int i) { return fma(p.compliance(i), s.y[i], double(p.b[i]) * t.q); };
@@ -83,8 +83,8 @@ SS_HD void evaluate(const G& g, const EnvProblem<In>& p, const Lemke<Real>& s) {
 
 /// One step of iterative refinement: the error of the w's of the columns, multiplied by the
 /// tableau, which is the inverse of the basis.
-template <class Real, class G, class In>
-SS_PART void refine(const G& g, const EnvProblem<In>& p, Lemke<Real>& s) {
+template <class Real, class G, class Scalar>
+SS_PART void refine(const G& g, const EnvProblem<Scalar>& p, Lemke<Real>& s) {
   constexpr int C = G::kChunk;
   auto& t = s.tableau;
   settle_all(g, t, t.pending);
@@ -111,12 +111,12 @@ inline constexpr int kFirstJudged = 2;  ///< proximal point that may be right to
 /// points. `exact`: uses all pivots, in as many attempts as needed, unless there is nothing to
 /// pivot. With `soften` on contacts, it ends with the first solution of that problem, judged by the
 /// problem as given. Returns the pivots done.
-template <class Real, class G, class In>
-SS_PART int run_lemke(const G& g, const EnvProblem<In>& p, Lemke<Real>& s, Attempts attempts,
-                      int budget, bool exact, double soften, Judge<In>& judge) {
+template <class Real, class G, class Scalar>
+SS_PART int run_lemke(const G& g, const EnvProblem<Scalar>& p, Lemke<Real>& s, Attempts attempts,
+                      int budget, bool exact, double soften, Judge<Scalar>& judge) {
   auto& t = s.tableau;
   scale_contacts(g, p, t);
-  const int count = attempt_count<In>(attempts, steepest_friction(p));
+  const int count = attempt_count<Scalar>(attempts, steepest_friction(p));
   int pivots = 0;
   const bool selects = !exact && soften == 0.0 && attempts.first == 0;
   for (int i = selects ? -1 : 0; exact ? pivots < budget : i < count; ++i) {

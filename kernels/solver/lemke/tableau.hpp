@@ -114,8 +114,8 @@ SS_HD void for_rows(const G& g, const PyramidTableau<Real>& t, F&& f) {
 /// need one scale for both tangents. Rows with a zero diagonal take the scale of the largest.
 /// Tangents with a very small diagonal take that of the normal, because otherwise their velocities
 /// would hide its velocity.
-template <class In, class Real>
-SS_HD void scale_contact(const EnvProblem<In>& p, int k, double largest,
+template <class Scalar, class Real>
+SS_HD void scale_contact(const EnvProblem<Scalar>& p, int k, double largest,
                          const PyramidTableau<Real>& t) {
   const int a = 3 * k;
   const double least = 1e-12 * largest;
@@ -133,8 +133,8 @@ SS_HD void scale_contact(const EnvProblem<In>& p, int k, double largest,
 }
 
 /// Scales of a problem with only contacts of dimension 3.
-template <class G, class In, class Real>
-SS_PART void scale_contacts(const G& g, const EnvProblem<In>& p, PyramidTableau<Real>& t) {
+template <class G, class Scalar, class Real>
+SS_PART void scale_contacts(const G& g, const EnvProblem<Scalar>& p, PyramidTableau<Real>& t) {
   t.p = p.n_contacts;
   t.n = 3 * t.p;
   t.m = 4 * t.p;
@@ -147,8 +147,8 @@ SS_PART void scale_contacts(const G& g, const EnvProblem<In>& p, PyramidTableau<
 }
 
 /// The scaled Delassus matrix, compliance included, in the first n rows and columns.
-template <class G, class In, class Real>
-SS_HD void fill_scaled(const G& g, const EnvProblem<In>& p, double soften,
+template <class G, class Scalar, class Real>
+SS_HD void fill_scaled(const G& g, const EnvProblem<Scalar>& p, double soften,
                        const PyramidTableau<Real>& t) {
   const auto signed_scale = [&](int i) { return t.scale[i] * t.sign[i]; };
   copy_scaled_delassus(g, p, t.T, t.ld, signed_scale);
@@ -175,8 +175,8 @@ SS_HD void clear(const G& g, Real* numbers, int count) {
 
 /// The tableau at z = 0: w = M z + d z0 + b, every pair in the direction with w = -|b_t|, with
 /// compliance `soften` W_nn added to contacts.
-template <class G, class In, class Real>
-SS_PART void build_tableau(const G& g, const EnvProblem<In>& p, int attempt, double soften,
+template <class G, class Scalar, class Real>
+SS_PART void build_tableau(const G& g, const EnvProblem<Scalar>& p, int attempt, double soften,
                            PyramidTableau<Real>& t) {
   t.pending = 0;
   clear(g, t.T, (t.m + 2) * t.ld);

@@ -37,12 +37,12 @@ SS_HD bool keeps_choice(const G& g, const Scaled<Real>& s, const Newton<Real, Fa
 
 /// Judges the iterate z. Whether it is what the steps are to find, or a solution that the path does
 /// not select.
-template <class Real, class Factor, class G, class In>
-SS_HD bool is_found(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
+template <class Real, class Factor, class G, class Scalar>
+SS_HD bool is_found(const G& g, const EnvProblem<Scalar>& p, const Scaled<Real>& s,
                     const Newton<Real, Factor>& w, const NewtonProgress<Real, Factor>& path,
-                    const Real* z, Judge<In>& judge, Guess guess) {
+                    const Real* z, Judge<Scalar>& judge, Guess guess) {
   const bool any_selects = judge.selects;
-  judge.selects = any_selects || (w.selects && keeps_choice(g, s, w, path, kSelecting<In>));
+  judge.selects = any_selects || (w.selects && keeps_choice(g, s, w, path, kSelecting<Scalar>));
   const bool done = judge_iterate(g, p, s, z, judge, guess);
   judge.selects = any_selects;
   return done || (w.selects ? judge.last_residual <= judge.at->tolerance : judge.solved());
@@ -122,12 +122,12 @@ SS_HD void keep_at_bounds(const G& g, Scaled<Real>& s, const Newton<Real, Factor
 }
 
 /// Prepares the first step: z and its velocities, or random states.
-template <class Real, class Factor, class G, class In>
+template <class Real, class Factor, class G, class Scalar>
 SS_HD void begin_newton(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
-                        double least_epsilon, const Judge<In>& judge,
+                        double least_epsilon, const Judge<Scalar>& judge,
                         NewtonProgress<Real, Factor>& path) {
   path.least_epsilon = sizeof(Factor) == 4 ? kFloatEpsilon : least_epsilon;
-  path.soft = w.selects && !w.from_solution ? Real(kSelecting<In>) : Real(0);
+  path.soft = w.selects && !w.from_solution ? Real(kSelecting<Scalar>) : Real(0);
   path.more = {Factor(path.least_epsilon), Factor(path.soft)};
   scale_impulse(g, s, judge.at->start, w.z);
   if (w.seed == 0) {
@@ -143,17 +143,17 @@ SS_HD void begin_newton(const G& g, const Scaled<Real>& s, const Newton<Real, Fa
 
 /// Whether the first step is a full one: from random states, whose merit has no meaning, and from a
 /// solution that is not exact, because its errors move rows from their bounds.
-template <class Real, class Factor, class In>
-SS_HD bool leaps(const Newton<Real, Factor>& w, const Judge<In>& judge) {
+template <class Real, class Factor, class Scalar>
+SS_HD bool leaps(const Newton<Real, Factor>& w, const Judge<Scalar>& judge) {
   return w.seed != 0 || (w.from_solution && judge.best_residual > 0.01 * judge.at->tolerance);
 }
 
 /// Begins to select at the solution z, where the equations are linearised.
-template <class Real, class Factor, class G, class In>
+template <class Real, class Factor, class G, class Scalar>
 SS_HD void begin_selection(const G& g, Scaled<Real>& s, const Newton<Real, Factor>& w,
-                           const Judge<In>& judge, NewtonProgress<Real, Factor>& path) {
-  keep_at_bounds(g, s, w, double(judge.at->tolerance), kSelecting<In>);
-  path.soft = Real(kSelecting<In>);
+                           const Judge<Scalar>& judge, NewtonProgress<Real, Factor>& path) {
+  keep_at_bounds(g, s, w, double(judge.at->tolerance), kSelecting<Scalar>);
+  path.soft = Real(kSelecting<Scalar>);
   path.more.proximal = Factor(path.soft);
   path.anew = true;
 }
@@ -162,10 +162,10 @@ enum class Moved : std::int32_t { yes, no, found };
 
 /// One step: of the line search, or none and more regularisation; a full one from velocities with
 /// the error z0, if it `leaps`.
-template <class Real, class Factor, class G, class In>
-SS_HD Moved newton_step(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s,
+template <class Real, class Factor, class G, class Scalar>
+SS_HD Moved newton_step(const G& g, const EnvProblem<Scalar>& p, const Scaled<Real>& s,
                         const Newton<Real, Factor>& w, bool leaps,
-                        NewtonProgress<Real, Factor>& path, Judge<In>& judge) {
+                        NewtonProgress<Real, Factor>& path, Judge<Scalar>& judge) {
   if (!leaps) g.once([&] { w.history->push(path.merit); });
   const bool found = newton_direction(g, s, w.at, path.more, w.z, leaps ? w.z0 : s.zero,
                                       w.direction, path.keeps, path.count, w.u1, w.dz);
@@ -204,8 +204,8 @@ SS_HD Moved newton_step(const G& g, const EnvProblem<In>& p, const Scaled<Real>&
 }
 
 /// Whether z is worth judging: at once, if the next step needs new factors.
-template <class Real, class Factor, class In>
-SS_HD bool is_near(const NewtonProgress<Real, Factor>& path, const Judge<In>& judge) {
+template <class Real, class Factor, class Scalar>
+SS_HD bool is_near(const NewtonProgress<Real, Factor>& path, const Judge<Scalar>& judge) {
   return path.merit < (path.keeps ? 0.01 * judge.at->near : worth_judging(judge));
 }
 
@@ -220,8 +220,8 @@ SS_HD void count_waiting(NewtonProgress<Real, Factor>& path) {
 
 /// Whether the steps go on in vain, in a cycle for example. Where a solution is known, the way to
 /// the selected one may be long.
-template <class Real, class Factor, class In>
-SS_HD bool is_in_vain(const NewtonProgress<Real, Factor>& path, const Judge<In>& judge) {
+template <class Real, class Factor, class Scalar>
+SS_HD bool is_in_vain(const NewtonProgress<Real, Factor>& path, const Judge<Scalar>& judge) {
   return path.waited > kPatience && !(path.soft > Real(0) && judge.solved());
 }
 
@@ -229,10 +229,10 @@ SS_HD bool is_in_vain(const NewtonProgress<Real, Factor>& path, const Judge<In>&
 /// `w.at` and a Jacobian regularised by at least `least_epsilon` (by reference: it stays in memory
 /// and uses no GPU register). `altered`: s is not the judged problem; the aim is to converge on s.
 /// Returns the steps done. With `w.from_solution`, s is altered afterwards.
-template <class Real, class Factor, class G, class In>
-SS_HD int run_newton(const G& g, const EnvProblem<In>& p, Scaled<Real>& s,
+template <class Real, class Factor, class G, class Scalar>
+SS_HD int run_newton(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s,
                      const Newton<Real, Factor>& w, int budget, const double& least_epsilon,
-                     bool altered, Judge<In>& judge) {
+                     bool altered, Judge<Scalar>& judge) {
   constexpr bool kCoarse = sizeof(Real) == 4;  // the merit is at its floor early: judge each step
   constexpr double kSelected = kCoarse ? 1e-12 : 1e-20;  // merit for which forces are right to 1e-6
   const Guess guess = kCoarse ? Guess::unknown : Guess::solution;

@@ -142,9 +142,9 @@ SS_HD double primal_merit(const G& g, const Scaled<Real>& s, const Primal<Real>&
 
 /// Up to `budget` steps from the end of the last stage; returns the steps done, 0 if the problem
 /// has rows without compliance or blocks whose compliance differs between tangents.
-template <class Real, class G, class In>
-SS_HD int run_primal(const G& g, const EnvProblem<In>& p, Scaled<Real>& s, Primal<Real>& w,
-                     int budget, Judge<In>& judge) {
+template <class Real, class G, class Scalar>
+SS_HD int run_primal(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s, Primal<Real>& w,
+                     int budget, Judge<Scalar>& judge) {
   if (!prepare_penalty(g, s, w.penalty)) return 0;
   scale_impulse(g, s, judge.at->start, w.lambda);
   set_compliance(g, s, false);

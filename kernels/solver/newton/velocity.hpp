@@ -95,10 +95,10 @@ SS_HD void take_step(const G& g, const SparseMechanism& m, const Scaled<double>&
 
 /// Up to `budget` steps from w.x; returns the steps done, 0 also if a row has no compliance.
 /// `velocity`: as in judge_candidate.
-template <class G, class In, class Velocity>
-SS_HD int run_velocity_newton(const G& g, const EnvProblem<In>& p, const SparseMechanism& m,
+template <class G, class Scalar, class Velocity>
+SS_HD int run_velocity_newton(const G& g, const EnvProblem<Scalar>& p, const SparseMechanism& m,
                               const Scaled<double>& s, const VelocityNewton& w, int budget,
-                              const Velocity& velocity, Judge<In>& judge) {
+                              const Velocity& velocity, Judge<Scalar>& judge) {
   constexpr int kJudgements = 4;  // of iterates near a solution; more bring no improvement
   // For a gradient whose velocities J M^-1 gradient may be below the tolerance, squared.
   constexpr double kNear = 1e4;

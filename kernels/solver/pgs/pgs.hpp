@@ -174,11 +174,11 @@ SS_HD int skip_idle(int sweep, int sweeps, int period, int fresh) {
 /// 128th on every 16th, and the last sweep, and ends when an environment is solved. `exact`: judges
 /// only the last. Not `judged`: the next stage judges. Only `running` environments count. Returns
 /// the sweeps done.
-template <class Real, class G, class In>
-SS_HD Wide<In> run_pgs(const G& g, const EnvProblem<In>& p, const Scaled<Real>& s, Pgs<Real>& pgs,
-                       int sweeps, bool exact, bool judged, Judge<In>& judge,
-                       Mask<Wide<In>> running = true) {
-  using Number = Wide<In>;
+template <class Real, class G, class Scalar>
+SS_HD Wide<Scalar> run_pgs(const G& g, const EnvProblem<Scalar>& p, const Scaled<Real>& s,
+                           Pgs<Real>& pgs, int sweeps, bool exact, bool judged,
+                           Judge<Scalar>& judge, Mask<Wide<Scalar>> running = true) {
+  using Number = Wide<Scalar>;
   Number done = 0.0;
   if (sweeps <= 0) return done;
   scale_impulse(g, s, judge.at->start, pgs.z);

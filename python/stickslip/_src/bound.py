@@ -142,7 +142,7 @@ class BoundSolver(Generic[Array]):
         stream: Any = None,
         law: LawName | Law = "coulomb",
         solver: SolverName | Solver = "auto",
-        precision: PrecisionName | Precision = "double",
+        precision: PrecisionName | Precision = "float64",
         tol: float | None = None,
         options: SolveOptions | None = None,
         backend: Backend = "auto",

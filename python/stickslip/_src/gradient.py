@@ -195,7 +195,7 @@ def _arguments(
     threads = check.thread_count(known.pop("threads", None))
     given = derivative_options(
         known.pop("law", "coulomb"),
-        known.pop("precision", "double"),
+        known.pop("precision", "float64"),
         known.pop("tol", None),
         known.pop("options", None),
     )

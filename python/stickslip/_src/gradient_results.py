@@ -27,7 +27,7 @@ class Derivative:
         return self.status == GradientStatus.valid
 
     @property
-    def counts(self) -> dict[str, int]:
+    def status_counts(self) -> dict[str, int]:
         """Number of environments by the name of their status, zeros left out."""
         return count_names(self.status, GradientStatus)
 
@@ -41,7 +41,7 @@ class Derivative:
         if np.ndim(self.status) == 0:
             name = GradientStatus(int(self.status)).name
             return f"{type(self).__name__}({name}, kink {self.kink_distance:.1e} m/s away)"
-        counts = ", ".join(f"{number} {name}" for name, number in self.counts.items())
+        counts = ", ".join(f"{number} {name}" for name, number in self.status_counts.items())
         return f"{type(self).__name__}({len(self.status)} environments: {counts})"
 
 

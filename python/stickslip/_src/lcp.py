@@ -21,7 +21,7 @@ from stickslip._src.solution import Verdicts
 class LcpOptions:
     """Tolerances and budgets. solved means residual <= atol + rtol * max|q|."""
 
-    atol: float | None = None  #: None: 1e-9, or 1e-5 with precision "float"
+    atol: float | None = None  #: None: 1e-9, or 1e-5 with precision "float32"
     rtol: float | None = None  #: the same defaults
     max_pivots: int | None = None  #: of one attempt by Lemke; None: 100 + 20 rows
     max_newton: int = 100  #: steps of one attempt by Newton
@@ -49,7 +49,7 @@ class LcpSolution(Verdicts):
                 f"LcpSolution({status}, residual {self.residual:.1e}, "
                 f"{self.iterations} iterations of {method})"
             )
-        counts = ", ".join(f"{number} {name}" for name, number in self.counts.items())
+        counts = ", ".join(f"{number} {name}" for name, number in self.status_counts.items())
         return f"LcpSolution({len(self.status)} environments: {counts or 'none'})"
 
 
@@ -62,7 +62,7 @@ def solve_lcp(
     hi: ArrayLike | None = None,
     findex: ArrayLike | None = None,
     method: LcpMethodName | LcpMethod = "auto",
-    precision: LcpPrecisionName | Precision = "double",
+    precision: LcpPrecisionName | Precision = "float64",
     tol: float | None = None,
     cfm: float = 0.0,
     counts: ArrayLike | None = None,
@@ -85,7 +85,7 @@ def solve_lcp(
         findex: (E, n) integers; j >= 0 scales a row's bounds by max(0, z[j]) (lo = -mu, hi = mu is
             friction), -1 leaves them as they are.
         method: "auto" (attempts by Lemke and by Newton alternate), "lemke" or "newton".
-        precision: "double", or "float", which float32 arrays require.
+        precision: "float64", or "float32", which float32 arrays require.
         tol: solved means residual <= tol * (1 + max|q|); `options` has separate tolerances and
             budgets.
         cfm: constraint force mixing; solves, and measures, the problem with M_ii (1 + cfm).
@@ -117,8 +117,8 @@ def solve_lcp(
         if array is not None:
             vectors[name] = check.per_environment(name, array, num_envs, n, batched)
     core_options = _options(method, precision, tol, cfm, options)
-    if M.dtype == np.float32 and core_options[1] != Precision.float:
-        raise TypeError("M: expected float64 because precision is 'double', got float32")
+    if M.dtype == np.float32 and core_options[1] != Precision.float32:
+        raise TypeError("M: expected float64 because precision is 'float64', got float32")
     results: dict[str, Any] = {
         **{name: np.zeros((num_envs, n), M.dtype) for name in ("z", "w")},
         "residual": np.zeros(num_envs),
@@ -187,7 +187,7 @@ def _options(
         raise TypeError(f"options: expected LcpOptions, got {type(options).__name__}")
     which = check.member("precision", precision, Precision)
     if which == Precision.mixed:
-        raise ValueError("precision: expected one of 'double', 'float', got 'mixed'")
+        raise ValueError("precision: expected one of 'float64', 'float32', got 'mixed'")
     mixing = check.number("cfm", cfm)
     if not 0 <= mixing < math.inf:
         raise ValueError(f"cfm: expected a number >= 0, got {cfm}")

@@ -46,7 +46,7 @@ class MncpSolution(Verdicts):
                 f"MncpSolution({Status(int(self.status)).name}, residual {self.residual:.1e}, "
                 f"{self.iterations} iterations)"
             )
-        counts = ", ".join(f"{number} {name}" for name, number in self.counts.items())
+        counts = ", ".join(f"{number} {name}" for name, number in self.status_counts.items())
         return f"MncpSolution({len(self.status)} environments: {counts or 'none'})"
 
 

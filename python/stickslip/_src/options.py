@@ -22,7 +22,7 @@ class SolveOptions:
     An environment is solved if residual <= atol + rtol * max|b|, the largest entry of its b.
 
     Args:
-        atol: absolute tolerance, m/s. None: 1e-9, or 1e-5 with precision "float". 0 is 0.
+        atol: absolute tolerance, m/s. None: 1e-9, or 1e-5 with precision "float32". 0 is 0.
         rtol: relative tolerance, of max|b|. None: the same numbers. 0 is 0.
         max_sweeps: budget of solver "pgs", in sweeps; also of the first stage of law "box".
         max_newton: Newton steps of a stage of the ladder, and of solver "newton"; a stage ends

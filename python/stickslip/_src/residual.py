@@ -101,7 +101,7 @@ def certificate_holds(
     hi: ArrayLike | None = None,
     R: ArrayLike | None = None,
     counts: ArrayLike | None = None,
-    precision: PrecisionName | Precision = "double",
+    precision: PrecisionName | Precision = "float64",
     threads: int | None = None,
 ) -> Flags | bool:
     """Whether certificates (E, n), of any scale, prove that there is no solution: (E,) bool.

@@ -107,7 +107,7 @@ class BatchSim(SimGradients, SimCopies):
         *,
         law: SimLawName | Law = "coulomb",
         solver: SolverName | Solver = "auto",
-        precision: PrecisionName | Precision = "double",
+        precision: PrecisionName | Precision = "float64",
         tol: float | None = None,
         options: SolveOptions | None = None,
         backend: Backend = "auto",

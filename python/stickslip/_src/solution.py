@@ -26,7 +26,7 @@ class Verdicts:
         return self.status == Status.solved
 
     @property
-    def counts(self) -> dict[str, int]:
+    def status_counts(self) -> dict[str, int]:
         """Number of environments by the name of their status, most severe last, zeros left out."""
         return count_names(self.status, Status)
 
@@ -74,7 +74,7 @@ class Solution(Verdicts, Generic[Proof]):
         total = len(self.status)
         if total == 0:
             return "Solution(0 environments)"
-        counts = ", ".join(f"{number} {name}" for name, number in self.counts.items())
+        counts = ", ".join(f"{number} {name}" for name, number in self.status_counts.items())
         worst = f"worst residual {self.residual[self.worst]:.1e} m/s (environment {self.worst})"
         return f"Solution({total} environments: {counts}; {worst})"
 

@@ -53,7 +53,7 @@ def solve(
     *,
     law: LawName | Law = "coulomb",
     solver: SolverName | Solver = "auto",
-    precision: PrecisionName | Precision = "double",
+    precision: PrecisionName | Precision = "float64",
     tol: float | None = None,
     dims: ArrayLike | None = None,
     n_free: int = 0,
@@ -81,7 +81,7 @@ def solve(
         mu: (E, p) per contact, (E, sum(dims - 1)) per tangential row (torsion, rolling: m; ragged
             batches may have more columns, but not p), or one number.
         law, solver: as `stickslip info` lists them.
-        precision: "double", "mixed" or "float", of the arithmetic. float32 arrays are converted
+        precision: "float64", "mixed" or "float32", of the arithmetic. float32 arrays are converted
             where they are used; the verdict is that of the impulse before it is rounded to float32.
         tol: solved means residual <= tol * (1 + max|b|); `options` has separate tolerances and
             budgets.

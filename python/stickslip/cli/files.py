@@ -38,7 +38,7 @@ def solve_file(
     file: File,
     law: choice.LawOfProblem = None,
     solver: choice.Solvers = "auto",
-    precision: choice.Precisions = "double",
+    precision: choice.Precisions = "float64",
     tol: choice.Tolerance = None,
     backend: choice.Backends = "auto",
     threads: choice.Threads = None,

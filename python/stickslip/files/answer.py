@@ -45,7 +45,7 @@ def solve(
     *,
     law: LawName | None = None,
     solver: SolverName = "auto",
-    precision: PrecisionName = "double",
+    precision: PrecisionName = "float64",
     tol: float | None = None,
     backend: Backend = "auto",
     threads: int | None = None,

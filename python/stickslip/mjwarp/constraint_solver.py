@@ -55,7 +55,7 @@ class ConstraintSolver:
         m, d: mujoco_warp's Model and Data.
         law: "coulomb", "pyramid", "box", "frictionless": rigid contacts, at velocity level.
             "convex": MuJoCo's own soft problem, solved to the tolerance.
-        precision: "double", "mixed" or "float". mujoco_warp's own numbers are float32.
+        precision: "float64", "mixed" or "float32". mujoco_warp's own numbers are float32.
         contact: of the rigid laws, `ContactModel`.
         warm_start: solves start from the impulses of the previous step.
         solver, tol, options, threads: as in `BoundSolver`; threads are those of the CPU. With
@@ -73,7 +73,7 @@ class ConstraintSolver:
         m: Any,
         d: Any,
         law: LawName | Law = "coulomb",
-        precision: PrecisionName | Precision = "double",
+        precision: PrecisionName | Precision = "float64",
         contact: ContactModel | None = None,
         *,
         warm_start: bool = True,

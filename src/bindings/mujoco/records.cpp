@@ -102,7 +102,7 @@ nb::dict contact_arrays(const BatchSim& sim) {
 
 nb::dict problem(const BatchSim& sim, int env) {
   const auto p = sim.problem(checked_env(sim, env));
-  const EnvShape s = *p.slot.shape;
+  const RowCounts s = *p.slot.counts;
   const std::size_t n = p.rows, nv = p.nv, ld = p.ld_W;
   std::size_t n_mu = 0;
   for (int c = 0; c < s.n_contacts; ++c) n_mu += p.slot.dims[c] - 1;

@@ -45,8 +45,8 @@ Bits bits_of(const mjModel* m, const Part& part) {
 
 // By how much two parts or geoms may approach each other in the step, m, if they may meet; else
 // negative. `margin`: the distance from which on they meet, m.
-double way_to_meet(const mjModel* m, const Part& a, const Motion& of_a, const Part& b,
-                   const Motion& of_b, bool apart, double margin) {
+double way_to_meet(const mjModel* m, const Part& a, const GeomMotion& of_a, const Part& b,
+                   const GeomMotion& of_b, bool apart, double margin) {
   const double h = m->opt.timestep, gap = least_distance(a, of_a, b, of_b) - margin;
   const double most = of_a.reach + of_b.reach + h * kSpareSpeed;
   if (gap > most) return -1;
@@ -148,7 +148,7 @@ void Broadphase::find_motions(const mjModel* m, const mjData* d, NearPairs& foun
 
 // The largest distance at which contacts of two parts are searched, m.
 double Broadphase::distance_of(const mjModel* m, const NearPairs& found, const Pair& pair) const {
-  const Motion &a = found.of_part[pair.a], &b = found.of_part[pair.b];
+  const GeomMotion &a = found.of_part[pair.a], &b = found.of_part[pair.b];
   double distance = a.margin + b.margin + (found.sees_gaps ? a.gap + b.gap : 0.0);
   for (int k = pair.listed; k < pair.listed + pair.num_listed; ++k)
     distance = std::max(distance, mujoco::distance_of(m, found, -1, -1, listed_[k].number));
@@ -158,14 +158,14 @@ double Broadphase::distance_of(const mjModel* m, const NearPairs& found, const P
 // Marks the pairs of parts that may meet, and finds by how much bodies of other mechanisms may push
 // parts in the step. Returns the maximum.
 double Broadphase::find_jolts(const mjModel* m, NearPairs& found) const {
-  const Motion* motion = found.of_part.data();
+  const GeomMotion* motion = found.of_part.data();
   const double least = least_margin(m);
   double most = 0;
   found.near.resize(pairs_.size());
   found.jolt.assign(parts_.size(), 0.0);
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     const Pair& pair = pairs_[i];
-    const Motion &a = motion[pair.a], &b = motion[pair.b];
+    const GeomMotion &a = motion[pair.a], &b = motion[pair.b];
     const double margin = least + distance_of(m, found, pair);
     found.near[i] = !far_apart(a, b, margin) &&
                     way_to_meet(m, parts_[pair.a], a, parts_[pair.b], b, pair.apart, margin) >= 0;
@@ -180,7 +180,7 @@ double Broadphase::find_jolts(const mjModel* m, NearPairs& found) const {
 // Lists the geoms of part `a` that may come within `distance` of part b, m, by their spheres.
 void Broadphase::list_near_geoms(const mjModel* m, const mjData* d, const NearPairs& found, int a,
                                  int b, double distance, std::vector<int>& geoms) const {
-  const Motion &own = found.of_part[a], &other = found.of_part[b];
+  const GeomMotion &own = found.of_part[a], &other = found.of_part[b];
   const double around = most_reach(m, own) + distance;
   const int first = parts_[a].first_geom, end = first + parts_[a].num_geoms;
   geoms.clear();
@@ -198,14 +198,14 @@ void Broadphase::list_near_geoms(const mjModel* m, const mjData* d, const NearPa
 void Broadphase::add_geoms(const mjModel* m, const mjData* d, NearPairs& found, const Pair& pair,
                            double jolt) const {
   const double least = least_margin(m);
-  const auto motion = [&](int g) -> const Motion& {
+  const auto motion = [&](int g) -> const GeomMotion& {
     if (!found.known[g]) motion_of(m, d, geoms_[g], found.of_geom[g]);
     found.known[g] = true;
     return found.of_geom[g];
   };
   const auto add = [&](int ga, int gb, int listed) {
     if (m->geom_type[ga] > m->geom_type[gb]) std::swap(ga, gb);  // MuJoCo's order
-    const Motion &of_a = motion(ga), &of_b = motion(gb);
+    const GeomMotion &of_a = motion(ga), &of_b = motion(gb);
     const double all = mujoco::distance_of(m, found, ga, gb, listed) + least + jolt;
     if (far_apart(of_a, of_b, all)) return;
     const double way = way_to_meet(m, geoms_[ga], of_a, geoms_[gb], of_b, pair.apart, all);
@@ -236,7 +236,7 @@ void Broadphase::find_pairs(const mjModel* m, const mjData* d, NearPairs& found)
   found.known.assign(geoms_.size(), false);
   const double most_jolt = find_jolts(m, found), least = least_margin(m);
   const bool pushed = most_jolt > m->opt.timestep * kSpareSpeed;
-  const Motion* motion = found.of_part.data();
+  const GeomMotion* motion = found.of_part.data();
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     const Pair& pair = pairs_[i];
     const double jolt = pushed ? found.jolt[pair.a] + found.jolt[pair.b] : 0.0;

@@ -35,7 +35,7 @@ struct NearPair {
 struct NearPairs {
   bool sees_gaps = false;       ///< something may adhere: contacts within gaps are searched too
   std::vector<NearPair> pairs;  ///< in ascending order of their bodies
-  std::vector<Motion> of_part, of_geom;
+  std::vector<GeomMotion> of_part, of_geom;
   std::vector<std::uint8_t> known;    ///< of_geom
   std::vector<std::uint8_t> near;     ///< of each pair of parts
   std::vector<double> jolt;           ///< m, by how much a body near it may move a part in the step

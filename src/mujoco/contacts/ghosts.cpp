@@ -14,7 +14,7 @@ constexpr int kLeastSamples = 4, kMostSamples = 1024, kMostTests = 4096;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSameSide = 0.5;  // cosine
 
-// Motion of a geom during the step.
+// GeomMotion of a geom during the step.
 struct GeomPath {
   double from[3], by[3];    // of its centre, m
   double quat[4], turn[3];  // initial orientation, and the rotation vector of its turn

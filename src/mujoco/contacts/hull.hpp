@@ -21,8 +21,8 @@ class HullGraph {
   int farthest(const double* direction, int first = -1) const;
   /// Writes the vertices that are `in`, connected with vertex `first`, which is. Of a convex body,
   /// these are all that a plane cuts off. Returns their number; 0: there are more than `most`.
-  template <class In>
-  int connected(int first, int most, int* vertices, const In& in) const {
+  template <class Scalar>
+  int connected(int first, int most, int* vertices, const Scalar& in) const {
     int count = 1;
     vertices[0] = first;
     for (int k = 0; k < count && count <= most; ++k)

@@ -34,7 +34,7 @@ bool may_be_stopped(const mjModel* m, int a, int b) {
   return can_move(m, a) && can_move(m, b) && m->body_rootid[a] != m->body_rootid[b];
 }
 
-void motion_of(const mjModel* m, const mjData* d, const Part& part, Motion& motion) {
+void motion_of(const mjModel* m, const mjData* d, const Part& part, GeomMotion& motion) {
   const bool single = part.num_geoms == 1;
   const int g = part.first_geom;
   const double* box = single ? m->geom_aabb + 6 * g : m->bvh_aabb + 6 * m->body_bvhadr[part.body];
@@ -68,7 +68,8 @@ void motion_of(const mjModel* m, const mjData* d, const Part& part, Motion& moti
   }
 }
 
-double approach(const Part& a, const Motion& of_a, const Part& b, const Motion& of_b, double h) {
+double approach(const Part& a, const GeomMotion& of_a, const Part& b, const GeomMotion& of_b,
+                double h) {
   if (!a.sphere && (b.sphere || of_b.radius < of_a.radius)) return approach(b, of_b, a, of_a, h);
   double arm[3], carried[3], slip[3], spin[3];
   difference(arm, of_a.centre, of_b.centre);

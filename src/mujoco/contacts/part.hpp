@@ -15,7 +15,7 @@ struct Part {
   int body, first_geom, num_geoms;
   bool plane, sphere;
 };
-struct Motion {
+struct GeomMotion {
   double half[3], radius;        ///< of the box, m; of a sphere around it
   double centre[3], bound[3];    ///< the part stays within centre ± bound in the step, m;
                                  ///< velocities may change by kSpareSpeed between two of them
@@ -26,7 +26,7 @@ struct Motion {
 };
 
 /// How far a point of a part may move in the step, with the change of velocities, m.
-inline double most_reach(const mjModel* m, const Motion& motion) {
+inline double most_reach(const mjModel* m, const GeomMotion& motion) {
   return motion.reach + m->opt.timestep * kSpareSpeed / 2;
 }
 
@@ -49,13 +49,14 @@ bool may_be_stopped(const mjModel* m, int a, int b);
 /// Velocity v [3] of the point of a body that is at `point` now. Needs `cvel`.
 void point_velocity(const mjModel* m, const mjData* d, int body, const double* point, double* v);
 
-/// Motion of the part in the state of d.
-void motion_of(const mjModel* m, const mjData* d, const Part& part, Motion& motion);
+/// GeomMotion of the part in the state of d.
+void motion_of(const mjModel* m, const mjData* d, const Part& part, GeomMotion& motion);
 
 /// The largest distance by which two parts can approach each other in a step, m, from their
 /// velocities at the centre of the smaller one; for parts of one mechanism, or if one is at rest.
 /// The rotation of a sphere does not bring it closer.
-double approach(const Part& a, const Motion& of_a, const Part& b, const Motion& of_b, double h);
+double approach(const Part& a, const GeomMotion& of_a, const Part& b, const GeomMotion& of_b,
+                double h);
 
 // The loop over pairs costs as much as MuJoCo's own broadphase; with calls into another library for
 // every sum of three numbers, it would cost three times as much.
@@ -85,7 +86,7 @@ inline double square_to_box(const double* offset, const double* R, const double*
 }
 
 /// Whether the parts stay farther apart than `margin`, m, however they move; cheap, for most do.
-inline bool far_apart(const Motion& a, const Motion& b, double margin) {
+inline bool far_apart(const GeomMotion& a, const GeomMotion& b, double margin) {
   double out[3];  // no early exit: which axis separates them cannot be predicted
   for (int i = 0; i < 3; ++i)
     out[i] = std::abs(a.centre[i] - b.centre[i]) - (a.bound[i] + b.bound[i] + margin);
@@ -93,7 +94,8 @@ inline bool far_apart(const Motion& a, const Motion& b, double margin) {
 }
 
 /// Distance from a's box to b's bounding sphere, m; if b is a plane, no bound is known.
-inline double one_way(const Part& a, const Motion& of_a, const Part& b, const Motion& of_b) {
+inline double one_way(const Part& a, const GeomMotion& of_a, const Part& b,
+                      const GeomMotion& of_b) {
   double offset[3];
   difference(offset, of_b.centre, of_a.centre);
   if (a.plane) {
@@ -105,7 +107,7 @@ inline double one_way(const Part& a, const Motion& of_a, const Part& b, const Mo
 
 /// Largest distance of the boxes of two parts along any of their six axes, m: a lower bound on
 /// their distance. Negative: no bound is known.
-inline double distance_along_axes(const Motion& of_a, const Motion& of_b) {
+inline double distance_along_axes(const GeomMotion& of_a, const GeomMotion& of_b) {
   double offset[3], most = -mjMAXVAL;
   difference(offset, of_b.centre, of_a.centre);
   double along_a[3], along_b[3], out_a[3], out_b[3];
@@ -131,7 +133,8 @@ inline double distance_along_axes(const Motion& of_a, const Motion& of_b) {
 }
 
 /// A lower bound on their distance, m.
-inline double least_distance(const Part& a, const Motion& of_a, const Part& b, const Motion& of_b) {
+inline double least_distance(const Part& a, const GeomMotion& of_a, const Part& b,
+                             const GeomMotion& of_b) {
   return std::max(one_way(a, of_a, b, of_b), one_way(b, of_b, a, of_a));
 }
 

@@ -70,10 +70,10 @@ bool gather_motion(const mjModel* m, mjData* d, Level level, const EnvSlot& slot
 int gather_rows(const mjModel* m, const mjData* d, const Formulation& formulation,
                 const StepContacts* contacts, const EnvSlot& slot) {
   const Use* use = contacts ? contacts->use.data() : nullptr;
-  *slot.shape = shape_of(d, use);
-  const int rows = map_rows(d, *slot.shape, use, slot.efc_of);
-  const int first_box = slot.shape->n_free + slot.shape->n_nonneg;
-  const int first_contact = first_box + slot.shape->n_box;
+  *slot.counts = counts_of(d, use);
+  const int rows = map_rows(d, *slot.counts, use, slot.efc_of);
+  const int first_box = slot.counts->n_free + slot.counts->n_nonneg;
+  const int first_contact = first_box + slot.counts->n_box;
   const double bound_scale = formulation.level == Level::velocity ? m->opt.timestep : 1.0;
   int n_mu = 0, n_contacts = 0;
   slot.J_row[0] = 0;
@@ -99,7 +99,7 @@ int gather_rows(const mjModel* m, const mjData* d, const Formulation& formulatio
 void write_biases(const mjModel* m, const mjData* d, const ContactModel& contact,
                   const StepContacts& contacts, double share, const EnvSlot& slot) {
   const double h = m->opt.timestep;
-  const EnvShape& s = *slot.shape;
+  const RowCounts& s = *slot.counts;
   const auto write = [&](int row) {
     const int i = slot.efc_of[row];
     if (!is_contact_row(d, i)) return;

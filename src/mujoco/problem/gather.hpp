@@ -29,7 +29,7 @@ struct Formulation {
 
 /// One environment's part of the batch: nefc rows in the order of row_map.hpp.
 struct EnvSlot {
-  EnvShape* shape;
+  RowCounts* counts;
   int* dims;                     // [n_contacts]
   double *b, *mu, *R, *lo, *hi;  // [rows], mu [sum(dims - 1)], lo, hi [n_box]
   double* free_velocity;         // [rows] of contacts: J v_free, m/s (velocity level)

@@ -14,7 +14,7 @@ EnvArray<T> only(const EnvArray<T>& a, std::int64_t env) {
 
 inline ProblemBatch<double> only(ProblemBatch<double> p, int env, int count = 1) {
   p.num_envs = count;
-  p.shape = only(p.shape, env);
+  p.counts = only(p.counts, env);
   p.dims = only(p.dims, env);
   p.W = only(p.W, env);
   p.b = only(p.b, env);

@@ -37,8 +37,8 @@ class ProblemBuffers::BorrowedWorkspace {
 };
 
 ProblemBuffers::ProblemBuffers(const mjModel* m, int num_envs, int threads,
-                               const SolveOptions& options, Watch& watch)
-    : watch_(watch),
+                               const SolveOptions& options, CancellationToken& token)
+    : token_(token),
       tree_(mass_sparsity(m)),
       num_envs_(num_envs),
       nv_(int(m->nv)),
@@ -51,21 +51,21 @@ ProblemBuffers::ProblemBuffers(const mjModel* m, int num_envs, int threads,
   start_.resize(envs * nv_);
   factor_.resize(envs);
   rows_.resize(envs);
-  gpu_shape_.resize(envs);
+  gpu_counts_.resize(envs);
   reserve(8, 4);
   stickslip::solve(only(problems_->view(), 0), only(results_->view(), 0), options_, workspaces_[0]);
 }
 
 void ProblemBuffers::copy_slot(int env, HostProblems<double>& to) {
-  const EnvShape shape = to.shape(env) = problems_->shape(env);
+  const RowCounts counts = to.counts(env) = problems_->counts(env);
   const int n = rows_[env];
-  std::copy_n(problems_->dims(env), shape.n_contacts, to.dims(env));
+  std::copy_n(problems_->dims(env), counts.n_contacts, to.dims(env));
   std::copy_n(problems_->b(env), n, to.b(env));
   std::copy_n(problems_->mu(env), n, to.mu(env));
   std::copy_n(problems_->R(env), n, to.R(env));
   std::copy_n(problems_->warm_start(env), n, to.warm_start(env));
-  std::copy_n(problems_->lo(env), shape.n_box, to.lo(env));
-  std::copy_n(problems_->hi(env), shape.n_box, to.hi(env));
+  std::copy_n(problems_->lo(env), counts.n_box, to.lo(env));
+  std::copy_n(problems_->hi(env), counts.n_box, to.hi(env));
   for (std::ptrdiff_t row = 0; row < n; ++row)
     std::copy_n(problems_->W(env) + row * max_rows_, n, to.W(env) + row * to.max_rows());
 }
@@ -109,7 +109,7 @@ void ProblemBuffers::reserve(int rows, int contacts) {
 EnvSlot ProblemBuffers::slot(int env) {
   auto& p = *problems_;
   const std::size_t first = std::size_t(env) * max_rows_;
-  return {.shape = &p.shape(env),
+  return {.counts = &p.counts(env),
           .dims = p.dims(env),
           .b = p.b(env),
           .mu = p.mu(env),
@@ -140,13 +140,13 @@ SparseMechanism ProblemBuffers::mechanism(int env) {
 }
 
 void ProblemBuffers::clear(int env) {
-  problems_->shape(env) = {};
+  problems_->counts(env) = {};
   rows_[env] = 0;
 }
 
 bool ProblemBuffers::in_velocities(int env) const {
   return options_.law == Law::convex && options_.solver != Solver::pgs &&
-         options_.precision != Precision::fp32 && rows_[env] > 0 &&
+         options_.precision != Precision::float32 && rows_[env] > 0 &&
          rows_[env] >= nv_;  // measured: this rule is the best for most robots
 }
 
@@ -172,7 +172,7 @@ void ProblemBuffers::form_delassus(int env, Workspace& workspace) {
 
 void ProblemBuffers::solve(int env, Effort effort) {
   const BorrowedWorkspace borrowed(*this);
-  const Watch::Scope asks(watch_);
+  const CancellationToken::Scope asks(token_);
   const auto problem = only(problems_->view(), env);
   const auto result = only(results_->view(), env);
   if (in_velocities(env)) {
@@ -192,7 +192,7 @@ void ProblemBuffers::solve(int env, Effort effort) {
 
 void ProblemBuffers::add_frictionless(int env, const double* r, const double* b, const double* R) {
   const BorrowedWorkspace borrowed(*this);
-  const Watch::Scope asks(watch_);
+  const CancellationToken::Scope asks(token_);
   const std::vector<double> zero(max_rows_);
   auto problem = only(problems_->view(), env);
   problem.b = {b, max_rows_};
@@ -212,9 +212,9 @@ void ProblemBuffers::add_frictionless(int env, const double* r, const double* b,
 void ProblemBuffers::start_on_gpu(int half) {
   if (gpu_.empty()) gpu_ = std::vector<cuda::HostSolver<double>>(kHalves);
   const int first = first_of_half(half), end = first_of_half(half + 1);
-  for (int e = first; e < end; ++e) gpu_shape_[e] = on_cpu(e) ? EnvShape{} : problems_->shape(e);
+  for (int e = first; e < end; ++e) gpu_counts_[e] = on_cpu(e) ? RowCounts{} : problems_->counts(e);
   auto problems = only(problems_->view(), first, end - first);
-  problems.shape = {gpu_shape_.data() + first, 1};
+  problems.counts = {gpu_counts_.data() + first, 1};
   gpu_[half].start(problems, options_);
 }
 

@@ -24,9 +24,9 @@ enum class Effort { full, brief };
 
 class ProblemBuffers {
  public:
-  /// Throws std::invalid_argument for options that no solve accepts. Solves poll `watch`.
+  /// Throws std::invalid_argument for options that no solve accepts. Solves poll `token`.
   ProblemBuffers(const mjModel* model, int num_envs, int threads, const SolveOptions& options,
-                 Watch& watch);
+                 CancellationToken& token);
 
   bool fits(int rows, int contacts) const { return rows <= max_rows_ && contacts <= max_contacts_; }
   bool has_large_problems() const { return max_rows_ > 128; }
@@ -90,13 +90,13 @@ class ProblemBuffers {
   void copy_result(int env, HostResults<double>& to);
   void form_delassus(int env, Workspace& workspace);
 
-  Watch& watch_;
+  CancellationToken& token_;
   TreeSparsity tree_;
   int num_envs_, nv_, nonzeros_of_M_, max_rows_ = 0, max_contacts_ = 0;
   SolveOptions options_;
   std::unique_ptr<HostProblems<double>> problems_;
   std::unique_ptr<HostResults<double>> results_;
-  std::vector<EnvShape> gpu_shape_;
+  std::vector<RowCounts> gpu_counts_;
   std::vector<Workspace> workspaces_;
   std::vector<std::atomic<bool>> borrowed_;
   std::vector<double> J_, M_, a_free_, start_, free_velocity_;

@@ -13,27 +13,27 @@ bool is_contact_row(const mjData* d, int i) {
   return d->efc_type[i] >= mjCNSTR_CONTACT_FRICTIONLESS;
 }
 
-EnvShape shape_of(const mjData* d, const Use* use) {
-  EnvShape shape;
+RowCounts counts_of(const mjData* d, const Use* use) {
+  RowCounts counts;
   for (int i = 0; i < d->nefc; ++i) {
     const bool out = left_out(d, use, i);
     switch (d->efc_type[i]) {
       case mjCNSTR_EQUALITY:
-        ++shape.n_free;
+        ++counts.n_free;
         break;
       case mjCNSTR_FRICTION_DOF:
       case mjCNSTR_FRICTION_TENDON:
-        ++shape.n_box;
+        ++counts.n_box;
         break;
       case mjCNSTR_CONTACT_ELLIPTIC:
-        shape.n_contacts += !out;
+        counts.n_contacts += !out;
         i += d->contact[d->efc_id[i]].dim - 1;
         break;
       default:
-        shape.n_nonneg += !out;
+        counts.n_nonneg += !out;
     }
   }
-  return shape;
+  return counts;
 }
 
 const mjContact* contact_of_normal(const mjData* d, int i) {
@@ -42,8 +42,9 @@ const mjContact* contact_of_normal(const mjData* d, int i) {
   return i == c.efc_address ? &c : nullptr;
 }
 
-int map_rows(const mjData* d, const EnvShape& shape, const Use* use, int* efc_of) {
-  int free = 0, nonneg = shape.n_free, box = nonneg + shape.n_nonneg, contact = box + shape.n_box;
+int map_rows(const mjData* d, const RowCounts& counts, const Use* use, int* efc_of) {
+  int free = 0, nonneg = counts.n_free, box = nonneg + counts.n_nonneg,
+      contact = box + counts.n_box;
   for (int i = 0; i < d->nefc; ++i) {
     if (left_out(d, use, i)) continue;
     switch (d->efc_type[i]) {

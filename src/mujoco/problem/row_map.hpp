@@ -14,7 +14,7 @@
 namespace stickslip::mujoco {
 
 /// Number of rows of each kind; with `use`, only of contacts that are included.
-EnvShape shape_of(const mjData* d, const Use* use = nullptr);
+RowCounts counts_of(const mjData* d, const Use* use = nullptr);
 
 /// The contact whose normal is MuJoCo's row `i`; null if the row is something else.
 const mjContact* contact_of_normal(const mjData* d, int i);
@@ -23,6 +23,6 @@ const mjContact* contact_of_normal(const mjData* d, int i);
 bool is_contact_row(const mjData* d, int i);
 
 /// efc_of[row] for every row of ours, `shape_of(d, use)`. Returns their number.
-int map_rows(const mjData* d, const EnvShape& shape, const Use* use, int* efc_of);
+int map_rows(const mjData* d, const RowCounts& counts, const Use* use, int* efc_of);
 
 }  // namespace stickslip::mujoco

@@ -37,16 +37,16 @@ void SavedProblem::keep(ProblemBuffers& buffers, int slot) {
   const EnvSlot s = buffers.slot(slot);
   auto& problems = buffers.problems();
   const std::ptrdiff_t n = rows_, ld = problems.max_rows();
-  shape_ = *s.shape;
-  copy(dims_, s.dims, shape_.n_contacts);
+  counts_ = *s.counts;
+  copy(dims_, s.dims, counts_.n_contacts);
   copy(J_row_, s.J_row, n + 1);
   copy(J_col_, s.J_col, J_row_[n]);
   copy(J_, s.J, J_row_[n]);
   copy(mu_, s.mu, n);
   copy(R_, s.R, n);
   copy(free_velocity_, s.free_velocity, n);
-  copy(lo_, s.lo, shape_.n_box);
-  copy(hi_, s.hi, shape_.n_box);
+  copy(lo_, s.lo, counts_.n_box);
+  copy(hi_, s.hi, counts_.n_box);
   W_.resize(n * n);
   for (std::ptrdiff_t i = 0; i < n; ++i) std::copy_n(problems.W(slot) + i * ld, n, &W_[i * n]);
 }
@@ -67,7 +67,7 @@ void SavedProblem::restore(ProblemBuffers& buffers, int slot) const {
   const EnvSlot s = buffers.slot(slot);
   auto& problems = buffers.problems();
   const std::ptrdiff_t n = rows_, ld = problems.max_rows();
-  *s.shape = shape_;
+  *s.counts = counts_;
   buffers.set_rows(slot, rows_);
   copy(s.dims, dims_);
   copy(s.efc_of, efc_of_);

@@ -25,7 +25,7 @@ class SavedProblem {
   EnvStatus status() const { return status_; }
 
  private:
-  EnvShape shape_;
+  RowCounts counts_;
   int rows_ = 0;
   std::vector<int> dims_, efc_of_, J_row_, J_col_;
   std::vector<double> W_, b_, mu_, R_, lo_, hi_, free_velocity_, J_, warm_start_, impulse_;

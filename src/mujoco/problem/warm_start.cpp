@@ -48,7 +48,7 @@ mjtNum id_of(const mjModel* m, const mjData* d, int i) {
 // The state is writable by the caller, so the count is checked.
 int count_in(mjtNum kept, int most) { return kept >= 0 && kept <= most ? int(kept) : 0; }
 
-int rows_of(const EnvShape& s) { return s.n_free + s.n_nonneg + s.n_box; }
+int rows_of(const RowCounts& s) { return s.n_free + s.n_nonneg + s.n_box; }
 
 // MuJoCo's contact whose normal is row `row`; frictionless ones are nonneg rows.
 const mjContact& contact_at(const mjData* d, const EnvSlot& slot, int row) {
@@ -78,7 +78,7 @@ bool ImpulseStore::recall_rows(const mjModel* m, const mjData* d, const EnvSlot&
                                double* r) const {
   const int count = count_in(d->userdata[begin_], max_rows_);
   bool found = false;
-  for (int row = 0, next = 0; row < rows_of(*slot.shape); ++row) {
+  for (int row = 0, next = 0; row < rows_of(*slot.counts); ++row) {
     const mjtNum id = id_of(m, d, slot.efc_of[row]);
     for (int tried = 0, at = next; tried < count; ++tried, at = at + 1 < count ? at + 1 : 0) {
       const mjtNum* kept = kept_rows(d) + 2 * at;
@@ -97,7 +97,7 @@ bool ImpulseStore::recall_contacts(const mjModel* m, const mjData* d, const EnvS
   const int count = count_in(d->userdata[begin_ + 1], max_contacts_);
   std::bitset<kMostContacts> taken;
   bool found = false;
-  for (int row = rows_of(*slot.shape); row < rows; row += contact_at(d, slot, row).dim) {
+  for (int row = rows_of(*slot.counts); row < rows; row += contact_at(d, slot, row).dim) {
     const mjContact& contact = contact_at(d, slot, row);
     const mjtNum pair = pair_of(m, contact);
     mjtNum least = std::numeric_limits<mjtNum>::infinity();
@@ -126,14 +126,14 @@ void ImpulseStore::keep(const mjModel* m, mjData* d, const EnvSlot& slot, int ro
                         const double* r) const {
   if (contact_size_ == 0) return;
   int row = 0;
-  for (; row < std::min(rows_of(*slot.shape), max_rows_); ++row) {
+  for (; row < std::min(rows_of(*slot.counts), max_rows_); ++row) {
     kept_rows(d)[2 * row] = id_of(m, d, slot.efc_of[row]);
     kept_rows(d)[2 * row + 1] = r[row];
   }
   d->userdata[begin_] = row;
 
   int count = 0;
-  for (row = rows_of(*slot.shape); row < rows && count < max_contacts_;) {
+  for (row = rows_of(*slot.counts); row < rows && count < max_contacts_;) {
     const mjContact& contact = contact_at(d, slot, row);
     mjtNum* kept = kept_contacts(d) + contact_size_ * count;
     mjtNum local[6] = {};

@@ -21,7 +21,7 @@ namespace {
 // GPU the solve follows later, for all at once except those that are solved without W.
 void gather_and_solve(StepContext& step) {
   PhaseTimer timer(step);
-  const int contacts = shape_of(step.d).n_contacts;
+  const int contacts = counts_of(step.d).n_contacts;
   step.misfit = !step.buffers->fits(step.d->nefc, contacts);
   if (step.misfit) {
     step.rows_needed = std::max(step.rows_needed, step.d->nefc);

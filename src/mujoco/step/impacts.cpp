@@ -77,7 +77,7 @@ double zero_between(StepContext& step, const std::vector<double>& low,
 // Calls f with the rows of each contact's normal and of its two tangents.
 template <class F>
 void for_points(ProblemBuffers& buffers, std::int64_t env, const F& f) {
-  const EnvShape s = buffers.problems().shape(int(env));
+  const RowCounts s = buffers.problems().counts(int(env));
   int row = s.n_free + s.n_nonneg + s.n_box;
   for (int k = 0; k < s.n_contacts; row += buffers.problems().dims(int(env))[k++])
     for (int axis = 0; axis < 3; ++axis) f(row + axis, axis);

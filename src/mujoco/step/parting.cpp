@@ -10,9 +10,9 @@ double mobility(const StepContext& step, int row) {
   const auto diagonal = [&](int i) {
     return problems.W(step.slot)[std::int64_t(i) * (problems.max_rows() + 1)];
   };
-  const EnvShape& shape = *step.problem().shape;
+  const RowCounts& counts = *step.problem().counts;
   const double along = diagonal(row);
-  if (row < shape.n_free + shape.n_nonneg + shape.n_box) return along;
+  if (row < counts.n_free + counts.n_nonneg + counts.n_box) return along;
   return std::max(along, kShare * std::max(diagonal(row + 1), diagonal(row + 2)));
 }
 
@@ -25,7 +25,7 @@ void part_without_friction(StepContext& step, const StepContact* contacts, int n
   const double *W = problems.W(step.slot), *r = problems.warm_start(step.slot);
   step.parting_b.assign(rows, 0.0);
   step.parting_R.assign(slot.R, slot.R + rows);
-  for (int row = slot.shape->n_free; row < slot.shape->n_free + slot.shape->n_nonneg; ++row) {
+  for (int row = slot.counts->n_free; row < slot.counts->n_free + slot.counts->n_nonneg; ++row) {
     double slack = slot.b[row] + slot.R[row] * r[row];  // of a limit
     for (int j = 0; j < rows; ++j) slack += W[std::int64_t(row) * ld + j] * r[j];
     step.parting_b[row] = std::max(0.0, slack);

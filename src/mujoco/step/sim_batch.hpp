@@ -3,7 +3,7 @@
 #include <chrono>
 #include <functional>
 
-#include "src/api/one_caller.hpp"
+#include "src/api/exclusive_use.hpp"
 #include "src/cpu/thread_pool.hpp"
 #include "src/mujoco/contacts/contact_record.hpp"
 #include "src/mujoco/contacts/contact_sensors.hpp"
@@ -60,9 +60,9 @@ struct SimBatch {
   mjtNum* begin_state(int env) { return begin_states.data() + std::int64_t(env) * nstate; }
 
   SimOptions options;
-  OneCaller caller{"BatchSim"};
+  ExclusiveUse caller{"BatchSim"};
   std::function<bool()> go_on;  // see BatchSim::watch
-  Watch watch;                  // of the step in progress
+  CancellationToken token;      // of the step in progress
   std::vector<std::string> warnings, ignored_fields;
   Formulation formulation;
   Pool batch;

@@ -66,10 +66,10 @@ void whole_steps(const mjModel* m, mjData* d, int env, void* arg) {
   StepContext& step = sim.enter(env, m, d);
   for (int& left = sim.substeps_left[env]; left > 0; --left) {
     // Only the caller asks, and it may be waiting in MuJoCo for this thread: so the pass ends.
-    if (sim.watch.ask() || sim.watch.due()) return;
+    if (sim.token.ask() || sim.token.due()) return;
     begin_step(step, sim.substeps - left);
     run_step(step);
-    if (sim.watch.stopped()) {  // possibly within the solve
+    if (sim.token.stopped()) {  // possibly within the solve
       mj_setState(m, d, sim.begin_state(env), mjSTATE_INTEGRATION);
       return;
     }
@@ -180,8 +180,8 @@ void SimBatch::step(int count) {
   std::fill(raised.begin(), raised.end(), Raised::nothing);
   std::fill(substeps_left.begin(), substeps_left.end(), substeps);
   clear_verdicts(*this);
-  watch.begin(go_on, buffers->has_large_problems());
-  for (int i = 0; gpu() && i < substeps && !watch.ask(); ++i) {
+  token.begin(go_on, buffers->has_large_problems());
+  for (int i = 0; gpu() && i < substeps && !token.ask(); ++i) {
     step_on_gpu(i);
     recover_raised();
   }
@@ -190,11 +190,11 @@ void SimBatch::step(int count) {
     pass_with_room(&whole_steps, this, &whole_steps, true, ids);
     for (const int e : recover_raised()) --substeps_left[e];
     ids = indices_of(substeps_left);
-    if (ids.empty() || watch.ask()) break;
+    if (ids.empty() || token.ask()) break;
   }
   for (StepContext& step : contexts) statistics += std::exchange(step.statistics, {});
   timings.steps += substeps;
-  watch.finish();
+  token.finish();
 }
 
 std::vector<int> SimBatch::recover_raised() {

@@ -20,10 +20,10 @@ def expect_same(result, solution):
         assert np.array_equal(got, expected), name
 
 
-@pytest.mark.parametrize("precision", ["double", "mixed", "float"])
+@pytest.mark.parametrize("precision", ["float64", "mixed", "float32"])
 @pytest.mark.parametrize("law", ["coulomb", "convex", "pyramid", "box"])
 def test_has_the_bits_of_solve(law, precision):
-    dtype = np.float32 if precision == "float" else np.float64
+    dtype = np.float32 if precision == "float32" else np.float64
     M, J, _, b = mechanisms(dtype=dtype)
     W = stickslip.delassus(M, J)
     bound = BoundSolver(W=W, b=b, mu=0.5, law=law, precision=precision)

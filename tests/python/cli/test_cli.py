@@ -84,7 +84,7 @@ def test_run_writes_picture_and_json(box, tmp_path):
         ["--law", "mujoco", "--control", "zero"],
         ["--law", "box", "--solver", "pgs", "--tol", "1e-6"],
         ["--law", "frictionless", "--precision", "mixed", "--no-json"],
-        ["--precision", "float", "--seed", "7", "--backend", "cpu"],
+        ["--precision", "float32", "--seed", "7", "--backend", "cpu"],
     ],
 )
 def test_run_options(box, tmp_path, options):

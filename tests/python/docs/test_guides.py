@@ -58,7 +58,7 @@ void solve_all(const ProblemBatch<In>& p, const ResultBatch<In>& r, const SolveO
 
 template <class In>
 void solve(const ProblemBatch<In>& p, const ResultBatch<In>& r, const SolveOptions& o) {
-  if (o.precision == Precision::fp32) return solve_all<float, float>(p, r, o);
+  if (o.precision == Precision::float32) return solve_all<float, float>(p, r, o);
   if constexpr (sizeof(In) == 8) {
     if (o.precision == Precision::mixed) return solve_all<double, float>(p, r, o);
     solve_all<double, double>(p, r, o);

@@ -191,7 +191,7 @@ def test_friction_comes_back_in_the_form_it_was_given_in():
     empty = np.zeros((0, 9, 9)), np.zeros((0, 9)), np.zeros((0, 3))
     none = stickslip.vjp(*empty, stickslip.solve(*empty), d_impulse=np.zeros((0, 9)))
     assert none.mu.shape == (0, 3)
-    assert none.counts == {}
+    assert none.status_counts == {}
 
 
 WRONG = {

@@ -62,7 +62,7 @@ def share_valid(args, law, dim, precision):
     return (found.status[solved] == GradientStatus.valid).mean()
 
 
-@pytest.mark.parametrize("precision", ["double", "float"])
+@pytest.mark.parametrize("precision", ["float64", "float32"])
 @pytest.mark.parametrize("friction", FRICTION)
 @pytest.mark.parametrize("law", [law for law in LAWS if law != "frictionless"])
 def test_an_exact_kink_is_not_valid(law, friction, precision):
@@ -79,7 +79,7 @@ def test_a_contact_well_inside_is_valid(law, friction):
     dim, _ = FRICTION[friction]
     for at_random in (False, True):
         args = posed(law, FRICTION[friction], at_random, 0.5)
-        assert share_valid(args, law, dim, "double") == 1.0
+        assert share_valid(args, law, dim, "float64") == 1.0
 
 
 @pytest.mark.parametrize("law", ["coulomb", "convex", "box", "pyramid"])

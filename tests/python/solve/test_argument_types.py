@@ -45,9 +45,9 @@ def test_bool():
 def test_the_type_is_that_of_the_problem():
     single = {name: array.astype(np.float32) for name, array in PROBLEM.items()}
     given = single | {"b": B.astype(np.int32)}
-    assert stickslip.solve(**given, precision="float").impulse.dtype == np.float32
+    assert stickslip.solve(**given, precision="float32").impulse.dtype == np.float32
     integers = {name: array.astype(int) for name, array in PROBLEM.items()}
-    assert stickslip.solve(**integers, precision="float").impulse.dtype == np.float64
+    assert stickslip.solve(**integers, precision="float32").impulse.dtype == np.float64
     with pytest.raises(TypeError, match="b: expected float64, as W has, got float32"):
         solve(b=single["b"])
 
@@ -63,7 +63,7 @@ def test_the_type_is_that_of_the_problem():
 )
 def test_integers_that_a_float_cannot_hold_are_refused(dtype, largest, given):
     problem = {name: array.astype(dtype) for name, array in PROBLEM.items()}
-    precision = "float" if dtype == np.float32 else "double"
+    precision = "float32" if dtype == np.float32 else "float64"
     b = np.zeros((2, 3), given.dtype)
     b[1, 0] = given
     stickslip.solve(**problem | {"b": b}, precision=precision)

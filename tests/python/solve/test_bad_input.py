@@ -85,7 +85,7 @@ def test_shapes(name, shape):
         (ValueError, "law: expected one of", {"law": "box", "solver": "lemke"}),
         (TypeError, "law: expected one of", {"law": 0}),
         (ValueError, "solver: expected one of 'auto'", {"solver": "simplex"}),
-        (ValueError, "precision: expected one of 'double'", {"precision": "half"}),
+        (ValueError, "precision: expected one of 'float64'", {"precision": "half"}),
         (ValueError, "backend: expected 'auto'", {"backend": "gpu"}),
         (ValueError, "tol: expected a number > 0", {"tol": 0}),
         (ValueError, "tol: expected a number > 0", {"tol": np.nan}),
@@ -175,7 +175,7 @@ SPOILERS = {
 }
 
 
-@pytest.mark.parametrize("precision", ["double", "float"])
+@pytest.mark.parametrize("precision", ["float64", "float32"])
 @pytest.mark.parametrize("law", ["coulomb", "convex", "box", "frictionless"])
 @pytest.mark.parametrize("spoiler", SPOILERS)
 def test_a_bad_environment_harms_no_other(spoiler, law, precision):
@@ -196,7 +196,7 @@ def test_a_bad_environment_harms_no_other(spoiler, law, precision):
     assert stickslip.Status(dirty.status[2]).name == "bad_input"
 
 
-@pytest.mark.parametrize("precision", ["double", "mixed", "float"])
+@pytest.mark.parametrize("precision", ["float64", "mixed", "float32"])
 def test_convex_accepts_matrices_that_are_symmetric_up_to_the_rounding_of_float32(precision):
     """As numpy forms them: W in float32 is refused only if its asymmetry exceeds rounding."""
     generator = np.random.default_rng(5)

@@ -156,7 +156,7 @@ def test_a_certificate_reaches_as_far_as_it_says(dtype, n):
 )
 def test_float_problems_of_condition_1e3_and_more_are_not_called_infeasible(n, d):
     problem = nearly_singular(n, d, "f4")
-    solution = stickslip.solve(**problem, precision="float")
+    solution = stickslip.solve(**problem, precision="float32")
     assert solution.status in (Status.solved, Status.not_converged)
     wide = {key: np.asarray(value, float) for key, value in problem.items() if key in ("W", "b")}
     r = stickslip.solve(**(problem | wide)).impulse
@@ -187,11 +187,11 @@ LAWS = ["coulomb", "convex", "pyramid", "box", "frictionless"]
 @pytest.mark.parametrize("law", LAWS)
 def test_a_heavy_body_on_light_ones_rests_in_float(law, contacts, b):
     problem = stack("f4", b, contacts)
-    solution = stickslip.solve(**problem, law=law, precision="float")
+    solution = stickslip.solve(**problem, law=law, precision="float32")
     assert solution.status in (Status.solved, Status.not_converged)
     y = np.array([1.0, 1.0, 0.999])  # W^T y = (0, 1e-6, 1e-9), the rounding errors of float
     full = np.kron(y, [1.0, 0, 0]) if contacts else y
-    assert not stickslip.certificate_holds(**problem, certificate=full, law=law, precision="float")
+    assert not stickslip.certificate_holds(**problem, certificate=full, law=law, precision="float32")
 
 
 def test_linear_complementarity_problems_have_the_same_reach():

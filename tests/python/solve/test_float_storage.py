@@ -17,7 +17,7 @@ def as_float32(arguments):
     }
 
 
-@pytest.mark.parametrize("precision", ["double", "mixed"])
+@pytest.mark.parametrize("precision", ["float64", "mixed"])
 @pytest.mark.parametrize("law", [law.name for law in stickslip.Law])
 def test_solve_has_the_bits_of_the_converted_arrays(law, precision):
     narrow = as_float32(random_batch(3, num_envs=40, n_free=2, n_nonneg=1, n_box=2))

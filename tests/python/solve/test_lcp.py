@@ -81,7 +81,7 @@ def test_problems_of_others(collection, method):
 @pytest.mark.parametrize("collection", lcp_families.COLLECTIONS)
 def test_problems_of_others_in_float(collection):
     for name, data, solvable in arguments(collection):
-        solution = solve_lcp(**data, precision="float")
+        solution = solve_lcp(**data, precision="float32")
         assert solution.ok == solvable, name
         if solvable:
             assert natural_map(solution.z, **data) <= 1.1e-5 * (1 + np.abs(data["q"]).max()), name
@@ -104,7 +104,7 @@ def test_batch_is_what_its_environments_are_alone():
     hi = np.full(n, 1.5)
     batch = solve_lcp(M, q, counts=counts, n_free=n_free, hi=hi)
     assert batch.ok.all()
-    assert batch.counts == {"solved": num_envs}
+    assert batch.status_counts == {"solved": num_envs}
     for e, k in enumerate(counts):
         alone = solve_lcp(np.ascontiguousarray(M[e, :k, :k]), q[e, :k], n_free=n_free[e], hi=hi[:k])
         assert batch.z[e, :k].tobytes() == alone.z.tobytes()
@@ -174,7 +174,7 @@ GOOD = {
         ),
         (TypeError, "n_free: expected integers", {"n_free": 1.5}),
         (ValueError, "method: expected one of 'auto', 'lemke', 'newton'", {"method": "pgs"}),
-        (ValueError, "precision: expected one of 'double', 'float'", {"precision": "mixed"}),
+        (ValueError, "precision: expected one of 'float64', 'float32'", {"precision": "mixed"}),
         (ValueError, "cfm: expected a number >= 0, got -1", {"cfm": -1}),
         (TypeError, "cfm: expected a number, got str", {"cfm": "0"}),
         (ValueError, "tol: expected a number > 0", {"tol": 0.0}),
@@ -210,7 +210,7 @@ def test_a_bad_environment_harms_no_other():
 
 def test_float_arrays():
     single = {k: v.astype(np.float32) if k != "findex" else v for k, v in GOOD.items()}
-    solution = solve_lcp(**single, precision="float")
+    solution = solve_lcp(**single, precision="float32")
     assert solution.z.dtype == np.float32
     assert solution.ok.all()
     with pytest.raises(TypeError, match="M: expected float64 because precision"):

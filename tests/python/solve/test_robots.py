@@ -125,7 +125,7 @@ def test_other_laws(robot, law):
 @robot
 def test_float(robot):
     batch = robots.load(robot, "convex")
-    solution = stickslip.solve(**batch.solve, law="convex", precision="float")
+    solution = stickslip.solve(**batch.solve, law="convex", precision="float32")
     residual = oracle(batch.solve, solution.impulse, "convex")
     limit = 1e-5 * (1 + np.abs(batch.solve["b"]).max(axis=1))
     assert np.all(residual[solution.ok] <= limit[solution.ok] * (1 + 1e-6))

@@ -55,7 +55,7 @@ def test_summary():
     solution = stickslip.solve(BOX["W"], b, 0.5)
     assert repr(solution).startswith("Solution(4 environments: 3 solved, 1 bad_input; worst")
     assert solution.worst == 2
-    assert solution.counts == {"solved": 3, "bad_input": 1}
+    assert solution.status_counts == {"solved": 3, "bad_input": 1}
     with pytest.raises(dataclasses.FrozenInstanceError):
         solution.status = None
 
@@ -171,10 +171,10 @@ def test_precisions():
     single = {
         k: v.astype(np.float32) if isinstance(v, np.ndarray) else v for k, v in arguments.items()
     }
-    in_float = stickslip.solve(**single, precision="float")
+    in_float = stickslip.solve(**single, precision="float32")
     assert in_float.impulse.dtype == np.float32
     assert in_float.ok.all()
-    on_doubles = stickslip.solve(**arguments, precision="float")
+    on_doubles = stickslip.solve(**arguments, precision="float32")
     assert on_doubles.impulse.dtype == np.float64
     assert on_doubles.ok.all()
     measured = oracle(single, in_float.impulse, "coulomb")

@@ -6,27 +6,27 @@
 
 namespace stickslip {
 
-class OneCaller {
+class ExclusiveUse {
  public:
   /// `object`: its name in the message.
-  explicit OneCaller(const char* object) : object_(object) {}
+  explicit ExclusiveUse(const char* object) : object_(object) {}
 
   /// A call in progress, during the lifetime of this object.
-  class Turn {
+  class Call {
    public:
-    explicit Turn(OneCaller& owner) : owner_(owner) {
+    explicit Call(ExclusiveUse& owner) : owner_(owner) {
       if (owner.busy_.exchange(true, std::memory_order_acquire)) owner.refuse();
     }
-    ~Turn() { owner_.busy_.store(false, std::memory_order_release); }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+    ~Call() { owner_.busy_.store(false, std::memory_order_release); }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
 
    private:
-    OneCaller& owner_;
+    ExclusiveUse& owner_;
   };
 
   /// Throws std::runtime_error while another call is in progress.
-  [[nodiscard]] Turn enter() { return Turn(*this); }
+  [[nodiscard]] Call enter() { return Call(*this); }
 
   /// The same check, without starting a call.
   void require_idle() const {

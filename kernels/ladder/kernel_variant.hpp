@@ -14,17 +14,17 @@ enum class Rungs : std::int32_t {
 /// The stages that a kernel has compiled in. On a GPU, no stage should need registers or scratch
 /// because of another one: pivoting and sweeps have their own kernels, and Newton's method has two,
 /// one for rung 0, which all environments run, and one for the rungs that few of them need.
-enum class Program : std::int32_t {
+enum class KernelVariant : std::int32_t {
   all,
   sweeping,  ///< projected Gauss-Seidel only, if rung 0 contains nothing else
-  first,     ///< rung 0 of the iterative methods
-  later,     ///< their other rungs; continues where `first` ended
+  rung0,     ///< rung 0 of the iterative methods
+  later,     ///< their other rungs; continues where `rung0` ended
   pivoting,  ///< Lemke's method, all rungs, on the half-size tableau
   general    ///< the same on the LCP of the law `pyramid`, if that tableau cannot hold it
 };
-inline constexpr int kPrograms = 6;
+inline constexpr int kKernelVariants = 6;
 
-/// What a program has compiled in: the only description of it.
+/// What a variant has compiled in: the only description of it.
 struct Contents {
   bool sweeps = false;   ///< projected Gauss-Seidel
   bool newton = false;   ///< Newton on the problem as given, and on the convex dual
@@ -37,33 +37,33 @@ struct Contents {
   SS_HD constexpr bool iterates() const { return sweeps || newton || altered; }
 };
 
-SS_HD constexpr Contents contents_of(Program program) {
-  switch (program) {
-    case Program::sweeping:
+SS_HD constexpr Contents contents_of(KernelVariant variant) {
+  switch (variant) {
+    case KernelVariant::sweeping:
       return {.sweeps = true};
-    case Program::first:
+    case KernelVariant::rung0:
       return {.sweeps = true, .newton = true};
-    case Program::later:
+    case KernelVariant::later:
       return {.sweeps = true, .altered = true, .proof = true};
-    case Program::pivoting:
+    case KernelVariant::pivoting:
       return {.tableau = true, .proof = true};
-    case Program::general:
+    case KernelVariant::general:
       return {.lcp = true, .proof = true};
-    case Program::all:
+    case KernelVariant::all:
       break;
   }
   return {true, true, true, true, true, true};
 }
 
-SS_HD constexpr Rungs rungs_of(Program program) {
-  if (program == Program::first || program == Program::sweeping) return Rungs::opening;
-  return program == Program::later ? Rungs::later : Rungs::all;
+SS_HD constexpr Rungs rungs_of(KernelVariant variant) {
+  if (variant == KernelVariant::rung0 || variant == KernelVariant::sweeping) return Rungs::opening;
+  return variant == KernelVariant::later ? Rungs::later : Rungs::all;
 }
 
-/// Whether a program can run a stage.
-SS_HD constexpr bool program_has(Program program, const Stage& stage) {
-  const Contents has = contents_of(program);
-  const Rungs rungs = rungs_of(program);
+/// Whether a variant can run a stage.
+SS_HD constexpr bool variant_has(KernelVariant variant, const Stage& stage) {
+  const Contents has = contents_of(variant);
+  const Rungs rungs = rungs_of(variant);
   if (stage.rung > 0 ? rungs == Rungs::opening : rungs == Rungs::later) return false;
   switch (stage.method) {
     case Method::pgs:
