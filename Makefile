@@ -10,7 +10,8 @@ BUILD := build/release
 JOBS := $(shell nproc)
 PYTEST := python -m pytest --numprocesses $(JOBS) --dist loadgroup
 CXX_FILES = $(shell find include kernels src emulator tests bench examples gallery -name '*.[hc]pp' -o -name '*.cu' -o -name '*.cuh')
-SOURCES := $(shell find CMakeLists.txt cmake include kernels src bench/compare gallery/cpp -type f)
+SOURCES := $(shell find CMakeLists.txt cmake include kernels src bench/compare gallery/CMakeLists.txt gallery/cpp \
+  gallery/rigid tests/reference -type f)
 # The editable installation lists the Python files: a folder changes when one is added or removed.
 FOLDERS := $(shell find python -type d -not -name __pycache__)
 

@@ -123,7 +123,8 @@ template <class Scalar>
 void solve_batch(benchmark::State& state, const Case& c, const SolveOptions& options) {
   const auto host = make_batch<Scalar>(c, kDistinct);
   DeviceBatch<Scalar> batch(host, batch_size(host.max_rows()));
-  cuda::Workspace workspace(batch.envs, host.max_rows(), host.max_contacts());
+  cuda::Workspace workspace(
+      {.num_envs = batch.envs, .max_rows = host.max_rows(), .max_contacts = host.max_contacts()});
   const double n = host.max_rows();
   const double sweeps = options.fixed_sweeps ? 2.0 * options.max_sweeps * n * n : 0.0;
   measure(state, batch, n * n * sizeof(Scalar) + vector_bytes(int(n), sizeof(Scalar)), sweeps, [&] {
@@ -172,7 +173,10 @@ void mechanism_batch(benchmark::State& state, int contacts, bool fused, Precisio
   step.v_next = {batch.memory.room<double>(std::size_t(batch.envs * nv)), nv};
   auto* ok = batch.memory.room<std::int32_t>(std::size_t(batch.envs));
   const EnvArray<double> W{const_cast<double*>(batch.problem.W.data), batch.problem.W.stride};
-  cuda::Workspace workspace(batch.envs, towers.rows, host.max_contacts(), towers.nv);
+  cuda::Workspace workspace({.num_envs = batch.envs,
+                             .max_rows = towers.rows,
+                             .max_contacts = host.max_contacts(),
+                             .nv = towers.nv});
   SolveOptions options;
   options.precision = precision;
   const double matrices = 8.0 * double(nv * nv + n * nv);

@@ -60,8 +60,9 @@ bool solve_case(const SolveOptions& options, int rows, int count, int solves, in
   const ProblemBatch<double> problem = memory.copy(problems.view());
   if (lanes > 0) return solve_with(lanes, problem, results.view(), options, stream);
   // The plan of a large batch.
-  cuda::Workspace workspace(support::large_batch(count), problems.max_rows(),
-                            problems.max_contacts());
+  cuda::Workspace workspace({.num_envs = support::large_batch(count),
+                             .max_rows = problems.max_rows(),
+                             .max_contacts = problems.max_contacts()});
   for (int i = 0; i < solves; ++i) cuda::solve(problem, results.view(), options, workspace, stream);
   const auto& gpu = results.host();
 

@@ -21,14 +21,13 @@ class GroupLaunch {
       : problem_(problem),
         stream_(stream),
         ladder_(options),
-        plan_{.lanes = lanes, .max_rows = problem.max_rows},
+        plan_{{.lanes = lanes, .max_rows = problem.max_rows}},
         list_((std::size_t(problem.num_envs) + 2) * sizeof(std::int32_t)) {
-    using kernels::SolveKernels;
-    const SolveKernels k = kernels_of(ladder_.variant);
-    plan_.kernel = lanes == SolveKernels::kNarrowLanes ? k.narrow
-                   : lanes == 32                       ? k.wide
-                   : lanes == SolveKernels::kPairLanes ? k.pair
-                                                       : k.block;
+    const kernels::SolveKernels<double> k = kernels_of(ladder_.variant);
+    plan_.kernel = lanes == kernels::kNarrowLanes ? k.narrow
+                   : lanes == 32                  ? k.wide
+                   : lanes == kernels::kPairLanes ? k.pair
+                                                  : k.block;
     plan_.max_contacts = problem.max_contacts;
     plan_.group_bytes = k.bytes(plan_.max_rows, plan_.max_contacts, 0, plan_.matrix);
     if (lanes < 32) plan_.group_bytes = cuda::in_other_banks(plan_.group_bytes);
@@ -40,7 +39,8 @@ class GroupLaunch {
     std::iota(list.begin(), list.end() - 2, 0);
     list[list.size() - 2] = problem.num_envs;
     list_.upload(list.data(), list_.bytes(), stream);
-    SS_CUDA(cudaFuncSetAttribute(plan_.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+    SS_CUDA(cudaFuncSetAttribute(cuda::address_of(plan_.kernel),
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  int(cuda::device_limits().shared_per_block)));
   }
 
@@ -53,8 +53,8 @@ class GroupLaunch {
   /// the other.
   void limit_blocks() {
     int resident = 0;
-    SS_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, plan_.kernel, plan_.threads(),
-                                                          plan_.shared_bytes));
+    SS_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, cuda::address_of(plan_.kernel),
+                                                          plan_.threads(), plan_.shared_bytes));
     plan_.blocks = std::min(plan_.blocks, resident * cuda::device_limits().processors);
   }
 
@@ -63,15 +63,13 @@ class GroupLaunch {
 
   void enqueue(const ResultBatch<double>& result) {
     const kernels::WorkList work{envs(), envs() + problem_.num_envs, next()};
-    cuda::launch(plan_.kernel, plan_.blocks, plan_.threads(), plan_.shared_bytes, stream_, problem_,
-                 result, ladder_, kernels::MatrixSource<double>{},
-                 kernels::GroupScratch{plan_.max_rows, plan_.max_contacts, 0, plan_.matrix,
-                                       plan_.group_bytes, nullptr},
+    cuda::launch(plan_, stream_, problem_, result, ladder_, {},
+                 {plan_.max_rows, plan_.max_contacts, 0, plan_.matrix, plan_.group_bytes, nullptr},
                  work);
   }
 
  private:
-  static kernels::SolveKernels kernels_of(kernels::KernelVariant variant) {
+  static kernels::SolveKernels<double> kernels_of(kernels::KernelVariant variant) {
     using kernels::KernelVariant, kernels::solve_kernels;
     return variant == KernelVariant::sweeping
                ? solve_kernels<double, double, double, KernelVariant::sweeping>()
@@ -85,7 +83,7 @@ class GroupLaunch {
   ProblemBatch<double> problem_;
   cuda::Stream stream_;
   kernels::Ladder ladder_;
-  cuda::LaunchPlan plan_;
+  cuda::LaunchPlan<kernels::SolveKernel<double>> plan_;
   cuda::Buffer list_;
 };
 

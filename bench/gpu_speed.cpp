@@ -62,7 +62,8 @@ template <class Scalar>
 void time_batch(const SpeedCase& c, int rows, int envs, const HostProblems<Scalar>& host,
                 const support::PlainResults<Scalar>& cpu, double cpu_us) {
   Tiled<Scalar> batch(host, envs);
-  cuda::Workspace workspace(envs, host.max_rows(), host.max_contacts());
+  cuda::Workspace workspace(
+      {.num_envs = envs, .max_rows = host.max_rows(), .max_contacts = host.max_contacts()});
   Timer timer(batch.stream);
   const auto enqueue = [&] {
     cuda::solve(batch.problem, batch.results.view(), c.options, workspace, batch.stream);
@@ -177,7 +178,8 @@ template <class Scalar>
 int solve_once(const SpeedCase& c, int rows, int envs, int times) {
   const auto host = make_batch<Scalar>({support::Family::stack, rows / 3}, kDistinct);
   Tiled<Scalar> batch(host, envs);
-  cuda::Workspace workspace(envs, host.max_rows(), host.max_contacts());
+  cuda::Workspace workspace(
+      {.num_envs = envs, .max_rows = host.max_rows(), .max_contacts = host.max_contacts()});
   for (int i = 0; i < times; ++i) {
     cuda::wait(batch.stream);
     if (i + 1 == times) cudaProfilerStart();  // an error without a profiler

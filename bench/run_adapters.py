@@ -60,8 +60,13 @@ def operands(given: list[Any]) -> tuple[Any, ...]:
     """Arguments of the operator that `torch.compile` puts into its graphs."""
     from stickslip._src.settings import settings_of
 
-    others = (None, None, 0, 0, 0, None, "coulomb", "auto", "float64", None, None)
-    return (*given, *[None] * 6, settings_of(given[1].shape[-1], *others).text, 1)
+    layout = (given[1].shape[-1], None, None, 0, 0, 0, None)
+    return (
+        *given,
+        *[None] * 6,
+        settings_of(layout, ("coulomb", "auto", "float64", None, None)).text,
+        1,
+    )
 
 
 def jax_calls(W: np.ndarray, b: np.ndarray, mu: np.ndarray) -> Calls:

@@ -1,12 +1,8 @@
-# The installed package: find_package(stickslip) gives stickslip::stickslip and, if Eigen was found,
-# stickslip::rigid.
+# The installed package: find_package(stickslip) gives stickslip::stickslip.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/stickslip")
 install(TARGETS stickslip EXPORT stickslip COMPONENT library)
-if(TARGET stickslip_rigid)
-  install(TARGETS stickslip_rigid EXPORT stickslip COMPONENT library)
-endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/stickslip"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT library)
 install(EXPORT stickslip FILE stickslipTargets.cmake NAMESPACE stickslip::

@@ -45,7 +45,8 @@ int main() {
   result.iterations = static_cast<std::int32_t*>(steps.data());
   result.solver = static_cast<Solver*>(solver.data());
 
-  cuda::Workspace workspace(num_envs, rows, /*max_contacts=*/1);  // allocates; solve does not
+  // This allocates; solve does not.
+  cuda::Workspace workspace({.num_envs = num_envs, .max_rows = rows, .max_contacts = 1});
   cuda::solve(problem, result, SolveOptions{}, workspace, stream);
   cuda::wait(stream);
 

@@ -27,7 +27,10 @@ def gallery(
     ] = None,
     run_all: Annotated[bool, typer.Option("--all", help="Run every example.")] = False,
     variations: Annotated[
-        int, typer.Option(min=1, help="Variations (of mass, friction, ...) solved at once.")
+        int,
+        typer.Option(
+            min=1, max=2**31 - 1, help="Variations (of mass, friction, ...) solved at once."
+        ),
     ] = 1000,
     write: Annotated[
         Path | None,
@@ -48,7 +51,12 @@ def gallery(
         fail(str(error))
     found = []
     for entry in chosen:
-        record = entry.run(variations)
+        try:
+            record = entry.run(variations)
+        except MemoryError:
+            fail(f"--variations: expected what fits this machine's memory, got {variations}")
+        except ValueError as error:
+            fail(f"{entry.name}: {error}")
         console.print(_checks(entry, record, variations))
         found.append((entry, record, variations))
     try:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from gallery import entries
 from gallery.record import Check, Record
-from stickslip import _gallery
+from stickslip import _core, _gallery
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,6 +30,7 @@ DOCUMENTS = {
     "literature": "sources named on the page",
     "derivatives": "what they are good for",
 }
+_LEAST_BYTES = 1000  # of a variation, in the smallest example
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,11 @@ class Entry:
         return f"gallery/entries/{self.name}.py"
 
     def run(self, variations: int) -> Record:
-        """Runs `variations` variants at once. Raises ValueError for less than 1."""
+        """Runs `variations` variants at once. Raises ValueError for less than 1, and for more than
+        this machine's memory can hold."""
         if variations < 1:
             raise ValueError(f"variations: expected at least 1, got {variations}")
+        _core.require_memory(_LEAST_BYTES * float(variations), "variations")
         if self.kind == "Python":
             return self.module.run(variations)
         checks, numbers, series = _gallery.run(self.name, variations)

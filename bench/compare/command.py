@@ -18,7 +18,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from stickslip import _compare, info
+from stickslip import _compare, _core, info
 from stickslip._src import json_numbers
 from stickslip._src.interrupt import INTERRUPTED
 from stickslip._src.text import cell
@@ -33,7 +33,13 @@ else:
     FamilyName = StrEnum("FamilyName", list(_compare.families()))
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 _WIDTH = 96  # of the tables
+_MOST = 2**31 - 1  # of what C++ counts
 _FILES = "HDF5 files of contact problems."
+
+Contacts = Annotated[int, typer.Option(min=1, max=_MOST, help="Contacts of each random problem.")]
+Count = Annotated[int, typer.Option(min=1, max=_MOST, help="Random problems of each family.")]
+Rounds = Annotated[int, typer.Option(min=1, max=_MOST, help="Timed rounds.")]
+Out = Annotated[Path, typer.Option(help="Folder for the picture and the report.")]
 
 
 @app.command()
@@ -44,8 +50,8 @@ def compare(
     family: Annotated[
         list[FamilyName] | None, typer.Option(help="Random problems; may be repeated.")
     ] = None,
-    contacts: Annotated[int, typer.Option(min=1, help="Contacts of each random problem.")] = 8,
-    count: Annotated[int, typer.Option(min=1, help="Random problems of each family.")] = 100,
+    contacts: Contacts = 8,
+    count: Count = 100,
     law: choice.Law = "coulomb",
     solvers: Annotated[
         str | None, typer.Option(help="Ours, as auto,auto:mixed,newton; default all of the law.")
@@ -55,10 +61,8 @@ def compare(
     peer_tol: Annotated[
         float | None, typer.Option(help="What peers are asked for; default the same.")
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Timed rounds.")] = 11,
-    out: Annotated[Path, typer.Option(help="Folder for the picture and the report.")] = Path(
-        "out/compare"
-    ),
+    rounds: Rounds = 11,
+    out: Out = Path("out/compare"),
     write_json: Annotated[
         bool, typer.Option("--json/--no-json", help="Write compare.json, with everything.")
     ] = True,
@@ -79,6 +83,9 @@ def compare(
             contest.add_problems(file.stem, read_isolated(file).problems)
         for each in family or []:
             contest.add_family(str(each), contacts, count)
+        _core.require_memory(8.0 * rounds * len(contest.names), "rounds")
+    except MemoryError:
+        fail(f"contacts, count: expected what fits this machine's memory, got {contacts}, {count}")
     except (ValueError, TypeError, OSError) as error:
         fail(str(error))
     if not contest.names:
@@ -118,6 +125,8 @@ def _measure(contest: Comparison, rounds: int) -> list[list[Entry]]:
         if not parts:
             fail("interrupted before the first problem was done: nothing is written", INTERRUPTED)
         print(f"stickslip: interrupted after {len(parts)} of {total} problems", file=sys.stderr)
+    except MemoryError as error:
+        fail(f"{contest.names[len(parts)]}: this machine's memory is too small for it: {error}")
     except RuntimeError as error:
         fail(f"{contest.names[len(parts)]}: {error}", code=1)
     return parts

@@ -93,11 +93,12 @@ class Comparison:
 
     def add_arrays(self, name: str, W: Any, b: Any, mu: Any, **others: Any) -> None:
         """Adds one problem, in the arguments of `stickslip.solve`."""
-        self._contest.add(*assemble(W, b, mu, **others).arrays)
+        self._contest.add(assemble(W, b, mu, **others).arrays)
         self.names.append(name)
 
     def add_family(self, family: str, contacts: int, count: int) -> None:
         """Adds random problems of a built-in family."""
+        _core.require_memory(8.0 * count * (3 * contacts) ** 2, "contacts, count")
         _compare.add_family(self._contest, family, contacts, count)
         self.names += [f"{family}/{contacts}/{i}" for i in range(count)]
 
@@ -143,8 +144,7 @@ def _entry(outcome: Any, ours: bool, rounds: int) -> Entry:
     us = np.full((len(scores), rounds), np.nan)
     for row, score in zip(us, scores, strict=True):
         if score.able:  # slow solves were timed less often
-            seconds = (score.seconds * rounds)[:rounds]
-            row[:] = 1e6 * np.array(seconds)
+            row[:] = 1e6 * np.resize(score.seconds, rounds)
     columns = {
         key: np.array([getattr(score, key) for score in scores])
         for key in ("able", "claimed", "solved", "finite", "residual")

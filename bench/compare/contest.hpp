@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/compare/peer.hpp"
-#include "src/reference/reference.hpp"
+#include "tests/reference/reference.hpp"
 
 namespace stickslip::compare {
 

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "bench/compare/contest.hpp"
-#include "src/bindings/problem_arrays.hpp"
+#include "src/bindings/problem.hpp"
 #include "src/bindings/signals.hpp"
 #include "tests/support/families.hpp"
 
@@ -20,8 +20,6 @@ using namespace nb::literals;
 namespace {
 
 void bind_contest(nb::module_& m) {
-  using Ints = Array<const std::int32_t, 2>;
-  using Vectors = Array<const double, 2>;
   nb::class_<Score>(m, "Score", "What a solver did with a problem.")
       .def_ro("able", &Score::able)
       .def_ro("claimed", &Score::claimed)
@@ -39,18 +37,14 @@ void bind_contest(nb::module_& m) {
       .def("enter_module", &Contest::enter_module, "path"_a)
       .def(
           "add",
-          [](Contest& self, Ints counts, Ints dims, Array<const double, 3> W, Vectors b, Vectors mu,
-             Vectors R, Vectors lo, Vectors hi) {
-            const ProblemArrays<double> arrays{counts, dims, W, b, mu, R, lo, hi, {}};
-            const ProblemBatch<double> batch = arrays.view();
-            for (int e = 0; e < batch.num_envs; ++e) {
-              if (!arrays.fits(std::size_t(e))) refuse("counts", "more rows than W has");
-              self.add(reference::from_batch(batch, e));
+          [](Contest& self, const nb::dict& arrays) {
+            const HostProblem<double> problem(arrays);
+            for (int e = 0; e < problem.view.num_envs; ++e) {
+              if (!fits(problem.view, e)) throw nb::value_error("counts: more rows than W has");
+              self.add(reference::from_batch(problem.view, e));
             }
           },
-          "counts"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
-          "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
-          "hi"_a.noconvert().none(), "Adds the problems of a batch.")
+          "arrays"_a, "Adds the problems of a batch, W, b, mu, R, lo, hi, counts, dims by name.")
       .def(
           "run",
           [](Contest& self, int rounds) {

@@ -1,5 +1,5 @@
 // The oracle's residuals: an independent judge for tests.
-#include "src/reference/reference.hpp"
+#include "tests/reference/reference.hpp"
 
 #include <nanobind/nanobind.h>
 
@@ -7,8 +7,8 @@
 
 #include "bench/compare/module.hpp"
 #include "src/bindings/lcp_arrays.hpp"
-#include "src/bindings/problem_arrays.hpp"
-#include "src/reference/lcp.hpp"
+#include "src/bindings/problem.hpp"
+#include "tests/reference/lcp.hpp"
 
 namespace stickslip::compare {
 
@@ -17,76 +17,55 @@ using namespace nb::literals;
 
 namespace {
 
+/// The first rows of an environment's numbers, in double.
 template <class Scalar>
-void residuals(const ProblemArrays<Scalar>& arrays, const EnvArray<const Scalar>& impulse, Law law,
-               int directions, double* out) {
-  const ProblemBatch<Scalar> batch = arrays.view();
-  for (int e = 0; e < batch.num_envs; ++e) {
-    out[e] = std::numeric_limits<double>::infinity();
-    if (!arrays.fits(std::size_t(e))) continue;
-    reference::Problem problem = reference::from_batch(batch, e);
-    problem.directions = directions;
-    const Scalar* const r = impulse.data + e * impulse.stride;
-    const Eigen::Map<const Eigen::VectorX<Scalar>> given(r, reference::rows(problem));
-    out[e] = reference::residual(problem, given.template cast<double>(), law);
-  }
+Eigen::VectorXd row_of(const EnvArray<const Scalar>& array, int env, Eigen::Index rows) {
+  const Scalar* const first = array.data + env * array.stride;
+  return Eigen::Map<const Eigen::VectorX<Scalar>>(first, rows).template cast<double>();
 }
 
-template <class Scalar>
-void lcp_residuals(const LcpBatch<Scalar>& p, const EnvArray<const Scalar>& z, double cfm,
-                   double* out) {
-  for (int e = 0; e < p.num_envs; ++e) {
-    const reference::Lcp problem = reference::from_batch(p, cfm, e);
-    const Eigen::Map<const Eigen::VectorX<Scalar>> given(z.data + e * z.stride, problem.q.size());
-    out[e] = reference::residual(problem, given.template cast<double>());
-  }
+void residual(const nb::dict& in, const nb::dict& out, Law law, int directions) {
+  with_scalar(FromDict{in}("W"), [&](auto scalar) {
+    using Scalar = decltype(scalar);
+    HostProblem<Scalar> of(in);
+    const auto r = of.arrays.template input<Scalar>(of.from("impulse"), {of.layout.rows});
+    double* const to = of.arrays.template output_numbers<double>(FromDict{out, true}("residual"));
+    const nb::gil_scoped_release other_threads_may_run;
+    for (int e = 0; e < of.view.num_envs; ++e) {
+      to[e] = std::numeric_limits<double>::infinity();
+      if (!fits(of.view, e)) continue;
+      reference::Problem problem = reference::from_batch(of.view, e);
+      problem.directions = directions;
+      to[e] = reference::residual(problem, row_of(r, e, reference::rows(problem)), law);
+    }
+  });
 }
 
-template <class Scalar>
-void bind_for(nb::module_& m) {
-  using Ints = Array<const std::int32_t, 2>;
-  using Vectors = Array<const Scalar, 2>;
-  m.def(
-      "reference_residual",
-      [](Ints counts, Ints dims, Array<const Scalar, 3> W, Vectors b, Vectors mu, Vectors R,
-         Vectors lo, Vectors hi, Vectors impulse, Law law, Array<double, 1> residual,
-         int directions) {
-        const ProblemArrays<Scalar> arrays{counts, dims, W, b, mu, R, lo, hi, {}};
-        require_size("impulse", impulse, 1, W.shape(1));
-        const auto r = slots("impulse", impulse, arrays.num_envs());
-        double* const out = values("residual", residual, arrays.num_envs());
-        const nb::gil_scoped_release other_threads_may_run;
-        residuals(arrays, r, law, directions, out);
-      },
-      "counts"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
-      "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
-      "hi"_a.noconvert().none(), "impulse"_a.noconvert(), "law"_a, "residual"_a.noconvert(),
-      "directions"_a = 4,
-      "Writes the residual by the oracle's own equations (Eigen, double) into `residual`.");
-  m.def(
-      "reference_lcp_residual",
-      [](Ints rows, Array<const Scalar, 3> M, Vectors q, Vectors lo, Vectors hi, Ints findex,
-         Vectors z, double cfm, Array<double, 1> residual) {
-        const LcpBatch<Scalar> p = LcpArrays<Scalar>{rows, M, q, lo, hi, findex, {}}.view();
-        require_size("z", z, 1, M.shape(1));
-        const auto given = slots("z", z, M.shape(0));
-        double* const out = values("residual", residual, M.shape(0));
-        for (int e = 0; e < p.num_envs; ++e) {
-          if (rows(e, 0) < 0 || rows(e, 0) > p.max_rows) refuse("rows", "out of range");
-        }
-        lcp_residuals(p, given, cfm, out);
-      },
-      "rows"_a.noconvert(), "M"_a.noconvert(), "q"_a.noconvert(), "lo"_a.noconvert().none(),
-      "hi"_a.noconvert().none(), "findex"_a.noconvert().none(), "z"_a.noconvert(), "cfm"_a,
-      "residual"_a.noconvert(),
-      "Writes the residual by the oracle's own equations (Eigen, double) into `residual`.");
+void lcp_residual(const nb::dict& in, const nb::dict& out, double cfm) {
+  with_scalar(FromDict{in}("M"), [&](auto scalar) {
+    using Scalar = decltype(scalar);
+    Arrays arrays(FromDict{in}("M"), "(E, n, n)");
+    const auto p = lcp_of<Scalar>(arrays, FromDict{in});
+    const auto z = arrays.input<Scalar>(FromDict{in}("z"), {p.max_rows});
+    double* const to = arrays.output_numbers<double>(FromDict{out, true}("residual"));
+    for (int e = 0; e < p.num_envs; ++e) {
+      const std::int32_t rows = p.rows.data[e * p.rows.stride];
+      require(rows >= 0 && rows <= p.max_rows, "rows", "at most as many as M has", rows);
+      const reference::Lcp problem = reference::from_batch(p, cfm, e);
+      to[e] = reference::residual(problem, row_of(z, e, problem.q.size()));
+    }
+  });
 }
 
 }  // namespace
 
 void bind_oracle(nb::module_& m) {
-  bind_for<double>(m);
-  bind_for<float>(m);
+  m.def(
+      "reference_residual", &residual, "arrays"_a, "out"_a, "law"_a, "directions"_a = 4,
+      "Writes the residual of arrays['impulse'] by the oracle's own equations (Eigen, double) into "
+      "out['residual'].");
+  m.def("reference_lcp_residual", &lcp_residual, "arrays"_a, "out"_a, "cfm"_a,
+        "The same of arrays['z'] of an LCP.");
 }
 
 }  // namespace stickslip::compare

@@ -34,7 +34,7 @@ struct Block {
 struct Stepper {
   HostLcp lcp;
   HostLcpResults results{lcp.num_envs(), lcp.max_rows()};
-  LcpWorkspace workspace{lcp.max_rows(), false, 1};
+  LcpWorkspace workspace{{.max_rows = lcp.max_rows(), .threads = 1}};
   double unsolved = 0.;
   void solve() {
     solve_lcp(lcp.view(), results.view(), {.atol = kAtol, .rtol = kRtol}, workspace);

@@ -1,7 +1,7 @@
 // A bolt falls on a hole with a conical mouth and slides into the correct orientation. Document
 // 004, Hotz et al., "Calculation of Contact Forces"; docs/gallery/bolt.md. Forces f follow from the
-// gaps delta at the end of the step, s' = sigma(f), by its three methods (src/rigid/newton.cpp: eq.
-// 3 to 5, src/rigid/velocity.cpp: eq. 6, 7) or to first order.
+// gaps delta at the end of the step, s' = sigma(f), by its three methods (gallery/rigid/newton.cpp:
+// eq. 3 to 5, gallery/rigid/velocity.cpp: eq. 6, 7) or to first order.
 #include "gallery/cpp/bolt.hpp"
 
 #include "gallery/cpp/gallery.hpp"

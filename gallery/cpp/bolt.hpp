@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gallery/cpp/support.hpp"
-#include "stickslip/rigid.hpp"
+#include "gallery/rigid/rigid.hpp"
 
 namespace stickslip::gallery {
 
@@ -22,8 +22,6 @@ inline const double kLooseTip = kLoose * (1. + kRound / kHalf);  ///< the same f
 
 using Eigen::Vector2d;
 using Eigen::Vector3d;
-
-inline Eigen::Quaterniond quaternion(const rigid::Quat& q) { return {q[0], q[1], q[2], q[3]}; }
 
 /// Ball of radius kRound around `centre` (in the bolt's frame) against the wall of a hole whose
 /// cone has this half angle. x = (rho, z) is relative to the edge, in the half plane through the

@@ -49,7 +49,7 @@ Fall fall(const std::vector<Block>& blocks, int steps) {
   Fall f{.x = zero, .xdot = zero, .lambda = zero};
   HostLcp lcp(n, 1);
   HostLcpResults results(n, 1);
-  LcpWorkspace workspace(1, false, 1);
+  LcpWorkspace workspace({.max_rows = 1, .threads = 1});
   for (int i = 0; i < n; ++i) {
     f.x(i, 0) = blocks[i].x;
     f.xdot(i, 0) = blocks[i].xdot;

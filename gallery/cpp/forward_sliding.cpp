@@ -54,7 +54,7 @@ Motion slide(const std::vector<Block>& blocks, int steps) {
   Motion s{.xdot = zero, .lambda = zero};
   HostLcp lcp(n, 1);
   HostLcpResults results(n, 1);
-  LcpWorkspace workspace(1, false, 1);
+  LcpWorkspace workspace({.max_rows = 1, .threads = 1});
   for (int i = 0; i < n; ++i) {
     s.xdot(i, 0) = blocks[i].xdot;
     *lcp.M(i) = blocks[i].m / blocks[i].dt;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gallery/cpp/support.hpp"
-#include "stickslip/rigid.hpp"
+#include "gallery/rigid/rigid.hpp"
 
 namespace stickslip::gallery {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "gallery/cpp/gallery.hpp"
-#include "stickslip/rigid.hpp"
+#include "gallery/rigid/frames.hpp"
 
 namespace stickslip::gallery {
 
@@ -43,8 +43,7 @@ class Largest {
   bool empty_ = true;
 };
 
-inline Eigen::Vector3d vec(const rigid::Vec3& v) { return {v[0], v[1], v[2]}; }
-inline rigid::Vec3 array(const Eigen::Vector3d& v) { return {v[0], v[1], v[2]}; }
+using rigid::array, rigid::quaternion, rigid::vec;
 
 /// A matrix with a row per variation and a column per time (or per parameter), of shape
 /// [times][variations].

@@ -14,7 +14,7 @@
 
 #include "gallery/cpp/gallery.hpp"
 #include "gallery/cpp/support.hpp"
-#include "stickslip/rigid.hpp"
+#include "gallery/rigid/rigid.hpp"
 
 namespace stickslip::gallery {
 namespace {

@@ -60,6 +60,20 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
+/// The batches of a workspace: at most these sizes.
+struct WorkspaceConfig {
+  std::int32_t num_envs = 0;
+  std::int32_t max_rows = 0;      ///< of an environment
+  std::int32_t max_contacts = 0;  ///< of an environment
+  std::int32_t nv = -1;           ///< degrees of freedom of a mechanism; -1: no mechanisms
+  /// Directions of the law `pyramid` as an LCP in global memory. That LCP is needed for other
+  /// numbers than 4 and for rows other than contacts of dimension 3. 0: no memory for it; such
+  /// environments are `over_capacity`.
+  std::int32_t directions = 0;
+  bool float_storage = false;  ///< also solves in double or mixed precision of arrays in float
+  bool gradients = false;      ///< also derivatives
+};
+
 /// Device memory and launch parameters of solves, fixed at construction. The calls below that take
 /// a workspace do not allocate, wait, or copy anything to or from the host. They enqueue on
 /// `stream` and can be captured in a CUDA graph; a replay reads the values that the arrays hold at
@@ -69,21 +83,13 @@ class Buffer {
 /// it.
 class Workspace {
  public:
-  /// For batches of up to these sizes on the current device; `nv` of mechanisms, -1: none.
-  /// `directions`: the largest number for the law `pyramid` solved as an LCP in global memory. That
-  /// LCP is needed for other numbers than 4 and for rows other than contacts of dimension 3. 0: no
-  /// memory for it; such environments are `over_capacity`. `float_storage`: also for solves in
-  /// double or mixed precision of arrays in float. `gradients`: also for derivatives. Throws
-  /// std::invalid_argument for negative sizes and impossible directions.
-  Workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
-            std::int32_t nv = -1, std::int32_t directions = 0, bool float_storage = false,
-            bool gradients = false);
+  /// On the current device. Throws std::invalid_argument for negative sizes and impossible
+  /// directions.
+  explicit Workspace(const WorkspaceConfig& config);
   ~Workspace();
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
-  /// Whether batches of these sizes fit.
-  bool holds(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
-             std::int32_t directions = 0, bool float_storage = false) const;
+  bool holds(const WorkspaceConfig& config) const;  ///< whether such batches fit
   struct Impl;
 
  private:
@@ -136,6 +142,9 @@ void step_vjp(const MechanismStep<Scalar>& step, const ProblemBatch<Scalar>& pro
               const StepGradient<Scalar>& gradient, const SolveOptions& options,
               Workspace& workspace, Stream stream);
 
+/// Whether the certificates of `infeasible` environments are copied back.
+enum class Certificates { skip, copy };
+
 /// Solves batches of host memory, one after the other, with its own memory and stream, which grow
 /// to the largest batch so far. Two of these objects overlap: the batch of one is copied and solved
 /// while the caller prepares the batch of the other.
@@ -148,10 +157,9 @@ class HostSolver {
   HostSolver& operator=(HostSolver&&) noexcept;
 
   /// Packs the problems, enqueues copies and solve, and returns; the problems may then change. Only
-  /// the rows in use of each environment are copied. One batch at a time. `certificates`: also copy
-  /// back those of `infeasible` environments.
+  /// the rows in use of each environment are copied. One batch at a time.
   void start(const ProblemBatch<Scalar>& problem, const SolveOptions& options,
-             bool certificates = false);
+             Certificates certificates = Certificates::skip);
   /// Waits for the batch that was started and writes its results; the bits are those of `solve`. If
   /// `wanted` is given, the results of environments that it rejects stay unchanged.
   void finish(const ResultBatch<Scalar>& result,
@@ -178,12 +186,18 @@ void apply_impulse(const MechanismBatch<Scalar>& mechanism, EnvArray<const Scala
                    EnvArray<const Scalar> v_free, EnvArray<Scalar> v_next, std::int32_t* ok,
                    Workspace& workspace, Stream stream);
 
+/// The batches of an LcpWorkspace: at most these sizes.
+struct LcpWorkspaceConfig {
+  std::int32_t num_envs = 0;
+  std::int32_t max_rows = 0;  ///< of an environment
+  bool boxed = false;         ///< also problems with bounds
+};
+
 /// Device memory and launches of linear complementarity problems; used like Workspace.
 class LcpWorkspace {
  public:
-  /// For batches of up to these sizes on the current device, `boxed` if they have bounds. Throws
-  /// std::invalid_argument for negative sizes.
-  LcpWorkspace(std::int32_t num_envs, std::int32_t max_rows, bool boxed);
+  /// On the current device. Throws std::invalid_argument for negative sizes.
+  explicit LcpWorkspace(const LcpWorkspaceConfig& config);
   ~LcpWorkspace();
   LcpWorkspace(LcpWorkspace&&) noexcept;
   LcpWorkspace& operator=(LcpWorkspace&&) noexcept;

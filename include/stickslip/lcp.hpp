@@ -63,13 +63,19 @@ struct LcpOptions {
   double cfm = 0.0;
 };
 
+/// The problems of an LcpWorkspace, and its threads.
+struct LcpWorkspaceConfig {
+  std::int32_t max_rows = 0;  ///< of a problem
+  bool boxed = false;         ///< also problems with bounds
+  int threads = 0;            ///< 0: all cores
+};
+
 /// Scratch and threads of solves, allocated by the constructor: `solve_lcp` allocates no scratch.
 /// One call at a time, as with `Workspace`.
 class LcpWorkspace {
  public:
-  /// Prepares `threads` threads (0: all cores) for problems of up to `max_rows` rows, `boxed` if
-  /// they have bounds. Throws std::invalid_argument for negative numbers.
-  LcpWorkspace(std::int32_t max_rows, bool boxed, int threads = 0);
+  /// Throws std::invalid_argument for negative numbers.
+  explicit LcpWorkspace(const LcpWorkspaceConfig& config);
   ~LcpWorkspace();
   LcpWorkspace(LcpWorkspace&&) noexcept;
   LcpWorkspace& operator=(LcpWorkspace&&) noexcept;

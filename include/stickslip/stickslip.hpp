@@ -12,7 +12,6 @@
 #include "stickslip/info.hpp"
 #include "stickslip/lcp.hpp"
 #include "stickslip/mncp.hpp"
-#include "stickslip/rigid.hpp"
 #include "stickslip/solve.hpp"
 #include "stickslip/sparse_mechanism.hpp"
 #include "stickslip/types.hpp"

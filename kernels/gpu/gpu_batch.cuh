@@ -132,25 +132,24 @@ namespace stickslip::kernels {
 
 /// Definition for the files that instantiate the kernels.
 template <class Real, class Factor, class Scalar, KernelVariant kVariant>
-SolveKernels solve_kernels() {
+SolveKernels<Scalar> solve_kernels() {
   using Scratch = EnvScratch<Real, Factor, Scalar, kVariant>;
-  using Narrow = WarpGroup<SolveKernels::kNarrowLanes>;
+  using Narrow = WarpGroup<kNarrowLanes>;
   using Wide = WarpGroup<32>;
-  using Pair = BlockGroup<SolveKernels::kPairLanes>;
-  using Block = BlockGroup<SolveKernels::kBlockLanes>;
-  const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
-  SolveKernels k{};
+  using Pair = BlockGroup<kPairLanes>;
+  using Block = BlockGroup<kBlockLanes>;
+  SolveKernels<Scalar> k;
   if constexpr (kVariant != KernelVariant::later && kVariant != KernelVariant::general) {
-    k.narrow = address(&solve_kernel<Real, Factor, Scalar, kVariant, Narrow, true>);
+    k.narrow = &solve_kernel<Real, Factor, Scalar, kVariant, Narrow, true>;
   }
   if constexpr (kVariant != KernelVariant::general) {
-    k.wide = address(&solve_kernel<Real, Factor, Scalar, kVariant, Wide, true>);
-    k.block = address(&solve_kernel<Real, Factor, Scalar, kVariant, Block, true>);
+    k.wide = &solve_kernel<Real, Factor, Scalar, kVariant, Wide, true>;
+    k.block = &solve_kernel<Real, Factor, Scalar, kVariant, Block, true>;
   }
   if constexpr (has_pairs(kVariant, sizeof(Real))) {
-    k.pair = address(&solve_kernel<Real, Factor, Scalar, kVariant, Pair, true>);
+    k.pair = &solve_kernel<Real, Factor, Scalar, kVariant, Pair, true>;
   }
-  k.block_global = address(&solve_kernel<Real, Factor, Scalar, kVariant, Block, false>);
+  k.block_global = &solve_kernel<Real, Factor, Scalar, kVariant, Block, false>;
   k.bytes = &Scratch::bytes;
   k.narrow_rows = narrow_rows_of(kVariant);
   k.narrow_envs = narrow_envs_of(kVariant);

@@ -26,13 +26,12 @@ __global__ void __launch_bounds__(most_threads<Group>(), 1)
 
 namespace stickslip::kernels {
 
-SolveKernels convex_kernels() {
+GroupKernels<ConvexKernel> convex_kernels() {
   using Wide = WarpGroup<32>;
-  using Block = BlockGroup<SolveKernels::kBlockLanes>;
-  const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
-  return {.wide = address(&convex_kernel<Wide, true>),
-          .block = address(&convex_kernel<Block, true>),
-          .block_global = address(&convex_kernel<Block, false>),
+  using Block = BlockGroup<kBlockLanes>;
+  return {.wide = &convex_kernel<Wide, true>,
+          .block = &convex_kernel<Block, true>,
+          .block_global = &convex_kernel<Block, false>,
           .bytes = &convex_bytes};
 }
 

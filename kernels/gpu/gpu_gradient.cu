@@ -44,20 +44,19 @@ __global__ void __launch_bounds__(most_threads<Group>(), 1)
 namespace stickslip::kernels {
 
 template <class Scalar>
-GradientKernels gradient_kernels() {
+GradientKernels<Scalar> gradient_kernels() {
   using Wide = WarpGroup<32>;
-  using Block = BlockGroup<SolveKernels::kBlockLanes>;
-  const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
+  using Block = BlockGroup<kBlockLanes>;
   constexpr auto bytes = &gradient_bytes<Scalar>;
-  return {{.wide = address(&vjp_kernel<Scalar, Wide, true>),
-           .block_global = address(&vjp_kernel<Scalar, Block, false>),
+  return {{.wide = &vjp_kernel<Scalar, Wide, true>,
+           .block_global = &vjp_kernel<Scalar, Block, false>,
            .bytes = bytes},
-          {.wide = address(&jvp_kernel<Scalar, Wide, true>),
-           .block_global = address(&jvp_kernel<Scalar, Block, false>),
+          {.wide = &jvp_kernel<Scalar, Wide, true>,
+           .block_global = &jvp_kernel<Scalar, Block, false>,
            .bytes = bytes}};
 }
 
-template GradientKernels gradient_kernels<double>();
-template GradientKernels gradient_kernels<float>();
+template GradientKernels<double> gradient_kernels<double>();
+template GradientKernels<float> gradient_kernels<float>();
 
 }  // namespace stickslip::kernels

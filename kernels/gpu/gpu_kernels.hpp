@@ -1,5 +1,7 @@
 // The CUDA kernels for host code: functions with the data that a launch needs. The kernels
-// themselves are in gpu_batch.cuh, instantiated in one file per combination of types.
+// themselves are in gpu_batch.cuh, instantiated in one file per combination of types. A kernel is a
+// pointer to its function, so its type has the parameters that a launch must give; only a launch
+// may call it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -42,18 +44,19 @@ struct GroupScratch {
   unsigned char* memory;  ///< for kernels that use global memory; the others: dynamic shared memory
 };
 
-/// Parameters of a solve kernel: (ProblemBatch<Scalar>, ResultBatch<Scalar>, Ladder,
-/// MatrixSource<Scalar>, GroupScratch, WorkList). All but the last kernel may be null, in variants
-/// that few environments need.
-struct SolveKernels {
-  static constexpr int kNarrowLanes = 8;
-  static constexpr int kPairLanes = 64;    ///< one group per block
-  static constexpr int kBlockLanes = 128;  ///< the same
-  const void* narrow = nullptr;            ///< 8 lanes per environment, shared memory
-  const void* wide = nullptr;              ///< 32 lanes, shared memory
-  const void* pair = nullptr;              ///< 64 lanes, shared memory
-  const void* block = nullptr;             ///< 128 lanes, shared memory
-  const void* block_global = nullptr;      ///< 128 lanes, global memory
+inline constexpr int kNarrowLanes = 8;   ///< of a group
+inline constexpr int kPairLanes = 64;    ///< of a group that is a block
+inline constexpr int kBlockLanes = 128;  ///< the same
+
+/// Kernels that do the same with groups of different sizes. All but the last may be null, in
+/// variants that few environments need.
+template <class Kernel>
+struct GroupKernels {
+  Kernel narrow = nullptr;        ///< 8 lanes per environment, shared memory
+  Kernel wide = nullptr;          ///< 32 lanes, shared memory
+  Kernel pair = nullptr;          ///< 64 lanes, shared memory
+  Kernel block = nullptr;         ///< 128 lanes, shared memory
+  Kernel block_global = nullptr;  ///< 128 lanes, global memory
   /// Scratch of a group.
   std::size_t (*bytes)(int max_rows, int max_contacts, int directions, MatrixKind matrix) = nullptr;
   int narrow_rows = 0;  ///< most rows for narrow groups
@@ -95,50 +98,75 @@ constexpr bool has_pairs(KernelVariant variant, std::size_t bytes_of_number) {
          (variant == KernelVariant::rung0 || variant == KernelVariant::sweeping);
 }
 
+template <class Scalar>
+using SolveKernel = void (*)(ProblemBatch<Scalar>, ResultBatch<Scalar>, Ladder,
+                             MatrixSource<Scalar>, GroupScratch, WorkList);
+template <class Scalar>
+using SolveKernels = GroupKernels<SolveKernel<Scalar>>;
+
 template <class Real, class Factor, class Scalar, KernelVariant kVariant>
-SolveKernels solve_kernels();
+SolveKernels<Scalar> solve_kernels();
 
-/// Of the law `convex` in velocities; none is narrow. Parameters: (ProblemBatch<double>,
-/// EngineMechanism, EnvArray<const double> start, ResultBatch<double>, SolveOptions, GroupScratch,
-/// WorkList).
-SolveKernels convex_kernels();
+/// Of the law `convex` in velocities; none is narrow.
+using ConvexKernel = void (*)(ProblemBatch<double>, EngineMechanism, EnvArray<const double> start,
+                              ResultBatch<double>, SolveOptions, GroupScratch, WorkList);
 
-/// Of derivatives; none is narrow. Parameters: vjp (ProblemBatch<Scalar>, MechanismStep<Scalar>,
-/// SolutionBatch<Scalar>, StepLoss<Scalar>, StepGradient<Scalar>, SolveOptions, GroupScratch,
-/// WorkList), jvp (ProblemBatch<Scalar>, SolutionBatch<Scalar>, ChangeBatch<Scalar>,
-/// SolutionChange<Scalar>, SolveOptions, GroupScratch, WorkList).
+GroupKernels<ConvexKernel> convex_kernels();
+
+template <class Scalar>
+using VjpKernel = void (*)(ProblemBatch<Scalar>, MechanismStep<Scalar>, SolutionBatch<Scalar>,
+                           StepLoss<Scalar>, StepGradient<Scalar>, SolveOptions, GroupScratch,
+                           WorkList);
+template <class Scalar>
+using JvpKernel = void (*)(ProblemBatch<Scalar>, SolutionBatch<Scalar>, ChangeBatch<Scalar>,
+                           SolutionChange<Scalar>, SolveOptions, GroupScratch, WorkList);
+
+/// Of derivatives; none is narrow.
+template <class Scalar>
 struct GradientKernels {
-  SolveKernels vjp, jvp;
+  GroupKernels<VjpKernel<Scalar>> vjp;
+  GroupKernels<JvpKernel<Scalar>> jvp;
 };
 
 template <class Scalar>
-GradientKernels gradient_kernels();
+GradientKernels<Scalar> gradient_kernels();
 
-/// Parameters: delassus (MechanismBatch<Scalar>, EnvArray<Scalar> W, int ld_W, int32* ok,
-/// GroupScratch), apply (MechanismBatch<Scalar>, EnvArray<const Scalar> impulse, v_free,
-/// EnvArray<Scalar> v_next, int32* ok, GroupScratch). One warp per environment; the second variant
-/// of each uses global memory.
+template <class Scalar>
+using DelassusKernel = void (*)(MechanismBatch<Scalar>, EnvArray<Scalar> W, int ld_W,
+                                std::int32_t* ok, GroupScratch);
+template <class Scalar>
+using ApplyKernel = void (*)(MechanismBatch<Scalar>, EnvArray<const Scalar> impulse,
+                             EnvArray<const Scalar> v_free, EnvArray<Scalar> v_next,
+                             std::int32_t* ok, GroupScratch);
+
+/// One warp per environment; the second variant of each uses global memory.
+template <class Scalar>
 struct MechanismKernels {
-  const void* delassus[2];
-  const void* apply[2];
+  DelassusKernel<Scalar> delassus[2];
+  ApplyKernel<Scalar> apply[2];
   std::size_t (*bytes)(int nv, int max_rows);
 };
 
 template <class Scalar>
-MechanismKernels mechanism_kernels();
+MechanismKernels<Scalar> mechanism_kernels();
 
-/// Parameters: (LcpBatch<Scalar>, LcpResult<Scalar>, LcpOptions, GroupScratch, int32* next). A
-/// block per environment.
+/// Lanes of the kernels of LCPs: a block per environment.
+inline constexpr int kLcpLanes = 128;
+
+template <class Scalar>
+using LcpKernel = void (*)(LcpBatch<Scalar>, LcpResult<Scalar>, LcpOptions, GroupScratch,
+                           std::int32_t* next);
+
+template <class Scalar>
 struct LcpKernels {
-  static constexpr int kLanes = 128;
-  const void* shared;
-  const void* global;  ///< scratch in global memory
+  LcpKernel<Scalar> shared;
+  LcpKernel<Scalar> global;  ///< scratch in global memory
   std::size_t (*bytes)(int max_rows, bool boxed);
 };
 
 /// Real: float, or double if the data are.
 template <class Real, class Scalar>
-LcpKernels lcp_kernels();
+LcpKernels<Scalar> lcp_kernels();
 
 /// Arrays from which lists of work are made, in device memory: [num_envs].
 struct ListArrays {
@@ -158,29 +186,33 @@ struct ListEnds {
   std::int32_t *end, *next, *unsolved_end, *unsolved_next;
 };
 
-/// Of lists of work. `keys` writes a key for each environment, by which they are then sorted;
-/// `ends` says where each class begins and ends, if all of that is 0 before. `all` does everything
-/// in one block, for up to kSmallBatch environments. Parameters: keys (ProblemBatch<Scalar>,
-/// SizeClasses, const int32* work, uint32* keys, int32* envs); ends (const uint32* sorted_keys,
-/// int num_envs, ListEnds); all (ProblemBatch<Scalar>, SizeClasses, const int32* work, uint32*
-/// sorted_keys, int32* sorted_envs, ListEnds).
+/// Of lists of work. `work` is that of WorkList.
+template <class Scalar>
 struct ListKernels {
-  const void *keys, *ends, *all;
+  /// Writes a key for each environment, by which they are then sorted.
+  void (*keys)(ProblemBatch<Scalar>, SizeClasses, const std::int32_t* work, std::uint32_t* keys,
+               std::int32_t* envs);
+  /// Says where each class begins and ends, if all of that is 0 before.
+  void (*ends)(const std::uint32_t* sorted_keys, int num_envs, ListEnds);
+  /// Does everything in one block, for up to kSmallBatch environments.
+  void (*all)(ProblemBatch<Scalar>, SizeClasses, const std::int32_t* work,
+              std::uint32_t* sorted_keys, std::int32_t* sorted_envs, ListEnds);
 };
 inline constexpr int kSmallThreads = 1024, kSmallBatch = 4 * kSmallThreads;
 
 template <class Scalar>
-ListKernels list_kernels();
+ListKernels<Scalar> list_kernels();
 
 /// Enqueues a stable sort by the keys. Without `storage`, only sets `bytes` to what it needs, which
 /// is enough for fewer environments too. Returns a cudaError_t.
 int sort_lists(void* storage, std::size_t& bytes, const ListArrays& lists, int num_envs,
                CUstream_st* stream);
 
-/// Threads of a block of the rounding kernel, one per number. Parameters: (const double* from,
-/// float* to, int count).
+/// Threads of a block of the rounding kernel, one per number.
 inline constexpr int kRoundThreads = 128;
 
-const void* round_kernel();
+using RoundKernel = void (*)(const double* from, float* to, int count);
+
+RoundKernel round_kernel();
 
 }  // namespace stickslip::kernels

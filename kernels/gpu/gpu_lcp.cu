@@ -5,12 +5,12 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 template <class Real, class Scalar, bool kShared>
-__global__ void __launch_bounds__(LcpKernels::kLanes, 1)
+__global__ void __launch_bounds__(kLcpLanes, 1)
     lcp_kernel(const __grid_constant__ LcpBatch<Scalar> batch,
                const __grid_constant__ LcpResult<Scalar> result,
                const __grid_constant__ LcpOptions options,
                const __grid_constant__ GroupScratch scratch, std::int32_t* next) {
-  using Group = BlockGroup<LcpKernels::kLanes>;
+  using Group = BlockGroup<kLcpLanes>;
   const Group g;
   const int max_m = standard_rows(scratch.max_rows, batch.lo.data != nullptr);
   for (;;) {
@@ -29,16 +29,15 @@ __global__ void __launch_bounds__(LcpKernels::kLanes, 1)
 namespace stickslip::kernels {
 
 template <class Real, class Scalar>
-LcpKernels lcp_kernels() {
-  return {reinterpret_cast<const void*>(&lcp_kernel<Real, Scalar, true>),
-          reinterpret_cast<const void*>(&lcp_kernel<Real, Scalar, false>),
+LcpKernels<Scalar> lcp_kernels() {
+  return {&lcp_kernel<Real, Scalar, true>, &lcp_kernel<Real, Scalar, false>,
           [](int max_rows, bool boxed) {
             return LcpScratch<Real, Scalar>::bytes(max_rows, standard_rows(max_rows, boxed));
           }};
 }
 
-template LcpKernels lcp_kernels<double, double>();
-template LcpKernels lcp_kernels<float, double>();
-template LcpKernels lcp_kernels<float, float>();
+template LcpKernels<double> lcp_kernels<double, double>();
+template LcpKernels<double> lcp_kernels<float, double>();
+template LcpKernels<float> lcp_kernels<float, float>();
 
 }  // namespace stickslip::kernels

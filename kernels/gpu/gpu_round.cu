@@ -13,6 +13,6 @@ __global__ void __launch_bounds__(kRoundThreads)
 
 namespace stickslip::kernels {
 
-const void* round_kernel() { return reinterpret_cast<const void*>(&rounding_kernel); }
+RoundKernel round_kernel() { return &rounding_kernel; }
 
 }  // namespace stickslip::kernels

@@ -63,13 +63,11 @@ __global__ void __launch_bounds__(kSmallThreads)
 namespace stickslip::kernels {
 
 template <class Scalar>
-ListKernels list_kernels() {
-  return {reinterpret_cast<const void*>(&keys_kernel<Scalar>),
-          reinterpret_cast<const void*>(&ends_kernel),
-          reinterpret_cast<const void*>(&small_kernel<Scalar>)};
+ListKernels<Scalar> list_kernels() {
+  return {&keys_kernel<Scalar>, &ends_kernel, &small_kernel<Scalar>};
 }
-template ListKernels list_kernels<double>();
-template ListKernels list_kernels<float>();
+template ListKernels<double> list_kernels<double>();
+template ListKernels<float> list_kernels<float>();
 
 int sort_lists(void* storage, std::size_t& bytes, const ListArrays& lists, int num_envs,
                CUstream_st* stream) {

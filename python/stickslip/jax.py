@@ -173,7 +173,7 @@ def vjp(
 
 
 def _traced(arrays: Arrays, settings: Settings, per_contact: bool, threads: int) -> Any:
-    return op.solve(operands(arrays, settings, per_contact), settings, threads)
+    return op.solve(operands(arrays, settings.layout, per_contact), settings, threads)
 
 
 def _traced_vjp(
@@ -184,14 +184,15 @@ def _traced_vjp(
     per_contact: bool,
     threads: int,
 ) -> Any:
-    lead, given = arrays.b.shape[:-1], operands(arrays, settings, per_contact)
+    layout = settings.layout
+    lead, given = arrays.b.shape[:-1], operands(arrays, layout, per_contact)
     loss = tuple(environments(each, lead) for each in loss)
     impulse = solution.impulse
     found = op.vjp(given, impulse, solution.status, loss, settings, threads)
     by_mu = found.mu
     if per_contact or arrays.mu.ndim == 0:
-        form = jnp.zeros((*lead, settings.contacts), impulse.dtype)
-        rows_of = lambda mu: friction(mu, given.dims, settings, True, lead)  # noqa: E731
+        form = jnp.zeros((*lead, layout.contacts), impulse.dtype)
+        rows_of = lambda mu: friction(mu, given.dims, layout, True, lead)  # noqa: E731
         (by_mu,) = jax.vjp(rows_of, form)[1](by_mu)
     by_bounds = (None, None) if arrays.lo is None else (found.lo, found.hi)
     return found.b, by_mu, found.R, *by_bounds, impulse, *found[5:]

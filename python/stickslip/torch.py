@@ -19,6 +19,7 @@ from stickslip._src import torch_op as op
 from stickslip._src.aliases import LawName, PrecisionName, SolverName
 from stickslip._src.options import SolveOptions, without_solver
 from stickslip._src.torch_arguments import (
+    Rows,
     axes_of,
     bounds,
     dimensions,
@@ -26,8 +27,8 @@ from stickslip._src.torch_arguments import (
     has_one_per_contact,
     per_contact,
     require,
+    row_counts,
     settings_of,
-    shapes,
     sizes,
 )
 
@@ -117,12 +118,12 @@ def solve(
     negative counts or dimensions other than 3, 4 and 6 gets the status `bad_input`. Second
     derivatives raise NotImplementedError.
     """
-    mu, counts, dims, settings = _prepare(
+    mu, counts, dims, text, _ = _prepare(
         W, b, mu, (("R", R), ("warm_start", warm_start)), lo, hi, counts, dims, n_free, n_nonneg,
         law, solver, precision, tol, options,
     )  # fmt: skip
     results = torch_gradient.solve(
-        W, b, mu, R, lo, hi, warm_start, counts, dims, settings.text,
+        W, b, mu, R, lo, hi, warm_start, counts, dims, text,
         0 if threads is None else check.thread_count(threads),
     )  # fmt: skip
     return Solution(*results)
@@ -131,23 +132,24 @@ def solve(
 def _prepare(
     W: Tensor, b: Tensor, mu: Any, rows: Any, lo: Any, hi: Any, counts: Any, dims: Any,
     n_free: int, n_nonneg: int, *options: Any,
-) -> tuple[Any, Any, Any, Any]:  # fmt: skip
+) -> tuple[Any, Any, Any, str, Rows]:  # fmt: skip
     """Checks a problem, and `rows`, pairs of a name and an optional tensor (E, n) or (n,). Returns
-    mu, counts and dims as the operators take them, and the settings."""
+    mu, counts and dims as the operators take them, the settings as text, and the layout."""
     lead, n = sizes(W)
     require("b", b, W, (*lead, n))
     for name, value in rows:
         if value is not None:
             require(name, value, W, (*lead, n), (n,))
-    n_box = 0 if lo is None and hi is None else bounds(lo, hi, W, lead)
+    n_box = bounds(lo, hi, W, lead)
     list_of_dims, contacts, dims = (None, None, None) if dims is None else dimensions(dims, W, lead)
     axes = None if counts is None else axes_of(counts, W, lead)
-    settings = settings_of(n, list_of_dims, contacts, n_free, n_nonneg, n_box, axes, *options)
+    rows_of = (n, list_of_dims, contacts, n_free, n_nonneg, n_box, axes)
+    text, layout = settings_of(rows_of, options)
     if isinstance(mu, (int, float)) and not isinstance(mu, bool):
-        mu = torch.full((settings.tangential,), mu, dtype=W.dtype, device=W.device)
+        mu = torch.full((layout.tangential,), mu, dtype=W.dtype, device=W.device)
     else:
-        mu = friction(mu, dims, W, lead, settings)
-    return mu, None if counts is None else shapes(counts, settings), dims, settings
+        mu = friction(mu, dims, W, lead, layout)
+    return mu, None if counts is None else row_counts(counts, layout), dims, text, layout
 
 
 class BoundSolver:
@@ -253,17 +255,17 @@ def vjp(
         raise TypeError(f"solution: expected a Solution, got {type(solution).__name__}")
     lead, n = sizes(W)
     require("solution.impulse", solution.impulse, W, (*lead, n))
-    friction_rows, shape, known_dims, settings = _prepare(
+    friction_rows, known_counts, known_dims, text, layout = _prepare(
         W, b, mu, (("R", R), ("d_impulse", d_impulse), ("d_velocity", d_velocity)), lo, hi,
         counts, dims,
         n_free, n_nonneg, law, "auto", precision, tol, without_solver(options),
     )  # fmt: skip
     d_b, d_mu, d_R, d_lo, d_hi, *report = torch_gradient.vjp(
-        W, b, friction_rows, R, lo, hi, shape, known_dims, solution.impulse, solution.status,
-        d_impulse, d_velocity, settings.text,
+        W, b, friction_rows, R, lo, hi, known_counts, known_dims, solution.impulse, solution.status,
+        d_impulse, d_velocity, text,
         0 if threads is None else check.thread_count(threads),
     )  # fmt: skip
-    if has_one_per_contact(mu, lead, settings):
-        d_mu = per_contact(d_mu, known_dims, settings)
+    if has_one_per_contact(mu, lead, layout):
+        d_mu = per_contact(d_mu, known_dims, layout)
     d_lo, d_hi = (None, None) if lo is None else (d_lo, d_hi)
     return Gradient(d_b, d_mu, d_R, d_lo, d_hi, solution.impulse, *report)

@@ -25,6 +25,12 @@ void require_gpu(const std::string& name, nb::handle value) {
               type_of(value) + " in the memory of a GPU");
 }
 
+void require_axes(const std::string& name, std::size_t count) {
+  if (count <= Axes::kMost) return;
+  refuse_type(name + ": expected at most " + std::to_string(Axes::kMost) + " axes, got " +
+              std::to_string(count));
+}
+
 Place place_of(const std::string& name, nb::handle value, int type, int index) {
   if (type == kDlpackHost || type == kDlpackPinned) return {};
   if (type != kDlpackCuda && type != kDlpackManaged) {
@@ -47,6 +53,7 @@ AnyArray from_dlpack(const std::string& name, nb::handle value, const char* kind
   a.place = place_of(name, value, array.device_type(), array.device_id());
   a.data = static_cast<unsigned char*>(const_cast<void*>(static_cast<const void*>(array.data())));
   a.dtype = array.dtype();
+  require_axes(name, array.ndim());
   const auto bytes = std::int64_t(array.itemsize());
   for (std::size_t i = 0; i < array.ndim(); ++i) {
     a.shape.push_back(std::int64_t(array.shape(i)));
@@ -64,6 +71,19 @@ nb::dlpack::dtype dtype_of(const std::string& name, const std::string& typestr) 
   return {std::uint8_t(code), std::uint8_t(8 * std::stoi(typestr.substr(2))), 1};
 }
 
+Axes without_gaps(const Axes& shape, std::int64_t bytes) {
+  Axes strides = shape;
+  for (std::size_t i = shape.size(); i-- > 0; bytes *= shape[i]) strides[i] = bytes;
+  return strides;
+}
+
+/// numpy's own arrays, which are in host memory: no need to ask.
+bool is_numpy(nb::handle value) {
+  static PyObject* const type =
+      nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
+  return value.type().ptr() == type;
+}
+
 /// The interface of Numba and of others that have no DLPack (version 3 of the interface).
 AnyArray from_cuda_interface(const std::string& name, nb::handle value, bool writable) {
   require_gpu(name, value);
@@ -77,14 +97,12 @@ AnyArray from_cuda_interface(const std::string& name, nb::handle value, bool wri
     refuse_type(name + ": expected a writable array, got a read-only " + type_of(value));
   }
   a.dtype = dtype_of(name, nb::cast<std::string>(interface["typestr"]));
-  for (nb::handle size : nb::cast<nb::tuple>(interface["shape"])) {
-    a.shape.push_back(nb::cast<std::int64_t>(size));
-  }
+  const auto shape = nb::cast<nb::tuple>(interface["shape"]);
+  require_axes(name, shape.size());
+  for (nb::handle size : shape) a.shape.push_back(nb::cast<std::int64_t>(size));
   const nb::object strides = interface.attr("get")("strides");
   if (strides.is_none()) {
-    std::int64_t bytes = a.dtype.bits / 8;
-    for (std::size_t i = a.ndim(); i-- > 0; bytes *= a.shape[i])
-      a.strides.insert(a.strides.begin(), bytes);
+    a.strides = without_gaps(a.shape, a.item());
   } else {
     for (nb::handle stride : nb::cast<nb::tuple>(strides))
       a.strides.push_back(nb::cast<std::int64_t>(stride));
@@ -104,22 +122,30 @@ bool AnyArray::empty() const {
   return false;
 }
 
-const unsigned char* AnyArray::end() const {
-  const unsigned char* last = data;
-  if (empty()) return last;
-  for (std::size_t i = 0; i < ndim(); ++i) last += strides[i] * (shape[i] - 1);
-  return last + dtype.bits / 8;
-}
-
 AnyArray take_array(const std::string& name, nb::handle value, bool writable) {
-  if (nb::hasattr(value, "__dlpack_device__")) {  // before the memory is requested
+  if (value.is_none()) {
+    AnyArray none;
+    none.name = name;
+    return none;
+  }
+  if (!is_numpy(value) && nb::hasattr(value, "__dlpack_device__")) {  // before memory is requested
     const auto device = nb::cast<nb::tuple>(value.attr("__dlpack_device__")());
     place_of(name, value, nb::cast<int>(nb::int_(device[0])), nb::cast<int>(nb::int_(device[1])));
-  } else if (nb::hasattr(value, "__cuda_array_interface__")) {
+  } else if (!is_numpy(value) && nb::hasattr(value, "__cuda_array_interface__")) {
     return from_cuda_interface(name, value, writable);
   }
   return writable ? from_dlpack<nb::ndarray<>>(name, value, "a writable array")
                   : from_dlpack<nb::ndarray<nb::ro>>(name, value, "an array");
+}
+
+AnyArray array_at(const char* name, const void* data, nb::dlpack::dtype dtype, const Axes& shape) {
+  AnyArray a;
+  a.name = name;
+  a.data = static_cast<unsigned char*>(const_cast<void*>(data));
+  a.dtype = dtype;
+  a.shape = shape;
+  a.strides = without_gaps(shape, a.item());
+  return a;
 }
 
 std::string name_of(nb::dlpack::dtype dtype) {
@@ -132,10 +158,10 @@ std::string name_of(nb::dlpack::dtype dtype) {
   return kind + std::to_string(int(dtype.bits));
 }
 
-std::string text_of(const std::vector<std::int64_t>& shape) {
+std::string text_of(const Axes& shape) {
   std::string text = "(";
   for (std::size_t i = 0; i < shape.size(); ++i)
-    text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+    text += (i > 0 ? ", " : "") + (shape[i] == kAny ? "any" : std::to_string(shape[i]));
   return text + (shape.size() == 1 ? ",)" : ")");
 }
 

@@ -1,93 +1,98 @@
-// From numpy arrays to the library's views, without copies. The signatures check element types,
-// devices and numbers of dimensions; the rest is checked here, so that no array can make the
-// library access memory outside it. python/stickslip checks the same before, with clearer messages.
+// Checks of the arrays of one call: all in one place, each with its element type and its shape, so
+// that no array can make the library read or write outside it.
 #pragma once
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
-#include <limits>
-#include <stdexcept>
 #include <string>
+#include <vector>
 
+#include "src/bindings/any_array.hpp"
 #include "stickslip/batch.hpp"
 
 namespace stickslip::bindings {
 
-namespace nb = nanobind;
+/// What else an input may be.
+struct Allowed {
+  std::int32_t* ld = nullptr;  ///< rows of a matrix may be padded: receives the row stride
+  bool at_least = false;       ///< the last size may be larger
+};
 
-template <class T, int N>
-using Array = nb::ndarray<T, nb::ndim<N>, nb::device::cpu>;
+class Arrays {
+ public:
+  /// `leader`, of float32 or float64 in the given form, such as "(E, n, n)", determines the number
+  /// of environments, the element type and the memory of all arrays.
+  Arrays(AnyArray leader, const char* form);
 
-/// Base address of an array; never null, although numpy may give null for arrays without elements.
-template <class A>
-typename A::Scalar* address(const A& array) {
-  static std::int64_t nothing[2] = {};
-  return array.data() ? array.data() : reinterpret_cast<typename A::Scalar*>(nothing);
-}
+  const AnyArray& leader() const { return arrays_.front(); }
+  std::int64_t num_envs() const { return leader().shape[0]; }
 
-[[noreturn]] inline void refuse(const char* name, const std::string& why) {
-  throw std::invalid_argument(std::string(name) + ": " + why);
-}
+  /// An input of the given sizes, (E, sizes...), or (sizes...) for all environments.
+  template <class T>
+  EnvArray<const T> input(AnyArray a, const Axes& sizes, const Allowed& allowed = {}) {
+    const Slots found = add(std::move(a), nb::dtype<T>(), sizes, false, allowed);
+    return {static_cast<const T*>(found.data), found.stride / std::int64_t(sizeof(T))};
+  }
+  /// The same of one axis, whose size may be kAny: it becomes the array's (0: not given).
+  template <class T>
+  EnvArray<const T> columns(AnyArray a, std::int64_t& size, const Allowed& allowed = {}) {
+    if (size == kAny) size = a.ndim() > 0 ? a.shape.back() : 0;
+    return input<T>(std::move(a), {size}, allowed);
+  }
+  /// An input of one number for each environment, side by side: (E,).
+  template <class T>
+  const T* numbers(AnyArray a) {
+    const std::string name = a.name;
+    const EnvArray<const T> found = input<T>(std::move(a), {});
+    if (found.data != nullptr && num_envs() > 1 && found.stride != 1)
+      throw nb::value_error(
+          (name + ": expected a number for each environment, side by side").c_str());
+    return found.data;
+  }
+  /// An output (E, sizes...).
+  template <class T>
+  EnvArray<T> output(AnyArray a, const Axes& sizes) {
+    const Slots found = add(std::move(a), nb::dtype<T>(), sizes, true, {});
+    return {static_cast<T*>(found.data), found.stride / std::int64_t(sizeof(T))};
+  }
+  /// An output of one number for each environment: (E,).
+  template <class T>
+  T* output_numbers(AnyArray a) {
+    return output<T>(std::move(a), {}).data;
+  }
 
-inline std::int32_t size32(const char* name, std::size_t size) {
-  if (size > std::size_t(std::numeric_limits<std::int32_t>::max())) refuse(name, "too large");
-  return std::int32_t(size);
-}
+  /// No output may share memory with another array: a launch still reads inputs after it has
+  /// started to write.
+  void require_outputs_of_their_own() const;
 
-/// Requires dimension `i` to have `expected` elements.
-template <class A>
-void require_size(const char* name, const A& array, int i, std::size_t expected) {
-  if (array.shape(i) != expected)
-    refuse(name, "dimension " + std::to_string(i) + " has " + std::to_string(array.shape(i)) +
-                     " elements, expected " + std::to_string(expected));
-}
+ private:
+  struct Slots {
+    void* data;
+    std::int64_t stride;  ///< bytes
+  };
+  Slots add(AnyArray a, nb::dlpack::dtype dtype, const Axes& sizes, bool writable,
+            const Allowed& allowed);
+  void check_kind(const AnyArray& a, nb::dlpack::dtype dtype) const;
 
-/// Requires adjacent elements of the last dimension to be contiguous.
-template <class A>
-void require_contiguous_slots(const char* name, const A& array) {
-  const int last = int(array.ndim()) - 1;  // strides of empty arrays have no meaning
-  if (array.size() > 0 && array.shape(last) > 1 && array.stride(last) != 1)
-    refuse(name, "the values of one environment must be contiguous");
-}
+  std::vector<AnyArray> arrays_;
+  std::vector<std::size_t> outputs_;  ///< indices of the outputs
+};
 
-/// The slots of `array[E][...]`; an absent (None) array gives an absent view.
-template <class A>
-EnvArray<typename A::Scalar> slots(const char* name, const A& array, std::size_t num_envs) {
-  if (!array.is_valid()) return {};
-  require_size(name, array, 0, num_envs);
-  require_contiguous_slots(name, array);
-  return {address(array), array.stride(0)};
-}
+/// Finds arrays by name in a dict; names that it lacks are not given.
+struct FromDict {
+  const nb::dict& arrays;
+  bool writable = false;
+  const char* prefix = "";  ///< of the names in messages
 
-/// The same for `[E][rows][cols]` whose rows may be padded: `ld` becomes the row stride.
-template <class A>
-EnvArray<typename A::Scalar> matrix_slots(const char* name, const A& array, std::size_t num_envs,
-                                          std::int32_t& ld) {
-  const auto view = slots(name, array, num_envs);
-  const auto cols = std::int64_t(array.shape(2));
-  const bool one_row = array.size() == 0 || array.shape(1) <= 1;
-  if (!one_row &&
-      (array.stride(1) < cols || array.stride(1) > std::numeric_limits<std::int32_t>::max()))
-    refuse(name, "rows must follow each other in memory");
-  ld = std::int32_t(one_row ? cols : array.stride(1));
-  return view;
-}
+  AnyArray operator()(const char* name) const {
+    const std::string full =
+        writable ? std::string("out['") + name + "']" : prefix + std::string(name);
+    return take_array(full, arrays.contains(name) ? nb::object(arrays[name]) : nb::none(),
+                      writable);
+  }
+};
 
-/// The same if the rows must be contiguous, so that a slot is one block of memory.
-template <class A>
-EnvArray<typename A::Scalar> block_slots(const char* name, const A& array, std::size_t num_envs) {
-  std::int32_t ld = 0;
-  const auto view = matrix_slots(name, array, num_envs, ld);
-  if (ld != std::int32_t(array.shape(2))) refuse(name, "a slot must be C-contiguous");
-  return view;
-}
-
-/// One value per environment.
-template <class T>
-T* values(const char* name, const Array<T, 1>& array, std::size_t num_envs) {
-  require_size(name, array, 0, num_envs);
-  require_contiguous_slots(name, array);
-  return address(array);
+/// Calls f with a number of the element type of an array: double or float.
+template <class F>
+decltype(auto) with_scalar(const AnyArray& array, F&& f) {
+  return array.dtype == nb::dtype<double>() ? f(double()) : f(float());
 }
 
 }  // namespace stickslip::bindings

@@ -14,6 +14,5 @@ void bind_formulation(nanobind::module_& m);  ///< standard forms, Stewart and T
 void bind_mncp(nanobind::module_& m);         ///< solve_mncp
 void bind_mechanism(nanobind::module_& m);    ///< delassus, apply_impulse
 void bind_jax(nanobind::module_& m);          ///< targets of XLA
-void bind_jax_vjp(nanobind::module_& m);      ///< those of derivatives
 
 }  // namespace stickslip::bindings

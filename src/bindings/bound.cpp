@@ -10,7 +10,6 @@
 #include "kernels/law/dispatch.hpp"
 #include "src/api/exclusive_use.hpp"
 #include "src/bindings/bindings.hpp"
-#include "src/bindings/bound_arrays.hpp"
 #include "src/bindings/bound_gradient.hpp"
 #include "src/bindings/workspaces.hpp"
 #include "stickslip/cuda.hpp"
@@ -22,15 +21,6 @@ namespace stickslip::bindings {
 using namespace nb::literals;
 
 namespace {
-
-/// The sizes that the caller has derived from its arguments.
-struct Sizes {
-  std::int32_t rows = 0;      ///< of a slot
-  std::int64_t contacts = 0;  ///< slots for contacts
-  std::int64_t box = 0;       ///< columns of lo and hi
-  std::int64_t mu = 0;        ///< columns of mu, at least if `ragged`
-  bool ragged = false;
-};
 
 /// Where the matrices come from.
 enum class From { W, mechanism, engine };
@@ -61,100 +51,70 @@ struct Task {
 };
 
 /// One array of all environments.
-const std::int32_t* shared_input(BoundArrays& arrays, const char* name, nb::handle value,
-                                 std::int64_t size) {
-  const auto array = arrays.input<std::int32_t>(name, value, {size});
-  if (array.stride != 0) throw nb::value_error((std::string(name) + ": expected one axis").c_str());
-  return array.data;
+const std::int32_t* shared(Arrays& arrays, const AnyArray& array, std::int64_t size) {
+  const auto found = arrays.input<std::int32_t>(array, {size});
+  if (found.stride != 0) throw nb::value_error((array.name + ": expected one axis").c_str());
+  return found.data;
 }
 
-void bind_engine(BoundArrays& arrays, const nb::dict& in, Task<double>& task) {
-  EngineMechanism& m = task.engine.mechanism;
-  const nb::dict e = nb::cast<nb::dict>(in["engine"]);
-  const auto M = sizes_of("engine.M", e["M"]), J = sizes_of("engine.J", e["J"]);
-  m.num_envs = task.problem.num_envs;
-  m.nv = nb::cast<std::int32_t>(e["nv"]);
-  const bool sparse = !e["M_rownnz"].is_none();
-  m.M = arrays.input<float>("engine.M", e["M"], sparse ? M : std::vector<std::int64_t>{m.nv, m.nv});
-  m.J = arrays.input<float>("engine.J", e["J"], J);
-  if (sparse) {
-    m.M_size = std::int32_t(M[0]);
-    m.tree = {m.nv, shared_input(arrays, "engine.M_rownnz", e["M_rownnz"], m.nv),
-              shared_input(arrays, "engine.M_rowadr", e["M_rowadr"], m.nv),
-              shared_input(arrays, "engine.M_colind", e["M_colind"], M[0])};
+/// The sizes of an array without its first axis, the environments.
+Axes sizes_of(const AnyArray& array) {
+  if (array.ndim() < 2)
+    throw nb::value_error((array.name + ": expected an axis of environments").c_str());
+  Axes sizes;
+  for (std::size_t i = 1; i < array.ndim(); ++i) sizes.push_back(array.shape[i]);
+  return sizes;
+}
+
+EngineMechanism engine_of(Arrays& arrays, const nb::dict& engine, std::int64_t rows) {
+  const FromDict from{engine, false, "engine."};
+  const auto M = from("M"), J = from("J"), M_nnz = from("M_rownnz"), J_nnz = from("J_rownnz");
+  EngineMechanism m;
+  m.num_envs = std::int32_t(arrays.num_envs());
+  m.nv = nb::cast<std::int32_t>(engine["nv"]);
+  m.M = arrays.input<float>(M, M_nnz.given() ? sizes_of(M) : Axes{m.nv, m.nv});
+  m.J = arrays.input<float>(J, sizes_of(J));
+  if (M_nnz.given()) {
+    m.M_size = std::int32_t(M.shape[1]);
+    m.tree = {m.nv, shared(arrays, M_nnz, m.nv), shared(arrays, from("M_rowadr"), m.nv),
+              shared(arrays, from("M_colind"), m.M_size)};
   }
-  if (e["J_rownnz"].is_none()) {
-    m.J_rows = std::int32_t(J[0]);
-    m.ld_J = std::int32_t(J[1]);
+  if (J_nnz.given()) {
+    const Axes each = sizes_of(J_nnz);
+    m.J_rows = std::int32_t(each[0]);
+    m.J_size = std::int32_t(J.shape.back());
+    m.J_nnz = arrays.input<std::int32_t>(J_nnz, each);
+    m.J_adr = arrays.input<std::int32_t>(from("J_rowadr"), each);
+    m.J_col = arrays.input<std::int32_t>(from("J_colind"), sizes_of(J));
   } else {
-    const auto rows = sizes_of("engine.J_rownnz", e["J_rownnz"]);
-    m.J_rows = std::int32_t(rows[0]);
-    m.J_size = std::int32_t(J.back());
-    m.J_nnz = arrays.input<std::int32_t>("engine.J_rownnz", e["J_rownnz"], rows);
-    m.J_adr = arrays.input<std::int32_t>("engine.J_rowadr", e["J_rowadr"], rows);
-    m.J_col = arrays.input<std::int32_t>("engine.J_colind", e["J_colind"], J);
+    m.J_rows = std::int32_t(J.shape[1]);
+    m.ld_J = std::int32_t(J.shape[2]);
   }
-  m.row_of = arrays.input<std::int32_t>("engine.row_of", e["row_of"], {task.problem.max_rows});
-  task.engine.v_free = arrays.input<double>("v_free", in["v_free"], {m.nv});
+  m.row_of = arrays.input<std::int32_t>(from("row_of"), {rows});
+  return m;
 }
 
+/// The matrices, other than W, and the velocities.
 template <class Scalar>
-void bind_matrices(BoundArrays& arrays, const nb::dict& in, Task<Scalar>& task) {
-  ProblemBatch<Scalar>& p = task.problem;
-  const std::int64_t n = p.max_rows;
-  if (task.from == From::W) {
-    p.W = arrays.input<Scalar>("W", in["W"], {n, n}, &p.ld_W);
-    return;
-  }
+void bind_mechanism(Arrays& arrays, const nb::dict& in, const nb::dict& out, Task<Scalar>& task) {
+  const FromDict from{in}, to{out, true};
+  if (task.from == From::W) return;
   if constexpr (sizeof(Scalar) == 8) {
-    if (task.from == From::engine) return bind_engine(arrays, in, task);
+    if (task.from == From::engine) {
+      task.engine.mechanism =
+          engine_of(arrays, nb::cast<nb::dict>(in["engine"]), task.problem.max_rows);
+      const std::int64_t nv = task.engine.mechanism.nv;
+      task.engine.v_free = arrays.input<double>(from("v_free"), {nv});
+      if (task.engine.v_free.data != nullptr)
+        task.engine.v_next = arrays.output<double>(to("v_next"), {nv});
+      return;
+    }
   }
-  MechanismBatch<Scalar>& m = task.step.mechanism;
-  const std::int64_t nv = m.nv;
-  m.num_envs = p.num_envs;
-  m.max_rows = p.max_rows;
-  m.J = arrays.input<Scalar>("J", in["J"], {n, nv});
-  m.M = arrays.input<Scalar>("M", in["M"], {nv, nv});
-  task.step.v_free = arrays.input<Scalar>("v_free", in["v_free"], {nv});
-}
-
-template <class Scalar>
-void bind_problem(BoundArrays& arrays, const nb::dict& in, const Sizes& sizes,
-                  ProblemBatch<Scalar>& p) {
-  static_assert(sizeof(RowCounts) == 4 * sizeof(std::int32_t));
-  const std::int64_t n = p.max_rows;
-  const auto shape = arrays.input<std::int32_t>("counts", in["counts"], {4});
-  if (shape.stride % 4 != 0) {
-    throw nb::value_error("counts: expected environments a multiple of 4 integers apart");
-  }
-  p.counts = {reinterpret_cast<const RowCounts*>(shape.data), shape.stride / 4};
-  p.max_contacts = std::int32_t(sizes.contacts);
-  p.dims = arrays.input<std::int32_t>("dims", in["dims"], {sizes.contacts});
-  p.b = arrays.input<Scalar>("b", in["b"], {n});
-  p.mu = arrays.input<Scalar>("mu", in["mu"], {sizes.mu}, nullptr, sizes.ragged);
-  p.R = arrays.input<Scalar>("R", in["R"], {n});
-  p.lo = arrays.input<Scalar>("lo", in["lo"], {sizes.box});
-  p.hi = arrays.input<Scalar>("hi", in["hi"], {sizes.box});
-  p.warm_start = arrays.input<Scalar>("warm_start", in["warm_start"], {n});
-}
-
-template <class Scalar>
-void bind_results(BoundArrays& arrays, const nb::dict& out, Task<Scalar>& task) {
-  ResultBatch<Scalar>& r = task.result;
-  r.impulse = arrays.output<Scalar>("impulse", out, {task.problem.max_rows});
-  r.residual = arrays.output<double>("residual", out, {}).data;
-  r.status = reinterpret_cast<EnvStatus*>(arrays.output<std::int32_t>("status", out, {}).data);
-  r.iterations = arrays.output<std::int32_t>("iterations", out, {}).data;
-  r.solver = reinterpret_cast<Solver*>(arrays.output<std::int32_t>("solver", out, {}).data);
-  r.rows_needed = arrays.output<std::int32_t>("rows_needed", out, {}).data;
-  r.rung = arrays.output<std::int32_t>("rung", out, {}).data;
-  if (task.step.v_free.data != nullptr) {
-    task.step.v_next = arrays.output<Scalar>("v_next", out, {task.step.mechanism.nv});
-  }
-  if (task.engine.v_free.data != nullptr) {
-    task.engine.v_next = arrays.output<double>("v_next", out, {task.engine.mechanism.nv});
-  }
-  r.certificate = arrays.output<double>("certificate", out, {task.problem.max_rows});
+  task.step.mechanism = mechanism_of<Scalar>(arrays, from);
+  const std::int64_t nv = task.step.mechanism.nv;
+  task.step.v_free = arrays.input<Scalar>(from("v_free"), {nv});
+  if (task.step.v_free.data != nullptr)
+    task.step.v_next = arrays.output<Scalar>(to("v_next"), {nv});
 }
 
 template <class Scalar>
@@ -168,9 +128,13 @@ Call on_gpu(const Task<Scalar>& task, const SolveOptions& options, int gpu) {
   const cuda::DeviceScope device(gpu);
   const ProblemBatch<Scalar>& p = task.problem;
   const bool widens = sizeof(Scalar) == 4 && options.precision != Precision::float32;
-  const auto workspace =
-      std::make_shared<cuda::Workspace>(p.num_envs, p.max_rows, p.max_contacts, task.dofs(),
-                                        kernels::lcp_directions(options), widens);
+  const auto workspace = std::make_shared<cuda::Workspace>(
+      cuda::WorkspaceConfig{.num_envs = p.num_envs,
+                            .max_rows = p.max_rows,
+                            .max_contacts = p.max_contacts,
+                            .nv = task.dofs(),
+                            .directions = kernels::lcp_directions(options),
+                            .float_storage = widens});
   return [=](cuda::Stream stream) {
     const cuda::DeviceScope current(gpu);
     task.run(options, *workspace, stream);
@@ -179,13 +143,13 @@ Call on_gpu(const Task<Scalar>& task, const SolveOptions& options, int gpu) {
 
 class BoundSolve {
  public:
-  BoundSolve(const nb::dict& in, const nb::dict& out, const Sizes& sizes,
+  BoundSolve(const nb::dict& in, const nb::dict& out, const Layout& layout,
              const SolveOptions& options, int threads)
-      : arrays_(leader_of(in)) {
+      : arrays_(leader_of(in)), layout_(layout) {
     if (from_of(in) == From::engine || arrays_.leader().dtype == nb::dtype<double>()) {
-      bind<double>(in, out, sizes, options, threads);
+      bind<double>(in, out, options, threads);
     } else {
-      bind<float>(in, out, sizes, options, threads);
+      bind<float>(in, out, options, threads);
     }
   }
   void run(std::uintptr_t stream) {
@@ -206,38 +170,38 @@ class BoundSolve {
     if (!in["engine"].is_none()) return From::engine;
     return in["W"].is_none() ? From::mechanism : From::W;
   }
-  static BoundArrays leader_of(const nb::dict& in) {
-    const From from = from_of(in);
-    if (from == From::engine) return {"engine.J", in["engine"]["J"]};
-    const char* name = from == From::W ? "W" : "J";
-    return {name, in[name]};
+  static Arrays leader_of(const nb::dict& in) {
+    switch (from_of(in)) {
+      case From::W:
+        return {FromDict{in}("W"), "(E, n, n)"};
+      case From::mechanism:
+        return {FromDict{in}("J"), "(E, n, nv)"};
+      case From::engine:
+        break;
+    }
+    return {FromDict{nb::cast<nb::dict>(in["engine"]), false, "engine."}("J"), "(E, rows, ld)"};
   }
 
   template <class Scalar>
-  void bind(const nb::dict& in, const nb::dict& out, const Sizes& sizes,
-            const SolveOptions& options, int threads) {
+  void bind(const nb::dict& in, const nb::dict& out, const SolveOptions& options, int threads) {
     Task<Scalar> task;
     task.from = from_of(in);
-    task.problem.num_envs = std::int32_t(arrays_.num_envs());
-    task.problem.max_rows = sizes.rows;
-    if (task.from == From::mechanism)
-      task.step.mechanism.nv = std::int32_t(arrays_.leader().shape[2]);
-    bind_matrices(arrays_, in, task);
-    bind_problem(arrays_, in, sizes, task.problem);
-    bind_results(arrays_, out, task);
+    task.problem = problem_of<Scalar>(arrays_, FromDict{in}, layout_);
+    bind_mechanism(arrays_, in, out, task);
+    task.result = results_of<Scalar>(arrays_, FromDict{out, true}, layout_.rows);
     arrays_.require_outputs_of_their_own();
     const Place place = arrays_.leader().place;
     run_ = place.on_host() ? on_cpu(task, options, threads) : on_gpu(task, options, place.gpu);
     make_vjp_ = [=, this](const nb::dict& loss, const nb::dict& to) {
-      BoundArrays arrays = arrays_;
-      VjpTask<Scalar> vjp(task.problem, task.result, options);
-      vjp.bind(arrays, loss, to, sizes.box, sizes.mu);
+      Arrays arrays = arrays_;
+      const VjpTask<Scalar> vjp(arrays, loss, to, layout_, task.problem, task.result, options);
       return place.on_host() ? vjp_on_cpu(vjp, std::move(arrays), threads)
                              : vjp_on_gpu(vjp, std::move(arrays), gradients_);
     };
   }
 
-  BoundArrays arrays_;
+  Arrays arrays_;
+  Layout layout_;
   ExclusiveUse caller_{"BoundSolver"};
   Call run_;
   std::function<Call(const nb::dict&, const nb::dict&)> make_vjp_;
@@ -272,7 +236,7 @@ void bind_bound(nb::module_& m) {
           [](BoundSolve* self, const nb::dict& in, const nb::dict& out, std::int64_t contacts,
              std::int64_t box, std::int64_t mu, bool ragged, const SolveOptions& options,
              int threads, std::int32_t rows) {
-            new (self) BoundSolve(in, out, {rows, contacts, box, mu, ragged}, options, threads);
+            new (self) BoundSolve(in, out, {rows, contacts, mu, box, ragged}, options, threads);
           },
           "arrays"_a, "out"_a, nb::kw_only(), "contacts"_a, "box"_a, "mu"_a, "ragged"_a,
           "options"_a, "threads"_a, "rows"_a)
@@ -286,6 +250,7 @@ void bind_bound(nb::module_& m) {
       "describe",
       [](const std::string& name, nb::handle value) {
         const AnyArray a = take_array(name, value, false);
+        if (!a.given()) throw nb::type_error((name + ": expected an array, got None").c_str());
         nb::list shape;
         for (const std::int64_t size : a.shape) shape.append(size);
         return nb::make_tuple(a.place.gpu, nb::tuple(shape), name_of(a.dtype));

@@ -3,8 +3,9 @@
 
 #include <nanobind/nanobind.h>
 
-#include "src/bindings/arrays.hpp"
+#include "src/api/check.hpp"
 #include "src/bindings/bindings.hpp"
+#include "src/bindings/lcp_arrays.hpp"
 #include "src/bindings/signals.hpp"
 
 namespace stickslip::bindings {
@@ -12,10 +13,6 @@ namespace stickslip::bindings {
 using namespace nb::literals;
 
 namespace {
-
-using Vectors = Array<const double, 2>;
-using Matrices = Array<const double, 3>;
-using Counts = Array<const std::int32_t, 1>;
 
 /// An array over memory that `owner` keeps alive.
 template <class T, class... Size>
@@ -33,21 +30,28 @@ auto handed_over(std::vector<double>&& values, std::initializer_list<std::size_t
   return nb::ndarray<nb::numpy, double>(kept->empty() ? nothing : kept->data(), shape, owner);
 }
 
-StandardForm make_standard_form(Array<const std::int32_t, 2> rows, Matrices M, Vectors q,
-                                int threads) {
-  const std::size_t num_envs = M.shape(0);
-  LcpBatch<double> p;
-  p.num_envs = size32("M", num_envs);
-  p.max_rows = size32("M", M.shape(1));
-  require_size("M", M, 2, M.shape(1));
-  require_size("q", q, 1, M.shape(1));
-  require_size("rows", rows, 1, 2);
-  p.rows = slots("rows", rows, num_envs);
-  p.n_free = {p.rows.data + 1, p.rows.stride};
-  p.M = matrix_slots("M", M, num_envs, p.ld_M);
-  p.q = slots("q", q, num_envs);
+StandardForm make_standard_form(const nb::dict& in, int threads) {
+  Arrays arrays(FromDict{in}("M"), "(E, n, n)");
+  const auto p = lcp_of<double>(arrays, FromDict{in});
   const nb::gil_scoped_release other_threads_may_run;
   return StandardForm(p, threads, &handle_signals);
+}
+
+/// Writes (T x + t, x) of each environment into z.
+void restore(const StandardForm& s, const nb::dict& in, const nb::dict& out) {
+  Arrays arrays(FromDict{in}("x"), "(E, n)");
+  std::int64_t columns = kAny;
+  const auto x = arrays.input<double>(arrays.leader(), {s.problem().max_rows()});
+  const AnyArray found = FromDict{out, true}("z");
+  columns = found.shape.back();
+  const auto z = arrays.output<double>(found, {columns});
+  require(arrays.num_envs() == s.problem().num_envs(), "x", "as many environments as the form has",
+          arrays.num_envs());
+  for (int e = 0; e < s.problem().num_envs(); ++e) {
+    const std::int64_t needed = s.n_free(e) + s.problem().rows(e);
+    require(columns >= needed, "z", "a column for each unknown", columns);
+  }
+  s.restore(x, z);
 }
 
 void bind_standard_form(nb::module_& m) {
@@ -71,45 +75,64 @@ void bind_standard_form(nb::module_& m) {
                    [](StandardForm& s) {
                      return owned(nb::find(s), s.t(0), s.problem().num_envs(), s.max_free());
                    })
-      .def(
-          "restore",
-          [](const StandardForm& s, Vectors x, Array<double, 2> z) {
-            const auto envs = std::size_t(s.problem().num_envs());
-            require_size("x", x, 1, std::size_t(s.problem().max_rows()));
-            for (int e = 0; e < s.problem().num_envs(); ++e) {
-              if (z.shape(1) < std::size_t(s.n_free(e) + s.problem().rows(e)))
-                refuse("z", "too small");
-            }
-            s.restore(slots("x", x, envs), slots("z", z, envs));
-          },
-          "x"_a.noconvert(), "z"_a.noconvert(), "Writes (T x + t, x) of each environment into z.");
-  m.def("standard_form", &make_standard_form, "rows"_a.noconvert(), "M"_a.noconvert(),
-        "q"_a.noconvert(), "threads"_a, "Eliminates the free variables.");
+      .def("restore", &restore, "arrays"_a, "out"_a,
+           "Writes (T x + t, x) of each environment into out['z'].");
+  m.def("standard_form", &make_standard_form, "arrays"_a, "threads"_a,
+        "Eliminates the free variables. `arrays`: rows, M, q.");
 }
 
-HostLcp make_stewart_trinkle(Matrices M, Vectors tau, Matrices N, Matrices B, Vectors mu,
-                             Counts counts, int directions, double dt, bool scaled) {
-  const std::size_t num_envs = M.shape(0), nv = M.shape(1), contacts = N.shape(2);
+HostLcp make_stewart_trinkle(const nb::dict& in, int directions, double dt, bool scaled) {
+  const FromDict from{in};
+  Arrays arrays(from("N"), "(E, nv, p)");
+  const std::int64_t nv = arrays.leader().shape[1], contacts = arrays.leader().shape[2];
   ContactSystems s;
-  s.num_envs = size32("M", num_envs);
-  s.nv = size32("M", nv);
-  s.max_contacts = size32("N", contacts);
+  s.num_envs = std::int32_t(arrays.num_envs());
+  s.nv = std::int32_t(nv);
+  s.max_contacts = std::int32_t(contacts);
   s.directions = directions;
   s.dt = dt;
   s.scaled = scaled;
-  require_size("M", M, 2, nv);
-  require_size("tau", tau, 1, nv);
-  require_size("N", N, 1, nv);
-  require_size("B", B, 1, nv);
-  require_size("B", B, 2, contacts * std::size_t(std::max(directions, 0)));
-  require_size("mu", mu, 1, contacts);
-  if (counts.is_valid()) s.n_contacts = {values("counts", counts, num_envs), 1};
-  s.M = block_slots("M", M, num_envs);
-  s.tau = slots("tau", tau, num_envs);
-  s.N = block_slots("N", N, num_envs);
-  s.B = block_slots("B", B, num_envs);
-  s.mu = slots("mu", mu, num_envs);
+  s.n_contacts = arrays.input<std::int32_t>(from("counts"), {});
+  s.M = arrays.input<double>(from("M"), {nv, nv});
+  s.tau = arrays.input<double>(from("tau"), {nv});
+  s.N = arrays.input<double>(arrays.leader(), {nv, contacts});
+  s.B = arrays.input<double>(from("B"), {nv, contacts * std::max(directions, 0)});
+  s.mu = arrays.input<double>(from("mu"), {contacts});
   return stewart_trinkle(s);
+}
+
+nb::tuple make_contact_columns(const nb::dict& in, int directions) {
+  Arrays arrays(FromDict{in}("J"), "(E, 3 p, nv)");
+  const auto& shape = arrays.leader().shape;
+  const std::int64_t num_envs = shape[0], rows = shape[1], nv = shape[2], contacts = rows / 3;
+  require(rows == 3 * contacts, "J", "three rows per contact", rows);
+  auto out = contact_columns(std::int32_t(num_envs), std::int32_t(nv), std::int32_t(contacts),
+                             directions, arrays.input<double>(arrays.leader(), {rows, nv}));
+  const auto E = std::size_t(num_envs), v = std::size_t(nv), p = std::size_t(contacts);
+  return nb::make_tuple(handed_over(std::move(out.N), {E, v, p}),
+                        handed_over(std::move(out.B), {E, v, p * std::size_t(directions)}));
+}
+
+/// M, tau and J of systems, each a dict of its own, in one problem.
+nb::tuple make_stack(const nb::list& given, std::int64_t num_envs, std::int64_t rows) {
+  std::vector<System> systems;
+  std::vector<Arrays> kept;
+  for (nb::handle item : given) {
+    const auto of = nb::cast<nb::dict>(item);
+    const FromDict from{of};
+    Arrays& arrays = kept.emplace_back(from("M"), "(E, nv, nv)");
+    const std::int64_t nv = arrays.leader().shape[1];
+    require(arrays.num_envs() == num_envs, "M", "as many environments as the first system has",
+            arrays.num_envs());
+    systems.push_back({std::int32_t(nv), arrays.input<double>(arrays.leader(), {nv, nv}),
+                       arrays.input<double>(from("tau"), {nv}),
+                       arrays.input<double>(from("J"), {rows, nv})});
+  }
+  auto out = stack(std::int32_t(num_envs), std::int32_t(rows), systems);
+  const auto E = std::size_t(num_envs), n = std::size_t(rows), nv = std::size_t(out.nv);
+  return nb::make_tuple(handed_over(std::move(out.M), {E, nv, nv}),
+                        handed_over(std::move(out.tau), {E, nv}),
+                        handed_over(std::move(out.J), {E, n, nv}));
 }
 
 void bind_stewart_trinkle(nb::module_& m) {
@@ -120,43 +143,12 @@ void bind_stewart_trinkle(nb::module_& m) {
                    })
       .def_prop_ro(
           "q", [](HostLcp& p) { return owned(nb::find(p), p.q(0), p.num_envs(), p.max_rows()); });
-  m.def("stewart_trinkle", &make_stewart_trinkle, "M"_a.noconvert(), "tau"_a.noconvert(),
-        "N"_a.noconvert(), "B"_a.noconvert(), "mu"_a.noconvert(), "counts"_a.noconvert().none(),
-        "directions"_a, "dt"_a, "scaled"_a, "The mixed LCP in (qdot, f_n, f_d, lambda).");
-  m.def(
-      "contact_columns",
-      [](Matrices J, int directions) {
-        const std::size_t num_envs = J.shape(0), nv = J.shape(2), contacts = J.shape(1) / 3;
-        if (J.shape(1) != 3 * contacts) refuse("J", "expected three rows per contact");
-        auto out = contact_columns(size32("J", num_envs), size32("J", nv), size32("J", contacts),
-                                   directions, block_slots("J", J, num_envs));
-        return nb::make_tuple(
-            handed_over(std::move(out.N), {num_envs, nv, contacts}),
-            handed_over(std::move(out.B), {num_envs, nv, contacts * std::size_t(directions)}));
-      },
-      "J"_a.noconvert(), "directions"_a, "N and B from rows (n, t1, t2) per contact.");
-  m.def(
-      "stack",
-      [](nb::list given, std::size_t num_envs, std::size_t rows) {
-        std::vector<System> systems;
-        for (nb::handle item : given) {
-          const auto M = nb::cast<Matrices>(item[0]), J = nb::cast<Matrices>(item[2]);
-          const auto tau = nb::cast<Vectors>(item[1]);
-          const std::size_t nv = M.shape(1);
-          require_size("M", M, 2, nv);
-          require_size("tau", tau, 1, nv);
-          require_size("J", J, 1, rows);
-          require_size("J", J, 2, nv);
-          systems.push_back({size32("M", nv), block_slots("M", M, num_envs),
-                             slots("tau", tau, num_envs), block_slots("J", J, num_envs)});
-        }
-        auto out = stack(size32("M", num_envs), size32("J", rows), systems);
-        const auto nv = std::size_t(out.nv);
-        return nb::make_tuple(handed_over(std::move(out.M), {num_envs, nv, nv}),
-                              handed_over(std::move(out.tau), {num_envs, nv}),
-                              handed_over(std::move(out.J), {num_envs, rows, nv}));
-      },
-      "systems"_a, "num_envs"_a, "rows"_a, "M, tau and J of systems in one problem.");
+  m.def("stewart_trinkle", &make_stewart_trinkle, "arrays"_a, "directions"_a, "dt"_a, "scaled"_a,
+        "The mixed LCP in (qdot, f_n, f_d, lambda). `arrays`: M, tau, N, B, mu, counts (or None).");
+  m.def("contact_columns", &make_contact_columns, "arrays"_a, "directions"_a,
+        "N and B from rows (n, t1, t2) of J per contact.");
+  m.def("stack", &make_stack, "systems"_a, "num_envs"_a, "rows"_a,
+        "M, tau and J of systems in one problem.");
 }
 
 }  // namespace

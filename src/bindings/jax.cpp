@@ -6,12 +6,11 @@
 #include "src/bindings/bindings.hpp"
 
 #if __has_include("xla/ffi/api/ffi.h")
+#include <algorithm>
 #include <vector>
 
 #include "src/bindings/jax_arguments.hpp"
 #include "src/bindings/jax_device.hpp"
-#include "src/bindings/jax_targets.hpp"
-#include "src/bindings/room.hpp"
 #include "src/bindings/workspaces.hpp"
 #include "stickslip/cuda.hpp"
 #include "stickslip/solve.hpp"
@@ -20,78 +19,213 @@ namespace stickslip::bindings {
 
 namespace {
 
-template <ffi::DataType T>
-void solve_on_cpu(const Operands<T>& in, const Attributes& attributes, Results<T>& out) {
-  const auto p = view(in);
-  require_room(p, p.mu.stride, p.lo.stride);
-  auto r = view(out, p.max_rows);
-  std::vector<Solver> solver(std::size_t(p.num_envs));
-  r.solver = solver.data();
-  std::vector<double> residual;
-  if constexpr (T == ffi::F32) {
-    residual.resize(std::size_t(p.num_envs));
-    r.residual = residual.data();
+/// A call of XLA: what it passes. On a GPU with the device and the stream.
+struct XlaCall {
+  FromXla from;
+  ToXla to;
+  Attributes attributes;
+  std::int32_t device = -1;
+  cuda::Stream stream = nullptr;
+};
+
+/// Numbers in double that XLA wants in the type of W, or where it wants them.
+template <class Scalar>
+class Numbers {
+ public:
+  Numbers(Arrays& arrays, const AnyArray& result)
+      : result_(arrays.output_numbers<Scalar>(result)), own_(std::size_t(arrays.num_envs())) {}
+  double* data() { return own_.data(); }
+  void round() const {
+    std::transform(own_.begin(), own_.end(), result_, [](double value) { return Scalar(value); });
   }
-  const auto workspace = take_workspace(p.max_rows, p.max_contacts,
-                                        attributes.get<std::int32_t>("threads"), Caller::xla);
-  solve(p, r, attributes.options(), *workspace);
-  for (std::size_t e = 0; e < residual.size(); ++e)
-    out.residual->typed_data()[e] = ffi::NativeType<T>(residual[e]);
+
+ private:
+  Scalar* result_;
+  std::vector<double> own_;
+};
+
+/// The results, without the residual.
+template <class Scalar>
+ResultBatch<Scalar> results_of(XlaProblem<Scalar>& of, const ToXla& to) {
+  ResultBatch<Scalar> r;
+  r.impulse = of.arrays.template output<Scalar>(to("impulse"), {of.layout.rows});
+  r.status =
+      reinterpret_cast<EnvStatus*>(of.arrays.template output_numbers<std::int32_t>(to("status")));
+  r.iterations = of.arrays.template output_numbers<std::int32_t>(to("iterations"));
+  return r;
 }
 
-template <ffi::DataType T>
+template <class Scalar>
+auto workspace_for(const XlaProblem<Scalar>& of, const XlaCall& call) {
+  return take_workspace(of.view.max_rows, of.view.max_contacts,
+                        call.attributes.get<std::int32_t>("threads"), Caller::xla);
+}
+
+struct Solve {
+  static constexpr Names kArrays = kProblemArrays, kResults = kSolveResults;
+
+  template <class Scalar>
+  static void on_cpu(XlaProblem<Scalar>& of, const XlaCall& call) {
+    of.require_room();
+    auto r = results_of(of, call.to);
+    std::vector<Solver> solver(std::size_t(of.view.num_envs));
+    r.solver = solver.data();
+    Numbers<Scalar> residual(of.arrays, call.to("residual"));
+    r.residual = residual.data();
+    solve(of.view, r, call.attributes.options(), *workspace_for(of, call));
+    residual.round();
+  }
+  template <class Scalar>
+  static void prepare(XlaProblem<Scalar>& of, const XlaCall& call) {
+    device_memory(call.device, call.stream, of.view, call.attributes.options());
+  }
+  template <class Scalar>
+  static void on_cuda(XlaProblem<Scalar>& of, const XlaCall& call) {
+    auto* const residual = of.arrays.template output_numbers<Scalar>(call.to("residual"));
+    solve_on_device(call.device, call.stream, of.view, results_of(of, call.to), residual,
+                    call.attributes.options());
+  }
+};
+
+struct Vjp {
+  static constexpr Names kArrays = kVjpArrays, kResults = kVjpResults;
+
+  /// What solve_vjp takes, without kink_distance and inconsistency.
+  template <class Scalar>
+  struct Task {
+    SolutionBatch<Scalar> solution;
+    LossBatch<Scalar> loss;
+    GradientBatch<Scalar> gradient;
+
+    Task(XlaProblem<Scalar>& of, const XlaCall& call)
+        : solution(solution_of<Scalar>(of.arrays, of.from, of.layout.rows)),
+          loss(loss_of<Scalar>(of.arrays, of.from, of.layout.rows)),
+          gradient(derivatives_of<Scalar>(of.arrays, call.to, of.layout)) {
+      GradientReport& report = gradient.report;
+      report.status = reinterpret_cast<GradientStatus*>(
+          of.arrays.template output_numbers<std::int32_t>(call.to("status")));
+      report.redundant = of.arrays.template output_numbers<std::int32_t>(call.to("redundant"));
+    }
+  };
+
+  template <class Scalar>
+  static void on_cpu(XlaProblem<Scalar>& of, const XlaCall& call) {
+    of.require_room();
+    Task<Scalar> task(of, call);
+    clear(task.gradient, of.view.num_envs);
+    Numbers<Scalar> kink_distance(of.arrays, call.to("kink_distance"));
+    Numbers<Scalar> inconsistency(of.arrays, call.to("inconsistency"));
+    task.gradient.report.kink_distance = kink_distance.data();
+    task.gradient.report.inconsistency = inconsistency.data();
+    solve_vjp(of.view, task.solution, task.loss, task.gradient, call.attributes.options(),
+              *workspace_for(of, call));
+    kink_distance.round();
+    inconsistency.round();
+  }
+  template <class Scalar>
+  static void prepare(XlaProblem<Scalar>& of, const XlaCall& call) {
+    device_memory(call.device, call.stream, of.view, call.attributes.options(), true);
+  }
+  template <class Scalar>
+  static void on_cuda(XlaProblem<Scalar>& of, const XlaCall& call) {
+    const Task<Scalar> task(of, call);
+    vjp_on_device(call.device, call.stream, of.view, task.solution, task.loss, task.gradient,
+                  of.arrays.template output_numbers<Scalar>(call.to("kink_distance")),
+                  of.arrays.template output_numbers<Scalar>(call.to("inconsistency")),
+                  call.attributes.options());
+  }
+};
+
+/// Calls f(XlaProblem) with the type of W, and turns exceptions into XLA's errors.
+template <class F>
+ffi::Error with_problem(const FromXla& from, F&& f) {
+  return guarded([&] {
+    with_scalar(from("W"), [&](auto scalar) {
+      XlaProblem<decltype(scalar)> of(from);
+      f(of);
+    });
+  });
+}
+
+template <class Operation>
 XLA_FFI_Error* on_cpu(XLA_FFI_CallFrame* frame) {
-  static const auto handler = make_handler<T>(ffi::Ffi::Bind(), &solve_on_cpu<T>);
-  return handler->Call(frame);
-}
-
-/// The stage in which XLA lets targets allocate; solves themselves may be captured.
-template <ffi::DataType T>
-XLA_FFI_Error* initialize_on_cuda(XLA_FFI_CallFrame* frame) {
-  static const auto handler = make_handler<T, cuda::Stream, std::int32_t>(
-      ffi::Ffi::BindInitialize().Ctx<ffi::PlatformStream<cuda::Stream>>().Ctx<ffi::DeviceOrdinal>(),
-      [](cuda::Stream stream, std::int32_t device, const Operands<T>& in,
-         const Attributes& attributes, Results<T>&) {
-        const auto p = view(in);
-        check_on_cuda(p, attributes);
-        device_memory(device, stream, p, attributes.options());
+  static const auto handler = ffi::Ffi::Bind().RemainingArgs().RemainingRets().Attrs().To(
+      [](ffi::RemainingArgs arguments, ffi::RemainingRets results, ffi::Dictionary attributes) {
+        const XlaCall call{{arguments, Operation::kArrays},
+                           {results, Operation::kResults},
+                           Attributes(attributes)};
+        return with_problem(call.from, [&](auto& of) { Operation::on_cpu(of, call); });
       });
   return handler->Call(frame);
 }
 
-template <ffi::DataType T>
-void solve_on_cuda(cuda::Stream stream, std::int32_t device, const Operands<T>& in,
-                   const Attributes& attributes, Results<T>& out) {
-  const auto p = view(in);
-  check_on_cuda(p, attributes);
-  solve_on_device(device, stream, p, view(out, p.max_rows), out.residual->typed_data(),
-                  attributes.options());
+/// What XLA calls on a GPU: `run(problem, call)`, at a stage of which `binding` is the beginning.
+template <class Operation, class Binding, class Run>
+auto device_handler(Binding&& binding, Run run, std::initializer_list<ffi::Traits> traits = {}) {
+  return std::forward<Binding>(binding)
+      .template Ctx<ffi::PlatformStream<cuda::Stream>>()
+      .template Ctx<ffi::DeviceOrdinal>()
+      .RemainingArgs()
+      .RemainingRets()
+      .Attrs()
+      .To(
+          [run](cuda::Stream stream, std::int32_t device, ffi::RemainingArgs arguments,
+                ffi::RemainingRets results, ffi::Dictionary attributes) {
+            const XlaCall call{{arguments, Operation::kArrays},
+                               {results, Operation::kResults},
+                               Attributes(attributes),
+                               device,
+                               stream};
+            return with_problem(call.from, [&](auto& of) {
+              of.require_room_for_any(call.attributes);
+              run(of, call);
+            });
+          },
+          traits);
 }
 
-template <ffi::DataType T>
-XLA_FFI_Error* on_cuda(XLA_FFI_CallFrame* frame) {
-  static const auto handler = make_handler<T, cuda::Stream, std::int32_t>(
-      ffi::Ffi::Bind().Ctx<ffi::PlatformStream<cuda::Stream>>().Ctx<ffi::DeviceOrdinal>(),
-      &solve_on_cuda<T>, {ffi::Traits::kCmdBufferCompatible});
+/// The stage in which XLA lets targets allocate.
+template <class Operation>
+XLA_FFI_Error* prepare(XLA_FFI_CallFrame* frame) {
+  static const auto handler = device_handler<Operation>(
+      ffi::Ffi::BindInitialize(),
+      [](auto& of, const XlaCall& call) { Operation::prepare(of, call); });
   return handler->Call(frame);
+}
+
+/// Operations themselves may be captured.
+template <class Operation>
+XLA_FFI_Error* on_cuda(XLA_FFI_CallFrame* frame) {
+  static const auto handler = device_handler<Operation>(
+      ffi::Ffi::Bind(), [](auto& of, const XlaCall& call) { Operation::on_cuda(of, call); },
+      {ffi::Traits::kCmdBufferCompatible});
+  return handler->Call(frame);
+}
+
+nb::capsule capsule(XLA_FFI_Error* (*target)(XLA_FFI_CallFrame*)) {
+  return nb::capsule(reinterpret_cast<void*>(target), "xla._CUSTOM_CALL_TARGET");
+}
+
+template <class Operation>
+void add_targets(const char* name, nb::dict cpu, nb::dict on_gpu) {
+  cpu[name] = capsule(&on_cpu<Operation>);
+  nb::dict both;
+  both["initialize"] = capsule(&prepare<Operation>);
+  both["execute"] = capsule(&on_cuda<Operation>);
+  on_gpu[name] = both;
 }
 
 }  // namespace
 
-void bind_jax(nanobind::module_& m) {
+void bind_jax(nb::module_& m) {
   m.def(
       "jax_targets",
       [] {
-        nanobind::dict cpu, targets;
-        cpu["stickslip_solve_f32"] = capsule(&on_cpu<ffi::F32>);
-        cpu["stickslip_solve_f64"] = capsule(&on_cpu<ffi::F64>);
+        nb::dict cpu, on_gpu, targets;
+        add_targets<Solve>("stickslip_solve", cpu, on_gpu);
+        add_targets<Vjp>("stickslip_vjp", cpu, on_gpu);
         targets["cpu"] = cpu;
-        if (cuda::available()) {
-          nanobind::dict on_gpu;
-          on_gpu["stickslip_solve_f32"] = stages(&initialize_on_cuda<ffi::F32>, &on_cuda<ffi::F32>);
-          on_gpu["stickslip_solve_f64"] = stages(&initialize_on_cuda<ffi::F64>, &on_cuda<ffi::F64>);
-          targets["CUDA"] = on_gpu;
-        }
+        if (cuda::available()) targets["CUDA"] = on_gpu;
         return targets;
       },
       "Targets of XLA's foreign function interface, by platform and name.");

@@ -1,4 +1,4 @@
-// Solves and derivatives on a GPU for XLA (jax.cpp, jax_gradient.cpp), without its headers, so that
+// Solves and derivatives on a GPU for XLA (jax.cpp), without its headers, so that
 // tests enqueue the same work.
 #pragma once
 #include <map>
@@ -36,9 +36,13 @@ DeviceMemory& device_memory(int device, cuda::Stream stream, const ProblemBatch<
   const auto found = all.find(key);
   if (found != all.end()) return found->second;
   const cuda::DeviceScope current(device);
-  DeviceMemory made{
-      cuda::Workspace(p.num_envs, p.max_rows, p.max_contacts, -1, directions, widened, gradients),
-      cuda::Buffer(kFloat ? 2 * sizeof(double) * std::size_t(p.num_envs) : 0)};
+  DeviceMemory made{cuda::Workspace({.num_envs = p.num_envs,
+                                     .max_rows = p.max_rows,
+                                     .max_contacts = p.max_contacts,
+                                     .directions = directions,
+                                     .float_storage = widened,
+                                     .gradients = gradients}),
+                    cuda::Buffer(kFloat ? 2 * sizeof(double) * std::size_t(p.num_envs) : 0)};
   return all.emplace(key, std::move(made)).first->second;
 }
 

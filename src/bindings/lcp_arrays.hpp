@@ -5,39 +5,22 @@
 
 namespace stickslip::bindings {
 
-/// Inputs; `rows` columns are (rows in use, free rows).
+/// A batch whose M is the leader of `arrays`; columns of `rows` are (rows in use, free rows).
 template <class Scalar>
-struct LcpArrays {
-  Array<const std::int32_t, 2> rows;
-  Array<const Scalar, 3> M;
-  Array<const Scalar, 2> q, lo, hi;
-  Array<const std::int32_t, 2> findex;
-  Array<const Scalar, 2> start;
-
-  LcpBatch<Scalar> view() const {
-    const std::size_t num_envs = M.shape(0);
-    LcpBatch<Scalar> p;
-    p.num_envs = size32("M", num_envs);
-    p.max_rows = size32("M", M.shape(1));
-    require_size("M", M, 2, M.shape(1));
-    require_size("rows", rows, 1, 2);
-    p.rows = slots("rows", rows, num_envs);
-    p.n_free = {p.rows.data + 1, p.rows.stride};
-    p.M = matrix_slots("M", M, num_envs, p.ld_M);
-    p.q = per_row("q", q);
-    p.lo = per_row("lo", lo);
-    p.hi = per_row("hi", hi);
-    p.findex = per_row("findex", findex);
-    p.start = per_row("start", start);
-    return p;
-  }
-
- private:
-  template <class A>
-  EnvArray<typename A::Scalar> per_row(const char* name, const A& array) const {
-    if (array.is_valid()) require_size(name, array, 1, M.shape(1));
-    return slots(name, array, M.shape(0));
-  }
-};
+LcpBatch<Scalar> lcp_of(Arrays& arrays, const FromDict& from) {
+  const std::int64_t n = arrays.leader().shape[1];
+  LcpBatch<Scalar> p;
+  p.num_envs = std::int32_t(arrays.num_envs());
+  p.max_rows = std::int32_t(n);
+  p.rows = arrays.input<std::int32_t>(from("rows"), {2});
+  if (p.rows.data != nullptr) p.n_free = {p.rows.data + 1, p.rows.stride};
+  p.M = arrays.input<Scalar>(arrays.leader(), {n, n}, {&p.ld_M});
+  p.q = arrays.input<Scalar>(from("q"), {n});
+  p.lo = arrays.input<Scalar>(from("lo"), {n});
+  p.hi = arrays.input<Scalar>(from("hi"), {n});
+  p.findex = arrays.input<std::int32_t>(from("findex"), {n});
+  p.start = arrays.input<Scalar>(from("start"), {n});
+  return p;
+}
 
 }  // namespace stickslip::bindings

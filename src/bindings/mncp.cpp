@@ -37,43 +37,39 @@ MncpMap python_map(const nb::callable& map) {
   };
 }
 
+void run(const nb::callable& map, const nb::dict& in, const nb::dict& out, double atol, double rtol,
+         int max_newton, int restarts) {
+  const FromDict from{in}, to{out, true};
+  Arrays arrays(from("start_x"), "(E, n_x)");
+  const std::int64_t n_x = arrays.leader().shape[1];
+  std::int64_t n_w = kAny;
+  MncpBatch p;
+  p.num_envs = std::int32_t(arrays.num_envs());
+  p.max_x = std::int32_t(n_x);
+  p.map = python_map(map);
+  p.start_x = arrays.input<double>(arrays.leader(), {n_x});
+  p.start_w = arrays.columns<double>(from("start_w"), n_w);
+  p.max_w = std::int32_t(n_w);
+  MncpResult r;
+  r.x = arrays.output<double>(to("x"), {n_x});
+  r.w = arrays.output<double>(to("w"), {n_w});
+  r.y = arrays.output<double>(to("y"), {n_x});
+  r.residual = arrays.output_numbers<double>(to("residual"));
+  r.status = reinterpret_cast<EnvStatus*>(arrays.output_numbers<std::int32_t>(to("status")));
+  r.iterations = arrays.output_numbers<std::int32_t>(to("iterations"));
+  MncpWorkspace workspace(p.max_x + p.max_w, 1);  // Python runs one thread at a time
+  workspace.watch(handle_signals);
+  solve_mncp(p, r, {.atol = atol, .rtol = rtol, .max_newton = max_newton, .restarts = restarts},
+             workspace);
+}
+
 }  // namespace
 
 void bind_mncp(nb::module_& m) {
-  m.def(
-      "solve_mncp",
-      [](nb::callable map, Array<const double, 2> start_x, Array<const double, 2> start_w,
-         double atol, double rtol, int max_newton, int restarts, Array<double, 2> x,
-         Array<double, 2> w, Array<double, 2> y, Array<double, 1> residual,
-         Array<std::int32_t, 1> status, Array<std::int32_t, 1> iterations) {
-        const std::size_t num_envs = start_x.shape(0);
-        MncpBatch p;
-        p.num_envs = size32("start_x", num_envs);
-        p.max_x = size32("start_x", start_x.shape(1));
-        p.max_w = size32("start_w", start_w.shape(1));
-        p.map = python_map(map);
-        p.start_x = slots("start_x", start_x, num_envs);
-        p.start_w = slots("start_w", start_w, num_envs);
-        require_size("x", x, 1, start_x.shape(1));
-        require_size("w", w, 1, start_w.shape(1));
-        require_size("y", y, 1, start_x.shape(1));
-        MncpResult r;
-        r.x = slots("x", x, num_envs);
-        r.w = slots("w", w, num_envs);
-        r.y = slots("y", y, num_envs);
-        r.residual = values("residual", residual, num_envs);
-        r.status = reinterpret_cast<EnvStatus*>(values("status", status, num_envs));
-        r.iterations = values("iterations", iterations, num_envs);
-        MncpWorkspace workspace(p.max_x + p.max_w, 1);  // Python runs one thread at a time
-        workspace.watch(handle_signals);
-        solve_mncp(p, r,
-                   {.atol = atol, .rtol = rtol, .max_newton = max_newton, .restarts = restarts},
-                   workspace);
-      },
-      "map"_a, "start_x"_a.noconvert(), "start_w"_a.noconvert(), "atol"_a, "rtol"_a, "max_newton"_a,
-      "restarts"_a, "x"_a.noconvert(), "w"_a.noconvert(), "y"_a.noconvert(),
-      "residual"_a.noconvert(), "status"_a.noconvert(), "iterations"_a.noconvert(),
-      "Solves a batch of mixed NCPs; the arrays from `x` to `iterations` are written in place.");
+  m.def("solve_mncp", &run, "map"_a, "arrays"_a, "out"_a, nb::kw_only(), "atol"_a, "rtol"_a,
+        "max_newton"_a, "restarts"_a,
+        "Solves a batch of mixed NCPs. `arrays`: start_x, start_w. The arrays of `out` are written "
+        "in place.");
 }
 
 }  // namespace stickslip::bindings

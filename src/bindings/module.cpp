@@ -16,5 +16,4 @@ NB_MODULE(_core, m) {
   bind_mechanism(m);
   bind_gradient(m);
   bind_jax(m);
-  bind_jax_vjp(m);
 }

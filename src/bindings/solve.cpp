@@ -1,10 +1,10 @@
-// solve and measure for float and double.
+// solve, measure and check_certificates, of arrays in host memory.
 #include "stickslip/solve.hpp"
 
 #include <nanobind/nanobind.h>
 
 #include "src/bindings/bindings.hpp"
-#include "src/bindings/problem_arrays.hpp"
+#include "src/bindings/problem.hpp"
 #include "src/bindings/workspaces.hpp"
 #include "stickslip/cuda.hpp"
 
@@ -14,125 +14,71 @@ using namespace nb::literals;
 
 namespace {
 
-/// Outputs of `solve`, written in place.
-template <class Scalar>
-struct ResultArrays {
-  Array<Scalar, 2> impulse;
-  Array<double, 1> residual;
-  Array<std::int32_t, 1> status, iterations, solver, rows_needed, rung;
-  Array<double, 2> certificate;
-
-  ResultBatch<Scalar> view(const ProblemBatch<Scalar>& p) const {
-    const auto num_envs = std::size_t(p.num_envs);
-    require_size("impulse", impulse, 1, std::size_t(p.max_rows));
-    ResultBatch<Scalar> r;
-    r.impulse = slots("impulse", impulse, num_envs);
-    r.residual = values("residual", residual, num_envs);
-    r.status = reinterpret_cast<EnvStatus*>(values("status", status, num_envs));
-    r.iterations = values("iterations", iterations, num_envs);
-    r.solver = reinterpret_cast<Solver*>(values("solver", solver, num_envs));
-    r.rows_needed = values("rows_needed", rows_needed, num_envs);
-    r.rung = values("rung", rung, num_envs);
-    if (certificate.is_valid())
-      require_size("certificate", certificate, 1, std::size_t(p.max_rows));
-    r.certificate = slots("certificate", certificate, num_envs);
-    return r;
-  }
-};
-
-template <class Scalar>
-void run(const ProblemArrays<Scalar>& problem, const ResultArrays<Scalar>& result,
-         const SolveOptions& options, bool on_cuda, int threads) {
-  const ProblemBatch<Scalar> p = problem.view();
-  const ResultBatch<Scalar> r = result.view(p);
-  const auto workspace = on_cuda ? nullptr : take_workspace(p.max_rows, p.max_contacts, threads);
-  const nb::gil_scoped_release other_threads_may_run;
-  on_cuda ? cuda::solve_host(p, r, options) : solve(p, r, options, *workspace);
+/// Calls f(HostProblem) with double or float, as W has.
+template <class F>
+void with_problem(const nb::dict& arrays, F&& f) {
+  with_scalar(FromDict{arrays}("W"), [&](auto scalar) {
+    HostProblem<decltype(scalar)> problem(arrays);
+    f(problem);
+  });
 }
 
 template <class Scalar>
-void bind_for(nb::module_& m) {
-  using Ints = Array<const std::int32_t, 2>;
-  using Matrices = Array<const Scalar, 3>;
-  using Vectors = Array<const Scalar, 2>;
-  m.def(
-      "solve",
-      [](Ints counts, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
-         Vectors hi, Vectors warm_start, const SolveOptions& options, Array<Scalar, 2> impulse,
-         Array<double, 1> residual, Array<std::int32_t, 1> status,
-         Array<std::int32_t, 1> iterations, Array<std::int32_t, 1> solver,
-         Array<std::int32_t, 1> rows_needed, Array<std::int32_t, 1> rung,
-         Array<double, 2> certificate, bool on_cuda, int threads) {
-        run<Scalar>({counts, dims, W, b, mu, R, lo, hi, warm_start},
-                    {impulse, residual, status, iterations, solver, rows_needed, rung, certificate},
-                    options, on_cuda, threads);
-      },
-      "counts"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
-      "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
-      "hi"_a.noconvert().none(), "warm_start"_a.noconvert().none(), "options"_a,
-      "impulse"_a.noconvert(), "residual"_a.noconvert(), "status"_a.noconvert(),
-      "iterations"_a.noconvert(), "solver"_a.noconvert(), "rows_needed"_a.noconvert(),
-      "rung"_a.noconvert(), "certificate"_a.noconvert().none(), "on_cuda"_a, "threads"_a,
-      "Solves a batch; the arrays from `impulse` to `certificate` are written in place.");
+auto workspace_for(const HostProblem<Scalar>& of, int threads) {
+  return take_workspace(of.view.max_rows, of.view.max_contacts, threads);
 }
 
-/// Measures impulses and verifies certificates from any source.
-template <class Scalar>
-void bind_judging_for(nb::module_& m) {
-  using Ints = Array<const std::int32_t, 2>;
-  using Matrices = Array<const Scalar, 3>;
-  using Vectors = Array<const Scalar, 2>;
-  m.def(
-      "measure",
-      [](Ints counts, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
-         Vectors hi, Vectors impulse, Law law, Array<double, 2> measures, int threads,
-         int directions) {
-        static_assert(sizeof(Measures) == 5 * sizeof(double));
-        const ProblemArrays<Scalar> problem{counts, dims, W, b, mu, R, lo, hi, {}};
-        const ProblemBatch<Scalar> p = problem.view();
-        require_size("impulse", impulse, 1, problem.rows());
-        const auto r = slots("impulse", impulse, problem.num_envs());
-        require_size("measures", measures, 1, 5);
-        const auto out = slots("measures", measures, problem.num_envs());
-        if (problem.num_envs() > 1 && out.stride != 5) refuse("measures", "must be C-contiguous");
-        const auto workspace = take_workspace(p.max_rows, p.max_contacts, threads);
-        const nb::gil_scoped_release other_threads_may_run;
-        measure(p, r, law, reinterpret_cast<Measures*>(out.data), *workspace, directions);
-      },
-      "counts"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
-      "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
-      "hi"_a.noconvert().none(), "impulse"_a.noconvert(), "law"_a, "measures"_a.noconvert(),
-      "threads"_a, "directions"_a = 4,
-      "Writes (residual, penetration, cone_violation, complementarity, misalignment) per "
-      "environment into `measures`.");
-  m.def(
-      "check_certificates",
-      [](Ints counts, Ints dims, Matrices W, Vectors b, Vectors mu, Vectors R, Vectors lo,
-         Vectors hi, Array<const double, 2> certificate, const SolveOptions& options,
-         Array<std::uint8_t, 1> holds, int threads) {
-        const ProblemArrays<Scalar> problem{counts, dims, W, b, mu, R, lo, hi, {}};
-        const ProblemBatch<Scalar> p = problem.view();
-        require_size("certificate", certificate, 1, problem.rows());
-        const auto y = slots("certificate", certificate, problem.num_envs());
-        std::uint8_t* out = values("holds", holds, problem.num_envs());
-        const auto workspace = take_workspace(p.max_rows, p.max_contacts, threads);
-        const nb::gil_scoped_release other_threads_may_run;
-        check_certificates(p, y, options, out, *workspace);
-      },
-      "counts"_a.noconvert(), "dims"_a.noconvert(), "W"_a.noconvert(), "b"_a.noconvert(),
-      "mu"_a.noconvert(), "R"_a.noconvert().none(), "lo"_a.noconvert().none(),
-      "hi"_a.noconvert().none(), "certificate"_a.noconvert(), "options"_a, "holds"_a.noconvert(),
-      "threads"_a,
-      "Writes into `holds` whether each certificate proves that there is no solution.");
+void run(const nb::dict& in, const nb::dict& out, const SolveOptions& options, bool on_cuda,
+         int threads) {
+  with_problem(in, [&]<class Scalar>(HostProblem<Scalar>& of) {
+    const auto r = results_of<Scalar>(of.arrays, FromDict{out, true}, of.layout.rows);
+    const auto workspace = on_cuda ? nullptr : workspace_for(of, threads);
+    const nb::gil_scoped_release other_threads_may_run;
+    on_cuda ? cuda::solve_host(of.view, r, options) : solve(of.view, r, options, *workspace);
+  });
+}
+
+void run_measure(const nb::dict& in, const nb::dict& out, Law law, int directions, int threads) {
+  static_assert(sizeof(Measures) == 5 * sizeof(double));
+  with_problem(in, [&]<class Scalar>(HostProblem<Scalar>& of) {
+    const auto impulse = of.arrays.template input<Scalar>(of.from("impulse"), {of.layout.rows});
+    const auto measures = of.arrays.template output<double>(FromDict{out, true}("measures"), {5});
+    if (of.view.num_envs > 1 && measures.stride != 5)
+      throw nb::value_error("measures: expected a C-contiguous array");
+    const auto workspace = workspace_for(of, threads);
+    const nb::gil_scoped_release other_threads_may_run;
+    measure(of.view, impulse, law, reinterpret_cast<Measures*>(measures.data), *workspace,
+            directions);
+  });
+}
+
+void run_certificates(const nb::dict& in, const nb::dict& out, const SolveOptions& options,
+                      int threads) {
+  with_problem(in, [&]<class Scalar>(HostProblem<Scalar>& of) {
+    const auto y = of.arrays.template input<double>(of.from("certificate"), {of.layout.rows});
+    auto* const holds =
+        of.arrays.template output_numbers<std::uint8_t>(FromDict{out, true}("holds"));
+    const auto workspace = workspace_for(of, threads);
+    const nb::gil_scoped_release other_threads_may_run;
+    check_certificates(of.view, y, options, holds, *workspace);
+  });
 }
 
 }  // namespace
 
 void bind_solve(nb::module_& m) {
-  bind_for<double>(m);
-  bind_for<float>(m);
-  bind_judging_for<double>(m);
-  bind_judging_for<float>(m);
+  m.def(
+      "solve", &run, "arrays"_a, "out"_a, nb::kw_only(), "options"_a, "on_cuda"_a, "threads"_a,
+      "Solves a batch. `arrays`: W, b, mu, R, lo, hi, warm_start, counts, dims by name; those that "
+      "may be absent are None. The arrays of `out` are written in place.");
+  m.def("measure", &run_measure, "arrays"_a, "out"_a, nb::kw_only(), "law"_a, "directions"_a,
+        "threads"_a,
+        "Writes residual, penetration, cone_violation, complementarity and misalignment of "
+        "arrays['impulse'] into out['measures'] (E, 5).");
+  m.def("check_certificates", &run_certificates, "arrays"_a, "out"_a, nb::kw_only(), "options"_a,
+        "threads"_a,
+        "Writes into out['holds'] whether each of arrays['certificate'] proves that there is no "
+        "solution.");
 }
 
 }  // namespace stickslip::bindings

@@ -84,7 +84,9 @@ std::shared_ptr<LcpWorkspace> take_lcp_workspace(std::int32_t max_rows, bool box
   return take<LcpWorkspace>(
       threads, Caller::python,
       [&](const LcpWorkspace& w) { return w.max_rows() >= max_rows && w.boxed() >= boxed; },
-      [&](int count) { return LcpWorkspace(max_rows, boxed, count); });
+      [&](int count) {
+        return LcpWorkspace({.max_rows = max_rows, .boxed = boxed, .threads = count});
+      });
 }
 
 }  // namespace stickslip::bindings

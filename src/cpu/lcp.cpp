@@ -23,15 +23,15 @@ const char* name(LcpMethod method) {
   return "unknown";
 }
 
-LcpWorkspace::LcpWorkspace(std::int32_t max_rows, bool boxed, int threads) {
-  require(max_rows >= 0, "max_rows", "a number >= 0", max_rows);
-  require(threads >= 0, "threads", "a number >= 0 (0: all cores)", threads);
+LcpWorkspace::LcpWorkspace(const LcpWorkspaceConfig& c) {
+  require(c.max_rows >= 0, "max_rows", "a number >= 0", c.max_rows);
+  require(c.threads >= 0, "threads", "a number >= 0 (0: all cores)", c.threads);
   const auto& table = kernels::kernel_table();
-  impl_ = std::make_unique<Impl>(max_rows, 0, threads);
-  impl_->boxed = boxed;
-  require_memory(double(max_rows) * max_rows * 8.0 * impl_->threads, "max_rows, threads");
+  impl_ = std::make_unique<Impl>(c.max_rows, 0, c.threads);
+  impl_->boxed = c.boxed;
+  require_memory(double(c.max_rows) * c.max_rows * 8.0 * impl_->threads, "max_rows, threads");
   impl_->reserve(
-      std::max(table.f64.lcp_bytes(max_rows, boxed), table.f32.lcp_bytes(max_rows, boxed)));
+      std::max(table.f64.lcp_bytes(c.max_rows, c.boxed), table.f32.lcp_bytes(c.max_rows, c.boxed)));
 }
 
 LcpWorkspace::~LcpWorkspace() = default;
@@ -64,7 +64,7 @@ template <class Scalar>
 void solve_lcp(const LcpBatch<Scalar>& problem, const LcpResult<Scalar>& result,
                const LcpOptions& options) {
   check_lcp(problem, result, options);
-  LcpWorkspace workspace(problem.max_rows, problem.lo.data != nullptr);
+  LcpWorkspace workspace({.max_rows = problem.max_rows, .boxed = problem.lo.data != nullptr});
   solve_lcp(problem, result, options, workspace);
 }
 

@@ -6,26 +6,31 @@
 
 namespace stickslip::cuda {
 
-inline kernels::GroupScratch scratch_of(const LaunchPlan& plan, const Workspace::Impl& w) {
+inline kernels::GroupScratch scratch_of(const LaunchShape& plan, const Workspace::Impl& w) {
   return {plan.max_rows, plan.max_contacts, plan.directions,
           plan.matrix,   plan.group_bytes,  w.scratch_memory(plan.size_class)};
 }
 
 inline void check_workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
                             const Workspace::Impl& w) {
-  require(w.num_envs >= num_envs, "workspace.num_envs", "at least the batch's num_envs",
-          w.num_envs);
-  require(w.max_rows >= max_rows, "workspace.max_rows", "at least the batch's max_rows",
-          w.max_rows);
-  require(w.max_contacts >= max_contacts, "workspace.max_contacts",
-          "at least the batch's max_contacts", w.max_contacts);
+  const WorkspaceConfig& c = w.config;
+  require(c.num_envs >= num_envs, "workspace.num_envs", "at least the batch's num_envs",
+          c.num_envs);
+  require(c.max_rows >= max_rows, "workspace.max_rows", "at least the batch's max_rows",
+          c.max_rows);
+  require(c.max_contacts >= max_contacts, "workspace.max_contacts",
+          "at least the batch's max_contacts", c.max_contacts);
 }
 
 /// A workspace without memory for mechanisms has nv -1.
+inline void check_nv(std::int32_t nv, const Workspace::Impl& w) {
+  require(w.config.nv >= nv, "workspace.nv", "at least the mechanism's nv", w.config.nv);
+}
+
 template <class Scalar>
 void check_workspace(const MechanismBatch<Scalar>& m, const Workspace::Impl& w) {
   check_workspace(m.num_envs, m.max_rows, 0, w);
-  require(w.nv >= m.nv, "workspace.nv", "at least the mechanism's nv", w.nv);
+  check_nv(m.nv, w);
 }
 
 /// The lists of work of a call's passes, in memory of the workspace. The list of the first pass has
@@ -38,7 +43,7 @@ class WorkLists {
   /// Lists all environments by class. One launch where one block can do it.
   template <class Scalar>
   void fill(const ProblemBatch<Scalar>& p, Stream stream) const {
-    const kernels::ListKernels k = kernels::list_kernels<Scalar>();
+    const kernels::ListKernels<Scalar> k = kernels::list_kernels<Scalar>();
     const auto* const work = static_cast<const std::int32_t*>(w_.work.data());
     if (num_envs_ <= kernels::kSmallBatch) {
       launch(k.all, 1, kernels::kSmallThreads, 0, stream, p, w_.classes, work, arrays_.sorted_keys,
@@ -51,8 +56,8 @@ class WorkLists {
            arrays_.envs);
     std::size_t bytes = w_.sorting.bytes();
     SS_CUDA(cudaError_t(kernels::sort_lists(w_.sorting.data(), bytes, arrays_, num_envs_, stream)));
-    launch(k.ends, blocks, kernels::kListThreads, 0, stream,
-           static_cast<const std::uint32_t*>(arrays_.sorted_keys), num_envs_, ends());
+    launch(k.ends, blocks, kernels::kListThreads, 0, stream, arrays_.sorted_keys, num_envs_,
+           ends());
   }
 
   /// The list of class c in the first pass, of `passes`. Solves note their work there.
@@ -84,15 +89,14 @@ class WorkLists {
 };
 
 /// A launch per size class, of all environments; `arguments` come before scratch and list.
-template <class Scalar, class... Arguments>
-void enqueue_classes(const std::vector<LaunchPlan>& plans, const Workspace::Impl& w, Stream stream,
+template <class Kernel, class Scalar, class... Arguments>
+void enqueue_classes(const ClassPlans<Kernel>& plans, const Workspace::Impl& w, Stream stream,
                      const ProblemBatch<Scalar>& problem, const Arguments&... arguments) {
   const WorkLists lists(w, problem.num_envs);
   lists.fill(problem, stream);
   w.branches.run(w.classes.count, stream, [&](int c, Stream branch) {
-    const LaunchPlan& plan = plans[c];
-    launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, branch, problem,
-           arguments..., scratch_of(plan, w), lists.first(c, 1));
+    const LaunchPlan<Kernel>& plan = plans[c];
+    launch(plan, branch, problem, arguments..., scratch_of(plan, w), lists.first(c, 1));
   });
 }
 

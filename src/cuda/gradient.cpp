@@ -6,12 +6,12 @@ namespace stickslip::cuda {
 namespace {
 
 template <class Scalar>
-const GradientPlans& plans_of(const ProblemBatch<Scalar>& problem, int nv,
-                              const Workspace::Impl& w) {
+const GradientPlans<Scalar>& plans_of(const ProblemBatch<Scalar>& problem, int nv,
+                                      const Workspace::Impl& w) {
   check_workspace(problem.num_envs, problem.max_rows, problem.max_contacts, w);
-  require(w.has_gradients, "workspace.gradients", "true for derivatives", "false");
-  require(w.nv >= nv, "workspace.nv", "at least the mechanism's nv", w.nv);
-  return sizeof(Scalar) == 4 ? w.gradients_float : w.gradients_double;
+  require(w.config.gradients, "workspace.gradients", "true for derivatives", "false");
+  check_nv(nv, w);
+  return std::get<GradientPlans<Scalar>>(w.gradients);
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ void solve_vjp(const ProblemBatch<Scalar>& problem, const SolutionBatch<Scalar>&
                const SolveOptions& options, Workspace& workspace, Stream stream) {
   check_gradient(problem, solution, gradient, options);
   const Workspace::Impl& w = impl_of(workspace);
-  const GradientPlans& plans = plans_of(problem, -1, w);
+  const auto& plans = plans_of(problem, -1, w);
   if (problem.num_envs == 0) return;
   StepLoss<Scalar> all_loss;
   all_loss.contacts = loss;
@@ -38,7 +38,7 @@ void solve_jvp(const ProblemBatch<Scalar>& problem, const SolutionBatch<Scalar>&
                const SolveOptions& options, Workspace& workspace, Stream stream) {
   check_change(problem, solution, change, result, options);
   const Workspace::Impl& w = impl_of(workspace);
-  const GradientPlans& plans = plans_of(problem, -1, w);
+  const auto& plans = plans_of(problem, -1, w);
   if (problem.num_envs == 0) return;
   enqueue_classes(plans.jvp, w, stream, problem, solution, change, result, options);
 }
@@ -50,7 +50,7 @@ void step_vjp(const MechanismStep<Scalar>& step, const ProblemBatch<Scalar>& pro
               Workspace& workspace, Stream stream) {
   check_step_gradient(step, problem, solution, gradient, options);
   const Workspace::Impl& w = impl_of(workspace);
-  const GradientPlans& plans = plans_of(problem, step.mechanism.nv, w);
+  const auto& plans = plans_of(problem, step.mechanism.nv, w);
   if (problem.num_envs == 0) return;
   enqueue_classes(plans.step, w, stream, problem, step, solution, loss, gradient, options);
 }

@@ -10,56 +10,67 @@
 namespace stickslip::cuda {
 
 struct LcpWorkspace::Impl {
-  std::int32_t num_envs, max_rows;
-  bool boxed;
+  LcpWorkspaceConfig config;
   int blocks = 0;
   std::size_t shared_per_block;
   Buffer next;     ///< int32, index of the next environment
   Buffer scratch;  ///< of the blocks, if it does not fit shared memory
 
-  Impl(std::int32_t envs, std::int32_t rows, bool boxed_)
-      : num_envs(envs), max_rows(rows), boxed(boxed_), next(sizeof(std::int32_t)), scratch(0) {
+  explicit Impl(const LcpWorkspaceConfig& c) : config(c), next(sizeof(std::int32_t)), scratch(0) {
     const DeviceLimits limits = device_limits();
     constexpr int kResident = 2;  // for large problems, more would only need more memory
-    blocks = std::max(1, std::min(num_envs, kResident * limits.processors));
+    blocks = std::max(1, std::min(c.num_envs, kResident * limits.processors));
     shared_per_block = limits.shared_per_block;
     std::size_t most = 0;
-    for (const kernels::LcpKernels& k :
-         {kernels::lcp_kernels<double, double>(), kernels::lcp_kernels<float, double>(),
-          kernels::lcp_kernels<float, float>()}) {
-      const std::size_t bytes = k.bytes(max_rows, boxed);
+    const auto prepare = [&](const auto& kernels) {
+      const std::size_t bytes = kernels.bytes(c.max_rows, c.boxed);
       if (bytes > shared_per_block) most = std::max(most, bytes);
-      SS_CUDA(cudaFuncSetAttribute(k.shared, cudaFuncAttributeMaxDynamicSharedMemorySize,
+      SS_CUDA(cudaFuncSetAttribute(address_of(kernels.shared),
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    int(shared_per_block)));
-    }
+    };
+    prepare(kernels::lcp_kernels<double, double>());
+    prepare(kernels::lcp_kernels<float, double>());
+    prepare(kernels::lcp_kernels<float, float>());
     scratch = Buffer(most * std::size_t(blocks));
   }
 };
 
-LcpWorkspace::LcpWorkspace(std::int32_t num_envs, std::int32_t max_rows, bool boxed) {
-  require(num_envs >= 0, "num_envs", "a number >= 0", num_envs);
-  require(max_rows >= 0, "max_rows", "a number >= 0", max_rows);
-  impl_ = std::make_unique<Impl>(num_envs, max_rows, boxed);
+LcpWorkspace::LcpWorkspace(const LcpWorkspaceConfig& c) {
+  require(c.num_envs >= 0, "num_envs", "a number >= 0", c.num_envs);
+  require(c.max_rows >= 0, "max_rows", "a number >= 0", c.max_rows);
+  impl_ = std::make_unique<Impl>(c);
 }
 LcpWorkspace::~LcpWorkspace() = default;
 LcpWorkspace::LcpWorkspace(LcpWorkspace&&) noexcept = default;
 LcpWorkspace& LcpWorkspace::operator=(LcpWorkspace&&) noexcept = default;
+
+namespace {
+
+/// Data in float have float32 alone (check_lcp).
+template <class Scalar>
+kernels::LcpKernels<Scalar> kernels_of(Precision precision) {
+  if constexpr (sizeof(Scalar) == 8) {
+    if (precision == Precision::float64) return kernels::lcp_kernels<double, double>();
+  }
+  return kernels::lcp_kernels<float, Scalar>();
+}
+
+}  // namespace
 
 template <class Scalar>
 void solve_lcp(const LcpBatch<Scalar>& problem, const LcpResult<Scalar>& result,
                const LcpOptions& options, LcpWorkspace& workspace, Stream stream) {
   check_lcp(problem, result, options);
   const LcpWorkspace::Impl& w = impl_of(workspace);
-  require(w.num_envs >= problem.num_envs, "workspace.num_envs", "at least the batch's num_envs",
-          w.num_envs);
-  require(w.max_rows >= problem.max_rows, "workspace.max_rows", "at least problem.max_rows",
-          w.max_rows);
-  require(w.boxed || problem.lo.data == nullptr, "workspace.boxed",
+  require(w.config.num_envs >= problem.num_envs, "workspace.num_envs",
+          "at least the batch's num_envs", w.config.num_envs);
+  require(w.config.max_rows >= problem.max_rows, "workspace.max_rows", "at least problem.max_rows",
+          w.config.max_rows);
+  require(w.config.boxed || problem.lo.data == nullptr, "workspace.boxed",
           "true, because the problem has bounds", "false");
   if (problem.num_envs == 0) return;
-  const kernels::LcpKernels k = options.precision == Precision::float64
-                                    ? kernels::lcp_kernels<double, double>()
-                                    : kernels::lcp_kernels<float, Scalar>();
+  const kernels::LcpKernels<Scalar> k = kernels_of<Scalar>(options.precision);
   const bool boxed = problem.lo.data != nullptr;
   kernels::GroupScratch scratch{};
   scratch.max_rows = problem.max_rows;
@@ -68,8 +79,8 @@ void solve_lcp(const LcpBatch<Scalar>& problem, const LcpResult<Scalar>& result,
   const bool shared = scratch.bytes <= w.shared_per_block;
   auto* const next = static_cast<std::int32_t*>(w.next.data());
   SS_CUDA(cudaMemsetAsync(next, 0, sizeof *next, stream));
-  launch(shared ? k.shared : k.global, w.blocks, kernels::LcpKernels::kLanes,
-         shared ? scratch.bytes : 0, stream, problem, result, options, scratch, next);
+  launch(shared ? k.shared : k.global, w.blocks, kernels::kLcpLanes, shared ? scratch.bytes : 0,
+         stream, problem, result, options, scratch, next);
 }
 
 namespace {
@@ -128,7 +139,9 @@ void solve_lcp_host(const LcpBatch<Scalar>& problem, const LcpResult<Scalar>& re
   r.status = memory.room<EnvStatus>(envs);
   r.iterations = memory.room<std::int32_t>(envs);
   r.method = memory.room<LcpMethod>(envs);
-  LcpWorkspace workspace(problem.num_envs, problem.max_rows, problem.lo.data != nullptr);
+  LcpWorkspace workspace({.num_envs = problem.num_envs,
+                          .max_rows = problem.max_rows,
+                          .boxed = problem.lo.data != nullptr});
   solve_lcp(p, r, options, workspace, nullptr);
   memory.download(r.z.data, result.z.data);
   memory.download(r.w.data, result.w.data);

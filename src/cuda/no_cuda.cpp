@@ -27,17 +27,12 @@ Buffer::Buffer(Buffer&&) noexcept = default;
 Buffer& Buffer::operator=(Buffer&&) noexcept = default;
 void Buffer::upload(const void*, std::size_t, Stream) { refuse(); }
 void Buffer::download(void*, std::size_t, Stream) const { refuse(); }
-Workspace::Workspace(std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::int32_t, bool,
-                     bool) {
-  refuse();
-}
+Workspace::Workspace(const WorkspaceConfig&) { refuse(); }
 Workspace::~Workspace() = default;
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 
-bool Workspace::holds(std::int32_t, std::int32_t, std::int32_t, std::int32_t, bool) const {
-  return false;
-}
+bool Workspace::holds(const WorkspaceConfig&) const { return false; }
 
 template <class Scalar>
 struct HostSolver<Scalar>::Impl {};
@@ -52,7 +47,7 @@ HostSolver<Scalar>::HostSolver(HostSolver&&) noexcept = default;
 template <class Scalar>
 HostSolver<Scalar>& HostSolver<Scalar>::operator=(HostSolver&&) noexcept = default;
 template <class Scalar>
-void HostSolver<Scalar>::start(const ProblemBatch<Scalar>&, const SolveOptions&, bool) {
+void HostSolver<Scalar>::start(const ProblemBatch<Scalar>&, const SolveOptions&, Certificates) {
   refuse();
 }
 template <class Scalar>
@@ -120,7 +115,7 @@ void step_vjp(const MechanismStep<Scalar>&, const ProblemBatch<Scalar>&,
 }
 
 struct LcpWorkspace::Impl {};
-LcpWorkspace::LcpWorkspace(std::int32_t, std::int32_t, bool) { refuse(); }
+LcpWorkspace::LcpWorkspace(const LcpWorkspaceConfig&) { refuse(); }
 LcpWorkspace::~LcpWorkspace() = default;
 LcpWorkspace::LcpWorkspace(LcpWorkspace&&) noexcept = default;
 LcpWorkspace& LcpWorkspace::operator=(LcpWorkspace&&) noexcept = default;

@@ -6,6 +6,7 @@
 
 #include "kernels/group/arena.hpp"
 #include "kernels/problem/env_problem.hpp"
+#include "stickslip/cuda.hpp"
 
 namespace stickslip::cuda {
 
@@ -118,7 +119,7 @@ struct PackedResults {
   ResultBatch<Scalar> view;
   std::size_t bytes;
 
-  PackedResults(kernels::Arena arena, std::int32_t num_envs, int rows, bool certificates) {
+  PackedResults(kernels::Arena arena, std::int32_t num_envs, int rows, Certificates certificates) {
     const auto envs = std::size_t(num_envs);
     view.impulse = {arena.take<Scalar>(envs * std::size_t(rows)), rows};
     view.residual = arena.take<double>(envs);
@@ -127,7 +128,7 @@ struct PackedResults {
     view.solver = arena.take<Solver>(envs);
     view.rows_needed = arena.take<std::int32_t>(envs);
     view.rung = arena.take<std::int32_t>(envs);
-    if (certificates) {
+    if (certificates == Certificates::copy) {
       view.certificate = {arena.take<double>(envs * std::size_t(rows)), rows};
     }
     bytes = arena.used();

@@ -46,9 +46,8 @@ inline Passes passes_of(const kernels::Ladder& ladder, int directions) {
   return {ladder.has_later_rungs ? 2 : 1, {first, KernelVariant::later}};
 }
 
-/// One launch.
-struct LaunchPlan {
-  const void* kernel = nullptr;
+/// Groups and scratch of one launch.
+struct LaunchShape {
   int lanes = 32;  ///< per environment
   int warps = 1;   ///< of a block of groups that are no larger than a warp
   int blocks = 0;
@@ -63,6 +62,11 @@ struct LaunchPlan {
   std::size_t global_bytes() const {
     return shared_bytes > 0 ? 0 : group_bytes * std::size_t(groups()) * std::size_t(blocks);
   }
+};
+
+template <class Kernel>
+struct LaunchPlan : LaunchShape {
+  Kernel kernel = nullptr;
 };
 
 /// Bytes of a group's scratch, at least `bytes`, with which neighbouring groups of a warp read the
@@ -94,7 +98,7 @@ inline constexpr int kTogetherRows = 32;
 
 /// Warps of a block of groups that are no larger than a warp; these begin their environments
 /// together. As many as give each multiprocessor a block, up to `most`, if they fit.
-inline int warps_of(const LaunchPlan& plan, int most, int num_envs, const DeviceLimits& device) {
+inline int warps_of(const LaunchShape& plan, int most, int num_envs, const DeviceLimits& device) {
   if (plan.lanes > 32 || plan.max_rows > kTogetherRows) return 1;
   const int groups = 32 / plan.lanes;  // of a warp
   const int needed = (num_envs - 1) / (groups * device.processors) + 1;
@@ -104,15 +108,14 @@ inline int warps_of(const LaunchPlan& plan, int most, int num_envs, const Device
 }
 
 /// Kernel and scratch of the class of up to `max_rows` rows, in batches of up to `num_envs`
-/// environments; `directions` as in Workspace; The number of
-/// blocks stays 0.
-inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows, int max_contacts,
-                             int directions, kernels::MatrixKind matrix, int num_envs,
-                             const DeviceLimits& device) {
-  using kernels::SolveKernels;
+/// environments; `directions` as in WorkspaceConfig. The number of blocks stays 0.
+template <class Kernel>
+LaunchPlan<Kernel> plan_class(const kernels::GroupKernels<Kernel>& kernels, int max_rows,
+                              int max_contacts, int directions, kernels::MatrixKind matrix,
+                              int num_envs, const DeviceLimits& device) {
   constexpr std::size_t kFewGroups = 4;  // their warps occupy half of the registers
   constexpr std::size_t kManyGroups = 16;
-  LaunchPlan plan;
+  LaunchPlan<Kernel> plan;
   plan.max_rows = max_rows;
   plan.max_contacts = std::min(max_contacts, max_rows / 3);  // a contact has at least 3 rows
   plan.directions = directions;
@@ -121,22 +124,22 @@ inline LaunchPlan plan_class(const kernels::SolveKernels& kernels, int max_rows,
   const auto fit = [&](std::size_t groups) {
     return plan.group_bytes * groups <= device.shared_per_block;
   };
-  const auto choose = [&](const void* kernel, int lanes) {
+  const auto choose = [&](Kernel kernel, int lanes) {
     plan.kernel = kernel;
     plan.lanes = lanes;
   };
   const bool many = num_envs >= kernels.narrow_envs * device.processors;
   if (many && kernels.narrow != nullptr && max_rows <= kernels.narrow_rows && fit(kManyGroups)) {
-    choose(kernels.narrow, SolveKernels::kNarrowLanes);
+    choose(kernels.narrow, kernels::kNarrowLanes);
     plan.group_bytes = in_other_banks(plan.group_bytes);
   } else if (kernels.wide != nullptr && fit(kFewGroups + 1)) {
     choose(kernels.wide, 32);
   } else if (kernels.pair != nullptr && fit(kFewGroups)) {
-    choose(kernels.pair, SolveKernels::kPairLanes);
+    choose(kernels.pair, kernels::kPairLanes);
   } else if (kernels.block != nullptr && fit(1)) {
-    choose(kernels.block, SolveKernels::kBlockLanes);
+    choose(kernels.block, kernels::kBlockLanes);
   } else {
-    choose(kernels.block_global, SolveKernels::kBlockLanes);
+    choose(kernels.block_global, kernels::kBlockLanes);
     return plan;
   }
   plan.warps = warps_of(plan, kernels.most_warps, num_envs, device);

@@ -10,29 +10,25 @@ namespace {
 
 template <class Scalar>
 void enqueue(const kernels::MatrixSource<Scalar>& source, const ProblemBatch<Scalar>& problem,
-             const ResultBatch<Scalar>& result, const kernels::Ladder& ladder, const Plans& plans,
-             const Workspace::Impl& w, Stream stream) {
-  const Passes passes = passes_of(ladder, w.directions);
+             const ResultBatch<Scalar>& result, const kernels::Ladder& ladder,
+             const SolvePlans<Scalar>& plans, const Workspace::Impl& w, Stream stream) {
+  const Passes passes = passes_of(ladder, w.config.directions);
   const WorkLists lists(w, problem.num_envs);
   lists.fill(problem, stream);
-  const auto plan_of = [&](int pass, int c) -> const LaunchPlan& {
-    return plans.of(passes.variants[pass], types_of<Scalar>(ladder.options.precision))[c];
-  };
   // The passes of a class follow each other; the classes need nothing of one another.
   w.branches.run(w.classes.count, stream, [&](int c, Stream branch) {
     for (int pass = 0; pass < passes.count; ++pass) {
-      const LaunchPlan& plan = plan_of(pass, c);
+      const auto& plan = plans.of(passes.variants[pass], ladder.options.precision)[c];
       const kernels::WorkList list = pass == 0 ? lists.first(c, passes.count) : lists.second(c);
-      launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, branch, problem, result,
-             ladder, source, scratch_of(plan, w), list);
+      launch(plan, branch, problem, result, ladder, source, scratch_of(plan, w), list);
     }
   });
 }
 
 void check_directions(const SolveOptions& options, const Workspace::Impl& w) {
   if (kernels::lcp_directions(options) <= 4) return;
-  require(w.directions >= options.directions, "workspace.directions", "at least options.directions",
-          w.directions);
+  require(w.config.directions >= options.directions, "workspace.directions",
+          "at least options.directions", w.config.directions);
 }
 
 /// A solve of the caller's arrays, in double or in float.
@@ -45,16 +41,17 @@ void enqueue_given(const MechanismStep<Scalar>& step, const ProblemBatch<Scalar>
   if (problem.num_envs == 0) return;
   if constexpr (sizeof(Scalar) == 4) {
     if (options.precision != Precision::float32) {
-      require(w.float_storage, "workspace.float_storage",
+      require(w.config.float_storage, "workspace.float_storage",
               "true, because arrays in float are solved in double", "false");
       const auto results = widened(result, problem, static_cast<double*>(w.impulses.data()));
-      enqueue(source_of(problem, result, step), counts_of(problem), results, options, w.fused, w,
-              stream);
+      enqueue(source_of(problem, result, step), counts_of(problem), results, options,
+              std::get<SolvePlans<double>>(w.fused), w, stream);
       return;
     }
   }
-  enqueue(source_of(step), problem, result, options,
-          step.mechanism.num_envs > 0 ? w.fused : w.given, w, stream);
+  const auto& plans = step.mechanism.num_envs > 0 ? w.fused : w.given;
+  enqueue(source_of(step), problem, result, options, std::get<SolvePlans<Scalar>>(plans), w,
+          stream);
 }
 
 }  // namespace
@@ -82,9 +79,10 @@ void solve_mechanism(const EngineStep& step, const ProblemBatch<double>& problem
   const Workspace::Impl& w = impl_of(workspace);
   check_directions(options, w);
   check_workspace(problem.num_envs, problem.max_rows, problem.max_contacts, w);
-  require(w.nv >= step.mechanism.nv, "workspace.nv", "at least the mechanism's nv", w.nv);
+  check_nv(step.mechanism.nv, w);
   if (problem.num_envs == 0) return;
-  enqueue(source_of(step), problem, result, options, w.fused, w, stream);
+  enqueue(source_of(step), problem, result, options, std::get<SolvePlans<double>>(w.fused), w,
+          stream);
 }
 
 void solve_convex(const ProblemBatch<double>& problem, const EngineMechanism& mechanism,
@@ -93,7 +91,7 @@ void solve_convex(const ProblemBatch<double>& problem, const EngineMechanism& me
   check_engine_convex(problem, mechanism, result, options);
   const Workspace::Impl& w = impl_of(workspace);
   check_workspace(problem.num_envs, problem.max_rows, problem.max_contacts, w);
-  require(w.nv >= mechanism.nv, "workspace.nv", "at least the mechanism's nv", w.nv);
+  check_nv(mechanism.nv, w);
   if (problem.num_envs == 0) return;
   enqueue_classes(w.convex, w, stream, problem, mechanism, start, result, options);
 }
@@ -115,9 +113,8 @@ void delassus(const MechanismBatch<Scalar>& m, EnvArray<Scalar> W, std::int32_t 
   const Workspace::Impl& w = impl_of(workspace);
   check_workspace(m, w);
   if (m.num_envs == 0) return;
-  const LaunchPlan& plan = w.mechanism_plans<Scalar>().delassus;
-  launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, stream, m, W, ld_W, ok,
-         scratch_of(plan, w));
+  const auto& plan = std::get<MechanismPlans<Scalar>>(w.mechanism).delassus;
+  launch(plan, stream, m, W, ld_W, ok, scratch_of(plan, w));
 }
 
 template <class Scalar>
@@ -134,9 +131,8 @@ void apply_impulse(const MechanismBatch<Scalar>& m, EnvArray<const Scalar> impul
   const Workspace::Impl& w = impl_of(workspace);
   check_workspace(m, w);
   if (m.num_envs == 0) return;
-  const LaunchPlan& plan = w.mechanism_plans<Scalar>().apply;
-  launch(plan.kernel, plan.blocks, plan.threads(), plan.shared_bytes, stream, m, impulse, v_free,
-         v_next, ok, scratch_of(plan, w));
+  const auto& plan = std::get<MechanismPlans<Scalar>>(w.mechanism).apply;
+  launch(plan, stream, m, impulse, v_free, v_next, ok, scratch_of(plan, w));
 }
 
 #define SS_INSTANTIATE(Scalar)                                                                     \

@@ -80,7 +80,7 @@ struct HostSolver<Scalar>::Impl {
   Event begin, end;
   std::int32_t num_envs = 0, max_rows = 0;  // of the batch in progress
   int rows = 0;                             // of its slots
-  bool certificates = false;                // whether it has certificates
+  Certificates certificates = Certificates::skip;
   double busy = 0.0;
 
   Impl() { SS_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
@@ -93,17 +93,19 @@ struct HostSolver<Scalar>::Impl {
 
   void reserve(const ProblemBatch<Scalar>& p, std::size_t in, std::size_t out,
                const SolveOptions& o) {
-    const int directions = kernels::lcp_directions(o);
-    const bool widens = sizeof(Scalar) == 4 && o.precision != Precision::float32;
     host_in.reserve(in);
     host_out.reserve(out);
     grow(device_in, in);
     grow(device_out, out);
-    if (workspace != nullptr &&
-        workspace->holds(p.num_envs, rows, p.max_contacts, directions, widens))
-      return;
-    workspace =
-        std::make_unique<Workspace>(p.num_envs, p.max_rows, p.max_contacts, -1, directions, widens);
+    WorkspaceConfig config{
+        .num_envs = p.num_envs,
+        .max_rows = rows,
+        .max_contacts = p.max_contacts,
+        .directions = kernels::lcp_directions(o),
+        .float_storage = sizeof(Scalar) == 4 && o.precision != Precision::float32};
+    if (workspace != nullptr && workspace->holds(config)) return;
+    config.max_rows = p.max_rows;
+    workspace = std::make_unique<Workspace>(config);
   }
 };
 
@@ -122,7 +124,7 @@ double HostSolver<Scalar>::busy_seconds() const {
 
 template <class Scalar>
 void HostSolver<Scalar>::start(const ProblemBatch<Scalar>& p, const SolveOptions& options,
-                               bool certificates) {
+                               Certificates certificates) {
   check_problem(p);
   check_bounds(p);
   Impl& i = *impl_;
@@ -166,7 +168,8 @@ void solve_host(const ProblemBatch<Scalar>& problem, const ResultBatch<Scalar>& 
                 const SolveOptions& options) {
   check_solve(problem, result, options);
   HostSolver<Scalar> solver;
-  solver.start(problem, options, result.certificate.data != nullptr);
+  const bool certificates = result.certificate.data != nullptr;
+  solver.start(problem, options, certificates ? Certificates::copy : Certificates::skip);
   solver.finish(result);
 }
 

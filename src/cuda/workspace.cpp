@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "src/api/check.hpp"
-#include "src/cuda/check.hpp"
+#include "src/cuda/launch.hpp"
 
 namespace stickslip::cuda {
 
@@ -22,29 +22,21 @@ DeviceLimits device_limits() {
 namespace {
 
 /// In `mixed`, sweeps and the later rungs are in double, so their kernels are those of float64. The
-/// general pyramid is always in double.
-template <KernelVariant kVariant>
-kernels::SolveKernels solve_kernels_of(Types types) {
+/// general pyramid of data in double is always in double.
+template <class Scalar, KernelVariant kVariant>
+kernels::SolveKernels<Scalar> solve_kernels_of(Precision precision) {
   using kernels::solve_kernels;
-  if constexpr (kVariant == KernelVariant::general) {
-    return types == Types::float_data ? solve_kernels<float, float, float, kVariant>()
-                                      : solve_kernels<double, double, double, kVariant>();
+  if constexpr (sizeof(Scalar) == 4) {
+    return solve_kernels<float, float, float, kVariant>();
+  } else {
+    if constexpr (kVariant != KernelVariant::general) {
+      if (precision == Precision::float32) return solve_kernels<float, float, double, kVariant>();
+    }
+    if constexpr (kVariant == KernelVariant::rung0 || kVariant == KernelVariant::pivoting) {
+      if (precision == Precision::mixed) return solve_kernels<double, float, double, kVariant>();
+    }
+    return solve_kernels<double, double, double, kVariant>();
   }
-  switch (types) {
-    case Types::float64:
-      return solve_kernels<double, double, double, kVariant>();
-    case Types::mixed:
-      if constexpr (kVariant == KernelVariant::later || kVariant == KernelVariant::sweeping) {
-        return solve_kernels<double, double, double, kVariant>();
-      } else {
-        return solve_kernels<double, float, double, kVariant>();
-      }
-    case Types::float32:
-      return solve_kernels<float, float, double, kVariant>();
-    case Types::float_data:
-      break;
-  }
-  return solve_kernels<float, float, float, kVariant>();
 }
 
 std::size_t sort_bytes(std::int32_t num_envs) {
@@ -57,59 +49,64 @@ std::size_t sort_bytes(std::int32_t num_envs) {
 
 /// Sets the number of blocks: as many as the device holds at once, or as the batch needs. Notes the
 /// global scratch of a launch of class c.
-void Workspace::Impl::place(LaunchPlan& plan, int c) {
+template <class Kernel>
+void Workspace::Impl::place(LaunchPlan<Kernel>& plan, int c) {
   int resident = 2;  // for large problems: more would only need more memory
   if (plan.shared_bytes > 0) {
-    SS_CUDA(cudaFuncSetAttribute(plan.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+    const void* const kernel = address_of(plan.kernel);
+    SS_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  int(limits.shared_per_block)));
-    SS_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, plan.kernel, plan.threads(),
+    SS_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, plan.threads(),
                                                           plan.shared_bytes));
   }
-  const int enough = (num_envs + plan.groups() - 1) / plan.groups();
+  const int enough = (config.num_envs + plan.groups() - 1) / plan.groups();
   plan.blocks = std::max(1, std::min(resident * limits.processors, enough));
   plan.size_class = c;
   scratch_bytes[c] = std::max(scratch_bytes[c], plan.global_bytes());
 }
 
-std::vector<LaunchPlan> Workspace::Impl::plan_classes(const kernels::SolveKernels& kernels,
-                                                      kernels::MatrixKind matrix) {
-  std::vector<LaunchPlan> plans;
+template <class Kernel>
+ClassPlans<Kernel> Workspace::Impl::plan_classes(const kernels::GroupKernels<Kernel>& kernels,
+                                                 kernels::MatrixKind matrix) {
+  ClassPlans<Kernel> plans;
   for (int c = 0; c < classes.count; ++c) {
-    LaunchPlan plan =
-        plan_class(kernels, classes.rows[c], max_contacts, directions, matrix, num_envs, limits);
+    LaunchPlan<Kernel> plan = plan_class(kernels, classes.rows[c], config.max_contacts,
+                                         config.directions, matrix, config.num_envs, limits);
     place(plan, c);
     plans.push_back(plan);
   }
   return plans;
 }
 
-Plans Workspace::Impl::plan_solves(kernels::MatrixKind matrix) {
-  Plans plans;
-  for (const Types types : {Types::float64, Types::float32, Types::mixed, Types::float_data}) {
-    const auto plan = [&](KernelVariant variant, const kernels::SolveKernels& kernels) {
-      plans.launches[int(variant)][int(types)] = plan_classes(kernels, matrix);
+template <class Scalar>
+SolvePlans<Scalar> Workspace::Impl::plan_solves(kernels::MatrixKind matrix) {
+  SolvePlans<Scalar> plans;
+  for (const Precision precision : {Precision::float64, Precision::float32, Precision::mixed}) {
+    if (sizeof(Scalar) == 4 && precision != Precision::float32) continue;
+    const auto plan = [&](KernelVariant variant, const kernels::SolveKernels<Scalar>& kernels) {
+      plans.launches[int(variant)][int(precision)] = plan_classes(kernels, matrix);
     };
-    plan(KernelVariant::sweeping, solve_kernels_of<KernelVariant::sweeping>(types));
-    plan(KernelVariant::rung0, solve_kernels_of<KernelVariant::rung0>(types));
-    plan(KernelVariant::later, solve_kernels_of<KernelVariant::later>(types));
-    plan(KernelVariant::pivoting, solve_kernels_of<KernelVariant::pivoting>(types));
-    if (directions > 0)
-      plan(KernelVariant::general, solve_kernels_of<KernelVariant::general>(types));
+    plan(KernelVariant::sweeping, solve_kernels_of<Scalar, KernelVariant::sweeping>(precision));
+    plan(KernelVariant::rung0, solve_kernels_of<Scalar, KernelVariant::rung0>(precision));
+    plan(KernelVariant::later, solve_kernels_of<Scalar, KernelVariant::later>(precision));
+    plan(KernelVariant::pivoting, solve_kernels_of<Scalar, KernelVariant::pivoting>(precision));
+    if (config.directions > 0)
+      plan(KernelVariant::general, solve_kernels_of<Scalar, KernelVariant::general>(precision));
   }
   return plans;
 }
 
 template <class Scalar>
-MechanismPlans Workspace::Impl::plan_mechanism() {
-  const kernels::MechanismKernels k = kernels::mechanism_kernels<Scalar>();
-  const std::size_t bytes = k.bytes(nv, max_rows);
+MechanismPlans<Scalar> Workspace::Impl::plan_mechanism() {
+  const kernels::MechanismKernels<Scalar> k = kernels::mechanism_kernels<Scalar>();
+  const std::size_t bytes = k.bytes(config.nv, config.max_rows);
   const bool shared = bytes <= limits.shared_per_block;
-  const auto plan = [&](const void* const kernels[2]) {
-    LaunchPlan p{.kernel = kernels[shared ? 0 : 1],
-                 .max_rows = max_rows,
-                 .matrix = {nv},
-                 .group_bytes = bytes,
-                 .shared_bytes = shared ? bytes : 0};
+  const auto plan = [&](const auto& kernels) {
+    LaunchPlan p{{.max_rows = config.max_rows,
+                  .matrix = {config.nv},
+                  .group_bytes = bytes,
+                  .shared_bytes = shared ? bytes : 0},
+                 kernels[shared ? 0 : 1]};
     place(p, 0);
     return p;
   };
@@ -117,45 +114,35 @@ MechanismPlans Workspace::Impl::plan_mechanism() {
 }
 
 template <class Scalar>
-GradientPlans Workspace::Impl::plan_gradients() {
-  const kernels::GradientKernels k = kernels::gradient_kernels<Scalar>();
-  GradientPlans plans{plan_classes(k.vjp, {}), plan_classes(k.jvp, {}), {}};
-  if (nv >= 0) plans.step = plan_classes(k.vjp, {nv});
+GradientPlans<Scalar> Workspace::Impl::plan_gradients() {
+  const kernels::GradientKernels<Scalar> k = kernels::gradient_kernels<Scalar>();
+  GradientPlans<Scalar> plans{plan_classes(k.vjp, {}), plan_classes(k.jvp, {}), {}};
+  if (config.nv >= 0) plans.step = plan_classes(k.vjp, {config.nv});
   return plans;
 }
 
-Workspace::Impl::Impl(std::int32_t envs_, std::int32_t rows, std::int32_t contacts,
-                      std::int32_t dofs, std::int32_t directions_, bool float_storage_,
-                      bool has_gradients_)
-    : num_envs(envs_),
-      max_rows(rows),
-      max_contacts(contacts),
-      nv(dofs),
-      directions(directions_),
-      float_storage(float_storage_),
-      has_gradients(has_gradients_),
+Workspace::Impl::Impl(const WorkspaceConfig& c)
+    : config(c),
       limits(device_limits()),
-      classes(size_classes(rows)),
+      classes(size_classes(c.max_rows)),
       branches(classes.count),
-      given(plan_solves({})),
-      lists(4 * sizeof(std::int32_t) * std::size_t(envs_)),
-      sorting(sort_bytes(envs_)),
-      work(sizeof(std::int32_t) * std::size_t(envs_)),
-      impulses(float_storage_ ? sizeof(double) * std::size_t(envs_) * std::size_t(rows) : 0),
+      given(plan_solves<double>({}), plan_solves<float>({})),
+      lists(4 * sizeof(std::int32_t) * std::size_t(c.num_envs)),
+      sorting(sort_bytes(c.num_envs)),
+      work(sizeof(std::int32_t) * std::size_t(c.num_envs)),
+      impulses(c.float_storage ? sizeof(double) * std::size_t(c.num_envs) * std::size_t(c.max_rows)
+                               : 0),
       counters(sizeof(std::int32_t) * 4 * std::size_t(classes.count)),
       scratch(0) {
-  if (nv >= 0 || float_storage) fused = plan_solves({nv, float_storage});
-  if (nv >= 0) {
-    mechanism_double = plan_mechanism<double>();
-    mechanism_float = plan_mechanism<float>();
-    convex = plan_classes(kernels::convex_kernels(), {nv});
+  const kernels::MatrixKind formed{c.nv, c.float_storage};
+  if (formed.has_matrix()) fused = {plan_solves<double>(formed), plan_solves<float>(formed)};
+  if (c.nv >= 0) {
+    mechanism = {plan_mechanism<double>(), plan_mechanism<float>()};
+    convex = plan_classes(kernels::convex_kernels(), {c.nv});
   }
-  if (has_gradients) {
-    gradients_double = plan_gradients<double>();
-    gradients_float = plan_gradients<float>();
-  }
+  if (c.gradients) gradients = {plan_gradients<double>(), plan_gradients<float>()};
   scratch = Buffer(std::accumulate(scratch_bytes, scratch_bytes + classes.count, std::size_t(0)));
-  if (envs_ > 0) {
+  if (c.num_envs > 0) {
     SS_CUDA(cudaMemsetAsync(work.data(), kernels::kUnknownWork, work.bytes(), nullptr));
     wait(nullptr);  // calls may use any stream
   }
@@ -163,26 +150,25 @@ Workspace::Impl::Impl(std::int32_t envs_, std::int32_t rows, std::int32_t contac
 
 kernels::ListArrays Workspace::Impl::list_arrays() const {
   auto* const keys = static_cast<std::uint32_t*>(lists.data());
-  auto* const indices = static_cast<std::int32_t*>(lists.data()) + 2 * std::int64_t(num_envs);
-  return {keys, keys + num_envs, indices, indices + num_envs};
+  const std::int64_t envs = config.num_envs;
+  auto* const indices = static_cast<std::int32_t*>(lists.data()) + 2 * envs;
+  return {keys, keys + envs, indices, indices + envs};
 }
 
-Workspace::Workspace(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
-                     std::int32_t nv, std::int32_t directions, bool float_storage, bool gradients) {
-  require(num_envs >= 0, "num_envs", "a number >= 0", num_envs);
-  require(max_rows >= 0, "max_rows", "a number >= 0", max_rows);
-  require(max_contacts >= 0, "max_contacts", "a number >= 0", max_contacts);
-  require(nv >= -1, "nv", "a number >= 0, or -1 for none", nv);
-  if (directions != 0) check_directions(directions, "directions");
-  impl_ = std::make_unique<Impl>(num_envs, max_rows, max_contacts, nv, directions, float_storage,
-                                 gradients);
+Workspace::Workspace(const WorkspaceConfig& c) {
+  require(c.num_envs >= 0, "num_envs", "a number >= 0", c.num_envs);
+  require(c.max_rows >= 0, "max_rows", "a number >= 0", c.max_rows);
+  require(c.max_contacts >= 0, "max_contacts", "a number >= 0", c.max_contacts);
+  require(c.nv >= -1, "nv", "a number >= 0, or -1 for none", c.nv);
+  if (c.directions != 0) check_directions(c.directions, "directions");
+  impl_ = std::make_unique<Impl>(c);
 }
 
-bool Workspace::holds(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts,
-                      std::int32_t directions, bool float_storage) const {
-  return impl_->num_envs >= num_envs && impl_->max_rows >= max_rows &&
-         impl_->max_contacts >= max_contacts && impl_->directions >= directions &&
-         impl_->float_storage >= float_storage;
+bool Workspace::holds(const WorkspaceConfig& c) const {
+  const WorkspaceConfig& own = impl_->config;
+  return own.num_envs >= c.num_envs && own.max_rows >= c.max_rows &&
+         own.max_contacts >= c.max_contacts && own.nv >= c.nv && own.directions >= c.directions &&
+         own.float_storage >= c.float_storage && own.gradients >= c.gradients;
 }
 
 Workspace::~Workspace() = default;

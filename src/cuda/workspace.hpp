@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <tuple>
 #include <vector>
 
 #include "src/api/impl.hpp"
@@ -15,42 +16,46 @@ namespace stickslip::cuda {
 /// Of the current device.
 DeviceLimits device_limits();
 
-/// Combinations of precision and data type for which kernels are compiled.
-enum class Types { float64, float32, mixed, float_data };
-inline constexpr int kTypes = 4;
+/// Launches of a call, one per class.
+template <class Kernel>
+using ClassPlans = std::vector<LaunchPlan<Kernel>>;
 
+inline constexpr int kPrecisions = 3;
+
+/// Launches of the solves of given matrices, or of mechanisms: by variant and precision. Data in
+/// float have those of float32 alone.
 template <class Scalar>
-Types types_of(Precision precision) {
-  return sizeof(Scalar) == 4 ? Types::float_data : Types(precision);
-}
+struct SolvePlans {
+  using Launches = ClassPlans<kernels::SolveKernel<Scalar>>;
+  Launches launches[kernels::kKernelVariants][kPrecisions];
 
-/// Launches of the solves of given matrices, or of mechanisms: by variant and type, one per class.
-struct Plans {
-  std::vector<LaunchPlan> launches[kernels::kKernelVariants][kTypes];
-
-  const std::vector<LaunchPlan>& of(kernels::KernelVariant variant, Types types) const {
-    return launches[int(variant)][int(types)];
+  const Launches& of(kernels::KernelVariant variant, Precision precision) const {
+    return launches[int(variant)][int(precision)];
   }
 };
 
-/// Launches of `delassus` and `apply_impulse` for one type of data.
+/// Launches of `delassus` and `apply_impulse`.
+template <class Scalar>
 struct MechanismPlans {
-  LaunchPlan delassus, apply;
+  LaunchPlan<kernels::DelassusKernel<Scalar>> delassus;
+  LaunchPlan<kernels::ApplyKernel<Scalar>> apply;
 };
 
-/// Launches of derivatives for one type of data, one per class.
+/// Launches of derivatives.
+template <class Scalar>
 struct GradientPlans {
-  std::vector<LaunchPlan> vjp, jvp, step;  ///< step: of mechanisms
+  ClassPlans<kernels::VjpKernel<Scalar>> vjp;
+  ClassPlans<kernels::JvpKernel<Scalar>> jvp;
+  ClassPlans<kernels::VjpKernel<Scalar>> step;  ///< of mechanisms
 };
+
+/// Plans for data in double and for data in float: std::get<Plans<Scalar>>.
+template <template <class> class Plans>
+using ForBoth = std::tuple<Plans<double>, Plans<float>>;
 
 struct Workspace::Impl {
-  Impl(std::int32_t num_envs, std::int32_t max_rows, std::int32_t max_contacts, std::int32_t nv,
-       std::int32_t directions, bool float_storage, bool has_gradients);
+  explicit Impl(const WorkspaceConfig& config);
 
-  template <class Scalar>
-  const MechanismPlans& mechanism_plans() const {
-    return sizeof(Scalar) == 4 ? mechanism_float : mechanism_double;
-  }
   /// Global scratch of the launches of class c.
   unsigned char* scratch_memory(int c) const {
     auto* const all = static_cast<unsigned char*>(scratch.data());
@@ -58,18 +63,17 @@ struct Workspace::Impl {
   }
   kernels::ListArrays list_arrays() const;
 
-  std::int32_t num_envs, max_rows, max_contacts, nv, directions;
-  bool float_storage, has_gradients;
+  WorkspaceConfig config;
   DeviceLimits limits;
   kernels::SizeClasses classes;
   Branches branches;  ///< one per class
   /// The most global scratch of any launch of a class, since the launches of two classes may run at
   /// once. Declared before the plans, which set it.
   std::size_t scratch_bytes[kernels::SizeClasses::kCapacity] = {};
-  Plans given, fused;              ///< fused: where W is formed in the scratch
-  std::vector<LaunchPlan> convex;  ///< without W, one per class
-  MechanismPlans mechanism_double, mechanism_float;
-  GradientPlans gradients_double, gradients_float;
+  ForBoth<SolvePlans> given, fused;          ///< fused: where W is formed in the scratch
+  ClassPlans<kernels::ConvexKernel> convex;  ///< without W
+  ForBoth<MechanismPlans> mechanism;
+  ForBoth<GradientPlans> gradients;
   Buffer lists;     ///< keys and environments, before and after sorting: ListArrays
   Buffer sorting;   ///< storage of the sort
   Buffer work;      ///< int32 [num_envs], guessed from rung 0 of the solve before
@@ -78,14 +82,17 @@ struct Workspace::Impl {
   Buffer scratch;   ///< global, of the classes one after the other
 
  private:
-  Plans plan_solves(kernels::MatrixKind matrix);
-  std::vector<LaunchPlan> plan_classes(const kernels::SolveKernels& kernels,
-                                       kernels::MatrixKind matrix);
   template <class Scalar>
-  MechanismPlans plan_mechanism();
+  SolvePlans<Scalar> plan_solves(kernels::MatrixKind matrix);
+  template <class Kernel>
+  ClassPlans<Kernel> plan_classes(const kernels::GroupKernels<Kernel>& kernels,
+                                  kernels::MatrixKind matrix);
   template <class Scalar>
-  GradientPlans plan_gradients();
-  void place(LaunchPlan& plan, int c);
+  MechanismPlans<Scalar> plan_mechanism();
+  template <class Scalar>
+  GradientPlans<Scalar> plan_gradients();
+  template <class Kernel>
+  void place(LaunchPlan<Kernel>& plan, int c);
 };
 
 }  // namespace stickslip::cuda

@@ -63,6 +63,16 @@ def is_float(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind == "f"
 
 
+def tensors(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The same with tensors, which share the memory of the arrays."""
+    import torch
+
+    return {
+        key: torch.from_numpy(value) if isinstance(value, np.ndarray) else value
+        for key, value in arguments.items()
+    }
+
+
 def first(arguments: dict[str, Any], environment: int = 0) -> dict[str, Any]:
     """One problem of a batch, without the axis of the environments."""
     num_envs = len(arguments["W"])

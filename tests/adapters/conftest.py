@@ -6,6 +6,7 @@ from importlib.util import find_spec
 import pytest
 
 MISSING = [name for name in ("mujoco_warp", "newton") if find_spec(name) is None]
+WITHOUT_WARP = ("test_torch", "test_jax", "test_workspaces")
 collect_ignore_glob = []
 if "mujoco_warp" in MISSING:
     collect_ignore_glob += ["test_mjwarp_*.py", "test_newton.py"]
@@ -13,15 +14,25 @@ elif MISSING:
     collect_ignore_glob += ["test_newton.py"]
 
 
-@pytest.fixture(autouse=True, scope="session")
-def cpu():
-    if "mujoco_warp" in MISSING:
+@pytest.fixture(autouse=True, scope="module")
+def cpu(request):
+    """Warp's CPU device, for the tests that need Warp."""
+    if "mujoco_warp" in MISSING or request.module.__name__.startswith(WITHOUT_WARP):
         yield
         return
     import warp
 
     warp.config.quiet = True
     with warp.ScopedDevice("cpu"):
+        yield
+
+
+@pytest.fixture
+def float64():
+    """JAX's arrays in float64."""
+    import jax
+
+    with jax.enable_x64(True):
         yield
 
 

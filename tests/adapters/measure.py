@@ -22,19 +22,9 @@ from stickslip import Status, mjwarp
 ROBOTS = ("ant", "humanoid", "dm_humanoid", "quadruped", "leap", "g1", "every row")
 
 
-def load(name, **options):
-    source = {"quadruped": scenes.go2(), "every row": scenes.EVERY_ROW}.get(name, name)
-    integrator = scenes.EULER if name == "ant" else scenes.IMPLICITFAST
-    return scenes.load(source, integrator=integrator, **options)
-
-
-def relative(of, reference):
-    return np.abs(of - reference).max() / max(1.0, np.abs(reference).max())
-
-
 def differences(name, steps=200):
     """qacc of mujoco_warp and of law "convex" from the same states, and MuJoCo's in double."""
-    model, data = load(name, tolerance=1e-8)
+    model, data = scenes.load_named(name, tolerance=1e-8)
     (m, theirs), (_, ours) = (scenes.put(model, data) for _ in range(2))
     model.opt.tolerance, model.opt.iterations, model.opt.ls_iterations = 0, 200, 200
     rng, found = np.random.default_rng(0), []
@@ -48,7 +38,8 @@ def differences(name, steps=200):
         mjwarp.step(m, ours, law="convex", threads=1)
         if data.nefc == theirs.nefc.numpy()[0]:
             a, b = theirs.qacc.numpy()[0], ours.qacc.numpy()[0]
-            found.append([relative(b, a), relative(a, data.qacc), relative(b, data.qacc)])
+            pairs = (b, a), (a, data.qacc), (b, data.qacc)
+            found.append([scenes.difference(*pair) for pair in pairs])
     names = "ours to mujoco_warp", "mujoco_warp to MuJoCo", "ours to MuJoCo"
     for column, what in zip(np.transpose(found), names, strict=True):
         print(f"{name:12} {what:22} median {np.median(column):.1e} largest {column.max():.1e}")
@@ -56,7 +47,7 @@ def differences(name, steps=200):
 
 def driven(name, steps=1000, worlds=16):
     """Verdicts of driven steps under law "coulomb"."""
-    m, d = scenes.put(*load(name), nworld=worlds, njmax=200)
+    m, d = scenes.put(*scenes.load_named(name), nworld=worlds, njmax=200)
     solver, rng = mjwarp.ConstraintSolver(m, d, threads=1), np.random.default_rng(0)
     verdicts, residual, rows = Counter(), 0.0, 0
     for _ in range(steps):
@@ -82,7 +73,7 @@ def clocked(function, spent):
 
 def times(name, worlds=64, steps=100):
     """Milliseconds of the constraint solve and of the step, each on its own trajectory."""
-    model, data = load(name)
+    model, data = scenes.load_named(name)
     (m, ours), (_, theirs) = (scenes.put(model, data, nworld=worlds, njmax=120) for _ in range(2))
     solver, rng = mjwarp.ConstraintSolver(m, ours, threads=1), np.random.default_rng(0)
     spent = {"our solve": [], "our step": [], "their solve": [], "their step": []}

@@ -77,11 +77,22 @@ def load(source, cone=ELLIPTIC, integrator=IMPLICITFAST, jacobian=2, **options):
     return model, data
 
 
+def load_named(name, **options):
+    """The same of a robot, of "quadruped" (`go2`) or "every row"; for the ant with `EULER`."""
+    source = {"quadruped": go2(), "every row": EVERY_ROW}.get(name, name)
+    return load(source, integrator=EULER if name == "ant" else IMPLICITFAST, **options)
+
+
 def put(model, data, nworld=1, nconmax=64, njmax=160):
     """mujoco_warp's model and data."""
     m = mjw.put_model(model)
     m.opt.warn_overflow = 0
     return m, mjw.put_data(model, data, nworld=nworld, nconmax=nconmax, njmax=njmax)
+
+
+def difference(of, reference):
+    """The largest, relative to the largest of the reference if that is more than 1."""
+    return np.abs(of - reference).max() / max(1.0, np.abs(reference).max())
 
 
 def copy_state(to, d):

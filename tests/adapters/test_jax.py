@@ -20,18 +20,8 @@ import jax.numpy as jnp  # noqa: E402
 
 from stickslip import jax as adapter  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("float64")
 FIELDS = ("impulse", "status", "iterations")
-
-
-@pytest.fixture(autouse=True, scope="session")
-def cpu():
-    """In place of the fixture of conftest.py: these tests do not need Warp."""
-
-
-@pytest.fixture(autouse=True)
-def float64():
-    with jax.enable_x64(True):
-        yield
 
 
 def arrays(arguments):

@@ -18,18 +18,8 @@ from jax.test_util import check_grads  # noqa: E402
 
 from stickslip import jax as adapter  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("float64")
 KINDS = ("contacts", "one number", "kinds of rows", "dimensions", "ragged", "all kinds ragged")
-
-
-@pytest.fixture(autouse=True, scope="session")
-def cpu():
-    """In place of the fixture of conftest.py: these tests do not need Warp."""
-
-
-@pytest.fixture(autouse=True)
-def float64():
-    with jax.enable_x64(True):
-        yield
 
 
 def split(arguments):

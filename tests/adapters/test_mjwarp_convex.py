@@ -19,18 +19,9 @@ CASES = [
 ]
 
 
-def source(name):
-    return {"quadruped": scenes.go2(), "every row": scenes.EVERY_ROW}.get(name, name)
-
-
-def difference(of, reference):
-    return np.abs(of - reference).max() / max(1.0, np.abs(reference).max())
-
-
 @pytest.mark.parametrize(("name", "cone", "jacobian"), CASES)
 def test_accelerations_are_those_of_mujoco_warp(name, cone, jacobian):
-    integrator = scenes.EULER if name == "ant" else scenes.IMPLICITFAST
-    model, data = scenes.load(source(name), cone, integrator, jacobian)
+    model, data = scenes.load_named(name, cone=cone, jacobian=jacobian)
     (m, theirs), (_, ours) = (scenes.put(model, data, nworld=2) for _ in range(2))
     rng, accelerations, forces = np.random.default_rng(0), [], []
     theirs.qvel.assign(rng.normal(0, 0.5, theirs.qvel.shape).astype(np.float32))
@@ -42,10 +33,10 @@ def test_accelerations_are_those_of_mujoco_warp(name, cone, jacobian):
         result = mjwarp.step(m, ours, solver)
         assert not result.status.numpy().any()
         assert (ours.nefc.numpy() == theirs.nefc.numpy()).all()
-        accelerations.append(difference(ours.qacc.numpy(), theirs.qacc.numpy()))
+        accelerations.append(scenes.difference(ours.qacc.numpy(), theirs.qacc.numpy()))
         for w, rows in enumerate(ours.nefc.numpy()):
             ours_, theirs_ = (d.efc.force.numpy()[w, :rows] for d in (ours, theirs))
-            forces.append(difference(ours_, theirs_) if rows else 0.0)
+            forces.append(scenes.difference(ours_, theirs_) if rows else 0.0)
     assert np.median(accelerations) <= 2e-5
     assert np.median(forces) <= 2e-4
     assert max(accelerations) <= 2e-3
@@ -63,8 +54,7 @@ def test_the_scene_has_every_type_of_row():
 
 @pytest.mark.parametrize("name", ["ant", "quadruped"])
 def test_nearer_to_mujoco_in_double_than_mujoco_warp(name):
-    integrator = scenes.EULER if name == "ant" else scenes.IMPLICITFAST
-    model, data = scenes.load(source(name), integrator=integrator, tolerance=1e-8)
+    model, data = scenes.load_named(name, tolerance=1e-8)
     (m, theirs), (_, ours) = (scenes.put(model, data) for _ in range(2))
     model.opt.tolerance, model.opt.iterations, model.opt.ls_iterations = 0, 200, 200
     rng, of_theirs, of_ours = np.random.default_rng(0), [], []
@@ -77,8 +67,8 @@ def test_nearer_to_mujoco_in_double_than_mujoco_warp(name):
         mjw.step(m, theirs)
         mjwarp.step(m, ours, law="convex")
         if data.nefc and data.nefc == theirs.nefc.numpy()[0]:
-            of_theirs.append(difference(theirs.qacc.numpy()[0], data.qacc))
-            of_ours.append(difference(ours.qacc.numpy()[0], data.qacc))
+            of_theirs.append(scenes.difference(theirs.qacc.numpy()[0], data.qacc))
+            of_ours.append(scenes.difference(ours.qacc.numpy()[0], data.qacc))
     assert len(of_ours) > 20
     assert np.median(of_ours) <= np.median(of_theirs)
     assert max(of_ours) <= max(of_theirs)
@@ -91,7 +81,7 @@ def test_forward_is_the_step_without_the_integrator():
     result = mjwarp.forward(m, ours, law="convex")
     assert not result.status.numpy().any()
     assert (ours.qpos.numpy() == theirs.qpos.numpy()).all()
-    assert difference(ours.qacc.numpy(), theirs.qacc.numpy()) <= 1e-4
+    assert scenes.difference(ours.qacc.numpy(), theirs.qacc.numpy()) <= 1e-4
 
 
 def test_all_results_of_the_solve_fit_together():

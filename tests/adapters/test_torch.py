@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from batches import LAWS, NAMES, ROOT, batch, examples_of, first
+from batches import LAWS, NAMES, ROOT, batch, examples_of, first, tensors
 
 import stickslip
 from stickslip import Status
@@ -15,18 +15,6 @@ torch = pytest.importorskip("torch", reason="torch is in the extra `torch`")
 adapter = pytest.importorskip("stickslip.torch")
 
 FIELDS = ("impulse", "residual", "status", "iterations", "solver", "rows_needed", "rung")
-
-
-@pytest.fixture(autouse=True, scope="session")
-def cpu():
-    """In place of the fixture of conftest.py: these tests do not need Warp."""
-
-
-def tensors(arguments):
-    return {
-        key: torch.from_numpy(value) if isinstance(value, np.ndarray) else value
-        for key, value in arguments.items()
-    }
 
 
 def expect_same(got, expected):
@@ -143,31 +131,37 @@ def test_errors_name_the_argument(message):
 
 def operands(**changes):
     """Arguments of the operator, which anyone may call without the checks of `solve`."""
-    settings = adapter.settings_of(
-        12, None, None, 0, 0, 0, None, "coulomb", "auto", "float64", None, None
+    text, _ = adapter.settings_of(
+        (12, None, None, 0, 0, 0, None), ("coulomb", "auto", "float64", None, None)
     )
     given = tensors(batch("contacts"))
     given["mu"] = torch.full((9, 8), 0.5, dtype=torch.float64)
     names = ("W", "b", "mu", "R", "lo", "hi", "warm_start", "counts", "dims")
     found = {name: given.get(name) for name in names} | changes
-    return (*[found[name] for name in names], settings.text, 1)
+    return (*[found[name] for name in names], text, 1)
 
 
 MISSIZED = {
-    "b: expected 12 numbers for each environment": {"b": torch.zeros(9, 11, dtype=torch.float64)},
-    "R: expected 12 numbers for each": {"R": torch.zeros(8, 12, dtype=torch.float64)},
-    "warm_start: expected 12 ": {"warm_start": torch.zeros(13, dtype=torch.float64)},
-    "hi: expected 3 ": {
+    r"b: expected shape \(9, 12\) or \(12,\), got \(9, 11\)": {
+        "b": torch.zeros(9, 11, dtype=torch.float64)
+    },
+    r"R: expected shape \(9, 12\) or \(12,\), got": {"R": torch.zeros(8, 12, dtype=torch.float64)},
+    r"warm_start: expected shape \(9, 12\) or \(12,\), got": {
+        "warm_start": torch.zeros(13, dtype=torch.float64)
+    },
+    r"hi: expected shape \(9, 3\) or \(3,\), got \(9, 2\)": {
         "lo": torch.zeros(9, 3, dtype=torch.float64),
         "hi": torch.zeros(9, 2, dtype=torch.float64),
     },
-    "b: expected 12 numbers for each environment, got 10": {
+    r"b: expected shape \(9, 12\) or \(12,\), got \(9, 10\)": {
         "b": torch.zeros(12, dtype=torch.float64).expand(8, 12)
     },
-    "counts: expected a multiple of 4 numbers": {
+    "counts: expected environments a multiple of 4 integers apart": {
         "counts": torch.zeros(9, 5, dtype=torch.int32)[:, :4]
     },
-    "counts: expected 4 ": {"counts": torch.zeros(9, 3, dtype=torch.int32)},
+    r"counts: expected shape \(9, 4\) or \(4,\), got \(9, 3\)": {
+        "counts": torch.zeros(9, 3, dtype=torch.int32)
+    },
     "mu: expected a number for each tangential row": {"mu": torch.zeros(9, 7, dtype=torch.float64)},
     "lo, hi: expected a bound for each box row, got 0": {
         "counts": torch.tensor([[0, 0, 3, 3]] * 9, dtype=torch.int32)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from batches import batch
+from batches import batch, tensors
 
 import stickslip
 from stickslip import SolveOptions
@@ -13,21 +13,9 @@ adapter = pytest.importorskip("stickslip.torch")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
-@pytest.fixture(autouse=True, scope="session")
-def cpu():
-    """In place of the fixture of conftest.py: these tests do not need Warp."""
-
-
 @pytest.fixture(autouse=True)
 def nothing_compiled():
     torch.compiler.reset()
-
-
-def tensors(arguments):
-    return {
-        key: torch.from_numpy(value) if isinstance(value, np.ndarray) else value
-        for key, value in arguments.items()
-    }
 
 
 def compiled(function, backend="aot_eager"):

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from batches import LAWS, NAMES, batch, compliant, first
+from batches import LAWS, NAMES, batch, compliant, first, tensors
 
 import stickslip
 from stickslip import GradientStatus
@@ -15,18 +15,6 @@ adapter = pytest.importorskip("stickslip.torch")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 FIELDS = ("b", "mu", "R", "lo", "hi", "status", "kink_distance", "inconsistency", "redundant")
 KINDS = ("contacts", "one number", "kinds of rows", "dimensions", "ragged", "all kinds ragged")
-
-
-@pytest.fixture(autouse=True, scope="session")
-def cpu():
-    """In place of the fixture of conftest.py: these tests do not need Warp."""
-
-
-def tensors(arguments):
-    return {
-        key: torch.from_numpy(value) if isinstance(value, np.ndarray) else value
-        for key, value in arguments.items()
-    }
 
 
 def wanted(given, *names):

@@ -7,12 +7,6 @@ import pytest
 
 from stickslip import _core
 
-
-@pytest.fixture(autouse=True, scope="session")
-def cpu():
-    """In place of the fixture of conftest.py: these tests do not need Warp."""
-
-
 FORKS = """
 import os, sys, threading
 import numpy as np

@@ -1,5 +1,4 @@
-// A program outside this repository: solves one box at rest on the ground, and one that falls.
-#include <stickslip/rigid.hpp>
+// A program outside this repository: solves one box that hits the ground.
 #include <stickslip/stickslip.hpp>
 
 #include <cmath>
@@ -23,9 +22,6 @@ int main() {
   solve(problem, results.view());
   const double* r = results.impulse(0);  // it sticks: u = 0, so r = -b
   std::printf("%s: %g %g %g\n", name(results.status(0)), r[0], r[1], r[2]);
-  rigid::Sim sim({rigid::System{.bodies = {rigid::Body{}}}}, {.time_step = 0.5});
-  sim.step();
-  const double fall = std::fabs(sim.bodies(0)[0].velocity[2] + 0.5 * 9.81);
-  const double error = std::fabs(r[0] - 1) + std::fabs(r[1] + 0.25) + std::fabs(r[2]) + fall;
+  const double error = std::fabs(r[0] - 1) + std::fabs(r[1] + 0.25) + std::fabs(r[2]);
   return results.status(0) == EnvStatus::solved && error < 1e-8 ? 0 : 1;
 }

@@ -40,7 +40,8 @@ TEST_F(Calls, a_replay_sees_new_values) {
   cuda::Buffer bias(b.size() * sizeof(double));
   problem.b.data = static_cast<const double*>(bias.data());
   support::DeviceResults<double> results(envs, batch.kMaxRows, stream);
-  cuda::Workspace workspace(envs, batch.kMaxRows, batch.kMaxContacts);
+  cuda::Workspace workspace(
+      {.num_envs = envs, .max_rows = batch.kMaxRows, .max_contacts = batch.kMaxContacts});
   support::Capture graph(stream);
   cuda::solve(problem, results.view(), {}, workspace, stream);
   graph.end();
@@ -73,7 +74,8 @@ void expect_matrices_and_velocities_of_the_cpu(int room) {
   step = memory.copy(step);
   const EnvArray<Scalar> formed{memory.template room<Scalar>(W.size()), n * n};
   auto* told = memory.template room<std::int32_t>(envs);
-  cuda::Workspace workspace(envs, n, m.kMaxContacts, room);
+  cuda::Workspace workspace(
+      {.num_envs = envs, .max_rows = n, .max_contacts = m.kMaxContacts, .nv = room});
   support::Capture graph(stream);
   cuda::delassus(step.mechanism, formed, n, told, workspace, stream);
   cuda::apply_impulse(step.mechanism, impulse, step.v_free, step.v_next, told, workspace, stream);
@@ -97,7 +99,10 @@ void expect_pyramids_of_the_cpu(Precision precision, int directions) {
   const Batch<Scalar> batch(envs);
   support::DeviceMemory memory(stream);
   const ProblemBatch<Scalar> problem = memory.copy(batch.view());
-  cuda::Workspace workspace(envs, batch.kMaxRows, batch.kMaxContacts, -1, 16);
+  cuda::Workspace workspace({.num_envs = envs,
+                             .max_rows = batch.kMaxRows,
+                             .max_contacts = batch.kMaxContacts,
+                             .directions = 16});
   const SolveOptions options{.law = Law::pyramid, .precision = precision, .directions = directions};
   support::DeviceResults<Scalar> results(envs, batch.kMaxRows, stream);
   support::Capture graph(stream);
@@ -124,7 +129,8 @@ TEST_F(Calls, pyramids_that_a_workspace_has_no_room_for_say_so) {
   const Batch<double> batch(envs);
   support::DeviceMemory memory(stream);
   const ProblemBatch<double> problem = memory.copy(batch.view());
-  cuda::Workspace workspace(envs, batch.kMaxRows, batch.kMaxContacts);
+  cuda::Workspace workspace(
+      {.num_envs = envs, .max_rows = batch.kMaxRows, .max_contacts = batch.kMaxContacts});
   support::DeviceResults<double> results(envs, batch.kMaxRows, stream);
   cuda::solve(problem, results.view(), {.law = Law::pyramid}, workspace, stream);
   const auto& status = results.host().status;
@@ -215,10 +221,28 @@ TEST_F(Calls, a_start_that_was_refused_leaves_nothing_to_finish) {
   EXPECT_EQ(results.status[0], EnvStatus::solved);
 }
 
+TEST_F(Calls, a_workspace_holds_what_is_no_larger_in_any_way) {
+  const cuda::WorkspaceConfig config{.num_envs = 4, .max_rows = 3, .max_contacts = 1};
+  const cuda::Workspace workspace(config);
+  EXPECT_TRUE(workspace.holds(config));
+  EXPECT_TRUE(workspace.holds({}));
+  std::vector<cuda::WorkspaceConfig> more(7, config);
+  more[0].num_envs = 5;
+  more[1].max_rows = 4;
+  more[2].max_contacts = 2;
+  more[3].nv = 0;
+  more[4].directions = 4;
+  more[5].float_storage = true;
+  more[6].gradients = true;
+  for (std::size_t i = 0; i < more.size(); ++i) EXPECT_FALSE(workspace.holds(more[i])) << i;
+}
+
 TEST_F(Calls, a_workspace_that_is_too_small_is_refused) {
-  EXPECT_THROW(cuda::Workspace(1, 3, 1, -2), std::invalid_argument);
+  EXPECT_THROW(cuda::Workspace({.num_envs = 1, .max_rows = 3, .max_contacts = 1, .nv = -2}),
+               std::invalid_argument);
   Mechanisms<double> m(4);
-  const auto message_of = [&](cuda::Workspace workspace) {
+  const auto message_of = [&](const cuda::WorkspaceConfig& config) {
+    cuda::Workspace workspace(config);
     support::DeviceResults<double> results(4, m.kMaxRows, nullptr);
     try {
       cuda::solve_mechanism(m.step(), m.problem(), results.view(), {}, workspace, nullptr);
@@ -227,9 +251,11 @@ TEST_F(Calls, a_workspace_that_is_too_small_is_refused) {
     }
     return std::string("no complaint");
   };
-  EXPECT_EQ(message_of({3, m.kMaxRows, m.kMaxContacts, m.kDofs}),
-            "workspace.num_envs: expected at least the batch's num_envs, got 3");
-  EXPECT_EQ(message_of({4, m.kMaxRows, m.kMaxContacts}),
+  EXPECT_EQ(
+      message_of(
+          {.num_envs = 3, .max_rows = m.kMaxRows, .max_contacts = m.kMaxContacts, .nv = m.kDofs}),
+      "workspace.num_envs: expected at least the batch's num_envs, got 3");
+  EXPECT_EQ(message_of({.num_envs = 4, .max_rows = m.kMaxRows, .max_contacts = m.kMaxContacts}),
             "workspace.nv: expected at least the mechanism's nv, got -1");
 }
 

@@ -6,6 +6,7 @@
 #include "stickslip/stickslip.hpp"
 #include "tests/launch/on_device.hpp"
 #include "tests/support/convex_batch.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace stickslip {
 namespace {
@@ -45,8 +46,10 @@ class Convex : public testing::TestWithParam<bool> {
         memory.copy(EngineStep{batch.engine(GetParam()), {}, {}}).mechanism;
     const auto start = memory.copy(batch.starts(), batch.envs);
     support::DeviceResults<double> results(batch.envs, batch.max_rows, stream);
-    cuda::Workspace workspace(batch.envs + 1, batch.max_rows + more_rows, batch.max_contacts + 1,
-                              batch.nv + more_dofs);
+    cuda::Workspace workspace({.num_envs = batch.envs + 1,
+                               .max_rows = batch.max_rows + more_rows,
+                               .max_contacts = batch.max_contacts + 1,
+                               .nv = batch.nv + more_dofs});
     support::Capture graph(stream);
     cuda::solve_convex(problem, mechanism, start, results.view(), kConvex, workspace, stream);
     graph.end();
@@ -163,16 +166,12 @@ TEST(ConvexOfEngines, misuse_is_refused_by_name) {
   const ConvexBatch batch(4, {{{0, 1, 0, 1}, {3}}});
   PlainResults<double> results(1, batch.max_rows);
   Workspace workspace(1, 1, 1);
-  const auto refusal = [&](auto change) -> std::string {
+  const auto refusal = [&](auto change) {
     EngineMechanism m = batch.engine(true);
     SolveOptions options = kConvex;
     change(m, options);
-    try {
-      solve_convex(batch.view(), m, {}, results.view(), options, workspace);
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-    return "";
+    return support::refusal_of(
+        [&] { solve_convex(batch.view(), m, {}, results.view(), options, workspace); });
   };
   EXPECT_EQ(refusal([](auto&, auto&) {}), "");
   EXPECT_EQ(refusal([](auto&, auto& options) { options.law = Law::coulomb; }),
@@ -189,7 +188,7 @@ class OnDevice : public support::GpuTest<> {};
 TEST_F(OnDevice, a_workspace_without_mechanisms_is_refused) {
   const ConvexBatch batch(4, {{{0, 1, 0, 1}, {3}}});
   PlainResults<double> results(1, batch.max_rows);
-  cuda::Workspace workspace(1, batch.max_rows, 1);
+  cuda::Workspace workspace({.num_envs = 1, .max_rows = batch.max_rows, .max_contacts = 1});
   EXPECT_THROW(cuda::solve_convex(batch.view(), batch.engine(true), {}, results.view(), kConvex,
                                   workspace, nullptr),
                std::invalid_argument);

@@ -162,8 +162,9 @@ void solve_lcps(const LaunchShape& shape, const LcpBatch<Scalar>& batch,
 namespace stickslip::kernels {
 
 template <class Real, class Factor, class Scalar, KernelVariant kVariant>
-SolveKernels solve_kernels() {
-  const void* solve = fake::kernel<&fake::solve_list<Real, Factor, Scalar, kVariant>>();
+SolveKernels<Scalar> solve_kernels() {
+  const SolveKernel<Scalar> solve =
+      fake::kernel<&fake::solve_list<Real, Factor, Scalar, kVariant>>();
   const bool few = kVariant == KernelVariant::general;
   return {.narrow = few || kVariant == KernelVariant::later ? nullptr : solve,
           .wide = few ? nullptr : solve,
@@ -175,57 +176,58 @@ SolveKernels solve_kernels() {
           .narrow_envs = narrow_envs_of(kVariant),
           .most_warps = most_warps(kVariant, sizeof(Real))};
 }
-template SolveKernels solve_kernels<double, double, double, KernelVariant::sweeping>();
-template SolveKernels solve_kernels<float, float, double, KernelVariant::sweeping>();
-template SolveKernels solve_kernels<float, float, float, KernelVariant::sweeping>();
-template SolveKernels solve_kernels<double, double, double, KernelVariant::rung0>();
-template SolveKernels solve_kernels<double, float, double, KernelVariant::rung0>();
-template SolveKernels solve_kernels<float, float, double, KernelVariant::rung0>();
-template SolveKernels solve_kernels<float, float, float, KernelVariant::rung0>();
-template SolveKernels solve_kernels<double, double, double, KernelVariant::later>();
-template SolveKernels solve_kernels<float, float, double, KernelVariant::later>();
-template SolveKernels solve_kernels<float, float, float, KernelVariant::later>();
-template SolveKernels solve_kernels<double, double, double, KernelVariant::pivoting>();
-template SolveKernels solve_kernels<double, float, double, KernelVariant::pivoting>();
-template SolveKernels solve_kernels<float, float, double, KernelVariant::pivoting>();
-template SolveKernels solve_kernels<float, float, float, KernelVariant::pivoting>();
-template SolveKernels solve_kernels<double, double, double, KernelVariant::general>();
-template SolveKernels solve_kernels<float, float, float, KernelVariant::general>();
+template SolveKernels<double> solve_kernels<double, double, double, KernelVariant::sweeping>();
+template SolveKernels<double> solve_kernels<float, float, double, KernelVariant::sweeping>();
+template SolveKernels<float> solve_kernels<float, float, float, KernelVariant::sweeping>();
+template SolveKernels<double> solve_kernels<double, double, double, KernelVariant::rung0>();
+template SolveKernels<double> solve_kernels<double, float, double, KernelVariant::rung0>();
+template SolveKernels<double> solve_kernels<float, float, double, KernelVariant::rung0>();
+template SolveKernels<float> solve_kernels<float, float, float, KernelVariant::rung0>();
+template SolveKernels<double> solve_kernels<double, double, double, KernelVariant::later>();
+template SolveKernels<double> solve_kernels<float, float, double, KernelVariant::later>();
+template SolveKernels<float> solve_kernels<float, float, float, KernelVariant::later>();
+template SolveKernels<double> solve_kernels<double, double, double, KernelVariant::pivoting>();
+template SolveKernels<double> solve_kernels<double, float, double, KernelVariant::pivoting>();
+template SolveKernels<double> solve_kernels<float, float, double, KernelVariant::pivoting>();
+template SolveKernels<float> solve_kernels<float, float, float, KernelVariant::pivoting>();
+template SolveKernels<double> solve_kernels<double, double, double, KernelVariant::general>();
+template SolveKernels<float> solve_kernels<float, float, float, KernelVariant::general>();
 
 template <class Scalar>
-MechanismKernels mechanism_kernels() {
-  const void* form = fake::kernel<&fake::form<Scalar>>();
-  const void* apply = fake::kernel<&fake::apply<Scalar>>();
+MechanismKernels<Scalar> mechanism_kernels() {
+  const auto form = fake::kernel<&fake::form<Scalar>>();
+  const auto apply = fake::kernel<&fake::apply<Scalar>>();
   return {{form, form}, {apply, apply}, &DelassusScratch<Scalar>::bytes};
 }
-template MechanismKernels mechanism_kernels<double>();
-template MechanismKernels mechanism_kernels<float>();
+template MechanismKernels<double> mechanism_kernels<double>();
+template MechanismKernels<float> mechanism_kernels<float>();
 
 template <class Real, class Scalar>
-LcpKernels lcp_kernels() {
-  const void* solve = fake::kernel<&fake::solve_lcps<Real, Scalar>>();
+LcpKernels<Scalar> lcp_kernels() {
+  const auto solve = fake::kernel<&fake::solve_lcps<Real, Scalar>>();
   return {solve, solve, [](int max_rows, bool boxed) {
             return LcpScratch<Real, Scalar>::bytes(max_rows, standard_rows(max_rows, boxed));
           }};
 }
-template LcpKernels lcp_kernels<double, double>();
-template LcpKernels lcp_kernels<float, double>();
-template LcpKernels lcp_kernels<float, float>();
+template LcpKernels<double> lcp_kernels<double, double>();
+template LcpKernels<double> lcp_kernels<float, double>();
+template LcpKernels<float> lcp_kernels<float, float>();
 
-SolveKernels convex_kernels() {
-  const void* solve = fake::kernel<&fake::solve_convex>();
+GroupKernels<ConvexKernel> convex_kernels() {
+  const auto solve = fake::kernel<&fake::solve_convex>();
   return {.wide = solve, .block = solve, .block_global = solve, .bytes = &convex_bytes};
 }
 
 template <class Scalar>
-GradientKernels gradient_kernels() {
-  const void *vjp = fake::kernel<&fake::vjp<Scalar>>(), *jvp = fake::kernel<&fake::jvp<Scalar>>();
+GradientKernels<Scalar> gradient_kernels() {
+  const auto vjp = fake::kernel<&fake::vjp<Scalar>>();
+  const auto jvp = fake::kernel<&fake::jvp<Scalar>>();
   return {{.wide = vjp, .block_global = vjp, .bytes = &gradient_bytes<Scalar>},
           {.wide = jvp, .block_global = jvp, .bytes = &gradient_bytes<Scalar>}};
 }
-template GradientKernels gradient_kernels<double>();
-template GradientKernels gradient_kernels<float>();
+template GradientKernels<double> gradient_kernels<double>();
+template GradientKernels<float> gradient_kernels<float>();
 
-const void* round_kernel() { return fake::kernel<&fake::round_numbers>(); }
+RoundKernel round_kernel() { return fake::kernel<&fake::round_numbers>(); }
 
 }  // namespace stickslip::kernels

@@ -16,8 +16,7 @@ std::vector<int>& solved_by_launch();
 /// A kernel from a function of its parameters and of the launch's shape; copies the parameters, as
 /// a launch does.
 template <class... P, void (*function)(const LaunchShape&, const P&...)>
-const void* make_kernel(
-    std::integral_constant<void (*)(const LaunchShape&, const P&...), function>) {
+auto make_kernel(std::integral_constant<void (*)(const LaunchShape&, const P&...), function>) {
   static const Kernel kernel{[](void** parameters, const LaunchShape& shape) {
     std::tuple<P...> copies = [&]<std::size_t... i>(std::index_sequence<i...>) {
       return std::tuple<P...>(*static_cast<P*>(parameters[i])...);
@@ -26,11 +25,12 @@ const void* make_kernel(
     return std::function<void()>(
         [=] { std::apply([&](const P&... values) { function(shape, values...); }, copies); });
   }};
-  return &kernel;
+  return reinterpret_cast<void (*)(P...)>(&kernel);
 }
 
+/// Its type is that of the kernel: a pointer to a function of P by value.
 template <auto function>
-const void* kernel() {
+auto kernel() {
   return make_kernel(std::integral_constant<decltype(function), function>{});
 }
 

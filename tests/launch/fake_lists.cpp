@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/gpu/work_list.hpp"
+#include "src/cuda/launch.hpp"
 #include "tests/launch/fake_kernels.hpp"
 
 namespace stickslip::fake {
@@ -56,12 +57,12 @@ void write_all(const LaunchShape& shape, const ProblemBatch<Scalar>& problem,
 namespace stickslip::kernels {
 
 template <class Scalar>
-ListKernels list_kernels() {
+ListKernels<Scalar> list_kernels() {
   return {fake::kernel<&fake::write_keys<Scalar>>(), fake::kernel<&fake::write_ends>(),
           fake::kernel<&fake::write_all<Scalar>>()};
 }
-template ListKernels list_kernels<double>();
-template ListKernels list_kernels<float>();
+template ListKernels<double> list_kernels<double>();
+template ListKernels<float> list_kernels<float>();
 
 int sort_lists(void* storage, std::size_t& bytes, const ListArrays& lists, int num_envs,
                CUstream_st* stream) {
@@ -71,10 +72,8 @@ int sort_lists(void* storage, std::size_t& bytes, const ListArrays& lists, int n
     return cudaSuccess;
   }
   if (bytes < needed || !fake::on_device(storage, needed)) return cudaErrorInvalidValue;
-  ListArrays arrays = lists;
-  void* parameters[] = {&arrays, &num_envs};
-  return cudaLaunchKernel(fake::kernel<&fake::sort_pairs>(), dim3(1), dim3(1), parameters, 0,
-                          stream);
+  cuda::launch(fake::kernel<&fake::sort_pairs>(), 1, 1, 0, stream, lists, num_envs);
+  return cudaSuccess;
 }
 
 }  // namespace stickslip::kernels

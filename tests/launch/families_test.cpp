@@ -116,8 +116,10 @@ void expect_bits_of_the_cpu(Scenes<Scalar> scenes, SolveOptions options, int mor
   step = memory.copy(step);
   support::DeviceResults<Scalar> given(envs, n, stream), formed(envs, n, stream);
   const int rows = n + more_rows, blocks = contacts + more_rows / 3;
-  cuda::Workspace plain(support::large_batch(envs), rows, blocks);
-  cuda::Workspace workspace(envs, rows, blocks, scenes.nv);
+  cuda::Workspace plain(
+      {.num_envs = support::large_batch(envs), .max_rows = rows, .max_contacts = blocks});
+  cuda::Workspace workspace(
+      {.num_envs = envs, .max_rows = rows, .max_contacts = blocks, .nv = scenes.nv});
   cuda::solve(problem, given.view(), options, plain, stream);
   ProblemBatch<Scalar> bare = problem;
   bare.W = {};
@@ -183,8 +185,9 @@ TEST_F(LargeBatch, warps_that_begin_together_have_the_bits_of_the_cpu) {
   const cuda::Stream stream = support::stream(1);
   support::DeviceMemory memory(stream);
   const auto problem = memory.copy(batch.view());
-  cuda::Workspace workspace(support::large_batch(scenes.envs), scenes.max_rows,
-                            scenes.max_rows / 3);
+  cuda::Workspace workspace({.num_envs = support::large_batch(scenes.envs),
+                             .max_rows = scenes.max_rows,
+                             .max_contacts = scenes.max_rows / 3});
   for (const Law law : {Law::coulomb, Law::convex}) {
     SolveOptions options;
     options.law = law;

@@ -8,6 +8,7 @@
 #include "tests/support/count.hpp"
 #include "tests/support/dyadic.hpp"
 #include "tests/support/engine_arrays.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace stickslip {
 namespace {
@@ -63,7 +64,10 @@ TEST_P(FloatStorage, of_matrices_has_the_bits_of_double) {
   support::DeviceMemory memory(stream);
   const ProblemBatch<float> problem = memory.copy(narrow.view());
   support::DeviceResults<float> device(envs, narrow.kMaxRows, stream);
-  cuda::Workspace workspace(envs, narrow.kMaxRows, narrow.kMaxContacts, -1, 0, true);
+  cuda::Workspace workspace({.num_envs = envs,
+                             .max_rows = narrow.kMaxRows,
+                             .max_contacts = narrow.kMaxContacts,
+                             .float_storage = true});
   support::Capture graph(stream);
   cuda::solve(problem, device.view(), options_, workspace, stream);
   graph.end();
@@ -93,7 +97,11 @@ TEST_P(FloatStorage, of_mechanisms_has_the_bits_of_double) {
   support::DeviceMemory memory(stream);
   const MechanismStep<float> step = memory.copy(narrow.step());
   support::DeviceResults<float> device(envs, narrow.kMaxRows, stream);
-  cuda::Workspace workspace(envs, narrow.kMaxRows, narrow.kMaxContacts, narrow.kDofs, 0, true);
+  cuda::Workspace workspace({.num_envs = envs,
+                             .max_rows = narrow.kMaxRows,
+                             .max_contacts = narrow.kMaxContacts,
+                             .nv = narrow.kDofs,
+                             .float_storage = true});
   cuda::solve_mechanism(step, memory.copy(narrow.problem()), device.view(), options_, workspace,
                         stream);
   EXPECT_EQ(support::hashes(narrow, device.host(), envs), hashes);
@@ -122,7 +130,8 @@ TEST_P(EngineStorage, has_the_bits_of_dense_matrices) {
     const EngineStep there = memory.copy(step);
     const ProblemBatch<double> problem = memory.copy(m.problem());
     support::DeviceResults<double> device(envs, m.kMaxRows, stream);
-    cuda::Workspace workspace(envs, m.kMaxRows, m.kMaxContacts, m.kDofs);
+    cuda::Workspace workspace(
+        {.num_envs = envs, .max_rows = m.kMaxRows, .max_contacts = m.kMaxContacts, .nv = m.kDofs});
     support::Capture graph(stream);
     cuda::solve_mechanism(there, problem, device.view(), options_, workspace, stream);
     graph.end();
@@ -175,15 +184,11 @@ TEST(EngineMechanism, misuse_is_refused_by_name) {
   const EngineArrays arrays(m, 1);
   PlainResults<double> results(1, m.kMaxRows);
   Workspace workspace(m.kMaxRows, m.kMaxContacts, 1);
-  const auto refusal = [&](auto change) -> std::string {
+  const auto refusal = [&](auto change) {
     EngineStep step{arrays.view(true), m.step().v_free, m.step().v_next};
     change(step);
-    try {
-      solve_mechanism(step, m.problem(), results.view(), {}, workspace);
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-    return "";
+    return support::refusal_of(
+        [&] { solve_mechanism(step, m.problem(), results.view(), {}, workspace); });
   };
   EXPECT_EQ(refusal([](EngineStep&) {}), "");
   EXPECT_EQ(refusal([](EngineStep& s) { s.mechanism.M = {}; }),

@@ -8,6 +8,7 @@
 #include "tests/support/dyadic.hpp"
 #include "tests/support/dyadic_mechanism.hpp"
 #include "tests/support/gradient_arrays.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace stickslip {
 namespace {
@@ -150,7 +151,11 @@ void compare_on_device(Solved<Scalar>& s) {
   {
     Device<Scalar> d(s.sizes, s.given, s.results);
     const ProblemBatch<Scalar> problem = d.memory.copy(s.batch.view());
-    cuda::Workspace workspace(kEnvs + 1, rows, contacts, -1, directions, false, true);
+    cuda::Workspace workspace({.num_envs = kEnvs + 1,
+                               .max_rows = rows,
+                               .max_contacts = contacts,
+                               .directions = directions,
+                               .gradients = true});
     replay(d.stream, [&] {
       cuda::solve_vjp(problem, d.solution, s.sizes.loss(d.given).contacts,
                       s.sizes.gradient(d.numbers, d.reals, d.status).contacts, s.options, workspace,
@@ -161,7 +166,11 @@ void compare_on_device(Solved<Scalar>& s) {
   {
     Device<Scalar> d(s.sizes, s.given, s.results);
     const ProblemBatch<Scalar> problem = d.memory.copy(s.batch.view());
-    cuda::Workspace workspace(kEnvs, rows, contacts, -1, directions, false, true);
+    cuda::Workspace workspace({.num_envs = kEnvs,
+                               .max_rows = rows,
+                               .max_contacts = contacts,
+                               .directions = directions,
+                               .gradients = true});
     replay(d.stream, [&] {
       cuda::solve_jvp(problem, d.solution, s.sizes.change(d.given),
                       s.sizes.solution_change(d.numbers, d.reals, d.status), s.options, workspace,
@@ -172,8 +181,12 @@ void compare_on_device(Solved<Scalar>& s) {
   Device<Scalar> d(s.step_sizes, s.step_given, s.step_results);
   const ProblemBatch<Scalar> problem = d.memory.copy(s.mechanisms.problem());
   const MechanismStep<Scalar> step = d.memory.copy(s.mechanisms.step());
-  cuda::Workspace workspace(kEnvs, s.mechanisms.kMaxRows, s.mechanisms.kMaxContacts,
-                            s.mechanisms.kDofs + 2, directions, false, true);
+  cuda::Workspace workspace({.num_envs = kEnvs,
+                             .max_rows = s.mechanisms.kMaxRows,
+                             .max_contacts = s.mechanisms.kMaxContacts,
+                             .nv = s.mechanisms.kDofs + 2,
+                             .directions = directions,
+                             .gradients = true});
   replay(d.stream, [&] {
     cuda::step_vjp(step, problem, d.solution, s.step_sizes.loss(d.given),
                    s.step_sizes.gradient(d.numbers, d.reals, d.status), s.options, workspace,
@@ -235,17 +248,13 @@ TEST(DerivativesMisuse, is_refused_by_name) {
   Solved<double> s(Case{Law::coulomb});
   Written<double> out(s.sizes);
   Workspace workspace(s.batch.kMaxRows, s.batch.kMaxContacts, 1);
-  const auto refusal = [&](auto change) -> std::string {
+  const auto refusal = [&](auto change) {
     auto solution = s.solution(s.results);
     auto to = s.sizes.gradient(out.numbers.data(), out.reals.data(), out.status.data()).contacts;
     SolveOptions options = s.options;
     change(solution, to, options);
-    try {
-      solve_vjp(s.batch.view(), solution, {}, to, options, workspace);
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-    return "";
+    return support::refusal_of(
+        [&] { solve_vjp(s.batch.view(), solution, {}, to, options, workspace); });
   };
   EXPECT_EQ(refusal([](auto&, auto&, auto&) {}), "");
   EXPECT_EQ(refusal([](auto& solution, auto&, auto&) { solution.status = nullptr; }),
@@ -265,7 +274,8 @@ class DerivativesOnDevice : public support::GpuTest<> {};
 TEST_F(DerivativesOnDevice, a_workspace_without_gradients_is_refused) {
   Solved<double> s(Case{Law::coulomb});
   Written<double> out(s.sizes);
-  cuda::Workspace workspace(kEnvs, s.batch.kMaxRows, s.batch.kMaxContacts);
+  cuda::Workspace workspace(
+      {.num_envs = kEnvs, .max_rows = s.batch.kMaxRows, .max_contacts = s.batch.kMaxContacts});
   EXPECT_THROW(
       cuda::solve_vjp(
           s.batch.view(), s.solution(s.results), {},

@@ -31,8 +31,11 @@ class Launch : public support::GpuTest<testing::TestWithParam<support::Case>> {
     const ProblemBatch<Scalar> problem = memory.copy(batch.view());
     support::DeviceResults<Scalar> first(envs, batch.kMaxRows, stream_);
     support::DeviceResults<Scalar> second(envs, batch.kMaxRows, stream_);
-    cuda::Workspace workspace(envs, batch.kMaxRows, batch.kMaxContacts);
-    cuda::Workspace large(support::large_batch(envs), batch.kMaxRows, batch.kMaxContacts);
+    cuda::Workspace workspace(
+        {.num_envs = envs, .max_rows = batch.kMaxRows, .max_contacts = batch.kMaxContacts});
+    cuda::Workspace large({.num_envs = support::large_batch(envs),
+                           .max_rows = batch.kMaxRows,
+                           .max_contacts = batch.kMaxContacts});
     cuda::solve(problem, first.view(), options, workspace, stream_);
     EXPECT_EQ(support::hashes(batch, first.host(), envs), expected);
 
@@ -64,7 +67,8 @@ class Launch : public support::GpuTest<testing::TestWithParam<support::Case>> {
     const ProblemBatch<Scalar> problem = memory.copy(m.problem());
     const MechanismStep<Scalar> step = memory.copy(m.step());
     support::DeviceResults<Scalar> results(envs, m.kMaxRows, stream_);
-    cuda::Workspace workspace(envs, m.kMaxRows, m.kMaxContacts, m.kDofs);
+    cuda::Workspace workspace(
+        {.num_envs = envs, .max_rows = m.kMaxRows, .max_contacts = m.kMaxContacts, .nv = m.kDofs});
     support::Capture graph(stream_);
     cuda::solve_mechanism(step, problem, results.view(), options, workspace, stream_);
     graph.end();

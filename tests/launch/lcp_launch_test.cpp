@@ -59,7 +59,7 @@ TEST_F(LcpLaunchOnce, a_replay_sees_new_values) {
   r.status = memory.room<EnvStatus>(envs);
   r.iterations = memory.room<std::int32_t>(envs);
   r.method = memory.room<LcpMethod>(envs);
-  cuda::LcpWorkspace workspace(envs, rows, false);
+  cuda::LcpWorkspace workspace({.num_envs = envs, .max_rows = rows});
   support::Capture graph(stream);
   cuda::solve_lcp(p, r, {}, workspace, stream);
   graph.end();

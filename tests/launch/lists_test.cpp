@@ -68,11 +68,11 @@ struct Shapes {
 std::vector<std::vector<int>> listed(const cuda::Workspace::Impl& w, int envs,
                                      cuda::Stream stream) {
   const auto classes = std::size_t(w.classes.count);
-  std::vector<std::int32_t> lists(4 * std::size_t(w.num_envs)), counters(4 * classes);
+  std::vector<std::int32_t> lists(4 * std::size_t(w.config.num_envs)), counters(4 * classes);
   w.lists.download(lists.data(), w.lists.bytes(), stream);
   w.counters.download(counters.data(), w.counters.bytes(), stream);
   cuda::wait(stream);
-  const auto* list = lists.data() + 3 * std::size_t(w.num_envs);
+  const auto* list = lists.data() + 3 * std::size_t(w.config.num_envs);
   const auto* end = counters.data();
   std::vector<std::vector<int>> out;
   for (std::size_t c = 0; c < classes; ++c) {
@@ -93,7 +93,9 @@ TEST_F(Lists, have_every_environment_once_in_the_order_of_the_guesses) {
     const Shapes shapes(envs);
     support::DeviceMemory memory(stream_);
     const ProblemBatch<double> problem = memory.copy(shapes.view());
-    cuda::Workspace workspace(envs + 3 * (envs % 2), Shapes::kMaxRows, Shapes::kMaxContacts);
+    cuda::Workspace workspace({.num_envs = envs + 3 * (envs % 2),
+                               .max_rows = Shapes::kMaxRows,
+                               .max_contacts = Shapes::kMaxContacts});
     auto& w = impl_of(workspace);
     SS_CUDA(cudaMemsetAsync(w.counters.data(), 7, w.counters.bytes(), stream_));
     Shapes unknown = shapes;
@@ -118,7 +120,8 @@ TEST_F(Lists, of_arrays_in_float_are_the_same) {
   floats.dims = {shapes.dims.data(), Shapes::kMaxContacts};
   support::DeviceMemory memory(stream_);
   const ProblemBatch<float> problem = memory.copy(floats);
-  cuda::Workspace workspace(envs, Shapes::kMaxRows, Shapes::kMaxContacts);
+  cuda::Workspace workspace(
+      {.num_envs = envs, .max_rows = Shapes::kMaxRows, .max_contacts = Shapes::kMaxContacts});
   auto& w = impl_of(workspace);
   w.work.upload(shapes.work.data(), shapes.work.size() * sizeof(std::int32_t), stream_);
   cuda::WorkLists(w, envs).fill(problem, stream_);
@@ -138,7 +141,8 @@ TEST_F(Lists, have_environments_whose_shapes_lie) {
   shapes.dims[Shapes::kMaxContacts] = shapes.dims[Shapes::kMaxContacts + 1] = 5 - (3 << 29);
   support::DeviceMemory memory(stream_);
   const ProblemBatch<double> problem = memory.copy(shapes.view());
-  cuda::Workspace workspace(5, Shapes::kMaxRows, Shapes::kMaxContacts);
+  cuda::Workspace workspace(
+      {.num_envs = 5, .max_rows = Shapes::kMaxRows, .max_contacts = Shapes::kMaxContacts});
   auto& w = impl_of(workspace);
   std::fill(shapes.work.begin(), shapes.work.end(), kernels::kUnknownWork);
   cuda::WorkLists(w, 5).fill(problem, stream_);
@@ -156,7 +160,8 @@ TEST_F(Lists, follow_the_work_of_the_solve_before) {
   support::DeviceMemory memory(stream_);
   const ProblemBatch<double> problem = memory.copy(batch.view());
   support::DeviceResults<double> results(envs, batch.kMaxRows, stream_);
-  cuda::Workspace workspace(envs, batch.kMaxRows, batch.kMaxContacts);
+  cuda::Workspace workspace(
+      {.num_envs = envs, .max_rows = batch.kMaxRows, .max_contacts = batch.kMaxContacts});
   auto& w = impl_of(workspace);
   SolveOptions options;
   options.max_rung = 0;  // so that the results are those of rung 0
@@ -193,7 +198,10 @@ void expect_the_same_bits(const SolveOptions& options, cuda::Stream stream) {
   support::DeviceMemory memory(stream);
   const ProblemBatch<Scalar> problem = memory.copy(batch.view());
   support::DeviceResults<Scalar> results(envs, batch.kMaxRows, stream);
-  cuda::Workspace workspace(envs, batch.kMaxRows, batch.kMaxContacts, -1, 0, true);
+  cuda::Workspace workspace({.num_envs = envs,
+                             .max_rows = batch.kMaxRows,
+                             .max_contacts = batch.kMaxContacts,
+                             .float_storage = true});
   auto& w = impl_of(workspace);
   const auto expect_bits = [&](const char* guesses) {
     cuda::solve(problem, results.view(), options, workspace, stream);
@@ -236,7 +244,8 @@ TEST_F(Lists, of_smaller_batches_leave_those_of_the_next_one_alone) {
   support::DeviceMemory memory(stream_);
   ProblemBatch<double> problem = memory.copy(batch.view());
   support::DeviceResults<double> results(envs, batch.kMaxRows, stream_);
-  cuda::Workspace workspace(envs, batch.kMaxRows, batch.kMaxContacts);
+  cuda::Workspace workspace(
+      {.num_envs = envs, .max_rows = batch.kMaxRows, .max_contacts = batch.kMaxContacts});
   for (const int some : {1, 0, envs, envs / 2, envs}) {
     problem.num_envs = some;
     cuda::solve(problem, results.view(), {}, workspace, stream_);
@@ -246,7 +255,7 @@ TEST_F(Lists, of_smaller_batches_leave_those_of_the_next_one_alone) {
 }
 
 TEST_F(Lists, need_no_memory_for_no_environments) {
-  cuda::Workspace workspace(0, 12, 4);
+  cuda::Workspace workspace({.num_envs = 0, .max_rows = 12, .max_contacts = 4});
   EXPECT_EQ(impl_of(workspace).work.bytes(), 0U);
   ProblemBatch<double> nothing;
   nothing.max_rows = 12;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "src/cuda/launch.hpp"
 #include "tests/launch/fake_kernels.hpp"
 #include "tests/launch/fake_runtime.hpp"
 #include "tests/launch/on_device.hpp"
@@ -23,6 +24,17 @@ fake::Calls calls_of(const std::function<void()>& f) {
   return fake::calls();
 }
 
+/// Whether a launch of the rounding kernel compiles with such arguments.
+template <class... Arguments>
+concept Rounds = requires(kernels::RoundKernel kernel, Arguments... arguments) {
+  cuda::launch(kernel, 1, 1, 0, nullptr, arguments...);
+};
+static_assert(Rounds<const double*, float*, int>);
+static_assert(Rounds<double*, float*, std::int64_t>);  // converted, as in a call
+static_assert(!Rounds<const float*, float*, int>);
+static_assert(!Rounds<const double*, float*>);
+static_assert(!Rounds<const double*, float*, int, int>);
+
 TEST(Devices, that_do_not_answer_are_told_of_in_the_words_of_CUDA) {
   EXPECT_EQ(cuda::why_not(), "");
   fake::set_device_error(cudaErrorInvalidValue);
@@ -39,7 +51,8 @@ TEST(Schedule, a_call_only_launches) {
   const auto problem = memory.copy(m.problem());
   const auto step = memory.copy(m.step());
   support::DeviceResults<double> results(30, m.kMaxRows, stream);
-  cuda::Workspace workspace(30, m.kMaxRows, m.kMaxContacts, m.kDofs);
+  cuda::Workspace workspace(
+      {.num_envs = 30, .max_rows = m.kMaxRows, .max_contacts = m.kMaxContacts, .nv = m.kDofs});
   for (const support::Case& c : support::supported_cases()) {
     const fake::Calls calls = calls_of([&] {
       cuda::solve_mechanism(step, problem, results.view(), c.options(), workspace, stream);
@@ -61,7 +74,8 @@ TEST(Schedule, a_small_batch_takes_few_launches) {
         support::to_batch<double>(support::make_problems(support::Family::box, contacts, 20));
     const auto problem = memory.copy(batch.view());
     support::DeviceResults<double> results(20, batch.max_rows(), nullptr);
-    cuda::Workspace workspace(20, batch.max_rows(), contacts);
+    cuda::Workspace workspace(
+        {.num_envs = 20, .max_rows = batch.max_rows(), .max_contacts = contacts});
     return calls_of([&] { cuda::solve(problem, results.view(), options, workspace, nullptr); });
   };
   SolveOptions pyramid;
@@ -96,7 +110,8 @@ TEST(Schedule, later_rungs_run_the_unsolved_alone) {
   support::DeviceMemory memory(stream);
   const auto problem = memory.copy(batch.view());
   support::DeviceResults<double> results(envs, batch.max_rows(), stream);
-  cuda::Workspace workspace(envs, batch.max_rows(), batch.num_envs());
+  cuda::Workspace workspace(
+      {.num_envs = envs, .max_rows = batch.max_rows(), .max_contacts = batch.num_envs()});
   fake::solved_by_launch().clear();
   cuda::solve(problem, results.view(), {}, workspace, stream);
   // The larger class first, each with its later rungs.
@@ -115,7 +130,7 @@ TEST(Schedule, one_rung_is_one_pass) {
   support::DeviceMemory memory(nullptr);
   const auto problem = memory.copy(batch.view());
   support::DeviceResults<double> results(20, batch.max_rows(), nullptr);
-  cuda::Workspace workspace(20, batch.max_rows(), 2);
+  cuda::Workspace workspace({.num_envs = 20, .max_rows = batch.max_rows(), .max_contacts = 2});
   SolveOptions pyramid, box;
   pyramid.law = Law::pyramid;
   box.law = Law::box;
@@ -134,8 +149,12 @@ TEST(Schedule, large_environments_use_global_memory) {
   auto problem = memory.copy(m.problem());
   auto step = memory.copy(m.step());
   support::DeviceResults<double> small(3, m.kMaxRows, stream), large(3, m.kMaxRows, stream);
-  cuda::Workspace fits(3, m.kMaxRows, m.kMaxContacts, m.kDofs);
-  cuda::Workspace does_not(3, m.kMaxRows, m.kMaxContacts, 200);  // L alone takes 320 kB
+  cuda::Workspace fits(
+      {.num_envs = 3, .max_rows = m.kMaxRows, .max_contacts = m.kMaxContacts, .nv = m.kDofs});
+  cuda::Workspace does_not({.num_envs = 3,
+                            .max_rows = m.kMaxRows,
+                            .max_contacts = m.kMaxContacts,
+                            .nv = 200});  // L alone takes 320 kB
   cuda::solve_mechanism(step, problem, small.view(), {}, fits, stream);
   cuda::solve_mechanism(step, problem, large.view(), {}, does_not, stream);
   for (int env = 0; env < 3; ++env) {

@@ -51,7 +51,9 @@ Hashes solve_on_device(const HostProblems<double>& batch, const SolveOptions& op
   support::DeviceMemory memory(stream);
   const auto problem = memory.copy(batch.view());
   support::DeviceResults<double> results(batch.num_envs(), batch.max_rows(), stream);
-  cuda::Workspace workspace(batch.num_envs(), batch.max_rows(), batch.max_contacts());
+  cuda::Workspace workspace({.num_envs = batch.num_envs(),
+                             .max_rows = batch.max_rows(),
+                             .max_contacts = batch.max_contacts()});
   cuda::solve(problem, results.view(), options, workspace, stream);
   return hashes(results.host(), batch);
 }

@@ -1,7 +1,7 @@
 """Counts the lines of the library, by folder: `python tests/lint/count_lines.py [COMMIT]`.
 
-Lines of C++, CUDA and Python files that git has, without those of the gallery and the comparison
-with other solvers, wherever they lay.
+Lines of C++, CUDA and Python files that git has, without those of the gallery, the oracle and the
+comparison with other solvers, wherever they lay.
 """
 
 import re
@@ -11,7 +11,7 @@ from collections import Counter
 
 FOLDERS = ("include", "kernels", "src", "python")
 SUFFIXES = (".hpp", ".cpp", ".cu", ".cuh", ".in", ".py")
-WORKSHOP = re.compile(r"gallery|/compare[./]|/profiles\.py$")
+WORKSHOP = re.compile(r"gallery|src/(reference|rigid)/|/rigid\.hpp$|/compare[./]|/profiles\.py$")
 
 
 def git(*arguments: str) -> str:

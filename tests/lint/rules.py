@@ -20,7 +20,7 @@ MAX_FUNCTION = 60
 # line here. Folders in one line know nothing of each other.
 ORDER = [
     ["include/"],
-    ["src/reference/", "kernels/group/"],
+    ["kernels/group/"],
     ["kernels/linalg/"],
     ["kernels/cone/"],
     ["kernels/problem/"],
@@ -35,7 +35,7 @@ ORDER = [
     ["kernels/cpu/", "kernels/gpu/"],
     ["src/api/"],
     ["src/cpu/"],
-    ["src/cuda/", "src/formulation/", "src/rigid/", "src/mujoco/model/"],
+    ["src/cuda/", "src/formulation/", "src/mujoco/model/"],
     ["src/mujoco/contacts/"],
     ["src/mujoco/problem/"],
     ["src/mujoco/step/"],
@@ -44,17 +44,19 @@ ORDER = [
     ["src/bindings/"],
 ]
 RANK = {folder: rank for rank, folders in enumerate(ORDER) for folder in folders}
-# Other programs' headers: folder -> what its files must not include.
-OTHERS = r"Eigen/|mujoco/|thrust/|cub/|nanobind/"
+# Folder -> what its files must not include.
+OTHERS = r"Eigen/|mujoco/|thrust/|cub/|nanobind/"  # other programs' headers
+WORKSHOP = r"tests/|bench/|gallery/|examples/"  # no part of the library and the package
 FORBIDDEN_INCLUDES = [
-    ("include/", rf"^(cuda|omp\.h|{OTHERS})"),
-    ("kernels/", r"^(Eigen/|mujoco/|nanobind/|vector$|string$|map$|memory$|iostream$)"),
-    ("src/", r"^(python/|tests/)"),
-    ("src/reference/", r"^cuda"),
+    ("include/", rf"^(cuda|omp\.h|{OTHERS}|{WORKSHOP})"),
+    ("kernels/", rf"^({WORKSHOP}|Eigen/|mujoco/|nanobind/|vector$|string$|map$|memory$|iostream$)"),
+    ("src/", rf"^(Eigen/|python/|{WORKSHOP})"),
     ("src/api/", rf"^({OTHERS})"),
     ("src/cpu/", rf"^(cuda|{OTHERS})"),
     ("examples/", r"^(kernels/|src/)"),
-    ("gallery/", r"^(kernels/|src/)"),
+    ("gallery/", r"^(kernels/|src/|tests/)"),
+    ("gallery/rigid/", r"^gallery/cpp/"),
+    ("tests/reference/", r"^(kernels/|src/|cuda)"),  # it is independent of what it judges
     ("emulator/", r"^(stickslip/|kernels/|src/)"),  # a project of its own
     ("emulator/ptx/", r"^(runtime/|cuda)"),
 ]

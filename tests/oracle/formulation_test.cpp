@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "src/reference/lcp.hpp"
 #include "stickslip/mncp.hpp"
+#include "tests/reference/lcp.hpp"
 #include "tests/support/count.hpp"
 #include "tests/support/lcp_batch.hpp"
 #include "tests/support/random.hpp"

@@ -1,5 +1,5 @@
 // Linear complementarity problems against the oracle: residual, verdict, and the share solved.
-#include "src/reference/lcp.hpp"
+#include "tests/reference/lcp.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include "kernels/cone/polygon.hpp"
 #include "kernels/group/host_group.hpp"
 #include "kernels/solver/lcp/pyramid.hpp"
-#include "src/reference/projection.hpp"
+#include "tests/reference/projection.hpp"
 #include "tests/support/aligned.hpp"
 #include "tests/support/batches.hpp"
 #include "tests/support/count.hpp"

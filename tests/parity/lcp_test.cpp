@@ -79,7 +79,7 @@ TEST_P(LcpBits, do_not_depend_on_threads_or_neighbours) {
   const Problems problems(kEnvs, kRows, GetParam().kind);
   const auto p = problems.view();
   LcpAnswers<double> answers(kEnvs, kRows);
-  LcpWorkspace workspace(kRows, p.lo.data != nullptr, 3);
+  LcpWorkspace workspace({.max_rows = kRows, .boxed = p.lo.data != nullptr, .threads = 3});
   solve_lcp(p, answers.view(), options(), workspace);
   const Hashes all = expected();
   EXPECT_EQ(answers.hashes(), all);

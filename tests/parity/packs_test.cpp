@@ -60,7 +60,7 @@ std::vector<const kernels::KernelTable*> tables() {
 std::vector<support::Case> cases_of_sweeps() {
   std::vector<support::Case> cases;
   for (const support::Case& c : support::supported_cases()) {
-    if (kernels::Ladder(c.options()).program == kernels::KernelVariant::sweeping)
+    if (kernels::Ladder(c.options()).variant == kernels::KernelVariant::sweeping)
       cases.push_back(c);
   }
   return cases;

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "src/reference/lcp.hpp"
+#include "tests/reference/lcp.hpp"
 #include "tests/support/count.hpp"
 #include "tests/support/lcp_batch.hpp"
 

@@ -1,6 +1,6 @@
 // The same physical problem in other coordinates.
 #pragma once
-#include "src/reference/reference.hpp"
+#include "tests/reference/reference.hpp"
 
 namespace stickslip::property {
 

@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "src/rigid/frames.hpp"
-#include "stickslip/rigid.hpp"
+#include "gallery/rigid/frames.hpp"
+#include "gallery/rigid/rigid.hpp"
 
-namespace stickslip::rigid {
+namespace stickslip::gallery::rigid {
 namespace {
 
 // A ball (radius 0.1) in a bowl (radius 1, centre at the origin): the gap is far from linear.
@@ -140,4 +140,4 @@ TEST(EndOfStep, a_held_contact_pulls_for_one_step_at_most) {
 }
 
 }  // namespace
-}  // namespace stickslip::rigid
+}  // namespace stickslip::gallery::rigid

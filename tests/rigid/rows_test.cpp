@@ -5,9 +5,9 @@
 #include <cmath>
 #include <random>
 
-#include "src/rigid/environment.hpp"
+#include "gallery/rigid/environment.hpp"
 
-namespace stickslip::rigid {
+namespace stickslip::gallery::rigid {
 namespace {
 
 // A body on a smooth curve: position quadratic in t, rotation exp(phi(t)) Q0 with phi quadratic.
@@ -162,4 +162,4 @@ TEST(Rows, quaternion_map_is_half_the_quaternion_product) {
 }
 
 }  // namespace
-}  // namespace stickslip::rigid
+}  // namespace stickslip::gallery::rigid

@@ -4,10 +4,11 @@
 #include <cmath>
 #include <numbers>
 
-#include "src/rigid/frames.hpp"
-#include "stickslip/rigid.hpp"
+#include "gallery/rigid/frames.hpp"
+#include "gallery/rigid/rigid.hpp"
+#include "tests/support/refusal.hpp"
 
-namespace stickslip::rigid {
+namespace stickslip::gallery::rigid {
 namespace {
 
 constexpr double kGravity = 9.81;
@@ -219,13 +220,8 @@ TEST(Sim, an_environment_that_breaks_leaves_the_others_alone) {
 }
 
 TEST(Sim, misuse_names_the_environment_the_item_and_the_value) {
-  const auto message = [](const System& system, SimOptions options = {}) -> std::string {
-    try {
-      Sim({pendulum(0.5, 0.), system}, options);
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-    return "";
+  const auto message = [](const System& system, SimOptions options = {}) {
+    return support::refusal_of([&] { Sim({pendulum(0.5, 0.), system}, options); });
   };
   System system = pendulum(0.5, 0.);
   system.bodies[0].mass = -2.;
@@ -240,4 +236,4 @@ TEST(Sim, misuse_names_the_environment_the_item_and_the_value) {
 }
 
 }  // namespace
-}  // namespace stickslip::rigid
+}  // namespace stickslip::gallery::rigid

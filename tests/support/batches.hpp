@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "src/reference/reference.hpp"
 #include "stickslip/stickslip.hpp"
+#include "tests/reference/reference.hpp"
 
 namespace stickslip::support {
 

@@ -52,11 +52,6 @@ class DyadicBatch {
   }
 
  private:
-  /// A multiple of 1/64 in [low, high).
-  static double dyadic(Random& random, int low, int high) {
-    return low + random.integer(64 * (high - low)) / 64.0;
-  }
-
   void fill(int env, Random& random) {
     RowCounts& s = counts_[std::size_t(env)];
     s = {random.integer(3), random.integer(3), random.integer(3), 1 + random.integer(kMaxContacts)};
@@ -68,13 +63,13 @@ class DyadicBatch {
       const int drawn = choices[random.integer(4)], dim = contacts_alone_ ? 3 : drawn;
       dims_[std::size_t(env * kMaxContacts + k)] = dim;
       const bool isotropic = random.chance(0.5);
-      const double slide = random.chance(0.1) ? 0.0 : dyadic(random, 0, 1);
+      const double slide = random.chance(0.1) ? 0.0 : random.dyadic(0, 1);
       for (int j = 1; j < dim; ++j)
-        *mu++ = Scalar(j < 3 && isotropic ? slide : dyadic(random, 0, 1));
+        *mu++ = Scalar(j < 3 && isotropic ? slide : random.dyadic(0, 1));
     }
     for (int i = 0; i < s.n_box; ++i) {
-      hi_[first + std::size_t(i)] = Scalar(dyadic(random, 0, 1));
-      lo_[first + std::size_t(i)] = Scalar(-dyadic(random, 0, 1));
+      hi_[first + std::size_t(i)] = Scalar(random.dyadic(0, 1));
+      lo_[first + std::size_t(i)] = Scalar(-random.dyadic(0, 1));
     }
     form(env, rows(env), random);
   }
@@ -82,14 +77,14 @@ class DyadicBatch {
   void form(int env, int n, Random& random) {
     const int nv = 3 + random.integer(n);
     std::vector<double> J(std::size_t(n) * nv), v(static_cast<std::size_t>(nv));
-    for (double& x : J) x = dyadic(random, -2, 2);
-    for (double& x : v) x = dyadic(random, -1, 1);
+    for (double& x : J) x = random.dyadic(-2, 2);
+    for (double& x : v) x = random.dyadic(-1, 1);
     const std::size_t first = std::size_t(env) * kMaxRows;
     for (int i = 0; i < n; ++i) {
       double free_velocity = 0.0;
       for (int k = 0; k < nv; ++k) free_velocity += J[std::size_t(i * nv + k)] * v[std::size_t(k)];
-      b_[first + std::size_t(i)] = Scalar(free_velocity + dyadic(random, 0, 1) / 4.0);
-      R_[first + std::size_t(i)] = Scalar(random.chance(0.3) ? dyadic(random, 0, 1) : 0.0);
+      b_[first + std::size_t(i)] = Scalar(free_velocity + random.dyadic(0, 1) / 4.0);
+      R_[first + std::size_t(i)] = Scalar(random.chance(0.3) ? random.dyadic(0, 1) : 0.0);
       for (int j = 0; j < n; ++j) {
         double w = 0.0;
         for (int k = 0; k < nv; ++k) w += J[std::size_t(i * nv + k)] * J[std::size_t(j * nv + k)];

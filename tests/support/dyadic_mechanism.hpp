@@ -67,10 +67,6 @@ class DyadicMechanisms {
   }
 
  private:
-  static double dyadic(Random& random, int low, int high) {
-    return low + random.integer(64 * (high - low)) / 64.0;
-  }
-
   void fill_problem(int env, Random& random) {
     RowCounts& s = counts[std::size_t(env)];
     s = {random.integer(2), random.integer(3), random.integer(2), random.integer(kMaxContacts + 1)};
@@ -80,12 +76,12 @@ class DyadicMechanisms {
       const int choices[] = {3, 3, 4, 6};
       const int drawn = choices[random.integer(4)], dim = contacts_alone_ ? 3 : drawn;
       dims[std::size_t(env * kMaxContacts + k)] = dim;
-      const double slide = dyadic(random, 0, 1);
-      for (int j = 1; j < dim; ++j) *friction++ = Scalar(j < 3 ? slide : dyadic(random, 0, 1));
+      const double slide = random.dyadic(0, 1);
+      for (int j = 1; j < dim; ++j) *friction++ = Scalar(j < 3 ? slide : random.dyadic(0, 1));
     }
     for (std::size_t i = 0; i < std::size_t(s.n_box); ++i) {
-      hi[std::size_t(env) * kMaxRows + i] = Scalar(dyadic(random, 0, 1));
-      lo[std::size_t(env) * kMaxRows + i] = Scalar(-dyadic(random, 0, 1));
+      hi[std::size_t(env) * kMaxRows + i] = Scalar(random.dyadic(0, 1));
+      lo[std::size_t(env) * kMaxRows + i] = Scalar(-random.dyadic(0, 1));
     }
   }
 
@@ -94,7 +90,7 @@ class DyadicMechanisms {
     const auto e = std::size_t(env);
     const int used = 4 + random.integer(kDofs - 3);  // degrees of freedom in the rows
     std::vector<double> A(kDofs * kDofs);
-    for (double& a : A) a = random.chance(0.4) ? dyadic(random, -1, 1) : 0.0;
+    for (double& a : A) a = random.chance(0.4) ? random.dyadic(-1, 1) : 0.0;
     for (int i = 0; i < kDofs; ++i) {
       for (int j = 0; j < kDofs; ++j) {
         double sum = i == j ? 1.0 : 0.0;
@@ -104,17 +100,17 @@ class DyadicMechanisms {
       }
     }
     for (int k = 0; k < kDofs; ++k)
-      v_free[e * kDofs + std::size_t(k)] = Scalar(dyadic(random, -1, 1));
+      v_free[e * kDofs + std::size_t(k)] = Scalar(random.dyadic(-1, 1));
     for (int i = 0; i < rows(env); ++i) {
       const std::size_t row = e * kMaxRows + std::size_t(i);
-      double velocity = dyadic(random, 0, 1) / 4.0;
+      double velocity = random.dyadic(0, 1) / 4.0;
       for (int k = 0; k < used; ++k) {
-        const double entry = random.chance(0.7) ? dyadic(random, -2, 2) : 0.0;
+        const double entry = random.chance(0.7) ? random.dyadic(-2, 2) : 0.0;
         J[row * kDofs + std::size_t(k)] = Scalar(entry);
         velocity += entry * double(v_free[e * kDofs + std::size_t(k)]);
       }
       b[row] = Scalar(velocity);
-      R[row] = Scalar(random.chance(0.3) ? dyadic(random, 0, 1) : 0.0);
+      R[row] = Scalar(random.chance(0.3) ? random.dyadic(0, 1) : 0.0);
     }
   }
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <array>
 
-#include "src/reference/reference.hpp"
+#include "tests/reference/reference.hpp"
 #include "tests/support/random.hpp"
 
 namespace stickslip::support {

@@ -214,7 +214,7 @@ struct LcpAnswers {
 template <class Scalar>
 LcpAnswers<Scalar> solve_problems(const LcpBatch<Scalar>& p, const LcpOptions& options) {
   LcpAnswers<Scalar> answers(p.num_envs, p.max_rows);
-  LcpWorkspace workspace(p.max_rows, p.lo.data != nullptr, 1);
+  LcpWorkspace workspace({.max_rows = p.max_rows, .boxed = p.lo.data != nullptr, .threads = 1});
   solve_lcp(p, answers.view(), options, workspace);
   return answers;
 }

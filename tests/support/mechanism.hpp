@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "src/reference/reference.hpp"
+#include "tests/reference/reference.hpp"
 
 namespace stickslip::support {
 

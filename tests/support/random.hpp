@@ -23,6 +23,8 @@ class Random {
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
   /// In [0, count).
   int integer(int count) { return int(next() % std::uint64_t(count)); }
+  /// A multiple of 1/64 in [low, high).
+  double dyadic(int low, int high) { return low + integer(64 * (high - low)) / 64.0; }
   bool chance(double probability) { return uniform() < probability; }
   /// Mean 0, variance 1, nearly normal: the sum of twelve uniform numbers (Irwin-Hall).
   double normal() {

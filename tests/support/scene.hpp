@@ -1,6 +1,6 @@
 // Rigid bodies in contact, as matrices for a solver.
 #pragma once
-#include "src/reference/reference.hpp"
+#include "tests/reference/reference.hpp"
 
 namespace stickslip::support {
 

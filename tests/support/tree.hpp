@@ -2,8 +2,8 @@
 #pragma once
 #include <algorithm>
 
-#include "src/reference/reference.hpp"
 #include "stickslip/sparse_mechanism.hpp"
+#include "tests/reference/reference.hpp"
 #include "tests/support/random.hpp"
 
 namespace stickslip::support {

@@ -10,9 +10,16 @@ namespace {
 constexpr std::size_t kShared90 = 227 * 1024;  ///< most a block gets on sm_90, bytes
 constexpr std::size_t kShared80 = 163 * 1024;
 
-const int kNarrow = 0, kWide = 0, kPair = 0, kBlock = 0, kGlobal = 0;  // stand for the kernels
-
 using kernels::KernelVariant;
+
+/// Stand for the kernels.
+void narrow_kernel() {}
+void wide_kernel() {}
+void pair_kernel() {}
+void block_kernel() {}
+void global_kernel() {}
+using Kernels = kernels::GroupKernels<void (*)()>;
+using Plan = LaunchPlan<void (*)()>;
 
 /// Scratch of an environment as a GPU has it: there a factorisation is kept in the matrix, while
 /// here it has an array of its own.
@@ -27,12 +34,12 @@ std::size_t gpu_bytes(int rows, int contacts, int directions, kernels::MatrixKin
 }
 
 template <class Real, class Factor, KernelVariant kVariant = KernelVariant::rung0>
-kernels::SolveKernels with_scratch_of() {
-  return {.narrow = &kNarrow,
-          .wide = &kWide,
-          .pair = &kPair,
-          .block = &kBlock,
-          .block_global = &kGlobal,
+Kernels with_scratch_of() {
+  return {.narrow = &narrow_kernel,
+          .wide = &wide_kernel,
+          .pair = &pair_kernel,
+          .block = &block_kernel,
+          .block_global = &global_kernel,
           .bytes = &gpu_bytes<Real, Factor, kVariant>,
           .narrow_rows = kernels::narrow_rows_of(kVariant),
           .narrow_envs = kernels::narrow_envs_of(kVariant),
@@ -41,24 +48,23 @@ kernels::SolveKernels with_scratch_of() {
 
 constexpr int kProcessors = 132, kLarge = 16384;
 
-LaunchPlan plan_of(const kernels::SolveKernels& k, int rows, int contacts = 100,
-                   kernels::MatrixKind matrix = {}, int num_envs = kLarge,
-                   std::size_t shared = kShared90) {
+Plan plan_of(const Kernels& k, int rows, int contacts = 100, kernels::MatrixKind matrix = {},
+             int num_envs = kLarge, std::size_t shared = kShared90) {
   return plan_class(k, rows, contacts, 0, matrix, num_envs, {kProcessors, shared});
 }
 
 TEST(CudaPlan, warps_of_a_block_are_those_of_a_multiprocessor) {
   const auto k = with_scratch_of<double, double>();
-  const LaunchPlan wide = plan_of(k, 24);
+  const Plan wide = plan_of(k, 24);
   EXPECT_EQ(wide.warps, 8);
   EXPECT_EQ(wide.threads(), 256);
   EXPECT_EQ(wide.groups(), 8);
   EXPECT_EQ(wide.shared_bytes, 8 * wide.group_bytes);
   EXPECT_EQ(plan_of(k, 6).groups(), 32) << "narrow groups";
-  const LaunchPlan few = plan_of(k, 24, 100, {}, kLarge, 6 * wide.group_bytes);
+  const Plan few = plan_of(k, 24, 100, {}, kLarge, 6 * wide.group_bytes);
   EXPECT_EQ(few.warps, 6) << "for more there is no room";
   const auto in_float = with_scratch_of<float, float>();
-  EXPECT_EQ(plan_of(in_float, 48).kernel, &kWide);
+  EXPECT_EQ(plan_of(in_float, 48).kernel, &wide_kernel);
   EXPECT_EQ(plan_of(in_float, 48).warps, 1) << "long loops";
   const auto sweeping = with_scratch_of<double, double, KernelVariant::sweeping>();
   EXPECT_EQ(plan_of(sweeping, 24).warps, 1) << "short loops";
@@ -76,8 +82,8 @@ TEST(CudaPlan, small_batches_are_spread_over_the_multiprocessors) {
   EXPECT_EQ(warps(kProcessors + 1), 2);
   EXPECT_EQ(warps(8 * kProcessors), 8);
   EXPECT_EQ(warps(9 * kProcessors), 8);
-  EXPECT_EQ(plan_of(k, 12, 100, {}, 32 * kProcessors - 1).kernel, &kWide);
-  EXPECT_EQ(plan_of(k, 12, 100, {}, 32 * kProcessors).kernel, &kNarrow);
+  EXPECT_EQ(plan_of(k, 12, 100, {}, 32 * kProcessors - 1).kernel, &wide_kernel);
+  EXPECT_EQ(plan_of(k, 12, 100, {}, 32 * kProcessors).kernel, &narrow_kernel);
 }
 
 TEST(CudaPlan, classes_grow_up_to_the_capacity) {
@@ -94,19 +100,19 @@ TEST(CudaPlan, classes_grow_up_to_the_capacity) {
 
 TEST(CudaPlan, groups_are_narrow_where_the_problems_are_small) {
   const auto k = with_scratch_of<double, double>();
-  const LaunchPlan small = plan_of(k, 12);
-  EXPECT_EQ(small.kernel, &kNarrow);
+  const Plan small = plan_of(k, 12);
+  EXPECT_EQ(small.kernel, &narrow_kernel);
   EXPECT_EQ(small.lanes, 8);
   EXPECT_EQ(small.max_contacts, 4);  // more do not fit into 12 rows
   EXPECT_EQ(small.shared_bytes, std::size_t(small.groups()) * small.group_bytes);
-  const LaunchPlan wide = plan_of(k, 13);
-  EXPECT_EQ(wide.kernel, &kWide);
+  const Plan wide = plan_of(k, 13);
+  EXPECT_EQ(wide.kernel, &wide_kernel);
   EXPECT_EQ(wide.lanes, 32);
-  kernels::SolveKernels few = k;  // of later rungs: a hard environment gets all lanes
+  Kernels few = k;  // of later rungs: a hard environment gets all lanes
   few.narrow = nullptr;
-  EXPECT_EQ(plan_of(few, 12).kernel, &kWide);
+  EXPECT_EQ(plan_of(few, 12).kernel, &wide_kernel);
   // With a mechanism's matrices, too few environments fit to fill narrow groups.
-  EXPECT_EQ(plan_of(k, 12, 100, {40}).kernel, &kWide);
+  EXPECT_EQ(plan_of(k, 12, 100, {40}).kernel, &wide_kernel);
 }
 
 TEST(CudaPlan, neighbours_in_a_warp_use_other_banks) {
@@ -119,8 +125,8 @@ TEST(CudaPlan, neighbours_in_a_warp_use_other_banks) {
 
 TEST(CudaPlan, sweeps_alone_need_little_and_stay_narrow_for_longer) {
   const auto sweeps = with_scratch_of<float, float, KernelVariant::sweeping>();
-  EXPECT_EQ(plan_of(sweeps, 32, 10).kernel, &kNarrow);
-  EXPECT_EQ(plan_of(sweeps, 64, 21).kernel, &kWide);
+  EXPECT_EQ(plan_of(sweeps, 32, 10).kernel, &narrow_kernel);
+  EXPECT_EQ(plan_of(sweeps, 64, 21).kernel, &wide_kernel);
   const auto both = with_scratch_of<float, float>();
   EXPECT_LT(sweeps.bytes(32, 10, 0, {}), both.bytes(32, 10, 0, {}));
 }
@@ -128,19 +134,19 @@ TEST(CudaPlan, sweeps_alone_need_little_and_stay_narrow_for_longer) {
 // sm_90 holds four environments of 48 rows in double: four warps, or eight as pairs.
 TEST(CudaPlan, pairs_of_warps_take_problems_of_which_four_fit) {
   const auto k = with_scratch_of<double, double>();
-  const LaunchPlan plan = plan_of(k, 48, 16);
-  EXPECT_EQ(plan.kernel, &kPair);
+  const Plan plan = plan_of(k, 48, 16);
+  EXPECT_EQ(plan.kernel, &pair_kernel);
   EXPECT_EQ(plan.threads(), 64);
   EXPECT_EQ(plan.groups(), 1);
-  kernels::SolveKernels none = k;
+  Kernels none = k;
   none.pair = nullptr;
-  EXPECT_EQ(plan_of(none, 48, 16).kernel, &kBlock);
+  EXPECT_EQ(plan_of(none, 48, 16).kernel, &block_kernel);
 }
 
 TEST(CudaPlan, neighbouring_narrow_groups_use_different_banks) {
   const auto k = with_scratch_of<double, double>();
   for (int rows : {3, 6, 9, 12}) {
-    const LaunchPlan plan = plan_of(k, rows, 4);
+    const Plan plan = plan_of(k, rows, 4);
     EXPECT_EQ(plan.group_bytes % 128, 64U) << rows;
   }
 }
@@ -148,9 +154,9 @@ TEST(CudaPlan, neighbouring_narrow_groups_use_different_banks) {
 // sm_90 holds two environments of 64 rows in double: two warps, or two blocks of four.
 TEST(CudaPlan, blocks_take_problems_of_which_few_fit) {
   const auto k = with_scratch_of<double, double>();
-  EXPECT_EQ(plan_of(k, 32, 10).kernel, &kWide);
-  const LaunchPlan plan = plan_of(k, 64, 21);
-  EXPECT_EQ(plan.kernel, &kBlock);
+  EXPECT_EQ(plan_of(k, 32, 10).kernel, &wide_kernel);
+  const Plan plan = plan_of(k, 64, 21);
+  EXPECT_EQ(plan.kernel, &block_kernel);
   EXPECT_EQ(plan.threads(), 128);
   EXPECT_EQ(plan.groups(), 1);
   EXPECT_EQ(plan.shared_bytes, plan.group_bytes);
@@ -159,12 +165,12 @@ TEST(CudaPlan, blocks_take_problems_of_which_few_fit) {
 TEST(CudaPlan, ninety_six_rows_in_double_fit_the_shared_memory_of_sm_90) {
   const auto k = with_scratch_of<double, double>();
   for (const auto& variant : {k, with_scratch_of<double, double, KernelVariant::pivoting>()}) {
-    const LaunchPlan fits = plan_of(variant, 96, 32);
-    EXPECT_EQ(fits.kernel, &kBlock);
+    const Plan fits = plan_of(variant, 96, 32);
+    EXPECT_EQ(fits.kernel, &block_kernel);
     EXPECT_EQ(fits.global_bytes(), 0U);
   }
-  LaunchPlan large = plan_of(k, 96, 32, {}, kLarge, kShared80);
-  EXPECT_EQ(large.kernel, &kGlobal);
+  Plan large = plan_of(k, 96, 32, {}, kLarge, kShared80);
+  EXPECT_EQ(large.kernel, &global_kernel);
   EXPECT_EQ(large.shared_bytes, 0U);
   large.blocks = 3;
   EXPECT_EQ(large.global_bytes(), 3 * large.group_bytes);
@@ -208,9 +214,10 @@ TEST(CudaPlan, only_the_general_variant_has_room_for_an_lcp) {
   const auto general = with_scratch_of<double, double, KernelVariant::general>();
   EXPECT_EQ(pivoting.bytes(24, 8, 0, given), pivoting.bytes(24, 8, 8, given));
   EXPECT_LT(general.bytes(24, 8, 4, given), general.bytes(24, 8, 8, given));
-  kernels::SolveKernels few = general;
+  Kernels few = general;
   few.narrow = few.wide = few.pair = few.block = nullptr;
-  EXPECT_EQ(plan_class(few, 12, 4, 4, given, kLarge, {kProcessors, kShared90}).kernel, &kGlobal);
+  EXPECT_EQ(plan_class(few, 12, 4, 4, given, kLarge, {kProcessors, kShared90}).kernel,
+            &global_kernel);
 }
 
 }  // namespace

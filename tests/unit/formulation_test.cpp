@@ -5,19 +5,15 @@
 
 #include <cmath>
 #include <functional>
-#include <stdexcept>
+
+#include "tests/support/refusal.hpp"
 
 namespace stickslip {
 namespace {
 
 template <class F>
 void expect_refused(F&& call, const char* message) {
-  try {
-    call();
-    ADD_FAILURE() << "not refused: " << message;
-  } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(), message);
-  }
+  EXPECT_EQ(support::refusal_of(call), message);
 }
 
 HostLcp lcp(int n_free, std::initializer_list<double> q, std::initializer_list<double> M) {

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <functional>
 #include <numbers>
-#include <stdexcept>
 
 #include "kernels/cone/directions.hpp"
 #include "tests/support/lcp_batch.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace stickslip {
 namespace {
@@ -24,7 +24,7 @@ struct Call {
   LcpBatch<double> problem = problems.view();
   LcpResult<double> result = answers.view();
   LcpOptions options;
-  LcpWorkspace workspace{6, true, 1};
+  LcpWorkspace workspace{{.max_rows = 6, .boxed = true, .threads = 1}};
 };
 
 TEST(LcpMisuse, is_refused_by_a_message_that_names_the_argument) {
@@ -54,19 +54,16 @@ TEST(LcpMisuse, is_refused_by_a_message_that_names_the_argument) {
        "options.max_pivots: expected a number >= 0, got -1"},
       {[](Call& c) { c.options.restarts = -1; },
        "options.restarts: expected a number >= 0, got -1"},
-      {[](Call& c) { c.workspace = LcpWorkspace(5, true, 1); },
+      {[](Call& c) { c.workspace = LcpWorkspace({.max_rows = 5, .boxed = true, .threads = 1}); },
        "workspace.max_rows: expected at least problem.max_rows, got 5"},
-      {[](Call& c) { c.workspace = LcpWorkspace(6, false, 1); },
+      {[](Call& c) { c.workspace = LcpWorkspace({.max_rows = 6, .threads = 1}); },
        "workspace.boxed: expected true, because the problem has bounds, got false"}};
   for (const auto& [spoil, message] : misuses) {
     Call call;
     spoil(call);
-    try {
-      solve_lcp(call.problem, call.result, call.options, call.workspace);
-      ADD_FAILURE() << "not refused: " << message;
-    } catch (const std::invalid_argument& error) {
-      EXPECT_STREQ(error.what(), message);
-    }
+    EXPECT_EQ(support::refusal_of(
+                  [&] { solve_lcp(call.problem, call.result, call.options, call.workspace); }),
+              message);
   }
 }
 

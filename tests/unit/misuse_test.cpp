@@ -8,9 +8,12 @@
 #include <stdexcept>
 
 #include "stickslip/stickslip.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace stickslip {
 namespace {
+
+using support::refusal_of;
 
 /// A batch that could be solved, and all other arguments of the call.
 struct Call {
@@ -100,21 +103,12 @@ const std::vector<Misuse>& misuses_of_options() {
 
 void PrintTo(const Misuse& misuse, std::ostream* out) { *out << misuse.name; }
 
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "no complaint";
-}
-
 class SolveRefuses : public testing::TestWithParam<Misuse> {};
 
 TEST_P(SolveRefuses, by_name) {
   Call call;
   GetParam().apply(call);
-  EXPECT_EQ(message_of([&] { call.run(); }), GetParam().message);
+  EXPECT_EQ(refusal_of([&] { call.run(); }), GetParam().message);
 }
 
 INSTANTIATE_TEST_SUITE_P(arrays, SolveRefuses, testing::ValuesIn(misuses_of_arrays()),
@@ -136,9 +130,9 @@ TEST(Solve, of_nothing_is_fine) {
 }
 
 TEST(WorkspaceRefuses, negative_sizes) {
-  EXPECT_EQ(message_of([] { Workspace(-1, 0); }), "max_rows: expected a number >= 0, got -1");
-  EXPECT_EQ(message_of([] { Workspace(0, -1); }), "max_contacts: expected a number >= 0, got -1");
-  EXPECT_EQ(message_of([] { Workspace(0, 0, -1); }),
+  EXPECT_EQ(refusal_of([] { Workspace(-1, 0); }), "max_rows: expected a number >= 0, got -1");
+  EXPECT_EQ(refusal_of([] { Workspace(0, -1); }), "max_contacts: expected a number >= 0, got -1");
+  EXPECT_EQ(refusal_of([] { Workspace(0, 0, -1); }),
             "threads: expected a number >= 0 (0: all cores), got -1");
 }
 
@@ -163,16 +157,16 @@ TEST(Solve, returns_finite_impulses_where_the_softened_problem_overflows) {
 TEST(MeasureRefuses, missing_arrays) {
   Call call;
   Measures measures[2];
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(refusal_of([&] {
               measure(call.problem, EnvArray<const double>{}, Law::coulomb, measures,
                       call.workspace);
             }),
             "impulse: expected an array, got none");
   const EnvArray<const double> impulse{call.result.impulse.data, 6};
   EXPECT_EQ(
-      message_of([&] { measure(call.problem, impulse, Law::coulomb, nullptr, call.workspace); }),
+      refusal_of([&] { measure(call.problem, impulse, Law::coulomb, nullptr, call.workspace); }),
       "measures: expected an array, got none");
-  EXPECT_EQ(message_of([&] { measure(call.problem, impulse, Law(9), nullptr, call.workspace); }),
+  EXPECT_EQ(refusal_of([&] { measure(call.problem, impulse, Law(9), nullptr, call.workspace); }),
             "law: expected a law of this library, got 9");
 }
 
@@ -185,7 +179,7 @@ TEST(DelassusRefuses, missing_arrays) {
   std::int32_t ok = 0;
   Workspace workspace(2, 0, 1);
   const auto call = [&](EnvArray<double> W, int ld, std::int32_t* told) {
-    return message_of([&] { delassus(mechanism, W, ld, told, workspace); });
+    return refusal_of([&] { delassus(mechanism, W, ld, told, workspace); });
   };
   EXPECT_EQ(call({numbers, 4}, 2, &ok), "mechanism.M: expected an array, got none");
   mechanism.M = {numbers, 4};

@@ -7,8 +7,9 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <stdexcept>
 #include <vector>
+
+#include "tests/support/refusal.hpp"
 
 namespace stickslip {
 namespace {
@@ -257,12 +258,9 @@ TEST(MncpMisuse, is_refused_by_a_message_that_names_the_argument) {
   for (const auto& [spoil, message] : misuses) {
     Call call;
     spoil(call);
-    try {
-      solve_mncp(call.problem, call.result, call.options, call.workspace);
-      ADD_FAILURE() << "not refused: " << message;
-    } catch (const std::invalid_argument& error) {
-      EXPECT_STREQ(error.what(), message);
-    }
+    EXPECT_EQ(support::refusal_of(
+                  [&] { solve_mncp(call.problem, call.result, call.options, call.workspace); }),
+              message);
   }
 }
 

@@ -105,7 +105,7 @@ TEST(NoAllocationOfLcp, in_solve_lcp) {
   const support::LcpProblems<double> problems(30, 16, support::LcpKind::boxed);
   support::LcpAnswers<double> answers(30, 16);
   for (int threads : {1, 2}) {
-    LcpWorkspace workspace(16, true, threads);
+    LcpWorkspace workspace({.max_rows = 16, .boxed = true, .threads = threads});
     const auto problem = problems.view();
     const auto result = answers.view();
     solve_lcp(problem, result, {}, workspace);

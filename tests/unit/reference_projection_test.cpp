@@ -1,7 +1,7 @@
 // The oracle's projections against the characterisation of a nearest point.
 #include <gtest/gtest.h>
 
-#include "src/reference/projection.hpp"
+#include "tests/reference/projection.hpp"
 #include "tests/support/random.hpp"
 
 namespace stickslip::reference {

@@ -10,9 +10,12 @@
 #include <thread>
 
 #include "stickslip/stickslip.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace stickslip {
 namespace {
+
+using support::refusal_of;
 
 /// Boxes on a floor, whose rows are all weakly coupled.
 struct Batch {
@@ -170,15 +173,6 @@ TEST(Fork, the_child_solves_with_old_and_new_workspaces) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "no complaint";
-}
-
 TEST(Sizes, that_no_memory_holds_are_refused_by_name) {
   constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
   const std::vector<std::pair<const char*, std::function<void()>>> calls = {
@@ -189,12 +183,12 @@ TEST(Sizes, that_no_memory_holds_are_refused_by_name) {
       {"num_envs, max_rows", [] { HostLcp(1, most); }},
       {"num_envs, max_rows", [] { HostLcpResults(most, most); }},
       {"max_rows, threads", [] { Workspace(most, 0, 1); }},
-      {"max_rows, threads", [] { LcpWorkspace(most, true, 1); }},
+      {"max_rows, threads", [] { LcpWorkspace({.max_rows = most, .boxed = true, .threads = 1}); }},
       {"max_unknowns, threads", [] { MncpWorkspace(most, 1); }},
   };
   for (const auto& [arguments, call] : calls) {
     const std::string expected = std::string(arguments) + ": expected sizes that fit";
-    EXPECT_EQ(message_of(call).substr(0, expected.size()), expected);
+    EXPECT_EQ(refusal_of(call).substr(0, expected.size()), expected);
   }
 }
 

@@ -9,15 +9,14 @@ import numpy as np
 
 from stickslip._src import arrays as check
 from stickslip._src.aliases import Int32, Numbers
-
-_MOST_ROWS = 2**31 - 1  # of a kind that 32 bits hold: the kernels add them up in 64 bits
+from stickslip._src.layout import MOST_ROWS, Layout, bounds_given, layout_of
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Arrays with a leading environment axis; `shape` is (n_free, n_nonneg, n_box, n_contacts)."""
+    """Arrays with a leading environment axis; `counts` is (n_free, n_nonneg, n_box, n_contacts)."""
 
-    shape: Int32
+    counts: Int32
     dims: Int32
     W: Numbers
     b: Numbers
@@ -29,9 +28,9 @@ class Batch:
     ragged: bool
 
     @property
-    def arrays(self) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:
-        """Arguments of the C++ library."""
-        return self.shape, self.dims, self.W, self.b, self.mu, self.R, self.lo, self.hi
+    def arrays(self) -> dict[str, Any]:
+        """By name, for the C++ library."""
+        return vars(self)
 
     def rows(self, name: str, value: Any) -> Numbers:
         """`value` (E, n) of this batch."""
@@ -41,7 +40,7 @@ class Batch:
     @property
     def used_dims(self) -> Numbers:
         """(E, p) dimensions of the contacts, 0 in slots that an environment does not use."""
-        return np.where(np.arange(self.dims.shape[1]) < self.shape[:, 3:], self.dims, 0)
+        return np.where(np.arange(self.dims.shape[1]) < self.counts[:, 3:], self.dims, 0)
 
     def friction(self, name: str, value: Any) -> Numbers:
         """`value`, in any form that `mu` may have, per tangential row: as wide as `mu`."""
@@ -84,44 +83,39 @@ def assemble(
     num_envs, n = W.shape[:2]
 
     lo, hi = (_bounds(name, v, W, batched) for name, v in (("lo", lo), ("hi", hi)))
-    if (lo is None) != (hi is None):
-        missing, present = ("lo", "hi") if lo is None else ("hi", "lo")
-        raise ValueError(f"{missing}: expected an array because {present} is given, got None")
-    if lo is not None:
+    if bounds_given(lo, hi):
         check.require_shape("hi", hi, lo.shape)
     n_box = 0 if lo is None else lo.shape[1]
-    fixed = (check.count("n_free", n_free), check.count("n_nonneg", n_nonneg), n_box)
     counts = _counts(counts, num_envs, batched)
-    dims = None if dims is None else check.integers("dims", dims)
-    ragged = counts is not None or np.ndim(dims) == 2
-    dims = _dims(dims, num_envs, n - sum(fixed), counts, batched)
-    shape = _shape(counts, num_envs, fixed, dims.shape[1])
-    used = _used_dims(shape, dims)
+    dims = None if dims is None else _dims(dims, num_envs, batched)
+    in_array = dims is not None and (counts is not None or dims.ndim == 2)
+    layout = layout_of(
+        n, None if dims is None or in_array else dims.tolist(),
+        dims.shape[-1] if in_array else None, n_free, n_nonneg, n_box,
+        None if counts is None else counts.ndim,
+    )  # fmt: skip
+    dims = np.atleast_2d(dims if in_array else np.array(layout.dims, np.int64))
+    rows_of_kinds = _row_counts(counts, num_envs, layout)
+    used = _used_dims(rows_of_kinds, dims)
     if counts is not None and counts.ndim == 2:
-        _require_bounds(shape, used, n, n_box)
+        _require_bounds(rows_of_kinds, used, n, n_box)
     dims = np.clip(dims, -1, 7).astype(np.int32)  # slots that are not in use may have anything
-    rows = sum(fixed) + int(dims.sum(axis=1).max(initial=0))
-    if not ragged and rows != n:
-        kinds = (
-            f"n_free {fixed[0]}, n_nonneg {fixed[1]}, n_box {n_box}, contacts {rows - sum(fixed)}"
-        )
-        raise ValueError(f"W: expected {rows} rows ({kinds}), got {n}")
 
     b = check.floats("b", b, W.dtype)
     check.require_shape("b", b, (num_envs, n) if batched else (n,))
     if R is not None:
         R = check.per_environment("R", check.floats("R", R, W.dtype), num_envs, n, batched)
     return Batch(
-        shape=shape,
+        counts=rows_of_kinds,
         dims=np.broadcast_to(dims, (num_envs, dims.shape[1])),
         W=W,
         b=check.slots(b if batched else b[None]),
-        mu=_friction(mu, W, used, ragged, batched),
+        mu=_friction(mu, W, used, layout.ragged, batched),
         R=R,
         lo=lo,
         hi=hi,
         batched=batched,
-        ragged=ragged,
+        ragged=layout.ragged,
     )
 
 
@@ -149,63 +143,42 @@ def _counts(counts: Any, num_envs: int, batched: bool) -> Numbers | None:
     return counts
 
 
-def _dims(
-    dims: Numbers | None, num_envs: int, room: int, counts: Numbers | None, batched: bool
-) -> Numbers:
-    """Dimensions of the contact slots, (E, p) or (1, p)."""
-    if dims is None:
-        if counts is not None and counts.ndim == 2:
-            raise ValueError(
-                "dims: expected an array because counts has shape (E, 4): the number of contact "
-                "slots does not follow from W, got None"
-            )
-        if room < 0:
-            raise ValueError(f"W: {-room} rows too few for its free, nonneg and box rows")
-        if room % 3 and counts is None:
-            raise ValueError(
-                f"dims: expected an array unless the contact rows are a multiple of 3, "
-                f"got {room} contact rows and None"
-            )
-        return np.full((1, room // 3), 3, np.int32)
-    if dims.ndim == 1:
-        dims = dims[None]
-    elif dims.ndim != 2 or not batched or dims.shape[0] != num_envs:
+def _dims(dims: Any, num_envs: int, batched: bool) -> Numbers:
+    """Dimensions of the contact slots, (E, p) or (p,)."""
+    dims = check.integers("dims", dims)
+    if dims.ndim != 1 and (dims.ndim != 2 or not batched or dims.shape[0] != num_envs):
         expected = f"(p,) or ({num_envs}, p)" if batched else "(p,)"
         raise ValueError(f"dims: expected shape {expected}, got {dims.shape}")
     return dims
 
 
-def _shape(
-    counts: Numbers | None, num_envs: int, fixed: tuple[int, int, int], contacts: int
-) -> Numbers:
+def _row_counts(counts: Numbers | None, num_envs: int, layout: Layout) -> Numbers:
     """Rows of each kind, (E, 4) int32."""
     if counts is None:
-        return np.broadcast_to(np.array([*fixed, contacts], np.int32), (num_envs, 4))
-    if counts.ndim == 2 and any(fixed[:2]):
-        raise ValueError("n_free, n_nonneg: expected 0 because counts has shape (E, 4)")
-    shape = np.empty((num_envs, 4), np.int64)
-    shape[:, :3] = fixed
-    shape[:, 3 if counts.ndim == 1 else slice(None)] = counts
-    return np.minimum(shape, _MOST_ROWS).astype(np.int32)
+        return np.broadcast_to(layout.counts, (num_envs, 4))
+    all_kinds = np.empty((num_envs, 4), np.int64)
+    all_kinds[:, :3] = layout.kinds
+    all_kinds[:, 3 if counts.ndim == 1 else slice(None)] = counts
+    return np.minimum(all_kinds, MOST_ROWS).astype(np.int32)
 
 
-def _require_bounds(shape: Numbers, used: Numbers, n: int, n_box: int) -> None:
+def _require_bounds(counts: Numbers, used: Numbers, n: int, n_box: int) -> None:
     """Environments that fit their slot have a bound for each box row; others are over_capacity."""
-    rows = shape[:, :3].sum(axis=1, dtype=np.int64) + used.sum(axis=1)
-    fits = (rows <= n) & (shape[:, 3] <= used.shape[1])
-    over = np.flatnonzero(fits & (shape[:, 2] > n_box))
+    rows = counts[:, :3].sum(axis=1, dtype=np.int64) + used.sum(axis=1)
+    fits = (rows <= n) & (counts[:, 3] <= used.shape[1])
+    over = np.flatnonzero(fits & (counts[:, 2] > n_box))
     if over.size:
         e = over[0]
         raise ValueError(
             f"counts: expected at most {n_box} box rows, as lo and hi have, "
-            f"got {shape[e, 2]} in environment {e}"
+            f"got {counts[e, 2]} in environment {e}"
         )
 
 
-def _used_dims(shape: Numbers, dims: Numbers) -> Numbers:
+def _used_dims(counts: Numbers, dims: Numbers) -> Numbers:
     """`dims` with 0 in the slots that an environment does not use; refuses other than 3, 4, 6."""
     slot = np.arange(dims.shape[1])
-    in_use = slot < shape[:, 3:]
+    in_use = slot < counts[:, 3:]
     known = (dims == 3) | (dims == 4) | (dims == 6)
     if not known.all():
         bad = np.argwhere(in_use & ~known)

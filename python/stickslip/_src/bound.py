@@ -12,7 +12,7 @@ from stickslip._core import Law, Precision, Solver, Status
 from stickslip._src import arrays as check
 from stickslip._src.aliases import Array, Backend, LawName, Numbers, PrecisionName, SolverName
 from stickslip._src.bound_arguments import (
-    Kinds,
+    bound_layout,
     describe,
     leader_of,
     require_backend,
@@ -156,13 +156,13 @@ class BoundSolver(Generic[Array]):
         core_options = make_options(law, solver, precision, tol, options)
         num_envs, n, dtype = sizes_of(name, shape, given, b)
         check.require_memory(name, num_envs * n, dtype.itemsize)
-        kinds = Kinds(n, dims, n_free, n_nonneg, lo, hi, counts)
+        layout, box = bound_layout(n, dims, n_free, n_nonneg, lo, hi, counts)
         arrays = {
             "W": W, "M": M, "J": J, "b": b, "R": R, "lo": lo, "hi": hi,
             "warm_start": warm_start, "v_free": v_free,
-            "mu": self._friction(mu, kinds, dtype),
-            "dims": self._placed(kinds.dims),
-            "counts": self._placed(kinds.shape) if counts is None else counts,
+            "mu": self._friction(mu, layout.tangential, dtype),
+            "dims": self._placed(np.array(dims, np.int32) if isinstance(dims, list | tuple) else dims),
+            "counts": self._placed(layout.counts) if counts is None else counts,
         }  # fmt: skip
         for key, value in arrays.items():
             require_type(key, value, "int32" if key in ("dims", "counts") else str(dtype), name)
@@ -174,11 +174,11 @@ class BoundSolver(Generic[Array]):
         self.out = self._results(out, num_envs, own)
         arrays["engine"] = None if engine is None else vars(engine)
         self._bound = _core.BoundSolve(
-            arrays, vars(self.out), contacts=kinds.contacts, box=kinds.box, mu=kinds.mu,
+            arrays, vars(self.out), contacts=layout.contacts, box=box, mu=layout.tangential,
             ragged=counts is not None, options=core_options, threads=check.thread_count(threads),
             rows=n,
         )  # fmt: skip
-        self._sizes = (name, dtype, num_envs, n, kinds.mu, None if lo is None else kinds.box)
+        self._sizes = (name, dtype, num_envs, n, layout.tangential, None if lo is None else box)
 
     def __call__(self, stream: Any = None) -> BoundResult[Array]:
         """Solves, or, on a GPU, enqueues the solve on `stream` (default: the bound one)."""
@@ -247,10 +247,10 @@ class BoundSolver(Generic[Array]):
         own = self._gpu >= 0 and isinstance(array, np.ndarray)
         return _core.to_device(np.ascontiguousarray(array), self._gpu) if own else array
 
-    def _friction(self, mu: Any, kinds: Kinds, dtype: np.dtype[Any]) -> Any:
+    def _friction(self, mu: Any, rows: int, dtype: np.dtype[Any]) -> Any:
         if isinstance(mu, bool) or not isinstance(mu, int | float | np.number):
             return mu
-        return self._placed(np.full(kinds.mu, mu, dtype))
+        return self._placed(np.full(rows, mu, dtype))
 
     def _results(
         self, out: dict[str, Any] | None, num_envs: int, own: dict[str, tuple[Any, Any]]

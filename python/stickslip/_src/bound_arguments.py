@@ -8,8 +8,8 @@ import numpy as np
 
 from stickslip import _core
 from stickslip._src import arrays as check
-from stickslip._src.aliases import Int32
 from stickslip._src.engine import EngineMechanism
+from stickslip._src.layout import Layout, bounds_given, layout_of
 
 _IN_PLACE = (
     "a BoundSolver reads the given array at each call, so convert it before, as with astype, and "
@@ -99,49 +99,19 @@ def sizes_of(
     return shape[0], shape[1], np.dtype(dtype)
 
 
-class Kinds:
-    """The number of rows of each kind, or its maximum."""
-
-    dims: Any = None  #: None: all 3
-    shape: Int32 | None = None  #: (4,), where all environments are alike
-
-    def __init__(
-        self, n: int, dims: Any, n_free: Any, n_nonneg: Any, lo: Any, hi: Any, counts: Any
-    ) -> None:
-        if (lo is None) != (hi is None):
-            missing, present = ("lo", "hi") if lo is None else ("hi", "lo")
-            raise ValueError(f"{missing}: expected an array because {present} is given, got None")
-        self.box = 0 if lo is None else (0, *describe("lo", lo)[1])[-1]
-        fixed = [check.count("n_free", n_free), check.count("n_nonneg", n_nonneg), self.box]
-        if dims is None:
-            self.contacts = n // 3 if counts is not None else max(n - sum(fixed), 0) // 3
-            self.mu = 2 * self.contacts
-            rows = 3 * self.contacts
-        elif isinstance(dims, list | tuple):
-            self.dims = _dimensions(dims)
-            self.contacts, rows = len(dims), int(self.dims.sum())
-            self.mu = rows - self.contacts
-        elif counts is None:
+def bound_layout(
+    n: int, dims: Any, n_free: Any, n_nonneg: Any, lo: Any, hi: Any, counts: Any
+) -> tuple[Layout, int]:
+    """The rows of a slot, and the columns of lo and hi: with counts, which are read at each call,
+    any row may be one of a box."""
+    n_box = (0, *describe("lo", lo)[1])[-1] if bounds_given(lo, hi) else 0
+    if counts is None:
+        if not isinstance(dims, list | tuple | None):
             raise TypeError(
                 "dims: expected a list of numbers because counts is None, "
                 f"got {type(dims).__name__}"
             )
-        else:
-            self.dims, self.contacts = dims, (0, *describe("dims", dims)[1])[-1]
-            self.mu = min(5 * self.contacts, 5 * n // 6)  # of contacts of dimension 6
-        if counts is not None:
-            if any(fixed[:2]):
-                raise ValueError("n_free, n_nonneg: expected 0 because counts has them")
-            self.box = n if lo is not None else 0
-        elif sum(fixed) + rows != n:
-            kinds = f"n_free {fixed[0]}, n_nonneg {fixed[1]}, n_box {self.box}, contacts {rows}"
-            raise ValueError(f"rows: expected {sum(fixed) + rows} ({kinds}), got {n}")
-        else:
-            self.shape = np.array([*fixed, self.contacts], np.int32)
-
-
-def _dimensions(dims: list[int] | tuple[int, ...]) -> Int32:
-    for dim in dims:
-        if dim not in (3, 4, 6):
-            raise ValueError(f"dims: expected 3, 4 or 6, got {dim!r}")
-    return np.array(dims, np.int32)
+        return layout_of(n, dims, None, n_free, n_nonneg, n_box, None), n_box
+    known = (3,) * (n // 3) if dims is None else dims if isinstance(dims, list | tuple) else None
+    contacts = (0, *describe("dims", dims)[1])[-1] if known is None else None
+    return layout_of(n, known, contacts, n_free, n_nonneg, 0, 2), n if lo is not None else 0

@@ -39,7 +39,7 @@ class StandardForm:
         given = check.slots(x if batched else x[None])
         z = np.zeros((len(given), self.T.shape[-2] + self.q.shape[-1]))
         if len(given):
-            self._core.restore(given, z)
+            self._core.restore({"x": given}, {"z": z})
         return z if batched else z[0]
 
     def __repr__(self) -> str:
@@ -77,7 +77,7 @@ def standard_form(
     check.require_shape("q", q, (num_envs, n) if batched else (n,))
     rows = rows_in_use(counts, n_free, num_envs, n, batched)
     q = check.slots(q if batched else q[None])
-    core = _core.standard_form(rows, M, q, check.thread_count(threads))
+    core = _core.standard_form({"rows": rows, "M": M, "q": q}, check.thread_count(threads))
     left = rows[:, 0] - rows[:, 1]
     arrays = (core.A, core.q, core.T, core.t, left, rows[:, 1])
     if not batched:
@@ -149,13 +149,12 @@ def stewart_trinkle(
     coefficients = _float64("mu", mu)
     check.require_shape("mu", coefficients, (num_envs, contacts), (contacts,), ())
     coefficients = np.array(np.broadcast_to(coefficients, (num_envs, contacts)))
-    given = np.full(num_envs, contacts) if counts is None else check.integers("counts", counts)
-    check.require_shape("counts", given, (num_envs,))
-    used = np.clip(given, -1, 2**31 - 1).astype(np.int32)
-    M, tau, N, B = (np.ascontiguousarray(arrays[name]) for name in ("M", "tau", "N", "B"))
-    core = _core.stewart_trinkle(
-        M, tau, N, B, coefficients, used, d, check.number("dt", dt), bool(scaled)
-    )
+    numbers = np.full(num_envs, contacts) if counts is None else check.integers("counts", counts)
+    check.require_shape("counts", numbers, (num_envs,))
+    used = np.clip(numbers, -1, 2**31 - 1).astype(np.int32)
+    given = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    given |= {"mu": coefficients, "counts": used}
+    core = _core.stewart_trinkle(given, d, check.number("dt", dt), bool(scaled))
     return ContactLcp(core.M, core.q, nv, nv + used * (d + 2), used, d)
 
 
@@ -167,7 +166,7 @@ def contact_columns(J: ArrayLike, directions: int = 4) -> tuple[Float64, Float64
     J = np.ascontiguousarray(_float64("J", J))
     if J.ndim != 3 or J.shape[1] % 3:
         raise ValueError(f"J: expected shape (E, 3 p, nv), got {J.shape}")
-    return _core.contact_columns(J, check.count("directions", directions, low=2))
+    return _core.contact_columns({"J": J}, check.count("directions", directions, low=2))
 
 
 def stack(
@@ -194,7 +193,8 @@ def stack(
         check.require_shape(f"systems[{k}] M", M, (num_envs, nv, nv))
         check.require_shape(f"systems[{k}] tau", tau, (num_envs, nv))
         check.require_shape(f"systems[{k}] J", J, (num_envs, rows, nv))
-    return _core.stack(given, num_envs, rows)
+    named = [dict(zip(("M", "tau", "J"), system, strict=True)) for system in given]
+    return _core.stack(named, num_envs, rows)
 
 
 def _float64(name: str, value: Any) -> Float64:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from stickslip import _core
 from stickslip._src import arrays as check
-from stickslip._src.aliases import Int32, Numbers
+from stickslip._src.aliases import Numbers
 from stickslip._src.batch import Batch, assemble
 from stickslip._src.gradient_results import Change, Gradient, StepGradient
 from stickslip._src.keywords import DerivativeKeywords
@@ -58,15 +58,13 @@ def vjp_of(
 ) -> Gradient:
     """`vjp`, of arrays and options that have been checked; `per_contact`: the form of dL/dmu."""
     num_envs = len(batch.b)
-    impulses, status = _solved(batch, solution)
-    loss = [_optional_rows(batch, name, value) for name, value in
-            (("d_impulse", d_impulse), ("d_velocity", d_velocity))]  # fmt: skip
-    out = _outputs(batch)
-    report = _report(num_envs)
+    solved = _solved(batch, solution)
+    loss = _loss(batch, d_impulse, d_velocity)
+    out = _derivatives(batch) | _report(num_envs)
     if num_envs:
-        arguments: list[Any] = [impulses, status, options, *loss, *out.values(), *report.values()]
-        _core.solve_vjp(*[*batch.arrays, *arguments, threads])
-    gradient = Gradient(**_results(batch, out, report, per_contact), impulse=impulses)
+        arrays = batch.arrays | solved
+        _core.solve_vjp(arrays, loss, out, options=options, threads=threads)
+    gradient = Gradient(**_results(batch, out, per_contact), impulse=solved["impulse"])
     return gradient if batch.batched else gradient.one()
 
 
@@ -107,25 +105,24 @@ def jvp_of(
 ) -> Change:
     """`jvp`, of arrays and options that have been checked; `change`: its arguments, by name."""
     num_envs, n = batch.b.shape
-    impulses, status = _solved(batch, solution)
+    solved = _solved(batch, solution)
     dW, dmu = change["dW"], change["dmu"]
     if dW is not None:
         dW = check.floats("dW", dW, batch.W.dtype)
         check.require_shape("dW", dW, batch.W.shape if batch.batched else (n, n))
         dW = check.slots(dW if batch.batched else dW[None])
-    given = [
-        _optional_rows(batch, "db", change["db"]),
-        dW,
-        None if dmu is None else batch.friction("dmu", dmu),
-        _optional_rows(batch, "dR", change["dR"]),
-        *(_optional_bounds(batch, name, change[name]) for name in ("dlo", "dhi")),
-    ]
-    out = [np.zeros((num_envs, n), batch.W.dtype) for _ in range(2)]
-    report = _report(num_envs)
+    given = {
+        "dW": dW,
+        "dmu": None if dmu is None else batch.friction("dmu", dmu),
+        **{name: _optional_rows(batch, name, change[name]) for name in ("db", "dR")},
+        **{name: _optional_bounds(batch, name, change[name]) for name in ("dlo", "dhi")},
+    }
+    out = {name: np.zeros((num_envs, n), batch.W.dtype) for name in ("impulse", "velocity")}
+    out |= _report(num_envs)
     if num_envs:
-        arguments: list[Any] = [impulses, status, options, *given, *out, *report.values()]
-        _core.solve_jvp(*[*batch.arrays, *arguments, threads])
-    result = Change(impulse=out[0], velocity=out[1], **_verdict(report))
+        arrays = batch.arrays | solved
+        _core.solve_jvp(arrays, given, out, options=options, threads=threads)
+    result = Change(**out)
     return result if batch.batched else result.one()
 
 
@@ -158,28 +155,24 @@ def step_vjp(
     num_envs, n, nv = J.shape
     W = np.empty((num_envs, n, n) if batched else (n, n), M.dtype)  # its numbers are not read
     batch, given, threads = _arguments(W, b, mu, others, ("d_v_next", "d_impulse", "d_velocity"))
-    impulses, status = _solved(batch, solution)
+    solved = _solved(batch, solution)
     free, loss_v = (_velocities(name, value, M, num_envs, nv, batched)
                     for name, value in (("v_free", v_free), ("d_v_next", d_v_next)))  # fmt: skip
     if free is None:
         raise TypeError("v_free: expected an array, got None")
-    loss = [_optional_rows(batch, name, value) for name, value in
-            (("d_impulse", d_impulse), ("d_velocity", d_velocity))]  # fmt: skip
-    out = _outputs(batch)
+    loss = _loss(batch, d_impulse, d_velocity) | {"d_v_next": loss_v}
     through = {
         "adjoint": np.zeros((num_envs, nv), M.dtype),
         "v_free": np.zeros((num_envs, nv), M.dtype),
         "M": np.zeros((num_envs, nv, nv), M.dtype),
         "J": np.zeros((num_envs, n, nv), M.dtype),
     }
-    report = _report(num_envs)
+    out = _derivatives(batch) | through | _report(num_envs)
     if num_envs:
-        shape, dims, _, *vectors = batch.arrays
-        arguments: list[Any] = [M, J, free, shape, dims, *vectors, impulses, status, given]
-        written = [*out.values(), *through.values(), *report.values()]
-        _core.step_vjp(*[*arguments, loss_v, *loss, *written, threads])
-    found = _results(batch, out, report, batch.has_one_per_contact(mu))
-    gradient = StepGradient(**found, impulse=impulses, **through)
+        arrays = batch.arrays | solved | {"W": None, "M": M, "J": J, "v_free": free}
+        _core.step_vjp(arrays, loss, out, options=given, threads=threads)
+    found = _results(batch, out, batch.has_one_per_contact(mu))
+    gradient = StepGradient(**found, impulse=solved["impulse"])
     return gradient if batch.batched else gradient.one()
 
 
@@ -202,13 +195,18 @@ def _arguments(
     return assemble(W, b, mu, **known), given, threads
 
 
-def _solved(batch: Batch, solution: Solution[Any]) -> tuple[Numbers, Int32]:
+def _solved(batch: Batch, solution: Solution[Any]) -> dict[str, Numbers]:
     if not isinstance(solution, Solution):
         raise TypeError(f"solution: expected a Solution, got {type(solution).__name__}")
     impulse = batch.rows("solution.impulse", solution.impulse)
     status = np.ascontiguousarray(np.atleast_1d(solution.status), np.int32)
     check.require_shape("solution.status", status, (len(impulse),))
-    return impulse, status
+    return {"impulse": impulse, "status": status}
+
+
+def _loss(batch: Batch, d_impulse: Any, d_velocity: Any) -> dict[str, Numbers | None]:
+    given = {"d_impulse": d_impulse, "d_velocity": d_velocity}
+    return {name: _optional_rows(batch, name, value) for name, value in given.items()}
 
 
 def _optional_rows(batch: Batch, name: str, value: Any) -> Numbers | None:
@@ -234,7 +232,7 @@ def _velocities(
     return check.per_environment(name, array, num_envs, nv, batched)
 
 
-def _outputs(batch: Batch) -> dict[str, Numbers | None]:
+def _derivatives(batch: Batch) -> dict[str, Any]:
     num_envs, n = batch.b.shape
     dtype = batch.W.dtype
     bounds = None if batch.lo is None else batch.lo.shape
@@ -249,20 +247,12 @@ def _outputs(batch: Batch) -> dict[str, Numbers | None]:
 
 def _report(num_envs: int) -> dict[str, Any]:
     return {
-        "verdict": np.zeros(num_envs, np.int32),
+        "status": np.zeros(num_envs, np.int32),
         "kink_distance": np.zeros(num_envs),
         "inconsistency": np.zeros(num_envs),
         "redundant": np.zeros(num_envs, np.int32),
     }
 
 
-def _verdict(report: dict[str, Any]) -> dict[str, Any]:
-    return {"status" if name == "verdict" else name: each for name, each in report.items()}
-
-
-def _results(
-    batch: Batch, out: dict[str, Any], report: dict[str, Any], per_contact: bool
-) -> dict[str, Any]:
-    if per_contact:
-        out["mu"] = batch.per_contact(out["mu"])
-    return {**out, **_verdict(report)}
+def _results(batch: Batch, out: dict[str, Any], per_contact: bool) -> dict[str, Any]:
+    return out | {"mu": batch.per_contact(out["mu"])} if per_contact else out

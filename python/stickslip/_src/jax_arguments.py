@@ -8,8 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stickslip._src.jax_op import TARGETS, Operands
-from stickslip._src.settings import MOST_ROWS, Settings, is_per_contact, settings_of
+from stickslip._src.jax_op import Operands
+from stickslip._src.layout import MOST_ROWS, Layout, bounds_given
+from stickslip._src.settings import Settings, is_per_contact, settings_of
 
 
 class Arrays(NamedTuple):
@@ -46,7 +47,7 @@ def checked(
         options: law, solver, precision, tol, options.
     """
     W = _array("W", W)
-    if str(W.dtype) not in TARGETS:
+    if W.dtype not in (jnp.float32, jnp.float64):
         raise TypeError(f"W: expected float32 or float64, got {W.dtype}")
     if W.ndim < 2 or W.shape[-1] != W.shape[-2]:
         raise ValueError(f"W: expected shape (E, n, n), or (n, n) for one problem, got {W.shape}")
@@ -56,34 +57,34 @@ def checked(
     R = None if R is None else numbers("R", R, W, *rows)
     warm_start = None if warm_start is None else numbers("warm_start", warm_start, W, *rows)
     n_box = 0
-    if lo is not None or hi is not None:
+    if bounds_given(lo, hi):
         lo, hi, n_box = _bounds(lo, hi, W)
     known, dims = _dims(dims, lead)
     counts, axes = _counts(counts, lead)
-    settings = settings_of(
-        n, known, None if dims is None else dims.shape[-1], *kinds, n_box, axes, *options
-    )  # fmt: skip
+    contacts = None if dims is None else dims.shape[-1]
+    settings = settings_of((n, known, contacts, *kinds, n_box, axes), options)
+    layout = settings.layout
     if isinstance(mu, int | float) and not isinstance(mu, bool):
         mu = np.asarray(mu, W.dtype)
     mu = numbers("mu", mu, W)
     per_contact = mu.ndim > 0 and is_per_contact(
-        mu.shape, lead, settings.contacts, settings.tangential, settings.ragged
+        mu.shape, lead, layout.contacts, layout.tangential, layout.ragged
     )
     return Arrays(W, b, mu, R, lo, hi, warm_start, counts, dims), settings, per_contact
 
 
-def operands(arrays: Arrays, settings: Settings, per_contact: bool) -> Operands:
+def operands(arrays: Arrays, layout: Layout, per_contact: bool) -> Operands:
     """With the axes of the environments, and a number of friction per tangential row."""
     W, b = arrays.W, arrays.b
     lead = b.shape[:-1]
     absent = jnp.zeros((0,), W.dtype)
-    dims = jnp.asarray(settings.dims or (), jnp.int32)
+    dims = jnp.asarray(layout.dims or (), jnp.int32)
     if arrays.dims is not None:
         dims = _clipped(arrays.dims, -1, 7)
     others = (
-        friction(arrays.mu, dims, settings, per_contact, lead),
+        friction(arrays.mu, dims, layout, per_contact, lead),
         *[absent if each is None else each for each in arrays[3:7]],
-        _shapes(arrays.counts, lead, settings),
+        _shapes(arrays.counts, lead, layout),
         dims,
     )
     return Operands(W, b, *[environments(each, lead) for each in others])
@@ -116,9 +117,6 @@ def environments(array: jax.Array, lead: tuple[int, ...]) -> jax.Array:
 
 def _bounds(lo: Any, hi: Any, W: jax.Array) -> tuple[jax.Array, jax.Array, int]:
     """lo, hi, and their columns."""
-    for name, value, other in (("lo", lo, "hi"), ("hi", hi, "lo")):
-        if value is None:
-            raise ValueError(f"{name}: expected an array because {other} is given, got None")
     n_box = (0, *np.shape(lo))[-1]
     shapes = (*W.shape[:-2], n_box), (n_box,)
     return numbers("lo", lo, W, *shapes), numbers("hi", hi, W, *shapes), n_box
@@ -161,29 +159,29 @@ def _counts(counts: Any, lead: tuple[int, ...]) -> tuple[jax.Array | None, int |
     return array, 1 if array.shape == lead else 2
 
 
-def _shapes(counts: jax.Array | None, lead: tuple[int, ...], settings: Settings) -> jax.Array:
+def _shapes(counts: jax.Array | None, lead: tuple[int, ...], layout: Layout) -> jax.Array:
     """(E, 4) int32 free, nonneg, box rows and contacts."""
     if counts is None:
-        return jnp.asarray(settings.shape)
+        return jnp.asarray(layout.counts)
     numbers = _clipped(counts, -1, MOST_ROWS)
     if counts.shape == (*lead, 4):
         return numbers
-    kinds = [jnp.full_like(numbers, number) for number in settings.kinds]
+    kinds = [jnp.full_like(numbers, number) for number in layout.kinds]
     return jnp.stack([*kinds, numbers], axis=-1)
 
 
 def friction(
-    mu: jax.Array, dims: jax.Array, settings: Settings, per_contact: bool, lead: tuple[int, ...]
+    mu: jax.Array, dims: jax.Array, layout: Layout, per_contact: bool, lead: tuple[int, ...]
 ) -> jax.Array:
     """One number per tangential row."""
     if mu.ndim == 0:
-        return jnp.broadcast_to(mu, (settings.tangential,))
+        return jnp.broadcast_to(mu, (layout.tangential,))
     if not per_contact:
         return mu
-    if settings.dims is not None:
-        return mu[..., np.array(settings.contact_of_row, int)]
+    if layout.dims is not None:
+        return mu[..., np.array(layout.contact_of_row, int)]
     # A tangential row belongs to the contact after those whose rows end before it.
     ends = jnp.cumsum(jnp.maximum(dims - 1, 0), -1)
-    contact = (ends[..., None, :] <= jnp.arange(settings.tangential)[:, None]).sum(-1)
-    contact = jnp.minimum(contact, max(settings.contacts - 1, 0))
+    contact = (ends[..., None, :] <= jnp.arange(layout.tangential)[:, None]).sum(-1)
+    contact = jnp.minimum(contact, max(layout.contacts - 1, 0))
     return jnp.take_along_axis(environments(mu, lead), environments(contact, lead), axis=-1)

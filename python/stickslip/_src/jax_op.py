@@ -12,8 +12,6 @@ import numpy as np
 from stickslip import _core
 from stickslip._src.settings import Settings
 
-TARGETS = {"float32": "f32", "float64": "f64"}  #: ends of the names of XLA's functions, by type
-
 
 def _register() -> None:
     """Tells XLA the functions of the C++ library."""
@@ -23,11 +21,10 @@ def _register() -> None:
             "stickslip.jax: expected a stickslip that was built where JAX is installed, got one "
             "without JAX: install it and build again (pip install jax; make setup)"
         )
-    for each in (targets, _core.jax_gradient_targets()):
-        for platform, functions in each.items():
-            for name, function in functions.items():
-                jax.ffi.register_ffi_target(name, function, platform=platform)
-                jax.ffi.register_ffi_target_as_batch_partitionable(name)
+    for platform, functions in targets.items():
+        for name, function in functions.items():
+            jax.ffi.register_ffi_target(name, function, platform=platform)
+            jax.ffi.register_ffi_target_as_batch_partitionable(name)
 
 
 _register()
@@ -121,11 +118,11 @@ def _call(
 ) -> Any:
     struct = cast(Any, jax.ShapeDtypeStruct)
     call = jax.ffi.ffi_call(
-        f"stickslip_{name}_{TARGETS[str(arrays[0].dtype)]}",
+        f"stickslip_{name}",
         [struct(*each) for each in results],
         vmap_method="broadcast_all",
     )
-    attributes = (*settings.options, ("ragged", settings.ragged), ("threads", threads))
+    attributes = (*settings.options, ("ragged", settings.layout.ragged), ("threads", threads))
     return call(*arrays, **{key: _attribute(value) for key, value in attributes})
 
 

@@ -112,10 +112,9 @@ def solve_lcp(
     elif (arrays["lo"] is None) != (arrays["hi"] is None):
         missing, value = ("lo", 0.0) if arrays["lo"] is None else ("hi", math.inf)
         arrays[missing] = np.full(n, value, M.dtype)
-    vectors: dict[str, Any] = dict.fromkeys(("lo", "hi", "findex", "start"))
     for name, array in arrays.items():
         if array is not None:
-            vectors[name] = check.per_environment(name, array, num_envs, n, batched)
+            arrays[name] = check.per_environment(name, array, num_envs, n, batched)
     core_options = _options(method, precision, tol, cfm, options)
     if M.dtype == np.float32 and core_options[1] != Precision.float32:
         raise TypeError("M: expected float64 because precision is 'float64', got float32")
@@ -126,10 +125,8 @@ def solve_lcp(
     }
     on_cuda, pool = use_cuda(backend), check.thread_count(threads)
     if num_envs:
-        q = check.slots(q if batched else q[None])
-        _core.solve_lcp(
-            rows, M, q, **vectors, options=core_options[0], **results, on_cuda=on_cuda, threads=pool
-        )
+        arrays |= {"rows": rows, "M": M, "q": check.slots(q if batched else q[None])}
+        _core.solve_lcp(arrays, results, options=core_options[0], on_cuda=on_cuda, threads=pool)
     solution = LcpSolution(**results)
     return solution if batched else solution.one()
 

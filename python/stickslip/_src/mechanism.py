@@ -27,7 +27,8 @@ def delassus(
     W = np.zeros((num_envs, n, n), M.dtype)
     pool = check.thread_count(threads)
     if num_envs:
-        _core.delassus(M, J, rows, W, np.zeros(num_envs, np.int32), pool)
+        out = {"W": W, "ok": np.zeros(num_envs, np.int32)}
+        _core.delassus({"M": M, "J": J, "rows": rows}, out, threads=pool)
     return W if batched else W[0]
 
 
@@ -46,16 +47,16 @@ def apply_impulse(
     """
     M, J, rows, batched = mechanism_arrays(M, J, counts)
     num_envs, n, nv = J.shape
-    vectors: dict[str, Any] = {}
+    arrays: dict[str, Any] = {"M": M, "J": J, "rows": rows}
     for name, value, size in (("impulse", impulse, n), ("v_free", v_free, nv)):
         array = check.floats(name, value, M.dtype, "M")
         check.require_shape(name, array, (num_envs, size) if batched else (size,))
-        vectors[name] = check.slots(array if batched else array[None])
+        arrays[name] = check.slots(array if batched else array[None])
     v_next = np.zeros((num_envs, nv), M.dtype)
     pool = check.thread_count(threads)
     if num_envs:
-        ok = np.zeros(num_envs, np.int32)
-        _core.apply_impulse(M, J, rows, **vectors, v_next=v_next, ok=ok, threads=pool)
+        out = {"v_next": v_next, "ok": np.zeros(num_envs, np.int32)}
+        _core.apply_impulse(arrays, out, threads=pool)
     return v_next if batched else v_next[0]
 
 

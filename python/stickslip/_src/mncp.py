@@ -92,22 +92,20 @@ def solve_mncp(
     if not isinstance(options, MncpOptions):
         raise TypeError(f"options: expected MncpOptions, got {type(options).__name__}")
     (num_envs, m), n = start_x.shape, start_w.shape[1]
-    out = (np.zeros((num_envs, m)), np.zeros((num_envs, n)), np.zeros((num_envs, m)))
-    verdict = (np.zeros(num_envs), np.zeros(num_envs, np.int32), np.zeros(num_envs, np.int32))
-    arguments: dict[str, Any] = {
-        **check.tolerances(tol, options),
-        **dict(zip(("x", "w", "y"), out, strict=True)),
-        **dict(zip(("residual", "status", "iterations"), verdict, strict=True)),
+    out: dict[str, Any] = {
+        **{name: np.zeros((num_envs, size)) for name, size in (("x", m), ("w", n), ("y", m))},
+        "residual": np.zeros(num_envs),
+        **{name: np.zeros(num_envs, np.int32) for name in ("status", "iterations")},
     }
     _core.solve_mncp(
         _map(values, jacobian, m, n),
-        check.slots(start_x),
-        check.slots(start_w),
+        {"start_x": check.slots(start_x), "start_w": check.slots(start_w)},
+        out,
+        **check.tolerances(tol, options),
         max_newton=check.count("options.max_newton", options.max_newton),
         restarts=check.count("options.restarts", options.restarts),
-        **arguments,
     )
-    solution = MncpSolution(*out, *verdict)
+    solution = MncpSolution(**out)
     return solution if batched else solution.one()
 
 

@@ -231,7 +231,7 @@ class Problem:
     @property
     def counts(self) -> Int32:
         """(E, 4) free, nonneg, box rows and contacts of each environment."""
-        return self._own(self._batch.shape)
+        return self._own(self._batch.counts)
 
     def __len__(self) -> int:
         """The number of environments; 1 for one problem without an environment axis."""

@@ -81,7 +81,10 @@ def residual_of(
     pool = check.thread_count(threads)
     corners = directions_of("directions", directions)
     if len(impulses):
-        _core.measure(*batch.arrays, impulses, law, measures, pool, corners)
+        _core.measure(
+            batch.arrays | {"impulse": impulses}, {"measures": measures},
+            law=law, directions=corners, threads=pool,
+        )  # fmt: skip
     columns = measures.T if batch.batched else measures[0]
     return Measures(*columns) if details else columns[0]
 
@@ -128,5 +131,6 @@ def certificate_holds_in(
     holds = np.zeros(len(y), np.uint8)
     pool = check.thread_count(threads)
     if len(y):
-        _core.check_certificates(*batch.arrays, y, options, holds, pool)
+        arrays = batch.arrays | {"certificate": y}
+        _core.check_certificates(arrays, {"holds": holds}, options=options, threads=pool)
     return holds.astype(bool) if batch.batched else bool(holds[0])

@@ -124,6 +124,7 @@ def solve_batch(
     }
     pool = check.thread_count(threads)
     if num_envs:
-        _core.solve(*batch.arrays, warm, options, **results, on_cuda=on_cuda, threads=pool)
+        arrays = batch.arrays | {"warm_start": warm}
+        _core.solve(arrays, results, options=options, on_cuda=on_cuda, threads=pool)
     solution: Solution[Any] = Solution(**results)
     return solution if batch.batched else solution.one()

@@ -13,24 +13,27 @@ from torch.autograd import forward_ad
 from torch.compiler import is_compiling
 
 from stickslip._src import settings
+from stickslip._src.layout import MOST_ROWS, Layout, bounds_given
 from stickslip._src.options import SolveOptions
-from stickslip._src.settings import MOST_ROWS, Settings, is_per_contact
+from stickslip._src.settings import is_per_contact
 
 _OPTIONS = tuple(field.name for field in fields(SolveOptions))
 _FLOATS = (torch.float32, torch.float64)
 
 
-def settings_of(*arguments: Any) -> Settings | Constants:
-    """`stickslip._src.settings.settings_of`, whose result depends on no tensor's contents."""
-    if is_compiling():
-        return Constants(*_constants(*[_constant(value) for value in arguments]))
-    return settings.settings_of(*arguments)
+def settings_of(layout: tuple[Any, ...], options: tuple[Any, ...]) -> tuple[str, Rows]:
+    """The text of `stickslip._src.settings.settings_of`, which depends on no tensor's contents, and
+    its layout."""
+    if not is_compiling():
+        known = settings.settings_of(layout, options)
+        return known.text, known.layout
+    text, *rows = _constants(*[_constant(value) for value in (*layout, *options)])
+    return text, ConstantLayout(*rows)
 
 
-class Constants(NamedTuple):
-    """What `solve` reads of `Settings`. torch's compiler cannot read an object of that class."""
+class ConstantLayout(NamedTuple):
+    """What is read of a `Layout`. torch's compiler cannot read an object of that class."""
 
-    text: str
     kinds: tuple[int, int, int]
     contacts: int
     tangential: int
@@ -38,12 +41,15 @@ class Constants(NamedTuple):
     contact_of_row: tuple[int, ...]
 
 
+Rows = Layout | ConstantLayout
+
+
 def _read(*arguments: Any) -> tuple[Any, ...]:
-    """`Constants` of the settings, while torch compiles: called then, and not by the graph."""
+    """Text and `ConstantLayout`, while torch compiles: called then, and not by the graph."""
     *others, options = arguments
     options = SolveOptions(*options) if isinstance(options, tuple) else options
-    known = settings.settings_of(*others, options)
-    return tuple([getattr(known, name) for name in Constants._fields])
+    known = settings.settings_of(tuple(others[:-4]), (*others[-4:], options))
+    return (known.text, *[getattr(known.layout, name) for name in ConstantLayout._fields])
 
 
 _compiler: Any = torch.compiler
@@ -120,10 +126,9 @@ def _name(dtype: torch.dtype) -> str:
 
 def bounds(lo: Any, hi: Any, W: Tensor, lead: tuple[int, ...]) -> int:
     """Columns of lo and hi."""
-    for name, value, other in (("lo", lo, "hi"), ("hi", hi, "lo")):
-        if value is None:
-            raise ValueError(f"{name}: expected a tensor because {other} is given, got None")
-        require(name, value, W)
+    if not bounds_given(lo, hi, "a tensor"):
+        return 0
+    require("lo", lo, W)
     if lo.dim() not in (1, 1 + len(lead)):
         raise ValueError(
             f"lo: expected shape {(*lead, 'n_box')} or ('n_box',), got {tuple(lo.shape)}"
@@ -162,63 +167,61 @@ def axes_of(counts: Any, W: Tensor, lead: tuple[int, ...]) -> int:
     return axes
 
 
-def shapes(counts: Tensor, settings: Settings | Constants) -> Tensor:
+def row_counts(counts: Tensor, layout: Rows) -> Tensor:
     """(E, 4) int32 free, nonneg, box rows and contacts."""
     numbers = counts.clamp(-1, MOST_ROWS).to(torch.int32)
     if counts.dim() == 2:
         return numbers
-    kinds = [torch.full_like(numbers, number) for number in settings.kinds]
+    kinds = [torch.full_like(numbers, number) for number in layout.kinds]
     return torch.stack([*kinds, numbers], dim=1)
 
 
 def friction(
-    mu: Any, dims: Tensor | None, W: Tensor, lead: tuple[int, ...], settings: Settings | Constants
+    mu: Any, dims: Tensor | None, W: Tensor, lead: tuple[int, ...], layout: Rows
 ) -> Tensor:
     """One number per tangential row."""
     require("mu", mu, W)
-    tangential = settings.tangential
-    if mu.shape == (*lead, tangential) and tangential != settings.contacts:
+    tangential = layout.tangential
+    if mu.shape == (*lead, tangential) and tangential != layout.contacts:
         return mu
     if not mu.dim():
         return mu.expand(tangential)
-    if not has_one_per_contact(mu, lead, settings):
+    if not has_one_per_contact(mu, lead, layout):
         return mu
-    contact = _contact_of_row(dims, settings, mu.device)
+    contact = _contact_of_row(dims, layout, mu.device)
     if dims is None:
         return mu.index_select(-1, contact)
     shape = max(mu.shape[:-1], contact.shape[:-1], key=len)
     return mu.expand(*shape, -1).gather(-1, contact.expand(*shape, -1))
 
 
-def has_one_per_contact(mu: Any, lead: tuple[int, ...], settings: Settings | Constants) -> bool:
+def has_one_per_contact(mu: Any, lead: tuple[int, ...], layout: Rows) -> bool:
     """Whether mu, a tensor or a number, has a number per contact, or one for all."""
     shape = tuple(mu.shape) if isinstance(mu, Tensor) else ()
     if not shape:
         return True
-    contacts, tangential = settings.contacts, settings.tangential
+    contacts, tangential = layout.contacts, layout.tangential
     if shape == (*lead, tangential) and tangential != contacts:
         return False
-    return is_per_contact(shape, lead, contacts, tangential, settings.ragged)
+    return is_per_contact(shape, lead, contacts, tangential, layout.ragged)
 
 
-def per_contact(rows: Tensor, dims: Tensor | None, settings: Settings | Constants) -> Tensor:
+def per_contact(rows: Tensor, dims: Tensor | None, layout: Rows) -> Tensor:
     """Sums over the tangential rows of each contact; rows that are not used hold 0."""
-    sums = rows.new_zeros((*rows.shape[:-1], settings.contacts))
-    contact = _contact_of_row(dims, settings, rows.device)
+    sums = rows.new_zeros((*rows.shape[:-1], layout.contacts))
+    contact = _contact_of_row(dims, layout, rows.device)
     return sums.scatter_add(-1, contact.expand(rows.shape), rows)
 
 
-def _contact_of_row(
-    dims: Tensor | None, settings: Settings | Constants, device: torch.device
-) -> Tensor:
+def _contact_of_row(dims: Tensor | None, layout: Rows, device: torch.device) -> Tensor:
     """The contact of each tangential row."""
     if dims is None:
         indices = _indices if is_compiling() else _kept_indices
-        return indices(settings.contact_of_row, device)
+        return indices(layout.contact_of_row, device)
     # A tangential row belongs to the contact after those whose rows end before it.
     ends = (dims - 1).clamp(min=0).cumsum(-1)
-    row = torch.arange(settings.tangential, device=device)
-    return (ends[..., None, :] <= row[:, None]).sum(-1).clamp(max=max(settings.contacts - 1, 0))
+    row = torch.arange(layout.tangential, device=device)
+    return (ends[..., None, :] <= row[:, None]).sum(-1).clamp(max=max(layout.contacts - 1, 0))
 
 
 def _indices(numbers: tuple[int, ...], device: torch.device) -> Tensor:

@@ -8,7 +8,7 @@ has no bounds.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -29,63 +29,60 @@ _SCHEMA = (
 )
 _library: Any = op._library
 _library.define(_SCHEMA, tags=torch.Tag.pt2_compliant_tag)
-_solve_vjp: Any = _core.solve_vjp
+_BY = ("b", "mu", "R", "lo", "hi")
+_REPORT = {"status": np.int32, "kink_distance": np.double, "inconsistency": np.double,
+           "redundant": np.int32}  # fmt: skip
 Results = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
 
 
-def _on_cpu(
-    W: Tensor,
-    b: Tensor,
-    mu: Tensor,
-    R: Tensor | None,
-    lo: Tensor | None,
-    hi: Tensor | None,
-    counts: Tensor | None,
-    dims: Tensor | None,
-    impulse: Tensor,
-    status: Tensor,
-    g_impulse: Tensor | None,
-    g_velocity: Tensor | None,
-    settings: str,
-    threads: int,
-) -> Results:
+class Operands(NamedTuple):
+    """The arguments of the operator; W, b, mu, impulse and status are always there."""
+
+    W: Tensor
+    b: Tensor
+    mu: Tensor
+    R: Tensor | None
+    lo: Tensor | None
+    hi: Tensor | None
+    counts: Tensor | None
+    dims: Tensor | None
+    impulse: Tensor
+    status: Tensor
+    g_impulse: Tensor | None
+    g_velocity: Tensor | None
+    settings: str
+    threads: int
+
+
+def _on_cpu(*arguments: Any) -> Results:
+    given = Operands(*arguments)
+    W = given.W
     *lead, n, _ = W.shape
     num_envs = lead[0] if lead else 1
-    known = Settings.of(settings)
-    matrices = _array(W, num_envs)
-    arrays = [None if each is None else _array(each, num_envs) for each in
-              (b, mu, R, lo, hi, impulse, g_impulse, g_velocity)]  # fmt: skip
-    widths = (n, mu.shape[-1], n, *_bounds(lo, hi))
-    out: Any = [np.zeros((num_envs, width), matrices.dtype) for width in widths]
-    report = [np.zeros(num_envs, each) for each in (np.int32, np.double, np.double, np.int32)]
+    known = Settings.of(given.settings)
+    names = ("b", "mu", "R", "lo", "hi", "impulse", "counts", "dims")
+    arrays: dict[str, Any] = {name: _array(getattr(given, name)) for name in names}
+    arrays |= {
+        "W": _array(W if lead else W[None]),
+        "status": _array(given.status.reshape(num_envs)),
+    }
+    if given.counts is None:
+        arrays["counts"] = known.layout.counts
+    if given.dims is None:
+        arrays["dims"] = np.array(known.layout.dims or (), np.int32)
+    loss = {"d_impulse": _array(given.g_impulse), "d_velocity": _array(given.g_velocity)}
+    widths = dict(zip(_BY, (n, given.mu.shape[-1], n, *_bounds(given.lo, given.hi)), strict=True))
+    out = {name: np.zeros((num_envs, width), arrays["W"].dtype) for name, width in widths.items()}
+    out |= {name: np.zeros(num_envs, dtype) for name, dtype in _REPORT.items()}
     if num_envs:
-        _solve_vjp(
-            _same(known.shape, num_envs) if counts is None else _array(counts, num_envs),
-            _same(known.dims or (), num_envs) if dims is None else _array(dims, num_envs),
-            matrices if lead else matrices[None],
-            *arrays[:6],
-            status.detach().contiguous().numpy().reshape(num_envs),
-            known.core_options(),
-            *arrays[6:],
-            *out[:3],
-            *(out[3:] if lo is not None else (None, None)),
-            *report, threads,
-        )  # fmt: skip
-    found: Any = [from_numpy(each) for each in (*out, *report)]
+        _core.solve_vjp(arrays, loss, out, options=known.core_options(), threads=given.threads)
+    found: Any = [from_numpy(each) for each in out.values()]
     return tuple(found if lead else [each[0] for each in found])
 
 
-def _array(tensor: Tensor, num_envs: int) -> Any:
-    """The tensor's memory as an array, where the values of an environment are contiguous. All
-    environments share (size,)."""
-    array: Any = check.slots(tensor.detach().resolve_neg().numpy())
-    return _same(array, num_envs) if array.ndim == 1 else array
-
-
-def _same(values: Any, num_envs: int) -> Any:
-    """The same values for all environments."""
-    array = np.asarray(values, getattr(values, "dtype", np.int32))
-    return np.broadcast_to(array, (num_envs, array.size))
+def _array(tensor: Tensor | None) -> Any:
+    """The tensor's memory as an array, where the values of an environment are contiguous."""
+    return None if tensor is None else check.slots(tensor.detach().resolve_neg().numpy())
 
 
 def _bounds(lo: Tensor | None, hi: Tensor | None) -> tuple[int, int]:
@@ -102,38 +99,26 @@ def _fake(W: Tensor, b: Tensor, mu: Tensor, R: Any, lo: Any, hi: Any, *others: A
     return (*out, *report)  # type: ignore[return-value]
 
 
-def _on_cuda(
-    W: Tensor,
-    b: Tensor,
-    mu: Tensor,
-    R: Tensor | None,
-    lo: Tensor | None,
-    hi: Tensor | None,
-    counts: Tensor | None,
-    dims: Tensor | None,
-    impulse: Tensor,
-    status: Tensor,
-    g_impulse: Tensor | None,
-    g_velocity: Tensor | None,
-    settings: str,
-    threads: int,
-) -> Results:
+def _on_cuda(*arguments: Any) -> Results:
     """Enqueues on the current stream, and waits, as the solve does. The solution is copied: the
     loss may have the same memory."""
+    given = Operands(*arguments)
+    W = given.W
     lead, num_envs = W.shape[:-2], W.shape[0] if W.dim() == 3 else 1
     solution = {
-        "impulse": impulse.detach().reshape(num_envs, -1).clone(),
-        "status": status.detach().reshape(num_envs).clone(),
+        "impulse": given.impulse.detach().reshape(num_envs, -1).clone(),
+        "status": given.status.detach().reshape(num_envs).clone(),
     }
-    problem = {"W": W, "b": b, "mu": mu, "R": R, "lo": lo, "hi": hi, "warm_start": None}
-    found = op.bound_to(problem, counts, dims, settings, solution).vjp(
-        d_impulse=op.contiguous(g_impulse),
-        d_velocity=op.contiguous(g_velocity),
+    problem: dict[str, Any] = dict(zip(Operands._fields[:6], given, strict=False))
+    problem["warm_start"] = None
+    found = op.bound_to(problem, given.counts, given.dims, given.settings, solution).vjp(
+        d_impulse=op.contiguous(given.g_impulse),
+        d_velocity=op.contiguous(given.g_velocity),
         stream=torch.cuda.current_stream(W.device),
     )
     by_bounds = [
-        b.new_zeros((num_envs, 0)) if each is None else from_dlpack(each)[:, :width]
-        for each, width in zip((found.lo, found.hi), _bounds(lo, hi), strict=True)
+        W.new_zeros((num_envs, 0)) if each is None else from_dlpack(each)[:, :width]
+        for each, width in zip((found.lo, found.hi), _bounds(given.lo, given.hi), strict=True)
     ]
     by_rows = [from_dlpack(each) for each in (found.b, found.mu, found.R)]
     verdict = (found.status, found.kink_distance, found.inconsistency, found.redundant)

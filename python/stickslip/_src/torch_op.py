@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import atexit
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -36,19 +36,24 @@ Results = tuple[Tensor, Tensor, Tensor]  # impulse, residual, integers
 Place = tuple[int, int, int, Any]
 
 
-def on_cpu(
-    W: Tensor,
-    b: Tensor,
-    mu: Tensor,
-    R: Tensor | None,
-    lo: Tensor | None,
-    hi: Tensor | None,
-    warm_start: Tensor | None,
-    counts: Tensor | None,
-    dims: Tensor | None,
-    settings: str,
-    threads: int,
-) -> Results:
+class Operands(NamedTuple):
+    """The arguments of the operator; W, b and mu are always there."""
+
+    W: Tensor
+    b: Tensor
+    mu: Tensor
+    R: Tensor | None
+    lo: Tensor | None
+    hi: Tensor | None
+    warm_start: Tensor | None
+    counts: Tensor | None
+    dims: Tensor | None
+    settings: str
+    threads: int
+
+
+def on_cpu(*arguments: Any) -> Results:
+    W, *others, counts, dims, settings, threads = Operands(*arguments)
     size, dtype = W.shape, W.dtype
     batched, n = len(size) == 3, size[-1]
     num_envs = size[0] if batched else 1
@@ -56,7 +61,7 @@ def on_cpu(
     wide = dtype is torch.float64
     if not wide and dtype is not torch.float32:
         raise TypeError(f"stickslip::solve: expected float32 or float64, got {dtype}")
-    shape, known_dims, options = _constants(settings)
+    known_counts, known_dims, options = _constants(settings)
     impulse = from_numpy(np.empty((*lead, n), np.float64 if wide else np.float32))
     residual = from_numpy(np.empty(lead))
     integers = from_numpy(np.empty((len(INTEGERS), *lead), np.int32))
@@ -64,14 +69,9 @@ def on_cpu(
         _solve_at(
             wide,
             (
-                _place(W, dtype, batched, num_envs),
-                _place(b, dtype, batched, num_envs),
-                _place(mu, dtype, batched, num_envs),
-                None if R is None else _place(R, dtype, batched, num_envs),
-                None if lo is None else _place(lo, dtype, batched, num_envs),
-                None if hi is None else _place(hi, dtype, batched, num_envs),
-                None if warm_start is None else _place(warm_start, dtype, batched, num_envs),
-                shape if counts is None else _place(counts, torch.int32, batched, num_envs),
+                *[None if each is None else _place(each, dtype, batched, num_envs)
+                  for each in (W, *others)],
+                known_counts if counts is None else _place(counts, torch.int32, batched, num_envs),
                 known_dims if dims is None else _place(dims, torch.int32, batched, num_envs),
             ),
             num_envs, n, impulse.data_ptr(), residual.data_ptr(), integers.data_ptr(), options,
@@ -102,9 +102,9 @@ def _place(tensor: Tensor, dtype: torch.dtype, batched: bool, num_envs: int) -> 
 def _constants(settings: str) -> tuple[Place, Place, _core.SolveOptions]:
     """Rows of each kind and dimensions, the same for all environments, and the options."""
     known = Settings.of(settings)
-    shape, dims = known.shape, np.array(known.dims or (), np.int32)
+    counts, dims = known.layout.counts, np.array(known.layout.dims or (), np.int32)
     return (
-        (shape.ctypes.data, shape.size, 0, shape),
+        (counts.ctypes.data, counts.size, 0, counts),
         (dims.ctypes.data, dims.size, 0, dims),
         known.core_options(),
     )
@@ -136,25 +136,15 @@ def _fake(W: Tensor, b: Tensor, *others: Any) -> Results:
     return results(tuple(b.shape[:-1]), b.new_empty(b.shape))
 
 
-def _on_cuda(
-    W: Tensor,
-    b: Tensor,
-    mu: Tensor,
-    R: Tensor | None,
-    lo: Tensor | None,
-    hi: Tensor | None,
-    warm_start: Tensor | None,
-    counts: Tensor | None,
-    dims: Tensor | None,
-    settings: str,
-    threads: int,
-) -> Results:
+def _on_cuda(*arguments: Any) -> Results:
     """Enqueues on the current stream. The solver's memory is freed at the end, which waits for the
     GPU; a BoundSolver keeps it."""
-    given = {"W": W, "b": b, "mu": mu, "R": R, "lo": lo, "hi": hi, "warm_start": warm_start}
+    *_, counts, dims, settings, _ = given = Operands(*arguments)
+    W = given.W
     num_envs = W.shape[0] if W.dim() == 3 else 1
-    found = results((num_envs,), W.new_zeros((num_envs, b.shape[-1])))
-    solver = bound_to(given, counts, dims, settings, as_dict(found))
+    found = results((num_envs,), W.new_zeros((num_envs, W.shape[-1])))
+    reals = dict(zip(Operands._fields[:7], given, strict=False))
+    solver = bound_to(reals, counts, dims, settings, as_dict(found))
     solver(torch.cuda.current_stream(W.device))
     return found if W.dim() == 3 else _one(found)
 
@@ -174,19 +164,20 @@ def bound_to(
             "stickslip.torch.BoundSolver before the capture, and call it there"
         )
     known = Settings.of(settings)
+    layout = known.layout
     given: dict[str, Any] = {name: contiguous(value) for name, value in arrays.items()}
     W = given["W"]
     num_envs = W.shape[0] if W.dim() == 3 else 1
-    if known.ragged:
-        shape = from_numpy(known.shape).to(W.device)
-        given["counts"] = shape.expand(num_envs, 4).contiguous() if counts is None else counts
-        given["dims"] = known.dims if dims is None else dims
+    if layout.ragged:
+        same = from_numpy(layout.counts).to(W.device)
+        given["counts"] = same.expand(num_envs, 4).contiguous() if counts is None else counts
+        given["dims"] = layout.dims if dims is None else dims
         for name in ("lo", "hi"):  # counts is read on the GPU: NaN for box rows without bounds
             if given[name] is not None:
-                room = known.n - given[name].shape[-1]
+                room = layout.n - given[name].shape[-1]
                 given[name] = torch.nn.functional.pad(given[name], (0, room), value=np.nan)
     else:
-        given |= {"dims": known.dims, "n_free": known.kinds[0], "n_nonneg": known.kinds[1]}
+        given |= {"dims": layout.dims, "n_free": layout.kinds[0], "n_nonneg": layout.kinds[1]}
     if W.dim() != 3:
         given |= {"W": W[None], "b": given["b"][None]}
     return bound.BoundSolver(**given, **known.arguments(), out=out)

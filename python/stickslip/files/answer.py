@@ -12,9 +12,10 @@ import numpy as np
 
 import stickslip
 from stickslip import _core
-from stickslip._core import Solver, Status
+from stickslip._core import Status
 from stickslip._src.aliases import Backend, LawName, PrecisionName, SolverName
 from stickslip._src.options import SolveOptions, make_options
+from stickslip.files.batches import environment_of
 from stickslip.files.problems import (
     DEFAULT_LAW,
     DEFAULT_TOL,
@@ -116,28 +117,13 @@ def _solve_batch(problems: list[ContactProblem], options: dict[str, Any]) -> lis
     return [
         Answer(
             problem,
-            StoredSolution(
-                values=result.impulse[e, : problem.rows].copy(),
-                status=Status(int(result.status[e])).name,
-                residual=float(result.residual[e]),
-                iterations=int(result.iterations[e]),
-                solver=Solver(int(result.solver[e])).name,
-                law=law,
-                tolerance=_core.tolerance(core, problem.scale),
-                certificate=_proof(result, e, problem.rows),
+            environment_of(
+                result, e, problem.rows, law=law, tolerance=_core.tolerance(core, problem.scale)
             ),
             seconds,
         )
         for e, problem in enumerate(problems)
     ]
-
-
-def _proof(result: stickslip.Solution, e: int, rows: int) -> np.ndarray | None:
-    """The certificate of environment e, if it is infeasible."""
-    proofs = result.certificate
-    if proofs is None or result.status[e] != Status.infeasible:
-        return None
-    return proofs[e, :rows].copy()
 
 
 def _solve_complementarity(problem: ComplementarityProblem, tol: float | None) -> Answer:

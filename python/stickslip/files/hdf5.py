@@ -20,6 +20,7 @@ MAX_ROWS = 10_000  # a dense matrix of 0.8 GB
 MAX_TEXT = 200  # characters of a name, or of an attribute
 NAMES = f"a text without '/' of 1 to {MAX_TEXT} characters"
 TEXT = f"a text of at most {MAX_TEXT} characters"
+FINITE = "a finite number"
 _ATTRIBUTE_BYTES = 4096
 _LINKS = {h5l.TYPE_SOFT: "a soft link", h5l.TYPE_EXTERNAL: "an external link"}
 
@@ -113,10 +114,8 @@ class Place:
     def floats(self, key: str, *shape: int, infinite: bool = False) -> np.ndarray:
         """Finite numbers; with `infinite` also ±inf."""
         array = self._array(key, shape, "fiu", "numbers", np.float64)
-        bad = np.isnan(array) if infinite else ~np.isfinite(array)
-        if bad.any():
-            index = tuple(int(i) for i in np.argwhere(bad)[0])
-            raise self.error(f"{key}{list(index)}", "a finite number", array[index])
+        if (index := unfit(array, infinite)) is not None:
+            raise self.error(f"{key}{list(index)}", FINITE, array[index])
         return array
 
     def integers(self, key: str, *shape: int) -> np.ndarray:
@@ -221,6 +220,12 @@ class Place:
             expected = f"{allowed} in a file of {room.shown(root._size)}"
             raise self.error(key, expected, f"{room.shown(max(size, chunk))} more here")
         root._left -= size
+
+
+def unfit(array: np.ndarray, infinite: bool = False) -> tuple[int, ...] | None:
+    """Index of the first number that files do not have: NaN, and without `infinite` also ±inf."""
+    bad = np.isnan(array) if infinite else ~np.isfinite(array)
+    return tuple(int(i) for i in np.argwhere(bad)[0]) if bad.any() else None
 
 
 def is_name(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,7 +11,19 @@ import h5py
 import numpy as np
 
 from stickslip._src.problem import Problem as BatchProblem
-from stickslip.files.hdf5 import MAX_TEXT, NAMES, TEXT, FileError, Place, guarded, is_name
+from stickslip._src.solution import Solution
+from stickslip.files.batches import environments, solutions_of
+from stickslip.files.hdf5 import (
+    FINITE,
+    MAX_TEXT,
+    NAMES,
+    TEXT,
+    FileError,
+    Place,
+    guarded,
+    is_name,
+    unfit,
+)
 from stickslip.files.problems import (
     ComplementarityProblem,
     ContactProblem,
@@ -18,76 +31,80 @@ from stickslip.files.problems import (
     StoredSolution,
 )
 
+_INFINITE = ("lo", "hi", "residual", "tolerance")  # numbers that may be infinite
+_NUMBERS = ("W", "b", "mu", "R", "warm_start", "M", "q", "values", "certificate", *_INFINITE)
+
 
 def write(
     path: str | os.PathLike[str],
     problems: Iterable[Problem] | BatchProblem = (),
-    solutions: Mapping[str, StoredSolution] | None = None,
+    solutions: Mapping[str, StoredSolution] | Solution[Any] | None = None,
     *,
     append: bool = False,
+    name: str = "env",
 ) -> None:
-    """Writes a file, or with `append` adds to one; an entry with the same name is replaced. The
-    environments of a `stickslip.Problem` are named env00, env01, ..., with as many digits as the
-    last one has. Raises FileError if that is impossible."""
+    """Writes a file, or with `append` adds to one. An entry with the same name is replaced, a
+    problem together with its solution.
+
+    The environments of a `stickslip.Problem` are called env0, env1, ..., with as many digits as
+    the last one has, or by another `name` than env; `solutions` may be its `stickslip.Solution`.
+    With `append`, a name whose environments are in the file already is refused.
+
+    Raises FileError for what cannot be written or could not be read again, NaN for instance.
+    """
     where = str(os.fspath(path))
-    problems = environments(problems) if isinstance(problems, BatchProblem) else list(problems)
-    for problem in problems:
-        if not isinstance(problem, ContactProblem | ComplementarityProblem):
-            expected = "a stickslip.Problem, or ContactProblems and ComplementarityProblems"
-            raise TypeError(f"problems: expected {expected}, got a {type(problem).__name__}")
-    solutions = dict(solutions or {})
-    _refuse_texts(where, problems, solutions)
+    batch = problems if isinstance(problems, BatchProblem) else None
+    entries = _entries(problems, name)
+    answers = _answers(batch, entries, solutions)
+    _refuse_texts(where, entries, answers)
+    _refuse_numbers(where, entries, answers)
     with guarded(where), h5py.File(path, "a" if append else "w") as file:
         root = Place(file, where)
-        for problem in problems:
-            _write_problem(_fresh(root, "problems", problem.name), problem)
-        for name, solution in solutions.items():
-            group = _fresh(root, "solutions", name)
-            key = "z" if _is_complementarity(root, name) else "r"
-            group.create_dataset(key, data=solution.values)
+        stored, solved = (_names(root, key) for key in ("problems", "solutions"))
+        if batch is not None:
+            _refuse_second(root, name, stored)
+        _refuse_unknown(root, answers, {*stored, *(entry.name for entry in entries)})
+        for entry in entries:
+            if entry.name in solved:
+                del root.inside("solutions").group[entry.name]
+            _write_problem(_fresh(root, "problems", entry.name), entry)
+        for key, solution in answers.items():
+            group = _fresh(root, "solutions", key)
+            values = "z" if _is_complementarity(root, key) else "r"
+            group.create_dataset(values, data=solution.values)
             _write_verdict(group, solution)
 
 
-def environments(problem: BatchProblem) -> list[Problem]:
-    """The problem of each environment, without the rows that it does not use. Raises ValueError,
-    naming the environment, for one that a file cannot hold: with more rows than its slot, or
-    numbers that are not finite."""
-    arrays, found = problem._batch, list[Problem]()
-    digits = len(str(len(problem) - 1))
-    for e, (n_free, n_nonneg, n_box, contacts) in enumerate(arrays.shape.tolist()):
-        dims = arrays.used_dims[e, :contacts].astype(np.int32)
-        rows = n_free + n_nonneg + n_box + int(dims.sum())
-        if contacts > len(dims) or rows > arrays.b.shape[1]:
-            raise ValueError(
-                f"counts: expected at most {arrays.b.shape[1]} rows, got {rows} in environment {e}"
-            )
-        bounds = [np.zeros(0) if each is None else each[e, :n_box]
-                  for each in (arrays.lo, arrays.hi)]  # fmt: skip
-        numbers: dict[str, Any] = {
-            "W": arrays.W[e, :rows, :rows],
-            "b": arrays.b[e, :rows],
-            "mu": arrays.mu[e, : int((dims - 1).sum())],
-            "R": None if arrays.R is None else arrays.R[e, :rows],
-        }
-        for name, values in numbers.items():
-            if values is not None and not np.isfinite(values).all():
-                raise ValueError(
-                    f"{name}: expected finite numbers, as files have, in environment {e}"
-                )
-        found.append(
-            ContactProblem(
-                name=f"env{e:0{digits}}",
-                **numbers,
-                dims=dims,
-                n_free=n_free,
-                n_nonneg=n_nonneg,
-                lo=bounds[0],
-                hi=bounds[1],
-                law=problem.law.name,
-                directions=problem.directions,
-            )
-        )
-    return found
+def _entries(problems: Any, name: str) -> list[Any]:
+    """The problems, each with a name of its own."""
+    if isinstance(problems, BatchProblem):
+        return environments(problems, name)
+    expected = "problems: expected a stickslip.Problem, or ContactProblems and "
+    expected += "ComplementarityProblems, got a "
+    if not isinstance(problems, Iterable):
+        raise TypeError(expected + type(problems).__name__)
+    entries = list(problems)
+    for entry in entries:
+        if not isinstance(entry, ContactProblem | ComplementarityProblem):
+            raise TypeError(expected + type(entry).__name__)
+    return entries
+
+
+def _answers(
+    batch: BatchProblem | None, entries: list[Any], solutions: Any
+) -> dict[str, StoredSolution]:
+    """The solutions by name."""
+    if batch is not None and isinstance(solutions, Solution):
+        return solutions_of(batch, entries, solutions)
+    answers = {} if solutions is None else solutions
+    expected = "StoredSolutions by name, or the Solution of a stickslip.Problem"
+    if not isinstance(answers, Mapping):
+        raise TypeError(f"solutions: expected {expected}, got a {type(solutions).__name__}")
+    for name, solution in answers.items():
+        if not isinstance(solution, StoredSolution):
+            got = type(solution).__name__
+            raise TypeError(f"solutions[{name!r}]: expected a StoredSolution, got a {got}")
+    return dict(answers)
 
 
 def _refuse_texts(
@@ -95,12 +112,48 @@ def _refuse_texts(
 ) -> None:
     """The ones that could not be read again."""
     for name in (*(problem.name for problem in problems), *solutions):
-        if not is_name(name):
+        if not isinstance(name, str) or not is_name(name):
             raise FileError(f"{where}: name: expected {NAMES}, got {name!r:.60}")
     for solution in (*(problem.stored for problem in problems), *solutions.values()):
         for text in (solution.status, solution.solver) if solution else ():
             if text and len(text) > MAX_TEXT:
                 raise FileError(f"{where}: expected {TEXT}, got {text:.60}")
+
+
+def _refuse_numbers(
+    where: str, problems: list[Problem], solutions: dict[str, StoredSolution]
+) -> None:
+    """The ones that could not be read again: NaN, and infinity in most places."""
+    parts: list[tuple[str, Any]] = []
+    for problem in problems:
+        parts += [(f"problem {problem.name!r}", each) for each in (problem, problem.stored)]
+    parts += [(f"solution {name!r}", solution) for name, solution in solutions.items()]
+    for what, part in parts:
+        for key in _NUMBERS:
+            value = getattr(part, key, None)
+            array = np.zeros(0) if value is None else np.asarray(value)
+            if (index := unfit(array, key in _INFINITE)) is not None:
+                place = f"{key}{list(index)}" if index else key
+                raise FileError(f"{where}: {what}: {place}: expected {FINITE}, got {array[index]}")
+
+
+def _refuse_second(root: Place, name: str, stored: list[str]) -> None:
+    """A batch that is called like one in the file: which of them an environment is of could not be
+    told."""
+    taken = [each for each in stored if re.fullmatch(re.escape(name) + "[0-9]+", each)]
+    if taken:
+        raise root.error("name", f"another than that of {taken[0]} in the file", repr(name))
+
+
+def _refuse_unknown(root: Place, solutions: Iterable[str], known: set[str]) -> None:
+    for name in solutions:
+        if name not in known:
+            raise root.error("solutions", "names of problems", repr(name))
+
+
+def _names(root: Place, key: str) -> list[str]:
+    """Of what is inside a group of the file, if it is there."""
+    return root.inside(key).names() if key in root else []
 
 
 def _fresh(root: Place, parent: str, name: str) -> h5py.Group:

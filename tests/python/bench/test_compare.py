@@ -77,6 +77,10 @@ def test_command_on_a_family(tmp_path):
     [
         ([], "expected a FILE or --family"),
         (["--family", "stack", "--contacts", 3], "stack has no problems of 3"),
+        (["--family", "box", "--contacts", 10**8], "contacts, count: expected sizes that fit"),
+        (["--family", "box", "--count", 2 * 10**9], "contacts, count: expected sizes that fit"),
+        (["--family", "box", "--count", 2**31], "--count"),
+        (["--family", "box", "--rounds", 2 * 10**9], "rounds: expected sizes that fit"),
         (["--family", "box", "--solvers", "magic"], "solver: expected"),
         (["--family", "box", "--law", "box", "--solvers", "lemke"], "law: expected"),
     ],

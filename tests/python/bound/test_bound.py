@@ -42,6 +42,14 @@ def test_a_call_reads_what_the_arrays_hold():
     assert not np.array_equal(bound.out.impulse, before[0])
 
 
+def test_environments_in_any_order_are_read_in_place():
+    M, J, _, b = mechanisms()
+    W = stickslip.delassus(M, J)
+    bound = BoundSolver(W=W[::-1], b=b[::-1], mu=0.5)
+    b *= 2.0
+    expect_same(bound(), stickslip.solve(W[::-1].copy(), b[::-1].copy(), 0.5))
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_mechanisms_have_the_bits_of_the_three_calls(threads):
     M, J, v_free, b = mechanisms()

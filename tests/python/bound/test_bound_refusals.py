@@ -54,11 +54,15 @@ REFUSALS = {
         "b: expected the values of an environment side by side",
     ),
     "backwards": (
-        {"b": np.zeros((4, 6))[::-1]},
+        {"out": {"impulse": np.zeros((4, 6))[::-1]}},
         ValueError,
-        "b: expected one environment after the other",
+        r"out\['impulse'\]: expected one environment after the other",
     ),
-    "rows": ({"n_free": 1}, ValueError, r"rows: expected 4 \(n_free 1"),
+    "rows": (
+        {"n_free": 1},
+        ValueError,
+        "dims: expected a list of numbers or an array unless .* multiple of 3, got 5",
+    ),
     "lo alone": ({"lo": np.zeros(3)}, ValueError, "hi: expected an array because lo is given"),
     "dims": ({"dims": [3, 5]}, ValueError, "dims: expected 3, 4 or 6, got 5"),
     "dims as array": (

@@ -12,6 +12,7 @@ import stickslip
 from stickslip import info, models
 from stickslip._src.run import Controller, ResidualHistogram, simulate
 
+pytestmark = pytest.mark.usefixtures("elsewhere")
 BOX = """<mujoco>
   <worldbody>
     <geom type="plane" size="5 5 .1"/>
@@ -24,12 +25,6 @@ BOX = """<mujoco>
   <actuator><motor joint="hinge" ctrlrange="-2 2" ctrllimited="true"/></actuator>
 </mujoco>
 """
-
-
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path, monkeypatch):
-    """MuJoCo writes its warnings to the current folder."""
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture

@@ -17,10 +17,7 @@ from stickslip import files
 from stickslip.files import answer
 from stickslip.files.isolated import isolated
 
-
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 @pytest.fixture

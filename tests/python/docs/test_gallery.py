@@ -224,6 +224,25 @@ def test_an_unknown_name_is_refused_in_one_line():
     assert all_entries()[0].name in shown.stderr
 
 
+def no_memory(self, variations):
+    raise MemoryError
+
+
+@pytest.mark.parametrize(
+    ("variations", "run", "message"),
+    [
+        (2**31, Entry.run, "--variations"),
+        (2 * 10**9, Entry.run, "variations: expected sizes that fit this machine's memory"),
+        (FEW, no_memory, f"--variations: expected what fits this machine's memory, got {FEW}"),
+    ],
+)
+def test_variations_that_no_memory_holds_are_misuse(variations, run, message, monkeypatch):
+    monkeypatch.setattr(Entry, "run", run)
+    shown = call(all_entries()[0].name, "--variations", variations)
+    assert shown.exit_code == 2
+    assert message in shown.stderr
+
+
 def test_a_check_that_fails_is_an_exit_code(broken):
     shown = call(broken)
     assert shown.exit_code == 1

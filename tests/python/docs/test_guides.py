@@ -20,10 +20,10 @@ COPIED = [
     "src/api",
     "src/cpu",
     "src/bindings",
-    "src/reference",
     "python",
     "tests/lint",
     "tests/parity",
+    "tests/reference",
     "tests/support",
 ]
 pytestmark = pytest.mark.xdist_group("guides")  # one process compiles the copy
@@ -262,7 +262,7 @@ def literal(path: Path, name: str) -> list[str]:
 
 def test_the_rest_of_the_pages_compiles_and_keeps_the_house_rules(tree):
     eigen = "-isystem/usr/include/eigen3", "-isystem/usr/local/include/eigen3"
-    compile_cxx(tree, "-fsyntax-only", *eigen, "src/reference/residual.cpp")
+    compile_cxx(tree, "-fsyntax-only", *eigen, "tests/reference/residual.cpp")
     bindings = (tree / "src/bindings/types.cpp").read_text()
     for enum in ("Law", "Solver"):
         names = re.findall(rf'\.value\("(\w+)", {enum}::', bindings)

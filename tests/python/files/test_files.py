@@ -67,6 +67,14 @@ def test_appending_keeps_the_others_and_replaces_namesakes(tmp_path):
     assert [p.name for p in files.read(path).problems] == ["c"]
 
 
+def test_a_replaced_problem_takes_its_solution_along(tmp_path):
+    path = tmp_path / "two.h5"
+    zero = files.StoredSolution(np.zeros(17))
+    files.write(path, [contact_problem(0, "a"), contact_problem(1, "b")], {"a": zero, "b": zero})
+    files.write(path, [contact_problem(0, "a", dims=(3,))], append=True)
+    assert list(files.read(path).solutions) == ["b"]
+
+
 def test_names_that_hdf5_lacks_are_refused_before_anything_is_written(tmp_path):
     for name in ("", ".", "a/b"):
         with pytest.raises(files.FileError, match=r"x\.h5: name: expected a text without '/'"):

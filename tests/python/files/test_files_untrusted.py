@@ -15,10 +15,7 @@ from test_files_fuzz import assert_one_clear_line
 from stickslip import files
 from stickslip.files import judge
 
-
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 def refusal(path):
@@ -89,6 +86,59 @@ def test_what_could_not_be_read_is_not_written(tmp_path):
         with pytest.raises(files.FileError, match="200 characters"):
             files.write(tmp_path / "x.h5", some, solutions)
     assert not (tmp_path / "x.h5").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "place", "value"),
+    [
+        ("W", r"W\[16, 16\]", np.nan),
+        ("b", r"b\[16\]", np.inf),
+        ("mu", r"mu\[9\]", -np.inf),
+        ("lo", r"lo\[0\]", np.nan),
+        ("hi", r"hi\[0\]", np.nan),
+        ("R", r"R\[16\]", np.inf),
+        ("warm_start", r"warm_start\[16\]", np.nan),
+        ("values", r"values\[16\]", np.inf),
+        ("certificate", r"certificate\[16\]", np.nan),
+        ("residual", "residual", np.nan),
+        ("tolerance", "tolerance", np.nan),
+    ],
+)
+def test_numbers_that_could_not_be_read_are_not_written(key, place, value, tmp_path):
+    rows = dict.fromkeys(("R", "warm_start"), np.zeros(17))
+    problem = contact_problem(0, **rows)
+    solution = files.StoredSolution(
+        np.zeros(17), residual=0.0, tolerance=1.0, certificate=np.zeros(17)
+    )
+    owner = problem if hasattr(problem, key) else solution
+    array = np.array(getattr(owner, key))
+    array.flat[-1] = value
+    bad = dataclasses.replace(owner, **{key: array if array.ndim else float(array)})
+    told = f"{place}: expected a finite number, got {value}"
+    if owner is problem:
+        ways = {"problem 'one'": ([bad], {})}
+    else:
+        stored = dataclasses.replace(problem, stored=bad)
+        ways = {"problem 'one'": ([stored], {}), "solution 'one'": ([problem], {"one": bad})}
+    for what, arguments in ways.items():
+        with pytest.raises(files.FileError, match=f"x\\.h5: {what}: {told}"):
+            files.write(tmp_path / "x.h5", *arguments)
+    assert not (tmp_path / "x.h5").exists()
+
+
+def test_a_solution_of_no_problem_is_not_written(tmp_path):
+    path, zero = tmp_path / "x.h5", files.StoredSolution(np.zeros(17))
+    files.write(path, [contact_problem(0)])
+    before = path.read_bytes()
+    with pytest.raises(files.FileError, match=r"solutions: expected names of problems, got 'two'"):
+        files.write(path, (), {"two": zero}, append=True)
+    assert path.read_bytes() == before
+    for wrong, told in (
+        (zero, "solutions: expected StoredSolutions by name, .* got a StoredSolution"),
+        ({"one": np.zeros(17)}, r"solutions\['one'\]: expected a StoredSolution, got a ndarray"),
+    ):
+        with pytest.raises(TypeError, match=told):
+            files.write(path, (), wrong, append=True)
 
 
 def assert_harmless(shown):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sim_models import MACHINE, TUMBLING, cramped, model_path, slope, stack
+from sim_models import MACHINE, TUMBLING, cramped, model_path, same, slope, stack
 
 from stickslip import Status
 from stickslip._src.sim import BatchSim
@@ -18,10 +18,6 @@ def run(sim, ctrl):
     for u in ctrl:
         sim.step(u)
     return sim.state.copy()
-
-
-def same(a, b):
-    np.testing.assert_array_equal(a.view(np.uint64), b.view(np.uint64))
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -2,18 +2,13 @@
 
 import numpy as np
 import pytest
-from sim_models import PLANE, TUMBLING, free, model_path, scene, slope, spinning_disc, stack
+from sim_models import PLANE, TUMBLING, free, model_path, run, scene, slope, spinning_disc, stack
 
 from stickslip import Status
 from stickslip._src.sim import BatchSim
 
 EXACT = 1e-12
 INTEGRATORS = ("euler", "implicitfast")
-
-
-def run(sim, steps):
-    for _ in range(steps):
-        assert (sim.step() == Status.solved).all()
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)

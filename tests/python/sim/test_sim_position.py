@@ -4,7 +4,7 @@ detection, applied to the states after the steps, is the reference."""
 import mujoco
 import numpy as np
 import pytest
-from sim_models import TUMBLING, model_path, stack
+from sim_models import TUMBLING, model_path, same, stack
 
 from stickslip import Status
 from stickslip._src.sim import BatchSim
@@ -40,10 +40,6 @@ def deepest(model, qpos):
         mujoco.mj_collision(model, data)
         depths.append(max([0.0, *(-data.contact.dist)]))
     return np.array(depths)
-
-
-def same(a, b):
-    np.testing.assert_array_equal(a.view(np.uint64), b.view(np.uint64))
 
 
 @pytest.mark.parametrize(("h", "spin"), [(0.005, 10), (0.01, 5), (0.02, 5)])

@@ -3,17 +3,11 @@
 import mujoco
 import numpy as np
 import pytest
-from sim_models import slope, stack
+from sim_models import run, slope, stack
 
-from stickslip import Status
 from stickslip._src.sim import BatchSim
 
 LENGTH = 0.5  # m, of either link of the pendulum
-
-
-def run(sim, steps):
-    for _ in range(steps):
-        assert (sim.step() == Status.solved).all()
 
 
 def ball(h, geom="", gravity=0.0):

@@ -8,7 +8,7 @@ import warnings
 import mujoco
 import numpy as np
 import pytest
-from sim_models import MACHINE, model_path, pile
+from sim_models import MACHINE, model_path, pile, same
 
 from stickslip import SolveOptions, Status, models
 from stickslip._src.sim import BatchSim
@@ -18,10 +18,6 @@ STAY = MACHINE.replace(
     '<option timestep="0.004"/>',
     '<option timestep="0.004"><flag autoreset="disable"/></option>',
 )
-
-
-def same(a, b):
-    np.testing.assert_array_equal(a.view(np.uint64), b.view(np.uint64))
 
 
 def tumbling(num_envs, **options):

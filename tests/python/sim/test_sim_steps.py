@@ -12,10 +12,6 @@ from stickslip._src.sim import BatchSim
 NEAR = 1e-6  # m
 
 
-def same(a, b):
-    np.testing.assert_array_equal(a.view(np.uint64), b.view(np.uint64))
-
-
 def dropped(h):
     """Balls up to 1 m above a floor, and the number of steps until all lie on it."""
     sim = BatchSim(scene(h, PLANE, free(BALL)), 64)

@@ -107,7 +107,7 @@ def test_shapes(name, shape):
         (ValueError, "n_free: expected an integer >= 0", {"n_free": -1}),
         (TypeError, "n_nonneg: expected an integer", {"n_nonneg": True}),
         (ValueError, "hi: expected an array because lo is given", {"hi": None}),
-        (ValueError, "dims: expected an array unless", {"n_nonneg": 2}),
+        (ValueError, "dims: expected a list of numbers or an array unless", {"n_nonneg": 2}),
         (ValueError, "W: 3 rows too few", {"n_free": 12}),
         (ValueError, "W: expected 13 rows", {"dims": [3, 3, 4]}),
         (ValueError, "dims: expected 3, 4 or 6, got 5 for contact 1", {"dims": [3, 5, 3]}),
@@ -115,7 +115,11 @@ def test_shapes(name, shape):
         (ValueError, "dims: expected 3, 4 or 6, got -3 for contact 0", {"dims": [-3, 3, 3]}),
         (TypeError, "dims: expected integers, got float64", {"dims": [3.0, 3.0, 3.0]}),
         (ValueError, "counts: expected numbers >= 0, got -2", {"counts": [1, 1, 1, -2, 1]}),
-        (ValueError, "dims: expected an array because counts", {"counts": np.ones((5, 4), int)}),
+        (
+            ValueError,
+            "dims: expected a list of numbers or an array because counts",
+            {"counts": np.ones((5, 4), int)},
+        ),
         (
             ValueError,
             "n_free, n_nonneg: expected 0",

@@ -191,7 +191,9 @@ def test_a_heavy_body_on_light_ones_rests_in_float(law, contacts, b):
     assert solution.status in (Status.solved, Status.not_converged)
     y = np.array([1.0, 1.0, 0.999])  # W^T y = (0, 1e-6, 1e-9), the rounding errors of float
     full = np.kron(y, [1.0, 0, 0]) if contacts else y
-    assert not stickslip.certificate_holds(**problem, certificate=full, law=law, precision="float32")
+    assert not stickslip.certificate_holds(
+        **problem, certificate=full, law=law, precision="float32"
+    )
 
 
 def test_linear_complementarity_problems_have_the_same_reach():

@@ -38,8 +38,9 @@ def oracle(z, M, q, n_free=0, lo=None, hi=None, findex=None, cfm=0.0):
     """The same by the reference implementation."""
     out = np.zeros(1)
     rows = np.array([[len(q), n_free]], np.int32)
-    optional = [None if v is None else v[None] for v in (lo, hi, findex)]
-    _compare.reference_lcp_residual(rows, M[None], q[None], *optional, z[None], cfm, out)
+    vectors = {"M": M, "q": q, "lo": lo, "hi": hi, "findex": findex, "z": z}
+    arrays = {name: None if v is None else v[None] for name, v in vectors.items()}
+    _compare.reference_lcp_residual(arrays | {"rows": rows}, {"residual": out}, cfm)
     return out[0]
 
 
@@ -229,8 +230,9 @@ def test_residual_of_pyramids_with_directions(directions):
     impulse = np.random.default_rng(4).normal(size=arguments["b"].shape)
     got = stickslip.residual(**arguments, r=impulse, law="pyramid", directions=directions)
     expected = np.zeros(20)
-    arrays = assemble(**arguments).arrays
-    _compare.reference_residual(*arrays, impulse, stickslip.Law.pyramid, expected, directions)
+    arrays = assemble(**arguments).arrays | {"impulse": impulse}
+    out = {"residual": expected}
+    _compare.reference_residual(arrays, out, stickslip.Law.pyramid, directions)
     np.testing.assert_allclose(got, expected, rtol=1e-12)
 
 

@@ -10,6 +10,7 @@ from problems import random_batch
 
 import stickslip
 from stickslip import Problem, SolveOptions, Status, files
+from stickslip.files import judge
 
 ROWS = {"n_free": 1, "n_nonneg": 2, "n_box": 1}
 COUNTS = np.array([[1, 2, 1, 3], [0, 0, 0, 0], [1, 0, 1, 2], [0, 2, 0, 1]])
@@ -93,6 +94,55 @@ def test_files_have_its_environments(arguments, tmp_path):
         np.testing.assert_array_equal(again.impulse, impulse[: each.rows])
 
 
+@ARGUMENTS
+@pytest.mark.parametrize(
+    ("dtype", "precision"), [("float64", "float64"), ("float64", "float32"), ("float32", "float64")]
+)
+def test_files_have_its_solution(arguments, dtype, precision, tmp_path):
+    args = arguments()
+    floats = {name: value.astype(dtype) for name, value in args.items()
+              if getattr(value, "dtype", None) == np.float64}  # fmt: skip
+    problem = Problem(**args | floats)
+    solution = problem.solve(precision=precision)
+    path = tmp_path / "problems.h5"
+    files.write(path, problem, solution)
+    file = files.read(path)
+    impulses, statuses = np.atleast_2d(solution.impulse), np.atleast_1d(solution.status)
+    for each, impulse, status in zip(file.problems, impulses, statuses, strict=True):
+        stored = file.solutions[each.name]
+        np.testing.assert_array_equal(stored.values, impulse[: each.rows])
+        assert stored.status == Status(status).name
+    checks = judge.check(file)
+    assert all(check.solved for check in checks)  # in float32 too, whose tolerance is larger
+    assert [check.residual for check in checks] == [check.stored_residual for check in checks]
+    measured = problem.residual(solution.impulse)
+    assert [check.residual for check in checks] == np.atleast_1d(measured).tolist()
+
+
+def test_files_have_the_proof_that_there_is_no_solution(tmp_path):
+    W, b = np.zeros((2, 3, 3)), np.zeros((2, 3))
+    W[0], b[1, 0] = np.eye(3), -1.0
+    problem = Problem(W, b, 0.5)
+    files.write(tmp_path / "two.h5", problem, problem.solve(certificates=True))
+    solved, infeasible = judge.check(files.read(tmp_path / "two.h5"))
+    assert solved.solved
+    assert (infeasible.stored_status, infeasible.certificate) == ("infeasible", "proves")
+
+
+def test_two_batches_in_one_file(tmp_path):
+    path = tmp_path / "two.h5"
+    first, second = Problem(**contacts()), Problem(**random_batch(5, num_envs=12))
+    files.write(path, first, first.solve())
+    for again in (first, second):  # env0 is not env00, but who could tell them apart?
+        with pytest.raises(files.FileError, match=r"name: expected another .* env0 .* got 'env'"):
+            files.write(path, again, append=True)
+    files.write(path, second, second.solve(), append=True, name="shaken")
+    stored = files.read(path)
+    names = [f"env{e}" for e in range(8)] + [f"shaken{e:02}" for e in range(12)]
+    assert [each.name for each in stored.problems] == names
+    assert list(stored.solutions) == names
+
+
 def test_what_it_refuses():
     args = contacts()
     for wrong, message in (
@@ -115,10 +165,16 @@ def test_what_it_refuses():
         files.write("nowhere.h5", over)
     bad = args["b"].copy()
     bad[3, 1] = np.nan
-    with pytest.raises(ValueError, match=r"b: expected finite numbers.* in environment 3"):
+    told = r"nowhere\.h5: problem 'env3': b\[1\]: expected a finite number, got nan"
+    with pytest.raises(files.FileError, match=told):
         files.write("nowhere.h5", Problem(**args | {"b": bad}))
     with pytest.raises(TypeError, match=r"problems: expected a stickslip.Problem.* got a Problem"):
         files.write("nowhere.h5", [problem, problem])
+    solution = problem.solve()
+    with pytest.raises(ValueError, match=r"solutions\.impulse: expected shape .*, got \(9,\)"):
+        files.write("nowhere.h5", problem, solution.one())
+    with pytest.raises(TypeError, match=r"solutions: expected .* got a Solution"):
+        files.write("nowhere.h5", [], solution)
 
 
 def test_one_problem_has_no_environment_axis():

@@ -144,7 +144,7 @@ def test_nothing_is_copied():
     problem = assemble(W, b, 0.5, R=np.zeros(3))
     assert np.shares_memory(problem.W, W)
     assert np.shares_memory(problem.b, b)
-    for shared in (problem.mu, problem.R, problem.shape, problem.dims):
+    for shared in (problem.mu, problem.R, problem.counts, problem.dims):
         assert shared.strides[0] == 0
 
 

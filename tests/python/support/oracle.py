@@ -14,7 +14,8 @@ def oracle(arguments: dict[str, Any], impulse: np.ndarray, law: str) -> np.ndarr
     """Residuals (E,) of impulses (E, n) by the reference implementation."""
     problem = assemble(**arguments)
     residual = np.zeros(len(impulse))
-    _compare.reference_residual(*problem.arrays, impulse, Law[law], residual)
+    arrays = problem.arrays | {"impulse": impulse}
+    _compare.reference_residual(arrays, {"residual": residual}, Law[law])
     return residual
 
 

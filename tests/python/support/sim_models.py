@@ -46,6 +46,11 @@ def run(sim: BatchSim, steps: int) -> None:
         assert (sim.step() == Status.solved).all()
 
 
+def same(a: np.ndarray, b: np.ndarray) -> None:
+    """The same bits, of NaN and the signs of zeros too."""
+    np.testing.assert_array_equal(a.view(np.uint64), b.view(np.uint64))
+
+
 def model_path(name: str) -> Path:
     """XML file of a model in an installed package; skips the test if the package is absent."""
     dm = name.startswith("dm_")
