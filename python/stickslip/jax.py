@@ -30,6 +30,9 @@ class Solution(NamedTuple):
     residual: jax.Array  #: (E,), m/s, measured in double, then of the type of W
     status: jax.Array  #: (E,) int32; compare with members of `stickslip.Status`
     iterations: jax.Array  #: (E,) int32, sweeps and Newton steps together
+    solver: jax.Array  #: (E,) int32, the member of `stickslip.Solver` that produced the impulse
+    rows_needed: jax.Array  #: (E,) int32; more than n where the status is over_capacity
+    rung: jax.Array  #: (E,) int32, of the ladder, from 0: which produced the impulse
 
     @property
     def ok(self) -> jax.Array:

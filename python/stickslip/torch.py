@@ -41,32 +41,11 @@ class Solution(NamedTuple):
 
     impulse: Tensor  #: (E, n), N s; rows beyond an environment's own are 0
     residual: Tensor  #: (E,) float64, m/s, measured in double, in every precision
-    integers: Tensor  #: (5, E) int32, what the properties return
-
-    @property
-    def status(self) -> Tensor:
-        """(E,) int32; compare with members of `stickslip.Status`."""
-        return self.integers[0]
-
-    @property
-    def iterations(self) -> Tensor:
-        """(E,) int32, sweeps and Newton steps together."""
-        return self.integers[1]
-
-    @property
-    def solver(self) -> Tensor:
-        """(E,) int32, the member of `stickslip.Solver` that produced the impulse."""
-        return self.integers[2]
-
-    @property
-    def rows_needed(self) -> Tensor:
-        """(E,) int32; more than n where the status is over_capacity."""
-        return self.integers[3]
-
-    @property
-    def rung(self) -> Tensor:
-        """(E,) int32, of the ladder, from 0: which produced the impulse."""
-        return self.integers[4]
+    status: Tensor  #: (E,) int32, as all below; compare with members of `stickslip.Status`
+    iterations: Tensor  #: sweeps and Newton steps together
+    solver: Tensor  #: the member of `stickslip.Solver` that produced the impulse
+    rows_needed: Tensor  #: more than n where the status is over_capacity
+    rung: Tensor  #: of the ladder, from 0: which produced the impulse
 
     @property
     def ok(self) -> Tensor:

@@ -44,22 +44,19 @@ class Numbers {
   std::vector<double> own_;
 };
 
-/// The results, without the residual.
-template <class Scalar>
-ResultBatch<Scalar> results_of(XlaProblem<Scalar>& of, const ToXla& to) {
-  ResultBatch<Scalar> r;
-  r.impulse = of.arrays.template output<Scalar>(to("impulse"), {of.layout.rows});
-  r.status =
-      reinterpret_cast<EnvStatus*>(of.arrays.template output_numbers<std::int32_t>(to("status")));
-  r.iterations = of.arrays.template output_numbers<std::int32_t>(to("iterations"));
-  return r;
-}
-
 template <class Scalar>
 auto workspace_for(const XlaProblem<Scalar>& of, const XlaCall& call) {
   return take_workspace(of.view.max_rows, of.view.max_contacts,
                         call.attributes.get<std::int32_t>("threads"), Caller::xla);
 }
+
+/// The residual is double here, and of the type of W for XLA.
+struct WithoutResidual {
+  const ToXla& to;
+  AnyArray operator()(std::string_view name) const {
+    return name == "residual" ? AnyArray{} : to(name);
+  }
+};
 
 struct Solve {
   static constexpr Names kArrays = kProblemArrays, kResults = kSolveResults;
@@ -67,9 +64,7 @@ struct Solve {
   template <class Scalar>
   static void on_cpu(XlaProblem<Scalar>& of, const XlaCall& call) {
     of.require_room();
-    auto r = results_of(of, call.to);
-    std::vector<Solver> solver(std::size_t(of.view.num_envs));
-    r.solver = solver.data();
+    auto r = results_of<Scalar>(of.arrays, WithoutResidual{call.to}, of.layout.rows);
     Numbers<Scalar> residual(of.arrays, call.to("residual"));
     r.residual = residual.data();
     solve(of.view, r, call.attributes.options(), *workspace_for(of, call));
@@ -82,8 +77,9 @@ struct Solve {
   template <class Scalar>
   static void on_cuda(XlaProblem<Scalar>& of, const XlaCall& call) {
     auto* const residual = of.arrays.template output_numbers<Scalar>(call.to("residual"));
-    solve_on_device(call.device, call.stream, of.view, results_of(of, call.to), residual,
-                    call.attributes.options());
+    solve_on_device(call.device, call.stream, of.view,
+                    results_of<Scalar>(of.arrays, WithoutResidual{call.to}, of.layout.rows),
+                    residual, call.attributes.options());
   }
 };
 

@@ -21,7 +21,8 @@ using Names = std::span<const char* const>;
 
 /// Of a derivative: its arguments and its results, in their order. Those of a solve are
 /// kProblemArrays and kSolveResults.
-inline constexpr const char* kSolveResults[] = {"impulse", "residual", "status", "iterations"};
+inline constexpr const char* kSolveResults[] = {"impulse", "residual",    "status", "iterations",
+                                                "solver",  "rows_needed", "rung"};
 inline constexpr const char* kVjpArrays[] = {"W",       "b",      "mu",        "R",
                                              "lo",      "hi",     "counts",    "dims",
                                              "impulse", "status", "d_impulse", "d_velocity"};
@@ -31,11 +32,10 @@ inline constexpr const char* kVjpResults[] = {
 /// Axes of an array that are an environment's own; the others, however many, are environments.
 inline std::size_t own_axes(std::string_view name) {
   if (name == "W") return 2;
-  const auto is = [name](const char* other) { return name == other; };
-  return is("residual") || is("status") || is("iterations") || is("kink_distance") ||
-                 is("inconsistency") || is("redundant")
-             ? 0
-             : 1;
+  const char* const numbers[] = {"residual",      "status",        "iterations",
+                                 "solver",        "rows_needed",   "rung",
+                                 "kink_distance", "inconsistency", "redundant"};
+  return index_of(numbers, name) < std::size(numbers) ? 0 : 1;
 }
 
 inline nb::dlpack::dtype dtype_of(ffi::DataType type) {

@@ -41,22 +41,22 @@ struct FromPlaces {
 };
 
 template <class Scalar>
-void run(const nb::tuple& places, std::int64_t num_envs, std::int64_t n, std::uintptr_t impulse,
-         std::uintptr_t residual, std::uintptr_t integers, const SolveOptions& options,
-         int threads) {
+void run(const nb::tuple& places, std::int64_t num_envs, std::int64_t n, const nb::list& results,
+         const SolveOptions& options, int threads) {
   const FromPlaces from{places, nb::dtype<Scalar>(), num_envs, n};
   Arrays arrays(from("W"), "(E, n, n)");
   Layout layout{.rows = std::int32_t(n)};
   const auto p = problem_of<Scalar>(arrays, from, layout);
   require_room(p, layout);
-  auto* const of = reinterpret_cast<std::int32_t*>(integers);
-  const ResultBatch<Scalar> r{.impulse = {reinterpret_cast<Scalar*>(impulse), n},
-                              .residual = reinterpret_cast<double*>(residual),
-                              .status = reinterpret_cast<EnvStatus*>(of),
-                              .iterations = of + num_envs,
-                              .solver = reinterpret_cast<Solver*>(of + 2 * num_envs),
-                              .rows_needed = of + 3 * num_envs,
-                              .rung = of + 4 * num_envs};
+  const auto to = [&](std::size_t i) { return nb::cast<std::uintptr_t>(results[i]); };
+  const auto integers = [&](std::size_t i) { return reinterpret_cast<std::int32_t*>(to(i)); };
+  const ResultBatch<Scalar> r{.impulse = {reinterpret_cast<Scalar*>(to(0)), n},
+                              .residual = reinterpret_cast<double*>(to(1)),
+                              .status = reinterpret_cast<EnvStatus*>(to(2)),
+                              .iterations = integers(3),
+                              .solver = reinterpret_cast<Solver*>(to(4)),
+                              .rows_needed = integers(5),
+                              .rung = integers(6)};
   const auto workspace = take_workspace(p.max_rows, p.max_contacts, threads);
   const nb::gil_scoped_release other_threads_may_run;
   solve(p, r, options, *workspace);
@@ -68,17 +68,15 @@ void bind_solve_at(nb::module_& m) {
   m.def(
       "solve_at",
       [](bool wide, const nb::tuple& arrays, std::int64_t num_envs, std::int64_t n,
-         std::uintptr_t impulse, std::uintptr_t residual, std::uintptr_t integers,
-         const SolveOptions& options, int threads) {
+         const nb::list& results, const SolveOptions& options, int threads) {
         const auto call = wide ? &run<double> : &run<float>;
-        call(arrays, num_envs, n, impulse, residual, integers, options, threads);
+        call(arrays, num_envs, n, results, options, threads);
       },
-      "wide"_a, "arrays"_a, "num_envs"_a, "n"_a, "impulse"_a, "residual"_a, "integers"_a,
-      "options"_a, "threads"_a,
+      "wide"_a, "arrays"_a, "num_envs"_a, "n"_a, "results"_a, "options"_a, "threads"_a,
       "Solves a batch in double (`wide`) or float. `arrays`: W, b, mu, R, lo, hi, warm_start, "
       "counts, dims, each None or (address, elements of a slot, elements between two slots, ...). "
-      "Addresses of the results: impulse [num_envs][n], residual [num_envs], status, iterations, "
-      "solver, rows_needed and rung [5][num_envs].");
+      "`results`: addresses of impulse [num_envs][n], residual, status, iterations, solver, "
+      "rows_needed and rung [num_envs].");
 }
 
 }  // namespace stickslip::bindings

@@ -266,7 +266,7 @@ def test_nothing_is_recorded_unless_it_is_wanted():
         solution = adapter.solve(**leaf)
         assert solution.impulse.requires_grad
         assert not solution.residual.requires_grad
-        assert not solution.integers.requires_grad
+        assert not solution.status.requires_grad
         with torch.no_grad():
             assert not adapter.solve(**leaf).impulse.requires_grad
     leaf = wanted(given, "b", "warm_start")

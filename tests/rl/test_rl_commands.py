@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import sys
@@ -11,6 +10,8 @@ from pathlib import Path
 
 import imageio.v3 as imageio
 import pytest
+
+from stickslip.rl.log import curve
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -44,10 +45,10 @@ def test_play_tells_returns_by_law_and_films(hopper: Path) -> None:
 
 
 def test_numbers_are_logged(hopper: Path) -> None:
-    lines = [json.loads(line) for line in (hopper / "progress.jsonl").read_text().splitlines()]
-    assert lines[-1]["steps"] == 8192
-    assert lines[-1]["return"] > 0
-    assert 0 < lines[-1]["largest_residual"] < 1e-6
+    rows = curve(hopper)
+    assert len(rows) == 8192 // (32 * 64)
+    assert rows[-1]["return"] > 0
+    assert 0 < rows[-1]["largest_residual"] < 1e-6
 
 
 def test_the_last_lines_name_the_run_and_how_to_see_it(hopper: Path) -> None:
@@ -61,44 +62,41 @@ def test_a_run_is_saved_by_ctrl_c_and_resumed(tmp_path: Path) -> None:
     train = ("train", "Hopper-v5", "--out", out, "--envs", "32")
     command = [sys.executable, "-m", "stickslip.cli", *map(str, train)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not (out / "progress.jsonl").exists():
-        assert process.poll() is None, process.communicate()[1]
+    while not (out / "model_0.pt").exists():
+        assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     told, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
     assert f"stickslip train Hopper-v5 --out {out} --resume" in told
 
-    def steps() -> list[int]:
-        lines = (out / "progress.jsonl").read_text().splitlines()
-        return [json.loads(line)["steps"] for line in lines]
-
-    before = steps()
-    assert before[-1] < 5_000_000
-    more = ("--steps", str(before[-1] + 2048))
-    ran = run("train", "Hopper-v5", "--out", out, "--resume", *more)
+    before = len(curve(out))
+    assert 0 < before < 5_000_000 // 2048
+    steps = (before + 1) * 2048
+    ran = run("train", "Hopper-v5", "--out", out, "--resume", "--steps", str(steps))
     assert ran.returncode == 0, ran.stderr
-    assert steps() == [*before, before[-1] + 2048]
+    assert f"{out}: {steps:,} steps" in ran.stdout
+    assert [row["update"] for row in curve(out)] == list(range(before + 1))
     for arguments, message in (
         (("Ant-v5",), "is a run of stickslip/Hopper-v5, not of stickslip/Ant-v5"),
         (("Hopper-v5", "--law", "convex"), "--law: the run in --out has this setting"),
-        (("Hopper-v5", "--steps", "100"), f"--steps: the run has {steps()[-1]:,} already"),
+        (("Hopper-v5", "--steps", "100"), f"--steps: the run has {steps:,} already"),
     ):
         ran = run("train", *arguments, "--out", out, "--resume")
         assert ran.returncode == 2
         assert message in ran.stderr
-    (out / "checkpoint.pt").write_text("junk")
+    (out / "model_99999.pt").write_text("junk")
     ran = run("train", "Hopper-v5", "--out", out, "--resume")
     assert ran.returncode == 2
-    assert "is no checkpoint" in ran.stderr
+    assert "the checkpoint cannot be read" in ran.stderr
 
 
 def test_misuse_is_told(hopper: Path, tmp_path: Path) -> None:
     for arguments, message in (
         (("train", "Hopper-v5", "--out", hopper), "has a run already"),
         (("train", "Hoper-v5", "--out", tmp_path), "Hoper"),
-        (("train", "Hopper-v5", "--out", tmp_path, "--resume"), "has no checkpoint.pt"),
-        (("play", tmp_path), "no policy.pt there"),
+        (("train", "Hopper-v5", "--out", tmp_path, "--resume"), "has no run"),
+        (("play", tmp_path), "has no run"),
     ):
         ran = run(*arguments)
         assert ran.returncode == 2

@@ -161,7 +161,7 @@ class BoundSolver(Generic[Array]):
             "W": W, "M": M, "J": J, "b": b, "R": R, "lo": lo, "hi": hi,
             "warm_start": warm_start, "v_free": v_free,
             "mu": self._friction(mu, layout.tangential, dtype),
-            "dims": self._placed(np.array(dims, np.int32) if isinstance(dims, list | tuple) else dims),
+            "dims": self._placed(dims),
             "counts": self._placed(layout.counts) if counts is None else counts,
         }  # fmt: skip
         for key, value in arrays.items():
@@ -243,7 +243,8 @@ class BoundSolver(Generic[Array]):
         return stream
 
     def _placed(self, array: Any) -> Any:
-        """A new array in the same memory as the caller's arrays."""
+        """A new array in the same memory as the caller's arrays; a list is one of int32."""
+        array = np.array(array, np.int32) if isinstance(array, list | tuple) else array
         own = self._gpu >= 0 and isinstance(array, np.ndarray)
         return _core.to_device(np.ascontiguousarray(array), self._gpu) if own else array
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from stickslip import _core
 from stickslip._src.settings import Settings
+from stickslip._src.solution import INTEGERS
 
 
 def _register() -> None:
@@ -60,16 +61,16 @@ class Derivatives(NamedTuple):
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
 def solve(operands: Operands, settings: Settings, threads: int) -> Any:
-    """Impulse, residual, status and iterations."""
+    """The results, in the order of `RESULTS`."""
     b = operands.b
     lead = b.shape[:-1]
-    results = [(b.shape, b.dtype), (lead, b.dtype), (lead, jnp.int32), (lead, jnp.int32)]
+    results = [(b.shape, b.dtype), (lead, b.dtype), *[(lead, jnp.int32) for _ in INTEGERS]]
     return _call("solve", operands, results, settings, threads)
 
 
 def _solve_and_keep(operands: Operands, settings: Settings, threads: int) -> Any:
     results = solve(operands, settings, threads)
-    impulse, _, status, _ = results
+    impulse, _, status, *_ = results
     return results, (operands, impulse, status)
 
 

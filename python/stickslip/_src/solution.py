@@ -11,6 +11,9 @@ import numpy as np
 from stickslip._core import LcpMethod, Solver, Status
 from stickslip._src.aliases import Flags, Float64, Int32, Numbers, Proof
 
+#: What every solve returns, whatever the framework: the first fields of each class of solutions.
+RESULTS = ("impulse", "residual", "status", "iterations", "solver", "rows_needed", "rung")
+INTEGERS = RESULTS[2:]  #: those that are int32
 _ENUMS = {"status": Status, "solver": Solver, "method": LcpMethod}  # of fields of results
 
 

@@ -14,9 +14,7 @@ from stickslip._src.aliases import Backend, Float64, LawName, PrecisionName, Sol
 from stickslip._src.batch import Batch, assemble
 from stickslip._src.keywords import SolveKeywords
 from stickslip._src.options import SolveOptions, make_options, use_cuda
-from stickslip._src.solution import Solution
-
-_INTEGERS = ("status", "iterations", "solver", "rows_needed", "rung")  # fields of Solution
+from stickslip._src.solution import INTEGERS, Solution
 
 
 @overload
@@ -117,7 +115,7 @@ def solve_batch(
     results: dict[str, Any] = {
         "impulse": np.zeros((num_envs, n), batch.W.dtype),
         "residual": np.zeros(num_envs),
-        **{name: np.zeros(num_envs, np.int32) for name in _INTEGERS},
+        **{name: np.zeros(num_envs, np.int32) for name in INTEGERS},
         "certificate": np.zeros((num_envs, n))
         if check.flag("certificates", certificates)
         else None,

@@ -129,14 +129,14 @@ def _on_cuda(*arguments: Any) -> Results:
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: op.Results) -> None:
     W, b, mu, R, lo, hi, _, counts, dims, ctx.settings, ctx.threads = inputs
-    impulse, residual, integers = output
-    ctx.mark_non_differentiable(residual, integers)
-    ctx.save_for_backward(W, b, mu, R, lo, hi, counts, dims, impulse, integers)
+    impulse, residual, status, *others = output
+    ctx.mark_non_differentiable(residual, status, *others)
+    ctx.save_for_backward(W, b, mu, R, lo, hi, counts, dims, impulse, status)
 
 
 def _backward(ctx: Any, g_impulse: Tensor, *_: Any) -> tuple[Tensor | None, ...]:
-    *problem, impulse, integers = ctx.saved_tensors
-    found = vjp(*problem, impulse, integers[0], g_impulse, None, ctx.settings, ctx.threads)
+    *problem, impulse, status = ctx.saved_tensors
+    found = vjp(*problem, impulse, status, g_impulse, None, ctx.settings, ctx.threads)
     by_row = found[0]
     by_W = None
     if ctx.needs_input_grad[0]:  # impulses may be infinite where nothing is solved, or in float32

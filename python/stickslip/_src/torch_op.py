@@ -19,19 +19,20 @@ from torch import Tensor, from_numpy
 from stickslip import _core
 from stickslip._src import bound
 from stickslip._src.settings import Settings
+from stickslip._src.solution import INTEGERS, RESULTS
 
 _SCHEMA = (
     "solve(Tensor W, Tensor b, Tensor mu, Tensor? R, Tensor? lo, Tensor? hi, Tensor? warm_start, "
-    "Tensor? counts, Tensor? dims, str settings, int threads) -> (Tensor impulse, Tensor residual, "
-    "Tensor integers)"
+    "Tensor? counts, Tensor? dims, str settings, int threads) -> ("
+    + ", ".join(f"Tensor {name}" for name in RESULTS)
+    + ")"
 )
-INTEGERS = ("status", "iterations", "solver", "rows_needed", "rung")  #: rows of `integers`
 # Defined without torch.library.custom_op, whose own checks take longer than a small solve.
 _torch_library: Any = torch.library
 _solve_at: Any = _core.solve_at
 _library = _torch_library.Library("stickslip", "DEF")
 _library.define(_SCHEMA, tags=torch.Tag.pt2_compliant_tag)
-Results = tuple[Tensor, Tensor, Tensor]  # impulse, residual, integers
+Results = tuple[Tensor, ...]  # in the order of RESULTS
 # Address, elements of a slot, elements between two slots, and what keeps the memory.
 Place = tuple[int, int, int, Any]
 
@@ -64,7 +65,7 @@ def on_cpu(*arguments: Any) -> Results:
     known_counts, known_dims, options = _constants(settings)
     impulse = from_numpy(np.empty((*lead, n), np.float64 if wide else np.float32))
     residual = from_numpy(np.empty(lead))
-    integers = from_numpy(np.empty((len(INTEGERS), *lead), np.int32))
+    found = (impulse, residual, *[from_numpy(np.empty(lead, np.int32)) for _ in INTEGERS])
     if num_envs:
         _solve_at(
             wide,
@@ -74,10 +75,9 @@ def on_cpu(*arguments: Any) -> Results:
                 known_counts if counts is None else _place(counts, torch.int32, batched, num_envs),
                 known_dims if dims is None else _place(dims, torch.int32, batched, num_envs),
             ),
-            num_envs, n, impulse.data_ptr(), residual.data_ptr(), integers.data_ptr(), options,
-            threads,
+            num_envs, n, [each.data_ptr() for each in found], options, threads,
         )  # fmt: skip
-    return impulse, residual, integers
+    return found
 
 
 def _place(tensor: Tensor, dtype: torch.dtype, batched: bool, num_envs: int) -> Place:
@@ -115,21 +115,13 @@ atexit.register(_constants.cache_clear)  # before the C++ library looks for obje
 
 def results(lead: tuple[int, ...], impulse: Tensor) -> Results:
     """New tensors for all results; `impulse` is the first. `lead`: the axis of the environments."""
-    integers = impulse.new_zeros((len(INTEGERS), *lead), dtype=torch.int32)
-    return impulse, impulse.new_zeros(lead, dtype=torch.float64), integers
+    integers = [impulse.new_zeros(lead, dtype=torch.int32) for _ in INTEGERS]
+    return impulse, impulse.new_zeros(lead, dtype=torch.float64), *integers
 
 
 def as_dict(found: Results) -> dict[str, Tensor]:
     """Each result by its name."""
-    impulse, residual, integers = found
-    names = dict(zip(INTEGERS, integers, strict=True))
-    return {"impulse": impulse, "residual": residual, **names}
-
-
-def _one(found: Results) -> Results:
-    """The results of the only environment."""
-    impulse, residual, integers = found
-    return impulse[0], residual[0], integers[:, 0]
+    return dict(zip(RESULTS, found, strict=True))
 
 
 def _fake(W: Tensor, b: Tensor, *others: Any) -> Results:
@@ -146,7 +138,7 @@ def _on_cuda(*arguments: Any) -> Results:
     reals = dict(zip(Operands._fields[:7], given, strict=False))
     solver = bound_to(reals, counts, dims, settings, as_dict(found))
     solver(torch.cuda.current_stream(W.device))
-    return found if W.dim() == 3 else _one(found)
+    return found if W.dim() == 3 else tuple([each[0] for each in found])
 
 
 def bound_to(

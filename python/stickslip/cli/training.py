@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from stickslip._src import picture
@@ -38,69 +36,56 @@ def train(
         typer.Option(help="Continue the run in --out from its checkpoint."),
     ] = False,
 ) -> None:
-    """Train a policy by proximal policy optimization, on one process or under torchrun. Ctrl-C
-    saves and ends; --resume continues."""
-    ppo = _import("ppo")
-    if not resume and ((out / "policy.pt").exists() or (out / "progress.jsonl").exists()):
-        fail(f"--out: {out} has a run already (--resume continues it)")
+    """Train a policy by rsl_rl's proximal policy optimization, on one process or under torchrun.
+    Ctrl-C saves and ends; --resume continues."""
+    runs, module = _import("runs"), _import("train")
     if out.exists() and not out.is_dir():
         fail(f"--out: {out} is not a folder")
-    saved = _checkpoint(out, full_id(env), context) if resume else None
-    options = {"law": word(law), "threads": threads}
-    first = os.getenv("RANK", "0") == "0"
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(), disable=not first) as progress:
-        task = progress.add_task(env)
+    if resume:
+        settings = _saved(runs, out, full_id(env), context)
+        settings.steps = steps or settings.steps
+    else:
+        if (out / "settings.json").exists():
+            fail(f"--out: {out} has a run already (--resume continues it)")
+        options = {"law": word(law), "threads": threads}
+        arguments = (full_id(env), steps or runs.Settings.steps, envs, seed, options, device)
+        settings = runs.Settings(*arguments)
+    import gymnasium
 
-        def report(numbers: dict[str, float]) -> None:
-            earned = f"return {numbers['return']:.0f}" if "return" in numbers else env
-            progress.update(task, completed=numbers["steps"], description=earned)
-
-        import gymnasium
-
-        if saved:
-            settings = ppo.Settings(**saved["settings"])
-            settings.steps = steps or settings.steps
-            if saved["done_steps"] >= settings.steps:
-                fail(f"--steps: the run has {saved['done_steps']:,} already, expected more")
-        else:
-            arguments = (full_id(env), steps or ppo.Settings.steps, envs, seed, options)
-            settings = ppo.Settings(*arguments, device=device)
-        progress.update(task, total=settings.steps)
-        try:
-            trainer = ppo.Trainer(settings, out, resume)
-        except (gymnasium.error.Error, FileNotFoundError, RuntimeError, ValueError) as error:
-            fail(str(error))
-        trainer.train(report)
-        trainer.processes.close()
-    if first:
+    try:
+        trainer = module.Trainer(settings, out, resume)
+    except (gymnasium.error.Error, FileNotFoundError, RuntimeError, ValueError) as error:
+        fail(str(error))
+    if trainer.done_steps >= settings.steps:
+        fail(f"--steps: the run has {trainer.done_steps:,} already, expected more")
+    trainer.train()
+    if trainer.rank == 0:
         _conclude(trainer, out, env)
 
 
-def _checkpoint(out: Path, env: str, context: typer.Context) -> dict[str, Any]:
-    """The checkpoint of a run of `env`, whose settings no option may contradict."""
-    file = out / "checkpoint.pt"
-    if not file.exists():
-        fail(f"--resume: {out} has no checkpoint.pt")
+def _saved(runs: Any, out: Path, env: str, context: typer.Context) -> Any:
+    """The settings of a run of `env`, which no option may contradict."""
+    if not (out / "settings.json").exists():
+        fail(f"--resume: {out} has no run")
     try:
-        saved = _import("checkpoint").load(out)
-        trained = saved["settings"]["env"]
-    except Exception as error:  # of pickle, zip and torch, many kinds
-        fail(f"--resume: {file} is no checkpoint: {type(error).__name__}: {error}")
-    if trained != env:
-        fail(f"--resume: {out} is a run of {trained}, not of {env}")
+        settings = runs.load(out)
+        runs.weights(out)
+    except FileNotFoundError as error:
+        fail(f"--resume: {error}")
+    except Exception as error:  # of JSON, pickle, zip and torch, many kinds
+        fail(f"--resume: the checkpoint cannot be read: {type(error).__name__}: {error}")
+    if settings.env != env:
+        fail(f"--resume: {out} is a run of {settings.env}, not of {env}")
     for name in ("envs", "law", "seed", "threads", "device"):
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
             fail(f"--{name}: the run in --out has this setting: leave it out with --resume")
-    return saved
+    return settings
 
 
 def _conclude(trainer: Any, out: Path, env: str) -> None:
     """The last lines of a training."""
-    earned = (
-        f", return {sum(trainer.returns) / len(trainer.returns):.0f}" if trainer.returns else ""
-    )
+    earned = f", return {trainer.mean_return:.0f}" if trainer.mean_return is not None else ""
     print(f"{out}: {trainer.done_steps:,} steps{earned}")
     if trainer.interrupted:
         print(f"interrupted; continue with: stickslip train {env} --out {out} --resume")
@@ -118,8 +103,8 @@ def play(
     """Play a trained policy, one episode per environment, and print its returns by law."""
     picture.choose_opengl()
     module = _import("play")
-    if not (run / "policy.pt").exists():
-        fail(f"{run}: no policy.pt there")
+    if not (run / "settings.json").exists():
+        fail(f"{run} has no run")
     table = Table("law", "return", "length", "failed")
     laws: list[SimLawName | None] = [*law] if law else [None]
     for each in laws:
@@ -130,6 +115,8 @@ def play(
                 episodes = module.play(run, envs, seed, film, **options)
         except module.NoOpenGLError as error:
             fail(f"--video: {error}")
+        except FileNotFoundError as error:
+            fail(str(error))
         table.add_row(
             episodes.law,
             f"{episodes.returns.mean():.0f} ± {episodes.returns.std():.0f}",

@@ -1,5 +1,6 @@
 """Training on `stickslip.envs`; needs `pip install ".[rl]"`.
 
-`ppo` is proximal policy optimization in one file, alone or on many processes (torchrun). `play`
-runs a trained policy under any law and makes a video. `vec_env` is for rsl_rl.
+`train` is rsl_rl's proximal policy optimization, alone or on many processes (torchrun), `runs` its
+settings and checkpoints, `log` its numbers. `play` runs a trained policy under any law and makes a
+video. `vec_env` is for rsl_rl, `sb3` for stable-baselines3.
 """

@@ -13,11 +13,12 @@ import mujoco
 import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
+from rsl_rl.utils import resolve_class
+from tensordict import TensorDict
 
 from stickslip._core import Status
 from stickslip.envs.base import BatchEnv
-from stickslip.rl.agent import Agent
-from stickslip.rl.settings import Settings
+from stickslip.rl import runs
 
 
 @dataclass
@@ -30,16 +31,18 @@ class Episodes:
     failed: np.ndarray  #: (N,) bool: ended because contacts were not solved or numbers diverged
 
 
-def load(run: Path) -> tuple[Settings, Agent]:
-    """The settings and the agent of a run's folder."""
-    saved = torch.load(run / "policy.pt", weights_only=True, map_location="cpu")
-    settings, weights = Settings(**saved["settings"]), saved["agent"]
-    sizes = len(weights["scale.mean"]), len(weights["log_deviation"])
-    agent = Agent(*sizes, settings.hidden)
-    agent.load_state_dict(weights)
-    return settings, agent
+def load(run: Path, envs: BatchEnv) -> Callable[[TensorDict], torch.Tensor]:
+    """The policy of a run's folder, without noise: from observations of such environments, in the
+    group "policy", to actions (N, size). Raises FileNotFoundError."""
+    config = runs.load(run).rsl_rl
+    seen = TensorDict({"policy": torch.zeros(envs.observation_space.shape)}, [envs.num_envs])
+    network, numbers = resolve_class(config["actor"])
+    actor = network(seen, config["obs_groups"], "actor", envs.action_space.shape[1], **numbers)
+    actor.load_state_dict(runs.weights(run)["actor_state_dict"])
+    return actor.eval()
 
 
+@torch.no_grad()
 def play(
     run: Path,
     num_envs: int = 32,
@@ -57,21 +60,20 @@ def play(
             their episode; a `Film`, for instance.
         options: of the environment, instead of the run's (`law="convex"`).
     """
-    settings, agent = load(run)
+    settings = runs.load(run)
     envs: BatchEnv = gymnasium.make_vec(
         settings.env,
         num_envs=num_envs,
         autoreset_mode=AutoresetMode.NEXT_STEP,
         **(settings.options | options),
     ).unwrapped
-    space = envs.single_action_space
+    policy, space = load(run, envs), envs.single_action_space
     observations, _ = envs.reset(seed=seed)
     returns, lengths = np.zeros(num_envs), np.zeros(num_envs, int)
     failed, running = np.zeros(num_envs, bool), np.ones(num_envs, bool)
     while running.any():
-        actions = (
-            agent.best_action(torch.as_tensor(observations)).numpy().clip(space.low, space.high)
-        )
+        seen = TensorDict({"policy": torch.as_tensor(observations).float()}, [num_envs])
+        actions = policy(seen).numpy().clip(space.low, space.high)
         observations, rewards, terminated, truncated, infos = envs.step(actions)
         returns += rewards * running
         lengths += running
