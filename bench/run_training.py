@@ -1,11 +1,11 @@
-"""Policies trained by PPO: returns over time for several seeds, and their returns and gaits under
-each law.
+"""Policies trained by the PPO of rsl_rl: returns over time for several seeds, and their returns and
+gaits under each law.
 
     python bench/run_training.py [OUT.json] [--processes 2] [--runs out/training]
 
 Each run is `torchrun ... stickslip train`, one process per core, one run after another. A run that
-already exists in the folder --runs is not trained again. Evaluation: one episode without noise in
-each of 32 environments that were not used in training.
+the folder --runs has to its end is not trained again. Evaluation: one episode without noise in each
+of 32 environments that were not used in training.
 """
 
 import argparse
@@ -26,6 +26,7 @@ PLAYED = {
     "convex": {"law": "convex"},
     "mujoco": {"law": "mujoco"},
 }
+STEPS_OF_UPDATE = 64 * 64  # in each process: 64 environments
 POINTS = 60  # of a curve
 
 
@@ -36,13 +37,14 @@ def train(env: str, seed: int, processes: int, run: Path) -> None:
     subprocess.run([*map(str, call)], check=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
 
 
-def curve(run: Path) -> list[dict[str, float]]:
+def points(run: Path, processes: int) -> list[dict[str, float]]:
     """Steps, seconds and mean return of the last 100 episodes, at some points of the whole run."""
-    lines = [json.loads(line) for line in (run / "progress.jsonl").read_text().splitlines()]
-    lines = [line for line in lines if "return" in line]
-    chosen = np.unique(np.linspace(0, len(lines) - 1, POINTS).astype(int))
-    keys = ("steps", "seconds", "return", "unsolved", "largest_residual")
-    return [{key: lines[i][key] for key in keys} for i in chosen]
+    from stickslip.rl.log import curve
+
+    rows = [row for row in curve(run) if "return" in row]
+    chosen = np.unique(np.linspace(0, len(rows) - 1, POINTS).astype(int))
+    each = STEPS_OF_UPDATE * processes
+    return [rows[i] | {"steps": (rows[i]["update"] + 1) * each} for i in chosen]
 
 
 class Gait:
@@ -100,14 +102,15 @@ def main() -> None:
     for env in ENVS:
         for seed in SEEDS:
             run = given.runs / f"{env}-{LAW}-{seed}"
-            if not (run / "policy.pt").exists():
+            last = STEPS // (STEPS_OF_UPDATE * given.processes) - 1
+            if not (run / f"model_{last}.pt").exists():
                 train(env, seed, given.processes, run)
-            points = curve(run)
+            reached = points(run, given.processes)
             result = {"env": env, "law": LAW, "seed": seed, "processes": given.processes}
-            result |= {"curve": points, "played": evaluate(run)}
+            result |= {"curve": reached, "played": evaluate(run)}
             results.append(result)
             earned = {name: round(e["return"]) for name, e in result["played"].items()}
-            print(env, seed, f"{points[-1]['seconds'] / 60:.1f} min", earned, flush=True)
+            print(env, seed, f"{reached[-1]['seconds'] / 60:.1f} min", earned, flush=True)
     given.out.write_text(json.dumps(results, indent=1) + "\n")
 
 

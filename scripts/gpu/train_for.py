@@ -3,8 +3,7 @@ part training.
 
     python train_for.py SECONDS
 
-Solves and networks run on the GPU; MuJoCo's own part of each step runs on the CPU's cores. The last
-line is of the update in which the time was up.
+Solves and networks run on the GPU; MuJoCo's own part of each step runs on the CPU's cores.
 """
 
 import json
@@ -20,30 +19,32 @@ def main() -> int:
     seconds, begin = float(sys.argv[1]), time.monotonic()
     import torch
 
-    from stickslip.rl import ppo
+    from stickslip.rl import runs
+    from stickslip.rl.log import curve
+    from stickslip.rl.train import Trainer
 
     small = bool(os.environ.get("GPU_CHECK_DRY"))
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    settings = ppo.Settings(
+    settings = runs.Settings(
         "stickslip/HalfCheetah-v5",
         steps=20_000_000,
         num_envs=16 if small else 1024,
-        rollout=8 if small else 32,
-        batch=64 if small else 4096,
         options={"law": "coulomb", "backend": "cuda"},
-        device=device,
+        device="cuda" if torch.cuda.is_available() else "cpu",
     )
-    print(json.dumps({"env": settings.env, "num_envs": settings.num_envs, "networks": device,
-                      "options": settings.options, "rollout": settings.rollout,
+    settings.rsl_rl["num_steps_per_env"] = rollout = 8 if small else 32
+    print(json.dumps({"env": settings.env, "num_envs": settings.num_envs, "rollout": rollout,
+                      "networks": settings.device, "options": settings.options,
                       "imports_s": round(time.monotonic() - begin, 1)}), flush=True)  # fmt: skip
-
-    def report(numbers: dict[str, float]) -> None:
-        print(json.dumps({key: round(value, 6) for key, value in numbers.items()}), flush=True)
-        if time.monotonic() - begin > seconds:
-            os.kill(os.getpid(), signal.SIGINT)  # as Ctrl-C: ends after this update
-
     with tempfile.TemporaryDirectory() as folder:
-        ppo.Trainer(settings, Path(folder) / "run").train(report)
+        trainer = Trainer(settings, Path(folder))
+        signal.signal(signal.SIGALRM, signal.default_int_handler)  # as Ctrl-C
+        signal.setitimer(signal.ITIMER_REAL, max(0.1, seconds - (time.monotonic() - begin)))
+        trainer.train()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for row in curve(Path(folder)):
+            steps = (row["update"] + 1) * settings.num_envs * rollout
+            rates = {"steps": steps, "steps_per_second": steps / row["seconds"]}
+            print(json.dumps({key: round(value, 6) for key, value in (row | rates).items()}))
     return 0
 
 

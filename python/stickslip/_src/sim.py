@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stickslip._core import Law, Precision, Solver, Status
 from stickslip._src import arrays as check
+from stickslip._src import sim_arguments as given
 from stickslip._src.aliases import (
     Backend,
     Int32,
@@ -129,7 +130,7 @@ class BatchSim(SimGradients, SimCopies):
         self._arguments = {**arguments, "model": (source := ModelSource.of(model))}
         self._varied, self._models = {}, {}
         mujoco_law = law == "mujoco"
-        if isinstance(law, str):
+        if not isinstance(law, Law):
             check.one_of("law", law, (*Law.__members__, "mujoco"))
         own_law: LawName | Law = "convex" if law == "mujoco" else law
         budgets = SolveOptions(thorough=False) if options is None else options
@@ -142,17 +143,17 @@ class BatchSim(SimGradients, SimCopies):
             options=self._options,
             threads=check.thread_count(threads),
             cuda=use_cuda(backend),
-            integrator=integrator,
+            integrator=given.word("integrator", integrator),
             restitution=check.number("restitution", restitution),
             v_rest=check.number("v_rest", v_rest),
             v_max=check.number("v_max", v_max),
             compliance=check.number("compliance", compliance),
-            contact_margin=-1.0 if contact_margin is None else _margin(contact_margin),
-            warm_start=bool(warm_start),
+            contact_margin=given.margin("contact_margin", contact_margin),
+            warm_start=check.flag("warm_start", warm_start),
             position_iterations=check.count("position_iterations", position_iterations),
             position_tolerance=check.number("position_tolerance", position_tolerance),
             model_softness=check.one_of("softness", softness, ("rigid", "model")) == "model",
-            fields=list(fields),
+            fields=given.words("fields", fields),
             contact_sensors=check.name_pairs("contact_sensors", contact_sensors),
         )
         self.law: SimLawName = law if isinstance(law, str) else _NAMES[law]
@@ -254,7 +255,7 @@ class BatchSim(SimGradients, SimCopies):
                 f"values: expected shape ({self.num_envs}, ...), got {np.shape(values)}"
             )
         numbers = numbers.reshape(self.num_envs, -1)
-        self._core.vary(field, numbers)
+        self._core.vary(given.word("field", field), numbers)
         self._varied[field] = numbers.copy()
 
     def problem(self, env: int) -> dict[str, Any]:
@@ -280,19 +281,12 @@ class BatchSim(SimGradients, SimCopies):
         """
         from stickslip.files import from_simulation, write
 
-        target = Path("problems.h5" if path is None else path)
+        target = "problems.h5" if path is None else path
         write(target, [from_simulation(self, env, name)], append=True)
-        return target
+        return Path(target)
 
     @property
     def ignored_fields(self) -> tuple[str, ...]:
         """Fields of contacts that the model sets and that rigid contacts do not use (`solref`,
         `solimp`), each with the number of elements and the first of them."""
         return tuple(self._core.ignored_fields)
-
-
-def _margin(value: Any) -> float:
-    number = check.number("contact_margin", value)
-    if number < 0:
-        raise ValueError(f"contact_margin: expected a number >= 0, got {number}")
-    return number

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 from stickslip._src import arrays as check
+from stickslip._src import sim_arguments as given
 from stickslip._src.aliases import Float64, Int32
 
 _Sim = TypeVar("_Sim", bound="SimViews")
@@ -136,7 +137,7 @@ class SimViews:
         forces ("qfrc_actuator") to that step; "cacc", "cfrc_int", "cfrc_ext" are
         mj_rnePostConstraint's, zero after `forward`."""
         if name not in self._views:
-            self._views[name] = self._core.field(name)
+            self._views[name] = self._core.field(given.word("name", name))
         return self._views[name]
 
     @property

@@ -6,7 +6,6 @@ import collections
 import dataclasses
 import functools
 import json
-import math
 import os
 import shutil
 import tempfile
@@ -85,9 +84,10 @@ def check_file(
 ) -> None:
     """Check every stored solution again. Exit code 1: one stored as solved is not solved, one
     stored as infeasible has no proof, or the file cannot be read."""
-    if tol is not None and not 0 < tol < math.inf:
-        fail(f"tol: expected a number > 0, got {tol}")
-    checks = judge.check(_read(file), tol)
+    try:
+        checks = judge.check(_read(file), tol)
+    except ValueError as error:
+        fail(str(error))
     wrong = sum(check.wrong for check in checks)
     if as_json:
         keys = (*(field.name for field in dataclasses.fields(judge.Check)), "solved", "wrong")

@@ -1,27 +1,72 @@
-"""The simulation of an environment, and the names of its arguments."""
+"""The simulation of an environment, and checks of the arguments of both."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from inspect import signature
 from typing import Any
 
 import mujoco
+import numpy as np
+from gymnasium.vector import AutoresetMode
 
+from stickslip._src import arrays as check
 from stickslip._src.sim import BatchSim, IgnoredFieldWarning
 
 
-def check_arguments(kind: str, names: Iterable[str]) -> None:
-    """Raises TypeError, with the environment's class `kind`, for a name that is no argument of
-    BatchSim."""
-    known = [name for name in signature(BatchSim).parameters if name != "model"]
+def check_names(env: type, names: Iterable[str]) -> None:
+    """Raises TypeError for a name that is no argument of BatchSim; `env`: the environment's class,
+    whose own arguments are known, too."""
+    rest = [name for name in signature(BatchSim).parameters if name != "model"]
+    families = [each for each in env.__mro__ if "__init__" in vars(each)]
+    own = [each for family in families for each in signature(family).parameters.values()]
+    known = [*rest, *(each.name for each in own if each.kind is not each.VAR_KEYWORD)]
     for name in names:
-        if name not in known:
+        if name not in rest:
             close = get_close_matches(name, known, n=1)
             hint = f"; did you mean {close[0]}?" if close else ""
-            raise TypeError(f"{kind}: unexpected argument {name!r}{hint}")
+            raise TypeError(f"{env.__name__}: unexpected argument {name!r}{hint}")
+
+
+def check_types(family: type, arguments: Mapping[str, Any]) -> None:
+    """Raises TypeError for arguments of the class's constructor that are no numbers, bools or
+    tuples of numbers where its annotations say so, ValueError for tuples of another length."""
+    for name, parameter in signature(family).parameters.items():
+        kind, value = parameter.annotation, arguments[name]
+        if kind == "float":
+            check.number(name, value)
+        elif kind == "bool":
+            check.flag(name, value)
+        elif kind.startswith("tuple[float"):
+            numbers(name, value, kind.count("float"))
+
+
+def numbers(name: str, value: Any, count: int) -> list[float]:
+    """As many numbers."""
+    if np.shape(value) != (count,):
+        raise ValueError(f"{name}: expected {count} numbers, got {value!r:.60}")
+    return [check.number(name, each) for each in value]
+
+
+def autoreset(mode: Any) -> AutoresetMode:
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        words = ", ".join(repr(each.value) for each in AutoresetMode)
+        raise ValueError(f"autoreset_mode: expected one of {words}, got {mode!r}") from None
+
+
+def seeds(seed: Any, num_envs: int) -> Sequence[int | None]:
+    """One for each environment; see `BatchEnv.reset`."""
+    if seed is None or isinstance(seed, int | np.integer):
+        return [None if seed is None else int(seed) + i for i in range(num_envs)]
+    if isinstance(seed, str) or not hasattr(seed, "__len__"):
+        raise TypeError(f"seed: expected an integer or a list of them, got {seed!r:.60}")
+    if len(seed) != num_envs:
+        raise ValueError(f"seed: expected {num_envs} of them, got {len(seed)}")
+    return seed
 
 
 def make_sim(

@@ -17,7 +17,7 @@ from stickslip import models
 from stickslip._core import Status
 from stickslip._src import arrays as check
 from stickslip._src.aliases import Integrator, SimLawName
-from stickslip.envs._arguments import check_arguments, make_sim
+from stickslip.envs._arguments import autoreset, check_names, make_sim, seeds
 from stickslip.envs._infos import add_final, add_infos
 from stickslip.envs._pictures import RENDER_MODES, Pictures
 from stickslip.envs.randomization import Randomization
@@ -77,7 +77,7 @@ class BatchEnv(VectorEnv):
     ) -> None:
         self.render_mode = render_mode
         self._pictures = Pictures(render_mode, width, height, camera)
-        check_arguments(type(self).__name__, simulation)
+        check_names(type(self), simulation)
         self.model = models.load(model)
         simulation |= {"law": law, "fields": fields}
         self.sim = make_sim(type(self), self.model, model, num_envs, integrator, **simulation)
@@ -85,7 +85,9 @@ class BatchEnv(VectorEnv):
         self._posed = law == "mujoco" or len(fields) > 0  # these need `forward`
         self.frame_skip = check.count("frame_skip", frame_skip, low=1)
         self.max_episode_steps = max_episode_steps
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        if max_episode_steps is not None:
+            check.count("max_episode_steps", max_episode_steps, low=1)
+        self.autoreset_mode = autoreset(autoreset_mode)
         self.metadata = {
             "autoreset_mode": self.autoreset_mode,
             "render_modes": RENDER_MODES,
@@ -172,6 +174,8 @@ class BatchEnv(VectorEnv):
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """seed: environment i takes seed + i, or the i-th of a sequence; None continues the
         generators. options["reset_mask"] (N,) bool resets some environments only."""
+        if not isinstance(options, dict | None):
+            raise TypeError(f"options: expected a dict, got {type(options).__name__}")
         mask = self._reset_mask((options or {}).get("reset_mask"))
         self._seed(seed, mask)
         if mask.all():
@@ -270,17 +274,14 @@ class BatchEnv(VectorEnv):
         return mask
 
     def _seed(self, seed: int | Sequence[int | None] | None, mask: np.ndarray) -> None:
-        if seed is None or isinstance(seed, int | np.integer):
-            seed = [None if seed is None else int(seed) + i for i in range(self.num_envs)]
-        if len(seed) != self.num_envs:
-            raise ValueError(f"seed: expected {self.num_envs} of them, got {len(seed)}")
+        own = seeds(seed, self.num_envs)
         if not self._rngs:
-            drawn = [seeding.np_random(each) for each in seed]
+            drawn = [seeding.np_random(each) for each in own]
             self._rngs, self._seeds = [rng for rng, _ in drawn], [s for _, s in drawn]
             return
         for i in np.flatnonzero(mask):
-            if seed[i] is not None:
-                self._rngs[i], self._seeds[i] = seeding.np_random(seed[i])
+            if own[i] is not None:
+                self._rngs[i], self._seeds[i] = seeding.np_random(own[i])
 
     def _restart(self, mask: np.ndarray) -> None:
         """Begins an episode in the environments of the mask."""

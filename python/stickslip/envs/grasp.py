@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from stickslip._src import arrays as check
+from stickslip.envs._arguments import check_types
 from stickslip.envs.base import BatchEnv, Rows
 from stickslip.envs.locomotion import rotate_back
 
@@ -76,6 +78,8 @@ class Grasp(BatchEnv):
         noslip_iterations: int = 0,
         **batch: Any,
     ) -> None:
+        check_types(Grasp, locals())
+        check.count("noslip_iterations", noslip_iterations)
         self._force = force
         self._highest = highest
         self._slip_cost_weight = slip_cost_weight

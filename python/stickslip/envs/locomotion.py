@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from stickslip import models
+from stickslip._src import arrays as check
+from stickslip.envs._arguments import check_types
 from stickslip.envs.base import ALL, BatchEnv, Rows
 
 
@@ -53,13 +55,14 @@ class VelocityTracking(BatchEnv):
         reset_noise_scale: float = 0.02,
         **batch: Any,
     ) -> None:
+        check_types(VelocityTracking, locals())
         self._action_scale = action_scale
         self._command_range = np.asarray(command_range, float)
         self._healthy_reward = healthy_reward
         self._ctrl_cost_weight = ctrl_cost_weight
         self._orientation_cost_weight = orientation_cost_weight
         self._reset_noise_scale = reset_noise_scale
-        self.commands = np.zeros((num_envs, 3))
+        self.commands = np.zeros((check.count("num_envs", num_envs, low=1), 3))
         batch.setdefault("tol", 1e-6)
         self._last_actions = np.zeros((num_envs, 0))
         super().__init__(models.find(self.robot), num_envs, frame_skip=frame_skip, **batch)

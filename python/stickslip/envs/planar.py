@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from stickslip.envs._arguments import check_types
 from stickslip.envs.base import BatchEnv, Rows
 from stickslip.envs.gymnasium_v5 import control_cost, model_file, normal_start, uniform_start
 
@@ -25,6 +26,7 @@ class Runner(BatchEnv):
         exclude_current_positions_from_observation: bool = True,
         **batch: Any,
     ) -> None:
+        check_types(Runner, locals())
         self._forward_reward_weight = forward_reward_weight
         self._ctrl_cost_weight = ctrl_cost_weight
         self._reset_noise_scale = reset_noise_scale
@@ -103,6 +105,7 @@ class Walker2d(Runner):
         reset_noise_scale: float = 5e-3,
         **runner: Any,
     ) -> None:
+        check_types(Walker2d, locals())
         self._healthy_reward = healthy_reward
         self._terminate_when_unhealthy = terminate_when_unhealthy
         self._healthy_z_range = healthy_z_range
@@ -160,6 +163,7 @@ class Hopper(Walker2d):
         healthy_angle_range: tuple[float, float] = (-0.2, 0.2),
         **walker2d: Any,
     ) -> None:
+        check_types(Hopper, locals())
         self._healthy_state_range = healthy_state_range
         super().__init__(
             num_envs,

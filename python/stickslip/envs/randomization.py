@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from stickslip._src.sim import BatchSim
+from stickslip.envs._arguments import numbers
 
 
 class Randomization:
@@ -29,7 +30,7 @@ class Randomization:
             expected = f"randomize[{name!r}]: expected (low, high) with 0 < low <= high"
             if np.shape(factors) != (2,):
                 raise ValueError(f"{expected}, got {factors!r}")
-            low, high = factors
+            low, high = numbers(f"randomize[{name!r}]", factors, 2)
             if not 0 < low <= high < np.inf:
                 raise ValueError(f"{expected}, got {low}, {high}")
         self.ranges = dict(ranges)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from stickslip._src.sim import BatchSim
+from stickslip.envs._arguments import check_types
 from stickslip.envs.base import ALL, BatchEnv, Rows
 from stickslip.envs.gymnasium_v5 import (
     control_cost,
@@ -42,6 +43,7 @@ class Walker(BatchEnv):
         exclude_current_positions_from_observation: bool = True,
         **batch: Any,
     ) -> None:
+        check_types(Walker, locals())
         self._healthy_z_range = healthy_z_range
         self._ctrl_cost_weight = ctrl_cost_weight
         self._contact_cost_weight = contact_cost_weight
@@ -112,6 +114,7 @@ class Ant(Walker):
         include_cfrc_ext_in_observation: bool = True,
         **walker: Any,
     ) -> None:
+        check_types(Ant, locals())
         self._contact_force_range = contact_force_range
         self._observe_forces = include_cfrc_ext_in_observation
         super().__init__(
@@ -172,6 +175,7 @@ class Humanoid(Walker):
         include_cfrc_ext_in_observation: bool = True,
         **walker: Any,
     ) -> None:
+        check_types(Humanoid, locals())
         self._contact_cost_range = contact_cost_range
         # Fields in the observation, and where they begin: after the world's, or the root's.
         self._observed = [

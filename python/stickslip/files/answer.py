@@ -23,6 +23,7 @@ from stickslip.files.problems import (
     ContactProblem,
     Problem,
     StoredSolution,
+    checked,
 )
 
 _BATCH_NUMBERS = 2**20  # in the matrices of one batch: 8 MiB; from 512 rows on, one problem
@@ -59,7 +60,7 @@ def solve(
     batches: dict[Any, list[tuple[int, ContactProblem]]] = defaultdict(list)
     answers: dict[int, Answer] = {}
     options = {"solver": solver, "precision": precision, "tol": tol}
-    for place, problem in enumerate(problems):
+    for place, problem in enumerate(checked(problems)):
         if isinstance(problem, ComplementarityProblem):
             answers[place] = _solve_complementarity(problem, tol)
         else:

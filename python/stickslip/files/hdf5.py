@@ -44,11 +44,19 @@ def guarded(where: str) -> Iterator[None]:
         raise FileError(f"{where}: {text:.200}") from error
 
 
+def shown(path: Any) -> str:
+    """A path in messages. Raises TypeError for anything else."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path: expected a path, got {type(path).__name__}")
+    return str(os.fspath(path))
+
+
 def size_of(path: str | os.PathLike[str]) -> int:
     """Bytes of a file. Raises FileError if there is none, or if it is a folder or a device."""
+    name = shown(path)
     if not os.path.isfile(path):
         what = "not a file" if os.path.exists(path) else "no such file"
-        raise FileError(f"{os.fspath(path)}: {what}")
+        raise FileError(f"{name}: {what}")
     return os.path.getsize(path)
 
 

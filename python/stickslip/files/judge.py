@@ -11,6 +11,7 @@ import numpy as np
 
 import stickslip
 from stickslip._core import Status
+from stickslip._src import arrays
 from stickslip._src.lcp import LcpOptions, solve_lcp
 from stickslip.files.problems import (
     DEFAULT_LAW,
@@ -76,6 +77,10 @@ def check(file: ProblemFile, tol: float | None = None) -> list[Check]:
     """Checks all solutions of a file by the residual, and proofs that there is none. The limit is
     tol * (1 + max|b|); without `tol` the limit stored with the solution, but at most 1e-5 + 1e-3
     max|b|; if none is stored, that of tol = 1e-9."""
+    if not isinstance(file, ProblemFile):
+        raise TypeError(f"file: expected a ProblemFile, got {type(file).__name__}")
+    if tol is not None and not 0 < arrays.number("tol", tol) < math.inf:
+        raise ValueError(f"tol: expected a number > 0, got {tol}")
     checks = []
     for problem in file.problems:
         for where, solution in (

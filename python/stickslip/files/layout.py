@@ -10,7 +10,7 @@ import numpy as np
 from stickslip._core import Law
 from stickslip._src.options import DIRECTIONS
 from stickslip.files import fclib
-from stickslip.files.hdf5 import Place, open_to_read
+from stickslip.files.hdf5 import Place, open_to_read, shown
 from stickslip.files.problems import (
     ComplementarityProblem,
     ContactProblem,
@@ -20,27 +20,27 @@ from stickslip.files.problems import (
 )
 
 KINDS = ("lcp", "mlcp", "boxed_lcp", "contact", "fc3d")
-_LAWS = tuple(Law.__members__)
-_LEVELS = ("velocity", "acceleration")
+LAWS = tuple(Law.__members__)
+LEVELS = ("velocity", "acceleration")
 
 
 def read(path: str | os.PathLike[str]) -> ProblemFile:
     """The contents of a file of this layout or FCLIB's. Raises FileError for any other file."""
     with open_to_read(path) as file:
-        shown = os.fspath(path)
-        root = Place(file, str(shown))
+        name = shown(path)
+        root = Place(file, name)
         if fclib.is_fclib(root):
-            return ProblemFile(shown, [fclib.read(root)])
+            return ProblemFile(name, [fclib.read(root)])
         if "problems" not in root:
             groups = ", ".join(root.names()[:5]) or "nothing"
             raise root.error("content", "the group problems, fclib_local or fclib_global", groups)
-        problems = {name: _problem(place, name) for name, place in _members(root, "problems")}
+        problems = {key: _problem(place, key) for key, place in _members(root, "problems")}
         solutions = {}
-        for name, place in _members(root, "solutions") if "solutions" in root else ():
-            if name not in problems:
-                raise place.error("name", "that of a problem", repr(name))
-            solutions[name] = _solution(place, problems[name])
-        return ProblemFile(shown, list(problems.values()), solutions)
+        for key, place in _members(root, "solutions") if "solutions" in root else ():
+            if key not in problems:
+                raise place.error("name", "that of a problem", repr(key))
+            solutions[key] = _solution(place, problems[key])
+        return ProblemFile(name, list(problems.values()), solutions)
 
 
 def _members(root: Place, key: str) -> list[tuple[str, Place]]:
@@ -85,9 +85,9 @@ def _contact(place: Place, name: str, kind: str) -> ContactProblem:
         **bounds,
         R=place.optional("R", n),
         warm_start=place.optional("warm_start", n),
-        law=place.text("law", *_LAWS),
+        law=place.text("law", *LAWS),
         directions=_directions(place),
-        level=place.text("level", *_LEVELS),
+        level=place.text("level", *LEVELS),
         stored=_verdict(place, place.floats("r", n)) if "r" in place else None,
     )
 
@@ -154,7 +154,7 @@ def _verdict(place: Place, values: np.ndarray) -> StoredSolution:
         residual=place.number("residual"),
         iterations=place.count("iterations", high=2**31 - 1),
         solver=place.text("solver"),
-        law=place.text("law", *_LAWS),
+        law=place.text("law", *LAWS),
         tolerance=place.number("tolerance"),
         certificate=proof,
     )

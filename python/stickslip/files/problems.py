@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,6 +102,18 @@ class ComplementarityProblem:
 
 
 Problem = ContactProblem | ComplementarityProblem
+
+
+def checked(problems: Any, also: str = "") -> list[Problem]:
+    """As a list. Raises TypeError, which names what is accepted `also`, for anything else."""
+    expected = f"problems: expected {also}ContactProblems and ComplementarityProblems, got a "
+    if not isinstance(problems, Iterable):
+        raise TypeError(expected + type(problems).__name__)
+    found = list(problems)
+    for problem in found:
+        if not isinstance(problem, ContactProblem | ComplementarityProblem):
+            raise TypeError(expected + type(problem).__name__)
+    return found
 
 
 def stored_residual(problem: Problem) -> float:

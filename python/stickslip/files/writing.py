@@ -22,14 +22,11 @@ from stickslip.files.hdf5 import (
     Place,
     guarded,
     is_name,
+    shown,
     unfit,
 )
-from stickslip.files.problems import (
-    ComplementarityProblem,
-    ContactProblem,
-    Problem,
-    StoredSolution,
-)
+from stickslip.files.layout import LAWS, LEVELS
+from stickslip.files.problems import ContactProblem, Problem, StoredSolution, checked
 
 _INFINITE = ("lo", "hi", "residual", "tolerance")  # numbers that may be infinite
 _NUMBERS = ("W", "b", "mu", "R", "warm_start", "M", "q", "values", "certificate", *_INFINITE)
@@ -52,7 +49,7 @@ def write(
 
     Raises FileError for what cannot be written or could not be read again, NaN for instance.
     """
-    where = str(os.fspath(path))
+    where = shown(path)
     batch = problems if isinstance(problems, BatchProblem) else None
     entries = _entries(problems, name)
     answers = _answers(batch, entries, solutions)
@@ -79,15 +76,7 @@ def _entries(problems: Any, name: str) -> list[Any]:
     """The problems, each with a name of its own."""
     if isinstance(problems, BatchProblem):
         return environments(problems, name)
-    expected = "problems: expected a stickslip.Problem, or ContactProblems and "
-    expected += "ComplementarityProblems, got a "
-    if not isinstance(problems, Iterable):
-        raise TypeError(expected + type(problems).__name__)
-    entries = list(problems)
-    for entry in entries:
-        if not isinstance(entry, ContactProblem | ComplementarityProblem):
-            raise TypeError(expected + type(entry).__name__)
-    return entries
+    return checked(problems, also="a stickslip.Problem, or ")
 
 
 def _answers(
@@ -107,31 +96,38 @@ def _answers(
     return dict(answers)
 
 
-def _refuse_texts(
-    where: str, problems: list[Problem], solutions: dict[str, StoredSolution]
-) -> None:
+def _parts(entries: list[Any], solutions: dict[str, StoredSolution]) -> list[tuple[str, Any]]:
+    """Problems and solutions, each with how messages name it."""
+    parts = [(f"problem {each.name!r}", part) for each in entries for part in (each, each.stored)]
+    parts += [(f"solution {name!r}", solution) for name, solution in solutions.items()]
+    return [(what, part) for what, part in parts if part is not None]
+
+
+def _refuse_texts(where: str, entries: list[Any], solutions: dict[str, StoredSolution]) -> None:
     """The ones that could not be read again."""
-    for name in (*(problem.name for problem in problems), *solutions):
+    for name in (*(entry.name for entry in entries), *solutions):
         if not isinstance(name, str) or not is_name(name):
             raise FileError(f"{where}: name: expected {NAMES}, got {name!r:.60}")
-    for solution in (*(problem.stored for problem in problems), *solutions.values()):
-        for text in (solution.status, solution.solver) if solution else ():
+    for what, part in _parts(entries, solutions):
+        for key in ("status", "solver"):
+            text = getattr(part, key, None)
             if text and len(text) > MAX_TEXT:
-                raise FileError(f"{where}: expected {TEXT}, got {text:.60}")
+                raise FileError(f"{where}: {what}: {key}: expected {TEXT}, got {text:.60}")
+        for key, allowed in (("law", LAWS), ("level", LEVELS)):
+            word = getattr(part, key, None)
+            if word is not None and word not in allowed:
+                expected = f"expected one of {', '.join(allowed)}"
+                raise FileError(f"{where}: {what}: {key}: {expected}, got {word!r:.60}")
 
 
-def _refuse_numbers(
-    where: str, problems: list[Problem], solutions: dict[str, StoredSolution]
-) -> None:
+def _refuse_numbers(where: str, entries: list[Any], solutions: dict[str, StoredSolution]) -> None:
     """The ones that could not be read again: NaN, and infinity in most places."""
-    parts: list[tuple[str, Any]] = []
-    for problem in problems:
-        parts += [(f"problem {problem.name!r}", each) for each in (problem, problem.stored)]
-    parts += [(f"solution {name!r}", solution) for name, solution in solutions.items()]
-    for what, part in parts:
+    for what, part in _parts(entries, solutions):
         for key in _NUMBERS:
             value = getattr(part, key, None)
             array = np.zeros(0) if value is None else np.asarray(value)
+            if array.dtype.kind not in "biuf":
+                raise FileError(f"{where}: {what}: {key}: expected numbers, got {array.dtype}")
             if (index := unfit(array, key in _INFINITE)) is not None:
                 place = f"{key}{list(index)}" if index else key
                 raise FileError(f"{where}: {what}: {place}: expected {FINITE}, got {array[index]}")

@@ -76,7 +76,7 @@ double measure_pair(const mjModel* m, mjData* d, StepContact* contacts, int coun
 
 }  // namespace
 
-void attach(const mjData* d, StepContact& c) {
+void store_position(const mjData* d, StepContact& c) {
   for (int side = 0; side < 2; ++side) {
     const int geom = c.contact->geom[side];
     double arm[3];

@@ -16,12 +16,12 @@ struct StepContact {
   bool found;            ///< whether it has an `end_gap`; else the geoms are far apart
   double end_gap;        ///< at q', m, negative in penetration
   double v_after;        ///< velocity of its normal during the step, m/s
-  double wanted;         ///< minimum gap at q', m
+  double target_gap;     ///< minimum gap at q', m
   bool bounces;          ///< moves off at once: its end gap must not be larger either
 };
 
 /// Stores the position of the contact, with the geoms of d at q.
-void attach(const mjData* d, StepContact& c);
+void store_position(const mjData* d, StepContact& c);
 
 /// Measures the `end_gap`s of contacts [count], in MuJoCo's order, with the geoms of d at q'. A
 /// contact is matched to those of its pair by its position, which moves with either geom. Returns

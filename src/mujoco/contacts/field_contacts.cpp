@@ -105,28 +105,28 @@ void add_peaks(const HeightField& field, const Polyhedron& body, Contacts& conta
 
 bool lies_above(const Polyhedron& body, const double* x, const double* normal) {
   return std::all_of(body.vertex, body.vertex + body.num_vertices, [&](const double* vertex) {
-    double way[3];
-    mju_sub3(way, vertex, x);
-    return mju_dot3(way, normal) >= -kTilt * mju_norm3(way);
+    double offset[3];
+    mju_sub3(offset, vertex, x);
+    return mju_dot3(offset, normal) >= -kTilt * mju_norm3(offset);
   });
 }
 
 // Where the edge from a to b of the polyhedron crosses that from p to q of the field.
 void add_crossing(const HeightField& field, const Polyhedron& body, const double* p,
                   const double* q, const double* a, const double* b, Contacts& contacts) {
-  double along_field[3], along_body[3], way[3], normal[3], part[3], x[3], y[3];
+  double along_field[3], along_body[3], offset[3], normal[3], part[3], x[3], y[3];
   mju_sub3(along_field, q, p);
   mju_sub3(along_body, b, a);
-  mju_sub3(way, a, p);
+  mju_sub3(offset, a, p);
   mju_cross(normal, along_field, along_body);
   const double area = normal[2] < 0 ? -mju_norm3(normal) : mju_norm3(normal);
   if (std::abs(area) < kTilt * mju_norm3(along_field) * mju_norm3(along_body)) return;
   mju_scl3(normal, normal, 1 / area);  // upwards
-  const double gap = mju_dot3(way, normal);
+  const double gap = mju_dot3(offset, normal);
   if (gap > contacts.margin || gap < contacts.least) return;
-  mju_cross(part, way, along_body);  // p + s (q - p) + gap n = a + t (b - a)
+  mju_cross(part, offset, along_body);  // p + s (q - p) + gap n = a + t (b - a)
   const double s = mju_dot3(part, normal) / area;
-  mju_cross(part, way, along_field);
+  mju_cross(part, offset, along_field);
   const double t = mju_dot3(part, normal) / area;
   if (s < 0 || s > 1 || t < 0 || t > 1) return;
   mju_addScl3(x, p, along_field, s);
@@ -232,9 +232,9 @@ void add_edges(const HeightField& field, const mjPreContact* shown, int count, C
     const bool on_edge = !field.is_flat(x) && field.lies_below(x, contact.normal);
     const bool is_known =
         std::any_of(contacts.at, contacts.at + on_planes, [&](const mjPreContact& c) {
-          double way[3];
-          mju_sub3(way, x, c.pos);
-          return std::abs(mju_dot3(way, c.normal) + 0.5 * c.dist) < kDeeper;
+          double offset[3];
+          mju_sub3(offset, x, c.pos);
+          return std::abs(mju_dot3(offset, c.normal) + 0.5 * c.dist) < kDeeper;
         });
     if (on_edge || !is_known) contacts.add(x, contact.normal, contact.dist);
   }

@@ -21,23 +21,23 @@ struct GeomPath {
 };
 
 GeomPath path_of(const mjData* d, const GeomPoses& start, int geom) {
-  GeomPath way;
-  mju_copy3(way.from, start.xpos.data() + 3 * geom);
-  mju_sub3(way.by, d->geom_xpos + 3 * geom, way.from);
+  GeomPath path;
+  mju_copy3(path.from, start.xpos.data() + 3 * geom);
+  mju_sub3(path.by, d->geom_xpos + 3 * geom, path.from);
   double end[4], inverse[4], difference[4];
-  mju_mat2Quat(way.quat, start.xmat.data() + 9 * geom);
+  mju_mat2Quat(path.quat, start.xmat.data() + 9 * geom);
   mju_mat2Quat(end, d->geom_xmat + 9 * geom);
-  mju_negQuat(inverse, way.quat);
+  mju_negQuat(inverse, path.quat);
   mju_mulQuat(difference, inverse, end);
-  mju_quat2Vel(way.turn, difference, 1.0);
-  return way;
+  mju_quat2Vel(path.turn, difference, 1.0);
+  return path;
 }
 
-void go_to(mjData* d, int geom, const GeomPath& way, double share) {
-  mju_addScl3(d->geom_xpos + 3 * geom, way.from, way.by, share);
+void move_geom(mjData* d, int geom, const GeomPath& path, double share) {
+  mju_addScl3(d->geom_xpos + 3 * geom, path.from, path.by, share);
   double quat[4];
-  mju_copy4(quat, way.quat);
-  mju_quatIntegrate(quat, way.turn, share);
+  mju_copy4(quat, path.quat);
+  mju_quatIntegrate(quat, path.turn, share);
   mju_quat2Mat(d->geom_xmat + 9 * geom, quat);
 }
 
@@ -107,15 +107,16 @@ int samples(const mjModel* m, const GeomPair& pair, const GeomPath& a, const Geo
   return int(std::clamp(wanted, double(kLeastSamples), double(kMostSamples)));
 }
 
-void look(const mjModel* m, mjData* d, GeomPair& pair, const GeomPath& a, const GeomPath& b) {
+void sample_path(const mjModel* m, mjData* d, GeomPair& pair, const GeomPath& a,
+                 const GeomPath& b) {
   const int ga = pair.geom[0], gb = pair.geom[1];
   const auto collide = mjCOLLISIONFUNC[m->geom_type[ga]][m->geom_type[gb]];
   mjPreContact found[mjMAXCONPAIR];
   pair.deepest = 0;
   for (int count = samples(m, pair, a, b), k = 1; k <= count; ++k) {
     const double share = double(k) / count;
-    go_to(d, ga, a, share);
-    go_to(d, gb, b, share);
+    move_geom(d, ga, a, share);
+    move_geom(d, gb, b, share);
     const int num_found = collide(m, d, found, ga, gb, pair.margin);
     const bool first = !pair.touches;
     for (int f = 0; f < num_found; ++f) {
@@ -125,8 +126,8 @@ void look(const mjModel* m, mjData* d, GeomPair& pair, const GeomPath& a, const 
       pair.touches = pair.is_new = true;
       if (pair.num_normals < 4) mju_copy3(pair.normals[pair.num_normals++], found[f].normal);
     }
-    const double way = share * pair.way;
-    if (pair.touches && pair.deepest <= pair.gap + way + most_excess(way)) {
+    const double approach = share * pair.approach;
+    if (pair.touches && pair.deepest <= pair.gap + approach + most_excess(approach)) {
       pair.deepest = -kInfinity;
       return;
     }
@@ -159,18 +160,18 @@ void trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomP
   go_to_end(m, d, v, start);
   mj_markStack(d);
   const std::size_t bytes = 2 * pairs.size() * sizeof(GeomPath);
-  GeomPath* ways = static_cast<GeomPath*>(mj_stackAllocByte(d, bytes, alignof(GeomPath)));
+  GeomPath* paths = static_cast<GeomPath*>(mj_stackAllocByte(d, bytes, alignof(GeomPath)));
   for (std::size_t k = 0; k < pairs.size(); ++k)
     for (int side = 0; side < 2; ++side)
-      ways[2 * k + side] = path_of(d, start, pairs[k].geom[side]);
+      paths[2 * k + side] = path_of(d, start, pairs[k].geom[side]);
   return_to_begin(m, d, start.qpos.data());
   int tests = 0;
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     if (pairs[k].touches) continue;
-    tests += samples(m, pairs[k], ways[2 * k], ways[2 * k + 1]);
+    tests += samples(m, pairs[k], paths[2 * k], paths[2 * k + 1]);
     pairs[k].touches = tests > kMostTests;  // at absurd speeds
     if (pairs[k].touches) continue;
-    look(m, d, pairs[k], ways[2 * k], ways[2 * k + 1]);
+    sample_path(m, d, pairs[k], paths[2 * k], paths[2 * k + 1]);
     for (const int geom : pairs[k].geom) put_back(d, geom, start);
   }
   mj_freeStack(d);

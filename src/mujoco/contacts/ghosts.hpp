@@ -14,20 +14,20 @@ namespace stickslip::mujoco {
 /// Two geoms, and how deep they may overlap during the step, m (negative).
 struct GeomPair {
   int geom[2];
-  double margin;     ///< of the model: distance at which the gap is zero
-  double least_gap;  ///< of the present contacts, or 0
-  bool touches;      ///< during the step
-  bool is_new;       ///< it does so since the last look
-  double gap, way;   ///< linear gap of the contact that ends deepest: first, and its change, m
-  double deepest;    ///< least gap on the path on which it touches; -infinity: as the linear one, m
-  int num_normals;   ///< of the contacts at the first touch
+  double margin;         ///< of the model: distance at which the gap is zero
+  double least_gap;      ///< of the present contacts, or 0
+  bool touches;          ///< during the step
+  bool is_new;           ///< it does so since the last look
+  double gap, approach;  ///< linear gap of the contact that ends deepest: first, and its change, m
+  double deepest;   ///< least gap on the path on which it touches; -infinity: as the linear one, m
+  int num_normals;  ///< of the contacts at the first touch
   double normals[4][3];
 };
 
 inline constexpr double kDeeper = 1e-5;  ///< m; less is rounding, or rest
 
-/// By how much a linear gap that closes by `way` may be deeper than the true one, m.
-inline double most_excess(double way) { return std::max(1e-4, -0.25 * way); }
+/// By how much a linear gap that closes by `approach` may be deeper than the true one, m.
+inline double most_excess(double approach) { return std::max(1e-4, -0.25 * approach); }
 
 /// Whether a contact has a normal with which the pair touches: a box that slides and sinks touches
 /// a level tile from above, not from the side.

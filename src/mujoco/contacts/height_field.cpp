@@ -33,9 +33,9 @@ HeightField::HeightField(const mjModel* m, const mjData* d, int geom) {
 }
 
 void HeightField::to_local(const double* x, double* local) const {
-  double way[3];
-  mju_sub3(way, x, pos_);
-  mju_mulMatTVec3(local, mat_, way);
+  double offset[3];
+  mju_sub3(offset, x, pos_);
+  mju_mulMatTVec3(local, mat_, offset);
 }
 
 void HeightField::to_local(mjPreContact& contact) const {
@@ -100,9 +100,9 @@ bool HeightField::lies_below(const double* x, const double* normal) const {
   for_triangles(cells(x, x, 0), [&](const Triangle& t) {
     if (t.outside(x) > on_) return;
     for (const double* corner : t.at) {
-      double way[3];
-      mju_sub3(way, corner, x);
-      below = below && mju_dot3(way, normal) <= kTilt * mju_norm3(way);
+      double offset[3];
+      mju_sub3(offset, corner, x);
+      below = below && mju_dot3(offset, normal) <= kTilt * mju_norm3(offset);
     }
   });
   return below;

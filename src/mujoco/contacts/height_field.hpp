@@ -16,9 +16,9 @@ struct Triangle {
 
   /// Of a point above the plane of the triangle.
   double height(const double* x) const {
-    double way[3];
-    mju_sub3(way, x, at[0]);
-    return mju_dot3(way, normal);
+    double offset[3];
+    mju_sub3(offset, x, at[0]);
+    return mju_dot3(offset, normal);
   }
   double top() const { return std::max({at[0][2], at[1][2], at[2][2]}); }
   /// How far the point lies outside, seen from above; negative: inside.

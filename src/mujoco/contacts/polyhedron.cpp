@@ -46,10 +46,10 @@ Polyhedron hull_of(const mjModel* m, mjData* d, int geom) {
 
 Polyhedron polyhedron_of(const mjModel* m, mjData* d, int geom, int frame) {
   Polyhedron p = m->geom_type[geom] == mjGEOM_BOX ? box_of(m, d, geom) : hull_of(m, d, geom);
-  double turn[9], way[3], shift[3];
+  double turn[9], offset[3], shift[3];
   mju_mulMatTMat(turn, d->geom_xmat + 9 * frame, d->geom_xmat + 9 * geom, 3, 3, 3);
-  mju_sub3(way, d->geom_xpos + 3 * geom, d->geom_xpos + 3 * frame);
-  mju_mulMatTVec3(shift, d->geom_xmat + 9 * frame, way);
+  mju_sub3(offset, d->geom_xpos + 3 * geom, d->geom_xpos + 3 * frame);
+  mju_mulMatTVec3(shift, d->geom_xmat + 9 * frame, offset);
   std::fill_n(p.low, 3, mjMAXVAL);
   std::fill_n(p.high, 3, -mjMAXVAL);
   for (double(*v)[3] = p.vertex; v < p.vertex + p.num_vertices; ++v) {

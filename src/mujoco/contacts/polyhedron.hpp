@@ -15,9 +15,9 @@ struct Polyhedron {
   const int* face(int f) const { return of_faces + face_begin[f]; }
   /// Of a point above the plane of a face.
   double height(int f, const double* x) const {
-    double way[3];
-    mju_sub3(way, x, vertex[face(f)[0]]);
-    return mju_dot3(way, normal[f]);
+    double offset[3];
+    mju_sub3(offset, x, vertex[face(f)[0]]);
+    return mju_dot3(offset, normal[f]);
   }
 };
 

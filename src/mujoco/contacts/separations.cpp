@@ -30,10 +30,10 @@ double safe_distance(const mjModel* m, const NearPair& pair) {
 
 Separations::Pose Separations::relative_pose(const mjData* d, const int* geom) {
   const double *A = d->geom_xmat + 9 * geom[0], *B = d->geom_xmat + 9 * geom[1];
-  double way[3];
-  difference(way, d->geom_xpos + 3 * geom[1], d->geom_xpos + 3 * geom[0]);
+  double offset[3];
+  difference(offset, d->geom_xpos + 3 * geom[1], d->geom_xpos + 3 * geom[0]);
   Pose pose;
-  mju_mulMatTVec3(pose.place, A, way);
+  mju_mulMatTVec3(pose.place, A, offset);
   mju_mulMatTMat(pose.axes, A, B, 3, 3, 3);
   return pose;
 }
@@ -53,15 +53,15 @@ double Separations::moved(const mjModel* m, const Pose& from, const Pose& to, in
 // The way from the farthest point of the first geom along the normal to the farthest one of the
 // second against it, in the frame of the first. Along the normal, it is as long as the geoms are
 // far apart in that direction.
-void Separations::shortest_way(const mjModel* m, const Pose& pose, Known& known, double* way) {
+void Separations::shortest_way(const mjModel* m, const Pose& pose, Known& known, double* offset) {
   double back[3], of_first[3], of_second[3];
   mju_mulMatTVec3(back, pose.axes, known.normal);
   mju_scl3(back, back, -1);
   farthest_point(m, known.geom[0], known.normal, known.vertex[0], of_first);
   farthest_point(m, known.geom[1], back, known.vertex[1], of_second);
-  mju_mulMatVec3(way, pose.axes, of_second);
-  mju_addTo3(way, pose.place);
-  mju_subFrom3(way, of_first);
+  mju_mulMatVec3(offset, pose.axes, of_second);
+  mju_addTo3(offset, pose.place);
+  mju_subFrom3(offset, of_first);
 }
 
 // Whether the geoms are farther apart than `least` along a plane's normal: first along that of the
@@ -74,7 +74,7 @@ void Separations::shortest_way(const mjModel* m, const Pose& pose, Known& known,
 bool Separations::find_plane(const mjModel* m, const Pose& pose, double least, Known& known) {
   constexpr int kMostSteps = 16;
   constexpr double kGood = 0.5;  // of the excess over `least`: a plane that will last
-  double near[3], way[3], step[3];
+  double near[3], offset[3], step[3];
   known.pose = pose;
   shortest_way(m, pose, known, near);
   known.distance = dot(known.normal, near);
@@ -83,10 +83,10 @@ bool Separations::find_plane(const mjModel* m, const Pose& pose, double least, K
     const double most = norm(near);
     if (!(most > std::max(0.0, least))) return false;
     mju_scl3(known.normal, near, 1 / most);
-    shortest_way(m, pose, known, way);
-    known.distance = dot(known.normal, way);
+    shortest_way(m, pose, known, offset);
+    known.distance = dot(known.normal, offset);
     if (known.distance - least > kGood * (most - least)) return true;
-    difference(step, way, near);
+    difference(step, offset, near);
     const double square = dot(step, step);
     if (square > 0) mju_addToScl3(near, step, std::min(1.0, -dot(near, step) / square));
   }

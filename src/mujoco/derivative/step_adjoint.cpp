@@ -23,7 +23,7 @@ void solve_adjoint(const StepContext& step, const StepPoint& point, SolveDerivat
   solve.redundant = 0;
   if (point.keys.empty()) return;
   solve.velocity = solve.loss;
-  respond(step, true, solve.velocity.data());
+  velocity_response(step, true, solve.velocity.data());
   for (std::size_t row = 0; row < point.keys.size(); ++row)
     solve.rows[row] = row_velocity(step.d, point.scratch.efc_of[row], solve.velocity.data());
   GradientStatus status{};

@@ -41,7 +41,7 @@ void forward_to_rows(StepContext& step) {
 
 // Moves an input by `by` from the point, and computes what depends on it. A field is changed in a
 // model of its own, which the step has then.
-void go_to(StepContext& step, StepPoint& point, const Input& input, double by) {
+void perturb(StepContext& step, StepPoint& point, const Input& input, double by) {
   if (input.kind == Input::ctrl) {
     step.d->ctrl[input.i] = point.ctrl[input.i] + by;
     mj_fwdActuation(step.m, step.d);
@@ -91,7 +91,7 @@ bool values_at(StepContext& step, StepPoint& point, const Input& input, double b
   const bool field = input.kind == Input::field;
   const double now = field ? point.changed.value(*input.which, input.i) : 0.0;
   const mjModel* const own = step.m;
-  go_to(step, point, input, by);
+  perturb(step, point, input, by);
   const bool good = values_there(step, point, input, side, same_rows);
   step.m = own;
   // Only now: the integrator's matrix, too, depends on masses, by the forces of a fluid.

@@ -41,7 +41,7 @@ void add_change_of_impulses(const StepContext& step, const StepPoint& point, Sol
   validity.note(status, kink_distance, inconsistency);
   solve.loss.assign(step.m->nv, 0.0);
   add_forces(step.d, point.scratch, solve.beta.data(), solve.loss.data());
-  respond(step, false, solve.loss.data());
+  velocity_response(step, false, solve.loss.data());
   add_scaled(solve.loss, 1.0, solve.velocity);
 }
 

@@ -171,7 +171,7 @@ bool evaluate(const StepContext& step, const std::vector<RowKey>& keys,
   MassFactor factor;
   if (!integrator_matrix(step.m, step.d, scratch.M.data(), factor, scratch.a_free.data()))
     return false;
-  respond(step, false, values.velocity.data());
+  velocity_response(step, false, values.velocity.data());
   mju_addToScl(values.velocity.data(), scratch.a_free.data(), step.m->opt.timestep, nv);
   mju_addTo(values.velocity.data(), step.d->qvel, nv);
   values.rows.resize(keys.size());
@@ -197,7 +197,7 @@ int count_left_out(const StepContext& step, ValueScratch& scratch, const double*
   return count;
 }
 
-void respond(const StepContext& step, bool transposed, double* x) {
+void velocity_response(const StepContext& step, bool transposed, double* x) {
   if (step.sim->formulation.level == Level::velocity)
     return solve_integrator_matrix(step.m, step.d, x);
   solve_smooth_matrix(step.m, step.d, transposed, x);

@@ -70,6 +70,6 @@ void add_forces(const mjData* d, const ValueScratch& scratch, const double* r, d
 
 /// x <- dv⁺/d(Jᵀ r) x: M̂⁻¹ x at velocity level, h A⁻¹ x at acceleration level; or `transposed`.
 /// Needs `evaluate` at this state.
-void respond(const StepContext& step, bool transposed, double* x);
+void velocity_response(const StepContext& step, bool transposed, double* x);
 
 }  // namespace stickslip::mujoco

@@ -91,20 +91,20 @@ bool is_real(const mjData* d, const GeomPair& pair, const mjContact& contact) {
 }
 
 // The change of the linear gap in the step, m.
-double way_of(const StepContext& step, int i) {
+double approach_of(const StepContext& step, int i) {
   return step.m->opt.timestep *
          normal_velocity(step.m, step.d, step.d->contact[i].efc_address, step.end_velocity.data());
 }
 
 // Finds the linear gap that ends deepest.
 void predict(const StepContext& step, GeomPair& pair) {
-  pair.gap = pair.way = 0;
+  pair.gap = pair.approach = 0;
   for (int i = 0; i < step.d->ncon; ++i) {
     if (!of_pair(step.d->contact[i], pair) || !may_be_ghost(step, i)) continue;
-    const double gap = step.contacts.linear[i], way = way_of(step, i);
-    if (gap + way > pair.gap + pair.way) continue;
+    const double gap = step.contacts.linear[i], approach = approach_of(step, i);
+    if (gap + approach > pair.gap + pair.approach) continue;
     pair.gap = gap;
-    pair.way = way;
+    pair.approach = approach;
   }
 }
 
@@ -112,8 +112,8 @@ void predict(const StepContext& step, GeomPair& pair) {
 // far deeper than the pair does on its path. Sets the gap that ends as deep as the pair does, at
 // the velocity of the path. Returns whether it is another one.
 bool correct_gap(StepContext& step, const GeomPair& pair, int i) {
-  const double way = way_of(step, i), gap = pair.deepest - way;
-  if (gap - step.contacts.linear[i] <= most_excess(way)) return false;
+  const double approach = approach_of(step, i), gap = pair.deepest - approach;
+  if (gap - step.contacts.linear[i] <= most_excess(approach)) return false;
   step.contacts.linear[i] = gap;
   return true;
 }

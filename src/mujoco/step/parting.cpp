@@ -33,7 +33,7 @@ void part_without_friction(StepContext& step, const StepContact* contacts, int n
   for (int k = 0; k < num_contacts; ++k) {
     const StepContact& c = contacts[k];
     const bool moves = c.found && c.mobility > least_mobility;
-    step.parting_b[c.row] = moves ? (c.end_gap - c.wanted) / step.m->opt.timestep : 0.0;
+    step.parting_b[c.row] = moves ? (c.end_gap - c.target_gap) / step.m->opt.timestep : 0.0;
     step.parting_R[c.row] += kSoft * c.mobility;
   }
   step.buffers->add_frictionless(step.slot, r, step.parting_b.data(), step.parting_R.data());

@@ -36,15 +36,15 @@ struct Step {
 
 // Sets the gap that the contact needs at the end. With the velocity after an impact, a contact with
 // a small bounce would end where it began, in the air; this must not happen.
-void want(const StepContext& step, StepContact& c) {
+void set_target_gap(const StepContext& step, StepContact& c) {
   const EnvSlot slot = step.problem();
   const auto& model = step.sim->options.contact;
   const double before = step.d->efc_vel[slot.efc_of[c.row]], h = step.m->opt.timestep;
-  c.wanted = least_end_gap(model, c.gap, h);
+  c.target_gap = least_end_gap(model, c.gap, h);
   c.bounces =
       step.impulse()[c.row] > 0 && bounces(model, c.gap, before, slot.free_velocity[c.row], h);
   if (c.bounces)
-    c.wanted = std::max(c.wanted, bounced_end_gap(model, c.gap, before, h, step.bounce));
+    c.target_gap = std::max(c.target_gap, bounced_end_gap(model, c.gap, before, h, step.bounce));
 }
 
 Step enter_step(const StepContext& step) {
@@ -65,8 +65,8 @@ Step enter_step(const StepContext& step) {
     c.row = row;
     c.mobility = mobility(step, row);
     s.least_mobility = std::max(s.least_mobility, kRounding * c.mobility);
-    want(step, c);
-    if (s.measured) attach(step.d, c);
+    set_target_gap(step, c);
+    if (s.measured) store_position(step.d, c);
   }
   return s;
 }
@@ -98,7 +98,7 @@ Shortfall shortfall(const Step& s) {
   for (int k = 0; k < s.num_contacts; ++k) {
     const StepContact& c = s.contacts[k];
     if (!c.found) continue;
-    const double off = c.wanted - c.end_gap,
+    const double off = c.target_gap - c.end_gap,
                  missing = c.bounces ? std::abs(off) : std::max(0.0, off);
     all.most = std::max(all.most, missing);
     if (c.mobility > s.least_mobility) all.square += missing * missing / c.mobility;
@@ -112,8 +112,8 @@ void correct_biases(const StepContext& step, const Step& s) {
   const double h = step.m->opt.timestep;
   for (int k = 0; k < s.num_contacts; ++k) {
     const StepContact& c = s.contacts[k];
-    const double bias =
-        c.found ? corrected_closing(c.wanted, h, c.end_gap, c.v_after) : (c.gap - c.wanted) / h;
+    const double bias = c.found ? corrected_closing(c.target_gap, h, c.end_gap, c.v_after)
+                                : (c.gap - c.target_gap) / h;
     slot.b[c.row] = slot.free_velocity[c.row] + bias;
   }
 }

@@ -124,6 +124,41 @@ def test_pictures_show_the_robot_and_differ_by_environment():
     assert result.stdout == "done\n", result.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "option", "value", "message"),
+    [
+        ("Ant", "frameskip", 3, "Ant: unexpected argument 'frameskip'; did you mean frame_skip"),
+        ("Ant", "max_episode_steps", "x", "max_episode_steps: expected an integer, got str"),
+        ("Ant", "autoreset_mode", "x", "autoreset_mode: expected one of 'NextStep', .* got 'x'"),
+        ("Ant", "randomize", {"mass": "ab"}, r"randomize\['mass'\]: expected .* got 'ab'"),
+        ("Ant", "ctrl_cost_weight", "x", "ctrl_cost_weight: expected a number, got str"),
+        ("Ant", "contact_force_range", 3, "contact_force_range: expected 2 numbers, got 3"),
+        ("Humanoid", "healthy_z_range", (1, "x"), "healthy_z_range: expected a number, got str"),
+        ("HalfCheetah", "reset_noise_scale", None, "reset_noise_scale: expected a number, got"),
+        ("Walker2d", "terminate_when_unhealthy", 1, "terminate_when_unhealthy: expected a bool"),
+        ("Hopper", "healthy_state_range", (1, 2, 3), "healthy_state_range: expected 2 numbers"),
+        ("Grasp", "force", "x", "force: expected a number, got str"),
+        ("Grasp", "noslip_iterations", -1, "noslip_iterations: expected an integer >= 0"),
+        ("Go1", "command_range", (1, 2), r"command_range: expected 3 numbers, got \(1, 2\)"),
+        ("Go1", "num_envs", "x", "num_envs: expected an integer, got str"),
+    ],
+)
+def test_arguments_of_another_type(name, option, value, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        getattr(stickslip.envs, name)(**{option: value})
+
+
+def test_wrong_resets_are_named():
+    env = Ant(2)
+    for wrong, message in (
+        ({"seed": "ab"}, "seed: expected an integer or a list of them, got 'ab'"),
+        ({"seed": 1.5}, "seed: expected an integer or a list of them, got 1.5"),
+        ({"options": 3}, "options: expected a dict, got int"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            env.reset(**wrong)
+
+
 def test_wrong_use_is_named():
     with pytest.raises(TypeError, match="Ant: unexpected argument 'solvr'; did you mean solver"):
         Ant(2, solvr="pgs")

@@ -82,6 +82,24 @@ def test_names_that_hdf5_lacks_are_refused_before_anything_is_written(tmp_path):
     assert not (tmp_path / "x.h5").exists()
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: files.write(3.5, []), "path: expected a path, got float"),
+        (lambda: files.read(3), "path: expected a path, got int"),
+        (lambda: files.write("x.h5", 3), "problems: expected a stickslip.Problem, .* got a int"),
+        (lambda: answer.solve(3), "problems: expected ContactProblems and .* got a int"),
+        (lambda: answer.solve(["a.h5"]), "problems: expected ContactProblems and .* got a str"),
+        (lambda: judge.check("a.h5"), "file: expected a ProblemFile, got str"),
+        (lambda: judge.check(files.ProblemFile("", []), "x"), "tol: expected a number, got str"),
+        (lambda: judge.check(files.ProblemFile("", []), -1), "tol: expected a number > 0, got -1"),
+    ],
+)
+def test_arguments_of_another_type(call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        call()
+
+
 def test_numbers_and_texts_may_come_with_axes(tmp_path):
     """MATLAB writes attributes in this form."""
     path = tmp_path / "axes.h5"

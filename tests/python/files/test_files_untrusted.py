@@ -126,6 +126,20 @@ def test_numbers_that_could_not_be_read_are_not_written(key, place, value, tmp_p
     assert not (tmp_path / "x.h5").exists()
 
 
+@pytest.mark.parametrize(
+    ("some", "message"),
+    [
+        ({"law": "glue"}, "problem 'one': law: expected one of coulomb, .* got 'glue'"),
+        ({"level": "jerk"}, "problem 'one': level: expected one of velocity, .* got 'jerk'"),
+        ({"W": "text"}, "problem 'one': W: expected numbers, got <U4"),
+    ],
+)
+def test_words_that_could_not_be_read_are_not_written(some, message, tmp_path):
+    with pytest.raises(files.FileError, match=message):
+        files.write(tmp_path / "x.h5", [contact_problem(0, **some)])
+    assert not (tmp_path / "x.h5").exists()
+
+
 def test_a_solution_of_no_problem_is_not_written(tmp_path):
     path, zero = tmp_path / "x.h5", files.StoredSolution(np.zeros(17))
     files.write(path, [contact_problem(0)])
