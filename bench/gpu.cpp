@@ -5,6 +5,7 @@
 #include <benchmark/benchmark.h>
 #include <cuda_runtime_api.h>
 
+#include "bench/label.hpp"
 #include "bench/problems.hpp"
 #include "src/cuda/check.hpp"
 #include "tests/launch/on_device.hpp"
@@ -209,7 +210,7 @@ void add_solves(const Case& c) {
       [=](benchmark::State& state) { solve_batch<float>(state, c, pgs); });
   for (const Precision precision : {Precision::float64, Precision::mixed}) {
     const SolveOptions ladder{.precision = precision};
-    add(std::string("coulomb/auto/") + stickslip::name(precision) + "/" + name(c),
+    add(std::string("coulomb/auto/") + bench::label(precision) + "/" + name(c),
         [=](benchmark::State& state) { solve_batch<double>(state, c, ladder); });
   }
   const SolveOptions lemke{.law = Law::pyramid};
@@ -232,7 +233,7 @@ const bool registered = [] {
     add("delassus/tower/p:" + std::to_string(p),
         [=](benchmark::State& state) { mechanism_batch(state, p, false, Precision::float64); });
     for (const Precision precision : {Precision::float64, Precision::mixed}) {
-      const std::string label = std::string("fused/") + stickslip::name(precision) + "/tower/p:";
+      const std::string label = std::string("fused/") + bench::label(precision) + "/tower/p:";
       add(label + std::to_string(p),
           [=](benchmark::State& state) { mechanism_batch(state, p, true, precision); });
     }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "bench/label.hpp"
 #include "bench/problems.hpp"
 
 namespace stickslip::bench {
@@ -105,7 +106,7 @@ const bool registered = [] {
         SolveOptions options;
         options.law = law;
         options.precision = precision;
-        const std::string setup = std::string(name(law)) + "/auto/" + name(precision);
+        const std::string setup = std::string(name(law)) + "/auto/" + bench::label(precision);
         const std::string robot = entry.path().stem().string();
         const auto run = [=](benchmark::State& state) {
           solve_robot(state, entry.path(), options);

@@ -2,6 +2,7 @@
 // and size. In mixed precision, Newton's method of rung 0 factorises in float.
 #include <benchmark/benchmark.h>
 
+#include "bench/label.hpp"
 #include "bench/problems.hpp"
 #include "tests/support/hard_families.hpp"
 
@@ -26,7 +27,8 @@ void climb(benchmark::State& state, const std::vector<reference::Problem>& probl
 template <class F>
 void add(const std::string& label, F&& make) {
   for (const Precision precision : {Precision::float64, Precision::mixed}) {
-    const std::string full = std::string("rungs/coulomb/auto/") + name(precision) + "/" + label;
+    const std::string full =
+        std::string("rungs/coulomb/auto/") + bench::label(precision) + "/" + label;
     benchmark::RegisterBenchmark(full.c_str(), [=](benchmark::State& state) {
       climb(state, make(), precision);
     })->Unit(benchmark::kMicrosecond);

@@ -33,7 +33,7 @@ myst_enable_extensions = ["dollarmath"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_inherit_docstrings = False
-autodoc_mock_imports = ["torch"]
+autodoc_mock_imports = ["rsl_rl", "tensorboard", "tensordict", "torch"]
 default_role = "code"
 
 smartquotes = False

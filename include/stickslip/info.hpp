@@ -9,7 +9,7 @@ namespace stickslip {
 
 const char* name(Law law);           ///< "coulomb", ...
 const char* name(Solver solver);     ///< "auto", "pgs", "newton", "lemke"
-const char* name(Precision p);       ///< "double", "float", "mixed"
+const char* name(Precision p);       ///< "float64", "float32", "mixed"
 const char* name(EnvStatus status);  ///< "solved", ...
 
 std::string version();  ///< "0.1.0"

@@ -5,7 +5,7 @@
 #   scripts/gpu/bundle.sh [programs] [engines] [eigen] [pack]    without arguments: the first three
 #
 # programs  gpu-bundle/programs/: the C++ tests, the benchmarks and the Python package for Python 3.12,
-#           with kernels as machine code of one architecture; MuJoCo and Gymnasium for its tests
+#           with kernels as machine code of one architecture; MuJoCo, Gymnasium and rsl_rl
 # engines   gpu-bundle/engines/: Warp, mujoco_warp and robots, in pieces; needs `programs`
 # eigen     gpu-bundle/eigen.tar.xz: with it a machine without a network can build, for another GPU
 # pack      the programs again, without building
@@ -132,6 +132,9 @@ pack_programs() {
     strip --strip-unneeded "$to"/site/stickslip/*.so
     cp -r python/stickslip "$to/site/"
     copy_packages "$to/site"
+    # For `training`; torch, which must be there, does not bring them.
+    install_alone "$to/site" "$("$python" scripts/requirements.py rl | grep rsl-rl)" \
+      tensordict pyvers cloudpickle GitPython gitdb smmap
     find "$to/site" -name __pycache__ -prune -exec rm -rf {} +
   fi
   python3 bench/machine.py >"$bundle/programs/built.json"

@@ -10,7 +10,7 @@ from part import DRY, JOBS, UNPACKED, Part, lines_of_json, say
 
 SMOKE = {  # filters of test_gpu
     "calls": "Calls.*:Lists.*",
-    "families": "*Families*/box_coulomb_auto_*:*Families*/stack_coulomb_auto_double",
+    "families": "*Families*/box_coulomb_auto_*:*Families*/stack_coulomb_auto_float64",
     "laws": "*Launch.has_the_bits_of_the_cpu/*",
     "large": "*Large*/coulomb_auto_*",
     "lcp": "*LcpLaunch*",
@@ -112,11 +112,11 @@ def soak(part: Part) -> None:
 
 
 TOOLS = {  # of compute-sanitizer: tests of test_gpu
-    "memcheck": "Calls.*:Lists.*:*Families*/box_coulomb_auto_*:*Large*/coulomb_auto_double",
+    "memcheck": "Calls.*:Lists.*:*Families*/box_coulomb_auto_*:*Large*/coulomb_auto_float64",
     "racecheck": "*Launch.has_the_bits_of_the_cpu/coulomb_auto_*:*Launch.has_the_bits_of_the_cpu/"
-    "convex_auto_double:*Launch.has_the_bits_of_the_cpu/pyramid_auto_double",
+    "convex_auto_float64:*Launch.has_the_bits_of_the_cpu/pyramid_auto_float64",
     "initcheck": "*Launch.has_the_bits_of_the_cpu/coulomb_auto_*:Calls.a_replay*:Calls.matrices*",
-    "synccheck": "*Launch.has_the_bits_of_the_cpu/*_auto_double:*LcpLaunch.has_the*",
+    "synccheck": "*Launch.has_the_bits_of_the_cpu/*_auto_float64:*LcpLaunch.has_the*",
 }
 
 

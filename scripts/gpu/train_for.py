@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -36,11 +37,15 @@ def main() -> int:
                       "networks": settings.device, "options": settings.options,
                       "imports_s": round(time.monotonic() - begin, 1)}), flush=True)  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
-        trainer = Trainer(settings, Path(folder))
-        signal.signal(signal.SIGALRM, signal.default_int_handler)  # as Ctrl-C
-        signal.setitimer(signal.ITIMER_REAL, max(0.1, seconds - (time.monotonic() - begin)))
-        trainer.train()
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        first = Path(folder) / "model_0.pt"  # is there after the first update
+
+        def stop() -> None:
+            while time.monotonic() - begin < seconds or not first.exists():
+                time.sleep(0.1)
+            os.kill(os.getpid(), signal.SIGINT)  # as Ctrl-C
+
+        threading.Thread(target=stop, daemon=True).start()
+        Trainer(settings, Path(folder)).train()
         for row in curve(Path(folder)):
             steps = (row["update"] + 1) * settings.num_envs * rollout
             rates = {"steps": steps, "steps_per_second": steps / row["seconds"]}

@@ -59,7 +59,7 @@ void check_options(const SolveOptions& o) {
     require(false, "options.law", expected.c_str(), name(o.law));
   }
   const auto precision = std::int32_t(o.precision);
-  require(precision >= 0 && precision < 3, "options.precision", "double, float or mixed",
+  require(precision >= 0 && precision < 3, "options.precision", "float64, float32 or mixed",
           name(o.precision));
   require(o.max_sweeps >= 0, "options.max_sweeps", "a number >= 0", o.max_sweeps);
   require(o.max_newton >= 0, "options.max_newton", "a number >= 0", o.max_newton);

@@ -10,9 +10,9 @@ void check_options(const LcpOptions& o) {
   const auto method = std::int32_t(o.method);
   require(method >= 0 && method < 3, "options.method", "auto, lemke or newton", name(o.method));
   require(o.precision == Precision::float64 || o.precision == Precision::float32,
-          "options.precision", "double or float", name(o.precision));
+          "options.precision", "float64 or float32", name(o.precision));
   require(sizeof(Scalar) == 8 || o.precision == Precision::float32, "options.precision",
-          "float for problems given in float", name(o.precision));
+          "float32 for problems given in float", name(o.precision));
   check_tolerances(o.atol, o.rtol);
   require(o.max_pivots >= 0, "options.max_pivots", "a number >= 0", o.max_pivots);
   require(o.max_newton >= 0, "options.max_newton", "a number >= 0", o.max_newton);

@@ -40,9 +40,9 @@ const char* name(Solver solver) {
 const char* name(Precision p) {
   switch (p) {
     case Precision::float64:
-      return "double";
+      return "float64";
     case Precision::float32:
-      return "float";
+      return "float32";
     case Precision::mixed:
       return "mixed";
   }

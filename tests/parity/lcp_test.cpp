@@ -105,15 +105,24 @@ TEST_P(LcpBits, do_not_depend_on_the_instruction_set) {
 
 const std::map<std::string, std::uint64_t>& golden() {
   static const std::map<std::string, std::uint64_t> hashes = {
-      {"standard_auto_double", 0xb4f21a8be6430a},    {"standard_auto_float", 0x4452ffa515a85964},
-      {"standard_lemke_double", 0xb4f21a8be6430a},   {"standard_lemke_float", 0x4452ffa515a85964},
-      {"standard_newton_double", 0x20fa580078a575f}, {"standard_newton_float", 0x6812988ccadc96bc},
-      {"mixed_auto_double", 0x50d9a28965615812},     {"mixed_auto_float", 0xbd0a918ed4609b83},
-      {"mixed_lemke_double", 0x50d9a28965615812},    {"mixed_lemke_float", 0x13771109bdc0377e},
-      {"mixed_newton_double", 0x2f1b5f825bf8bf8f},   {"mixed_newton_float", 0xdac1cd4b7adc12e1},
-      {"boxed_auto_double", 0xa10010bdcb477dea},     {"boxed_auto_float", 0x495fd74c8d3f1e48},
-      {"boxed_lemke_double", 0xa10010bdcb477dea},    {"boxed_lemke_float", 0x495fd74c8d3f1e48},
-      {"boxed_newton_double", 0x59aeb09f5655e99c},   {"boxed_newton_float", 0x569e0e6ba207eb11}};
+      {"standard_auto_float64", 0xb4f21a8be6430a},
+      {"standard_auto_float32", 0x4452ffa515a85964},
+      {"standard_lemke_float64", 0xb4f21a8be6430a},
+      {"standard_lemke_float32", 0x4452ffa515a85964},
+      {"standard_newton_float64", 0x20fa580078a575f},
+      {"standard_newton_float32", 0x6812988ccadc96bc},
+      {"mixed_auto_float64", 0x50d9a28965615812},
+      {"mixed_auto_float32", 0xbd0a918ed4609b83},
+      {"mixed_lemke_float64", 0x50d9a28965615812},
+      {"mixed_lemke_float32", 0x13771109bdc0377e},
+      {"mixed_newton_float64", 0x2f1b5f825bf8bf8f},
+      {"mixed_newton_float32", 0xdac1cd4b7adc12e1},
+      {"boxed_auto_float64", 0xa10010bdcb477dea},
+      {"boxed_auto_float32", 0x495fd74c8d3f1e48},
+      {"boxed_lemke_float64", 0xa10010bdcb477dea},
+      {"boxed_lemke_float32", 0x495fd74c8d3f1e48},
+      {"boxed_newton_float64", 0x59aeb09f5655e99c},
+      {"boxed_newton_float32", 0x569e0e6ba207eb11}};
   return hashes;
 }
 
