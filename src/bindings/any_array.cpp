@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "stickslip/cuda.hpp"
 
@@ -41,6 +42,20 @@ Place place_of(const std::string& name, nb::handle value, int type, int index) {
   return {index};
 }
 
+/// What __dlpack_device__ says: the type of the device, and its number.
+std::pair<int, int> device_of(const std::string& name, nb::handle value) {
+  const nb::object found = value.attr("__dlpack_device__")();
+  std::pair<int, int> device;
+  const bool good = nb::isinstance<nb::tuple>(found) && nb::len(found) == 2 &&
+                    nb::try_cast(nb::object(nb::int_(found[0])), device.first) &&
+                    nb::try_cast(nb::object(nb::int_(found[1])), device.second);
+  if (!good) {
+    refuse_type(name + ": expected two integers from __dlpack_device__, got " +
+                nb::cast<std::string>(nb::repr(found)));
+  }
+  return device;
+}
+
 template <class Ndarray>
 AnyArray from_dlpack(const std::string& name, nb::handle value, const char* kind) {
   Ndarray array;
@@ -50,6 +65,7 @@ AnyArray from_dlpack(const std::string& name, nb::handle value, const char* kind
   AnyArray a;
   a.name = name;
   a.owner = nb::borrow(value);
+  a.exported = std::make_shared<Ndarray>(array);
   a.place = place_of(name, value, array.device_type(), array.device_id());
   a.data = static_cast<unsigned char*>(const_cast<void*>(static_cast<const void*>(array.data())));
   a.dtype = array.dtype();
@@ -129,8 +145,8 @@ AnyArray take_array(const std::string& name, nb::handle value, bool writable) {
     return none;
   }
   if (!is_numpy(value) && nb::hasattr(value, "__dlpack_device__")) {  // before memory is requested
-    const auto device = nb::cast<nb::tuple>(value.attr("__dlpack_device__")());
-    place_of(name, value, nb::cast<int>(nb::int_(device[0])), nb::cast<int>(nb::int_(device[1])));
+    const auto [type, index] = device_of(name, value);
+    place_of(name, value, type, index);
   } else if (!is_numpy(value) && nb::hasattr(value, "__cuda_array_interface__")) {
     return from_cuda_interface(name, value, writable);
   }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 
 namespace stickslip::bindings {
@@ -52,6 +53,7 @@ class Axes {
 struct AnyArray {
   std::string name;  ///< of the argument
   nb::object owner;
+  std::shared_ptr<void> exported;  ///< while it lives, the owner may not free or move the memory
   Place place;
   unsigned char* data = nullptr;
   nb::dlpack::dtype dtype{};

@@ -100,7 +100,8 @@ Arrays::Arrays(AnyArray leader, const char* form) {
     refuse_value(a, "expected shape " + text + ", got " + text_of(a.shape));
   }
   for (const std::int64_t size : a.shape) {
-    if (size > std::numeric_limits<std::int32_t>::max()) refuse_value(a, "too large");
+    if (size > std::numeric_limits<std::int32_t>::max())
+      refuse_value(a, "expected sizes of 32 bits, got " + text_of(a.shape));
   }
 }
 
@@ -138,9 +139,11 @@ Arrays::Slots Arrays::add(AnyArray a, nb::dlpack::dtype dtype, const Axes& sizes
   const bool slots = per_env && num_envs() > 1 && !a.empty();
   if (allowed.ld != nullptr) *allowed.ld = std::int32_t(a.shape.back());
   check_slot(a, sizes.size(), allowed.ld);
-  const std::int64_t stride = slots ? a.strides[0] : 0;
+  std::int64_t stride = slots ? a.strides[0] : 0;
   if (reinterpret_cast<std::uintptr_t>(a.data) % std::uintptr_t(item) != 0 || stride % item != 0) {
-    refuse_value(a, "expected memory aligned to " + std::to_string(item) + " bytes");
+    refuse_value(a, "expected memory aligned to " + std::to_string(item) +
+                        " bytes, got the address " +
+                        std::to_string(reinterpret_cast<std::uintptr_t>(a.data)));
   }
   std::int64_t slot_bytes = item;
   for (std::size_t i = a.ndim() - sizes.size(); i < a.ndim(); ++i) slot_bytes *= a.shape[i];
@@ -149,7 +152,8 @@ Arrays::Slots Arrays::add(AnyArray a, nb::dlpack::dtype dtype, const Axes& sizes
     refuse_value(a, "expected one environment after the other in memory, got strides of " +
                         text_of(a.strides) + " bytes");
   }
-  if (a.data == nullptr) {  // an array without elements
+  if (writable && num_envs() == 1) stride = slot_bytes;  // what is cleared has this size
+  if (a.data == nullptr) {                               // an array without elements
     static std::int64_t nothing = 0;
     a.data = reinterpret_cast<unsigned char*>(&nothing);
   }

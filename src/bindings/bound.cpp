@@ -162,6 +162,8 @@ class BoundSolve {
   }
   void vjp(std::uintptr_t stream) {
     const auto turn = caller_.enter();
+    if (vjp_ == nullptr)
+      throw std::runtime_error("BoundSolve.vjp: expected bind_vjp before, got none");
     vjp_(reinterpret_cast<cuda::Stream>(stream));
   }
 

@@ -43,6 +43,7 @@ void restore(const StandardForm& s, const nb::dict& in, const nb::dict& out) {
   std::int64_t columns = kAny;
   const auto x = arrays.input<double>(arrays.leader(), {s.problem().max_rows()});
   const AnyArray found = FromDict{out, true}("z");
+  require(found.ndim() == 2, "z", "two axes", std::int64_t(found.ndim()));
   columns = found.shape.back();
   const auto z = arrays.output<double>(found, {columns});
   require(arrays.num_envs() == s.problem().num_envs(), "x", "as many environments as the form has",
@@ -115,6 +116,8 @@ nb::tuple make_contact_columns(const nb::dict& in, int directions) {
 
 /// M, tau and J of systems, each a dict of its own, in one problem.
 nb::tuple make_stack(const nb::list& given, std::int64_t num_envs, std::int64_t rows) {
+  require(num_envs >= 0 && num_envs <= INT32_MAX, "num_envs", "a number of 31 bits", num_envs);
+  require(rows >= 0 && rows <= INT32_MAX, "rows", "a number of 31 bits", rows);
   std::vector<System> systems;
   std::vector<Arrays> kept;
   for (nb::handle item : given) {

@@ -43,7 +43,9 @@ ProblemBatch<Scalar> problem_of(Arrays& arrays, const From& from, Layout& layout
   p.max_rows = layout.rows;
   const auto counts = arrays.input<std::int32_t>(from("counts"), {4});
   if (counts.stride % 4 != 0)
-    throw nb::value_error("counts: expected environments a multiple of 4 integers apart");
+    throw nb::value_error(("counts: expected environments a multiple of 4 integers apart, got " +
+                           std::to_string(counts.stride))
+                              .c_str());
   p.counts = {reinterpret_cast<const RowCounts*>(counts.data), counts.stride / 4};
   p.dims = arrays.columns<std::int32_t>(from("dims"), layout.contacts);
   p.max_contacts = std::int32_t(layout.contacts);
@@ -127,12 +129,18 @@ GradientReport report_of(Arrays& arrays, const From& out) {
 /// The arrays that derivatives by a problem are written to, without the verdict on them.
 template <class Scalar, class From>
 GradientBatch<Scalar> derivatives_of(Arrays& arrays, const From& out, const Layout& layout) {
+  const auto whole = [&](const char* name, std::int64_t size) {  // it is cleared as one block
+    const auto found = arrays.output<Scalar>(out(name), {size});
+    require(found.data == nullptr || found.stride == size, name, "an array without gaps",
+            found.stride);
+    return found;
+  };
   GradientBatch<Scalar> g;
-  g.b = arrays.output<Scalar>(out("b"), {layout.rows});
-  g.mu = arrays.output<Scalar>(out("mu"), {layout.tangential});
-  g.R = arrays.output<Scalar>(out("R"), {layout.rows});
-  g.lo = arrays.output<Scalar>(out("lo"), {layout.box});
-  g.hi = arrays.output<Scalar>(out("hi"), {layout.box});
+  g.b = whole("b", layout.rows);
+  g.mu = whole("mu", layout.tangential);
+  g.R = whole("R", layout.rows);
+  g.lo = whole("lo", layout.box);
+  g.hi = whole("hi", layout.box);
   return g;
 }
 

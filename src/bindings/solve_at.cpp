@@ -43,11 +43,16 @@ struct FromPlaces {
 template <class Scalar>
 void run(const nb::tuple& places, std::int64_t num_envs, std::int64_t n, const nb::list& results,
          const SolveOptions& options, int threads) {
+  require(places.size() == std::size(kProblemArrays), "arrays", "9 places or None",
+          std::int64_t(places.size()));
+  require(num_envs > 0, "num_envs", "a number > 0", num_envs);
+  require(n >= 0 && n <= INT32_MAX, "n", "a number of 31 bits", n);
   const FromPlaces from{places, nb::dtype<Scalar>(), num_envs, n};
   Arrays arrays(from("W"), "(E, n, n)");
   Layout layout{.rows = std::int32_t(n)};
   const auto p = problem_of<Scalar>(arrays, from, layout);
   require_room(p, layout);
+  require(results.size() == 7, "results", "7 addresses", std::int64_t(results.size()));
   const auto to = [&](std::size_t i) { return nb::cast<std::uintptr_t>(results[i]); };
   const auto integers = [&](std::size_t i) { return reinterpret_cast<std::int32_t*>(to(i)); };
   const ResultBatch<Scalar> r{.impulse = {reinterpret_cast<Scalar*>(to(0)), n},

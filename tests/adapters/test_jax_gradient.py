@@ -202,3 +202,18 @@ def test_errors_name_the_argument():
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             adapter.vjp(**{**traced, "solution": solution, **change})
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_one_environment_with_rows_that_are_not_used_has_zeros_there(count):
+    W, b, counts = jnp.eye(6)[None], -jnp.ones((1, 6)), jnp.array([count])
+    loss = lambda b, mu, R: adapter.solve(W, b, mu, R=R, counts=counts).impulse.sum()  # noqa: E731
+    given = b, jnp.full((1, 2), 0.5), jnp.full((1, 6), 1e-3)
+    for _ in range(20):
+        rubbish = [np.full(k, 1e300) for k in (3, 6, 12, 24, 48) for _ in range(100)]
+        del rubbish
+        gradients = jax.grad(loss, argnums=(0, 1, 2))(*given)
+        used = 3 * count if count < 3 else 0
+        assert not np.asarray(gradients[0])[0, used:].any()
+        assert not np.asarray(gradients[2])[0, used:].any()
+        assert np.isfinite(np.asarray(gradients[1])).all()

@@ -3,8 +3,10 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
+import stickslip
 from stickslip import _core
 
 FORKS = """
@@ -93,3 +95,14 @@ def test_signals_end_calls_of_python_alone():
         pytest.skip("built where JAX was not installed")
     ran = run(INTERRUPTED)
     assert ran.stdout.split() == ["stopped", "complete", "True"], ran.stdout + ran.stderr
+
+
+def test_a_bound_solver_refuses_what_it_would_read_or_write_wrongly():
+    torch = pytest.importorskip("torch")
+    W, b = np.eye(3)[None], torch.ones((1, 3), dtype=torch.float64)
+    with pytest.raises(TypeError, match="b: expected numbers as they are in memory, got a negated"):
+        stickslip.BoundSolver(W=W, b=torch._neg_view(b), mu=0.5)
+    jnp = pytest.importorskip("jax.numpy")
+    frozen = jnp.zeros((1, 3))
+    with pytest.raises(TypeError, match="expected a writable array, got an array of JAX"):
+        stickslip.BoundSolver(W=W, b=b, mu=0.5, out={"impulse": frozen})

@@ -21,7 +21,13 @@ _TOLERANCES = ("atol", "rtol")
 
 
 def refuse_gradient(name: str, value: Any) -> None:
-    """Raises TypeError where `value` is a tensor whose gradient is wanted."""
+    """Raises TypeError where `value` is a tensor whose gradient is wanted, or whose memory does not
+    hold its numbers."""
+    if hasattr(value, "is_neg") and value.is_neg():  # torch's DLPack exports the memory as it is
+        raise TypeError(
+            f"{name}: expected numbers as they are in memory, got a negated view: call "
+            ".resolve_neg() on it"
+        )
     if getattr(value, "requires_grad", False) is True:
         raise TypeError(
             f"{name}: expected an array without a gradient, got a {type(value).__name__} that "
@@ -51,11 +57,10 @@ def floats(name: str, value: Any, dtype: np.dtype[Any] | None = None, owner: str
     Arrays of these types keep their memory. Those of integers, bool and float16, Python numbers and
     lists of numbers are converted. Between float32 and float64 nothing is.
     """
+    if value is None or isinstance(value, str):
+        raise TypeError(f"{name}: expected an array of numbers, got {value!r:.60}")
     if isinstance(value, list | tuple | float | int) and not isinstance(value, bool):
-        try:
-            return np.asarray(value, dtype=dtype or np.float64)
-        except (TypeError, ValueError, OverflowError, RuntimeError) as error:
-            raise TypeError(f"{name}: expected an array of numbers, got {value!r:.60}") from error
+        return _numbers_of(name, value, dtype or np.dtype(np.float64))
     refuse_device_array(name, value)
     array = as_array(name, value)
     if array.dtype in ((dtype,) if dtype else _FLOATS):
@@ -64,6 +69,17 @@ def floats(name: str, value: Any, dtype: np.dtype[Any] | None = None, owner: str
         return _promoted(name, array, dtype or np.dtype(np.float64))
     expected = f"{dtype}, as {owner} has" if dtype else "float32 or float64"
     raise TypeError(f"{name}: expected {expected}, got {array.dtype}")
+
+
+def _numbers_of(name: str, value: Any, dtype: np.dtype[Any]) -> Numbers:
+    """Python numbers, and lists of numbers or arrays, as an array."""
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+        raise TypeError(f"{name}: expected an array of numbers, got {value!r:.60}") from error
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name}: expected an array of numbers, got {value!r:.60}")
+    return array.astype(dtype) if array.dtype.kind == "f" else _promoted(name, array, dtype)
 
 
 def _promoted(name: str, array: Numbers, dtype: np.dtype[Any]) -> Numbers:
@@ -146,7 +162,12 @@ def slots(array: Numbers) -> Numbers:
         fits &= array.strides[-1] == item
     if array.ndim == 3 and array.shape[1] > 1:
         fits &= array.strides[1] >= array.shape[2] * item
-    return array if fits else np.ascontiguousarray(array)
+    return array if fits else aligned(array)
+
+
+def aligned(array: Numbers) -> Numbers:
+    """`array` where it is one block of memory whose numbers are aligned, else a copy that is."""
+    return np.require(array, requirements=("C", "A"))
 
 
 def flag(name: str, value: Any) -> bool:
@@ -210,7 +231,7 @@ def tolerances(tol: float | None, options: Any) -> dict[str, float]:
     if tol is None:
         return {key: _tolerance(f"options.{key}", getattr(options, key)) for key in _TOLERANCES}
     if any(getattr(options, key) is not None for key in _TOLERANCES):
-        raise ValueError("tol: expected None because options has tolerances, got a number")
+        raise ValueError(f"tol: expected None because options has tolerances, got {tol!r}")
     both = number("tol", tol)
     if not 0 < both < math.inf:
         raise ValueError(f"tol: expected a number > 0, got {tol}")

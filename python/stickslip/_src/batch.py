@@ -53,7 +53,7 @@ class Batch:
     def has_one_per_contact(self, mu: Any) -> bool:
         """Whether the caller's mu has a number per contact, or one for all."""
         p = self.dims.shape[1]
-        return np.ndim(mu) == 0 or (np.shape(mu)[-1] == p and p != self.mu.shape[1])
+        return np.ndim(mu) == 0 or np.shape(mu)[-1] == p
 
     def per_contact(self, rows: Numbers) -> Numbers:
         """(E, p) sums over the tangential rows of each contact."""
@@ -99,7 +99,9 @@ def assemble(
     used = _used_dims(rows_of_kinds, dims)
     if counts is not None and counts.ndim == 2:
         _require_bounds(rows_of_kinds, used, n, n_box)
-    dims = np.clip(dims, -1, 7).astype(np.int32)  # slots that are not in use may have anything
+    dims = np.clip(dims, -1, 7).astype(
+        np.int32, order="C"
+    )  # slots that are not in use may have anything
 
     b = check.floats("b", b, W.dtype)
     check.require_shape("b", b, (num_envs, n) if batched else (n,))

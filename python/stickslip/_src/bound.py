@@ -233,7 +233,9 @@ class BoundSolver(Generic[Array]):
         if stream is None:
             return 0
         if self._gpu < 0:
-            raise ValueError("stream: expected None because the arrays are in host memory")
+            raise ValueError(
+                f"stream: expected None because the arrays are in host memory, got {stream!r:.60}"
+            )
         if hasattr(stream, "__cuda_stream__"):
             return int(stream.__cuda_stream__()[1])
         for attribute in ("cuda_stream", "ptr"):  # torch and Warp; CuPy
@@ -273,6 +275,8 @@ class BoundSolver(Generic[Array]):
             if array is None:
                 raise TypeError(f"out[{name!r}]: expected an array, got None")
             check.refuse_gradient(f"out[{name!r}]", array)
+            if type(array).__module__.partition(".")[0] in ("jax", "jaxlib"):
+                raise TypeError(f"out[{name!r}]: expected a writable array, got an array of JAX")
         start = {"status": Status.not_converged}  # before the first call
         new = {
             name: self._placed(np.full((num_envs, *shape), start.get(name, 0), dtype))

@@ -35,7 +35,9 @@ def leader_of(W: Any, M: Any, J: Any, engine: Any, v_free: Any) -> str:
             raise TypeError(f"engine: expected EngineMechanism, got {type(engine).__name__}")
         for name, value in (("W", W), ("M", M), ("J", J)):
             if value is not None:
-                raise ValueError(f"{name}: expected None because engine is given")
+                raise ValueError(
+                    f"{name}: expected None because engine is given, got {type(value).__name__}"
+                )
         _require_engine(engine)
         for group in (("M_rownnz", "M_rowadr", "M_colind"), ("J_rownnz", "J_rowadr", "J_colind")):
             absent = [name for name in group if getattr(engine, name) is None]
@@ -48,7 +50,9 @@ def leader_of(W: Any, M: Any, J: Any, engine: Any, v_free: Any) -> str:
     if W is not None:
         for name, value in (("M", M), ("J", J), ("v_free", v_free)):
             if value is not None:
-                raise ValueError(f"{name}: expected None because W is given")
+                raise ValueError(
+                    f"{name}: expected None because W is given, got {type(value).__name__}"
+                )
         return "W"
     for name, value in (("M", M), ("J", J)):
         if value is None:

@@ -152,7 +152,7 @@ def stewart_trinkle(
     numbers = np.full(num_envs, contacts) if counts is None else check.integers("counts", counts)
     check.require_shape("counts", numbers, (num_envs,))
     used = np.clip(numbers, -1, 2**31 - 1).astype(np.int32)
-    given = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    given: dict[str, Any] = {name: check.aligned(array) for name, array in arrays.items()}
     given |= {"mu": coefficients, "counts": used}
     core = _core.stewart_trinkle(given, d, check.number("dt", dt), bool(scaled))
     return ContactLcp(core.M, core.q, nv, nv + used * (d + 2), used, d)
@@ -163,7 +163,7 @@ def contact_columns(J: ArrayLike, directions: int = 4) -> tuple[Float64, Float64
 
     d directions lie at 2 pi k / d from t1 towards t2; d = 2 are t1 and -t1.
     """
-    J = np.ascontiguousarray(_float64("J", J))
+    J = check.aligned(_float64("J", J))
     if J.ndim != 3 or J.shape[1] % 3:
         raise ValueError(f"J: expected shape (E, 3 p, nv), got {J.shape}")
     return _core.contact_columns({"J": J}, check.count("directions", directions, low=2))
@@ -182,7 +182,7 @@ def stack(
     Returns M (E, Σnv, Σnv) with the blocks on its diagonal, tau* (E, Σnv), J (E, n, Σnv).
     """
     given = [
-        tuple(np.ascontiguousarray(_float64(f"systems[{k}]", array)) for array in system)
+        tuple(check.aligned(_float64(f"systems[{k}]", array)) for array in system)
         for k, system in enumerate(systems)
     ]
     if not given:

@@ -63,10 +63,13 @@ def layout_of(
         counts: number of axes that the argument `counts` has; None without it.
     """
     kinds = (check.count("n_free", n_free), check.count("n_nonneg", n_nonneg), n_box)
-    if counts == 2 and any(kinds[:2]):
-        raise ValueError("n_free, n_nonneg: expected 0 because counts has shape (E, 4)")
     ragged = counts is not None or contacts is not None
-    known = None if contacts is not None else _dimensions(n - sum(kinds), dims, counts)
+    known = None if contacts is not None else _dimensions(n, n - sum(kinds), dims, counts)
+    if counts == 2 and any(kinds[:2]):
+        raise ValueError(
+            "n_free, n_nonneg: expected 0 because counts has shape (E, 4), "
+            f"got {kinds[0]} and {kinds[1]}"
+        )
     rows = sum(kinds) + sum(known or ())
     if not ragged and rows != n:
         text = f"n_free {kinds[0]}, n_nonneg {kinds[1]}, n_box {n_box}"
@@ -74,8 +77,10 @@ def layout_of(
     return Layout(n, kinds, len(known or ()) if contacts is None else contacts, known, ragged)
 
 
-def _dimensions(room: int, dims: Sequence[int] | None, counts: int | None) -> tuple[int, ...]:
-    """The dimensions of the contacts in a slot that has `room` rows for them."""
+def _dimensions(
+    n: int, room: int, dims: Sequence[int] | None, counts: int | None
+) -> tuple[int, ...]:
+    """The dimensions of the contacts in a slot of n rows that has `room` for them."""
     if dims is not None:
         for contact, dim in enumerate(dims):
             if dim not in (3, 4, 6):
@@ -87,7 +92,7 @@ def _dimensions(room: int, dims: Sequence[int] | None, counts: int | None) -> tu
             "number of contact slots does not follow from W, got None"
         )
     if room < 0:
-        raise ValueError(f"W: {-room} rows too few for its free, nonneg and box rows")
+        raise ValueError(f"W: {-room} rows too few for its free, nonneg and box rows, got {n} rows")
     if room % 3 and counts is None:
         raise ValueError(
             "dims: expected a list of numbers or an array unless the contact rows are a multiple "

@@ -92,4 +92,4 @@ def _blocks(array: Numbers) -> Numbers:
     """`array` where the matrix of each environment is one block of memory, else a copy."""
     slot = array if array.ndim == 2 else array[:1]
     aligned = array.flags.aligned and array.strides[0] % array.itemsize == 0
-    return array if slot.flags.c_contiguous and aligned else np.ascontiguousarray(array)
+    return array if slot.flags.c_contiguous and aligned else check.aligned(array)

@@ -123,13 +123,13 @@ def _map(
         to[...] = array.reshape(to.shape)
 
     def call(env: int, x: Float64, w: Float64, y: Float64, z: Float64, J: Float64 | None) -> None:
-        x, w = x.copy(), w.copy()  # the solver's memory, valid during this call only
-        given = values(x, w, env)
+        # The solver's memory is valid during this call only.
+        given = values(x.copy(), w.copy(), env)
         if not isinstance(given, tuple) or len(given) != 2:
             raise TypeError(f"values: expected a tuple (y, z), got {type(given).__name__}")
         fill("values: y", y, given[0], env)
         fill("values: z", z, given[1], env)
         if J is not None:
-            fill("jacobian", J, jacobian(x, w, env), env)
+            fill("jacobian", J, jacobian(x.copy(), w.copy(), env), env)
 
     return call

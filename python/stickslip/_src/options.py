@@ -74,6 +74,10 @@ def make_options(
         raise ValueError(
             f"law: expected one of {laws} with solver {which_solver.name!r}, got {which_law.name!r}"
         )
+    if options.fixed_pivots is True and options.directions != 4:
+        raise ValueError(
+            f"options.directions: expected 4 because fixed_pivots is True, got {options.directions}"
+        )
     return _core.SolveOptions(
         law=which_law,
         solver=which_solver,

@@ -86,7 +86,7 @@ def residual_of(
             law=law, directions=corners, threads=pool,
         )  # fmt: skip
     columns = measures.T if batch.batched else measures[0]
-    return Measures(*columns) if details else columns[0]
+    return Measures(*columns) if check.flag("details", details) else columns[0]
 
 
 def certificate_holds(
@@ -125,7 +125,7 @@ def certificate_holds_in(
     """`certificate_holds`, of arrays and options that have been checked."""
     if certificate is None:
         raise TypeError("certificate: expected an array, got None (solve with certificates=True)")
-    y = np.ascontiguousarray(check.float64("certificate", certificate))
+    y = check.aligned(check.float64("certificate", certificate))
     check.require_shape("certificate", y, batch.b.shape if batch.batched else batch.b[0].shape)
     y = y.reshape(batch.b.shape)
     holds = np.zeros(len(y), np.uint8)

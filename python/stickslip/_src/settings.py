@@ -31,7 +31,7 @@ class Settings:
     @staticmethod
     def of(text: str) -> Settings:
         fields = json.loads(text)
-        layout = {
+        layout: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in fields["layout"].items()
         }

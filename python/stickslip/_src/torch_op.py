@@ -131,12 +131,12 @@ def _fake(W: Tensor, b: Tensor, *others: Any) -> Results:
 def _on_cuda(*arguments: Any) -> Results:
     """Enqueues on the current stream. The solver's memory is freed at the end, which waits for the
     GPU; a BoundSolver keeps it."""
-    *_, counts, dims, settings, _ = given = Operands(*arguments)
+    given = Operands(*arguments)
     W = given.W
     num_envs = W.shape[0] if W.dim() == 3 else 1
     found = results((num_envs,), W.new_zeros((num_envs, W.shape[-1])))
-    reals = dict(zip(Operands._fields[:7], given, strict=False))
-    solver = bound_to(reals, counts, dims, settings, as_dict(found))
+    reals: dict[str, Any] = dict(zip(Operands._fields[:7], given, strict=False))
+    solver = bound_to(reals, given.counts, given.dims, given.settings, as_dict(found))
     solver(torch.cuda.current_stream(W.device))
     return found if W.dim() == 3 else tuple([each[0] for each in found])
 

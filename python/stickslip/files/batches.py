@@ -60,8 +60,11 @@ def solutions_of(
         solution = replace(solution, residual=problem.residual(impulse))
     if not problem._batch.batched:
         values = {field.name: getattr(solution, field.name) for field in fields(solution)}
-        solution = replace(solution, **{name: value if value is None else np.asarray(value)[None]
-                                        for name, value in values.items()})  # fmt: skip
+        one: dict[str, Any] = {
+            name: None if value is None else np.asarray(value)[None]
+            for name, value in values.items()
+        }
+        solution = replace(solution, **one)
     found = {}
     for e, part in enumerate(parts):
         stored = environment_of(solution, e, part.rows)

@@ -136,7 +136,14 @@ def test_the_reference_builds_without_warnings(tmp_path):
     )
     assert ran.returncode == 0, ran.stderr
     reference = (tmp_path / "html/docs/sphinx/api.html").read_text()
-    for name in ("solve", "BatchSim", "SolveOptions", "Status", "envs.BatchEnv", "rl.train.Trainer"):
+    for name in (
+        "solve",
+        "BatchSim",
+        "SolveOptions",
+        "Status",
+        "envs.BatchEnv",
+        "rl.train.Trainer",
+    ):
         assert f'id="stickslip.{name}"' in reference or f"stickslip.{name}" in reference, name
 
 

@@ -76,13 +76,13 @@ using namespace stickslip;
 extern "C" void solve_batch(int num_envs, int contacts, const double* W, const double* b,
                             const double* mu, int law, int solver, double* impulse,
                             double* residual, int* status, int* iterations, int* used) {
-  const EnvShape shape{0, 0, 0, contacts};
+  const RowCounts counts{0, 0, 0, contacts};
   const int rows = 3 * contacts;
   ProblemBatch<double> problem;
   problem.num_envs = num_envs;
   problem.max_rows = rows;
   problem.max_contacts = contacts;
-  problem.shape = {&shape, 0};
+  problem.counts = {&counts, 0};
   problem.W = {W, std::int64_t(rows) * rows};
   problem.b = {b, rows};
   problem.mu = {mu, 2 * contacts};

@@ -237,3 +237,19 @@ def test_a_loose_tolerance_is_the_one_that_tells_kinks():
     for tol, wanted in ((1e-9, GradientStatus.valid), (1e-2, GradientStatus.kink)):
         options = SolveOptions(atol=tol, rtol=0.0)
         assert back(args, solution, losses(args), options=options).status[0] == wanted
+
+
+def test_coefficients_per_contact_where_as_many_tangential_rows_are_in_use():
+    """Two slots for contacts, of which one is in use: its two tangential rows are as many as mu."""
+    W, b, mu = np.eye(6)[None], np.array([[-1.0, 2, 1, -1, 0, 0]]), np.array([[0.5, 0.4]])
+    by = np.array([[0.0, 1, 1, 0, 0, 0]])
+
+    def loss(mu):
+        r = stickslip.solve(W, b, mu, counts=[1]).impulse
+        return float((by * (np.einsum("eij,ej->ei", W, r) + b)).sum())
+
+    solution = stickslip.solve(W, b, mu, counts=[1])
+    gradient = stickslip.vjp(W, b, mu, solution, counts=[1], d_velocity=by)
+    h = 1e-6
+    differences = [(loss(mu + h * e) - loss(mu - h * e)) / (2 * h) for e in np.eye(2)]
+    np.testing.assert_allclose(gradient.mu[0], differences, atol=1e-7)

@@ -209,3 +209,52 @@ def test_detached_tensors_of_torch():
     assert (solve(b=tensor.detach()).impulse == solve().impulse).all()
     bound = BoundSolver(**PROBLEM | {"mu": np.ones((2, 2)), "b": tensor.detach()})
     assert (bound().impulse == solve().impulse).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"mu": None}, "mu: expected an array of numbers, got None"),
+        ({"mu": "rough"}, "mu: expected an array of numbers, got 'rough'"),
+        ({"W": None}, "W: expected an array of numbers, got None"),
+    ],
+)
+def test_what_is_no_array_is_named(changes, message):
+    given = {"W": np.eye(3), "b": np.ones(3), "mu": 0.5} | changes
+    with pytest.raises(TypeError, match=message):
+        stickslip.solve(**given)
+
+
+def test_details_are_a_bool():
+    with pytest.raises(TypeError, match="details: expected a bool, got str"):
+        stickslip.residual(np.eye(3), np.ones(3), 0.5, np.zeros(3), details="all")
+
+
+def test_fixed_pivots_are_for_four_directions():
+    options = stickslip.SolveOptions(fixed_pivots=True, directions=8)
+    message = "options.directions: expected 4 because fixed_pivots is True, got 8"
+    with pytest.raises(ValueError, match=message):
+        stickslip.solve(np.eye(3), np.ones(3), 0.5, law="pyramid", solver="lemke", options=options)
+
+
+def test_memory_that_is_not_aligned_is_copied():
+    b = np.arange(6.0).reshape(2, 3)
+    raw = np.zeros(b.nbytes + 16, np.uint8)
+    shifted = raw[1 : 1 + b.nbytes].view("f8").reshape(b.shape)
+    shifted[...] = b
+    W = np.tile(np.eye(3), (2, 1, 1))
+    got, expected = stickslip.solve(W, shifted, 0.5), stickslip.solve(W, b, 0.5)
+    assert np.array_equal(got.impulse, expected.impulse)
+
+
+def test_dims_in_any_order_of_memory():
+    W, b = np.tile(np.eye(12), (2, 1, 1)), -np.ones((2, 12))
+    dims = np.array([[3, 6], [4, 3]])
+    got = stickslip.solve(W, b, 0.5, counts=[2, 2], dims=np.asfortranarray(dims))
+    assert np.array_equal(got.impulse, stickslip.solve(W, b, 0.5, counts=[2, 2], dims=dims).impulse)
+
+
+@pytest.mark.parametrize("mu", [["0.5"], [None], [0.5, "x"], [2**53 + 1], [1j]])
+def test_lists_of_other_things_than_numbers_are_refused(mu):
+    with pytest.raises((TypeError, ValueError), match="mu: expected"):
+        stickslip.solve(np.eye(3), np.ones(3), mu)
