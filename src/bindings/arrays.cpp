@@ -89,6 +89,7 @@ bool overlap(const Extent& a, const Extent& b) {
 }  // namespace
 
 Arrays::Arrays(AnyArray leader, const char* form) {
+  arrays_.reserve(24);  // as many as most calls have
   arrays_.push_back(std::move(leader));
   const AnyArray& a = arrays_.front();
   if (!is_float(a.dtype)) {
