@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import copy
 import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +18,20 @@ from rsl_rl.runners import OnPolicyRunner
 
 from stickslip.rl import runs
 from stickslip.rl.vec_env import RslRlEnv
+
+
+@contextmanager
+def raised_by_ctrl_c() -> Iterator[None]:
+    """Ctrl-C raises KeyboardInterrupt, also where a shell has started the program in the background
+    with the signal ignored. Only the main thread gets signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
 
 
 class Trainer(OnPolicyRunner):
@@ -59,7 +77,8 @@ class Trainer(OnPolicyRunner):
             runs.save(self.settings, self.run)
         each = self.cfg["num_steps_per_env"] * self.settings.num_envs * self.processes
         try:
-            self.learn(max(1, (self.settings.steps - self.done_steps) // each))
+            with raised_by_ctrl_c():
+                self.learn(max(1, (self.settings.steps - self.done_steps) // each))
         except KeyboardInterrupt:
             self.interrupted = True
             if self.rank == 0:
