@@ -45,7 +45,7 @@ TEST(LcpMisuse, is_refused_by_a_message_that_names_the_argument) {
        "result.residual: expected an array, got none"},
       {[](Call& c) { c.result.method = nullptr; }, "result.method: expected an array, got none"},
       {[](Call& c) { c.options.precision = Precision::mixed; },
-       "options.precision: expected double or float, got mixed"},
+       "options.precision: expected float64 or float32, got mixed"},
       {[](Call& c) { c.options.method = LcpMethod(7); },
        "options.method: expected auto, lemke or newton, got unknown"},
       {[](Call& c) { c.options.cfm = -0.5; },

@@ -96,7 +96,7 @@ const std::vector<Misuse>& misuses_of_options() {
        [](Call& c) { c.options.rtol = std::numeric_limits<double>::infinity(); },
        "options.rtol: expected a finite number, got inf"},
       {"unknown_precision", [](Call& c) { c.options.precision = Precision(3); },
-       "options.precision: expected double, float or mixed, got unknown"},
+       "options.precision: expected float64, float32 or mixed, got unknown"},
   };
   return all;
 }

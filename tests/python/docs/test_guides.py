@@ -249,7 +249,7 @@ def test_the_stored_bits_are_those_of_the_pages(tree, library):
     command = [tree / "golden", "--gtest_filter=*GoldenSolve*"]
     found = subprocess.run(command, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout[-3000:]
-    for case in ("coulomb_uzawa_double", "tresca_pgs_double"):
+    for case in ("coulomb_uzawa_float64", "tresca_pgs_float64"):
         assert f"GoldenSolve.bits/{case}" in found.stdout
 
 
