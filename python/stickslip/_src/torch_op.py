@@ -65,8 +65,8 @@ def on_cpu(*arguments: Any) -> Results:
     known_counts, known_dims, options = _constants(settings)
     impulse = from_numpy(np.empty((*lead, n), np.float64 if wide else np.float32))
     residual = from_numpy(np.empty(lead))
-    integers = from_numpy(np.empty((len(INTEGERS), *lead), np.int32))  # one is faster than five
-    found = (impulse, residual, *integers.unbind())
+    # Results of an operator may not share memory, as the rows of one array would.
+    found = (impulse, residual, *[from_numpy(np.empty(lead, np.int32)) for _ in INTEGERS])
     if num_envs:
         _solve_at(
             wide,
