@@ -4,7 +4,6 @@
 #include <nanobind/stl/string.h>
 
 #include <functional>
-#include <optional>
 
 #include "kernels/delassus/matrix_source.hpp"
 #include "kernels/law/dispatch.hpp"

@@ -63,33 +63,25 @@ inline AnyArray array_of(std::string_view name, const ffi::AnyBuffer& buffer) {
   return array_at(name.data(), buffer.untyped_data(), dtype_of(buffer.element_type()), shape);
 }
 
-/// Finds the arguments of a call by their names.
-struct FromXla {
-  const ffi::RemainingArgs& arguments;
+inline const ffi::AnyBuffer& buffer_of(const ffi::AnyBuffer& argument) { return argument; }
+inline const ffi::AnyBuffer& buffer_of(ffi::Result<ffi::AnyBuffer>& result) { return *result; }
+
+/// Finds the arguments or the results of a call by their names.
+template <class Buffers>
+struct XlaArrays {
+  const Buffers& buffers;
   Names names;
 
   AnyArray operator()(std::string_view name) const {
     const std::size_t i = index_of(names, name);
     if (i == names.size()) return {};
-    const auto buffer = arguments.get<ffi::AnyBuffer>(i);
-    if (!buffer.has_value()) throw std::invalid_argument(buffer.error().message());
-    return array_of(name, *buffer);
+    auto found = buffers.template get<ffi::AnyBuffer>(i);
+    if (!found.has_value()) throw std::invalid_argument(found.error().message());
+    return array_of(name, buffer_of(*found));
   }
 };
-
-/// The same of its results.
-struct ToXla {
-  const ffi::RemainingRets& results;
-  Names names;
-
-  AnyArray operator()(std::string_view name) const {
-    const std::size_t i = index_of(names, name);
-    if (i == names.size()) return {};
-    auto buffer = results.get<ffi::AnyBuffer>(i);
-    if (!buffer.has_value()) throw std::invalid_argument(buffer.error().message());
-    return array_of(name, **buffer);
-  }
-};
+using FromXla = XlaArrays<ffi::RemainingArgs>;
+using ToXla = XlaArrays<ffi::RemainingRets>;
 
 /// Reads the attributes of a call; all of them are there, or stickslip.jax is of another version.
 class Attributes {

@@ -99,9 +99,8 @@ def assemble(
     used = _used_dims(rows_of_kinds, dims)
     if counts is not None and counts.ndim == 2:
         _require_bounds(rows_of_kinds, used, n, n_box)
-    dims = np.clip(dims, -1, 7).astype(
-        np.int32, order="C"
-    )  # slots that are not in use may have anything
+    # Slots that are not in use may have anything.
+    dims = np.clip(dims, -1, 7).astype(np.int32, order="C")
 
     b = check.floats("b", b, W.dtype)
     check.require_shape("b", b, (num_envs, n) if batched else (n,))

@@ -71,7 +71,7 @@ def _on_cpu(*arguments: Any) -> Results:
     if given.dims is None:
         arrays["dims"] = np.array(known.layout.dims or (), np.int32)
     loss = {"d_impulse": _array(given.g_impulse), "d_velocity": _array(given.g_velocity)}
-    widths = dict(zip(_BY, (n, given.mu.shape[-1], n, *_bounds(given.lo, given.hi)), strict=True))
+    widths = dict(zip(_BY, _widths(n, given.mu, given.lo, given.hi), strict=True))
     out = {name: np.zeros((num_envs, width), arrays["W"].dtype) for name, width in widths.items()}
     out |= {name: np.zeros(num_envs, dtype) for name, dtype in _REPORT.items()}
     if num_envs:
@@ -90,10 +90,14 @@ def _bounds(lo: Tensor | None, hi: Tensor | None) -> tuple[int, int]:
     return (0, 0) if lo is None or hi is None else (lo.shape[-1], hi.shape[-1])
 
 
+def _widths(n: int, mu: Tensor, lo: Tensor | None, hi: Tensor | None) -> tuple[int, ...]:
+    """Columns of the derivatives, in the order of `_BY`."""
+    return (n, mu.shape[-1], n, *_bounds(lo, hi))
+
+
 def _fake(W: Tensor, b: Tensor, mu: Tensor, R: Any, lo: Any, hi: Any, *others: Any) -> Results:
     lead, n = b.shape[:-1], b.shape[-1]
-    widths = (n, mu.shape[-1], n, *_bounds(lo, hi))
-    out = [b.new_empty((*lead, width)) for width in widths]
+    out = [b.new_empty((*lead, width)) for width in _widths(n, mu, lo, hi)]
     types = (torch.int32, torch.double, torch.double, torch.int32)
     report = [b.new_empty(lead, dtype=each) for each in types]
     return (*out, *report)  # type: ignore[return-value]
