@@ -39,6 +39,17 @@ struct ProblemBatch {
   EnvArray<const Scalar> R;           ///< [rows] compliance >= 0, 1/kg; absent: 0
   EnvArray<const Scalar> lo, hi;      ///< [n_box] impulse bounds, N s; required if n_box > 0
   EnvArray<const Scalar> warm_start;  ///< [rows] impulses to start from; absent: 0
+  /// Not 0: the warm start is the solution that is selected among many (docs/mathematics.md §9) of
+  /// a problem with nearly the same W. The solve keeps the choice: it ends where the start is a
+  /// solution, and begins at the start where it nearly is. Absent: 0.
+  EnvArray<const std::int32_t> start_selected;
+};
+
+/// Whether an impulse is the one solution selected among many (docs/mathematics.md §9).
+enum class Selected : std::int32_t {
+  no = 0,
+  yes = 1,
+  unique = 2  ///< there is nothing to select
 };
 
 /// Output arrays of a batch. Every array except `impulse` has one value per environment.
@@ -55,6 +66,7 @@ struct ResultBatch {
   std::int32_t* rung = nullptr;
   /// Optional: [rows], the proof if the status is `infeasible`, else 0 (docs/mathematics.md §5).
   EnvArray<double> certificate = {};
+  Selected* selected = nullptr;  ///< optional
 };
 
 /// The residual, and the violation of each condition separately (docs/mathematics.md §4).

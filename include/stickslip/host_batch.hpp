@@ -49,6 +49,7 @@ class HostResults {
   Solver solver(int env) const { return solver_[env]; }
   int rows_needed(int env) const { return rows_needed_[env]; }
   int rung(int env) const { return rung_[env]; }
+  Selected selected(int env) const { return selected_[env]; }
   /// [max_rows] the proof if the status is `infeasible`, else 0.
   const double* certificate(int env) const { return &certificate_[std::size_t(env) * max_rows_]; }
   ResultBatch<Scalar> view();
@@ -59,6 +60,7 @@ class HostResults {
   std::vector<double> residual_, certificate_;
   std::vector<EnvStatus> status_;
   std::vector<std::int32_t> iterations_, rows_needed_, rung_;
+  std::vector<Selected> selected_;
   std::vector<Solver> solver_;
 };
 

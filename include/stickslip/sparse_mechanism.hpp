@@ -34,6 +34,14 @@ struct SparseMechanism {
 /// input is not checked: values that are not finite give such values in W.
 void delassus(const SparseMechanism& mechanism, double* W, std::int32_t ld_W, Workspace& workspace);
 
+/// Solves the one environment of `problem`, whose W = J M^-1 J^T need not be given: it is formed
+/// for each island alone, a part of the environment whose rows touch none of the degrees of freedom
+/// of the other parts. With up to 96 rows the bits are those of `delassus` and `solve`. Throws
+/// std::invalid_argument as `solve` does, and for more environments.
+void solve_mechanism(const SparseMechanism& mechanism, const ProblemBatch<double>& problem,
+                     const ResultBatch<double>& result, const SolveOptions& options,
+                     Workspace& workspace);
+
 /// Solves the one environment of `problem` under the law `convex` by Newton's method in velocity
 /// space (docs/mathematics.md §10), in double and without W, which may be absent; b is J v_free +
 /// ... as always. `start`[nv] is the initial point, a velocity minus v_free. The verdict uses the

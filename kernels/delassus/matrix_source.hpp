@@ -3,6 +3,7 @@
 #pragma once
 #include "kernels/group/defs.hpp"
 #include "stickslip/engine_mechanism.hpp"
+#include "stickslip/sparse_mechanism.hpp"
 
 namespace stickslip::kernels {
 
@@ -12,6 +13,7 @@ inline constexpr int kGivenMatrix = -1;  ///< in place of degrees of freedom: W 
 struct MatrixKind {
   int nv = kGivenMatrix;  ///< degrees of freedom of its mechanism
   bool in_float = false;  ///< the numbers of the caller are in float, for a solve in double
+  int sparse_nv = 0;      ///< of a mechanism in sparse form, whose W is formed by islands
   /// Whether W is formed, or converted, in the scratch.
   SS_HD bool has_matrix() const { return nv >= 0 || in_float; }
 };
@@ -24,13 +26,14 @@ struct FloatStorage {
   EnvArray<float> v_next;
 };
 
-/// W of the ProblemBatch (nothing here), a mechanism, an engine's mechanism, or W in float. Engine
-/// and float only for In = double.
+/// W of the ProblemBatch (nothing here), a mechanism, an engine's mechanism, W in float, or a
+/// mechanism in sparse form. The last three only for Scalar = double.
 template <class Scalar>
 struct MatrixSource {
   MechanismStep<Scalar> step;
   EngineMechanism engine;
   FloatStorage floats;
+  const SparseMechanism* sparse = nullptr;  ///< of the one environment; on the CPU
 
   /// Whether the numbers of the caller's W are rounded to float.
   SS_HD bool is_from_float() const { return sizeof(Scalar) == 4 || floats.problem.num_envs > 0; }
@@ -40,6 +43,7 @@ struct MatrixSource {
 template <class Scalar>
 SS_HD MatrixKind kind_of(const MatrixSource<Scalar>& source) {
   if (source.step.mechanism.num_envs > 0) return {source.step.mechanism.nv};
+  if (source.sparse != nullptr) return {.sparse_nv = source.sparse->tree.n};
   const int nv = source.engine.num_envs > 0 ? source.engine.nv : kGivenMatrix;
   return {nv, source.floats.problem.num_envs > 0};
 }

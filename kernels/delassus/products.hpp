@@ -48,4 +48,67 @@ SS_HD void multiply_M(const G& g, const SparseMechanism& m, const double* x, dou
   });
 }
 
+/// x = M^-1 J^T r; calls take(i, (W r)_i) for every row.
+template <class G, class F>
+SS_HD void multiply_delassus(const G& g, const SparseMechanism& m, const double* r, double* x,
+                             F&& take) {
+  g.for_each(m.tree.n, [&](int k) { x[k] = 0.0; });
+  add_J_transposed(
+      g, m, [&](int i) { return r[i]; }, x);
+  solve_ltdl(g, m.tree, m.L, m.D_inv, x);
+  multiply_J(g, m, x, take);
+}
+
+/// Lists the degrees of freedom that rows [begin, end) of J touch and their ancestors, in
+/// decreasing order, so that descendants come first. Returns how many there are.
+SS_HD int list_path(const SparseMechanism& m, int begin, int end, std::int32_t* path) {
+  const TreeSparsity& t = m.tree;
+  int count = 0;
+  for (int c = m.J_row[end] - 1; c >= m.J_row[begin]; --c) {
+    // Up to the first that is listed: its ancestors are too.
+    for (int k = m.J_col[c]; k >= 0; k = parent(t, k)) {
+      int at = count;
+      while (at > 0 && path[at - 1] < k) --at;
+      if (at > 0 && path[at - 1] == k) break;
+      for (int j = count++; j > at; --j) path[j] = path[j - 1];
+      path[at] = k;
+    }
+  }
+  return count;
+}
+
+/// x = L^-T J_i^T on the `count` degrees of freedom of a path that contains those of row i; x was
+/// 0.
+SS_HD void half_solve_row(const SparseMechanism& m, int i, int count, const std::int32_t* path,
+                          double* x) {
+  const TreeSparsity& t = m.tree;
+  for (int c = m.J_row[i]; c < m.J_row[i + 1]; ++c) x[m.J_col[c]] = m.J[c];
+  for (int a = 0; a < count; ++a) {
+    const int k = path[a];
+    for (int c = t.row_adr[k], end = c + t.row_nnz[k] - 1; c < end; ++c) {
+      x[t.col[c]] = fma(-m.L[c], x[k], x[t.col[c]]);
+    }
+  }
+}
+
+/// W_ii = |D^-1/2 L^-T J_i^T|^2, along the paths that row i touches. Scratch: x[nv], path[nv].
+template <class G>
+SS_HD void delassus_diagonal(const G& g, const SparseMechanism& m, double* diagonal, double* x,
+                             std::int32_t* path) {
+  g.once([&] {
+    for (int k = 0; k < m.tree.n; ++k) x[k] = 0.0;
+    for (int i = 0; i < m.rows; ++i) {
+      const int count = list_path(m, i, i + 1, path);
+      half_solve_row(m, i, count, path, x);
+      double sum = 0.0;
+      for (int a = 0; a < count; ++a) {
+        const int k = path[a];
+        sum = fma(x[k] * m.D_inv[k], x[k], sum);
+        x[k] = 0.0;
+      }
+      diagonal[i] = sum;
+    }
+  });
+}
+
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -165,7 +165,7 @@ unsigned solve_pack(const ProblemBatch<Scalar>& batch, const ResultBatch<Scalar>
   enter_circular_coordinates(g, p, law.is_frictionless, scratch.view);
   Judge<Number> judge = scratch.judge;
   open_judge(g, p, o, scratch.judge_memory, scratch.best, nullptr, judge);
-  judge_start(g, p, judge, false);
+  judge_start(g, p, MatrixVelocity<Number>{p}, judge, false);
   Mask<Double> running(usable);
   if (!o.fixed_sweeps) running = running & !judge.solved();
   Double sweeps = 0.0;
@@ -173,7 +173,7 @@ unsigned solve_pack(const ProblemBatch<Scalar>& batch, const ResultBatch<Scalar>
   if (any(running)) {
     scale_problem(g, p, o.law, scratch.scaled);
     alone = Mask<Double>(overflows(scratch.scaled)).bits() & running.bits();
-    Climb climb(envs.env[0], ladder, p.n);
+    Climb climb(envs.env[0], ladder, Work::of_dense(p.n), 0.0);
     climb.enter(ladder, p.n, Limits<double>::infinity, 0.0, false);
     sweeps = run_pgs(g, p, scratch.scaled, scratch.pgs, climb.stage.budget, climb.stage.fixed, true,
                      judge, running);

@@ -5,13 +5,6 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Whether the start is not zero impulses.
-template <class G, class Scalar>
-SS_HD bool starts_warm(const G& g, const EnvProblem<Scalar>& p) {
-  const Scalar* start = p.warm_start;
-  return start != nullptr && g.any(p.n, [&](int i) { return start[i] != Scalar(0); });
-}
-
 /// Whether some gap or joint shows that zero impulses are no solution.
 template <class G, class Scalar>
 SS_HD bool rest_is_refuted(const G& g, const EnvProblem<Scalar>& p, const Judge<Scalar>& judge) {
@@ -31,9 +24,9 @@ SS_HD bool rest_is_refuted(const G& g, const EnvProblem<Scalar>& p, const Judge<
 /// solution. With `rest_first` others are judged before a warm start: what needs no impulse gets
 /// none, whatever the last step was (on Painleve's side there may be two solutions). Returns
 /// whether the start was judged.
-template <class G, class Scalar>
-SS_HD bool judge_start(const G& g, const EnvProblem<Scalar>& p, Judge<Scalar>& judge,
-                       bool rest_first) {
+template <class G, class Scalar, class Velocity>
+SS_HD bool judge_start(const G& g, const EnvProblem<Scalar>& p, const Velocity& velocity,
+                       Judge<Scalar>& judge, bool rest_first) {
   bool judged = true, rests = false;
   if constexpr (kIsPlain<Scalar>) {
     const bool warm = starts_warm(g, p);
@@ -48,7 +41,7 @@ SS_HD bool judge_start(const G& g, const EnvProblem<Scalar>& p, Judge<Scalar>& j
       judge.at->candidate[i] =
           rests || p.warm_start == nullptr ? Scalar(0) : p.warm_start[i] + Scalar(0);
     });
-    if (judged) judge_candidate(g, p, judge, Guess::solution);
+    if (judged) judge_candidate(g, p, velocity, judge, Guess::solution);
     again = rests && !all(judge.solved());
     rests = false;
   }
@@ -66,7 +59,8 @@ SS_HD void open_judge(const G& g, const EnvProblem<Scalar>& p, const SolveOption
   judge = Judge<Scalar>(o.law, judge.at);
   const Number b_max = g.max(p.n, [&](int i) { return abs(Number(p.b[i])); });
   g.once([&] {
-    const Number tolerance = tolerance_of(o.atol, o.rtol, o.precision, b_max);
+    const Number size = max(b_max, p.b_elsewhere);
+    const Number tolerance = tolerance_of(o.atol, o.rtol, o.precision, size);
     const Number relative = tolerance / b_max;
     *judge.at = memory;
     judge.at->tolerance = tolerance;

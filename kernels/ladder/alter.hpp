@@ -22,13 +22,13 @@ SS_HD Real given_bias(const EnvProblem<Scalar>& p, const Scaled<Real>& s, int i)
 /// Adds the compliance `soften` W_nn to all rows of contacts: on the normals, so that there is a
 /// solution; on the tangents, so that the distribution of the load over sticking contacts is
 /// unique.
-template <class Real, class G, class Scalar>
-SS_HD void soften_contacts(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s, Real soften) {
+template <class S, class Real, class G, class Scalar>
+SS_HD void soften_contacts(const G& g, const EnvProblem<Scalar>& p, S& s, Real soften) {
   g.for_each(s.n_contacts, [&](int k) {
     const int a = s.block[k];
     const Real compliance = contact_compliance(p, s, k, soften);
     for (int j = 0; j < s.dim(k); ++j) {
-      if (s.d[a + j] > 0.0) s.W[std::int64_t(a + j) * s.ld + a + j] += compliance;
+      if (s.d[a + j] > 0.0) add_compliance(s, a + j, compliance);
     }
   });
 }
@@ -63,8 +63,8 @@ SS_HD double shift_gaps(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s
 }
 
 /// Restores s to its state before any of the above.
-template <class Real, class G, class Scalar>
-SS_HD void restore_problem(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s) {
+template <class S, class G, class Scalar>
+SS_HD void restore_problem(const G& g, const EnvProblem<Scalar>& p, S& s) {
   set_compliance(g, s, true);
   g.for_each(s.n, [&](int i) { s.b[i] = given_bias(p, s, i); });
 }

@@ -112,7 +112,6 @@ void add_interior(Ladder& ladder, int steps, int least_rows) {
   add(ladder, {.method = Method::interior,
                .rung = 1,
                .budget = 6 * steps / 5,
-               .factor = 1e-2,
                .start = Start::best,
                .least_rows = least_rows,
                .distance = 0.1});
@@ -120,7 +119,7 @@ void add_interior(Ladder& ladder, int steps, int least_rows) {
 
 /// After the homotopy, the continuation from the best impulse, and from rest with twice the budget
 /// (Siconos' RockPile, 1,389 rows, needs some 1,000 factorisations); then Newton with many steps.
-/// Newton at the end of a path has 1 / factor times rho, because there velocities identify the
+/// Newton at the end of its path has 1 / factor times rho, because there velocities identify the
 /// states better than impulses (kernels/solver/interior/README.md).
 void add_continuation(Ladder& ladder, int steps, int least_rows) {
   Stage path{.method = Method::continuation,

@@ -2,111 +2,13 @@
 #pragma once
 #include <cassert>
 
-#include "kernels/delassus/delassus.hpp"
-#include "kernels/delassus/matrix_source.hpp"
-#include "kernels/delassus/widen.hpp"
 #include "kernels/ladder/alter.hpp"
-#include "kernels/ladder/climb.hpp"
-#include "kernels/ladder/interior_stage.hpp"
-#include "kernels/ladder/kernel_variant.hpp"
-#include "kernels/solver/farkas/farkas.hpp"
-#include "kernels/solver/lcp/pyramid.hpp"
-#include "kernels/solver/lemke/lemke.hpp"
-#include "kernels/solver/newton/newton.hpp"
-#include "kernels/solver/newton/primal.hpp"
-#include "kernels/solver/pgs/pgs.hpp"
+#include "kernels/ladder/env_scratch.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Scratch of one environment. Stages run one after the other, so their scratch overlaps; the code
-/// that forms W of a mechanism and applies its impulses runs before and after all of them.
-template <class Real, class Factor, class Scalar, KernelVariant kVariant = KernelVariant::all>
-struct EnvScratch {
-  static constexpr Contents kHas = contents_of(kVariant);
-  static constexpr bool kIterates = kHas.iterates();
-  Scalar* W;  ///< [max_rows][max_rows] of a mechanism or widened; null if the caller has formed it
-  int ld_W;
-  Scalar* vectors;  ///< [kVectors][max_rows] widened; null if they are given in double
-  ViewScratch<Scalar> view;
-  EnvProblem<Scalar>*
-      problem;  ///< the view in memory: its pointers would use too many GPU registers
-  Climb* climb;
-  Judge<Scalar> judge;
-  JudgeMemory<Scalar> judge_memory;  ///< values of `judge.at`
-  DelassusScratch<Scalar> delassus;
-  Scaled<Real> scaled;  ///< of the iterative methods
-  Scaled<Real>* kept;   ///< the same in memory, for the variant with the most stages
-  int directions;       ///< of the law `pyramid` for which there is room as an LCP, here or in
-                        ///< the variant that follows; 0: no room
-  Arena stage;          ///< the remaining memory, for the current stage
-
-  SS_HD EnvScratch(Arena arena, int max_rows, int max_contacts, int lcp_directions = 0,
-                   MatrixKind kind = {})
-      : W(!kind.has_matrix() ? nullptr : arena.take<Scalar>(std::size_t(max_rows) * max_rows)),
-        ld_W(max_rows),
-        vectors(!kind.in_float ? nullptr : arena.take<Scalar>(std::size_t(kVectors) * max_rows)),
-        view(arena, max_rows, max_contacts),
-        problem(arena.take<EnvProblem<Scalar>>(1)),
-        climb(arena.take<Climb>(1)),
-        judge(arena),
-        judge_memory(arena, max_rows),
-        delassus(arena, max(kind.nv, 0), kind.has_matrix() ? max_rows : 0),
-        scaled(arena, kIterates ? max_rows : 0, kIterates ? max_contacts : 0),
-        kept(arena.take<Scaled<Real>>(kVariant == KernelVariant::later ? 1 : 0)),
-        directions(lcp_directions),
-        stage(arena) {}
-
-  /// The scaled problem that the stages use.
-  SS_HD Scaled<Real>& as_scaled() {
-    if constexpr (kVariant == KernelVariant::later) return *kept;
-    return scaled;
-  }
-
-  /// Bytes for environments of that size.
-  SS_HD static std::size_t bytes(int max_rows, int max_contacts, int lcp_directions,
-                                 MatrixKind kind = {}) {
-    const EnvScratch fixed(Arena(nullptr), max_rows, max_contacts, 0, kind);
-    std::size_t most = fixed.delassus.end();
-    if constexpr (kHas.proof) {
-      Arena farkas = fixed.stage;
-      Farkas(farkas, max_rows);
-      most = max(most, farkas.used());
-    }
-    if constexpr (kHas.tableau) {
-      Arena lemke = fixed.stage;
-      Lemke<Real>(lemke, max_rows);
-      most = max(most, lemke.used());
-    }
-    if constexpr (kIterates) {
-      Arena pgs = fixed.stage, newton = fixed.stage, primal = fixed.stage, fallback = fixed.stage;
-      Pgs<Real>(pgs, max_rows);
-      if constexpr (kHas.newton) {
-        Newton<Real, Factor>(newton, max_rows);
-        Primal<Real>(primal, max_rows);
-      }
-      if constexpr (kHas.altered) {
-        if (max_rows >= kInteriorRows) {
-          fallback.take<InteriorScratch<Real>>(1);
-          InteriorScratch<Real>(fallback, max_rows, max_contacts);
-        } else {
-          Newton<Real, Real>(fallback, max_rows);
-        }
-      }
-      most = max(max(most, fallback.used()), max(pgs.used(), max(newton.used(), primal.used())));
-    }
-    if constexpr (kHas.lcp) {
-      if (lcp_directions > 0) {
-        const std::size_t lcp =
-            PyramidScratch<double>::bytes(max_rows, max_contacts, lcp_directions);
-        most = max(most, fixed.stage.used() + lcp);
-      }
-    }
-    return most;
-  }
-};
-
-/// Random impulses of contact k: zero, inside the cone (sticking) or on it (sliding), of a random
-/// size within four decades around the size that would stop max|b|.
+/// Random impulses of contact k: zero, inside the cone or on it, of a random size within four
+/// decades around the size that would stop max|b|.
 template <class Scalar>
 SS_HD void draw_block(const EnvProblem<Scalar>& p, int k, int seed, double speed, Scalar* r) {
   const auto draw = [&](int i, std::uint32_t use) {
@@ -147,8 +49,8 @@ SS_HD void place_start(const G& g, const EnvProblem<Scalar>& p, const Stage& sta
   });
 }
 
-/// Problems that do not fit the half-size tableau need `run_general_pyramid`; if there is no memory
-/// for it, the impulse stays at its start, and the judge judges that.
+/// Problems that do not fit the half-size tableau need `run_general_pyramid`; without memory for
+/// it, the impulse stays at its start.
 template <class Real, class G, class Scalar>
 SS_HD int run_pivoting(const G& g, const EnvProblem<Scalar>& p, const Stage& stage, Arena arena,
                        Judge<Scalar>& judge) {
@@ -171,18 +73,20 @@ SS_PART int run_general_pyramid(const G& g, const EnvProblem<Scalar>& p, const S
 /// law is that of the convex law with b_n + mu |u_t| in place of b_n, so each round solves that
 /// with the u_t of the last round (De Saxce & Feng 1998). `kAlters`: whether stages may have rounds
 /// or soft contacts.
-template <class Real, class Factor, bool kAlters, class G, class Scalar>
-SS_HD int run_newton_stage(const G& g, const EnvProblem<Scalar>& p, const Stage& stage,
-                           Scaled<Real>& s, Arena arena, Judge<Scalar>& judge) {
+template <class Real, class Factor, bool kAlters, class S, class G, class Scalar>
+SS_HD int run_newton_stage(const G& g, const EnvProblem<Scalar>& p, const Stage& stage, S& s,
+                           Arena arena, Judge<Scalar>& judge) {
   Newton<Real, Factor> newton(arena, p.n);
   newton.at.factor = Real(stage.factor);
   newton.at.inverse = Real(1.0 / stage.factor);
   const LawFacts law = facts_of(judge.law);
   newton.selects = stage.selects && !judge.selects;
-  newton.from_solution = newton.selects && stage.start == Start::best;
+  newton.from_selected = newton.selects && stage.coarse && p.start_selected;
+  newton.from_solution = newton.selects && stage.start == Start::best && !newton.from_selected;
   const int rounds = kAlters && law.has_gap_shift ? stage.rounds : 0;
   newton.at.steep = kAlters && stage.steep;
   newton.at.sticks = stage.sticks;
+  newton.impatient = stage.impatient;
   newton.seed = kAlters && stage.start == Start::random_states ? stage.seed : 0;
   newton.at.friction = rounds > 0 ? Friction::cone : law.friction;
   const int most = rounds > 0 ? 5 : stage.budget;  // steps of one round; later rounds continue
@@ -200,6 +104,14 @@ SS_HD int run_newton_stage(const G& g, const EnvProblem<Scalar>& p, const Stage&
   return steps;
 }
 
+/// Whether coarse sweeps would lead away from the selected solution.
+template <class Real, class G, class Scalar>
+SS_HD bool skips_sweeps(const G& g, const EnvProblem<Scalar>& p, const Stage& stage,
+                        const Scaled<Real>& s, const Judge<Scalar>& judge) {
+  const bool chooses = stage.coarse && !judge.selects;
+  return chooses && (p.start_selected || (judge.selected && all_stick_alone(g, s)));
+}
+
 /// A stage of rung 0 except sweeps; in `all`, of the other rungs too.
 template <class Real, class Factor, class G, class Scalar, KernelVariant kVariant>
 SS_HD int run_first_rung(const G& g, const EnvProblem<Scalar>& p, const Stage& stage,
@@ -211,8 +123,8 @@ SS_HD int run_first_rung(const G& g, const EnvProblem<Scalar>& p, const Stage& s
     Primal<Real> primal(arena, p.n);
     return run_primal(g, p, s, primal, stage.budget, judge);
   }
-  constexpr bool alters = kVariant == KernelVariant::all;
-  return run_newton_stage<Real, Factor, alters>(g, p, stage, s, arena, judge);
+  return run_newton_stage<Real, Factor, kVariant == KernelVariant::all>(g, p, stage, s, arena,
+                                                                        judge);
 }
 
 template <class Real, class Factor, class G, class Scalar, KernelVariant kVariant>
@@ -222,8 +134,7 @@ SS_HD int run_iterative(const G& g, const EnvProblem<Scalar>& p, const Stage& st
   Scaled<Real>& s = scratch.as_scaled();
   Judge<Scalar>& judge = scratch.judge;
   if (stage.method == Method::pgs) {
-    const bool rests = stage.coarse && !judge.selects && judge.selected;
-    if (rests && all_stick_alone(g, s)) return 0;
+    if (skips_sweeps(g, p, stage, s, judge)) return 0;
     Pgs<Real> pgs(arena, p.n);
     return int(run_pgs(g, p, s, pgs, stage.budget, stage.fixed, !stage.coarse, judge));
   }

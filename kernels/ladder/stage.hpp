@@ -40,10 +40,12 @@ struct Stage {
   bool selects = false;       ///< one solution among many (newton)
   bool steep = false;         ///< friction of mu > 1 in its own metric (newton)
   bool sticks = false;        ///< all contacts stick, whatever their impulse (newton)
+  bool impatient = false;     ///< gives up soon where steps hardly get nearer (newton)
   Start start = Start::last;
   int seed = 0;  ///< of random starts; scales others by hashed numbers in [0, 1); 0: no scaling
   bool fixed = false;  ///< no early exit (pgs, lemke)
-  /// Sweeps: judged by the Newton that follows. Lemke: float tableau if mixed.
+  /// Sweeps: judged by the Newton that follows. Newton: first, from what may be nearly the selected
+  /// solution. Lemke: float tableau if mixed.
   bool coarse = false;
   Attempts attempts = {};  ///< which attempts (lemke)
   int least_rows = 0;      ///< environments of fewer rows skip it

@@ -11,7 +11,8 @@ template <class Scalar>
 struct EnvProblem {
   using Number = Wide<Scalar>;
   int n, n_free, n_nonneg, n_box, n_contacts;
-  bool symmetric;  ///< W equals its transpose, bit for bit (set by `check_values`)
+  bool symmetric;       ///< W equals its transpose, bit for bit (set by `check_values`)
+  bool start_selected;  ///< the warm start is the selected solution of nearly this problem
   int ld_W;
   int directions;  ///< of law `pyramid` in the sliding plane
   const Scalar *W, *b, *mu, *R, *lo, *hi, *warm_start;
@@ -24,6 +25,10 @@ struct EnvProblem {
   const Wide<Scalar>* circular_inverse;  ///< [n] mu_1 / mu_j; 1 where mu_j = 0
   const Wide<Scalar>*
       inverse_rho;  ///< [scalar rows + n_contacts] 1 / rho of the residual, per row or block
+  /// Of an island (islands.hpp), so that it is judged as the environment would be: the number of
+  /// the other islands' rows, and max|b| of all. 0 where the problem is the environment.
+  int rows_elsewhere;
+  Number b_elsewhere;
 
   /// Whether the polygon of the pyramid has more corners than a diamond in contact k.
   SS_HD bool has_polygon([[maybe_unused]] int k) const {
@@ -152,6 +157,8 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<Data>& batch, std::i
   p.n_box = s.n_box;
   p.n_contacts = s.n_contacts;
   p.directions = 4;
+  const std::int32_t* selected = slot(batch.start_selected, env);
+  p.start_selected = selected != nullptr && *selected != 0;
   if constexpr (sizeof(Data) == sizeof(Scalar)) {
     p.ld_W = batch.ld_W > 0 ? batch.ld_W : batch.max_rows;
     p.W = slot(batch.W, env);
@@ -239,59 +246,11 @@ SS_HD Wide<Scalar> normal_diagonal(const EnvProblem<Scalar>& p, int k) {
   return select(own > 0.0, own, p.inverse_rho[p.first_contact_row() + k]);
 }
 
-/// 1 / rho of block k: the largest diagonal entry of W_hat + R_hat in it.
-template <class Scalar>
-SS_HD Wide<Scalar> block_inverse_rho(const EnvProblem<Scalar>& p, int k) {
-  Wide<Scalar> d = 0.0;
-  SS_ROLLED
-  for (int i = p.block[k]; i < p.block[k + 1]; ++i) {
-    d = max(d, p.circular[i] * p.circular[i] * p.diagonal(i));
-  }
-  return d;
-}
-
-/// Slope and circular coordinates of block k; without friction every coefficient is taken as zero.
-template <class Scalar>
-SS_HD void enter_circular_block(const EnvProblem<Scalar>& p, bool frictionless, int k,
-                                const ViewScratch<Scalar>& scratch) {
-  using Number = Wide<Scalar>;
-  const int a = p.block[k], dim = p.block[k + 1] - a;
-  Number mu = 0.0;
-  SS_ROLLED
-  for (int j = dim - 1; j > 0; --j) mu = select(p.friction(k, j) > 0.0, p.friction(k, j), mu);
-  if (frictionless) mu = 0.0;
-  scratch.slope[k] = mu;
-  scratch.circular[a] = scratch.circular_inverse[a] = 1.0;
-  SS_ROLLED
-  for (int j = 1; j < dim; ++j) {
-    const Number mu_j = p.friction(k, j);
-    const auto coupled = (mu > 0.0) & (mu_j > 0.0);
-    scratch.circular[a + j] = select(coupled, mu_j / mu, Number(0.0));
-    scratch.circular_inverse[a + j] = select(coupled, mu / mu_j, Number(1.0));
-  }
-}
-
-/// Fills slope, circular and inverse_rho.
+/// Whether the start is not zero impulses.
 template <class G, class Scalar>
-SS_HD void enter_circular_coordinates(const G& g, const EnvProblem<Scalar>& p, bool frictionless,
-                                      const ViewScratch<Scalar>& scratch) {
-  using Number = Wide<Scalar>;
-  g.for_each(p.first_contact_row(), [&](int i) {
-    scratch.circular[i] = 1.0;
-    scratch.circular_inverse[i] = 1.0;
-  });
-  g.for_each(p.n_contacts, [&](int k) { enter_circular_block(p, frictionless, k, scratch); });
-  const int scalars = p.first_contact_row(), items = scalars + p.n_contacts;
-  g.for_each(items, [&](int item) {
-    scratch.inverse_rho[item] =
-        item < scalars ? p.diagonal(item) : block_inverse_rho(p, item - scalars);
-  });
-  Number largest = g.max(items, [&](int item) { return p.inverse_rho[item]; });
-  largest = select(largest > 0.0, largest, Number(1.0));
-  g.for_each(items, [&](int item) {
-    const Number own = p.inverse_rho[item];
-    scratch.inverse_rho[item] = select(own > 0.0, own, largest);
-  });
+SS_HD bool starts_warm(const G& g, const EnvProblem<Scalar>& p) {
+  const Scalar* start = p.warm_start;
+  return start != nullptr && g.any(p.n, [&](int i) { return start[i] != Scalar(0); });
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

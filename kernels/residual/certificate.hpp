@@ -97,6 +97,16 @@ SS_HD double steepest_friction(const EnvProblem<Scalar>& p) {
   return steepest;
 }
 
+/// Friction coefficient of the contact whose normal is row i; 0 for other rows.
+template <class Scalar>
+SS_HD double friction_of_normal(const EnvProblem<Scalar>& p, int i) {
+  SS_ROLLED
+  for (int k = 0; k < p.n_contacts; ++k) {
+    if (p.block[k] == i) return p.slope[k];
+  }
+  return 0.0;
+}
+
 /// Velocities of a contact's normal below minus this prove a residual above `tolerance`, under
 /// every law: an impulse of residual t has u_n >= -(1 + mu) t, and u >= -t on rows without
 /// friction, if t is a length. The residual is the largest component; the factor 4 covers that.
@@ -114,11 +124,14 @@ SS_HD bool certificate_holds(const G& g, const EnvProblem<Scalar>& p, double tol
   if (wrong_sign) return false;
   const double power = g.sum(p.n, [&](int i) { return y[i] * double(p.b[i]); });
   const double size = g.sum(p.n, [&](int i) { return abs(y[i] * double(p.b[i])); });
-  const double rounding = double(p.n + 4) * 2.0 * kRoundoff;  // of this sum and the next ones
-  const double slack = allowed_gap(tolerance, steepest_friction(p));
-  const double allowed = g.sum(p.n, [&](int i) { return slack * abs(y[i]); });
+  const double rounding =
+      double(p.n + p.rows_elsewhere + 4) * 2.0 * kRoundoff;  // of this sum and the next ones
+  const double allowed = g.sum(p.n, [&](int i) {
+    return y[i] == 0.0 ? 0.0 : allowed_gap(tolerance, friction_of_normal(p, i)) * abs(y[i]);
+  });
   if (!(power < -fma(rounding, size, allowed))) return false;  // most candidates end here
-  const double reach = kReach * g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
+  const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
+  const double reach = kReach * max(b_max, double(p.b_elsewhere));
   const double from_impulses = g.sum(p.first_contact_row() + p.n_contacts, [&](int item) {
     return largest_product(p, y, reach / p.inverse_rho[item], item);
   });

@@ -134,13 +134,14 @@ SS_HD Mask<Wide<Scalar>> judge_candidate(const G& g, const EnvProblem<Scalar>& p
 
 /// Judges zero impulses after other candidates as if before them: they are kept if none is better.
 /// Returns whether they are.
-template <class G, class Scalar>
-SS_HD bool judge_zero(const G& g, const EnvProblem<Scalar>& p, Judge<Scalar>& judge) {
+template <class G, class Scalar, class Velocity>
+SS_HD bool judge_zero(const G& g, const EnvProblem<Scalar>& p, const Velocity& velocity,
+                      Judge<Scalar>& judge) {
   Scalar* candidate = judge.at->candidate;
   g.for_each(p.n, [&](int i) { candidate[i] = Scalar(0); });
   make_feasible(g, p, judge.law, candidate);  // a bound of -0 makes it -0
-  const Wide<Scalar> value = judged_residual(g, p, MatrixVelocity<Scalar>{p}, judge.law, *judge.at,
-                                             candidate, Guess::unknown);
+  const Wide<Scalar> value =
+      judged_residual(g, p, velocity, judge.law, *judge.at, candidate, Guess::unknown);
   const bool kept = value <= judge.best_residual;
   keep_candidate(g, p, kept, value, judge);
   if (kept) judge.selected = true;  // the path begins there
@@ -198,12 +199,18 @@ SS_HD void take_candidate(const G& g, const EnvProblem<Scalar>& p, const Scaled<
   });
 }
 
+/// The velocities of the problem that s scales.
+template <class Scalar, class Real>
+SS_HD MatrixVelocity<Scalar> velocity_of(const EnvProblem<Scalar>& p, const Scaled<Real>& /*s*/) {
+  return {p};
+}
+
 /// Judges the scaled iterate z.
-template <class G, class Scalar, class Real>
-SS_HD bool judge_iterate(const G& g, const EnvProblem<Scalar>& p, const Scaled<Real>& s,
-                         const Real* z, Judge<Scalar>& judge, Guess guess = Guess::unknown) {
+template <class S, class G, class Scalar, class Real>
+SS_HD bool judge_iterate(const G& g, const EnvProblem<Scalar>& p, const S& s, const Real* z,
+                         Judge<Scalar>& judge, Guess guess = Guess::unknown) {
   take_candidate(g, p, s, z, judge);
-  return judge_candidate(g, p, judge, guess);
+  return judge_candidate(g, p, velocity_of(p, s), judge, guess);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

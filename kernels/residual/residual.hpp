@@ -63,7 +63,7 @@ struct MatrixVelocity {
   /// second-order terms (Higham 2002, Accuracy and Stability, section 3.1).
   template <class G>
   SS_HD void round_sizes(const G& g, Number* e) const {
-    const double roundings = kRoundoff * double(p.n + 4);
+    const double roundings = kRoundoff * double(p.n + p.rows_elsewhere + 4);
     g.for_each(p.n, [&](int i) { e[i] *= roundings; });
   }
 };

@@ -11,12 +11,14 @@
 #pragma once
 #include "kernels/law/dispatch.hpp"
 #include "kernels/linalg/matvec.hpp"
+#include "kernels/problem/circular.hpp"
 #include "kernels/problem/copy_delassus.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
 template <class Real>
 struct Scaled {
+  using Number = Real;
   int n = 0, scalars = 0, n_contacts = 0, ld = 0;
   Law law = Law::coulomb;
   bool symmetric = false;  ///< W equals its transpose, bit for bit
@@ -95,8 +97,9 @@ SS_HD void scale_block(const EnvProblem<Scalar>& p, int k, Wide<Scalar> largest,
 }
 
 /// Largest eigenvalue of the tangential 2x2 block (dimension 3), its trace above that.
-template <class Real>
-SS_HD Real tangential_inverse_rho(const Scaled<Real>& s, int k) {
+template <class S>
+SS_HD auto tangential_inverse_rho(const S& s, int k) {
+  using Real = typename S::Number;
   const int a = s.block[k];
   if (s.dim(k) == 3) {
     const Real p = s.at(a + 1, a + 1), q = s.at(a + 2, a + 2), o = s.at(a + 1, a + 2);
@@ -112,8 +115,9 @@ SS_HD Real tangential_inverse_rho(const Scaled<Real>& s, int k) {
 /// block that cannot slide, as between the fingers of a gripper, it is no less than the compliance
 /// that selects (scaling/selection.hpp): with a larger rho, y = z - rho epsilon D z would be more
 /// than z, on the other side of the cone.
-template <class Real>
-SS_HD void set_inverse_rho(Scaled<Real>& s, int k) {
+template <class S>
+SS_HD void set_inverse_rho(S& s, int k) {
+  using Real = typename S::Number;
   const int a = s.block[k];
   Real normal = max(s.at(a, a), Real(1e-12));
   Real tangential = max(tangential_inverse_rho(s, k), Real(1e-3) * normal);
@@ -150,6 +154,12 @@ SS_HD void set_compliance(const G& g, Scaled<Real>& s, bool with_R) {
   });
 }
 
+/// Adds to the diagonal entry of row i.
+template <class Real>
+SS_HD void add_compliance(const Scaled<Real>& s, int i, Real value) {
+  s.W[std::int64_t(i) * s.ld + i] += value;
+}
+
 /// Builds `s` (placed in its arena) from the problem, except W and the values that depend on it.
 template <class G, class Scalar, class Real>
 SS_HD void scale_vectors(const G& g, const EnvProblem<Scalar>& p, Law law, Scaled<Real>& s) {
@@ -181,14 +191,21 @@ SS_HD void scale_vectors(const G& g, const EnvProblem<Scalar>& p, Law law, Scale
   });
 }
 
+/// rho and its inverse, from the blocks of W_hat on its diagonal.
+template <class G, class S>
+SS_HD void set_rho(const G& g, S& s) {
+  using Real = typename S::Number;
+  g.for_each(s.scalars, [&](int i) { s.rho_inv[i] = max(s.at(i, i), Real(1e-12)); });
+  g.for_each(s.n_contacts, [&](int k) { set_inverse_rho(s, k); });
+  g.for_each(s.n, [&](int i) { s.rho[i] = Real(1) / s.rho_inv[i]; });
+}
+
 /// Builds `s` (placed in its arena) from the problem.
 template <class G, class Scalar, class Real>
 SS_HD void scale_problem(const G& g, const EnvProblem<Scalar>& p, Law law, Scaled<Real>& s) {
   scale_vectors(g, p, law, s);
   scale_matrix(g, p, s);
-  g.for_each(s.scalars, [&](int i) { s.rho_inv[i] = max(s.at(i, i), Real(1e-12)); });
-  g.for_each(s.n_contacts, [&](int k) { set_inverse_rho(s, k); });
-  g.for_each(s.n, [&](int i) { s.rho[i] = Real(1) / s.rho_inv[i]; });
+  set_rho(g, s);
 }
 
 /// z from impulses r.

@@ -16,13 +16,12 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class Scalar>
 inline constexpr double kSelecting = sizeof(Scalar) == 4 ? 1e-3 : 1e-4;
 
-/// The scaled problem, and D: W_ii of a scalar row, W_nn in all rows of a contact, so that units
-/// cancel. Rolling then yields like a patch of radius mu_j / mu_1, and carries no more of a load
-/// than that; with less compliance (their own mobility is 1e-6 of that of the normal) rolling rows
-/// would bear it up to their bounds, where the path ends at kinks.
+/// D: W_ii of a scalar row, W_nn in all rows of a contact, so that units cancel. Rolling then
+/// yields like a patch of radius mu_j / mu_1, and carries no more of a load than that; with less
+/// compliance (their own mobility is 1e-6 of that of the normal) rolling rows would bear it up to
+/// their bounds, where the path ends at kinks.
 template <class G, class Scalar, class Real>
-SS_HD void scale_and_select(const G& g, const EnvProblem<Scalar>& p, Law law, Scaled<Real>& s) {
-  scale_problem(g, p, law, s);
+SS_HD void set_selecting(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s) {
   g.for_each(s.ld, [&](int i) {
     s.selecting[i] = i < s.scalars && !(s.R[i] > Real(0)) ? s.W_diag[i] : Real(0);
   });
@@ -35,6 +34,13 @@ SS_HD void scale_and_select(const G& g, const EnvProblem<Scalar>& p, Law law, Sc
       if (acts) s.selecting[a + j] = normal;
     }
   });
+}
+
+/// The scaled problem, with D.
+template <class G, class Scalar, class Real>
+SS_HD void scale_and_select(const G& g, const EnvProblem<Scalar>& p, Law law, Scaled<Real>& s) {
+  scale_problem(g, p, law, s);
+  set_selecting(g, p, s);
 }
 
 /// How many rows carry the load of row i: sum_j W_ij^2 rho_i rho_j. Alone: 1.

@@ -53,6 +53,7 @@ HostResults<Scalar>::HostResults(std::int32_t num_envs, std::int32_t max_rows)
   iterations_.resize(envs);
   rows_needed_.resize(envs);
   rung_.resize(envs);
+  selected_.resize(envs);
   solver_.resize(envs);
 }
 
@@ -66,6 +67,7 @@ ResultBatch<Scalar> HostResults<Scalar>::view() {
   r.solver = solver_.data();
   r.rows_needed = rows_needed_.data();
   r.rung = rung_.data();
+  r.selected = selected_.data();
   r.certificate = {certificate_.data(), max_rows_};
   return r;
 }

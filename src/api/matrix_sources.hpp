@@ -26,7 +26,8 @@ inline ResultBatch<double> widened(const ResultBatch<float>& r, const ProblemBat
           .solver = r.solver,
           .rows_needed = r.rows_needed,
           .rung = r.rung,
-          .certificate = r.certificate};
+          .certificate = r.certificate,
+          .selected = r.selected};
 }
 
 inline kernels::MatrixSource<double> source_of(const ProblemBatch<float>& p,
@@ -55,6 +56,13 @@ inline kernels::MatrixSource<double> source_of(const EngineStep& step) {
   source.step.v_free = step.v_free;
   source.step.v_next = step.v_next;
   source.engine = step.mechanism;
+  return source;
+}
+
+/// `mechanism` must outlive the source.
+inline kernels::MatrixSource<double> source_of(const SparseMechanism& mechanism) {
+  kernels::MatrixSource<double> source;
+  source.sparse = &mechanism;
   return source;
 }
 

@@ -32,6 +32,7 @@ void run(const nb::dict& in, const nb::dict& out, const SolveOptions& options, b
          int threads) {
   with_problem(in, [&]<class Scalar>(HostProblem<Scalar>& of) {
     const auto r = results_of<Scalar>(of.arrays, FromDict{out, true}, of.layout.rows);
+    of.view.start_selected = of.arrays.template input<std::int32_t>(of.from("start_selected"), {});
     const auto workspace = on_cuda ? nullptr : workspace_for(of, threads);
     const nb::gil_scoped_release other_threads_may_run;
     on_cuda ? cuda::solve_host(of.view, r, options) : solve(of.view, r, options, *workspace);
@@ -67,10 +68,9 @@ void run_certificates(const nb::dict& in, const nb::dict& out, const SolveOption
 }  // namespace
 
 void bind_solve(nb::module_& m) {
-  m.def(
-      "solve", &run, "arrays"_a, "out"_a, nb::kw_only(), "options"_a, "on_cuda"_a, "threads"_a,
-      "Solves a batch. `arrays`: W, b, mu, R, lo, hi, warm_start, counts, dims by name; those that "
-      "may be absent are None. The arrays of `out` are written in place.");
+  m.def("solve", &run, "arrays"_a, "out"_a, nb::kw_only(), "options"_a, "on_cuda"_a, "threads"_a,
+        "Solves a batch. `arrays`: W, b, mu, R, lo, hi, warm_start, start_selected, counts, dims "
+        "by name; those that may be absent are None. The arrays of `out` are written in place.");
   m.def("measure", &run_measure, "arrays"_a, "out"_a, nb::kw_only(), "law"_a, "directions"_a,
         "threads"_a,
         "Writes residual, penetration, cone_violation, complementarity and misalignment of "

@@ -79,6 +79,10 @@ struct KernelTable {
   TypedKernels<float> f32;
   void (*sparse_delassus)(const SparseMechanism&, double* W, int ld_W, void* scratch);
   std::size_t (*sparse_delassus_bytes)(int nv, int max_rows);
+  /// u = W r and the diagonal of W without W; scratch x[nv] and path[nv].
+  void (*multiply_delassus)(const SparseMechanism&, const double* r, double* u, double* x);
+  void (*delassus_diagonal)(const SparseMechanism&, double* diagonal, double* x,
+                            std::int32_t* path);
   /// kernels/env/convex_env.hpp
   void (*solve_convex)(const ProblemBatch<double>&, const SparseMechanism&, const double* start,
                        const ResultBatch<double>&, const SolveOptions&, void* scratch);

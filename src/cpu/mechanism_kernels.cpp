@@ -12,6 +12,13 @@ void add_mechanism_kernels(KernelTable& t) {
     form_delassus(HostGroup{}, m, W, ld_W, TreeScratch(arena, m.tree.n, m.rows));
   };
   t.sparse_delassus_bytes = TreeScratch::bytes;
+  t.multiply_delassus = [](const SparseMechanism& m, const double* r, double* u, double* x) {
+    multiply_delassus(HostGroup{}, m, r, x, [&](int i, double sum) { u[i] = sum; });
+  };
+  t.delassus_diagonal = [](const SparseMechanism& m, double* diagonal, double* x,
+                           std::int32_t* path) {
+    delassus_diagonal(HostGroup{}, m, diagonal, x, path);
+  };
   t.solve_convex = [](const ProblemBatch<double>& batch, const SparseMechanism& m,
                       const double* start, const ResultBatch<double>& result,
                       const SolveOptions& options, void* memory) {

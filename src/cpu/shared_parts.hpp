@@ -1,5 +1,5 @@
 // Parts of a solve of data in double that are in double in every precision: compiled once, in
-// solve_double_kernels.cpp, because they take a third of the time of each unit.
+// solve_parts_kernels.cpp, because they take a third of the time of each unit.
 #pragma once
 #include "kernels/cpu/cpu_batch.hpp"
 

@@ -78,14 +78,15 @@ void solve_checked(const ProblemBatch<Scalar>& problem, const ResultBatch<Scalar
                    Workspace& workspace) {
   const kernels::MatrixKind matrix = kernels::kind_of(source);
   const int directions = kernels::lcp_directions(options);
-  if (directions > 0 || matrix.has_matrix()) {  // grows the workspace once
+  if (directions > 0 || matrix.has_matrix() || matrix.sparse_nv > 0) {  // grows the workspace once
     impl_of(workspace).reserve(kernels_of<Scalar>().solve_bytes(
         problem.max_rows, problem.max_contacts, directions, matrix));
   }
   const auto run = kernels_of<Scalar>().solve[int(options.precision)];
   const kernels::Ladder& ladder = impl_of(workspace).ladder_of(options);
   const bool climbs = ladder.has_later_rungs;
-  if (!matrix.has_matrix() && ladder.variant == kernels::KernelVariant::sweeping) {
+  if (!matrix.has_matrix() && source.sparse == nullptr &&
+      ladder.variant == kernels::KernelVariant::sweeping) {
     solve_in_packs(problem, result, ladder, impl_of(workspace));
     if (climbs) solve_later_rungs(problem, result, ladder, source, impl_of(workspace), run);
     return;
@@ -147,6 +148,17 @@ void solve_mechanism(const EngineStep& step, const ProblemBatch<double>& problem
   check_bounds(problem);
   const auto turn = impl_of(workspace).caller.enter();
   solve_checked(problem, result, options, source_of(step), workspace);
+}
+
+void solve_mechanism(const SparseMechanism& mechanism, const ProblemBatch<double>& problem,
+                     const ResultBatch<double>& result, const SolveOptions& options,
+                     Workspace& workspace) {
+  check_solve(problem, result, options, MatrixOf::mechanism);
+  require(problem.num_envs == 1, "problem.num_envs", "1", problem.num_envs);
+  check_workspace(problem, workspace);
+  check_bounds(problem);
+  const auto turn = impl_of(workspace).caller.enter();
+  solve_checked(problem, result, options, source_of(mechanism), workspace);
 }
 
 template <class Scalar>

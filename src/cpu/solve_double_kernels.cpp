@@ -3,7 +3,7 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-SS_SHARED_PARTS()
+SS_SHARED_PARTS(extern)
 
 template <>
 TypedKernels<double>::Solve solve_kernel<double, double, double>() {

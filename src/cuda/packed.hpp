@@ -45,6 +45,7 @@ class PackedProblem {
         lo_(take<Scalar>(arena, p, p.lo, rows)),
         hi_(take<Scalar>(arena, p, p.hi, rows)),
         warm_start_(take<Scalar>(arena, p, p.warm_start, rows)),
+        start_selected_(take<std::int32_t>(arena, p, p.start_selected, 1)),
         bytes_(arena.used()) {}
 
   std::size_t bytes() const { return bytes_; }
@@ -62,6 +63,7 @@ class PackedProblem {
     p.lo = as_input(lo_);
     p.hi = as_input(hi_);
     p.warm_start = as_input(warm_start_);
+    p.start_selected = as_input(start_selected_);
     return p;
   }
 
@@ -83,6 +85,7 @@ class PackedProblem {
     copy(p.lo, lo_, e, s.n_box);
     copy(p.hi, hi_, e, s.n_box);
     copy(p.warm_start, warm_start_, e, n);
+    copy(p.start_selected, start_selected_, e, 1);
   }
 
  private:
@@ -110,6 +113,7 @@ class PackedProblem {
   EnvArray<RowCounts> counts_;
   EnvArray<std::int32_t> dims_;
   EnvArray<Scalar> W_, b_, mu_, R_, lo_, hi_, warm_start_;
+  EnvArray<std::int32_t> start_selected_;
   std::size_t bytes_;
 };
 
@@ -128,6 +132,7 @@ struct PackedResults {
     view.solver = arena.take<Solver>(envs);
     view.rows_needed = arena.take<std::int32_t>(envs);
     view.rung = arena.take<std::int32_t>(envs);
+    view.selected = arena.take<Selected>(envs);
     if (certificates == Certificates::copy) {
       view.certificate = {arena.take<double>(envs * std::size_t(rows)), rows};
     }
@@ -148,6 +153,7 @@ struct PackedResults {
     if (r.solver != nullptr) r.solver[e] = view.solver[e];
     if (r.rows_needed != nullptr) r.rows_needed[e] = view.rows_needed[e];
     if (r.rung != nullptr) r.rung[e] = view.rung[e];
+    if (r.selected != nullptr) r.selected[e] = view.selected[e];
   }
 
  private:

@@ -120,7 +120,7 @@ ProblemView BatchSim::problem(int env) const {
   int at = 0;
   const auto visit = [&](const StepContext& step) {
     at = step.slot;
-    buffers.form_missing_delassus(at);
+    if (buffers.rows(at) > 0) buffers.require_delassus(at);
   };
   if (!impl_->revisit({env}, visit)) buffers.clear(at);
   const auto& result = buffers.results();
@@ -136,7 +136,8 @@ ProblemView BatchSim::problem(int env) const {
           .status = posed ? result.status(at) : EnvStatus::solved,
           .residual = posed ? result.residual(at) : 0,
           .iterations = posed ? result.iterations(at) : 0,
-          .solver = posed ? result.solver(at) : Solver::automatic};
+          .solver = posed ? result.solver(at) : Solver::automatic,
+          .start_selected = posed && buffers.start_selected(at) != 0};
 }
 
 std::vector<std::string> BatchSim::differentiable_fields() { return field_names(); }

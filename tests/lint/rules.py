@@ -28,6 +28,7 @@ ORDER = [
     ["kernels/scaling/"],
     ["kernels/residual/"],
     ["kernels/delassus/"],
+    ["kernels/velocity/"],
     [f"kernels/solver/{name}/" for name in ("pgs", "newton", "interior", "lemke", "lcp", "farkas")],
     ["kernels/gradient/"],
     ["kernels/ladder/"],

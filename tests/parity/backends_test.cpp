@@ -1,6 +1,8 @@
 // Every instruction set and the GPU give the bits of the CPU backend in use.
 #include "src/cpu/kernel_table.hpp"
 #include "tests/support/aligned.hpp"
+#include "tests/support/archipelago.hpp"
+#include "tests/support/batches.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/count.hpp"
 #include "tests/support/dyadic.hpp"
@@ -75,6 +77,27 @@ void expect_gpu_parity(const SolveOptions& options, int envs) {
     different += cpu[std::size_t(env)] != gpu[std::size_t(env)] ? 1 : 0;
   }
   EXPECT_EQ(different, 0) << "of " << envs;
+}
+
+/// Environments that fall apart, of more rows than are solved undivided.
+TEST(Islands, gpu_gives_the_bits_of_the_cpu) {
+  if (!cuda::available()) GTEST_SKIP() << "no GPU here";
+  for (const Precision precision : {Precision::float64, Precision::mixed}) {
+    std::vector<reference::Problem> problems;
+    for (int index = 0; index < 2; ++index)
+      problems.push_back(support::make_archipelago(index, Law::coulomb).whole);
+    const auto batch = support::to_batch<double>(problems);
+    Results<double> cpu(2, batch.max_rows()), gpu(2, batch.max_rows());
+    SolveOptions options;
+    options.precision = precision;
+    options.max_newton = 6;  // some islands need the other rungs
+    solve(batch.view(), cpu.view(), options);
+    cuda::solve_host(batch.view(), gpu.view(), options);
+    for (int env = 0; env < 2; ++env) {
+      const int rows = reference::rows(problems[std::size_t(env)]);
+      EXPECT_EQ(gpu.hash(env, rows), cpu.hash(env, rows)) << env;
+    }
+  }
 }
 
 TEST_P(Backends, gpu_gives_the_bits_of_the_cpu) {

@@ -21,7 +21,7 @@ std::vector<double> run_path_alone(const G& g, const ProblemBatch<double>& batch
   check_values(g, p, facts_of(options.law).needs_symmetric_W);
   enter_circular_coordinates(g, p, facts_of(options.law).is_frictionless, scratch.view);
   open_judge(g, p, options, scratch.judge_memory, impulse.data(), nullptr, scratch.judge);
-  judge_start(g, p, scratch.judge, false);
+  judge_start(g, p, kernels::MatrixVelocity<double>{p}, scratch.judge, false);
   scale_and_select(g, p, options.law, scratch.scaled);
   measure_crowds(g, scratch.scaled);
   const Stage stage{.method = method, .budget = 500, .start = Start::zero};

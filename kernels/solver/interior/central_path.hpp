@@ -105,9 +105,8 @@ SS_HD void set_bounds(const G& g, const Scaled<Real>& s, const CentralPath<Real>
 }
 
 /// Moves w.at.z into the interior and chooses multipliers: `distance` from every boundary.
-template <class Real, class G>
-SS_HD void enter_interior(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w,
-                          Real distance) {
+template <class S, class Real, class G>
+SS_HD void enter_interior(const G& g, const S& s, const CentralPath<Real>& w, Real distance) {
   const PathPoint<Real>& at = w.at;
   g.for_each(s.scalars, [&](int i) {
     const Real room = min(distance, Real(0.5) * (w.hi[i] - w.lo[i]));
@@ -129,27 +128,6 @@ SS_HD void enter_interior(const G& g, const Scaled<Real>& s, const CentralPath<R
   });
 }
 
-/// The matrix W + D without the parts of cones: D_ii = low / (z - lo) + high / (hi - z). Free rows
-/// add nothing; if those of W are linearly dependent, `kRegular` of each diagonal entry regularises
-/// them.
-template <class Real, class G>
-SS_HD void load_path_matrix(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w) {
-  constexpr Real kRegular = Real(1e-12);
-  const LinearSystem<Real>& m = w.system;
-  // W is read along its columns; if it is symmetric, they are also its rows.
-  const std::int64_t row_step = s.symmetric ? s.ld : 1, column_step = s.symmetric ? 1 : s.ld;
-  g.for_each_2d(s.n, padded(s.n), [&](int i, int j) {
-    m.a[std::int64_t(i) * m.ld + j] = j < s.n ? s.W[i * row_step + j * column_step] : Real(0);
-  });
-  g.for_each(s.n, [&](int i) {
-    Real* row = m.place_row(i);
-    m.right()[i] = Real(0);
-    row[i] = fma(kRegular, row[i] + Real(1e-3), row[i]);
-    if (w.has_low(i)) row[i] += w.at.low[i] / w.above_low(i);
-    if (w.has_high(i)) row[i] += w.at.high[i] / w.below_high(i);
-  });
-}
-
 /// Number of products: one per bound, one per cone.
 template <class Real, class G>
 SS_HD int count_products(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w) {
@@ -160,8 +138,8 @@ SS_HD int count_products(const G& g, const Scaled<Real>& s, const CentralPath<Re
 }
 
 /// Begins a path at the impulses r, moved `distance` inside.
-template <class Real, class G, class Scalar>
-SS_HD void open_path(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w, const Scalar* r,
+template <class S, class Real, class G, class Scalar>
+SS_HD void open_path(const G& g, const S& s, const CentralPath<Real>& w, const Scalar* r,
                      Real distance) {
   set_bounds(g, s, w);
   const int products = count_products(g, s, w);

@@ -9,8 +9,8 @@ namespace stickslip::kernels::inline SS_ISA {
 
 /// One step along the path from w.path.at, shorter until the corrector converges. False if there is
 /// no step.
-template <class Real, class G>
-SS_HD bool continue_path(const G& g, Scaled<Real>& s, const Continuation<Real>& w) {
+template <class S, class Real, class G>
+SS_HD bool continue_path(const G& g, S& s, const Continuation<Real>& w) {
   constexpr int kCorrections = 5;
   constexpr Real kClose = Real(0.1), kLeastReach = Real(1e-4), kMostReach = Real(2);
   ContinuationProgress<Real>& at = *w.progress;
@@ -41,8 +41,8 @@ SS_HD bool continue_path(const G& g, Scaled<Real>& s, const Continuation<Real>& 
 
 /// Follows the path from the end of the last stage, moved `distance` inside, with up to about
 /// `budget` factorisations; returns their number. finish() as in `run_interior`.
-template <class Real, class G, class Scalar, class Finish>
-SS_HD int run_continuation(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s,
+template <class S, class Real, class G, class Scalar, class Finish>
+SS_HD int run_continuation(const G& g, const EnvProblem<Scalar>& p, S& s,
                            const Continuation<Real>& w, int budget, double distance,
                            Judge<Scalar>& judge, Finish&& finish) {
   constexpr Real kFar = Real(3);  // a path that comes back from there leads to no solution

@@ -121,20 +121,19 @@ SS_HD Real path_error(const G& g, const Scaled<Real>& s, const Continuation<Real
 }
 
 /// Gives contacts the compliance `kEase` t.
-template <class Real, class G>
-SS_HD void ease_contacts(const G& g, Scaled<Real>& s, Real t) {
+template <class S, class Real, class G>
+SS_HD void ease_contacts(const G& g, S& s, Real t) {
   set_compliance(g, s, true);
   g.for_each(s.n, [&](int i) {
-    if (i >= s.scalars) s.W[std::int64_t(i) * s.ld + i] += kEase<Real> * t;
+    if (i >= s.scalars) add_compliance(s, i, kEase<Real> * t);
   });
 }
 
 /// w.path.at = from + length d, with its velocities, and t after a change of log t by `change`, to
 /// first order: `exp` has other bits on other machines.
-template <class Real, class G>
-SS_HD void move_path(const G& g, Scaled<Real>& s, const Continuation<Real>& w,
-                     const PathPoint<Real>& from, const PathPoint<Real>& d, Real length,
-                     Real before, Real change) {
+template <class S, class Real, class G>
+SS_HD void move_path(const G& g, S& s, const Continuation<Real>& w, const PathPoint<Real>& from,
+                     const PathPoint<Real>& d, Real length, Real before, Real change) {
   const PathPoint<Real>& at = w.path.at;
   g.for_each(s.n, [&](int i) {
     at.z[i] = fma(length, d.z[i], from.z[i]);
@@ -148,15 +147,15 @@ SS_HD void move_path(const G& g, Scaled<Real>& s, const Continuation<Real>& w,
 }
 
 /// W + D at w.path.at, factorised.
-template <class Real, class G>
-SS_HD bool factor_continuation(const G& g, const Scaled<Real>& s, const Continuation<Real>& w) {
+template <class S, class Real, class G>
+SS_HD bool factor_continuation(const G& g, const S& s, const Continuation<Real>& w) {
   g.once([&] { ++w.progress->done; });
   return factor_equations(g, s, w.path);
 }
 
 /// d/d(log t) of the path at w.path.at: J tangent = t start - dG/d(log t).
-template <class Real, class G>
-SS_HD bool solve_tangent(const G& g, const Scaled<Real>& s, const Continuation<Real>& w, Real t,
+template <class S, class Real, class G>
+SS_HD bool solve_tangent(const G& g, const S& s, const Continuation<Real>& w, Real t,
                          const PathPoint<Real>& tangent) {
   const PathPoint<Real>& p = w.path.at;
   const PathValues<Real>& v = w.slope;
@@ -182,8 +181,8 @@ SS_HD bool solve_tangent(const G& g, const Scaled<Real>& s, const Continuation<R
 /// w.tangent at w.path.at, unless the last step ended with a correction: the point that was
 /// corrected is near, so its factorisation and its tangent w.other serve once more, which saves
 /// half of all factorisations. False if there is none.
-template <class Real, class G>
-SS_HD bool find_tangent(const G& g, const Scaled<Real>& s, const Continuation<Real>& w) {
+template <class S, class Real, class G>
+SS_HD bool find_tangent(const G& g, const S& s, const Continuation<Real>& w) {
   if (!w.progress->corrected) {
     return factor_continuation(g, s, w) && solve_tangent(g, s, w, w.progress->t, w.tangent);
   }
@@ -199,10 +198,10 @@ SS_HD bool find_tangent(const G& g, const Scaled<Real>& s, const Continuation<Re
 /// Turns the tangent at w.path.at, which becomes the base, forward. Along a path the signs of dt
 /// and of det(W + D) change together, at turning points; so a step that lands on another part of
 /// the path goes on in the right direction (Allgower & Georg 1990, §2.1).
-template <class Real, class G>
-SS_HD void orient_tangent(const G& g, const Scaled<Real>& s, const Continuation<Real>& w) {
+template <class S, class Real, class G>
+SS_HD void orient_tangent(const G& g, const S& s, const Continuation<Real>& w) {
   ContinuationProgress<Real>& at = *w.progress;
-  const int sign = determinant_sign(g, w.path.system, s.n);
+  const int sign = path_sign(g, s, w.path);
   g.once([&] {
     if (at.first_sign == 0) at.first_sign = sign;
     at.direction = sign == at.first_sign ? Real(-1) : Real(1);
@@ -221,8 +220,8 @@ SS_HD void orient_tangent(const G& g, const Scaled<Real>& s, const Continuation<
 /// The shortest Newton step towards the path, measured in relative changes: of all steps that solve
 /// the linearised equations, the one orthogonal to the tangent at w.path.at (Allgower & Georg 1990,
 /// §3.4). False if it is too short.
-template <class Real, class G>
-SS_HD bool correct_point(const G& g, Scaled<Real>& s, const Continuation<Real>& w) {
+template <class S, class Real, class G>
+SS_HD bool correct_point(const G& g, S& s, const Continuation<Real>& w) {
   const PathPoint<Real>&d = w.path.step, &other = w.other;
   ContinuationProgress<Real>& at = *w.progress;
   const Real t = at.trial;

@@ -1,7 +1,6 @@
-// The equations of the continuation (README.md), linearised: W + D by LU, D one block per row or
-// cone.
+// The equations of the continuation (README.md), linearised.
 #pragma once
-#include "kernels/solver/interior/central_path.hpp"
+#include "kernels/solver/interior/path_matrix.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -43,33 +42,34 @@ SS_HD void evaluate_path(const G& g, const Scaled<Real>& s, const CentralPath<Re
 ///   D_ii = low / (z - lo) + high / (hi - z),
 ///   D_tt = y_0 (I + x_t x_t^T / det) / x_0 - x_t y_t^T / det,
 ///   D_tn = mu ((y_t + x_t (x_t . y_t) / det) / x_0 - y_0 x_t / det).
-template <class Real, class G>
-SS_HD bool factor_equations(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w) {
+template <class S, class Real, class G>
+SS_HD bool factor_equations(const G& g, const S& s, const CentralPath<Real>& w) {
   load_path_matrix(g, s, w);
   for_cones(g, s, [&](int k) {
     const auto x = cone_impulse(s, k, w.at), y = cone_velocity(s, k, w.at);
-    const int a = s.block[k], t = a + 1;
+    const int t = s.block[k] + 1;
     const Real share = Real(1) / determinant(x), inverse = Real(1) / x.head;
     const Real along = dot_tails(x, y) * share;
     for (int i = 0; i < x.size; ++i) {
-      Real* row = w.system.a + std::int64_t(t + i) * w.system.ld;
+      Real* row = path_row(s, w, k, t + i);
       const Real part = x.tail[i] * share;
       const Real turned = fma(x.tail[i], along, y.tail[i]) * inverse;
-      row[a] = fma(s.mu[k], fma(-y.head, part, turned), row[a]);
+      row[0] = fma(s.mu[k], fma(-y.head, part, turned), row[0]);
       for (int j = 0; j < x.size; ++j) {
-        row[t + j] = fma(part, fma(y.head * inverse, x.tail[j], -y.tail[j]), row[t + j]);
+        row[1 + j] = fma(part, fma(y.head * inverse, x.tail[j], -y.tail[j]), row[1 + j]);
       }
-      row[t + i] = fma(y.head, inverse, row[t + i]);
+      row[1 + i] = fma(y.head, inverse, row[1 + i]);
     }
   });
-  return factor_lu(g, w.system, s.n);
+  return factor_path_matrix(g, s, w);
 }
 
 /// Writes to `d` the solution of J d = value, J the Jacobian at w.at with the last factorisation.
 /// value(i, part): entry i of the array `part` of the right sides. False if d is not finite.
-template <class Real, class G, class Value>
-SS_HD bool solve_equations(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w,
+template <class S, class Real, class G, class Value>
+SS_HD bool solve_equations(const G& g, const S& s, const CentralPath<Real>& w,
                            const PathPoint<Real>& d, Value&& value) {
+  constexpr double kAccurate = 1e-8;
   using Values = PathValues<Real>;
   const PathPoint<Real>& p = w.at;
   g.for_each(s.n, [&](int i) {
@@ -89,9 +89,7 @@ SS_HD bool solve_equations(const G& g, const Scaled<Real>& s, const CentralPath<
       w.right[a + j] = fma(x.tail[j], back, value(a + j, &Values::gap) * inverse);
     }
   });
-  if (!solve_again(g, w.system, s.n, w.right, w.x)) return false;
-  g.for_each(s.ld, [&](int i) { d.z[i] = i < s.n ? w.x[i] : Real(0); });
-  matvec(g, s.n, s.W, s.ld, d.z, s.zero, d.u);
+  if (!solve_path_matrix(g, s, w, kAccurate, d)) return false;
   g.for_each(s.n, [&](int i) {
     d.low[i] = d.high[i] = Real(0);
     if (w.has_low(i)) d.low[i] = fma(-p.low[i], d.z[i], value(i, &Values::low)) / w.above_low(i);

@@ -7,8 +7,8 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 /// One step of the interior point from w.at; returns its length, 0 if there is no step.
-template <class Real, class G>
-SS_HD Real follow_path(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w) {
+template <class S, class Real, class G>
+SS_HD Real follow_path(const G& g, const S& s, const CentralPath<Real>& w) {
   if (!factor_path(g, s, w)) return Real(0);
   clear_corrections(g, s, w);
   if (!solve_path(g, s, w, Real(0))) return Real(0);
@@ -34,14 +34,14 @@ SS_HD Real follow_path(const G& g, const Scaled<Real>& s, const CentralPath<Real
 template <class Real, class G>
 SS_HD bool is_near_end(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w) {
   const Real mean = w.progress->mean;
-  return mean < Real(1e-3) && mean < Real(0.1) * w.progress->finished &&
+  return mean < Real(1e-6) && mean < Real(0.1) * w.progress->finished &&
          largest_gap(g, s, w) < Real(1e-2);
 }
 
 /// After a step of length alpha: restarts if the path turns back or the point is far from it, each
 /// time farther inside. False if no restart is left.
-template <class Real, class G>
-SS_HD bool keep_moving(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w, Real alpha) {
+template <class S, class Real, class G>
+SS_HD bool keep_moving(const G& g, const S& s, const CentralPath<Real>& w, Real alpha) {
   constexpr int kRestarts = 4, kPatience = 3;
   PathProgress<Real>& at = *w.progress;
   g.once([&] { at.slow = alpha < Real(0.1) ? at.slow + 1 : 0; });
@@ -60,8 +60,8 @@ SS_HD bool keep_moving(const G& g, const Scaled<Real>& s, const CentralPath<Real
 /// with up to `budget` factorisations; returns their number. finish() continues from
 /// judge.at->start with a method that converges once the states (open, stick, slide) are right, and
 /// returns its own factorisations.
-template <class Real, class G, class Scalar, class Finish>
-SS_HD int run_interior(const G& g, const EnvProblem<Scalar>& p, const Scaled<Real>& s,
+template <class S, class Real, class G, class Scalar, class Finish>
+SS_HD int run_interior(const G& g, const EnvProblem<Scalar>& p, const S& s,
                        const CentralPath<Real>& w, int budget, double distance,
                        Judge<Scalar>& judge, Finish&& finish) {
   open_path(g, s, w, judge.at->start, Real(distance));

@@ -1,27 +1,26 @@
-// Newton's step on the equations of the central path: W + D by LU, D one block per row or cone.
+// Newton's step on the equations of the central path.
 #pragma once
-#include "kernels/solver/interior/central_path.hpp"
+#include "kernels/solver/interior/path_matrix.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// W + D, factorised. D_ii = low / (z - lo) + high / (hi - z); cones add mu Q_t0 in the column of
-/// their normal and Q_tt.
-template <class Real, class G>
-SS_HD bool factor_path(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w) {
+/// W + D, factorised. Cones add mu Q_t0 in the column of their normal and Q_tt.
+template <class S, class Real, class G>
+SS_HD bool factor_path(const G& g, const S& s, const CentralPath<Real>& w) {
   load_path_matrix(g, s, w);
   for_cones(g, s, [&](int k) {
     const int a = s.block[k], end = s.block[k + 1];
     w.cone[k] = {cone_impulse(s, k, w.at), cone_velocity(s, k, w.at), w.q + a + 1};
     const Real inverse = Real(1) / w.cone[k].theta;
     for (int i = a + 1; i < end; ++i) {
-      Real* row = w.system.a + std::int64_t(i) * w.system.ld;
+      Real* row = path_row(s, w, k, i);
       const Real factor = Real(2) * inverse * w.q[i];
-      row[a] = fma(s.mu[k] * factor, w.cone[k].head, row[a]);
-      for (int j = a + 1; j < end; ++j) row[j] = fma(factor, w.q[j], row[j]);
-      row[i] += inverse;
+      row[0] = fma(s.mu[k] * factor, w.cone[k].head, row[0]);
+      for (int j = a + 1; j < end; ++j) row[j - a] = fma(factor, w.q[j], row[j - a]);
+      row[i - a] += inverse;
     }
   });
-  return factor_lu(g, w.system, s.n);
+  return factor_path_matrix(g, s, w);
 }
 
 /// The right side: -u + target / (z - lo) - target / (hi - z), in cones -u_t + target (x^-1)_t,
@@ -45,13 +44,13 @@ SS_HD void set_right_side(const G& g, const Scaled<Real>& s, const CentralPath<R
 
 /// w.step: towards the point of the path whose products are `target`, with the last factorisation.
 /// False if it is not finite.
-template <class Real, class G>
-SS_HD bool solve_path(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w, Real target) {
+template <class S, class Real, class G>
+SS_HD bool solve_path(const G& g, const S& s, const CentralPath<Real>& w, Real target) {
+  // Products at the end of the path are that small; towards 0 only the length is of interest.
+  const double accurate = target > Real(0) ? 1e-12 : 1e-8;
   const PathPoint<Real>&p = w.at, &d = w.step;
   set_right_side(g, s, w, target);
-  if (!solve_again(g, w.system, s.n, w.right, w.x)) return false;
-  g.for_each(s.ld, [&](int i) { d.z[i] = i < s.n ? w.x[i] : Real(0); });
-  matvec(g, s.n, s.W, s.ld, d.z, s.zero, d.u);
+  if (!solve_path_matrix(g, s, w, accurate, d)) return false;
   g.for_each(s.n, [&](int i) {
     d.low[i] = d.high[i] = Real(0);
     if (w.has_low(i)) {

@@ -15,6 +15,8 @@ struct Newton {
   int seed = 0;                ///< of random states for the first step; 0: states of the start
   bool selects = false;        ///< one solution among many; else any
   bool from_solution = false;  ///< selects from a solution
+  bool from_selected = false;  ///< from the selected solution of nearly the same problem
+  bool impatient = false;      ///< gives up soon
 
   SS_HD Newton(Arena& arena, int max_rows)
       : history(arena.take<MeritHistory>(1)),
@@ -47,9 +49,9 @@ inline constexpr int kHalvings = 6;          ///< of the line search
 inline constexpr double kTinyMerit = 1e-28;  ///< always accepted: rounding noise
 
 /// The velocities of the equations.
-template <class Real, class Factor, class G>
-SS_HD void newton_velocity(const G& g, const Scaled<Real>& s,
-                           const NewtonProgress<Real, Factor>& path, const Real* z, Real* u) {
+template <class S, class Real, class Factor, class G>
+SS_HD void newton_velocity(const G& g, const S& s, const NewtonProgress<Real, Factor>& path,
+                           const Real* z, Real* u) {
   scaled_velocity(g, s, z, u);
   if (!(path.soft > Real(0))) return;
   for_chunks(g, s.n, [&](int i) { u[i] = fma(path.soft * s.selecting[i], z[i], u[i]); });
@@ -57,8 +59,8 @@ SS_HD void newton_velocity(const G& g, const Scaled<Real>& s,
 
 /// Line search from z0 = z along dz. Returns the number of halvings, or kHalvings + 1 on failure
 /// (z, u, and the linearisation are then those of the start).
-template <class Real, class Factor, class G>
-SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
+template <class S, class Real, class Factor, class G>
+SS_HD int line_search(const G& g, const S& s, const Newton<Real, Factor>& w,
                       NewtonProgress<Real, Factor>& path) {
   const double reference = w.history->reference();
   for_chunks(g, s.n, [&](int i) { w.z0[i] = w.z[i]; });
@@ -78,8 +80,8 @@ SS_HD int line_search(const G& g, const Scaled<Real>& s, const Newton<Real, Fact
 }
 
 /// Linearises at z with its velocities; the line search begins anew.
-template <class Real, class Factor, class G>
-SS_HD void linearise_anew(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
+template <class S, class Real, class Factor, class G>
+SS_HD void linearise_anew(const G& g, const S& s, const Newton<Real, Factor>& w,
                           NewtonProgress<Real, Factor>& path) {
   newton_velocity(g, s, path, w.z, w.u);
   g.once([&] { *w.history = MeritHistory{}; });

@@ -2,13 +2,14 @@
 // (docs/mathematics.md §9; Alart & Curnier 1991; Grippo, Lampariello & Lucidi 1986). It finds any
 // solution, or selects one of many (scaling/selection.hpp): first that of the problem with the
 // compliance epsilon D; from there, steps whose Jacobian has this compliance are those of proximal
-// points (Rockafellar 1976), which remove it and keep the choice. While no row changes its state
+// points (Rockafellar 1976), which remove it and keep the choice. The same steps lead from the
+// selected solution of one b to that of another. While no row changes its state
 // and steps contract well, they use the factors of the last Jacobian again.
 #pragma once
 #include "kernels/group/stop.hpp"
 #include "kernels/residual/judge.hpp"
+#include "kernels/solver/newton/at_bounds.hpp"
 #include "kernels/solver/newton/drawn_states.hpp"
-#include "kernels/solver/newton/line_search.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -17,17 +18,11 @@ inline constexpr double kGivenUp = 10.0;        ///< regularisation that ends th
 inline constexpr double kRoundedMerit = 1e-16;  ///< merit, relative, that may be all rounding
 inline constexpr double kAlteredGoal = 1e-16;   ///< the same that ends steps on an altered problem
 inline constexpr int kPatience = 10;   ///< steps that may pass until the merit is halved again
+inline constexpr int kImpatience = 3;  ///< the same where other methods are as fast
 inline constexpr double kSlow = 0.01;  ///< merit: velocities contract by less than 10 in a step
 
-/// What tells one set of rows at their bounds from another.
-template <class Real, class Factor, class G>
-SS_HD double rows_at_bounds(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w) {
-  return g.sum(
-      s.n, [&](int i) { return w.at.is(i, RowState::fixed) ? double(hashed_bits(i, 1, 0)) : 0.0; });
-}
-
-/// Whether the path has the choice of its start still: steps of little compliance to other rows at
-/// their bounds than where it began lead to any solution.
+/// Whether the path has the choice of its start still: not after steps of little compliance to
+/// other rows at their bounds.
 template <class Real, class Factor, class G>
 SS_HD bool keeps_choice(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
                         const NewtonProgress<Real, Factor>& path, double compliance) {
@@ -37,8 +32,8 @@ SS_HD bool keeps_choice(const G& g, const Scaled<Real>& s, const Newton<Real, Fa
 
 /// Judges the iterate z. Whether it is what the steps are to find, or a solution that the path does
 /// not select.
-template <class Real, class Factor, class G, class Scalar>
-SS_HD bool is_found(const G& g, const EnvProblem<Scalar>& p, const Scaled<Real>& s,
+template <class S, class Real, class Factor, class G, class Scalar>
+SS_HD bool is_found(const G& g, const EnvProblem<Scalar>& p, const S& s,
                     const Newton<Real, Factor>& w, const NewtonProgress<Real, Factor>& path,
                     const Real* z, Judge<Scalar>& judge, Guess guess) {
   const bool any_selects = judge.selects;
@@ -46,13 +41,6 @@ SS_HD bool is_found(const G& g, const EnvProblem<Scalar>& p, const Scaled<Real>&
   const bool done = judge_iterate(g, p, s, z, judge, guess);
   judge.selects = any_selects;
   return done || (w.selects ? judge.last_residual <= judge.at->tolerance : judge.solved());
-}
-
-/// max|z|^2
-template <class Real, class G>
-SS_HD double squared_size(const G& g, const Scaled<Real>& s, const Real* z) {
-  const double size = g.max(s.n, [&](int i) { return abs(double(z[i])); });
-  return size * size;
 }
 
 /// Whether some contact slides.
@@ -71,9 +59,8 @@ SS_HD bool is_stuck(const Newton<Real, Factor>& w, const NewtonProgress<Real, Fa
          contraction > 0.9 && contraction < 1.01;
 }
 
-/// After a step: regularises less, the less it was shortened, and tells whether its factors serve
-/// again. Not where something slides and the Jacobian has little compliance: tangents of another
-/// point then lead far along what is hardly determined.
+/// After a step: regularises less, the less it was shortened; whether its factors serve again: not
+/// where something slides and there is little compliance (tangents of another point lead far then).
 template <class Real, class Factor, class G>
 SS_HD void relax(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w, int halvings,
                  double contraction, NewtonProgress<Real, Factor>& path) {
@@ -92,43 +79,14 @@ SS_HD void relax(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& 
   if (stuck) path.more.epsilon = Factor(kGivenUp);
 }
 
-/// Velocity with which row i, the first of `item`, moves from its bound; under the law of the cone,
-/// a contact that is on its edge does not.
-template <class Real, class Factor>
-SS_HD Real parting_velocity(const Scaled<Real>& s, const Newton<Real, Factor>& w, int item, int i) {
-  if (item < s.scalars || w.at.friction != Friction::cone) return w.u[i];
-  const int k = item - s.scalars;
-  Real square = Real(0);
-  for (int j = i + 1; j < s.block[k + 1]; ++j) square = fma(w.u[j], w.u[j], square);
-  return fma(-s.mu[k], sqrt(square), w.u[i]);
-}
-
-/// What moves from its bound at the solution z by more than `least`, but by little more than the
-/// compliance that selects would let it yield, takes no part in the selection: changes b of these
-/// rows by a share of the velocity that the largest impulse would give them. The steps then leave
-/// them there.
-template <class Real, class Factor, class G>
-SS_HD void keep_at_bounds(const G& g, Scaled<Real>& s, const Newton<Real, Factor>& w, double least,
-                          double compliance) {
-  const Real size = Real(sqrt(squared_size(g, s, w.z)));
-  g.for_each(s.scalars + s.n_contacts, [&](int item) {
-    const int i = first_row(s, item);
-    if (!w.at.is(i, RowState::fixed)) return;
-    const Real own = s.W_diag[i] * size, speed = parting_velocity(s, w, item, i);
-    const bool moves = abs(double(speed)) > least * s.d[i] * s.q;
-    if (!moves || abs(double(speed)) > 10.0 * compliance * double(own)) return;
-    s.b[i] = fma(speed > Real(0) ? Real(0.1) : Real(-0.1), own, s.b[i]);
-  });
-}
-
-/// Prepares the first step: z and its velocities, or random states.
-template <class Real, class Factor, class G, class Scalar>
-SS_HD void begin_newton(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
-                        double least_epsilon, const Judge<Scalar>& judge,
-                        NewtonProgress<Real, Factor>& path) {
+/// Prepares the first step.
+template <class S, class Real, class Factor, class G, class Scalar>
+SS_HD void begin_newton(const G& g, const S& s, const Newton<Real, Factor>& w, double least_epsilon,
+                        const Judge<Scalar>& judge, NewtonProgress<Real, Factor>& path) {
   path.least_epsilon = sizeof(Factor) == 4 ? kFloatEpsilon : least_epsilon;
-  path.soft = w.selects && !w.from_solution ? Real(kSelecting<Scalar>) : Real(0);
-  path.more = {Factor(path.least_epsilon), Factor(path.soft)};
+  const bool anew = w.selects && !w.from_solution;
+  path.soft = anew && !w.from_selected ? Real(kSelecting<Scalar>) : Real(0);
+  path.more = {Factor(path.least_epsilon), Factor(anew ? kSelecting<Scalar> : 0.0)};
   scale_impulse(g, s, judge.at->start, w.z);
   if (w.seed == 0) {
     g.for_each(s.ld, [&](int i) { w.z0[i] = Real(0); });
@@ -162,8 +120,8 @@ enum class Moved : std::int32_t { yes, no, found };
 
 /// One step: of the line search, or none and more regularisation; a full one from velocities with
 /// the error z0, if it `leaps`.
-template <class Real, class Factor, class G, class Scalar>
-SS_HD Moved newton_step(const G& g, const EnvProblem<Scalar>& p, const Scaled<Real>& s,
+template <class S, class Real, class Factor, class G, class Scalar>
+SS_HD Moved newton_step(const G& g, const EnvProblem<Scalar>& p, const S& s,
                         const Newton<Real, Factor>& w, bool leaps,
                         NewtonProgress<Real, Factor>& path, Judge<Scalar>& judge) {
   if (!leaps) g.once([&] { w.history->push(path.merit); });
@@ -209,6 +167,15 @@ SS_HD bool is_near(const NewtonProgress<Real, Factor>& path, const Judge<Scalar>
   return path.merit < (path.keeps ? 0.01 * judge.at->near : worth_judging(judge));
 }
 
+/// Whether steps from the selected solution go on near another: bodies at rest then stay there to
+/// rounding. After a turn of 1e-12 colliders place contacts elsewhere.
+template <class S, class Real, class Factor, class G>
+SS_HD bool polishes(const G& g, const S& s, const Newton<Real, Factor>& w,
+                    const NewtonProgress<Real, Factor>& path, double selected, int steps) {
+  return w.from_selected && steps < 3 &&
+         (steps == 0 || !(path.merit < selected * squared_size(g, s, w.z)));
+}
+
 /// Counts the steps since the merit was halved.
 template <class Real, class Factor>
 SS_HD void count_waiting(NewtonProgress<Real, Factor>& path) {
@@ -219,9 +186,11 @@ SS_HD void count_waiting(NewtonProgress<Real, Factor>& path) {
 }
 
 /// Whether the steps go on in vain, in a cycle for example. Where a solution is known, the way to
-/// the selected one may be long.
+/// the selected one may be long; in piles it is hardly found then.
 template <class Real, class Factor, class Scalar>
-SS_HD bool is_in_vain(const NewtonProgress<Real, Factor>& path, const Judge<Scalar>& judge) {
+SS_HD bool is_in_vain(const Newton<Real, Factor>& w, const NewtonProgress<Real, Factor>& path,
+                      const Judge<Scalar>& judge) {
+  if (w.impatient) return path.waited > (judge.solved() ? 5 : kImpatience);
   return path.waited > kPatience && !(path.soft > Real(0) && judge.solved());
 }
 
@@ -229,10 +198,9 @@ SS_HD bool is_in_vain(const NewtonProgress<Real, Factor>& path, const Judge<Scal
 /// `w.at` and a Jacobian regularised by at least `least_epsilon` (by reference: it stays in memory
 /// and uses no GPU register). `altered`: s is not the judged problem; the aim is to converge on s.
 /// Returns the steps done. With `w.from_solution`, s is altered afterwards.
-template <class Real, class Factor, class G, class Scalar>
-SS_HD int run_newton(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s,
-                     const Newton<Real, Factor>& w, int budget, const double& least_epsilon,
-                     bool altered, Judge<Scalar>& judge) {
+template <class S, class Real, class Factor, class G, class Scalar>
+SS_HD int run_newton(const G& g, const EnvProblem<Scalar>& p, S& s, const Newton<Real, Factor>& w,
+                     int budget, const double& least_epsilon, bool altered, Judge<Scalar>& judge) {
   constexpr bool kCoarse = sizeof(Real) == 4;  // the merit is at its floor early: judge each step
   constexpr double kSelected = kCoarse ? 1e-12 : 1e-20;  // merit for which forces are right to 1e-6
   const Guess guess = kCoarse ? Guess::unknown : Guess::solution;
@@ -260,8 +228,10 @@ SS_HD int run_newton(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s,
         continue;
       }
       if (path.soft > Real(0)) {
+        // Or the merit is all rounding, and steps change nothing else.
+        const double enough = path.waited > 1 ? max(kSelected, kRoundedMerit) : kSelected;
         const bool converged =
-            steps > 0 && moved == Moved::yes && path.merit < kSelected * squared_size(g, s, w.z);
+            steps > 0 && moved == Moved::yes && path.merit < enough * squared_size(g, s, w.z);
         if (converged || moved == Moved::found) {
           path.soft = Real(0);
           path.keeps = converged;
@@ -273,11 +243,12 @@ SS_HD int run_newton(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s,
         if (steps > 0 && path.merit < kAlteredGoal * (squared_size(g, s, w.z) + 1.0)) break;
       } else if (moved == Moved::found ||
                  (moved == Moved::yes && (is_near(path, judge) || (kCoarse && steps > 0)) &&
+                  !polishes(g, s, w, path, kSelected, steps) &&
                   is_found(g, p, s, w, path, w.z, judge, guess))) {
         continue_from_candidate(g, p, judge);
         return steps;
       }
-      if (steps >= budget || path.more.epsilon > Factor(1) || is_in_vain(path, judge)) break;
+      if (steps >= budget || path.more.epsilon > Factor(1) || is_in_vain(w, path, judge)) break;
     }
     ++steps;
     moved = newton_step(g, p, s, w, leaping, path, judge);

@@ -10,8 +10,9 @@ namespace stickslip::kernels::inline SS_ISA {
 
 /// Inverse of the diagonal block k, regularised (rank-deficient blocks are normal), by Gauss-Jordan
 /// elimination in `v` (D x D, row-major). The sums stay in memory.
-template <int D, class Real>
-SS_HD void invert_block(const Scaled<Real>& s, int k, Real* v) {
+template <int D, class S>
+SS_HD void invert_block(const S& s, int k, typename S::Number* v) {
+  using Real = typename S::Number;
   constexpr double kRegular = Limits<Real>::epsilon > 1e-10 ? 4e-6 : 1e-9;
   const int a = s.block[k];
   for (int i = 0; i < D; ++i) {
@@ -37,11 +38,11 @@ template <int D>
 inline constexpr bool kSideBySide = D == 3 && kOnGpu;
 
 /// The inverse of block k for `LocalBlock`, in 6 D numbers.
-template <int D, class Real>
-SS_HD void prepare_block(const Scaled<Real>& s, int k, Real* memory) {
+template <int D, class S>
+SS_HD void prepare_block(const S& s, int k, typename S::Number* memory) {
   if constexpr (kSideBySide<D>) {
     const int a = s.block[k];
-    Real* const inverse = memory + D * D;
+    auto* const inverse = memory + D * D;
     invert_block<D>(s, k, inverse);
     for (int i = 0; i < D; ++i) {
       for (int j = 0; j < D; ++j) {
@@ -52,6 +53,14 @@ SS_HD void prepare_block(const Scaled<Real>& s, int k, Real* memory) {
   } else {
     invert_block<D>(s, k, memory);
   }
+}
+
+/// Those of all blocks, block k at 6 times its first row.
+template <class G, class S>
+SS_HD void prepare_blocks(const G& g, const S& s, typename S::Number* memory) {
+  g.for_each(s.n_contacts, [&](int k) {
+    with_dim(s.dim(k), [&](auto dim) { prepare_block<dim()>(s, k, memory + 6 * s.block[k]); });
+  });
 }
 
 /// What a visit reads of a block's matrices.
@@ -71,19 +80,20 @@ struct BlockMatrices<Real, D, false> {
   const Real* inverse;
 };
 
-template <class Real, int D>
+template <class S, int D>
 struct LocalBlock {
-  using Number = Real;
+  using Number = typename S::Number;
+  using Real = Number;
   static constexpr int kDim = D;
-  const Scaled<Real>& s;
+  const S& s;
   int a;  ///< first row
   Real mu;
   BlockMatrices<Real, D> matrices;
   const Real *z, *c;  ///< [D] impulse, and velocity without that impulse
   Real u[D], x[D];
 
-  SS_HD LocalBlock(const Scaled<Real>& scaled, int k, int row, const Real* inverses,
-                   const Real* all_z, const Real* all_c)
+  SS_HD LocalBlock(const S& scaled, int k, int row, const Real* inverses, const Real* all_z,
+                   const Real* all_c)
       : s(scaled),
         a(row),
         mu(scaled.mu[k]),

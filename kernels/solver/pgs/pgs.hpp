@@ -29,9 +29,7 @@ struct Pgs {
 
   template <class G>
   SS_HD void prepare(const G& g, const Scaled<Real>& s) {
-    g.for_each(s.n_contacts, [&](int k) {
-      with_dim(s.dim(k), [&](auto dim) { prepare_block<dim()>(s, k, inverse + 6 * s.block[k]); });
-    });
+    prepare_blocks(g, s, inverse);
   }
 
   /// Computes c from z, without the rounding errors of earlier sweeps.
@@ -97,7 +95,7 @@ struct Pgs {
   template <int D, class G>
   SS_HD bool update_block(const G& g, const Scaled<Real>& s, int k, int a, bool backwards) {
     const auto now = g.compute([&]() SS_INLINE {
-      LocalBlock<Real, D> block(s, k, a, inverse, z, c);
+      LocalBlock<Scaled<Real>, D> block(s, k, a, inverse, z, c);
       block.solve(s.law);
       return change_to<D>(a, block.x, backwards);
     });
@@ -170,14 +168,14 @@ SS_HD int skip_idle(int sweep, int sweeps, int period, int fresh) {
   return sweep == fresh + 1 ? sweeps : min((sweep + period - 1) / period * period, sweeps);
 }
 
-/// Runs `sweeps` sweeps from the end of the last stage. Not `exact`: judges every 8th, from the
-/// 128th on every 16th, and the last sweep, and ends when an environment is solved. `exact`: judges
-/// only the last. Not `judged`: the next stage judges. Only `running` environments count. Returns
-/// the sweeps done.
-template <class Real, class G, class Scalar>
-SS_HD Wide<Scalar> run_pgs(const G& g, const EnvProblem<Scalar>& p, const Scaled<Real>& s,
-                           Pgs<Real>& pgs, int sweeps, bool exact, bool judged,
-                           Judge<Scalar>& judge, Mask<Wide<Scalar>> running = true) {
+/// Runs `sweeps` sweeps of Pgs or SparsePgs from the end of the last stage. Not `exact`: judges
+/// every 8th, from the 128th on every 16th, and the last sweep, and ends when an environment is
+/// solved. `exact`: judges only the last. Not `judged`: the next stage judges. Only `running`
+/// environments count. Returns the sweeps done.
+template <class S, class Sweeps, class G, class Scalar>
+SS_HD Wide<Scalar> run_pgs(const G& g, const EnvProblem<Scalar>& p, const S& s, Sweeps& pgs,
+                           int sweeps, bool exact, bool judged, Judge<Scalar>& judge,
+                           Mask<Wide<Scalar>> running = true) {
   using Number = Wide<Scalar>;
   Number done = 0.0;
   if (sweeps <= 0) return done;
@@ -190,7 +188,7 @@ SS_HD Wide<Scalar> run_pgs(const G& g, const EnvProblem<Scalar>& p, const Scaled
     if (sweep % period != 0 && sweep < sweeps) continue;
     if (!exact || sweep == sweeps) {
       take_candidate(g, p, s, pgs.z, judge);
-      if (judged) judge_candidate(g, p, judge, Guess::unknown, running);
+      if (judged) judge_candidate(g, p, velocity_of(p, s), judge, Guess::unknown, running);
       done = select(running, Number(sweep), done);
       if (judged && !exact) running = running & !judge.solved();
       if (sweep == sweeps || !any(running)) break;

@@ -47,6 +47,7 @@ class SolveKeywords(ProblemKeywords, SolverKeywords, total=False):
     """Keyword arguments of `solve`, without `certificates`."""
 
     warm_start: ArrayLike | None
+    start_selected: ArrayLike | None
 
 
 class BoundKeywords(SolverKeywords, total=False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, Unpack, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from stickslip import _core
 from stickslip._core import Law, Precision, Solver
@@ -61,6 +61,7 @@ def solve(
     R: ArrayLike | None = None,
     counts: ArrayLike | None = None,
     warm_start: ArrayLike | None = None,
+    start_selected: ArrayLike | None = None,
     options: SolveOptions | None = None,
     certificates: bool = False,
     backend: Backend = "auto",
@@ -88,6 +89,9 @@ def solve(
         counts: (E,) contacts, or (E, 4) free, nonneg, box rows and contacts of each environment,
             stored first in its slot. More than n rows give `over_capacity`.
         warm_start: (E, n) impulses to start from; default 0.
+        start_selected: (E,) whether warm_start is the solution that is selected among many
+            (mathematics, section 9) of a problem with nearly the same W: the solve then keeps that
+            choice and begins there; default False.
         certificates: fill `solution.certificate` with the proofs of `infeasible` environments.
         backend, threads: "cpu", "cuda", "auto" (where the arrays are: the CPU); default all cores.
 
@@ -97,7 +101,17 @@ def solve(
     """
     batch = assemble(W, b, mu, dims, n_free, n_nonneg, lo, hi, R, counts)
     given = make_options(law, solver, precision, tol, options)
-    return solve_batch(batch, given, warm_start, certificates, backend, threads)
+    return solve_batch(batch, given, warm_start, certificates, backend, threads, start_selected)
+
+
+def _flags(name: str, values: ArrayLike, num_envs: int, batched: bool) -> NDArray[np.int32]:
+    """One flag for each environment, as the library reads them."""
+    flags = np.asarray(values)
+    fits = flags.shape == () or (batched and flags.shape == (num_envs,))
+    if flags.dtype != np.bool_ or not fits:
+        expected = f"bool of shape ({num_envs},)" if batched else "a bool"
+        raise ValueError(f"{name}: expected {expected}, got {flags.dtype} of shape {flags.shape}")
+    return np.ascontiguousarray(np.broadcast_to(flags, num_envs), np.int32)
 
 
 def solve_batch(
@@ -107,6 +121,7 @@ def solve_batch(
     certificates: bool,
     backend: Backend,
     threads: int | None,
+    start_selected: ArrayLike | None = None,
 ) -> Solution[Any]:
     """`solve`, of arrays and options that have been checked."""
     warm = None if warm_start is None else batch.rows("warm_start", warm_start)
@@ -121,8 +136,11 @@ def solve_batch(
         else None,
     }
     pool = check.thread_count(threads)
+    selected = None
+    if start_selected is not None:
+        selected = _flags("start_selected", start_selected, num_envs, batch.batched)
     if num_envs:
-        arrays = batch.arrays | {"warm_start": warm}
+        arrays = batch.arrays | {"warm_start": warm, "start_selected": selected}
         _core.solve(arrays, results, options=options, on_cuda=on_cuda, threads=pool)
     solution: Solution[Any] = Solution(**results)
     return solution if batch.batched else solution.one()

@@ -110,6 +110,7 @@ def _packed(vectors: list[np.ndarray], width: int | None = None) -> np.ndarray:
 
 def _solve_batch(problems: list[ContactProblem], options: dict[str, Any]) -> list[Answer]:
     arguments = ragged(problems)
+    arguments["start_selected"] = np.array([p.start_selected for p in problems])
     start = time.perf_counter()
     result = stickslip.solve(**arguments, **options, certificates=True)
     seconds = (time.perf_counter() - start) / len(problems)

@@ -85,6 +85,7 @@ def _contact(place: Place, name: str, kind: str) -> ContactProblem:
         **bounds,
         R=place.optional("R", n),
         warm_start=place.optional("warm_start", n),
+        start_selected=place.count("start_selected", 0) != 0,
         law=place.text("law", *LAWS),
         directions=_directions(place),
         level=place.text("level", *LEVELS),

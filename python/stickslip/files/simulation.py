@@ -32,6 +32,7 @@ def from_simulation(sim: BatchSim, env: int, name: str | None = None) -> Contact
         n_free=p["n_free"],
         n_nonneg=p["n_nonneg"],
         warm_start=p["warm_start"] if p["warm_start"].any() else None,
+        start_selected=p["start_selected"],
         law=sim.law,
         directions=sim._options.directions,
         level="acceleration" if sim.law == "convex" else "velocity",

@@ -182,6 +182,8 @@ def _write_problem(group: h5py.Group, problem: Problem) -> None:
         group.attrs[key] = getattr(problem, key)
     if contact:
         group.attrs["n_box"] = len(contact.lo)
+        if contact.start_selected:
+            group.attrs["start_selected"] = 1
         if contact.directions != 4:
             group.attrs["directions"] = contact.directions
         texts = {"law": contact.law, "level": contact.level, **contact.notes}

@@ -23,6 +23,7 @@ inline ProblemBatch<double> only(ProblemBatch<double> p, int env, int count = 1)
   p.lo = only(p.lo, env);
   p.hi = only(p.hi, env);
   p.warm_start = only(p.warm_start, env);
+  p.start_selected = only(p.start_selected, env);
   return p;
 }
 
@@ -34,7 +35,8 @@ inline ResultBatch<double> only(const ResultBatch<double>& r, int env) {
           .solver = r.solver + env,
           .rows_needed = r.rows_needed ? r.rows_needed + env : nullptr,
           .rung = r.rung ? r.rung + env : nullptr,
-          .certificate = only(r.certificate, env)};
+          .certificate = only(r.certificate, env),
+          .selected = r.selected ? r.selected + env : nullptr};
 }
 
 }  // namespace stickslip::mujoco

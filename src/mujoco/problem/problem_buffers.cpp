@@ -3,22 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/ladder/ladder.hpp"
+#include "kernels/problem/islands.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "src/mujoco/problem/part_of_batch.hpp"
 
 namespace stickslip::mujoco {
-namespace {
-
-/// Slots of `from` elements become slots of `to` >= from elements.
-template <class T>
-void widen(std::vector<T>& slots, std::size_t num_envs, std::size_t from, std::size_t to) {
-  std::vector<T> wider(num_envs * to);
-  for (std::size_t e = 0; e < num_envs; ++e)
-    std::copy_n(slots.data() + e * from, from, wider.data() + e * to);
-  slots = std::move(wider);
-}
-
-}  // namespace
 
 class ProblemBuffers::BorrowedWorkspace {
  public:
@@ -44,87 +34,21 @@ ProblemBuffers::ProblemBuffers(const mjModel* m, int num_envs, int threads,
       nv_(int(m->nv)),
       nonzeros_of_M_(int(m->nC)),
       options_(options),
-      borrowed_(threads) {
+      borrowed_(threads),
+      divides_(kernels::Ladder(options).variant == kernels::KernelVariant::rung0) {
   const std::size_t envs = num_envs;
   M_.resize(envs * nonzeros_of_M_);
   a_free_.resize(envs * nv_);
   start_.resize(envs * nv_);
   factor_.resize(envs);
   rows_.resize(envs);
+  has_W_.resize(envs);
+  start_selected_.resize(envs);
+  x_.resize(envs * nv_);
+  path_.resize(envs * nv_);
   gpu_counts_.resize(envs);
   reserve(8, 4);
   stickslip::solve(only(problems_->view(), 0), only(results_->view(), 0), options_, workspaces_[0]);
-}
-
-void ProblemBuffers::copy_slot(int env, HostProblems<double>& to) {
-  const RowCounts counts = to.counts(env) = problems_->counts(env);
-  const int n = rows_[env];
-  std::copy_n(problems_->dims(env), counts.n_contacts, to.dims(env));
-  std::copy_n(problems_->b(env), n, to.b(env));
-  std::copy_n(problems_->mu(env), n, to.mu(env));
-  std::copy_n(problems_->R(env), n, to.R(env));
-  std::copy_n(problems_->warm_start(env), n, to.warm_start(env));
-  std::copy_n(problems_->lo(env), counts.n_box, to.lo(env));
-  std::copy_n(problems_->hi(env), counts.n_box, to.hi(env));
-  for (std::ptrdiff_t row = 0; row < n; ++row)
-    std::copy_n(problems_->W(env) + row * max_rows_, n, to.W(env) + row * to.max_rows());
-}
-
-void ProblemBuffers::copy_result(int env, HostResults<double>& to) {
-  const auto target = only(to.view(), env);
-  std::copy_n(results_->impulse(env), rows_[env], target.impulse.data);
-  *target.status = results_->status(env);
-  *target.residual = results_->residual(env);
-  *target.iterations = results_->iterations(env);
-  *target.solver = results_->solver(env);
-}
-
-void ProblemBuffers::reserve(int rows, int contacts) {
-  if (fits(rows, contacts)) return;
-  // Adds 50 %, so that memory grows only a few times while the contacts of a batch increase.
-  const auto grown = [](int now, int needed) {
-    return needed > now ? std::max(needed, now + now / 2) : now;
-  };
-  const int max_rows = grown(max_rows_, rows), max_contacts = grown(max_contacts_, contacts);
-  auto problems = std::make_unique<HostProblems<double>>(num_envs_, max_rows, max_contacts);
-  auto results = std::make_unique<HostResults<double>>(num_envs_, max_rows);
-  for (int e = 0; problems_ && e < num_envs_; ++e) {
-    copy_slot(e, *problems);
-    copy_result(e, *results);
-  }
-  widen(J_, num_envs_, std::size_t(max_rows_) * nv_, std::size_t(max_rows) * nv_);
-  widen(J_col_, num_envs_, std::size_t(max_rows_) * nv_, std::size_t(max_rows) * nv_);
-  widen(J_row_, num_envs_, max_rows_ == 0 ? 0 : max_rows_ + 1, max_rows + 1);
-  widen(efc_of_, num_envs_, max_rows_, max_rows);
-  widen(free_velocity_, num_envs_, max_rows_, max_rows);
-  problems_ = std::move(problems);
-  results_ = std::move(results);
-  max_rows_ = max_rows;
-  max_contacts_ = max_contacts;
-  workspaces_.clear();
-  for (std::size_t t = 0; t < borrowed_.size(); ++t)
-    workspaces_.emplace_back(max_rows_, max_contacts_, 1);
-}
-
-EnvSlot ProblemBuffers::slot(int env) {
-  auto& p = *problems_;
-  const std::size_t first = std::size_t(env) * max_rows_;
-  return {.counts = &p.counts(env),
-          .dims = p.dims(env),
-          .b = p.b(env),
-          .mu = p.mu(env),
-          .R = p.R(env),
-          .lo = p.lo(env),
-          .hi = p.hi(env),
-          .free_velocity = free_velocity_.data() + first,
-          .J_row = J_row_.data() + first + env,
-          .J_col = J_col_.data() + first * nv_,
-          .J = J_.data() + first * nv_,
-          .M = M_.data() + std::size_t(env) * nonzeros_of_M_,
-          .factor = &factor_[env],
-          .a_free = a_free_.data() + std::size_t(env) * nv_,
-          .start = start_.data() + std::size_t(env) * nv_,
-          .efc_of = efc_of_.data() + first};
 }
 
 SparseMechanism ProblemBuffers::mechanism(int env) {
@@ -141,7 +65,13 @@ SparseMechanism ProblemBuffers::mechanism(int env) {
 
 void ProblemBuffers::clear(int env) {
   problems_->counts(env) = {};
-  rows_[env] = 0;
+  set_rows(env, 0);
+}
+
+ProblemBatch<double> ProblemBuffers::posed(int env, int count) const {
+  ProblemBatch<double> problems = only(problems_->view(), env, count);
+  problems.start_selected = {start_selected_.data() + env, 1};
+  return problems;
 }
 
 bool ProblemBuffers::in_velocities(int env) const {
@@ -161,25 +91,60 @@ bool ProblemBuffers::is_absurd(int env) const {
          rows_[env] > kManyAtAbsurdSpeed && is_fast(env);
 }
 
+bool ProblemBuffers::by_islands(int env) const {
+  constexpr int kManyRows = 4;  // of each degree of freedom
+  const int rows = rows_[env];
+  return divides_ && (rows > kernels::kUndividedRows ||
+                      (rows > kernels::kDenseRows && rows >= kManyRows * nv_));
+}
+
 void ProblemBuffers::form_delassus(int env) {
-  if (rows_[env] > 0 && !in_velocities(env))
-    form_delassus(env, BorrowedWorkspace(*this).workspace());
+  if (rows_[env] > 0 && !in_velocities(env) && !by_islands(env)) require_delassus(env);
+}
+
+const double* ProblemBuffers::require_delassus(int env) {
+  if (!has_W_[env]) form_delassus(env, BorrowedWorkspace(*this).workspace());
+  return problems_->W(env);
 }
 
 void ProblemBuffers::form_delassus(int env, Workspace& workspace) {
   delassus(mechanism(env), problems_->W(env), max_rows_, workspace);
+  has_W_[env] = 1;
+}
+
+const double* ProblemBuffers::mobility(int env) {
+  double* diagonal = mobility_.data() + std::size_t(env) * max_rows_;
+  if (has_W_[env]) {
+    for (std::ptrdiff_t i = 0; i < rows_[env]; ++i)
+      diagonal[i] = problems_->W(env)[i * (max_rows_ + 1)];
+  } else {
+    const std::size_t first = std::size_t(env) * nv_;
+    kernels::kernel_table().delassus_diagonal(mechanism(env), diagonal, x_.data() + first,
+                                              path_.data() + first);
+  }
+  return diagonal;
+}
+
+void ProblemBuffers::multiply_delassus(int env, const double* r, double* u) {
+  if (!has_W_[env]) {
+    kernels::kernel_table().multiply_delassus(mechanism(env), r, u,
+                                              x_.data() + std::size_t(env) * nv_);
+    return;
+  }
+  for (std::ptrdiff_t i = 0; i < rows_[env]; ++i)
+    u[i] = mju_dot(problems_->W(env) + i * max_rows_, r, rows_[env]);
 }
 
 void ProblemBuffers::solve(int env, Effort effort) {
   const BorrowedWorkspace borrowed(*this);
   const CancellationToken::Scope asks(token_);
-  const auto problem = only(problems_->view(), env);
+  const auto problem = posed(env);
   const auto result = only(results_->view(), env);
   if (in_velocities(env)) {
     solve_convex(problem, mechanism(env), slot(env).start, result, options_, borrowed.workspace());
     std::copy_n(results_->impulse(env), rows_[env], problems_->warm_start(env));
     if (results_->status(env) != EnvStatus::not_converged) return;
-    form_delassus(env, borrowed.workspace());
+    if (!by_islands(env)) form_delassus(env, borrowed.workspace());
   }
   SolveOptions options = options_;
   if (is_absurd(env)) options.max_work = 3e8;  // some 20 ms
@@ -187,7 +152,16 @@ void ProblemBuffers::solve(int env, Effort effort) {
     options.max_rung = 0;
     options.max_newton = std::min(options.max_newton, 40);
   }
-  stickslip::solve(problem, result, options, borrowed.workspace());
+  solve(env, problem, options, borrowed.workspace());
+}
+
+void ProblemBuffers::solve(int env, const ProblemBatch<double>& problem,
+                           const SolveOptions& options, Workspace& workspace) {
+  const auto result = only(results_->view(), env);
+  if (by_islands(env))
+    solve_mechanism(mechanism(env), problem, result, options, workspace);
+  else
+    stickslip::solve(problem, result, options, workspace);
 }
 
 void ProblemBuffers::add_frictionless(int env, const double* r, const double* b, const double* R) {
@@ -203,34 +177,13 @@ void ProblemBuffers::add_frictionless(int env, const double* r, const double* b,
   options.law = Law::frictionless;
   options.atol = 1e-7;  // m/s, of positions
   options.max_rung = 0;
-  const auto result = only(results_->view(), env);
-  stickslip::solve(problem, result, options, borrowed.workspace());
-  for (int row = 0; row < rows_[env]; ++row) result.impulse.data[row] += r[row];
-}
-
-// Environments that are solved in velocities have no rows there.
-void ProblemBuffers::start_on_gpu(int half) {
-  if (gpu_.empty()) gpu_ = std::vector<cuda::HostSolver<double>>(kHalves);
-  const int first = first_of_half(half), end = first_of_half(half + 1);
-  for (int e = first; e < end; ++e) gpu_counts_[e] = on_cpu(e) ? RowCounts{} : problems_->counts(e);
-  auto problems = only(problems_->view(), first, end - first);
-  problems.counts = {gpu_counts_.data() + first, 1};
-  gpu_[half].start(problems, options_);
-}
-
-void ProblemBuffers::finish_on_gpu(int half) {
-  const int first = first_of_half(half);
-  gpu_[half].finish(only(results_->view(), first),
-                    [&](std::int32_t e) { return !on_cpu(first + e); });
-}
-
-double ProblemBuffers::gpu_busy_seconds() const {
-  double seconds = 0;
-  for (const auto& solver : gpu_) seconds += solver.busy_seconds();
-  return seconds;
+  solve(env, problem, options, borrowed.workspace());
+  double* sum = only(results_->view(), env).impulse.data;
+  for (int row = 0; row < rows_[env]; ++row) sum[row] += r[row];
 }
 
 void ProblemBuffers::measure(int env) {
+  require_delassus(env);
   const BorrowedWorkspace borrowed(*this);
   Measures measures;
   const auto result = only(results_->view(), env);
@@ -267,8 +220,9 @@ void ProblemBuffers::vjp(int env, const LossBatch<double>& loss,
     if (solve_convex_vjp(without_W, own.mechanism, solution, loss, gradient, options_,
                          borrowed.workspace()))
       return;
-    delassus(own.mechanism, problems_->W(env), max_rows_, borrowed.workspace());
   }
+  if (!has_W_[env])
+    delassus(OwnFactor(*this, env).mechanism, problems_->W(env), max_rows_, borrowed.workspace());
   solve_vjp(problem, solution, loss, gradient, options_, borrowed.workspace());
 }
 
@@ -276,7 +230,7 @@ void ProblemBuffers::jvp(int env, const ChangeBatch<double>& change,
                          const SolutionChange<double>& to) {
   const BorrowedWorkspace borrowed(*this);
   const auto result = only(results_->view(), env);
-  if (in_velocities(env))
+  if (!has_W_[env])
     delassus(OwnFactor(*this, env).mechanism, problems_->W(env), max_rows_, borrowed.workspace());
   solve_jvp(only(problems_->view(), env),
             {{result.impulse.data, result.impulse.stride}, result.status}, change, to, options_,
@@ -286,10 +240,6 @@ void ProblemBuffers::jvp(int env, const ChangeBatch<double>& change,
 void ProblemBuffers::require_derivatives() {
   const auto nothing = only(problems_->view(), 0, 0);
   solve_vjp<double>(nothing, {}, {}, {}, options_, workspaces_[0]);
-}
-
-void ProblemBuffers::form_missing_delassus(int env) {
-  if (in_velocities(env)) form_delassus(env, BorrowedWorkspace(*this).workspace());
 }
 
 }  // namespace stickslip::mujoco

@@ -37,13 +37,21 @@ class ProblemBuffers {
   /// M and J of the slot; the factor of M is valid while MuJoCo's data are as in `gather`.
   SparseMechanism mechanism(int env);
   int rows(int env) const { return rows_[env]; }
-  void set_rows(int env, int rows) { rows_[env] = rows; }
+  /// The slot has a new problem.
+  void set_rows(int env, int rows) {
+    rows_[env] = rows;
+    has_W_[env] = 0;
+  }
   /// Sets the environment's number of rows to zero.
   void clear(int env);
 
   /// Whether the environment is solved without W, by `solve_convex`: under the law `convex`, with
   /// so many rows that W costs more than Newton's method on velocities.
   bool in_velocities(int env) const;
+
+  /// Whether the environment is solved without its W (`solve_mechanism` of a SparseMechanism):
+  /// island by island, large ones in the space of velocities.
+  bool by_islands(int env) const;
 
   /// Whether the environment has speeds that no simulation means.
   bool is_fast(int env) const;
@@ -53,10 +61,22 @@ class ProblemBuffers {
   bool is_absurd(int env) const;
 
   /// Whether the environment is solved on the CPU, although others are on the GPU.
-  bool on_cpu(int env) const { return in_velocities(env) || is_absurd(env); }
+  bool on_cpu(int env) const { return in_velocities(env) || by_islands(env) || is_absurd(env); }
 
   // For one environment; the constructor sets the maximum number of concurrent threads.
+  /// Forms W if `solve` reads it.
   void form_delassus(int env);
+  /// The same in any case, unless the slot has it.
+  const double* require_delassus(int env);
+  /// ProblemBatch::start_selected
+  std::int32_t& start_selected(int env) { return start_selected_[env]; }
+  bool has_delassus(int env) const { return has_W_[env] != 0; }
+  /// The slot has W from now on.
+  void keep_delassus(int env) { has_W_[env] = 1; }
+  /// W_ii of each row, valid until the next call for this environment.
+  const double* mobility(int env);
+  /// u = W r [rows]
+  void multiply_delassus(int env, const double* r, double* u);
   void solve(int env, Effort effort = Effort::full);
   /// Leaves r [rows] and the impulses that solve the problem of the slot with other b and R and
   /// without any friction as results, with the status of that.
@@ -77,8 +97,6 @@ class ProblemBuffers {
   void finish_on_gpu(int half);
   /// Seconds that the GPU has been busy, sum over the halves.
   double gpu_busy_seconds() const;
-  /// Forms W if the environment was solved without it.
-  void form_missing_delassus(int env);
 
   HostProblems<double>& problems() { return *problems_; }
   HostResults<double>& results() { return *results_; }
@@ -86,9 +104,13 @@ class ProblemBuffers {
  private:
   class BorrowedWorkspace;  // of one of the workspaces
   struct OwnFactor;
+  /// The problems of `count` environments from `env` on.
+  ProblemBatch<double> posed(int env, int count = 1) const;
   void copy_slot(int env, HostProblems<double>& to);
   void copy_result(int env, HostResults<double>& to);
   void form_delassus(int env, Workspace& workspace);
+  void solve(int env, const ProblemBatch<double>& problem, const SolveOptions& options,
+             Workspace& workspace);
 
   CancellationToken& token_;
   TreeSparsity tree_;
@@ -102,6 +124,11 @@ class ProblemBuffers {
   std::vector<double> J_, M_, a_free_, start_, free_velocity_;
   std::vector<MassFactor> factor_;
   std::vector<std::int32_t> rows_, efc_of_, J_row_, J_col_;
+  std::vector<char> has_W_;
+  std::vector<std::int32_t> start_selected_;
+  bool divides_;  ///< whether environments of many rows are solved island by island
+  std::vector<double> mobility_, x_;           ///< [num_envs][max_rows], [num_envs][nv]
+  std::vector<std::int32_t> path_;             ///< [num_envs][nv]
   std::vector<cuda::HostSolver<double>> gpu_;  ///< of the halves, as soon as they are used
 };
 

@@ -23,6 +23,7 @@ void SavedProblem::keep_solution(ProblemBuffers& buffers, int slot) {
   copy(efc_of_, s.efc_of, n);
   copy(b_, s.b, n);
   copy(warm_start_, buffers.problems().warm_start(slot), n);
+  start_selected_ = buffers.start_selected(slot);
   const auto& r = buffers.results();
   copy(impulse_, r.impulse(slot), n);
   status_ = r.status(slot);
@@ -30,6 +31,7 @@ void SavedProblem::keep_solution(ProblemBuffers& buffers, int slot) {
   iterations_ = r.iterations(slot);
   rung_ = r.rung(slot);
   solver_ = r.solver(slot);
+  selected_ = r.selected(slot);
 }
 
 void SavedProblem::keep(ProblemBuffers& buffers, int slot) {
@@ -47,20 +49,23 @@ void SavedProblem::keep(ProblemBuffers& buffers, int slot) {
   copy(free_velocity_, s.free_velocity, n);
   copy(lo_, s.lo, counts_.n_box);
   copy(hi_, s.hi, counts_.n_box);
-  W_.resize(n * n);
-  for (std::ptrdiff_t i = 0; i < n; ++i) std::copy_n(problems.W(slot) + i * ld, n, &W_[i * n]);
+  W_.resize(buffers.has_delassus(slot) ? n * n : 0);
+  for (std::ptrdiff_t i = 0; !W_.empty() && i < n; ++i)
+    std::copy_n(problems.W(slot) + i * ld, n, &W_[i * n]);
 }
 
 void SavedProblem::restore_solution(ProblemBuffers& buffers, int slot) const {
   const auto r = buffers.results().view();
   copy(buffers.problems().b(slot), b_);
   copy(buffers.problems().warm_start(slot), warm_start_);
+  buffers.start_selected(slot) = start_selected_;
   copy(r.impulse.data + slot * r.impulse.stride, impulse_);
   r.status[slot] = status_;
   r.residual[slot] = residual_;
   r.iterations[slot] = iterations_;
   r.rung[slot] = rung_;
   r.solver[slot] = solver_;
+  r.selected[slot] = selected_;
 }
 
 void SavedProblem::restore(ProblemBuffers& buffers, int slot) const {
@@ -79,7 +84,9 @@ void SavedProblem::restore(ProblemBuffers& buffers, int slot) const {
   copy(s.lo, lo_);
   copy(s.hi, hi_);
   copy(s.free_velocity, free_velocity_);
-  for (std::ptrdiff_t i = 0; i < n; ++i) std::copy_n(&W_[i * n], n, problems.W(slot) + i * ld);
+  for (std::ptrdiff_t i = 0; !W_.empty() && i < n; ++i)
+    std::copy_n(&W_[i * n], n, problems.W(slot) + i * ld);
+  if (!W_.empty()) buffers.keep_delassus(slot);
   restore_solution(buffers, slot);
 }
 

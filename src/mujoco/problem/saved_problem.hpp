@@ -23,6 +23,7 @@ class SavedProblem {
 
   const std::vector<double>& impulse() const { return impulse_; }
   EnvStatus status() const { return status_; }
+  double residual() const { return residual_; }
 
  private:
   RowCounts counts_;
@@ -33,6 +34,8 @@ class SavedProblem {
   double residual_ = 0;
   int iterations_ = 0, rung_ = 0;
   Solver solver_{};
+  std::int32_t start_selected_ = 0;
+  Selected selected_{};
 };
 
 }  // namespace stickslip::mujoco

@@ -1,14 +1,23 @@
 #include "src/mujoco/problem/warm_start.hpp"
 
 #include <algorithm>
-#include <bitset>
+#include <array>
 #include <limits>
 
 namespace stickslip::mujoco {
 namespace {
 
+// Share of max|b| by which b may change. Steps from the selected solution of one b lead to that of
+// another; what moves the choice is the change of W, of which b and the contacts' places tell.
+constexpr mjtNum kSameSelection = 1e-3;
+// For how long a choice is kept. What is selected: until solves have moved it by this share of the
+// impulses, because each adds an error, of what no motion explains in b, over the compliance of
+// selection. What is not, because that failed: for some steps.
+constexpr mjtNum kDrift = 1e-4, kAWhile = 16;
+
 // In steps with more contacts, the others start cold. All are copied with the state.
-constexpr int kContactsPerTree = 16;  // a robot, or a body of a pile
+constexpr int kContactsPerTree = 16;  // a robot, or a body of a pile; twice as many of one tree
+constexpr int kContactsPerGeom = 4;   // of a body of many geoms, which may rest on all of them
 constexpr int kMostContacts = 1024;
 constexpr int kMostRows = 256;
 
@@ -23,6 +32,18 @@ bool has_moments(const mjModel& m) {
          std::any_of(m.pair_dim, m.pair_dim + m.npair, rolls);
 }
 
+int most_contacts(const mjModel& m) {
+  constexpr int kUsual = kContactsPerTree / kContactsPerGeom;  // geoms of a body
+  int count = kContactsPerTree * (int(m.ntree) + 1);
+  for (int body = 1; body < m.nbody; ++body) {
+    int geoms = 0;
+    for (int g = m.body_geomadr[body], end = g + m.body_geomnum[body]; g < end; ++g)
+      geoms += m.geom_contype[g] != 0 || m.geom_conaffinity[g] != 0 ? 1 : 0;
+    if (m.body_treeid[body] >= 0) count += kContactsPerGeom * std::max(geoms - kUsual, 0);
+  }
+  return std::min(count, kMostContacts);
+}
+
 // The maximum number of rows that are not contacts (equalities of flexible bodies have more).
 int most_rows(const mjModel& m) {
   const auto positive = [](mjtNum value) { return value > 0; };
@@ -34,25 +55,41 @@ int most_rows(const mjModel& m) {
   return int(std::min<std::int64_t>(rows, kMostRows));
 }
 
-mjtNum pair_of(const mjModel* m, const mjContact& c) {
-  const auto side = [&](int s) { return c.geom[s] >= 0 ? c.geom[s] : m->ngeom + c.flex[s]; };
-  return mjtNum(side(0)) * mjtNum(m->ngeom + m->nflex) + mjtNum(side(1));
-}
-
-// Frictionless contacts are rows like others; the number of a contact does not identify it.
-mjtNum id_of(const mjModel* m, const mjData* d, int i) {
-  const int type = d->efc_type[i], id = d->efc_id[i];
-  return 16 * (type == mjCNSTR_CONTACT_FRICTIONLESS ? pair_of(m, d->contact[id]) : id) + type;
-}
-
 // The state is writable by the caller, so the count is checked.
 int count_in(mjtNum kept, int most) { return kept >= 0 && kept <= most ? int(kept) : 0; }
 
-int rows_of(const RowCounts& s) { return s.n_free + s.n_nonneg + s.n_box; }
+// A contact of the last step or of this one, and which of the other list with its pair is nearest.
+struct Place {
+  mjtNum pair;
+  const mjtNum* position;
+  int index;    // of the kept contact, or its row
+  int nearest;  // in the other list; -1: none
+};
 
-// MuJoCo's contact whose normal is row `row`; frictionless ones are nonneg rows.
-const mjContact& contact_at(const mjData* d, const EnvSlot& slot, int row) {
-  return d->contact[d->efc_id[slot.efc_of[row]]];
+// MuJoCo's order is nearly this one already.
+void sort_by_pair(Place* places, int count) {
+  const auto before = [](const Place& a, const Place& b) {
+    return a.pair != b.pair ? a.pair < b.pair : a.index < b.index;
+  };
+  if (!std::is_sorted(places, places + count, before)) std::sort(places, places + count, before);
+}
+
+int end_of_pair(const Place* places, int count, int i) {
+  int end = i + 1;
+  while (end < count && places[end].pair == places[i].pair) ++end;
+  return end;
+}
+
+void find_nearest(Place* of, int begin, int end, const Place* among, int first, int last) {
+  for (int i = begin; i < end; ++i) {
+    mjtNum least = std::numeric_limits<mjtNum>::infinity();
+    for (int k = first; k < last; ++k) {
+      const mjtNum distance = mju_dist3(of[i].position, among[k].position);
+      if (!(distance < least)) continue;
+      least = distance;
+      of[i].nearest = k;
+    }
+  }
 }
 
 }  // namespace
@@ -60,9 +97,9 @@ const mjContact& contact_at(const mjData* d, const EnvSlot& slot, int row) {
 ImpulseStore::ImpulseStore(mjModel& m)
     : begin_(int(m.nuserdata)),
       max_rows_(most_rows(m)),
-      max_contacts_(std::min(kContactsPerTree * std::max(int(m.ntree), 1), kMostContacts)),
+      max_contacts_(most_contacts(m)),
       contact_size_(has_moments(m) ? kContactSize : kMoment) {
-  m.nuserdata += 2 + 2 * max_rows_ + contact_size_ * max_contacts_;
+  m.nuserdata += kHead + 2 * max_rows_ + contact_size_ * max_contacts_;
 }
 
 bool ImpulseStore::recall(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows,
@@ -78,7 +115,7 @@ bool ImpulseStore::recall_rows(const mjModel* m, const mjData* d, const EnvSlot&
                                double* r) const {
   const int count = count_in(d->userdata[begin_], max_rows_);
   bool found = false;
-  for (int row = 0, next = 0; row < rows_of(*slot.counts); ++row) {
+  for (int row = 0, next = 0; row < scalar_rows(*slot.counts); ++row) {
     const mjtNum id = id_of(m, d, slot.efc_of[row]);
     for (int tried = 0, at = next; tried < count; ++tried, at = at + 1 < count ? at + 1 : 0) {
       const mjtNum* kept = kept_rows(d) + 2 * at;
@@ -94,46 +131,62 @@ bool ImpulseStore::recall_rows(const mjModel* m, const mjData* d, const EnvSlot&
 
 bool ImpulseStore::recall_contacts(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows,
                                    double* r) const {
+  std::array<Place, kMostContacts> old, now;
+  int num_old = 0, num_now = 0;
   const int count = count_in(d->userdata[begin_ + 1], max_contacts_);
-  std::bitset<kMostContacts> taken;
-  bool found = false;
-  for (int row = rows_of(*slot.counts); row < rows; row += contact_at(d, slot, row).dim) {
+  for (; num_old < count; ++num_old) {
+    const mjtNum* kept = kept_contacts(d) + contact_size_ * num_old;
+    old[num_old] = {kept[kPair], kept + kPosition, num_old, -1};
+  }
+  for (int row = scalar_rows(*slot.counts); row < rows && num_now < kMostContacts; ++num_now) {
     const mjContact& contact = contact_at(d, slot, row);
-    const mjtNum pair = pair_of(m, contact);
-    mjtNum least = std::numeric_limits<mjtNum>::infinity();
-    int nearest = -1;
-    for (int k = 0; k < count; ++k) {
-      const mjtNum* kept = kept_contacts(d) + contact_size_ * k;
-      if (kept[kPair] != pair || taken[std::size_t(k)]) continue;
-      const mjtNum distance = mju_dist3(kept + kPosition, contact.pos);
-      if (distance < least) {
-        least = distance;
-        nearest = k;
-      }
+    now[num_now] = {pair_of(m, contact), contact.pos, row, -1};
+    row += contact.dim;
+  }
+  sort_by_pair(old.data(), num_old);
+  sort_by_pair(now.data(), num_now);
+  bool found = false;
+  for (int i = 0, k = 0, i_end, k_end; i < num_now; i = i_end) {
+    i_end = end_of_pair(now.data(), num_now, i);
+    while (k < num_old && old[k].pair < now[i].pair) ++k;
+    for (k_end = k; k_end < num_old && old[k_end].pair == now[i].pair;) ++k_end;
+    find_nearest(now.data(), i, i_end, old.data(), k, k_end);
+    find_nearest(old.data(), k, k_end, now.data(), i, i_end);
+    for (int at = i; at < i_end; ++at) {
+      const int nearest = now[at].nearest;
+      if (nearest < 0 || old[nearest].nearest != at) continue;
+      const int row = now[at].index;
+      const mjContact& contact = contact_at(d, slot, row);
+      const mjtNum* kept = kept_contacts(d) + contact_size_ * old[nearest].index;
+      mjtNum local[6];
+      mju_mulMatVec3(local, contact.frame, kept + kForce);
+      if (contact.dim > 3) mju_mulMatVec3(local + 3, contact.frame, kept + kMoment);
+      mju_copy(r + row, local, contact.dim);
+      found = true;
     }
-    if (nearest < 0) continue;
-    taken[std::size_t(nearest)] = found = true;
-    const mjtNum* kept = kept_contacts(d) + contact_size_ * nearest;
-    mjtNum local[6];
-    mju_mulMatVec3(local, contact.frame, kept + kForce);
-    if (contact.dim > 3) mju_mulMatVec3(local + 3, contact.frame, kept + kMoment);
-    mju_copy(r + row, local, contact.dim);
+    k = k_end;
   }
   return found;
 }
 
-void ImpulseStore::keep(const mjModel* m, mjData* d, const EnvSlot& slot, int rows,
-                        const double* r) const {
+bool ImpulseStore::recall_selected(const mjModel* m, const mjData* d, const EnvSlot& slot,
+                                   int rows) const {
+  if (contact_size_ == 0 || kept_print(d).rows == 0) return false;
+  return is_same(kept_print(d), print_of(m, d, slot, rows), kSameSelection);
+}
+
+void ImpulseStore::keep(const mjModel* m, mjData* d, const EnvSlot& slot, int rows, const double* r,
+                        Solution solution, bool anew, mjtNum moved) const {
   if (contact_size_ == 0) return;
   int row = 0;
-  for (; row < std::min(rows_of(*slot.counts), max_rows_); ++row) {
+  for (; row < std::min(scalar_rows(*slot.counts), max_rows_); ++row) {
     kept_rows(d)[2 * row] = id_of(m, d, slot.efc_of[row]);
     kept_rows(d)[2 * row + 1] = r[row];
   }
   d->userdata[begin_] = row;
 
   int count = 0;
-  for (row = rows_of(*slot.counts); row < rows && count < max_contacts_;) {
+  for (row = scalar_rows(*slot.counts); row < rows && count < max_contacts_;) {
     const mjContact& contact = contact_at(d, slot, row);
     mjtNum* kept = kept_contacts(d) + contact_size_ * count;
     mjtNum local[6] = {};
@@ -147,6 +200,35 @@ void ImpulseStore::keep(const mjModel* m, mjData* d, const EnvSlot& slot, int ro
     ++count;
   }
   d->userdata[begin_ + 1] = count;
+  // A start without some of the impulses is not what was selected.
+  const bool whole = row >= rows && scalar_rows(*slot.counts) <= max_rows_;
+  if (!whole) solution = Solution::none;
+  ProblemPrint& print = kept_print(d);
+  if (solution == Solution::none || rows == 0) {
+    print = {};
+  } else if (anew) {
+    print = print_of(m, d, slot, rows);
+    print.serves = solution == Solution::selected ? kDrift : -kAWhile;
+  } else if (print.serves < 0 ? !(++print.serves < 0) : !((print.serves -= moved) > 0)) {
+    print = {};
+  }
+}
+
+bool ImpulseStore::skips_recovery(const mjModel* m, mjData* d, const EnvSlot& slot) const {
+  if (contact_size_ == 0) return false;
+  Wait& wait = kept_wait(d);
+  if (!(wait.steps > 0) || wait.rows != hash_of_rows(m, d, slot)) return false;
+  wait.steps -= 1;
+  return true;
+}
+
+void ImpulseStore::note_recovery(const mjModel* m, mjData* d, const EnvSlot& slot,
+                                 bool failed) const {
+  constexpr mjtNum kFirst = 16, kMost = 256;  // steps
+  if (contact_size_ == 0) return;
+  Wait& wait = kept_wait(d);
+  const mjtNum length = wait.length > 0 ? std::min(2 * wait.length, kMost) : kFirst;
+  wait = failed ? Wait{hash_of_rows(m, d, slot), length, length} : Wait{};
 }
 
 }  // namespace stickslip::mujoco

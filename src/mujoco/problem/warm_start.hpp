@@ -1,10 +1,12 @@
 // Impulses of one step as a start for the solve of the next step. A contact is identified by its
-// pair of geoms and the nearest position, any other row by MuJoCo's type and id.
+// pair of geoms and its position: of the contacts of a pair, two of different steps are the same if
+// each is the nearest to the other (what carried nothing, or is new, takes no other's impulse). Any
+// other row is identified by MuJoCo's type and id.
 //
 // They are stored in mjData's userdata, after the model's own data, and so are part of MuJoCo's
 // state: a restart from a saved state has the same bits, and a reset clears them.
 #pragma once
-#include "src/mujoco/problem/gather.hpp"
+#include "src/mujoco/problem/problem_print.hpp"
 
 namespace stickslip::mujoco {
 
@@ -13,21 +15,50 @@ class ImpulseStore {
  public:
   ImpulseStore() = default;
   /// Makes room in the model, before it has any mjData: for all of its rows that are not contacts,
-  /// and for 16 contacts of each tree of bodies (a robot, or a body of a pile).
+  /// for 16 contacts, 16 of each tree of bodies (a robot, or a body of a pile), and 4 of each geom
+  /// of a body beyond its fourth.
   explicit ImpulseStore(mjModel& m);
 
   /// Writes a start r [rows] for the problem in `slot`, 0 where nothing is known. Returns whether
   /// anything is known.
   bool recall(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows, double* r) const;
 
-  /// Keeps the impulses r [rows].
-  void keep(const mjModel* m, mjData* d, const EnvSlot& slot, int rows, const double* r) const;
+  /// Whether the problem is nearly that for which the kept impulses were selected among many
+  /// solutions (docs/mathematics.md §9). Compared with the problem of the selection, not with that
+  /// of the last step: nothing adds up.
+  bool recall_selected(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows) const;
+
+  enum class Solution { none, any, selected };
+  /// Keeps the impulses r [rows]: what they are, and whether they were chosen in this step `anew`,
+  /// or `moved` by this share from those of `recall_selected`. A choice serves until it has moved
+  /// far; where the search for the selected solution fails, another serves for some steps, because
+  /// the next search would hardly end otherwise.
+  void keep(const mjModel* m, mjData* d, const EnvSlot& slot, int rows, const double* r,
+            Solution solution, bool anew, mjtNum moved) const;
+
+  /// Whether recovery from overlap (step/position.hpp) is not tried in this step: it failed for
+  /// these rows in one of the last ones.
+  bool skips_recovery(const mjModel* m, mjData* d, const EnvSlot& slot) const;
+  void note_recovery(const mjModel* m, mjData* d, const EnvSlot& slot, bool failed) const;
 
  private:
   bool recall_rows(const mjModel* m, const mjData* d, const EnvSlot& slot, double* r) const;
   bool recall_contacts(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows,
                        double* r) const;
-  mjtNum* kept_rows(const mjData* d) const { return d->userdata + begin_ + 2; }
+  /// Recovery that failed: for which rows, and in how many steps it is still not tried, of how
+  /// many.
+  struct Wait {
+    mjtNum rows, steps, length;
+  };
+  static constexpr int kHead = 2 + (sizeof(ProblemPrint) + sizeof(Wait)) / sizeof(mjtNum);
+  ProblemPrint& kept_print(const mjData* d) const {
+    return *reinterpret_cast<ProblemPrint*>(d->userdata + begin_ + 2);
+  }
+  Wait& kept_wait(const mjData* d) const {
+    return *reinterpret_cast<Wait*>(d->userdata + begin_ + 2 +
+                                    sizeof(ProblemPrint) / sizeof(mjtNum));
+  }
+  mjtNum* kept_rows(const mjData* d) const { return d->userdata + begin_ + kHead; }
   mjtNum* kept_contacts(const mjData* d) const { return kept_rows(d) + 2 * max_rows_; }
 
   int begin_ = 0, max_rows_ = 0, max_contacts_ = 0, contact_size_ = 0;

@@ -1,6 +1,7 @@
 #include "src/mujoco/step/env_step.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -11,6 +12,7 @@
 #include "src/mujoco/problem/row_map.hpp"
 #include "src/mujoco/step/failures.hpp"
 #include "src/mujoco/step/position.hpp"
+#include "src/mujoco/step/second_solve.hpp"
 #include "src/mujoco/step/stages.hpp"
 #include "src/mujoco/step/velocity_step.hpp"
 
@@ -44,6 +46,8 @@ void gather_and_solve(StepContext& step) {
   const int rows = step.rows();
   step.warm = step.sim->impulses.recall(step.m, step.d, slot, rows,
                                         step.buffers->problems().warm_start(step.slot));
+  const bool selected = step.warm && step.sim->impulses.recall_selected(step.m, step.d, slot, rows);
+  step.buffers->start_selected(step.slot) = selected ? 1 : 0;
   timer.mark(kGather);
   step.absurd = step.buffers->is_absurd(step.slot);
   if (rows == 0) return;
@@ -89,6 +93,17 @@ void conclude(StepContext& step) {
   v.rung = std::max(v.rung, r.rung(step.slot));
 }
 
+// The largest change of an impulse in the solve, of the largest impulse.
+double share_moved(const StepContext& step) {
+  const double *r = step.impulse(), *start = step.buffers->problems().warm_start(step.slot);
+  double moved = 0, most = 0;
+  for (int row = 0; row < step.rows(); ++row) {
+    moved = std::max(moved, std::abs(r[row] - start[row]));
+    most = std::max(most, std::abs(r[row]));
+  }
+  return most > 0 ? moved / most : 0;
+}
+
 void write_solution(StepContext& step) {
   PhaseTimer timer(step);
   const EnvSlot slot = step.problem();
@@ -96,7 +111,16 @@ void write_solution(StepContext& step) {
   const double* impulse = step.impulse();
   conclude(step);
   scatter(step.m, step.d, step.sim->formulation.level, slot.efc_of, rows, impulse);
-  step.sim->impulses.keep(step.m, step.d, slot, rows, impulse);
+  using Solution = ImpulseStore::Solution;
+  const Selected selected = step.buffers->results().selected(step.slot);
+  const bool chosen =
+      rows > 0 && step.status() == EnvStatus::solved && selected != Selected::unique;
+  const Solution solution = !chosen                     ? Solution::none
+                            : selected == Selected::yes ? Solution::selected
+                                                        : Solution::any;
+  const bool anew = step.buffers->start_selected(step.slot) == 0;
+  step.sim->impulses.keep(step.m, step.d, slot, rows, impulse, solution, anew,
+                          anew ? 0 : share_moved(step));
   timer.mark(kScatter);
   apply_forces(step.m, step.d);
   timer.mark(kApply);
@@ -253,21 +277,6 @@ void pose_problem(StepContext& step) {
   if (step.sim->rigid())
     write_biases(step.m, step.d, step.sim->formulation.contact, step.contacts, step.bounce, slot);
   step.buffers->set_rows(step.slot, rows);
-}
-
-void take_solution(StepContext& step) {
-  const auto& r = step.buffers->results();
-  Verdict& v = step.verdict;
-  v.iterations += r.iterations(step.slot);
-  // A start must not cause a failure.
-  if (step.warm && r.status(step.slot) == EnvStatus::not_converged &&
-      !step.sim->options.solve.fixed_sweeps) {
-    mju_zero(step.buffers->problems().warm_start(step.slot), step.rows());
-    step.buffers->solve(step.slot);
-    v.iterations += r.iterations(step.slot);
-  }
-  step.failed = step.failed || r.status(step.slot) == EnvStatus::bad_input;
-  if (r.status(step.slot) != EnvStatus::solved) ++step.unsolved;
 }
 
 }  // namespace stickslip::mujoco

@@ -30,7 +30,4 @@ void forward_to_solver(StepContext& step, bool sensors);
 /// The problem of the contacts that are included, in the step's slot, without W.
 void pose_problem(StepContext& step);
 
-/// Takes over the latest solve, and solves again from rest if the start caused it to fail.
-void take_solution(StepContext& step);
-
 }  // namespace stickslip::mujoco

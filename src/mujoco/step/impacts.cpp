@@ -23,12 +23,12 @@ bool is_contact(const mjData* d, const EnvSlot& slot, int row) {
 // ½ a · W b over the contacts' rows of a.
 double form(const StepContext& step, const double* a, const double* b) {
   const EnvSlot slot = step.problem();
-  const int rows = step.rows(), ld = step.buffers->problems().max_rows();
-  const double* W = step.buffers->problems().W(step.slot);
+  const int rows = step.rows();
+  std::vector<double> product(rows);
+  step.buffers->multiply_delassus(step.slot, b, product.data());
   double sum = 0;
   for (int i = 0; i < rows; ++i)
-    if (a[i] != 0 && is_contact(step.d, slot, i))
-      sum += a[i] * mju_dot(W + std::ptrdiff_t(i) * ld, b, rows);
+    if (a[i] != 0 && is_contact(step.d, slot, i)) sum += a[i] * product[i];
   return 0.5 * sum;
 }
 
@@ -88,18 +88,18 @@ void for_points(ProblemBuffers& buffers, std::int64_t env, const F& f) {
 bool bursts(const StepContext& step) {
   ProblemBuffers& buffers = *step.buffers;
   const EnvSlot slot = buffers.slot(step.slot);
-  const double *W = buffers.problems().W(step.slot), *b = buffers.problems().b(step.slot),
+  const double *diagonal = buffers.mobility(step.slot), *b = buffers.problems().b(step.slot),
                *r = buffers.results().impulse(step.slot);
-  const int rows = buffers.rows(step.slot), ld = buffers.problems().max_rows();
   double met = 0, stopped = 0, after = 0;
   for_points(buffers, step.slot, [&](int i, int) {
     met = std::max({met, std::abs(b[i]), std::abs(step.d->efc_vel[slot.efc_of[i]])});
-    stopped = std::max(stopped, std::abs(r[i]) * W[std::ptrdiff_t(i) * ld + i]);
+    stopped = std::max(stopped, std::abs(r[i]) * diagonal[i]);
   });
   if (!(stopped > kBurst * met)) return false;  // cheap, and nearly always so
-  for_points(buffers, step.slot, [&](int i, int) {
-    after = std::max(after, std::abs(b[i] + mju_dot(W + std::ptrdiff_t(i) * ld, r, rows)));
-  });
+  std::vector<double> change(buffers.rows(step.slot));
+  buffers.multiply_delassus(step.slot, r, change.data());
+  for_points(buffers, step.slot,
+             [&](int i, int) { after = std::max(after, std::abs(b[i] + change[i])); });
   if (after > kBurst * met) return true;
   double mass = 0;
   for (int body = 1; body < step.m->nbody; ++body)
@@ -114,11 +114,11 @@ void soften_bursts(StepContext& step) {
   ProblemBuffers& buffers = *step.buffers;
   if (buffers.in_velocities(step.slot) || !bursts(step)) return;
   double* R = buffers.problems().R(step.slot);
-  const double* W = buffers.problems().W(step.slot);
-  const int rows = buffers.rows(step.slot), ld = buffers.problems().max_rows();
+  const double* diagonal = buffers.mobility(step.slot);
+  const int rows = buffers.rows(step.slot);
   const std::vector<double> given(R, R + rows), rest(rows, 0.0);
   for_points(buffers, step.slot, [&](int i, int axis) {
-    if (axis == 0) R[i] += kSoft * W[std::ptrdiff_t(i) * ld + i];
+    if (axis == 0) R[i] += kSoft * diagonal[i];
   });
   solve_from(step, rest.data());
   std::copy(given.begin(), given.end(), R);

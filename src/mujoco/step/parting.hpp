@@ -8,8 +8,9 @@
 namespace stickslip::mujoco {
 
 /// W_nn of the contact whose normal is the row, 1/kg; or a share of what the geoms have aside,
-/// where the gap hardly depends on the joints: its linearisation requires any motion.
-double mobility(const StepContext& step, int row);
+/// where the gap hardly depends on the joints: its linearisation requires any motion. `diagonal`:
+/// of W.
+double mobility(const StepContext& step, const double* diagonal, int row);
 
 /// Contacts without friction, slightly soft, move everything on from the end of the last round by
 /// as little as parts it; this always has a solution. Adds their impulses to those of that round,

@@ -56,6 +56,7 @@ Step enter_step(const StepContext& step) {
   s.q = mj_stackAllocNum(step.d, step.m->nq);
   s.v_end = mj_stackAllocNum(step.d, step.m->nv);
   mju_copy(s.q, step.d->qpos, int(step.m->nq));
+  const double* diagonal = step.buffers->mobility(step.slot);
   for (int row = 0; row < step.rows(); ++row) {
     const mjContact* contact = contact_of_normal(step.d, slot.efc_of[row]);
     if (!contact) continue;
@@ -63,7 +64,7 @@ Step enter_step(const StepContext& step) {
     c.contact = contact;
     c.gap = step.contacts.linear[contact - step.d->contact];
     c.row = row;
-    c.mobility = mobility(step, row);
+    c.mobility = mobility(step, diagonal, row);
     s.least_mobility = std::max(s.least_mobility, kRounding * c.mobility);
     set_target_gap(step, c);
     if (s.measured) store_position(step.d, c);
@@ -118,6 +119,22 @@ void correct_biases(const StepContext& step, const Step& s) {
   }
 }
 
+// Solves the round's problem. Whether that is to be replaced by part_without_friction: it has no
+// solution, as in one of the last steps with these rows, when that was found with much work.
+bool recovers_apart(StepContext& step) {
+  const EnvSlot slot = step.problem();
+  const ImpulseStore& memory = step.sim->impulses;
+  if (memory.skips_recovery(step.m, step.d, slot)) {
+    std::copy_n(step.impulse(), step.rows(), step.buffers->problems().warm_start(step.slot));
+    return true;
+  }
+  solve_from(step, step.impulse(), Effort::brief);
+  if (step.failed || step.buffers->is_fast(step.slot)) return false;
+  const bool failed = step.status() != EnvStatus::solved;
+  memory.note_recovery(step.m, step.d, slot, failed);
+  return failed;
+}
+
 // Rounds until the gaps are satisfied; leaves the best round in the step.
 void iterate(StepContext& step, Step& s, PhaseTimer& timer) {
   const auto& results = step.buffers->results();
@@ -144,9 +161,7 @@ void iterate(StepContext& step, Step& s, PhaseTimer& timer) {
         round == most || parted || step.gives_up())
       break;
     correct_biases(step, s);
-    solve_from(step, results.impulse(step.slot), Effort::brief);
-    parted = !step.failed && results.status(step.slot) != EnvStatus::solved &&
-             !step.buffers->is_fast(step.slot);
+    parted = recovers_apart(step);
     if (parted) part_without_friction(step, s.contacts, s.num_contacts, s.least_mobility);
     timer.mark(kSolve);
   }

@@ -1,6 +1,7 @@
 #include "src/mujoco/step/second_solve.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "src/mujoco/problem/row_map.hpp"
 #include "src/mujoco/step/env_step.hpp"
@@ -10,7 +11,43 @@ namespace {
 
 constexpr int kMostTakenIn = 8;  // rounds
 
+// Where a solve failed that zero impulses nearly solve, they are the answer if they are nearer:
+// with a singular W, impulses of 10^9 N s may satisfy the rows but for their rounding errors.
+void prefer_rest(StepContext& step) {
+  constexpr double kNear = 1e-3;  // of max|b|
+  const auto r = step.buffers->results().view();
+  const double *b = step.buffers->problems().b(step.slot), found = r.residual[step.slot];
+  double size = 0;
+  for (int row = 0; row < step.rows(); ++row) size = std::max(size, std::abs(b[row]));
+  step.first_try.keep_solution(*step.buffers, step.slot);
+  mju_zero(r.impulse.data + step.slot * r.impulse.stride, step.rows());
+  step.buffers->measure(step.slot);
+  const double rest = r.residual[step.slot];
+  if (!(rest < found && rest <= kNear * size))
+    step.first_try.restore_solution(*step.buffers, step.slot);
+}
+
 }  // namespace
+
+void take_solution(StepContext& step) {
+  const auto& r = step.buffers->results();
+  Verdict& v = step.verdict;
+  v.iterations += r.iterations(step.slot);
+  const auto failed = [&] {
+    return r.status(step.slot) == EnvStatus::not_converged && !step.sim->options.solve.fixed_sweeps;
+  };
+  if (step.warm && failed()) {  // a start must not cause a failure
+    step.first_try.keep_solution(*step.buffers, step.slot);
+    mju_zero(step.buffers->problems().warm_start(step.slot), step.rows());
+    step.buffers->solve(step.slot);
+    v.iterations += r.iterations(step.slot);
+    if (failed() && step.first_try.residual() < r.residual(step.slot))
+      step.first_try.restore_solution(*step.buffers, step.slot);
+  }
+  if (failed()) prefer_rest(step);
+  step.failed = step.failed || r.status(step.slot) == EnvStatus::bad_input;
+  if (r.status(step.slot) != EnvStatus::solved) ++step.unsolved;
+}
 
 bool solved(const StepContext& step) { return step.status() == EnvStatus::solved; }
 
@@ -26,6 +63,7 @@ void solve_marked(StepContext& step) {
   pose_problem(step);
   const int rows = step.rows();
   step.saved.start(step.problem(), rows, step.buffers->problems().warm_start(step.slot));
+  step.buffers->start_selected(step.slot) = 0;
   step.warm = true;
   timer.mark(kGather);
   ++step.verdict.second_solves;
@@ -50,6 +88,7 @@ void take_in_culled(StepContext& step) {
 
 void solve_from(StepContext& step, const double* r, Effort effort) {
   std::copy_n(r, step.rows(), step.buffers->problems().warm_start(step.slot));
+  step.buffers->start_selected(step.slot) = 0;
   ++step.verdict.second_solves;
   step.warm = effort == Effort::full && solved(step);  // else rest has been tried, or will not be
   step.buffers->solve(step.slot, effort);

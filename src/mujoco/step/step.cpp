@@ -9,6 +9,7 @@
 
 #include "src/mujoco/model/bad_numbers.hpp"
 #include "src/mujoco/step/env_step.hpp"
+#include "src/mujoco/step/second_solve.hpp"
 #include "src/mujoco/step/stages.hpp"
 
 namespace stickslip::mujoco {

@@ -39,14 +39,14 @@ struct alignas(64) StepContext {
   StepContacts contacts;
   double bounce = 1;          // factor on the restitution
   bool repositioned = false;  // positions move with `position_velocity`, not with the velocity
-  std::vector<double> parting_b, parting_R;  // [rows] of parting.cpp
+  std::vector<double> parting_b, parting_R, parting_u;  // [rows] of parting.cpp
   std::vector<double> end_velocity, position_velocity;
   // Memory for trial solutions.
   Margins margins;
   std::vector<GeomPair> pairs;
   std::vector<int> suspects;  // contacts that may be ghosts
   GeomPoses poses;
-  SavedProblem saved, with_suspects;
+  SavedProblem saved, with_suspects, first_try;
   std::vector<Use> use_with_suspects;
   std::vector<double> trial, difference;
   int rows_needed = 0, contacts_needed = 0;

@@ -139,7 +139,8 @@ def library(tree) -> Path:
         pytest.skip("the kernels need AVX2")
     (tree / "driver.cpp").write_text(DRIVER)
     version = '-DSTICKSLIP_VERSION="page"'
-    sources = "driver.cpp", "src/cpu/info.cpp", "kernels/ladder/ladder.cpp"
+    kernels = "kernels/ladder/ladder.cpp", "src/cpu/solve_sparse_kernels.cpp"
+    sources = "driver.cpp", "src/cpu/info.cpp", *kernels
     compile_cxx(tree, "-O1", "-shared", "-fPIC", version, *sources, "-o", "libdriver.so")
     return tree / "libdriver.so"
 

@@ -39,6 +39,43 @@ def test_piles_remember_all_of_their_contacts():
     assert sim.problem(0)["warm_start"].reshape(24, 3).any(axis=1).all()
 
 
+def test_bodies_remember_many_contacts():
+    """A compound body may have 32 contacts; with room for 16, half of them started at rest."""
+    feet = "".join(
+        f'<geom type="box" size=".02 .02 .02" pos="{0.1 * x} {0.1 * y} 0"/>'
+        for x in range(4)
+        for y in range(2)
+    )
+    sim = BatchSim(
+        '<mujoco><worldbody><geom type="plane" size="5 5 .1"/>'
+        f'<body pos="0 0 .02"><freejoint/>{feet}</body></worldbody></mujoco>',
+        1,
+    )
+    steps(sim, 2)
+    assert len(sim.contacts(0)) == 32
+    assert sim.problem(0)["warm_start"].reshape(32, 3).any(axis=1).all()
+
+
+def test_a_contact_without_force_takes_no_neighbours():
+    """Two points of one pair, of which the second in MuJoCo's order carries all of the load."""
+    sim = BatchSim(
+        """<mujoco><option timestep="0.002"/><worldbody>
+          <geom type="box" size="1 1 .1" pos="0 0 -.1"/>
+          <body pos="0 0 .1"><freejoint/><geom type="box" size=".3 .05 .1"/></body>
+        </worldbody></mujoco>""",
+        1,
+    )
+    for step in range(30):
+        sim.qfrc_applied[0, 4] = 0.9 * 9.81 * sim.model.body_mass[1] * 0.3  # nearly tips over
+        sim.step()
+        problem = sim.problem(0)
+        start = problem["warm_start"].reshape(-1, 3)[:, 0]
+        force = problem["impulse"].reshape(-1, 3)[:, 0]
+        if step > 3:
+            np.testing.assert_allclose(start, force, atol=0.1 * force.max())
+    assert force.min() < 0.2 * force.max()
+
+
 def test_contacts_are_known_by_their_bodies_not_by_their_number():
     sim = BatchSim(TWO_BOXES, 1)
     steps(sim, 2)

@@ -58,8 +58,11 @@ class Rational:
         power = sum(self.b[i] * y[i] for i in rows)
         rho = self.stiffness()
         most = sum(self.largest(g, reach / rho[item], item) for item in range(len(rho)))
-        gap = 4 * Fraction(tolerance(self.b)) * (1 + max(self.mu, default=Fraction(0)))
-        total = power + most + gap * sum(abs(v) for v in y)
+        gap = 4 * Fraction(tolerance(self.b))
+        slack = dict.fromkeys(rows, gap)
+        for k, mu in enumerate(self.mu):
+            slack[self.n - 3 * (len(self.mu) - k)] *= 1 + mu
+        total = power + most + sum(slack[row] * abs(y[row]) for row in rows)
         return total, abs(power) + most
 
 

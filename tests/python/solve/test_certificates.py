@@ -144,7 +144,7 @@ def test_bounded_work_ends_with_the_best_impulse():
     assert full.ok
     # Half of the work is for rung 0. With less the search ends far from any solution, where the
     # answer is that of softened contacts.
-    steps = 2.0 * first.iterations + 80.0
+    steps = 2.0 * first.iterations + 20.0
     few = solve(max_work=steps * len(pile.b) ** 3)
     assert not few.ok
     assert first.iterations < few.iterations < full.iterations

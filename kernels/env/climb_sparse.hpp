@@ -1,0 +1,45 @@
+// The problem of a mechanism without W: the stages of the ladder with a block-sparse LU in the
+// space of velocities (velocity/item_steps.hpp).
+#pragma once
+#include "kernels/env/solve_part.hpp"
+#include "kernels/ladder/sparse_stage.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// Solves p, which has the diagonal of W alone, with its mechanism m and an open judge, which has
+/// the best impulse at the end. False if m is not sparse: only the start was judged, and `out` is
+/// not written.
+template <class G>
+SS_HD bool climb_sparse(const G& g, const EnvProblem<double>& p, const SparseMechanism& m,
+                        const Ladder& ladder, VelocityScratch& scratch, std::int64_t env,
+                        double share, Outcome& out) {
+  SparseScaled& s = scratch.scaled;
+  Judge<double>& judge = scratch.judge;
+  Climb& at = *scratch.climb;
+  s.m = m;
+  judge.selects = !(ladder.selects && may_select(g, p));
+  const bool judged = judge_start(g, p, velocity_of(p, s), judge, true);
+  judge.selected = judge.selects || starts_selected(g, p, judge, Rungs::all);
+  g.once([&] { at = Climb(env, ladder, Work{}, 0.0, share); });
+  if (!judge.done()) {
+    if (!scale_sparse(g, p, m, ladder.options.law, s)) return false;
+    g.once([&] {
+      const Work work = work_of(s);
+      at = Climb(env, ladder, work, work_after_rung_0(p.n, work.step, ladder.options.thorough),
+                 share);
+    });
+    climb(g, p, ladder, scratch, Rungs::all, judged);
+  }
+  close_judge(g, p, velocity_of(p, s), judge);
+  out = {.status = verdict_of(judge),
+         .residual = judge.best_residual,
+         .iterations = at.iterations,
+         .rung = at.rung,
+         .solver = at.solver,
+         .selected = judge.done(),
+         .chooses = !judge.selects,
+         .tried = !judge.solved()};
+  return true;
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA

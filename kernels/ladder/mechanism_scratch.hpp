@@ -1,0 +1,50 @@
+// What a solve of a mechanism in sparse form needs besides: its islands, and the scaled problem
+// without W.
+#pragma once
+#include "kernels/delassus/island_mechanism.hpp"
+#include "kernels/ladder/climb.hpp"
+#include "kernels/residual/judge.hpp"
+#include "kernels/velocity/sparse_scaled.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// Of many pointers, which few environments use: made where it is needed, in bytes set aside.
+struct MechanismScratch {
+  IslandMechanism islands;
+  SparseScaled scaled;
+
+  SS_HD MechanismScratch(Arena& arena, int nv, int max_rows, int max_contacts)
+      : islands(arena, nv, max_rows), scaled(arena, nv, max_rows, max_contacts) {}
+  SS_HD static std::size_t bytes(int nv, int max_rows, int max_contacts) {
+    if (nv == 0) return 0;
+    Arena arena(nullptr);
+    arena.take<MechanismScratch>(1);
+    MechanismScratch(arena, nv, max_rows, max_contacts);
+    return arena.used();
+  }
+  template <class G>
+  SS_HD static MechanismScratch& make(const G& g, void* memory, int nv, int max_rows,
+                                      int max_contacts) {
+    Arena arena(memory);
+    MechanismScratch& scratch = *arena.take<MechanismScratch>(1);
+    g.once([&] { scratch = MechanismScratch(arena, nv, max_rows, max_contacts); });
+    return scratch;
+  }
+};
+
+/// As EnvScratch, of a solve without W.
+struct VelocityScratch {
+  static constexpr Rungs kRungs = Rungs::all;
+  SparseScaled& scaled;
+  Judge<double>& judge;
+  Climb* climb;
+  Arena stage;
+};
+
+/// A mechanism in sparse form, if `given`, and its scratch.
+struct MechanismStage {
+  const SparseMechanism* given = nullptr;
+  MechanismScratch* scratch = nullptr;
+};
+
+}  // namespace stickslip::kernels::inline SS_ISA

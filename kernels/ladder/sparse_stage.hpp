@@ -1,0 +1,85 @@
+// One stage of the ladder without W, for a mechanism in sparse form. Proofs need W, and the law
+// `convex` has Newton's method alone.
+#pragma once
+#include "kernels/ladder/run_stage.hpp"
+#include "kernels/solver/interior/sparse_path.hpp"
+#include "kernels/solver/newton/block_direction.hpp"
+#include "kernels/solver/pgs/sparse_pgs.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// Multiplications of a sweep and a step: each visits every row a few times.
+SS_HD Work work_of(const SparseScaled& s) {
+  const double linear = 40.0 * s.n;
+  return {linear, 10.0 * linear + double(s.lu.pattern.counts->multiplications)};
+}
+
+/// The stage as problems of many rows need it. In piles Newton's method either gets nearer soon or
+/// not at all, and velocities identify the states better than impulses.
+SS_HD Stage adapted(Stage stage, bool solved) {
+  constexpr int kCoarseSweeps = 30;  // in the time of a few steps
+  if (stage.method == Method::pgs && stage.coarse) stage.budget = kCoarseSweeps;
+  if (stage.method != Method::newton) return stage;
+  stage.impatient = true;
+  if (stage.selects && !solved) stage.factor = min(stage.factor, 0.1);
+  return stage;
+}
+
+/// Whether there are many more rows than degrees of freedom, as where boxes are packed: then the
+/// states of Newton's method toggle, and the interior point takes few steps. Smaller problems have
+/// no memory for that.
+SS_HD bool is_packed(const SparseScaled& s, Law law) {
+  constexpr int kManyRows = 6;
+  const bool many = s.n >= kInteriorRows && s.n > kManyRows * s.m.tree.n;
+  return many && facts_of(law).has_central_path;
+}
+
+/// Sweeps; coarse ones only if Newton's method does not find a solution near a warm start, which
+/// sweeps would leave. Where contacts are packed, the interior point instead of these. Returns the
+/// sweeps and steps.
+template <class G>
+SS_HD int run_sweeps(const G& g, const EnvProblem<double>& p, const Stage& stage,
+                     VelocityScratch& scratch) {
+  SparseScaled& s = scratch.scaled;
+  Judge<double>& judge = scratch.judge;
+  const bool packed = stage.coarse && is_packed(s, judge.law);
+  int steps = 0;
+  if (skips_sweeps(g, p, stage, s, judge)) return 0;
+  if (stage.coarse && starts_warm(g, p)) {
+    Stage near{.method = Method::newton, .budget = packed ? 5 : 30, .factor = 0.1};
+    near.impatient = true;
+    steps = run_newton_stage<double, double, true>(g, p, near, s, scratch.stage, judge);
+    if (judge.solved()) return steps;
+    near.start = Start::best;
+    place_start<false>(g, p, near, judge);
+  }
+  if (packed) {
+    Stage path{.method = Method::interior, .budget = 30, .start = Start::best, .distance = 0.1};
+    return steps + run_interior_stage(g, p, path, s, scratch.stage, judge);
+  }
+  Arena arena = scratch.stage;
+  SparsePgs pgs(arena, s);
+  return steps + int(run_pgs(g, p, s, pgs, stage.budget, stage.fixed, !stage.coarse, judge));
+}
+
+template <class G>
+SS_HD int run_stage(const G& g, const EnvProblem<double>& p, const Stage& given,
+                    VelocityScratch& scratch) {
+  SparseScaled& s = scratch.scaled;
+  Judge<double>& judge = scratch.judge;
+  const Stage stage = adapted(given, judge.solved());
+  place_start<true>(g, p, stage, judge);
+  if (stage.soften > 0.0) soften_contacts(g, p, s, stage.soften);
+  int done = 0;
+  if (stage.method == Method::pgs) {
+    done = run_sweeps(g, p, stage, scratch);
+  } else if (stage.method == Method::newton) {
+    done = run_newton_stage<double, double, true>(g, p, stage, s, scratch.stage, judge);
+  } else if (stage.method == Method::interior || stage.method == Method::continuation) {
+    done = run_interior_stage(g, p, stage, s, scratch.stage, judge);
+  }
+  if (stage.alters()) restore_problem(g, p, s);
+  return done;
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA
