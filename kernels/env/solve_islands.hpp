@@ -54,6 +54,15 @@ SS_HD void combine(const Outcome& island, Outcome& all) {
   all.solver = island.solver;
 }
 
+/// Begins with p as a whole; `begun`: rungs have run before.
+template <class Real, class Factor, class G, class Scalar, KernelVariant kVariant>
+SS_HD void open_whole(const G& g, const EnvProblem<Scalar>& p, const SolveOptions& o,
+                      EnvScratch<Real, Factor, Scalar, kVariant>& scratch, bool begun,
+                      Scalar* impulse, double* certificate, const Outcome& before) {
+  open_judge(g, p, o, scratch.judge_memory, impulse, certificate, scratch.judge);
+  if (begun) scratch.judge.best_residual = before.residual;
+}
+
 /// Begins with island i, or with p if it is not divided. Whether it has been solved before.
 template <class Real, class Factor, class G, class Scalar, KernelVariant kVariant>
 SS_HD bool open_part(const G& g, const EnvProblem<Scalar>& p, const SolveOptions& o,
@@ -62,8 +71,7 @@ SS_HD bool open_part(const G& g, const EnvProblem<Scalar>& p, const SolveOptions
   Judge<Scalar>& judge = scratch.judge;
   const Islands<Scalar>& s = scratch.islands;
   if (!divided) {
-    open_judge(g, p, o, scratch.judge_memory, impulse, certificate, judge);
-    if (begun) judge.best_residual = before.residual;
+    open_whole(g, p, o, scratch, begun, impulse, certificate, before);
     return false;
   }
   const IslandState state = IslandState(s.state[i]);
@@ -106,13 +114,16 @@ SS_HD void close_island(const G& g, const Islands<Scalar>& s, int i, const Outco
   });
 }
 
-/// Whether an island that all rungs have not solved without W is left at that: where no other rungs
-/// are allowed, and in simulations near a solution, where neither a proof nor a softened answer
-/// would be of use.
-SS_HD bool is_left(const Ladder& ladder, const Outcome& one, double b_max) {
+/// Whether an island of n rows that all rungs have not solved without W is left at that: where no
+/// other rungs are allowed, or not a step of them, and in simulations near a solution, where
+/// neither a proof nor a softened answer would be of use. `share`: of the work that the options
+/// allow.
+SS_HD bool is_left(const Ladder& ladder, const Outcome& one, double b_max, int n, double share) {
+  const SolveOptions& o = ladder.options;
   if (!one.tried) return false;
   const bool near = one.residual <= kFar * b_max;
-  return !ladder.has_later_rungs || (near && !ladder.options.thorough);
+  const bool limited = o.max_work > 0.0 && share * o.max_work < Work::of_dense(n).step;
+  return !ladder.has_later_rungs || limited || (near && !o.thorough);
 }
 
 /// The island i of a mechanism that was entered and opened: solved without W if it is large and
@@ -136,7 +147,7 @@ SS_HD bool solve_mechanism_island(const G& g, const EnvProblem<double>& p,
       VelocityScratch sparse{mechanism.scratch->scaled, judge, scratch.climb, scratch.stage};
       const bool ran = solve_sparse(g, *s.part, own, ladder, sparse, env, share, one);
       const double b_max = g.max(s.part->n, [&](int row) { return abs(s.part->b[row]); });
-      if (ran && (judge.solved() || is_left(ladder, one, b_max))) return true;
+      if (ran && (judge.solved() || is_left(ladder, one, b_max, s.part->n, share))) return true;
     }
   }
   form_island_matrix(g, own, s, i, islands);
@@ -149,7 +160,7 @@ SS_HD bool solve_mechanism_island(const G& g, const EnvProblem<double>& p,
 /// them, before the unsolved ones run the others. `before`: the result of the rungs that have run;
 /// `mechanism`: that of p, if its W is not formed.
 template <class Real, class Factor, class G, class Scalar, KernelVariant kVariant>
-SS_HD Outcome solve_islands(const G& g, const EnvProblem<Scalar>& p,
+SS_HD Outcome solve_in_turn(const G& g, const EnvProblem<Scalar>& p,
                             const MechanismStage& mechanism, const Ladder& ladder,
                             EnvScratch<Real, Factor, Scalar, kVariant>& scratch, Rungs rungs,
                             std::int64_t env, int count, Scalar* impulse, double* certificate,
@@ -189,6 +200,23 @@ SS_HD Outcome solve_islands(const G& g, const EnvProblem<Scalar>& p,
     if (!twice || now == Rungs::later || all.status == EnvStatus::solved) return all;
     first = all;
     now = Rungs::later;
+  }
+}
+
+/// The same; where nothing is ever divided, without loops: groups that share a warp would leave
+/// them one by one and not meet again.
+template <class Real, class Factor, class G, class Scalar, KernelVariant kVariant>
+SS_HD Outcome solve_islands(const G& g, const EnvProblem<Scalar>& p,
+                            const MechanismStage& mechanism, const Ladder& ladder,
+                            EnvScratch<Real, Factor, Scalar, kVariant>& scratch, Rungs rungs,
+                            std::int64_t env, int count, Scalar* impulse, double* certificate,
+                            const Outcome& before) {
+  if constexpr (EnvScratch<Real, Factor, Scalar, kVariant>::kDivides && kTakesLarge<G>) {
+    return solve_in_turn(g, p, mechanism, ladder, scratch, rungs, env, count, impulse, certificate,
+                         before);
+  } else {
+    open_whole(g, p, ladder.options, scratch, rungs == Rungs::later, impulse, certificate, before);
+    return solve_part(g, p, ladder, scratch, rungs, env, 1.0, before);
   }
 }
 

@@ -22,11 +22,11 @@ SS_HD bool zero_is_due(const Stage& next, const Judge<Scalar>& judge) {
 }
 
 /// Whether another stage may select among solutions: the first starts at the solution that was
-/// found; the second at zero impulses, in large problems only where that is near, because in a pile
-/// it is in vain.
+/// found; the second at zero impulses, in large problems not always.
 template <class G, class S>
 SS_HD bool selects_again(const G& g, const Climb& at, const S& s) {
-  return at.selections == 0 || (at.selections == 1 && (s.n <= kPileRows || all_stick_alone(g, s)));
+  return at.selections == 0 ||
+         (at.selections == 1 && (s.n <= kPileRows || selects_from_rest(g, s)));
 }
 
 /// Runs the stages of the rungs until one of them solves. `judged`: whether the start was judged.
@@ -65,10 +65,13 @@ SS_HD void climb(const G& g, const EnvProblem<Scalar>& p, const Ladder& ladder, 
     const int done = run_stage(g, p, at.stage, scratch);
     g.once([&] { at.leave(done, judge.best_residual); });
     if (judge.done()) break;
-    if (at.answering && !judge.solved()) {
-      answer_candidate(g, p, judge);
-      g.once([&] { at.rung = at.stage.rung; });
-      break;
+    if (at.softenings > 0 && !judge.solved()) {
+      const bool settled = judge.at->settled;
+      if (settled || at.softenings == 1) {
+        answer_candidate(g, p, judge);
+        g.once([&] { at.rung = at.stage.rung; });
+      }
+      if (!settled) break;
     }
   }
 }

@@ -31,10 +31,6 @@ SS_HD double work_after_sparse(double step, bool thorough) {
   return thorough ? max(1e9, 2400.0 * step) : 30.0 * step;
 }
 
-/// Beyond so many max|b| a residual is far from that of a solution. An impulse of such a residual
-/// may be huge itself, and moves bodies more than the softened one.
-inline constexpr double kFar = 1e-3;
-
 struct Climb {
   std::int64_t env;  ///< of the batch
   Work work;
@@ -43,7 +39,7 @@ struct Climb {
   double residual_before = 0.0;  ///< the best before the stage
   double work_left[2] = {};      ///< of rung 0, of the other rungs
   int selections = 0;            ///< attempts to select, after a solution
-  bool answering = false;        ///< the stage of the softened answer has begun
+  int softenings = 0;            ///< stages of the softened answer that have begun
   // Results in addition to the impulse:
   int iterations = 0, rung = 0;
   Solver solver = Solver::automatic;
@@ -77,9 +73,8 @@ struct Climb {
     const bool over = stage.method == Method::none || stage.rung > o.max_rung;
     if (infeasible || over) {
       const bool far = !(best_residual <= kFar * b_max);
-      const bool answers = infeasible || (far && ladder.answers_far);
-      stage = answers && !answering ? ladder.softened_answer : Stage{};
-      answering = true;
+      const bool answers = infeasible || softenings > 0 || (far && ladder.answers_far);
+      stage = answers ? ladder.softening(softenings++) : Stage{};
       return;
     }
     const bool near = stage.beyond > 0.0 && best_residual <= stage.beyond * b_max;

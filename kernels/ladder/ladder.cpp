@@ -12,6 +12,7 @@ namespace stickslip::kernels {
 namespace {
 
 constexpr double kSoftAnswer = 1e-2;        // compliance of the answer if there is no solution
+constexpr int kSoftenings = 11;             // stages from a compliance near 1 to this one
 constexpr double kAstray = 1e-4;            // residual over max|b| where no solution is near
 constexpr int kFarkasPasses = 100;          // each a fraction of a Newton step
 constexpr double kByVelocity = 1.0 / 32.0;  // 1/rho of Newton's map, to see states in velocities
@@ -266,6 +267,7 @@ Ladder::Ladder(const SolveOptions& solve_options) : options(solve_options) {
   softened_answer.rung = 1;
   softened_answer.start = Start::zero;
   softened_answer.soften = kSoftAnswer;
+  softenings = softened_answer.method == Method::newton ? kSoftenings : 1;
   softened_answer.fixed = softened_answer.coarse = false;
 }
 

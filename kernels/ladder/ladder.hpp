@@ -28,6 +28,7 @@ struct Ladder {
   bool selects = false;      ///< one solution among many
   Stage selection;           ///< runs once a solution is found that is not the selected one
   Stage softened_answer;     ///< where there is no solution, or the best impulse is far from one
+  int softenings = 1;        ///< stages that lead there from softer contacts
   bool answers_far = false;  ///< the latter: not under laws that always have a solution
   Stage stages[kCapacity];
 
@@ -41,6 +42,18 @@ struct Ladder {
     if (turn >= turns) return {};
     Stage stage = stages[cycle + beyond % kCycle];
     stage.seed += kCycle * turn;
+    return stage;
+  }
+
+  /// Stage `index` of those that lead to the softened answer; Method::none after the last. From
+  /// rest, Newton's method solves the softest contacts; a jam of the stiffest ones only from softer
+  /// ones.
+  SS_HD Stage softening(int index) const {
+    constexpr double kSofter = 1.5;
+    if (index >= softenings) return {};
+    Stage stage = softened_answer;
+    if (index > 0) stage.start = Start::last;
+    for (int i = index + 1; i < softenings; ++i) stage.soften *= kSofter;
     return stage;
   }
 };

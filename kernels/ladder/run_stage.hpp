@@ -104,6 +104,13 @@ SS_HD int run_newton_stage(const G& g, const EnvProblem<Scalar>& p, const Stage&
   return steps;
 }
 
+/// Whether the selected solution of a large problem is sought from zero impulses too: where that is
+/// near, because in a pile it is in vain.
+template <class Real, class G>
+SS_HD bool selects_from_rest(const G& g, const Scaled<Real>& s) {
+  return all_stick_alone(g, s);
+}
+
 /// Whether coarse sweeps would lead away from the selected solution.
 template <class Real, class G, class Scalar>
 SS_HD bool skips_sweeps(const G& g, const EnvProblem<Scalar>& p, const Stage& stage,

@@ -25,18 +25,27 @@ SS_HD Stage adapted(Stage stage, bool solved) {
   return stage;
 }
 
+inline constexpr int kManyRows = 3, kPackedRows = 6;  // of each degree of freedom
+
 /// Whether there are many more rows than degrees of freedom, as where boxes are packed: then the
 /// states of Newton's method toggle, and the interior point takes few steps. Smaller problems have
 /// no memory for that.
 SS_HD bool is_packed(const SparseScaled& s, Law law) {
-  constexpr int kManyRows = 6;
-  const bool many = s.n >= kInteriorRows && s.n > kManyRows * s.m.tree.n;
+  const bool many = s.n >= kInteriorRows && s.n > kPackedRows * s.m.tree.n;
   return many && facts_of(law).has_central_path;
 }
 
+/// As for a problem with W; also where many solutions differ much, as in a wall of bricks, but are
+/// not packed.
+template <class G>
+SS_HD bool selects_from_rest(const G& g, const SparseScaled& s) {
+  const int dofs = s.m.tree.n;
+  return (s.n > kManyRows * dofs && s.n <= kPackedRows * dofs) || all_stick_alone(g, s);
+}
+
 /// Sweeps; coarse ones only if Newton's method does not find a solution near a warm start, which
-/// sweeps would leave. Where contacts are packed, the interior point instead of these. Returns the
-/// sweeps and steps.
+/// sweeps would leave. Where contacts are packed, the interior point instead of these: the method
+/// of the climb's stage is then the one that ran last. Returns the sweeps and steps.
 template <class G>
 SS_HD int run_sweeps(const G& g, const EnvProblem<double>& p, const Stage& stage,
                      VelocityScratch& scratch) {
@@ -44,17 +53,22 @@ SS_HD int run_sweeps(const G& g, const EnvProblem<double>& p, const Stage& stage
   Judge<double>& judge = scratch.judge;
   const bool packed = stage.coarse && is_packed(s, judge.law);
   int steps = 0;
-  if (skips_sweeps(g, p, stage, s, judge)) return 0;
+  // From rest, Newton's method may select a solution; the interior point finds any.
+  if (skips_sweeps(g, p, stage, s, judge) || (packed && !starts_warm(g, p))) return 0;
   if (stage.coarse && starts_warm(g, p)) {
     Stage near{.method = Method::newton, .budget = packed ? 5 : 30, .factor = 0.1};
     near.impatient = true;
     steps = run_newton_stage<double, double, true>(g, p, near, s, scratch.stage, judge);
-    if (judge.solved()) return steps;
+    if (judge.solved()) {
+      g.once([&] { scratch.climb->stage.method = near.method; });
+      return steps;
+    }
     near.start = Start::best;
     place_start<false>(g, p, near, judge);
   }
   if (packed) {
     Stage path{.method = Method::interior, .budget = 30, .start = Start::best, .distance = 0.1};
+    g.once([&] { scratch.climb->stage.method = path.method; });
     return steps + run_interior_stage(g, p, path, s, scratch.stage, judge);
   }
   Arena arena = scratch.stage;

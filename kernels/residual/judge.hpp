@@ -12,6 +12,7 @@ struct JudgeMemory {
   Wide<Scalar> tolerance = 0.0;
   Wide<Scalar> near = 0.0;        ///< relative error (squared) at which an iterate is worth judging
   bool hidden = false;            ///< some impulse solved but for the bound of rounding errors
+  bool settled = false;           ///< the last steps on an altered problem have solved that
   Scalar* best = nullptr;         ///< [n] the caller's slot of the result
   double* certificate = nullptr;  ///< [n] the caller's slot, or null
   Scalar* candidate;              ///< [n] scratch: the impulse judged last
@@ -25,6 +26,10 @@ struct JudgeMemory {
         u(arena.take<Wide<Scalar>>(max_rows)),
         e(arena.take<Wide<Scalar>>(max_rows)) {}
 };
+
+/// Beyond so many max|b| a residual is far from that of a solution. An impulse of such a residual
+/// may be huge itself, and moves bodies more than the softened one.
+inline constexpr double kFar = 1e-3;
 
 /// What is expected of a candidate: this decides about the work of judging it, not the result.
 enum class Guess : std::int32_t { unknown, solution };
@@ -132,16 +137,21 @@ SS_HD Mask<Wide<Scalar>> judge_candidate(const G& g, const EnvProblem<Scalar>& p
   return judge.done();
 }
 
+/// Makes zero impulses the candidate.
+template <class G, class Scalar>
+SS_HD void take_zero(const G& g, const EnvProblem<Scalar>& p, Judge<Scalar>& judge) {
+  g.for_each(p.n, [&](int i) { judge.at->candidate[i] = Scalar(0); });
+  make_feasible(g, p, judge.law, judge.at->candidate);  // a bound of -0 makes it -0
+}
+
 /// Judges zero impulses after other candidates as if before them: they are kept if none is better.
 /// Returns whether they are.
 template <class G, class Scalar, class Velocity>
 SS_HD bool judge_zero(const G& g, const EnvProblem<Scalar>& p, const Velocity& velocity,
                       Judge<Scalar>& judge) {
-  Scalar* candidate = judge.at->candidate;
-  g.for_each(p.n, [&](int i) { candidate[i] = Scalar(0); });
-  make_feasible(g, p, judge.law, candidate);  // a bound of -0 makes it -0
+  take_zero(g, p, judge);
   const Wide<Scalar> value =
-      judged_residual(g, p, velocity, judge.law, *judge.at, candidate, Guess::unknown);
+      judged_residual(g, p, velocity, judge.law, *judge.at, judge.at->candidate, Guess::unknown);
   const bool kept = value <= judge.best_residual;
   keep_candidate(g, p, kept, value, judge);
   if (kept) judge.selected = true;  // the path begins there
@@ -161,15 +171,23 @@ SS_HD void continue_from_candidate(const G& g, const EnvProblem<Scalar>& p, Judg
   g.for_each(p.n, [&](int i) { judge.at->start[i] = judge.at->candidate[i]; });
 }
 
-/// If the best is not a solution, replaces its residual by an upper bound as well.
+/// If the best is not a solution, replaces its residual by an upper bound as well. Zero impulses
+/// take its place where they are nearer to a solution, and near: with a singular W, impulses of
+/// 10^9 m/s may satisfy the rows but for the rounding errors of their velocities.
 template <class G, class Scalar, class Velocity>
 SS_HD void close_judge(const G& g, const EnvProblem<Scalar>& p, const Velocity& velocity,
                        Judge<Scalar>& judge) {
+  using Number = Wide<Scalar>;
   const auto solved = judge.solved();
   if (all(solved)) return;
   const JudgeMemory<Scalar>& at = *judge.at;
-  const Wide<Scalar> bound = residual(g, p, judge.law, velocity, at.best, at.u, at.e);
-  judge.best_residual = select(solved, judge.best_residual, bound);
+  const Number found = residual(g, p, judge.law, velocity, at.best, at.u, at.e);
+  judge.best_residual = select(solved, judge.best_residual, found);
+  take_zero(g, p, judge);
+  const Number rest = residual(g, p, judge.law, velocity, at.candidate, at.u, at.e);
+  const Number b_max = g.max(p.n, [&](int i) { return abs(Number(p.b[i])); });
+  const Mask<Number> nearer = (rest < found) & (rest <= kFar * b_max) & !solved;
+  keep_candidate(g, p, nearer, rest, judge);
 }
 
 /// Makes the candidate judged last the answer to a problem that has, or seems to have, no solution.

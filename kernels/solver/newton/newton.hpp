@@ -17,6 +17,7 @@ inline constexpr double kFloatEpsilon = 1e-6;   ///< least regularisation of a J
 inline constexpr double kGivenUp = 10.0;        ///< regularisation that ends the steps
 inline constexpr double kRoundedMerit = 1e-16;  ///< merit, relative, that may be all rounding
 inline constexpr double kAlteredGoal = 1e-16;   ///< the same that ends steps on an altered problem
+inline constexpr double kSettled = 1e-8;        ///< the same that is a solution of one
 inline constexpr int kPatience = 10;   ///< steps that may pass until the merit is halved again
 inline constexpr int kImpatience = 3;  ///< the same where other methods are as fast
 inline constexpr double kSlow = 0.01;  ///< merit: velocities contract by less than 10 in a step
@@ -254,6 +255,10 @@ SS_HD int run_newton(const G& g, const EnvProblem<Scalar>& p, S& s, const Newton
     moved = newton_step(g, p, s, w, leaping, path, judge);
     leaping = false;
     count_waiting(path);
+  }
+  if (altered) {
+    const bool settled = path.merit < kSettled * (squared_size(g, s, w.z) + 1.0);
+    g.once([&] { judge.at->settled = settled; });
   }
   judge_iterate(g, p, s, w.z, judge);
   if (altered || w.selects || path.merit < start_merit) continue_from_candidate(g, p, judge);

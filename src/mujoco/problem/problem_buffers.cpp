@@ -43,6 +43,7 @@ ProblemBuffers::ProblemBuffers(const mjModel* m, int num_envs, int threads,
   factor_.resize(envs);
   rows_.resize(envs);
   has_W_.resize(envs);
+  hopeless_.resize(envs);
   start_selected_.resize(envs);
   x_.resize(envs * nv_);
   path_.resize(envs * nv_);
@@ -87,8 +88,13 @@ bool ProblemBuffers::is_fast(int env) const {
 }
 
 bool ProblemBuffers::is_absurd(int env) const {
-  return options_.law != Law::convex && !options_.thorough && options_.max_work == 0.0 &&
-         rows_[env] > kManyAtAbsurdSpeed && is_fast(env);
+  return rows_[env] > kManyAtAbsurdSpeed && is_fast(env);
+}
+
+double ProblemBuffers::limited_work(int env) const {
+  constexpr double kHopeless = 3e7, kAbsurd = 3e8;  // some 2 and 20 ms
+  if (options_.law == Law::convex || options_.thorough || options_.max_work > 0.0) return 0;
+  return hopeless_[env] != 0 ? kHopeless : is_absurd(env) ? kAbsurd : 0;
 }
 
 bool ProblemBuffers::by_islands(int env) const {
@@ -147,7 +153,7 @@ void ProblemBuffers::solve(int env, Effort effort) {
     if (!by_islands(env)) form_delassus(env, borrowed.workspace());
   }
   SolveOptions options = options_;
-  if (is_absurd(env)) options.max_work = 3e8;  // some 20 ms
+  if (const double limit = limited_work(env); limit > 0) options.max_work = limit;
   if (effort == Effort::brief && !options.thorough) {
     options.max_rung = 0;
     options.max_newton = std::min(options.max_newton, 40);

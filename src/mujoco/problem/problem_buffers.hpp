@@ -56,12 +56,19 @@ class ProblemBuffers {
   /// Whether the environment has speeds that no simulation means.
   bool is_fast(int env) const;
 
-  /// Whether it also has so many rows that its solve could keep the others waiting: it gets less
-  /// work.
+  /// Whether it also has so many rows that its solve could keep the others waiting.
   bool is_absurd(int env) const;
 
+  /// Whether solves of the environment have failed so often that this one will hardly succeed.
+  char& hopeless(int env) { return hopeless_[env]; }
+
+  /// SolveOptions::max_work of an environment that is not to keep the others waiting; 0: as usual.
+  double limited_work(int env) const;
+
   /// Whether the environment is solved on the CPU, although others are on the GPU.
-  bool on_cpu(int env) const { return in_velocities(env) || by_islands(env) || is_absurd(env); }
+  bool on_cpu(int env) const {
+    return in_velocities(env) || by_islands(env) || limited_work(env) > 0;
+  }
 
   // For one environment; the constructor sets the maximum number of concurrent threads.
   /// Forms W if `solve` reads it.
@@ -124,7 +131,7 @@ class ProblemBuffers {
   std::vector<double> J_, M_, a_free_, start_, free_velocity_;
   std::vector<MassFactor> factor_;
   std::vector<std::int32_t> rows_, efc_of_, J_row_, J_col_;
-  std::vector<char> has_W_;
+  std::vector<char> has_W_, hopeless_;
   std::vector<std::int32_t> start_selected_;
   bool divides_;  ///< whether environments of many rows are solved island by island
   std::vector<double> mobility_, x_;           ///< [num_envs][max_rows], [num_envs][nv]

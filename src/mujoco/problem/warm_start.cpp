@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
+#include <vector>
 
 namespace stickslip::mujoco {
 namespace {
@@ -16,8 +18,7 @@ constexpr mjtNum kSameSelection = 1e-3;
 constexpr mjtNum kDrift = 1e-4, kAWhile = 16;
 
 // In steps with more contacts, the others start cold. All are copied with the state.
-constexpr int kContactsPerTree = 16;  // a robot, or a body of a pile; twice as many of one tree
-constexpr int kContactsPerGeom = 4;   // of a body of many geoms, which may rest on all of them
+constexpr int kContactsPerTree = 16;  // at least; twice as many of one tree
 constexpr int kMostContacts = 1024;
 constexpr int kMostRows = 256;
 
@@ -32,15 +33,22 @@ bool has_moments(const mjModel& m) {
          std::any_of(m.pair_dim, m.pair_dim + m.npair, rolls);
 }
 
+// The points on which a geom can rest on another.
+int most_points(const mjModel& m, int geom) {
+  if (m.geom_contype[geom] == 0 && m.geom_conaffinity[geom] == 0) return 0;
+  const int type = m.geom_type[geom];
+  if (type == mjGEOM_SPHERE || type == mjGEOM_ELLIPSOID) return 1;
+  return type == mjGEOM_CAPSULE ? 2 : 4;
+}
+
 int most_contacts(const mjModel& m) {
-  constexpr int kUsual = kContactsPerTree / kContactsPerGeom;  // geoms of a body
-  int count = kContactsPerTree * (int(m.ntree) + 1);
-  for (int body = 1; body < m.nbody; ++body) {
-    int geoms = 0;
-    for (int g = m.body_geomadr[body], end = g + m.body_geomnum[body]; g < end; ++g)
-      geoms += m.geom_contype[g] != 0 || m.geom_conaffinity[g] != 0 ? 1 : 0;
-    if (m.body_treeid[body] >= 0) count += kContactsPerGeom * std::max(geoms - kUsual, 0);
+  std::vector<int> of_tree(std::size_t(m.ntree));
+  for (int g = 0; g < m.ngeom; ++g) {
+    const int tree = m.body_treeid[m.geom_bodyid[g]];
+    if (tree >= 0) of_tree[std::size_t(tree)] += most_points(m, g);
   }
+  int count = kContactsPerTree;
+  for (const int points : of_tree) count += std::max(points, kContactsPerTree);
   return std::min(count, kMostContacts);
 }
 
@@ -229,6 +237,18 @@ void ImpulseStore::note_recovery(const mjModel* m, mjData* d, const EnvSlot& slo
   Wait& wait = kept_wait(d);
   const mjtNum length = wait.length > 0 ? std::min(2 * wait.length, kMost) : kFirst;
   wait = failed ? Wait{hash_of_rows(m, d, slot), length, length} : Wait{};
+}
+
+bool ImpulseStore::is_hopeless(const mjData* d) const {
+  if (contact_size_ == 0) return false;
+  int exponent = 0;
+  const mjtNum failures = kept_failures(d);
+  return failures > 2 && std::frexp(failures, &exponent) != 0.5;
+}
+
+void ImpulseStore::note_solve(mjData* d, bool failed) const {
+  constexpr mjtNum kMost = 1e9;
+  if (contact_size_ > 0) kept_failures(d) = failed ? std::min(kept_failures(d) + 1, kMost) : 0;
 }
 
 }  // namespace stickslip::mujoco

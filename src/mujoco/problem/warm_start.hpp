@@ -15,8 +15,8 @@ class ImpulseStore {
  public:
   ImpulseStore() = default;
   /// Makes room in the model, before it has any mjData: for all of its rows that are not contacts,
-  /// for 16 contacts, 16 of each tree of bodies (a robot, or a body of a pile), and 4 of each geom
-  /// of a body beyond its fourth.
+  /// for 16 contacts, and for 16 of each tree of bodies (a robot, or a body of a pile), or as many
+  /// as there are if it lies on all of its geoms.
   explicit ImpulseStore(mjModel& m);
 
   /// Writes a start r [rows] for the problem in `slot`, 0 where nothing is known. Returns whether
@@ -41,6 +41,11 @@ class ImpulseStore {
   bool skips_recovery(const mjModel* m, mjData* d, const EnvSlot& slot) const;
   void note_recovery(const mjModel* m, mjData* d, const EnvSlot& slot, bool failed) const;
 
+  /// Whether another solve will hardly succeed: those of the last steps failed. Every step of which
+  /// the number is a power of two is an exception, in case the problem has changed.
+  bool is_hopeless(const mjData* d) const;
+  void note_solve(mjData* d, bool failed) const;
+
  private:
   bool recall_rows(const mjModel* m, const mjData* d, const EnvSlot& slot, double* r) const;
   bool recall_contacts(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows,
@@ -50,7 +55,7 @@ class ImpulseStore {
   struct Wait {
     mjtNum rows, steps, length;
   };
-  static constexpr int kHead = 2 + (sizeof(ProblemPrint) + sizeof(Wait)) / sizeof(mjtNum);
+  static constexpr int kHead = 3 + (sizeof(ProblemPrint) + sizeof(Wait)) / sizeof(mjtNum);
   ProblemPrint& kept_print(const mjData* d) const {
     return *reinterpret_cast<ProblemPrint*>(d->userdata + begin_ + 2);
   }
@@ -58,6 +63,8 @@ class ImpulseStore {
     return *reinterpret_cast<Wait*>(d->userdata + begin_ + 2 +
                                     sizeof(ProblemPrint) / sizeof(mjtNum));
   }
+  /// How many steps in a row have failed.
+  mjtNum& kept_failures(const mjData* d) const { return d->userdata[begin_ + kHead - 1]; }
   mjtNum* kept_rows(const mjData* d) const { return d->userdata + begin_ + kHead; }
   mjtNum* kept_contacts(const mjData* d) const { return kept_rows(d) + 2 * max_rows_; }
 

@@ -48,8 +48,9 @@ void gather_and_solve(StepContext& step) {
                                         step.buffers->problems().warm_start(step.slot));
   const bool selected = step.warm && step.sim->impulses.recall_selected(step.m, step.d, slot, rows);
   step.buffers->start_selected(step.slot) = selected ? 1 : 0;
+  step.buffers->hopeless(step.slot) = step.sim->impulses.is_hopeless(step.d) ? 1 : 0;
   timer.mark(kGather);
-  step.absurd = step.buffers->is_absurd(step.slot);
+  step.limited = step.buffers->limited_work(step.slot) > 0;
   if (rows == 0) return;
   step.buffers->form_delassus(step.slot);
   timer.mark(kDelassus);
@@ -121,6 +122,8 @@ void write_solution(StepContext& step) {
   const bool anew = step.buffers->start_selected(step.slot) == 0;
   step.sim->impulses.keep(step.m, step.d, slot, rows, impulse, solution, anew,
                           anew ? 0 : share_moved(step));
+  step.sim->impulses.note_solve(step.d, step.verdict.status == EnvStatus::not_converged ||
+                                            step.verdict.status == EnvStatus::infeasible);
   timer.mark(kScatter);
   apply_forces(step.m, step.d);
   timer.mark(kApply);

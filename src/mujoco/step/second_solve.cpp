@@ -1,7 +1,6 @@
 #include "src/mujoco/step/second_solve.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "src/mujoco/problem/row_map.hpp"
 #include "src/mujoco/step/env_step.hpp"
@@ -10,22 +9,6 @@ namespace stickslip::mujoco {
 namespace {
 
 constexpr int kMostTakenIn = 8;  // rounds
-
-// Where a solve failed that zero impulses nearly solve, they are the answer if they are nearer:
-// with a singular W, impulses of 10^9 N s may satisfy the rows but for their rounding errors.
-void prefer_rest(StepContext& step) {
-  constexpr double kNear = 1e-3;  // of max|b|
-  const auto r = step.buffers->results().view();
-  const double *b = step.buffers->problems().b(step.slot), found = r.residual[step.slot];
-  double size = 0;
-  for (int row = 0; row < step.rows(); ++row) size = std::max(size, std::abs(b[row]));
-  step.first_try.keep_solution(*step.buffers, step.slot);
-  mju_zero(r.impulse.data + step.slot * r.impulse.stride, step.rows());
-  step.buffers->measure(step.slot);
-  const double rest = r.residual[step.slot];
-  if (!(rest < found && rest <= kNear * size))
-    step.first_try.restore_solution(*step.buffers, step.slot);
-}
 
 }  // namespace
 
@@ -36,7 +19,8 @@ void take_solution(StepContext& step) {
   const auto failed = [&] {
     return r.status(step.slot) == EnvStatus::not_converged && !step.sim->options.solve.fixed_sweeps;
   };
-  if (step.warm && failed()) {  // a start must not cause a failure
+  const bool again = step.warm && !step.buffers->hopeless(step.slot);
+  if (again && failed()) {  // a start must not cause a failure
     step.first_try.keep_solution(*step.buffers, step.slot);
     mju_zero(step.buffers->problems().warm_start(step.slot), step.rows());
     step.buffers->solve(step.slot);
@@ -44,7 +28,6 @@ void take_solution(StepContext& step) {
     if (failed() && step.first_try.residual() < r.residual(step.slot))
       step.first_try.restore_solution(*step.buffers, step.slot);
   }
-  if (failed()) prefer_rest(step);
   step.failed = step.failed || r.status(step.slot) == EnvStatus::bad_input;
   if (r.status(step.slot) != EnvStatus::solved) ++step.unsolved;
 }

@@ -34,7 +34,7 @@ struct alignas(64) StepContext {
   bool short_of_memory = false;  // MuJoCo had no memory for all contacts and constraints
   bool warm = false;             // the solve starts from impulses of the last step
   int unsolved = 0;              // solves of the step that found no solution
-  bool absurd = false;           // many rows, at absurd speeds
+  bool limited = false;          // its solves get less work than usual
   // At velocity level:
   StepContacts contacts;
   double bounce = 1;          // factor on the restitution
@@ -62,7 +62,7 @@ struct alignas(64) StepContext {
   /// Whether the step makes no more solves than it must: each that finds no solution may take its
   /// whole budget, and the verdict on the step is known; or the step means nothing.
   bool gives_up() const {
-    return failed || unsolved >= 2 || (absurd && verdict.second_solves >= 4);
+    return failed || unsolved >= 2 || (limited && verdict.second_solves >= 4);
   }
 };
 
