@@ -92,7 +92,7 @@ bool ProblemBuffers::is_absurd(int env) const {
 }
 
 double ProblemBuffers::limited_work(int env) const {
-  constexpr double kHopeless = 3e7, kAbsurd = 3e8;  // some 2 and 20 ms
+  constexpr double kHopeless = 1e7, kAbsurd = 3e8;  // some 0.7 and 20 ms
   if (options_.law == Law::convex || options_.thorough || options_.max_work > 0.0) return 0;
   return hopeless_[env] != 0 ? kHopeless : is_absurd(env) ? kAbsurd : 0;
 }

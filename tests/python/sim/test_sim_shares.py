@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import stickslip
 from stickslip import BatchSim, Status
 
 
@@ -35,15 +36,20 @@ def feet(count: int) -> str:
     return scene(f'<body pos="0 0 .02"><freejoint/>{geoms}</body>')
 
 
+def iterations_at_rest(xml: str) -> list[int]:
+    """Of 20 steps, after 40 others."""
+    sim = BatchSim(xml, 1)
+    iterations = []
+    for _ in range(60):
+        assert sim.step()[0] == Status.solved
+        iterations.append(int(sim.iterations[0]))
+    return iterations[40:]
+
+
 @pytest.mark.parametrize("count", [2, 5])
 def test_what_rests_on_many_feet_takes_no_iterations(count):
     """5 x 5 feet have 100 contacts: the state has room for them."""
-    sim = BatchSim(feet(count), 1)
-    for _ in range(40):
-        sim.step()
-    for _ in range(10):
-        assert sim.step()[0] == Status.solved
-        assert sim.iterations[0] <= 1
+    assert max(iterations_at_rest(feet(count))) <= 1
 
 
 def mat(links: int) -> str:
@@ -55,6 +61,13 @@ def mat(links: int) -> str:
     last = '<geom type="box" size=".05 .04 .02" pos=".05 0 0"/>'
     inner = link * (links - 1) + last + "</body>" * (links - 1)
     return scene(f'<body pos="0 0 .02"><freejoint/>{inner}</body>')
+
+
+@pytest.mark.parametrize("links", [10, 20, 40])
+def test_a_chain_that_lies_takes_hardly_an_iteration(links):
+    """The state has room for as many contacts as a tree has if it lies on all of its geoms. Without
+    that there were 47 to 59 iterations."""
+    assert np.mean(iterations_at_rest(mat(links))) <= 6
 
 
 def same_shares(sim: BatchSim, fresh: BatchSim, close: float) -> None:
@@ -76,13 +89,16 @@ LYING = {
 }
 
 
-@pytest.mark.parametrize("xml", LYING.values(), ids=LYING)
-def test_shares_are_those_of_a_fresh_simulation(xml):
-    """Also where more contacts carry than the state remembers: mats of 12 and 20 have 48 and 80."""
-    sim, fresh = BatchSim(xml, 1), BatchSim(xml, 1)
+@pytest.mark.parametrize(
+    ("name", "close"), [(name, 5e-4 if name in ("mat12", "mat20") else 1e-6) for name in LYING]
+)
+def test_shares_are_those_of_a_fresh_simulation(name, close):
+    """In long mats a step from the last choice moves it by what is outside of the range of W, up to
+    2e-4 of the largest impulse; then the choice is made anew."""
+    sim, fresh = BatchSim(LYING[name], 1), BatchSim(LYING[name], 1)
     for _ in range(20):
         sim.step()
-    same_shares(sim, fresh, 1e-6)
+    same_shares(sim, fresh, close)
 
 
 @pytest.mark.parametrize("xml", [mat(2), feet(3)], ids=["mat2", "feet3"])
@@ -107,3 +123,53 @@ def test_shares_follow_the_mass(count):
         each.vary("body_mass", sim.model.body_mass[None] * 3.0)
         each.vary("body_inertia", sim.model.body_inertia[None] * np.array([3.0, 5.0, 4.0]))
     same_shares(sim, fresh, 1e-6)
+
+
+def boxes(positions: list[tuple[float, float, float]]) -> str:
+    """Cubes of 0.1 m that touch where they are neighbours."""
+    cube = (
+        '<body pos="{:.9g} {:.9g} {:.9g}"><freejoint/><geom type="box" size=".05 .05 .05"/></body>'
+    )
+    return scene("".join(cube.format(*p) for p in positions))
+
+
+BUILT = {
+    "wall": boxes(
+        [(0.1 * i + 0.05 * (k % 2), 0, 0.05 + 0.1 * k) for k in range(6) for i in range(5)]
+    ),
+    "pyramid": boxes(
+        [(0.1 * i + 0.05 * k, 0, 0.05 + 0.1 * k) for k in range(5) for i in range(5 - k)]
+    ),
+}
+
+
+def size(p: dict, impulse: np.ndarray) -> float:
+    """The norm of which the selected solution has the least."""
+    return float(np.sqrt(np.diag(p["W"]) @ impulse**2))
+
+
+@pytest.mark.parametrize("xml", BUILT.values(), ids=BUILT)
+def test_what_is_built_of_touching_boxes_has_the_shares_of_the_solve_with_W(xml):
+    """Without W, the search from the first solution found is mostly in vain here."""
+    sim = BatchSim(xml, 1)
+    shares = []
+    for step in range(40):
+        sim.step()
+        if step % 4 == 3:
+            p = sim.problem(0)
+            given = {key: p[key] for key in ("W", "b", "mu", "R", "dims")}
+            shares.append(size(p, p["impulse"]) / size(p, stickslip.solve(**given).impulse))
+    assert np.mean(shares) < 1.01
+    assert np.max(shares) < 1.1
+
+
+def test_touching_columns_do_not_press_on_each_other_in_the_first_step():
+    xml = boxes(
+        [(0.1 * i, 0.1 * j, 0.05 + 0.1 * k) for k in range(2) for j in (0, 1) for i in (0, 1)]
+    )
+    sim = BatchSim(xml, 1)
+    sim.step()
+    forces = {True: 0.0, False: 0.0}  # of floors and walls
+    for contact in sim.contacts(0):
+        forces[bool(abs(contact["frame"][0][2]) > 0.5)] += contact["force"][0]
+    assert forces[False] < 1e-3 * forces[True]
