@@ -195,6 +195,20 @@ SS_HD bool is_in_vain(const Newton<Real, Factor>& w, const NewtonProgress<Real, 
   return path.waited > kPatience && !(path.soft > Real(0) && judge.solved());
 }
 
+/// Ends steps that have found nothing: judges their iterate, from where the next stage goes on if
+/// it is nearer to a solution than the start.
+template <class S, class Real, class Factor, class G, class Scalar>
+SS_HD void end_newton(const G& g, const EnvProblem<Scalar>& p, const S& s,
+                      const Newton<Real, Factor>& w, const NewtonProgress<Real, Factor>& path,
+                      double start_merit, bool altered, Judge<Scalar>& judge) {
+  if (altered) {
+    const bool settled = path.merit < kSettled * (squared_size(g, s, w.z) + 1.0);
+    g.once([&] { judge.at->settled = settled; });
+  }
+  judge_iterate(g, p, s, w.z, judge);
+  if (altered || w.selects || path.merit < start_merit) continue_from_candidate(g, p, judge);
+}
+
 /// Up to `budget` Newton steps from the end of the last stage, with the equations selected by
 /// `w.at` and a Jacobian regularised by at least `least_epsilon` (by reference: it stays in memory
 /// and uses no GPU register). `altered`: s is not the judged problem; the aim is to converge on s.
@@ -256,12 +270,7 @@ SS_HD int run_newton(const G& g, const EnvProblem<Scalar>& p, S& s, const Newton
     leaping = false;
     count_waiting(path);
   }
-  if (altered) {
-    const bool settled = path.merit < kSettled * (squared_size(g, s, w.z) + 1.0);
-    g.once([&] { judge.at->settled = settled; });
-  }
-  judge_iterate(g, p, s, w.z, judge);
-  if (altered || w.selects || path.merit < start_merit) continue_from_candidate(g, p, judge);
+  end_newton(g, p, s, w, path, start_merit, altered, judge);
   return steps;
 }
 
