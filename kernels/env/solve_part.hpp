@@ -66,12 +66,12 @@ SS_HD void climb(const G& g, const EnvProblem<Scalar>& p, const Ladder& ladder, 
     g.once([&] { at.leave(done, judge.best_residual); });
     if (judge.done()) break;
     if (at.softenings > 0 && !judge.solved()) {
-      const bool settled = judge.at->settled;
-      if (settled || at.softenings == 1) {
+      const bool settled = judge.at->settled, first = at.softenings == 1;
+      if (settled || first) {
         answer_candidate(g, p, judge);
         g.once([&] { at.rung = at.stage.rung; });
       }
-      if (!settled) break;
+      if (settled == first) break;  // the answer, or no nearer to it
     }
   }
 }

@@ -12,7 +12,7 @@ namespace stickslip::kernels {
 namespace {
 
 constexpr double kSoftAnswer = 1e-2;        // compliance of the answer if there is no solution
-constexpr int kSoftenings = 11;             // stages from a compliance near 1 to this one
+constexpr int kSoftenings = 12;             // stages: with this one, then with 0.58 to this one
 constexpr double kAstray = 1e-4;            // residual over max|b| where no solution is near
 constexpr int kFarkasPasses = 100;          // each a fraction of a Newton step
 constexpr double kByVelocity = 1.0 / 32.0;  // 1/rho of Newton's map, to see states in velocities

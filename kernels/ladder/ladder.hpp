@@ -28,7 +28,7 @@ struct Ladder {
   bool selects = false;      ///< one solution among many
   Stage selection;           ///< runs once a solution is found that is not the selected one
   Stage softened_answer;     ///< where there is no solution, or the best impulse is far from one
-  int softenings = 1;        ///< stages that lead there from softer contacts
+  int softenings = 1;        ///< stages that search for it
   bool answers_far = false;  ///< the latter: not under laws that always have a solution
   Stage stages[kCapacity];
 
@@ -45,14 +45,14 @@ struct Ladder {
     return stage;
   }
 
-  /// Stage `index` of those that lead to the softened answer; Method::none after the last. From
-  /// rest, Newton's method solves the softest contacts; a jam of the stiffest ones only from softer
-  /// ones.
+  /// Stage `index` of the search for the softened answer; Method::none after the last. If the first
+  /// fails, the others go from softer contacts, which are solved from rest, to these.
   SS_HD Stage softening(int index) const {
     constexpr double kSofter = 1.5;
     if (index >= softenings) return {};
     Stage stage = softened_answer;
-    if (index > 0) stage.start = Start::last;
+    if (index == 0) return stage;
+    if (index > 1) stage.start = Start::last;
     for (int i = index + 1; i < softenings; ++i) stage.soften *= kSofter;
     return stage;
   }
