@@ -129,6 +129,7 @@ SS_HD void list_islands(const G& g, const EnvProblem<Scalar>& p, int count,
     for (int i = 0; i < count; ++i) {
       s.rows[i] = 0;
       s.state[i] = std::int32_t(IslandState::unknown);
+      s.residual[i] = Limits<double>::infinity;
     }
     for (int item = 0; item < items; ++item) {
       ++s.begin[s.island[item] + 1];
