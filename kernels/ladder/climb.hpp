@@ -2,6 +2,7 @@
 #pragma once
 #include "kernels/group/math.hpp"
 #include "kernels/ladder/ladder.hpp"
+#include "kernels/residual/judge.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
