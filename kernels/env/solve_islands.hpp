@@ -203,8 +203,7 @@ SS_HD Outcome solve_in_turn(const G& g, const EnvProblem<Scalar>& p,
   }
 }
 
-/// The same; where nothing is ever divided, without loops: groups that share a warp would leave
-/// them one by one and not meet again.
+/// The same; without the loops where nothing is ever divided.
 template <class Real, class Factor, class G, class Scalar, KernelVariant kVariant>
 SS_HD Outcome solve_islands(const G& g, const EnvProblem<Scalar>& p,
                             const MechanismStage& mechanism, const Ladder& ladder,

@@ -173,7 +173,7 @@ SS_HD void continue_from_candidate(const G& g, const EnvProblem<Scalar>& p, Judg
 
 /// If the best is not a solution, replaces its residual by an upper bound as well. Zero impulses
 /// take its place where they are nearer to a solution, and near: with a singular W, impulses of
-/// 10^9 m/s may satisfy the rows but for the rounding errors of their velocities.
+/// 10^9 N s may satisfy the rows but for the rounding errors of their velocities.
 template <class G, class Scalar, class Velocity>
 SS_HD void close_judge(const G& g, const EnvProblem<Scalar>& p, const Velocity& velocity,
                        Judge<Scalar>& judge) {
