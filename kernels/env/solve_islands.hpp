@@ -54,15 +54,6 @@ SS_HD void combine(const Outcome& island, Outcome& all) {
   all.solver = island.solver;
 }
 
-/// Begins with p as a whole; `begun`: rungs have run before.
-template <class Real, class Factor, class G, class Scalar, KernelVariant kVariant>
-SS_HD void open_whole(const G& g, const EnvProblem<Scalar>& p, const SolveOptions& o,
-                      EnvScratch<Real, Factor, Scalar, kVariant>& scratch, bool begun,
-                      Scalar* impulse, double* certificate, const Outcome& before) {
-  open_judge(g, p, o, scratch.judge_memory, impulse, certificate, scratch.judge);
-  if (begun) scratch.judge.best_residual = before.residual;
-}
-
 /// Begins with island i, or with p if it is not divided. Whether it has been solved before.
 template <class Real, class Factor, class G, class Scalar, KernelVariant kVariant>
 SS_HD bool open_part(const G& g, const EnvProblem<Scalar>& p, const SolveOptions& o,
@@ -71,7 +62,8 @@ SS_HD bool open_part(const G& g, const EnvProblem<Scalar>& p, const SolveOptions
   Judge<Scalar>& judge = scratch.judge;
   const Islands<Scalar>& s = scratch.islands;
   if (!divided) {
-    open_whole(g, p, o, scratch, begun, impulse, certificate, before);
+    open_judge(g, p, o, scratch.judge_memory, impulse, certificate, judge);
+    if (begun) judge.best_residual = before.residual;
     return false;
   }
   const IslandState state = IslandState(s.state[i]);
@@ -160,7 +152,7 @@ SS_HD bool solve_mechanism_island(const G& g, const EnvProblem<double>& p,
 /// them, before the unsolved ones run the others. `before`: the result of the rungs that have run;
 /// `mechanism`: that of p, if its W is not formed.
 template <class Real, class Factor, class G, class Scalar, KernelVariant kVariant>
-SS_HD Outcome solve_in_turn(const G& g, const EnvProblem<Scalar>& p,
+SS_HD Outcome solve_islands(const G& g, const EnvProblem<Scalar>& p,
                             const MechanismStage& mechanism, const Ladder& ladder,
                             EnvScratch<Real, Factor, Scalar, kVariant>& scratch, Rungs rungs,
                             std::int64_t env, int count, Scalar* impulse, double* certificate,
@@ -200,22 +192,6 @@ SS_HD Outcome solve_in_turn(const G& g, const EnvProblem<Scalar>& p,
     if (!twice || now == Rungs::later || all.status == EnvStatus::solved) return all;
     first = all;
     now = Rungs::later;
-  }
-}
-
-/// The same; without the loops where nothing is ever divided.
-template <class Real, class Factor, class G, class Scalar, KernelVariant kVariant>
-SS_HD Outcome solve_islands(const G& g, const EnvProblem<Scalar>& p,
-                            const MechanismStage& mechanism, const Ladder& ladder,
-                            EnvScratch<Real, Factor, Scalar, kVariant>& scratch, Rungs rungs,
-                            std::int64_t env, int count, Scalar* impulse, double* certificate,
-                            const Outcome& before) {
-  if constexpr (EnvScratch<Real, Factor, Scalar, kVariant>::kDivides && kTakesLarge<G>) {
-    return solve_in_turn(g, p, mechanism, ladder, scratch, rungs, env, count, impulse, certificate,
-                         before);
-  } else {
-    open_whole(g, p, ladder.options, scratch, rungs == Rungs::later, impulse, certificate, before);
-    return solve_part(g, p, ladder, scratch, rungs, env, 1.0, before);
   }
 }
 

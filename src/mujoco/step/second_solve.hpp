@@ -10,7 +10,7 @@ namespace stickslip::mujoco {
 bool solved(const StepContext& step);
 
 /// Takes over the latest solve; if it failed from a warm start, solves again from rest, in case the
-/// start caused that. The better result remains, or zero impulses if they are nearer to a solution.
+/// start caused that. The better result remains.
 void take_solution(StepContext& step);
 
 /// Writes `step.end_velocity`, that after the impulses of the latest solve.
