@@ -93,10 +93,10 @@ void add_newton(Ladder& ladder, int steps) {
   Stage first = selecting(steps, 1.0);
   first.coarse = true;
   add(ladder, first);
-  if (facts_of(ladder.options.law).may_jam) add_sticking(ladder, steps);
   Stage again = selecting(steps, kByVelocity);
   again.most_rows = kPileRows;
   add(ladder, again);
+  if (facts_of(ladder.options.law).may_jam) add_sticking(ladder, steps);
   const Stage any = newton(0, steps);
   add(ladder, any);
   Stage afresh = sweeps(0, 3), resumed = sweeps(0, 20), large_rho = any;

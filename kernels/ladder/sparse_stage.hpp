@@ -56,7 +56,7 @@ SS_HD int run_sweeps(const G& g, const EnvProblem<double>& p, const Stage& stage
   // From rest, Newton's method may select a solution; the interior point finds any.
   if (skips_sweeps(g, p, stage, s, judge) || (packed && !starts_warm(g, p))) return 0;
   if (stage.coarse && starts_warm(g, p)) {
-    Stage near{.method = Method::newton, .budget = packed ? 5 : 30, .factor = 0.1};
+    Stage near{.method = Method::newton, .budget = packed ? 10 : 30, .factor = 0.1};
     near.impatient = true;
     steps = run_newton_stage<double, double, true>(g, p, near, s, scratch.stage, judge);
     if (judge.solved()) {

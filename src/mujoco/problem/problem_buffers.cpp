@@ -98,7 +98,7 @@ double ProblemBuffers::limited_work(int env) const {
 }
 
 bool ProblemBuffers::by_islands(int env) const {
-  constexpr int kManyRows = 4;  // of each degree of freedom
+  constexpr int kManyRows = 6;  // of each degree of freedom
   const int rows = rows_[env];
   return divides_ && (rows > kernels::kUndividedRows ||
                       (rows > kernels::kDenseRows && rows >= kManyRows * nv_));

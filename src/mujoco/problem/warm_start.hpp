@@ -36,10 +36,10 @@ class ImpulseStore {
   void keep(const mjModel* m, mjData* d, const EnvSlot& slot, int rows, const double* r,
             Solution solution, bool anew, mjtNum moved) const;
 
-  /// Whether recovery from overlap (step/position.hpp) is not tried in this step: it failed for
-  /// these rows in one of the last ones.
-  bool skips_recovery(const mjModel* m, mjData* d, const EnvSlot& slot) const;
-  void note_recovery(const mjModel* m, mjData* d, const EnvSlot& slot, bool failed) const;
+  /// Whether recovery from overlap (step/position.hpp) is not tried in this step: it failed in one
+  /// of the last ones, when contacts overlapped about as much. `depth`: the deepest overlap, m.
+  bool skips_recovery(mjData* d, mjtNum depth) const;
+  void note_recovery(mjData* d, mjtNum depth, bool failed) const;
 
   /// Whether another solve will hardly succeed: those of the last steps failed. Every step of which
   /// the number is a power of two is an exception, in case the problem has changed.
@@ -50,10 +50,10 @@ class ImpulseStore {
   bool recall_rows(const mjModel* m, const mjData* d, const EnvSlot& slot, double* r) const;
   bool recall_contacts(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows,
                        double* r) const;
-  /// Recovery that failed: for which rows, and in how many steps it is still not tried, of how
+  /// Recovery that failed: at which depth, and in how many steps it is still not tried, of how
   /// many.
   struct Wait {
-    mjtNum rows, steps, length;
+    mjtNum depth, steps, length;
   };
   static constexpr int kHead = 3 + (sizeof(ProblemPrint) + sizeof(Wait)) / sizeof(mjtNum);
   ProblemPrint& kept_print(const mjData* d) const {

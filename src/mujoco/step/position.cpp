@@ -120,18 +120,19 @@ void correct_biases(const StepContext& step, const Step& s) {
 }
 
 // Solves the round's problem. Whether that is to be replaced by part_without_friction: it has no
-// solution, as in one of the last steps with these rows, when that was found with much work.
-bool recovers_apart(StepContext& step) {
-  const EnvSlot slot = step.problem();
+// solution, as in one of the last steps, when that was found with much work.
+bool recovers_apart(StepContext& step, const Step& s) {
   const ImpulseStore& memory = step.sim->impulses;
-  if (memory.skips_recovery(step.m, step.d, slot)) {
+  double depth = 0;
+  for (int k = 0; k < s.num_contacts; ++k) depth = std::max(depth, -s.contacts[k].gap);
+  if (memory.skips_recovery(step.d, depth)) {
     std::copy_n(step.impulse(), step.rows(), step.buffers->problems().warm_start(step.slot));
     return true;
   }
   solve_from(step, step.impulse(), Effort::brief);
   if (step.failed || step.buffers->is_fast(step.slot)) return false;
   const bool failed = step.status() != EnvStatus::solved;
-  memory.note_recovery(step.m, step.d, slot, failed);
+  memory.note_recovery(step.d, depth, failed);
   return failed;
 }
 
@@ -161,7 +162,7 @@ void iterate(StepContext& step, Step& s, PhaseTimer& timer) {
         round == most || parted || step.gives_up())
       break;
     correct_biases(step, s);
-    parted = recovers_apart(step);
+    parted = recovers_apart(step, s);
     if (parted) part_without_friction(step, s.contacts, s.num_contacts, s.least_mobility);
     timer.mark(kSolve);
   }

@@ -26,3 +26,39 @@ def test_recovery_from_a_singular_pose_is_slow(law, joint, start):
         assert (sim.step() == Status.solved).all()
         assert np.abs(sim.qpos - before).max() <= 0.1 + 1e-12
         assert np.abs(sim.qvel).max() < 1e-9
+
+
+JAMMED_AND_DRIVEN = """<mujoco><option timestep=".002"/><worldbody>
+  <geom type="box" pos=".2 .07 1" size=".1 .05 .05"/>
+  <geom type="box" pos=".2 -.07 1" size=".1 .05 .05"/>
+  <geom type="box" pos="-.07 .2 1" size=".05 .1 .05"/>
+  <body pos="0 0 1"><joint axis="0 0 1"/>
+    <geom type="capsule" size=".03" fromto="0 0 0 .3 0 0"/></body>
+  <body pos="0 2 1"><joint name="j" axis="0 1 0" range="-.2 .2"/>
+    <geom type="capsule" size=".03" fromto="0 0 0 0 0 -.3" contype="0" conaffinity="0"/></body>
+</worldbody><actuator><motor joint="j" gear="60"/></actuator></mujoco>"""
+
+
+def test_failed_recovery_is_not_repeated_where_other_rows_come_and_go():
+    """A finger overlaps two walls for ever, while another joint reaches its limits and leaves them."""
+    sim = BatchSim(JAMMED_AND_DRIVEN)
+    rows, iterations = [], []
+    for step in range(60):
+        assert (sim.step([[(-1.0) ** (step // 2)]]) == Status.solved).all()
+        rows.append(int(sim.num_rows[0]))
+        iterations.append(int(sim.iterations[0]))
+    assert len(set(rows)) > 1
+    assert sum(i > 30 for i in iterations) <= 4  # steps 1, 17, 50
+    assert sum(iterations) < 1000
+
+
+def test_a_failed_recovery_does_not_keep_another_from_succeeding():
+    """The finger is taken from between the walls to one that it can leave, as deep."""
+    sim = BatchSim(JAMMED_AND_DRIVEN)
+    for _ in range(3):
+        sim.step()
+    assert [c["gap"] < -0.009 for c in sim.contacts(0)] == [True] * len(sim.contacts(0))
+    sim.qpos[0, 0] = np.pi / 2
+    for _ in range(10):
+        assert (sim.step() == Status.solved).all()
+    assert min((c["gap"] for c in sim.contacts(0)), default=0.0) > -1e-6
