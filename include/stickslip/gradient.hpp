@@ -129,6 +129,21 @@ void step_vjp(const MechanismStep<Scalar>& step, const ProblemBatch<Scalar>& pro
               const StepGradient<Scalar>& gradient, const SolveOptions& options,
               Workspace& workspace);
 
+/// `solve_vjp` of the one environment of `problem` by its mechanism, without W: by the transpose of
+/// a block-sparse LU in the space of velocities. False, with nothing written, if the mechanism is
+/// not sparse enough for that to be faster: the caller must form W. `problem.W` and `gradient.W`
+/// must be absent. Throws as `solve_vjp` does.
+bool solve_vjp(const ProblemBatch<double>& problem, const SparseMechanism& mechanism,
+               const SolutionBatch<double>& solution, const LossBatch<double>& loss,
+               const GradientBatch<double>& gradient, const SolveOptions& options,
+               Workspace& workspace);
+
+/// `solve_jvp` of the same, with the same result; `change.W` must be absent.
+bool solve_jvp(const ProblemBatch<double>& problem, const SparseMechanism& mechanism,
+               const SolutionBatch<double>& solution, const ChangeBatch<double>& change,
+               const SolutionChange<double>& result, const SolveOptions& options,
+               Workspace& workspace);
+
 /// The derivatives of the one environment of `problem` by the mechanism, as `solve_convex` solves
 /// it (stickslip/sparse_mechanism.hpp): by one back substitution with the Hessian of Newton's
 /// method in velocity space, without W. False, with nothing written, if rows have no compliance:

@@ -60,8 +60,7 @@ SS_HD bool vjp_convex(const G& g, const ProblemBatch<double>& batch,
     found = solve_velocity_adjoint(g, p, m, s, c.newton.penalty, c.newton.hessian, c.newton.x, w);
   }
   if (found.inconsistency < 1.0) {
-    write_gradient(
-        g, p, s, w, r, [&](int i) { return w.f[i]; }, out, 0, batch.max_rows);
+    write_gradient(g, p, s, w, r, out, 0, batch.max_rows);
   } else {
     clear_gradient(g, p, 0, batch.max_rows, {out, {}, {}, {}, {}}, 0);
   }

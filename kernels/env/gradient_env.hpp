@@ -160,8 +160,8 @@ SS_HD void refuse_gradient(const G& g, const ProblemBatch<Scalar>& batch, int nv
 
 /// The derivatives of a problem that is opened and scaled, and, if `is_step`, of the step that it
 /// belongs to.
-template <class G, class Scalar>
-SS_HD void differentiate_solved(const G& g, const EnvProblem<Scalar>& p, const Scaled<double>& s,
+template <class G, class Scalar, class S>
+SS_HD void differentiate_solved(const G& g, const EnvProblem<Scalar>& p, const S& s,
                                 const Scalar* r, const MechanismStep<Scalar>& step,
                                 const StepLoss<Scalar>& loss, const StepGradient<Scalar>& out,
                                 const SolveOptions& o, std::int64_t env, int max_rows,
@@ -178,8 +178,9 @@ SS_HD void differentiate_solved(const G& g, const EnvProblem<Scalar>& p, const S
   const Solvability found =
       usable ? solve_adjoint(g, p, s, contacts.velocity.data != nullptr, w) : Solvability{};
   if (found.inconsistency < 1.0) {
-    const auto by_bound = [&](int i) { return bound_gradient(p, w, i); };
-    write_gradient(g, p, s, w, r, by_bound, out.contacts, env, max_rows);
+    const bool by_bounds = out.contacts.lo.data != nullptr || out.contacts.hi.data != nullptr;
+    if (by_bounds) multiply_rows_transposed(g, p, s, w.g_r, w.beta, w.f);
+    write_gradient(g, p, s, w, r, out.contacts, env, max_rows);
     if (is_step) write_step_gradient(g, p.n, step, r, loss, out, env, through, w.beta);
   } else {
     clear_gradient(g, p, step.mechanism.nv, max_rows, out, env);
@@ -214,34 +215,31 @@ SS_HD bool change_is_finite(const G& g, const EnvProblem<Scalar>& p,
          finite(change.lo, p.n_box) && finite(change.hi, p.n_box);
 }
 
-/// solve_jvp of environment `env`.
-template <IsGroup G, class Scalar>
-SS_HD void jvp_env(const G& g, const ProblemBatch<Scalar>& batch,
-                   const SolutionBatch<Scalar>& solution, const ChangeBatch<Scalar>& change,
-                   const SolutionChange<Scalar>& out, const SolveOptions& o, std::int64_t env,
-                   GradientEnv<Scalar>& e) {
-  const GradientScratch& w = e.work;
-  const EnvProblem<Scalar>& p = *e.problem;
-  const Scalar* r = slot(solution.impulse, env);
-  const ProblemChange<Scalar> moved(change, env, batch.max_rows);
+/// The change of the solution of a problem that is `opened` and scaled, else zeros.
+template <class G, class Scalar, class S>
+SS_HD void change_solved(const G& g, bool opened, const EnvProblem<Scalar>& p, const S& s,
+                         const Scalar* r, const ChangeBatch<Scalar>& change,
+                         const SolutionChange<Scalar>& out, const SolveOptions& o, std::int64_t env,
+                         int max_rows, const GradientScratch& w) {
+  const ProblemChange<Scalar> moved(change, env, max_rows);
   double near = 0.0, margin = 0.0;
   Solvability found;
-  bool usable = open_solution(g, batch, {}, solution, o, env, e);
+  bool usable = opened;
   if (usable) {
     near = kink_limit(g, p, o);
-    scale_solution(g, e.scaled, r, w.rows);
-    margin = differentiate_rows(g, p, e.scaled, r, near, w.rows);
-    gather_change(g, p, e.scaled, r, moved, w);
-    move_rows(g, p, e.scaled, moved.mu, w);
+    scale_solution(g, s, r, w.rows);
+    margin = differentiate_rows(g, p, s, r, near, w.rows);
+    gather_change(g, p, s, r, moved, w);
+    move_rows(g, p, s, moved.mu, w);
     usable = change_is_finite(g, p, change, env) && !g.any(p.n, [&](int i) {
       return !(is_finite(w.g_r[i]) && is_finite(w.g_u[i]) && is_finite(w.Ax[i]) &&
                is_finite(w.Bx[i]));
     });
-    if (usable) found = solve_tangent(g, p, e.scaled, moved, w);
+    if (usable) found = solve_tangent(g, p, s, moved, w);
   }
   Scalar *impulse = slot(out.impulse, env), *velocity = slot(out.velocity, env);
   const int n = found.inconsistency < 1.0 ? p.n : 0;
-  g.for_each(batch.max_rows, [&](int i) {
+  g.for_each(max_rows, [&](int i) {
     if (impulse != nullptr) impulse[i] = i < n ? narrowed<Scalar>(w.beta[i]) : Scalar(0);
     if (velocity != nullptr) velocity[i] = i < n ? narrowed<Scalar>(w.f[i]) : Scalar(0);
   });
@@ -250,6 +248,17 @@ SS_HD void jvp_env(const G& g, const ProblemBatch<Scalar>& batch,
     found.inconsistency = max(found.inconsistency, found.strayed);
   }
   report_gradient<Scalar>(g, out.report, env, usable, near, margin, found);
+}
+
+/// solve_jvp of environment `env`.
+template <IsGroup G, class Scalar>
+SS_HD void jvp_env(const G& g, const ProblemBatch<Scalar>& batch,
+                   const SolutionBatch<Scalar>& solution, const ChangeBatch<Scalar>& change,
+                   const SolutionChange<Scalar>& out, const SolveOptions& o, std::int64_t env,
+                   GradientEnv<Scalar>& e) {
+  const bool opened = open_solution(g, batch, {}, solution, o, env, e);
+  change_solved(g, opened, *e.problem, e.scaled, slot(solution.impulse, env), change, out, o, env,
+                batch.max_rows, e.work);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

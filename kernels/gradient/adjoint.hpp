@@ -10,7 +10,7 @@
 //   dL/dmu_j = (r_j (A^T lambda)_j - u_j (B^T lambda)_j) / mu_j,
 //   dL/d(bound_i) = (g_r + (W + R)^T beta)_i of a row at its bound.
 #pragma once
-#include "kernels/gradient/filtered_solve.hpp"
+#include "kernels/gradient/filtered_matrix.hpp"
 #include "kernels/gradient/narrowed.hpp"
 #include "stickslip/gradient.hpp"
 
@@ -27,7 +27,7 @@ struct GradientScratch {
   /// `matrix_rows`: 0 where no system is solved by W.
   SS_HD GradientScratch(Arena& arena, int max_rows, int matrix_rows)
       : rows(arena, max_rows),
-        solve(arena, matrix_rows),
+        solve(arena, max_rows, matrix_rows),
         f(arena.take<double>(padded(max_rows))),
         x(arena.take<double>(padded(max_rows))),
         Ax(arena.take<double>(padded(max_rows))),
@@ -38,10 +38,19 @@ struct GradientScratch {
   SS_HD GradientScratch(Arena& arena, int max_rows) : GradientScratch(arena, max_rows, max_rows) {}
 };
 
+/// y = start + (W + diag R) x, in double.
+template <class G, class Scalar>
+SS_HD void multiply_rows(const G& g, const EnvProblem<Scalar>& p, const Scaled<double>& /*s*/,
+                         const double* start, const double* x, double* y) {
+  const auto first = [&](int i) { return fma(p.compliance(i), x[i], start[i]); };
+  matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, x, sum_into(y, first));
+}
+
 /// y = start + (W + diag R)^T x, in double.
 template <class G, class Scalar>
-SS_HD void multiply_transposed(const G& g, const EnvProblem<Scalar>& p, const double* start,
-                               const double* x, double* y) {
+SS_HD void multiply_rows_transposed(const G& g, const EnvProblem<Scalar>& p,
+                                    const Scaled<double>& /*s*/, const double* start,
+                                    const double* x, double* y) {
   const auto first = [&](int i) { return fma(p.compliance(i), x[i], start[i]); };
   if (p.symmetric) {
     matvec_given(g, p.n, p.W, p.ld_W, true, x, sum_into(y, first));
@@ -56,10 +65,10 @@ SS_HD void multiply_transposed(const G& g, const EnvProblem<Scalar>& p, const do
 
 /// beta, A^T lambda and B^T lambda of the loss g_r, g_u in the scratch; `of_velocity`: g_u is not
 /// 0.
-template <class G, class Scalar>
-SS_HD Solvability solve_adjoint(const G& g, const EnvProblem<Scalar>& p, const Scaled<double>& s,
+template <class G, class Scalar, class S>
+SS_HD Solvability solve_adjoint(const G& g, const EnvProblem<Scalar>& p, const S& s,
                                 bool of_velocity, const GradientScratch& w) {
-  if (of_velocity) multiply_transposed(g, p, w.g_r, w.g_u, w.f);
+  if (of_velocity) multiply_rows_transposed(g, p, s, w.g_r, w.g_u, w.f);
   const double* g_all = of_velocity ? w.f : w.g_r;
   g.for_each(s.ld, [&](int i) {
     w.f[i] = i < s.n && w.rows.state[i] != kFixed ? g_all[i] * s.d[i] : 0.0;
@@ -80,19 +89,11 @@ SS_HD double friction_gradient(const EnvProblem<Scalar>& p, const Scaled<double>
   return fma(w.rows.z[i], w.Ax[i], -(w.rows.u[i] * w.Bx[i])) / slope;
 }
 
-/// dL/d(bound) of the scalar row i, which is at its bound.
-template <class Scalar>
-SS_HD double bound_gradient(const EnvProblem<Scalar>& p, const GradientScratch& w, int i) {
-  double sum = fma(p.compliance(i), w.beta[i], w.g_r[i]);
-  for (int j = 0; j < p.n; ++j) sum = fma(p.w(j, i), w.beta[j], sum);
-  return sum;
-}
-
-/// Writes the derivatives of environment `env`, r being its impulse. `by_bound(i)`: as
-/// bound_gradient.
-template <class G, class Scalar, class F>
+/// Writes the derivatives of environment `env`, r being its impulse. w.f: g_r + (W + R)^T beta, if
+/// those by bounds are wanted.
+template <class G, class Scalar>
 SS_HD void write_gradient(const G& g, const EnvProblem<Scalar>& p, const Scaled<double>& s,
-                          const GradientScratch& w, const Scalar* r, F&& by_bound,
+                          const GradientScratch& w, const Scalar* r,
                           const GradientBatch<Scalar>& out, std::int64_t env, int max_rows) {
   Scalar *b = slot(out.b, env), *W = slot(out.W, env), *R = slot(out.R, env);
   Scalar *mu = slot(out.mu, env), *lo = slot(out.lo, env), *hi = slot(out.hi, env);
@@ -116,7 +117,7 @@ SS_HD void write_gradient(const G& g, const EnvProblem<Scalar>& p, const Scaled<
   if (lo == nullptr && hi == nullptr) return;
   g.for_each(p.n_box, [&](int box) {
     const int i = p.n_free + p.n_nonneg + box;
-    const double bound = w.rows.state[i] == kFixed ? by_bound(i) : 0.0, z = w.rows.z[i];
+    const double bound = w.rows.state[i] == kFixed ? w.f[i] : 0.0, z = w.rows.z[i];
     // A row with equal bounds moves with both.
     const double low = s.lo[i] == s.hi[i] ? 0.5 : z - s.lo[i] < s.hi[i] - z ? 1.0 : 0.0;
     if (lo != nullptr) lo[box] = narrowed<Scalar>(bound * low);

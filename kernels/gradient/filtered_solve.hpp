@@ -1,11 +1,9 @@
-// H x = f and H^T x = f for H = A + B W_hat, which is singular where contacts are redundant.
-//
-// A regular system is solved by LU. If a pivot vanishes: with H_e = H + e B D, e = 1e-8 and the D
-// that selects one solution among many (scaling/selection.hpp), from 0 and at least twice,
-// x += H_e^-1 H H_e^-1 (f - H x). On what is consistent this is the derivative of the selected
-// solution while nothing moves the choice (selected_tangent.hpp), on the rest it is 0
-// (docs/gradients.md). Without compliance, more rows than a body has freedoms are mostly singular:
-// then H_e comes first, and its pivots tell whether they are.
+// H x = f and H^T x = f for H = A + B W_hat, which is singular where contacts are redundant: with
+// H_e = H + e B D, e = 1e-8 and the D that selects one solution among many (scaling/selection.hpp),
+// from 0 and at least twice, x += H_e^-1 H H_e^-1 (f - H x). On what is consistent this is the
+// derivative of the selected solution while nothing moves the choice (selected_tangent.hpp), on the
+// rest it is 0 (docs/gradients.md). H_e is factored as a matrix (filtered_matrix.hpp) or in the
+// space of velocities (filtered_velocity.hpp).
 #pragma once
 #include "kernels/gradient/solution_rows.hpp"
 #include "kernels/linalg/list_rows.hpp"
@@ -14,16 +12,11 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-inline constexpr double kShift = 1e-8;          ///< e
-inline constexpr double kLeastPivot = 1e-8;     ///< of a regular system, relative to its row
-inline constexpr double kLeastEstimate = 1e-9;  ///< of its least singular value, by a probe
-inline constexpr double kMostShifted = 1e-6;    ///< pivot of H_e, if H is singular
-inline constexpr double kFirmPivot = 1e-4;      ///< below, a system may be nearly singular
-inline constexpr int kBodyFreedoms = 6;
-inline constexpr double kRegularInconsistency =
-    1e-8;                                ///< most that LU leaves of f in a regular system
-inline constexpr int kMostPasses = 6;    ///< with H_e
-inline constexpr double kExact = 1e-12;  ///< of f left: enough
+inline constexpr double kShift = 1e-8;        ///< e
+inline constexpr double kMostShifted = 1e-6;  ///< pivot of H_e, if H is singular
+inline constexpr double kFirmPivot = 1e-4;    ///< below, a system may be nearly singular
+inline constexpr int kMostPasses = 6;         ///< with H_e
+inline constexpr double kExact = 1e-12;       ///< of f left: enough
 
 /// How far a system determines its solution.
 struct Solvability {
@@ -33,99 +26,40 @@ struct Solvability {
 };
 
 struct FilteredSolve {
-  LinearSystem<double> system;
+  LinearSystem<double> system;     ///< of a matrix
   double *left, *image, *product;  ///< [padded(n)]
   double* part;                    ///< [n] right side or solution of the rows that are active
 
-  SS_HD FilteredSolve(Arena& arena, int max_rows)
-      : system(arena, max_rows),
+  /// `matrix_rows`: 0 where no system is solved by a matrix.
+  SS_HD FilteredSolve(Arena& arena, int max_rows, int matrix_rows)
+      : system(arena, matrix_rows),
         left(arena.take<double>(padded(max_rows))),
         image(arena.take<double>(padded(max_rows))),
         product(arena.take<double>(padded(max_rows))),
         part(arena.take<double>(max_rows)) {
-    system.keep_factors(arena, max_rows);
+    system.keep_factors(arena, matrix_rows);
   }
 };
 
-/// m.a = W_hat of the active rows, or its transpose.
-template <bool kTransposed, class G>
-SS_HD void gather_matrix(const G& g, const Scaled<double>& s, const SolutionRows& rows, int count,
-                         const LinearSystem<double>& m) {
-  if (count == s.n && s.symmetric) {
-    g.for_each_2d(count, padded(count), [&](int r, int c) {
-      m.a[std::int64_t(r) * m.ld + c] = s.W[std::int64_t(r) * s.ld + c];
-    });
-    return;
-  }
-  const bool by_column = kTransposed || s.symmetric;
-  g.for_each_2d(count, padded(count), [&](int r, int c) {
-    double entry = 0.0;
-    if (c < count) {
-      const int i = rows.active[by_column ? c : r], j = rows.active[by_column ? r : c];
-      entry = s.at(i, j);
-    }
-    m.a[std::int64_t(r) * m.ld + c] = entry;
-  });
-}
-
 /// The compliance D of row i. Rows with compliance of their own have none; what is added to them
 /// must only be small.
-SS_HD double shifted_compliance(const Scaled<double>& s, int i) {
+template <class S>
+SS_HD double shifted_compliance(const S& s, int i) {
   return s.selecting[i] > 0.0 ? s.selecting[i] : s.at(i, i) + 1e-3;
 }
 
-/// Puts H or its transpose where contacts slide, column by column of H: A + B (W_hat + shift D).
-template <bool kTransposed, class G>
-SS_HD void put_sliding(const G& g, const Scaled<double>& s, const SolutionRows& rows, int count,
-                       double shift, const LinearSystem<double>& m) {
-  for (int k = 0; k < s.n_contacts; ++k) {
-    if (!slides(s, rows, k)) continue;
-    const int a = s.block[k], first = a * SolutionRows::kStride;
-    with_dim(s.dim(k), [&](auto size) {
-      constexpr int dim = size();
-      g.for_each(count, [&](int other) {
-        const int j = rows.active[other];
-        const double* column = s.W + std::int64_t(j) * s.ld + a;
-        for (int i = 0; i < dim; ++i) {
-          if (rows.state[a + i] == kFixed) continue;
-          const int at = first + i * dim, place = rows.place[a + i];
-          double entry = j >= a && j < a + dim ? rows.A[at + j - a] : 0.0;
-          for (int l = 0; l < dim; ++l) {
-            const double own = a + l == j ? shift * shifted_compliance(s, j) : 0.0;
-            entry = fma(rows.B[at + l], column[l] + own, entry);
-          }
-          const int r = kTransposed ? other : place, c = kTransposed ? place : other;
-          m.a[std::int64_t(r) * m.ld + c] = entry;
-        }
-      });
-    });
-  }
-}
-
-/// Factors H + shift B D, or its transpose, of the active rows, with the right side f. False if it
-/// is singular.
-template <bool kTransposed, class G>
-SS_PART bool factor_system(const G& g, const Scaled<double>& s, const SolutionRows& rows, int count,
-                           double shift, const double* f, const LinearSystem<double>& m) {
-  gather_matrix<kTransposed>(g, s, rows, count, m);
-  g.for_each(count, [&](int r) {
-    const int i = rows.active[r];
-    m.place_row(r)[r] += shift * shifted_compliance(s, i);
-    m.right()[r] = f[i];
-  });
-  put_sliding<kTransposed>(g, s, rows, count, shift, m);
-  return factor_lu(g, m, count);
-}
+/// What no structure of a problem knows, for row i.
+SS_HD double probe(int i) { return hashed_weight(i, 0) * (i % 2 == 0 ? 1.0 : -1.0); }
 
 /// y = H x or H^T x on the active rows, 0 on the others.
-template <bool kTransposed, class G>
-SS_HD void multiply_system(const G& g, const Scaled<double>& s, const SolutionRows& rows,
-                           double* product, const double* x, double* y) {
+template <bool kTransposed, class G, class S>
+SS_HD void multiply_system(const G& g, const S& s, const SolutionRows& rows, double* product,
+                           const double* x, double* y) {
   if constexpr (kTransposed) {
     multiply_blocks<BlockMatrix::B, true>(g, s, rows, x, product);
     multiply_scaled_transposed(g, s, product, y);
   } else {
-    matvec(g, s.n, s.W, s.ld, x, s.zero, y);
+    multiply_scaled(g, s, x, s.zero, y);
     g.for_each(s.n, [&](int i) { product[i] = y[i]; });
     multiply_blocks<BlockMatrix::B, false>(g, s, rows, product, y);
   }
@@ -134,10 +68,10 @@ SS_HD void multiply_system(const G& g, const Scaled<double>& s, const SolutionRo
 }
 
 /// What the ways to solve a system share.
-template <bool kTransposed, class G>
+template <bool kTransposed, class G, class S>
 struct FilteredEquations {
   const G& g;
-  const Scaled<double>& s;
+  const S& s;
   const SolutionRows& rows;
   const FilteredSolve& w;
   const double* f;
@@ -157,46 +91,15 @@ struct FilteredEquations {
     multiply_system<kTransposed>(g, s, rows, w.product, x, w.left);
     return g.max(s.n, [&](int i) { return abs(w.left[i] = f[i] - w.left[i]); }) / size;
   }
-  /// values := H_e^-1 values
-  SS_PART bool solve(double* values) const {
-    g.for_each(count, [&](int r) { w.part[r] = values[rows.active[r]]; });
-    if (!solve_again(g, w.system, count, w.part, w.part)) return false;
-    g.for_each(count, [&](int r) { values[rows.active[r]] = w.part[r]; });
-    return true;
+  /// values := H_e^-1 values, with the factors that the scratch has
+  SS_HD bool solve(double* values) const {
+    return solve_rows<kTransposed>(g, s, rows, w, count, values);
   }
 };
 
-/// Solves by LU alone. Pivot 0: H is singular, and x is not a solution. Pivots of a matrix that is
-/// not symmetric may be much larger than its least singular value: if one is small, the size of the
-/// solution for a right side that no structure of the problem knows decides.
-template <bool kTransposed, class G>
-SS_HD Solvability solve_regular(const FilteredEquations<kTransposed, G>& e) {
-  const G& g = e.g;
-  LinearSystem<double> system = e.w.system;
-  system.forget_factors();  // the factors are needed only once
-  system.least_pivot = kLeastPivot;
-  e.begin();
-  Solvability found;
-  SS_ROLLED
-  for (const double* f = e.f;;) {
-    if (!factor_system<kTransposed>(g, e.s, e.rows, e.count, 0.0, f, system)) return {};
-    if (!substitute_back(g, system, e.count, e.w.part)) return {};
-    if (f != e.f) break;
-    g.for_each(e.count, [&](int r) { e.x[e.rows.active[r]] = e.w.part[r]; });
-    found = {e.leave(), least_pivot(g, system, e.count)};
-    if (!(found.pivot < kFirmPivot)) return found;
-    g.for_each(e.s.ld, [&](int i) {
-      e.w.image[i] = i < e.s.n ? hashed_weight(i, 0) * (i % 2 == 0 ? 1.0 : -1.0) : 0.0;
-    });
-    f = e.w.image;
-  }
-  const double size = g.max(e.count, [&](int r) { return abs(e.w.part[r]); });
-  return size * kLeastEstimate < 1.0 ? found : Solvability{};
-}
-
 /// Solves with the factors of H_e that the scratch has. Returns the inconsistency.
-template <bool kTransposed, class G>
-SS_PART double solve_shifted(const FilteredEquations<kTransposed, G>& e) {
+template <bool kTransposed, class G, class S>
+SS_PART double solve_shifted(const FilteredEquations<kTransposed, G, S>& e) {
   const G& g = e.g;
   const FilteredSolve& w = e.w;
   e.begin();
@@ -214,56 +117,16 @@ SS_PART double solve_shifted(const FilteredEquations<kTransposed, G>& e) {
   return inconsistency;
 }
 
-/// Solves with H_e. `if_singular`: only if H is singular, which pivot 0 says.
-template <bool kTransposed, class G>
-SS_HD Solvability solve_singular(const FilteredEquations<kTransposed, G>& e, bool if_singular) {
-  const G& g = e.g;
-  const FilteredSolve& w = e.w;
-  if (!factor_system<kTransposed>(g, e.s, e.rows, e.count, kShift, e.f, w.system)) return {};
-  if (if_singular) {
-    const double pivot = least_pivot(g, w.system, e.count);
-    if (pivot > kMostShifted) return {1.0, pivot};
-  }
-  return {solve_shifted(e), 0.0};
-}
-
 /// H x = f, or H^T x = f, of the rows that are not fixed, which it lists.
-template <bool kTransposed, class G>
-SS_HD FilteredEquations<kTransposed, G> filtered_equations(const G& g, const Scaled<double>& s,
-                                                           const SolutionRows& rows,
-                                                           const FilteredSolve& w, const double* f,
-                                                           double* x) {
+template <bool kTransposed, class G, class S>
+SS_HD FilteredEquations<kTransposed, G, S> filtered_equations(const G& g, const S& s,
+                                                              const SolutionRows& rows,
+                                                              const FilteredSolve& w,
+                                                              const double* f, double* x) {
   const auto wanted = [&](int i) { return rows.state[i] != kFixed; };
   const int count = list_rows(g, s.n, wanted, rows.active, rows.place);
   const double size = g.max(s.n, [&](int i) { return abs(f[i]); });
   return {g, s, rows, w, f, x, count, size};
-}
-
-/// The filtered solution x of H x = f, or of H^T x = f: both [padded(n)], 0 on fixed rows.
-template <bool kTransposed, class G>
-SS_HD Solvability solve_filtered(const G& g, const Scaled<double>& s, const SolutionRows& rows,
-                                 const FilteredSolve& w, const double* f, double* x) {
-  const auto e = filtered_equations<kTransposed>(g, s, rows, w, f, x);
-  const int count = e.count;
-  if (count == 0) {
-    e.begin();
-    return {0.0, 1.0};
-  }
-  const bool mostly_singular =
-      count > kBodyFreedoms && !g.any(count, [&](int r) { return s.R[rows.active[r]] > 0.0; });
-  // One place for each way, so that a GPU's variant contains it once.
-  Solvability regular;
-  SS_ROLLED
-  for (int attempt = mostly_singular ? 0 : 1; attempt < 3; ++attempt) {
-    if (attempt == 1) {
-      regular = solve_regular(e);
-      if (regular.pivot > 0.0 && regular.inconsistency < kRegularInconsistency) break;
-    } else {
-      const Solvability found = solve_singular(e, attempt == 0);
-      if (attempt == 2 || !(found.pivot > 0.0)) return {found.inconsistency, regular.pivot};
-    }
-  }
-  return regular;
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

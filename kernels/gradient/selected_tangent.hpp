@@ -121,8 +121,8 @@ SS_HD void gather_selection(const G& g, const EnvProblem<Scalar>& p, const Scale
 /// Adds v to the filtered solution w.x of a singular system, whose H_e is factored still; w.f has
 /// du of that solution. Destroys Ax, Bx and beta. Returns how far the solution is from the one that
 /// is selected: the share of B D z that is not consistent. Then v = 0: nothing tells how it moves.
-template <class G, class Scalar>
-SS_HD double follow_selection(const G& g, const EnvProblem<Scalar>& p, const Scaled<double>& s,
+template <class G, class Scalar, class S>
+SS_HD double follow_selection(const G& g, const EnvProblem<Scalar>& p, const S& s,
                               const ProblemChange<Scalar>& change, const GradientScratch& w) {
   const SolutionRows& rows = w.rows;
   g.for_each(s.n, [&](int i) { w.Bx[i] = s.selecting[i] * rows.z[i]; });
@@ -131,7 +131,7 @@ SS_HD double follow_selection(const G& g, const EnvProblem<Scalar>& p, const Sca
   const auto path = filtered_equations<false>(g, s, rows, w.solve, w.beta, w.Ax);
   const double strayed = solve_shifted(path);
   if (!(strayed <= kMostStrayed)) return strayed;
-  matvec(g, s.n, s.W, s.ld, w.Ax, s.zero, w.beta);
+  multiply_scaled(g, s, w.Ax, s.zero, w.beta);
   g.for_each(s.n, [&](int i) { w.Bx[i] += w.beta[i]; });
   gather_selection(g, p, s, change, w);
   // Twice, because e H_e^-1 leaves a little of what is not in the null space.

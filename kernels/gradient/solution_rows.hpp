@@ -117,9 +117,8 @@ SS_HD double differentiate_contact(const EnvProblem<Scalar>& p, const Scaled<dou
 }
 
 /// rows.z and rows.u of the impulse r.
-template <class G, class Scalar>
-SS_HD void scale_solution(const G& g, const Scaled<double>& s, const Scalar* r,
-                          const SolutionRows& rows) {
+template <class G, class Scalar, class S>
+SS_HD void scale_solution(const G& g, const S& s, const Scalar* r, const SolutionRows& rows) {
   scale_impulse(g, s, r, rows.z);
   scaled_velocity(g, s, rows.z, rows.u);
 }

@@ -35,14 +35,14 @@ SS_HD void gather_change(const G& g, const EnvProblem<Scalar>& p, const Scaled<d
 
 /// What dmu moves in the rows: Ax = z dmu / (q mu), Bx = delta_hat + W_hat dz of given impulses + u
 /// dmu / (q mu).
-template <class G, class Scalar>
-SS_HD void move_rows(const G& g, const EnvProblem<Scalar>& p, const Scaled<double>& s,
-                     const Scalar* dmu, const GradientScratch& w) {
+template <class G, class Scalar, class S>
+SS_HD void move_rows(const G& g, const EnvProblem<Scalar>& p, const S& s, const Scalar* dmu,
+                     const GradientScratch& w) {
   g.for_each(s.ld, [&](int i) {
     w.x[i] = i < s.n && w.g_r[i] != 0.0 ? w.g_r[i] / s.d[i] : 0.0;
     w.f[i] = w.Ax[i] = 0.0;
   });
-  matvec(g, s.n, s.W, s.ld, w.x, s.zero, w.Bx);
+  multiply_scaled(g, s, w.x, s.zero, w.Bx);
   g.for_each(s.n, [&](int i) { w.Bx[i] = fma(s.d[i], w.g_u[i], w.Bx[i]); });
   if (dmu == nullptr) return;
   g.for_each(s.n_contacts, [&](int k) {
@@ -59,8 +59,8 @@ SS_HD void move_rows(const G& g, const EnvProblem<Scalar>& p, const Scaled<doubl
 /// The share of a velocity that the equations do not determine: what the adjoint loses for a loss
 /// W^T y that no structure of the problem knows. Corners that slide and turn have one, whatever the
 /// change. Destroys Ax, Bx and x.
-template <class G>
-SS_HD double free_velocity(const G& g, const Scaled<double>& s, const GradientScratch& w) {
+template <class G, class S>
+SS_HD double free_velocity(const G& g, const S& s, const GradientScratch& w) {
   g.for_each(s.ld, [&](int i) {
     const std::uint32_t hash = (std::uint32_t(i) + 1U) * 2654435761U;
     w.Ax[i] = i < s.n ? double(hash >> 8) / double(1 << 24) - 0.5 : 0.0;
@@ -74,20 +74,19 @@ SS_HD double free_velocity(const G& g, const Scaled<double>& s, const GradientSc
 }
 
 /// dr into beta, du into f, of dz.
-template <class G, class Scalar>
-SS_HD void write_change(const G& g, const EnvProblem<Scalar>& p, const Scaled<double>& s,
+template <class G, class Scalar, class S>
+SS_HD void write_change(const G& g, const EnvProblem<Scalar>& p, const S& s,
                         const GradientScratch& w) {
   g.for_each(s.n,
              [&](int i) { w.beta[i] = w.rows.state[i] == kFixed ? w.g_r[i] : s.d[i] * w.x[i]; });
-  const auto first = [&](int i) { return fma(p.compliance(i), w.beta[i], w.g_u[i]); };
-  matvec_given(g, p.n, p.W, p.ld_W, p.symmetric, w.beta, sum_into(w.f, first));
+  multiply_rows(g, p, s, w.g_u, w.beta, w.f);
 }
 
 /// After `move_rows`: dr into beta, du into f. Where rows are redundant, impulses follow the
 /// selection, and a change that fits the equations may still leave velocities open: that is lost
 /// too.
-template <class G, class Scalar>
-SS_HD Solvability solve_tangent(const G& g, const EnvProblem<Scalar>& p, const Scaled<double>& s,
+template <class G, class Scalar, class S>
+SS_HD Solvability solve_tangent(const G& g, const EnvProblem<Scalar>& p, const S& s,
                                 const ProblemChange<Scalar>& change, const GradientScratch& w) {
   multiply_blocks<BlockMatrix::A, false>(g, s, w.rows, w.Ax, w.f);
   multiply_blocks<BlockMatrix::B, false>(g, s, w.rows, w.Bx, w.Ax);

@@ -217,13 +217,17 @@ SS_HD void scale_impulse(const G& g, const Scaled<Real>& s, const Scalar* r, Rea
   });
 }
 
+/// y = start + W_hat z, compliance included.
+template <class G, class Real>
+SS_HD void multiply_scaled(const G& g, const Scaled<Real>& s, const Real* z, const Real* start,
+                           Real* y) {
+  matvec(g, s.n, s.W, s.ld, z, start, y);
+}
+
 /// y = W_hat^T x.
 template <class G, class Real>
 SS_HD void multiply_scaled_transposed(const G& g, const Scaled<Real>& s, const Real* x, Real* y) {
-  if (s.symmetric) {
-    matvec(g, s.n, s.W, s.ld, x, s.zero, y);
-    return;
-  }
+  if (s.symmetric) return multiply_scaled(g, s, x, s.zero, y);
   g.for_each(s.n, [&](int i) {
     Real sum = Real(0);
     SS_BY_FOUR
@@ -235,7 +239,7 @@ SS_HD void multiply_scaled_transposed(const G& g, const Scaled<Real>& s, const R
 /// u_hat = W_hat z + b_hat (compliance included).
 template <class G, class Real>
 SS_HD void scaled_velocity(const G& g, const Scaled<Real>& s, const Real* z, Real* u) {
-  matvec(g, s.n, s.W, s.ld, z, s.b, u);
+  multiply_scaled(g, s, z, s.b, u);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -9,7 +9,11 @@
 //
 // a block-sparse system of as many rows as there are degrees of freedom, which redundant contacts
 // do not make singular. `kIdentity`: P = 1. Only items that are `active` take part; the y of others
-// are 0.
+// are 0. The transposed equations,
+//
+//   J v + Q_k^T y_k = g_k,   M v = J^T P^T y,
+//
+// have S^T and the blocks transposed: S^T v = J^T B^T g, y = Q^-T (g - J v).
 #pragma once
 #include "kernels/velocity/scale_sparse.hpp"
 
@@ -109,38 +113,53 @@ SS_HD int determinant_sign(const G& g, const SparseScaled& s) {
   return odd % 2 == 0 ? determinant_sign(g, s.lu) : -determinant_sign(g, s.lu);
 }
 
-/// to += factor times the block of an item times x.
-template <int dim>
+/// to += factor times the block of an item, or its transpose, times x.
+template <int dim, bool kTransposed = false>
 SS_HD void add_block(const double* blocks, int item, double factor, const double* x, double* to) {
   const double* block = blocks + ItemSteps::kBlock * item;
   for (int i = 0; i < dim; ++i) {
     double sum = to[i];
-    for (int j = 0; j < dim; ++j) sum = fma(factor * block[dim * i + j], x[j], sum);
+    for (int j = 0; j < dim; ++j) {
+      sum = fma(factor * block[kTransposed ? dim * j + i : dim * i + j], x[j], sum);
+    }
     to[i] = sum;
   }
 }
 
-/// y = Q^-1 g - B J v with v from S.
-template <class G, class Active>
+/// y += factor times the blocks of the active items, or their transposes, times x.
+template <bool kTransposed, class G, class Active>
+SS_HD void add_blocks(const G& g, const SparseScaled& s, Active&& active, const double* blocks,
+                      double factor, const double* x, double* y) {
+  g.for_each(s.items(), [&](int item) {
+    const int a = first_row(s, item);
+    if (!active(item)) return;
+    with_item_dim(s.lu.pattern, item, [&](auto dim) SS_INLINE {
+      add_block<dim, kTransposed>(blocks, item, factor, x + a, y + a);
+    });
+  });
+}
+
+/// y = Q^-1 g - B J v with v from S; transposed: y = Q^-T (g - J v) with v from S^T.
+template <bool kTransposed = false, class G, class Active>
 SS_PART void solve_once(const G& g, const SparseScaled& s, Active&& active, const double* right,
                         double* y) {
   const ItemSteps& w = s.steps;
-  const auto add = [&](const double* blocks, double factor, const double* x) SS_INLINE {
-    g.for_each(s.items(), [&](int item) {
-      const int a = first_row(s, item);
-      if (!active(item)) return;
-      with_item_dim(s.lu.pattern, item, [&](auto dim) SS_INLINE {
-        add_block<dim>(blocks, item, factor, x + a, y + a);
-      });
-    });
-  };
   g.for_each(s.n, [&](int i) { y[i] = 0.0; });
-  add(w.inverse, 1.0, right);
+  add_blocks<kTransposed>(g, s, active, kTransposed ? w.B : w.inverse, 1.0, right, y);
   clear_nodes(g, s.lu);
   add_items_transposed(g, s.lu, [&](int i) { return y[i]; });
-  solve_blocks(g, s.lu);
-  multiply_items(g, s.lu, [&](int i, double sum) { w.left[i] = sum; });
-  add(w.B, -1.0, w.left);
+  if constexpr (kTransposed) {
+    solve_transposed(g, s.lu);
+    multiply_items(g, s.lu, [&](int i, double sum) {
+      w.left[i] = right[i] - sum;
+      y[i] = 0.0;
+    });
+    add_blocks<true>(g, s, active, w.inverse, 1.0, w.left, y);
+  } else {
+    solve_blocks(g, s.lu);
+    multiply_items(g, s.lu, [&](int i, double sum) { w.left[i] = sum; });
+    add_blocks<false>(g, s, active, w.B, -1.0, w.left, y);
+  }
 }
 
 /// What y leaves of the equations: left = right - P J M^-1 J^T y - Q y. Returns the largest entry.
@@ -169,11 +188,29 @@ SS_HD double leave_over(const G& g, const SparseScaled& s, Active&& active, cons
   });
 }
 
+/// The same for the transposed equations: left = right - J M^-1 J^T P^T y - Q^T y.
+template <class G, class Active>
+SS_HD double leave_over_transposed(const G& g, const SparseScaled& s, Active&& active,
+                                   const double* right, const double* y, double* left) {
+  const ItemSteps& w = s.steps;
+  g.for_each(s.n, [&](int i) { w.left[i] = 0.0; });
+  add_blocks<true>(g, s, active, w.P, 1.0, y, w.left);
+  multiply_mobility(g, s, w.left, [&](int i, double sum) { left[i] = right[i] - sum; });
+  add_blocks<true>(g, s, active, w.Q, -1.0, y, left);
+  return g.max(s.items(), [&](int item) {
+    double most = 0.0;
+    for (int i = first_row(s, item); active(item) && i < end_row(s, item); ++i) {
+      most = max(most, is_finite(left[i]) ? abs(left[i]) : Limits<double>::infinity);
+    }
+    return most;
+  });
+}
+
 /// y of the equations with the right sides `right`, with the factors of factor_items, refined until
 /// the largest error is at most `accurate` times the largest right side, at most twice. Each
 /// refinement multiplies the error by about the same factor. Returns the error, relative, the last
 /// time it was measured; infinite if y is not finite.
-template <bool kIdentity, class G, class Active>
+template <bool kIdentity, bool kTransposed = false, class G, class Active>
 SS_PART double solve_items(const G& g, const SparseScaled& s, Active&& active, const double* right,
                            double accurate, double* y) {
   constexpr int kRefinements = 2;
@@ -184,13 +221,18 @@ SS_PART double solve_items(const G& g, const SparseScaled& s, Active&& active, c
     for (int i = first_row(s, item); i < end_row(s, item); ++i) most = max(most, abs(right[i]));
     return most;
   });
-  solve_once(g, s, active, right, y);
+  solve_once<kTransposed>(g, s, active, right, y);
   double error = 0.0;
   for (int k = 0; k < kRefinements; ++k) {
-    const double most = leave_over<kIdentity>(g, s, active, right, y, w.rest);
+    double most = 0.0;
+    if constexpr (kTransposed) {
+      most = leave_over_transposed(g, s, active, right, y, w.rest);
+    } else {
+      most = leave_over<kIdentity>(g, s, active, right, y, w.rest);
+    }
     error = size > 0.0 ? most / size : most;
     if (!(error > accurate) || !is_finite(error)) break;
-    solve_once(g, s, active, w.rest, w.correction);
+    solve_once<kTransposed>(g, s, active, w.rest, w.correction);
     g.for_each(s.n, [&](int i) { y[i] += w.correction[i]; });
     if (error * error <= accurate) break;
   }

@@ -44,6 +44,12 @@ SS_PART void multiply_scaled(const G& g, const SparseScaled& s, const double* z,
 }
 
 template <class G>
+SS_HD void multiply_scaled_transposed(const G& g, const SparseScaled& s, const double* x,
+                                      double* y) {
+  multiply_scaled(g, s, x, s.zero, y);  // symmetric
+}
+
+template <class G>
 SS_HD void scaled_velocity(const G& g, const SparseScaled& s, const double* z, double* u) {
   multiply_scaled(g, s, z, s.b, u);
 }

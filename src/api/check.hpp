@@ -71,7 +71,7 @@ void check_gradient(const ProblemBatch<Scalar>& problem, const SolutionBatch<Sca
 template <class Scalar>
 void check_change(const ProblemBatch<Scalar>& problem, const SolutionBatch<Scalar>& solution,
                   const ChangeBatch<Scalar>& change, const SolutionChange<Scalar>& result,
-                  const SolveOptions& options);
+                  const SolveOptions& options, MatrixOf matrix = MatrixOf::problem);
 template <class Scalar>
 void check_step_gradient(const MechanismStep<Scalar>& step, const ProblemBatch<Scalar>& problem,
                          const SolutionBatch<Scalar>& solution,

@@ -37,8 +37,8 @@ void check_gradient(const ProblemBatch<Scalar>& p, const SolutionBatch<Scalar>& 
 template <class Scalar>
 void check_change(const ProblemBatch<Scalar>& p, const SolutionBatch<Scalar>& solution,
                   const ChangeBatch<Scalar>& change, const SolutionChange<Scalar>& result,
-                  const SolveOptions& o) {
-  check_solution(p, solution, result.report, o, MatrixOf::problem);
+                  const SolveOptions& o, MatrixOf matrix) {
+  check_solution(p, solution, result.report, o, matrix);
   require(change.ld_W == 0 || change.ld_W >= p.max_rows, "change.ld_W", "0 or at least max_rows",
           change.ld_W);
 }
@@ -57,7 +57,7 @@ void check_step_gradient(const MechanismStep<Scalar>& step, const ProblemBatch<S
                                const GradientBatch<Scalar>&, const SolveOptions&, MatrixOf);   \
   template void check_change(const ProblemBatch<Scalar>&, const SolutionBatch<Scalar>&,        \
                              const ChangeBatch<Scalar>&, const SolutionChange<Scalar>&,        \
-                             const SolveOptions&);                                             \
+                             const SolveOptions&, MatrixOf);                                   \
   template void check_step_gradient(const MechanismStep<Scalar>&, const ProblemBatch<Scalar>&, \
                                     const SolutionBatch<Scalar>&, const StepGradient<Scalar>&, \
                                     const SolveOptions&);

@@ -23,6 +23,18 @@ void for_derivatives(const ProblemBatch<Scalar>& problem, int nv, Workspace& wor
                     });
 }
 
+/// Runs f(scratch) for the one environment of the mechanism m.
+template <class F>
+bool derive_without_W(const ProblemBatch<double>& problem, const SparseMechanism& m,
+                      std::size_t (*bytes)(int nv, int max_rows, int max_contacts),
+                      Workspace& workspace, F&& f) {
+  require(problem.num_envs == 1, "problem.num_envs", "1", problem.num_envs);
+  Workspace::Impl& memory = impl_of(workspace);
+  const auto turn = memory.caller.enter();
+  memory.reserve(bytes(m.tree.n, problem.max_rows, problem.max_contacts));
+  return f(memory.scratch(0));
+}
+
 }  // namespace
 
 template <class Scalar>
@@ -64,19 +76,41 @@ void step_vjp(const MechanismStep<Scalar>& step, const ProblemBatch<Scalar>& pro
                   });
 }
 
+bool solve_vjp(const ProblemBatch<double>& problem, const SparseMechanism& m,
+               const SolutionBatch<double>& solution, const LossBatch<double>& loss,
+               const GradientBatch<double>& gradient, const SolveOptions& options,
+               Workspace& workspace) {
+  require(gradient.W.data == nullptr, "gradient.W", "none", "an array");
+  check_gradient(problem, solution, gradient, options, MatrixOf::mechanism);
+  const auto& kernels = kernels::kernel_table();
+  return derive_without_W(problem, m, kernels.sparse_gradient_bytes, workspace, [&](void* scratch) {
+    return kernels.vjp_sparse(problem, m, solution, loss, gradient, options, scratch);
+  });
+}
+
+bool solve_jvp(const ProblemBatch<double>& problem, const SparseMechanism& m,
+               const SolutionBatch<double>& solution, const ChangeBatch<double>& change,
+               const SolutionChange<double>& result, const SolveOptions& options,
+               Workspace& workspace) {
+  require(change.W.data == nullptr, "change.W", "none", "an array");
+  check_change(problem, solution, change, result, options, MatrixOf::mechanism);
+  const auto& kernels = kernels::kernel_table();
+  return derive_without_W(problem, m, kernels.sparse_gradient_bytes, workspace, [&](void* scratch) {
+    return kernels.jvp_sparse(problem, m, solution, change, result, options, scratch);
+  });
+}
+
 bool solve_convex_vjp(const ProblemBatch<double>& problem, const SparseMechanism& m,
                       const SolutionBatch<double>& solution, const LossBatch<double>& loss,
                       const GradientBatch<double>& gradient, const SolveOptions& options,
                       Workspace& workspace) {
-  require(problem.num_envs == 1, "problem.num_envs", "1", problem.num_envs);
   require(options.law == Law::convex, "options.law", "convex", int(options.law));
   require(gradient.W.data == nullptr, "gradient.W", "none", "an array");
   check_gradient(problem, solution, gradient, options, MatrixOf::mechanism);
   const auto& kernels = kernels::kernel_table();
-  Workspace::Impl& memory = impl_of(workspace);
-  const auto turn = memory.caller.enter();
-  memory.reserve(kernels.vjp_convex_bytes(m.tree.n, problem.max_rows, problem.max_contacts));
-  return kernels.vjp_convex(problem, m, solution, loss, gradient, options, memory.scratch(0));
+  return derive_without_W(problem, m, kernels.vjp_convex_bytes, workspace, [&](void* scratch) {
+    return kernels.vjp_convex(problem, m, solution, loss, gradient, options, scratch);
+  });
 }
 
 template <class Scalar>

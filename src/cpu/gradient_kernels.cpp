@@ -1,6 +1,6 @@
 #include "src/cpu/gradient_kernels.hpp"
 
-#include "kernels/env/gradient_env.hpp"
+#include "kernels/env/sparse_gradient.hpp"
 #include "kernels/group/host_group.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
@@ -41,6 +41,21 @@ void add_to(TypedKernels<Scalar>& t) {
 void add_gradient_kernels(KernelTable& t) {
   add_to(t.f64);
   add_to(t.f32);
+  t.vjp_sparse = [](const ProblemBatch<double>& batch, const SparseMechanism& m,
+                    const SolutionBatch<double>& solution, const LossBatch<double>& loss,
+                    const GradientBatch<double>& gradient, const SolveOptions& o, void* memory) {
+    Arena arena(memory);
+    SparseGradientScratch scratch(arena, m.tree.n, batch.max_rows, batch.max_contacts);
+    return vjp_sparse(HostGroup{}, batch, m, solution, loss, gradient, o, scratch);
+  };
+  t.jvp_sparse = [](const ProblemBatch<double>& batch, const SparseMechanism& m,
+                    const SolutionBatch<double>& solution, const ChangeBatch<double>& change,
+                    const SolutionChange<double>& out, const SolveOptions& o, void* memory) {
+    Arena arena(memory);
+    SparseGradientScratch scratch(arena, m.tree.n, batch.max_rows, batch.max_contacts);
+    return jvp_sparse(HostGroup{}, batch, m, solution, change, out, o, scratch);
+  };
+  t.sparse_gradient_bytes = SparseGradientScratch::bytes;
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -92,7 +92,15 @@ struct KernelTable {
                      const SolutionBatch<double>&, const LossBatch<double>&,
                      const GradientBatch<double>&, const SolveOptions&, void* scratch);
   std::size_t (*vjp_convex_bytes)(int nv, int max_rows, int max_contacts);
-  /// The same solve for mechanisms of an engine.
+  /// kernels/env/sparse_gradient.hpp
+  bool (*vjp_sparse)(const ProblemBatch<double>&, const SparseMechanism&,
+                     const SolutionBatch<double>&, const LossBatch<double>&,
+                     const GradientBatch<double>&, const SolveOptions&, void* scratch);
+  bool (*jvp_sparse)(const ProblemBatch<double>&, const SparseMechanism&,
+                     const SolutionBatch<double>&, const ChangeBatch<double>&,
+                     const SolutionChange<double>&, const SolveOptions&, void* scratch);
+  std::size_t (*sparse_gradient_bytes)(int nv, int max_rows, int max_contacts);
+  /// The same solve as solve_convex for mechanisms of an engine.
   void (*solve_engine_convex)(const ProblemBatch<double>&, const EngineMechanism&,
                               EnvArray<const double> start, const ResultBatch<double>&,
                               const SolveOptions&, std::int64_t begin, std::int64_t end,

@@ -205,6 +205,7 @@ SS_HD void end_newton(const G& g, const EnvProblem<Scalar>& p, const S& s,
     const bool settled = path.merit < kSettled * (squared_size(g, s, w.z) + 1.0);
     g.once([&] { judge.at->settled = settled; });
   }
+  if (w.selects) g.once([&] { judge.at->softened = !(path.soft > Real(0)); });
   judge_iterate(g, p, s, w.z, judge);
   if (altered || w.selects || path.merit < start_merit) continue_from_candidate(g, p, judge);
 }

@@ -27,6 +27,11 @@ inline ProblemBatch<double> only(ProblemBatch<double> p, int env, int count = 1)
   return p;
 }
 
+inline ProblemBatch<double> without_W(ProblemBatch<double> p) {
+  p.W = {};
+  return p;
+}
+
 inline ResultBatch<double> only(const ResultBatch<double>& r, int env) {
   return {.impulse = only(r.impulse, env),
           .residual = r.residual + env,

@@ -221,26 +221,34 @@ void ProblemBuffers::vjp(int env, const LossBatch<double>& loss,
   const SolutionBatch<double> solution{{result.impulse.data, result.impulse.stride}, result.status};
   if (in_velocities(env)) {
     const OwnFactor own(*this, env);
-    auto without_W = problem;
-    without_W.W = {};
-    if (solve_convex_vjp(without_W, own.mechanism, solution, loss, gradient, options_,
+    if (solve_convex_vjp(without_W(problem), own.mechanism, solution, loss, gradient, options_,
                          borrowed.workspace()))
       return;
   }
-  if (!has_W_[env])
-    delassus(OwnFactor(*this, env).mechanism, problems_->W(env), max_rows_, borrowed.workspace());
+  if (!has_W_[env]) {
+    const OwnFactor own(*this, env);
+    if (solve_vjp(without_W(problem), own.mechanism, solution, loss, gradient, options_,
+                  borrowed.workspace()))
+      return;
+    delassus(own.mechanism, problems_->W(env), max_rows_, borrowed.workspace());
+  }
   solve_vjp(problem, solution, loss, gradient, options_, borrowed.workspace());
 }
 
 void ProblemBuffers::jvp(int env, const ChangeBatch<double>& change,
                          const SolutionChange<double>& to) {
   const BorrowedWorkspace borrowed(*this);
+  const auto problem = only(problems_->view(), env);
   const auto result = only(results_->view(), env);
-  if (!has_W_[env])
-    delassus(OwnFactor(*this, env).mechanism, problems_->W(env), max_rows_, borrowed.workspace());
-  solve_jvp(only(problems_->view(), env),
-            {{result.impulse.data, result.impulse.stride}, result.status}, change, to, options_,
-            borrowed.workspace());
+  const SolutionBatch<double> solution{{result.impulse.data, result.impulse.stride}, result.status};
+  if (!has_W_[env]) {
+    const OwnFactor own(*this, env);
+    if (solve_jvp(without_W(problem), own.mechanism, solution, change, to, options_,
+                  borrowed.workspace()))
+      return;
+    delassus(own.mechanism, problems_->W(env), max_rows_, borrowed.workspace());
+  }
+  solve_jvp(problem, solution, change, to, options_, borrowed.workspace());
 }
 
 void ProblemBuffers::require_derivatives() {
