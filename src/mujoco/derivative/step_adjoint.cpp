@@ -82,8 +82,8 @@ void vjp_environment(const mjModel* m, mjData* d, int env, void* arg) {
   point.for_solves([&](SolveDerivative& solve) { solve_adjoint(step, point, solve, validity); });
   if (validity.status == GradientStatus::unsolved) return;
   bool all_finite = true;
-  for_inputs(step, point, job.gradient, validity, [&](double& value, Input::Kind kind) {
-    value = 0;
+  const auto by_change = [&](Input::Kind kind) {
+    double value = 0;
     point.for_solves([&](SolveDerivative& solve) {
       const StepValues& change = solve.change;
       value += dot(solve.loss, change.velocity) + dot(solve.beta, change.rows) +
@@ -92,8 +92,15 @@ void vjp_environment(const mjModel* m, mjData* d, int env, void* arg) {
           !keeps_rows_consistent(step, point, solve))
         validity.qpos_status = GradientStatus::not_unique;
     });
-    all_finite = all_finite && std::isfinite(value);
-  });
+    return value;
+  };
+  for_inputs(
+      step, point, job.gradient, validity, [&] { pull_back_to_forces(step, point); },
+      [&](double& value, const Input& input) {
+        value = forces_tell(step, point, input) ? pull_back_to_input(step, point, input)
+                                                : by_change(input.kind);
+        all_finite = all_finite && std::isfinite(value);
+      });
   double* qpos = row_of(job.gradient.qpos, env, nv);
   if (qpos && by_qpos)
     add_position_part_transposed(m, point.mover().base.velocity.data(), by_qpos, qpos);

@@ -55,22 +55,25 @@ inline bool finite(const double* values, std::int64_t size) {
   return true;
 }
 
-/// Calls visit(value, kind) for every number of the inputs, after `change` was written. A change of
-/// nothing is passed over.
-template <class T, class F>
+/// Calls visit(value, input) for every number of the inputs: `change` was written by differences,
+/// unless forces_tell of the input. `begin()` is called before, at the point. A change of nothing
+/// is passed over.
+template <class T, class Begin, class F>
 void for_inputs(StepContext& step, StepPoint& point, const StepInputs<T>& inputs,
-                Validity& validity, F&& visit) {
+                Validity& validity, Begin&& begin, F&& visit) {
   const auto go_through = [&](Input input, T* values, int size) {
     values = row_of(values, step.env, size);
     for (input.i = 0; values && input.i < size; ++input.i) {
       if (std::is_const_v<T> && values[input.i] == 0) continue;
-      validity.note(differentiate(step, point, input), input.kind);
-      visit(values[input.i], input.kind);
+      if (!forces_tell(step, point, input))
+        validity.note(difference(step, point, input), input.kind);
+      visit(values[input.i], input);
     }
   };
   const int nu = int(step.m->nu), nv = int(step.m->nv);
   point.forces.exact = false;
   if (inputs.ctrl || inputs.qvel) find_forces(step, point);
+  if (point.forces.exact) begin();
   go_through({Input::ctrl, 0}, inputs.ctrl, nu);
   go_through({Input::qvel, 0}, inputs.qvel, nv);
   go_through({Input::qpos, 0}, inputs.qpos, nv);

@@ -27,7 +27,6 @@ struct SolveDerivative {
 /// Derivatives of the smooth forces (step_forces.hpp).
 struct SmoothForces {
   bool exact;                   ///< they tell the derivatives of the step
-  bool at_point;                ///< MuJoCo's stages are those of the point
   std::vector<double> by_ctrl;  ///< [nu] of each actuator's force
   std::vector<double> by_qvel;  ///< [nv][nv] of qfrc_smooth, by one velocity after the other
   std::vector<double> force, dv, ctrl, qvel;  ///< memory

@@ -33,17 +33,24 @@ bool same(double a, double b, double size) {
   return std::abs(a - b) <= kShare * std::abs(a) + kRounding * std::max(1.0, std::abs(size));
 }
 
-// force += the change of qfrc_smooth with `by` of an input; dv, the change of the velocities.
-void add_force(const mjModel* m, const mjData* d, const SmoothForces& forces, const Input& input,
-               double by, double* force, double* dv) {
+// Calls f(dof, amount) for the forces that an input changes by `amount` per unit of it.
+template <class F>
+void for_force(const mjModel* m, const mjData* d, const SmoothForces& forces, const Input& input,
+               F&& f) {
   const int nv = int(m->nv), i = input.i;
   if (input.kind == Input::qvel) {
-    mju_addToScl(force, forces.by_qvel.data() + std::size_t(i) * nv, by, nv);
-    dv[i] += by;
+    for (int k = 0; k < nv; ++k) f(k, forces.by_qvel[std::size_t(i) * nv + k]);
     return;
   }
   for (int k = d->moment_rowadr[i]; k < d->moment_rowadr[i] + d->moment_rownnz[i]; ++k)
-    force[d->moment_colind[k]] += by * forces.by_ctrl[i] * d->actuator_moment[k];
+    f(d->moment_colind[k], forces.by_ctrl[i] * d->actuator_moment[k]);
+}
+
+// force += the change of qfrc_smooth with `by` of an input; dv, the change of the velocities.
+void add_force(const mjModel* m, const mjData* d, const SmoothForces& forces, const Input& input,
+               double by, double* force, double* dv) {
+  for_force(m, d, forces, input, [&](int k, double amount) { force[k] += by * amount; });
+  if (input.kind == Input::qvel) dv[input.i] += by;
 }
 
 // by_ctrl, of the controls that move freely: all at once, because each has one actuator. Whether
@@ -158,14 +165,13 @@ bool values_there(const StepContext& step, StepPoint& point, double by, StepValu
 // point.
 bool enter_point(const StepContext& step, StepPoint& point) {
   forward_velocities(step.m, step.d, false);
-  point.forces.at_point = true;
   SolveDerivative& solve = point.velocities;
   return evaluate(step, point.keys, solve.known, point.scratch, solve.base);
 }
 
 // Whether the derivatives of the forces tell that of the step in their direction, of which the
 // sides are known.
-bool forces_tell(const StepContext& step, StepPoint& point) {
+bool forces_agree(const StepContext& step, StepPoint& point) {
   SmoothForces& forces = point.forces;
   SolveDerivative& solve = point.velocities;
   forces.force.assign(step.m->nv, 0.0);
@@ -197,24 +203,61 @@ void find_forces(StepContext& step, StepPoint& point) {
   good = differentiate_actuators(step.m, step.d, point) && good;
   copy_derivative(step.m, step.d, point);
   good = enter_point(step, point) && good;
-  forces.exact = good && forces_tell(step, point);
+  forces.exact = good && forces_agree(step, point);
 }
 
-Smoothness differentiate(StepContext& step, StepPoint& point, const Input& input) {
+bool forces_tell(const StepContext& step, const StepPoint& point, const Input& input) {
+  if (!point.forces.exact) return false;
+  return (input.kind == Input::ctrl && moves_freely(step.m, point, input.i)) ||
+         (input.kind == Input::qvel && !turns_free_body(step.m, step.d, input.i));
+}
+
+void add_force(const StepContext& step, StepPoint& point, const Input& input, double by) {
   SmoothForces& forces = point.forces;
-  const bool told = (input.kind == Input::ctrl && moves_freely(step.m, point, input.i)) ||
-                    (input.kind == Input::qvel && !turns_free_body(step.m, step.d, input.i));
-  if (!forces.exact || !told) {
-    forces.at_point = false;
-    return difference(step, point, input);
-  }
-  if (!forces.at_point && !enter_point(step, point)) return Smoothness::unknown;
-  forces.force.assign(step.m->nv, 0.0);
-  forces.dv.assign(step.m->nv, 0.0);
-  add_force(step.m, step.d, forces, input, 1.0, forces.force.data(), forces.dv.data());
+  add_force(step.m, step.d, forces, input, by, forces.force.data(), forces.dv.data());
+}
+
+void change_by_forces(const StepContext& step, StepPoint& point) {
+  SmoothForces& forces = point.forces;
   change_values(step, point, forces.force.data(), forces.dv.data(), point.velocities.change);
   if (point.recovers) point.positions.change = point.velocities.change;
-  return Smoothness::smooth;
+}
+
+// The transpose of change_values, in its order.
+void pull_back_to_forces(const StepContext& step, StepPoint& point) {
+  const int nv = int(step.m->nv);
+  const double h = step.m->opt.timestep;
+  const bool impulses = step.sim->formulation.level == Level::velocity;
+  std::vector<double>&by_force = point.forces.force, &by_dv = point.forces.dv,
+  &by_velocity = point.direction;
+  by_velocity.assign(nv, 0.0);
+  by_force.assign(nv, 0.0);
+  by_dv.assign(nv, 0.0);
+  point.for_solves([&](SolveDerivative& solve) {
+    mju_addTo(by_velocity.data(), solve.loss.data(), nv);
+    const auto add_rows = [&](const std::vector<double>& by_row, std::vector<double>& to) {
+      add_forces(step.d, point.scratch, by_row.data(), to.data());
+    };
+    add_rows(solve.beta, impulses ? by_velocity : by_force);
+    for (std::size_t row = 0; row < point.keys.size(); ++row) {
+      const double damping = step.d->efc_KBIP[4 * point.scratch.efc_of[row] + 1];
+      const double share = !impulses ? damping : point.keys[row].rigid ? 0 : h * damping - 1;
+      solve.rows[row] = share * solve.beta[row];
+    }
+    add_rows(solve.rows, by_dv);
+  });
+  if (!impulses) mj_solveM(step.m, step.d, by_force.data(), by_force.data(), 1);
+  mju_addTo(by_dv.data(), by_velocity.data(), nv);
+  solve_smooth_matrix(step.m, step.d, true, by_velocity.data());
+  mju_addToScl(by_force.data(), by_velocity.data(), h, nv);
+}
+
+double pull_back_to_input(const StepContext& step, const StepPoint& point, const Input& input) {
+  const SmoothForces& forces = point.forces;
+  double sum = input.kind == Input::qvel ? forces.dv[input.i] : 0.0;
+  for_force(step.m, step.d, forces, input,
+            [&](int k, double amount) { sum += amount * forces.force[k]; });
+  return sum;
 }
 
 }  // namespace stickslip::mujoco

@@ -13,8 +13,21 @@ namespace stickslip::mujoco {
 /// Writes point.forces. Needs the state of the point in d, and leaves it there.
 void find_forces(StepContext& step, StepPoint& point);
 
-/// Writes `change` of all solves: by the forces where they tell it, else by differences. As for
-/// `difference`, all of ctrl come first, then qvel.
-Smoothness differentiate(StepContext& step, StepPoint& point, const Input& input);
+/// Whether the forces tell the derivative by this input.
+bool forces_tell(const StepContext& step, const StepPoint& point, const Input& input);
+
+/// Adds to forces.force and forces.dv what `by` of an input that the forces tell changes.
+void add_force(const StepContext& step, StepPoint& point, const Input& input, double by);
+
+/// Writes `change` of all solves with forces.force and forces.dv. Needs the state of the point in
+/// d.
+void change_by_forces(const StepContext& step, StepPoint& point);
+
+/// The transpose of change_by_forces: writes dL/d(force) and dL/d(dv) of the loss and beta of all
+/// solves to forces.force and forces.dv. Needs the state of the point in d.
+void pull_back_to_forces(const StepContext& step, StepPoint& point);
+
+/// The transpose of add_force: dL/d(input) by what pull_back_to_forces has written.
+double pull_back_to_input(const StepContext& step, const StepPoint& point, const Input& input);
 
 }  // namespace stickslip::mujoco

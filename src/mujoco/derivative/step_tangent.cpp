@@ -60,15 +60,29 @@ void jvp_environment(const mjModel* m, mjData* d, int env, void* arg) {
     for (auto* values : {&solve.rows, &solve.beta, &solve.mu, &solve.lo, &solve.hi})
       values->assign(size, 0.0);
   });
-  for_inputs(step, point, job.change, validity, [&](double amount, Input::Kind) {
+  const auto add_change = [&](double amount) {
     point.for_solves([&](SolveDerivative& solve) {
       add_scaled(solve.change.velocity, amount, solve.velocity);
       add_scaled(solve.change.rows, amount, solve.rows);
       add_scaled(solve.change.mu, amount, solve.mu);
       add_scaled(solve.change.hi, amount, solve.hi);
     });
-  });
+  };
+  for_inputs(
+      step, point, job.change, validity,
+      [&] {
+        point.forces.force.assign(nv, 0.0);
+        point.forces.dv.assign(nv, 0.0);
+      },
+      [&](double amount, const Input& input) {
+        forces_tell(step, point, input) ? add_force(step, point, input, amount)
+                                        : add_change(amount);
+      });
   return_to_point(step, point);
+  if (point.forces.exact) {
+    change_by_forces(step, point);
+    add_change(1.0);
+  }
   bool all_finite = true;
   point.for_solves([&](SolveDerivative& solve) {
     add_change_of_impulses(step, point, solve, validity);
