@@ -93,7 +93,7 @@ SS_HD int number_islands(const EnvProblem<double>& p, const SparseMechanism& m,
   int count = 0;
   for (int k = 0; k < m.tree.n; ++k) a.island[k] = -1;
   for (int item = 0; item < num_items(p); ++item) {
-    int touched = p.n > kUndividedRows || m.tree.n == 0 ? -1 : 0;
+    int touched = -1;
     for_entries(p, m, item, [&](int c) { touched = m.J_col[c]; });
     if (touched < 0) {  // nothing moves it
       of_item[item] = count++;
@@ -107,15 +107,12 @@ SS_HD int number_islands(const EnvProblem<double>& p, const SparseMechanism& m,
   return count;
 }
 
-/// As find_islands, without W; also lists their degrees of freedom. Small environments are one.
+/// As find_islands, without W; also lists their degrees of freedom.
 template <class G>
 SS_HD int find_islands(const G& g, const EnvProblem<double>& p, const SparseMechanism& m,
                        const IslandMechanism& a, const Islands<double>& s) {
   g.once([&] {
     join_coupled(p, m, a.joined);
-    if (p.n <= kUndividedRows) {
-      for (int k = 0; k < m.tree.n; ++k) a.joined[k] = 0;
-    }
     const int count = *a.count = number_islands(p, m, a, s.island);
     for (int i = 0; i <= count; ++i) a.begin[i] = 0;
     for (int k = 0; k < m.tree.n; ++k) {

@@ -99,7 +99,7 @@ struct FilteredEquations {
 
 /// Solves with the factors of H_e that the scratch has. Returns the inconsistency.
 template <bool kTransposed, class G, class S>
-SS_PART double solve_shifted(const FilteredEquations<kTransposed, G, S>& e) {
+SS_PART double solve_shifted(const FilteredEquations<kTransposed, G, S>& e, double exact = kExact) {
   const G& g = e.g;
   const FilteredSolve& w = e.w;
   e.begin();
@@ -111,7 +111,7 @@ SS_PART double solve_shifted(const FilteredEquations<kTransposed, G, S>& e) {
     g.for_each(e.s.n, [&](int i) { e.x[i] += w.image[i]; });
     const double before = inconsistency;
     inconsistency = e.leave();
-    if (inconsistency < kExact || (pass > 0 && !(inconsistency < 0.5 * before)))
+    if (inconsistency < exact || (pass > 0 && !(inconsistency < 0.5 * before)))
       break;  // the rest does not fit
   }
   return inconsistency;

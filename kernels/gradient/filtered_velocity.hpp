@@ -9,6 +9,7 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 inline constexpr double kLeastShift = 1e-12;  ///< e for H that is nearly singular
+inline constexpr double kRounding = 1e-15;    ///< of f left in a regular system: as LU leaves
 
 template <class G>
 SS_HD void multiply_rows(const G& g, const EnvProblem<double>& p, const SparseScaled& s,
@@ -99,7 +100,7 @@ SS_HD Solvability solve_filtered(const G& g, const SparseScaled& s, const Soluti
     singular = !(kLeastEstimate * size < 1.0);
     if (singular && !is_finite(factor_shifted(e, kShift))) return {};
   }
-  return {solve_shifted(e), singular ? 0.0 : 1.0 / size};
+  return {solve_shifted(e, singular ? kExact : kRounding), singular ? 0.0 : 1.0 / size};
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -146,7 +146,7 @@ TEST_P(SparseGradient, of_a_loss_is_that_by_W) {
     EXPECT_LT(difference(found.hi, expected.hi), 1e-6) << i;
   }
   EXPECT_GT(compared, support::test_count(60) / 4);
-  EXPECT_GT(redundant, 2);
+  EXPECT_GT(redundant, 0);
 }
 
 TEST_P(SparseGradient, of_a_change_is_that_by_W) {

@@ -35,6 +35,7 @@ ProblemBuffers::ProblemBuffers(const mjModel* m, int num_envs, int threads,
       nonzeros_of_M_(int(m->nC)),
       options_(options),
       borrowed_(threads),
+      groups_(m, num_envs),
       divides_(kernels::Ladder(options).variant == kernels::KernelVariant::rung0) {
   const std::size_t envs = num_envs;
   M_.resize(envs * nonzeros_of_M_);
@@ -43,6 +44,7 @@ ProblemBuffers::ProblemBuffers(const mjModel* m, int num_envs, int threads,
   factor_.resize(envs);
   rows_.resize(envs);
   has_W_.resize(envs);
+  apart_.resize(envs);
   hopeless_.resize(envs);
   start_selected_.resize(envs);
   x_.resize(envs * nv_);
@@ -81,14 +83,11 @@ bool ProblemBuffers::in_velocities(int env) const {
          rows_[env] >= nv_;  // measured: this rule is the best for most robots
 }
 
-bool ProblemBuffers::is_fast(int env) const {
+bool ProblemBuffers::is_absurd(int env) const {
   const double* b = problems_->b(env);
   // Twice, because motors alone may give light fingers as much in a step.
-  return std::any_of(b, b + rows_[env], [](double u) { return std::abs(u) > 2.0 * kAbsurdSpeed; });
-}
-
-bool ProblemBuffers::is_absurd(int env) const {
-  return rows_[env] > kManyAtAbsurdSpeed && is_fast(env);
+  const auto is_fast = [](double u) { return std::abs(u) > 2.0 * kAbsurdSpeed; };
+  return rows_[env] > kManyAtAbsurdSpeed && std::any_of(b, b + rows_[env], is_fast);
 }
 
 double ProblemBuffers::limited_work(int env) const {
@@ -97,11 +96,19 @@ double ProblemBuffers::limited_work(int env) const {
   return hopeless_[env] != 0 ? kHopeless : is_absurd(env) ? kAbsurd : 0;
 }
 
-bool ProblemBuffers::by_islands(int env) const {
+bool ProblemBuffers::falls_apart(int env) {
+  if (apart_[env] == Apart::unknown) {
+    const EnvSlot s = slot(env);
+    apart_[env] = groups_.are_several(env, rows_[env], s.J_row, s.J_col) ? Apart::yes : Apart::no;
+  }
+  return apart_[env] == Apart::yes;
+}
+
+bool ProblemBuffers::by_islands(int env) {
   constexpr int kManyRows = 6;  // of each degree of freedom
   const int rows = rows_[env];
-  return divides_ && (rows > kernels::kUndividedRows ||
-                      (rows > kernels::kDenseRows && rows >= kManyRows * nv_));
+  if (!divides_ || rows <= kernels::kDenseRows) return false;
+  return rows > kernels::kUndividedRows || rows >= kManyRows * nv_ || falls_apart(env);
 }
 
 void ProblemBuffers::form_delassus(int env) {

@@ -9,6 +9,7 @@
 
 #include "src/cpu/thread_pool.hpp"
 #include "src/mujoco/problem/gather.hpp"
+#include "src/mujoco/problem/tree_groups.hpp"
 #include "stickslip/cuda.hpp"
 #include "stickslip/delassus.hpp"
 #include "stickslip/gradient.hpp"
@@ -41,6 +42,7 @@ class ProblemBuffers {
   void set_rows(int env, int rows) {
     rows_[env] = rows;
     has_W_[env] = 0;
+    apart_[env] = Apart::unknown;
   }
   /// Sets the environment's number of rows to zero.
   void clear(int env);
@@ -50,13 +52,11 @@ class ProblemBuffers {
   bool in_velocities(int env) const;
 
   /// Whether the environment is solved without its W (`solve_mechanism` of a SparseMechanism):
-  /// island by island, large ones in the space of velocities.
-  bool by_islands(int env) const;
+  /// island by island, large ones in the space of velocities. That depends on its rows alone.
+  bool by_islands(int env);
 
-  /// Whether the environment has speeds that no simulation means.
-  bool is_fast(int env) const;
-
-  /// Whether it also has so many rows that its solve could keep the others waiting.
+  /// Whether the environment has speeds that no simulation means, and so many rows that its solve
+  /// could keep the others waiting.
   bool is_absurd(int env) const;
 
   /// Whether solves of the environment have failed so often that this one will hardly succeed.
@@ -66,9 +66,7 @@ class ProblemBuffers {
   double limited_work(int env) const;
 
   /// Whether the environment is solved on the CPU, although others are on the GPU.
-  bool on_cpu(int env) const {
-    return in_velocities(env) || by_islands(env) || limited_work(env) > 0;
-  }
+  bool on_cpu(int env) { return in_velocities(env) || by_islands(env) || limited_work(env) > 0; }
 
   // For one environment; the constructor sets the maximum number of concurrent threads.
   /// Forms W if `solve` reads it.
@@ -115,6 +113,7 @@ class ProblemBuffers {
   ProblemBatch<double> posed(int env, int count = 1) const;
   void copy_slot(int env, HostProblems<double>& to);
   void copy_result(int env, HostResults<double>& to);
+  bool falls_apart(int env);
   void form_delassus(int env, Workspace& workspace);
   void solve(int env, const ProblemBatch<double>& problem, const SolveOptions& options,
              Workspace& workspace);
@@ -132,6 +131,9 @@ class ProblemBuffers {
   std::vector<MassFactor> factor_;
   std::vector<std::int32_t> rows_, efc_of_, J_row_, J_col_;
   std::vector<char> has_W_, hopeless_;
+  enum class Apart : char { unknown, no, yes };
+  std::vector<Apart> apart_;  ///< whether there are several islands
+  TreeGroups groups_;
   std::vector<std::int32_t> start_selected_;
   bool divides_;  ///< whether environments of many rows are solved island by island
   std::vector<double> mobility_, x_;           ///< [num_envs][max_rows], [num_envs][nv]

@@ -1,4 +1,4 @@
-"""Derivatives of steps that are solved without W: those of the same bodies in environments of their own."""
+"""Derivatives of steps that are solved without W: those of the same bodies apart."""
 
 import numpy as np
 import pytest
@@ -6,13 +6,12 @@ import pytest
 from stickslip import BatchSim, GradientStatus, Status
 
 COUNT = 12
-BOX = '<body pos="{x} 0 {z}"><freejoint/><geom type="box" size=".1 .12 .05" density="{density}"/></body>'
+BOX = """<body pos="{x} 0 {z}"><freejoint/>
+  <geom type="box" size=".1 .12 .05" density="{density}"/></body>"""
 
 
 def tower(x: float, height: int) -> str:
-    return "".join(
-        BOX.format(x=x, z=0.05 + 0.1 * i, density=1000 / (1 + i)) for i in range(height)
-    )
+    return "".join(BOX.format(x=x, z=0.05 + 0.1 * i, density=1000 / (1 + i)) for i in range(height))
 
 
 def scene(bodies: str) -> str:

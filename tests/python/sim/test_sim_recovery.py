@@ -40,7 +40,7 @@ JAMMED_AND_DRIVEN = """<mujoco><option timestep=".002"/><worldbody>
 
 
 def test_failed_recovery_is_not_repeated_where_other_rows_come_and_go():
-    """A finger overlaps two walls for ever, while another joint reaches its limits and leaves them."""
+    """A finger overlaps two walls for ever; another joint reaches its limits and leaves them."""
     sim = BatchSim(JAMMED_AND_DRIVEN)
     rows, iterations = [], []
     for step in range(60):
@@ -62,3 +62,30 @@ def test_a_failed_recovery_does_not_keep_another_from_succeeding():
     for _ in range(10):
         assert (sim.step() == Status.solved).all()
     assert min((c["gap"] for c in sim.contacts(0)), default=0.0) > -1e-6
+
+
+DRIVEN_INTO_ITS_PARENT = """<mujoco><option timestep=".002" integrator="implicitfast">
+  <flag filterparent="disable"/></option><worldbody><geom type="plane" size="5 5 .1"/>
+  <body pos="0 0 .3"><geom type="box" size=".08 .04 .02"/>
+    <body pos="-.045 0 -.03"><joint name="f" axis="0 1 0" frictionloss=".01"/>
+      <geom type="box" size=".01 .02 .042" pos="0 0 -.03" mass=".05"/></body></body>
+  <body pos="1 0 .05"><freejoint/><geom type="box" size=".05 .05 .05" mass="1"/></body>
+  <body pos="2 0 .5"><joint axis="0 0 1" frictionloss="1e-4"/>
+    <geom type="cylinder" size=".05 .01" mass=".1" contype="0" conaffinity="0"/></body>
+</worldbody><actuator><motor joint="f"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("torque", [0.0, 4.0, 10.0])
+@pytest.mark.parametrize("rotor", [0.0, 1500.0])
+def test_what_is_driven_hard_does_not_stop_the_recovery_of_others(torque, rotor):
+    """A light link that a motor presses into its parent with b of 100 to 260 m/s, and a fast rotor;
+    a box elsewhere is pressed into the floor by 2 mm."""
+    sim = BatchSim(DRIVEN_INTO_ITS_PARENT)
+    sim.ctrl[:] = torque
+    for step in range(60):
+        if step == 30:
+            sim.qpos[0, 3] -= 0.002
+        sim.qvel[0, -1] = rotor
+        assert (sim.step() == Status.solved).all()
+    assert abs(sim.qpos[0, 3] - 0.05) < 1e-5
+    assert np.abs(sim.qvel[0, 1:7]).max() < 1e-6
