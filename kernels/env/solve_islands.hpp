@@ -134,7 +134,8 @@ SS_HD bool solve_mechanism_island(const G& g, const EnvProblem<double>& p,
   const SparseMechanism own = part_of(g, p, *mechanism.given, s, i, islands);
   Judge<double>& judge = scratch.judge;
   if constexpr (kWithoutW<G> && sizeof(Real) == 8) {
-    if (!begun && ladder.variant == KernelVariant::rung0 && s.rows[i] > kDenseRows) {
+    if (!begun && ladder.variant == KernelVariant::rung0 &&
+        leaves_W(s.rows[i], s.part->first_contact_row(), own.tree.n)) {
       enter_diagonal(g, s, islands);
       VelocityScratch sparse{mechanism.scratch->scaled, judge, scratch.climb, scratch.stage};
       const bool ran = solve_sparse(g, *s.part, own, ladder, sparse, env, share, one);

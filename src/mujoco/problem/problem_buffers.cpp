@@ -7,6 +7,7 @@
 #include "kernels/problem/islands.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "src/mujoco/problem/part_of_batch.hpp"
+#include "src/mujoco/problem/problem_print.hpp"
 
 namespace stickslip::mujoco {
 
@@ -105,10 +106,9 @@ bool ProblemBuffers::falls_apart(int env) {
 }
 
 bool ProblemBuffers::by_islands(int env) {
-  constexpr int kManyRows = 6;  // of each degree of freedom
   const int rows = rows_[env];
   if (!divides_ || rows <= kernels::kDenseRows) return false;
-  return rows > kernels::kUndividedRows || rows >= kManyRows * nv_ || falls_apart(env);
+  return kernels::leaves_W(rows, scalar_rows(problems_->counts(env)), nv_) || falls_apart(env);
 }
 
 void ProblemBuffers::form_delassus(int env) {

@@ -247,17 +247,19 @@ def test_the_default_budget_solves_with_the_bits_of_a_thorough_one():
         np.testing.assert_array_equal(sims["default"].state[same], sims["thorough"].state[same])
 
 
+@pytest.mark.parametrize("seed", [3, 5, 9, 10])
 @pytest.mark.parametrize("speed", [1e3, 1e4, 1e5, 1e6])
-def test_absurd_speeds_make_no_large_problems(speed):
-    """Everything may meet everything within the step: 900 rows and more, seconds for all."""
+def test_absurd_speeds_make_no_large_problems(speed, seed):
+    """Everything may meet everything within the step: 900 rows and more, seconds for all. What has
+    fallen into itself has up to 400."""
     path = models.find("go1")
     sims = [BatchSim(path, 3, integrator="implicitfast", threads=1) for _ in range(2)]
     for sim in sims:
         sim.step()
-    sims[0].qvel[0] = speed * np.random.default_rng(3).normal(size=sims[0].qvel.shape[1])
+    sims[0].qvel[0] = speed * np.random.default_rng(seed).normal(size=sims[0].qvel.shape[1])
     for _ in range(20):
         for sim in sims:
             sim.step()
-        assert sims[0].num_rows.max() < 200
+        assert sims[0].num_rows.max() < 500
     assert np.array_equal(sims[0].qpos[1:], sims[1].qpos[1:])
     assert np.all(np.isfinite(sims[0].qpos))
