@@ -11,6 +11,7 @@ namespace stickslip::kernels {
 
 namespace {
 
+constexpr int kEarlyRetryRows = 64;         // with more, first the proof that there is no solution
 constexpr double kSoftAnswer = 1e-2;        // compliance of the answer if there is no solution
 constexpr int kSoftenings = 12;             // stages: with this one, then with 0.58 to this one
 constexpr double kAstray = 1e-4;            // residual over max|b| where no solution is near
@@ -80,8 +81,21 @@ void add_sticking(Ladder& ladder, int steps) {
   Stage stuck = newton(0, steps);
   stuck.sticks = true;
   for (Stage stage : {stuck, selecting(steps, 1.0)}) {
-    stage.most_rows = kRetryRows;
+    stage.most_rows = kEarlyRetryRows;
     stage.beyond = kAstray;
+    add(ladder, stage);
+  }
+}
+
+/// Newton for any solution from rest, and from sweeps, of environments of so many rows.
+void add_retries(Ladder& ladder, int rung, int steps, int least_rows, int most_rows) {
+  const Stage any = newton(rung, steps);
+  Stage afresh = sweeps(rung, 3), resumed = sweeps(rung, 20), large_rho = any;
+  afresh.start = Start::zero;
+  large_rho.factor = 0.1;
+  for (Stage stage : {afresh, any, large_rho, resumed, large_rho}) {
+    stage.least_rows = least_rows;
+    stage.most_rows = most_rows;
     add(ladder, stage);
   }
 }
@@ -97,15 +111,8 @@ void add_newton(Ladder& ladder, int steps) {
   again.most_rows = kPileRows;
   add(ladder, again);
   if (facts_of(ladder.options.law).may_jam) add_sticking(ladder, steps);
-  const Stage any = newton(0, steps);
-  add(ladder, any);
-  Stage afresh = sweeps(0, 3), resumed = sweeps(0, 20), large_rho = any;
-  afresh.start = Start::zero;
-  large_rho.factor = 0.1;
-  for (Stage stage : {afresh, any, large_rho, resumed, large_rho}) {
-    stage.most_rows = kRetryRows;
-    add(ladder, stage);
-  }
+  add(ladder, newton(0, steps));
+  add_retries(ladder, 0, steps, 0, kEarlyRetryRows);
 }
 
 /// The interior point, from the best impulse so far.
@@ -181,6 +188,7 @@ void add_drawn_starts(Ladder& ladder, int steps) {
 void add_later_rungs(Ladder& ladder, int steps, bool has_central_path) {
   const int least_rows = has_central_path ? kInteriorRows : kNever;
   add_proof(ladder);
+  add_retries(ladder, 1, steps, kEarlyRetryRows + 1, kRetryRows);
   add_interior(ladder, steps, least_rows);
   add_continuation(ladder, steps, least_rows);
   // From the best, because another launch than that of rung 0 does not know where that ended.
