@@ -47,9 +47,10 @@ def test_the_answer_of_a_failed_solve_is_no_worse_than_zero_impulses(max_rung):
     rows = {key: p[key] for key in keys}
     zero = float(stickslip.residual(p["W"], p["b"], p["mu"], np.zeros_like(p["b"]), **rows))
     assert sim.residual[0] <= 1.01 * zero
-    assert (sim.status[0] == Status.solved) == (max_rung == 99)
-    assert np.abs(p["impulse"]).max() < (1e3 if max_rung == 99 else 1.0)
-    assert np.abs(sim.qvel - before).max() < 0.2
+    found = max_rung == 99
+    assert (sim.status[0] == Status.solved) == found
+    assert np.abs(p["impulse"]).max() < (1e3 if found else 1.0)
+    assert np.abs(sim.qvel - before).max() < (1.0 if found else 0.2)
     for thorough in (False, True):
         options = SolveOptions(thorough=thorough)
         answer = stickslip.solve(p["W"], p["b"], p["mu"], **rows, options=options)
