@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import stickslip
 from stickslip import BatchSim, SolveOptions, Status
@@ -31,14 +30,11 @@ def test_a_second_try_from_rest_does_not_worsen_the_answer():
     assert residuals[0] <= 1e-9 < residuals[1]
 
 
-@pytest.mark.parametrize("max_rung", [0, 1, 99])
-def test_the_answer_of_a_failed_solve_is_no_worse_than_zero_impulses(max_rung):
+def test_the_answer_of_a_failed_solve_is_no_worse_than_zero_impulses():
     """Nine contacts of condim 6 and rank 7: impulses of 10^10 N s had less residual but for their
-    rounding errors. Zero impulses solve the problem to 1.1e-7 m/s; the last rungs
-    find a solution of 400 N s."""
+    rounding errors. Zero impulses solve the problem to 1.1e-7 m/s."""
     given = json.loads((Path(__file__).parents[1] / "data" / "singular_step.json").read_text())
-    options = SolveOptions(thorough=False, max_rung=max_rung)
-    sim = BatchSim(given["xml"], 1, threads=1, options=options)
+    sim = BatchSim(given["xml"], 1, threads=1)
     sim.qpos[0], sim.qvel[0] = given["qpos"], given["qvel"]
     before = sim.qvel.copy()
     sim.step()
@@ -47,10 +43,8 @@ def test_the_answer_of_a_failed_solve_is_no_worse_than_zero_impulses(max_rung):
     rows = {key: p[key] for key in keys}
     zero = float(stickslip.residual(p["W"], p["b"], p["mu"], np.zeros_like(p["b"]), **rows))
     assert sim.residual[0] <= 1.01 * zero
-    found = max_rung == 99
-    assert (sim.status[0] == Status.solved) == found
-    assert np.abs(p["impulse"]).max() < (1e3 if found else 1.0)
-    assert np.abs(sim.qvel - before).max() < (1.0 if found else 0.2)
+    assert np.abs(p["impulse"]).max() < 1.0
+    assert np.abs(sim.qvel - before).max() < 0.2
     for thorough in (False, True):
         options = SolveOptions(thorough=thorough)
         answer = stickslip.solve(p["W"], p["b"], p["mu"], **rows, options=options)
