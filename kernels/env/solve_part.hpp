@@ -51,7 +51,10 @@ SS_HD void climb(const G& g, const EnvProblem<Scalar>& p, const Ladder& ladder, 
     if (judge.solved() && !judge.selected) {  // few attempts to select; it is a solution anyway
       if (!selects_again(g, at, scratch.scaled, judge, ladder.options.thorough)) break;
       const bool selected = p.start_selected && at.iterations == 0;
-      g.once([&] { at.select(ladder, p.n, judge.best_residual, selected); });
+      g.once([&] {
+        judge.at->softened = false;  // of an earlier stage, which another launch does not know
+        at.select(ladder, p.n, judge.best_residual, selected);
+      });
     } else {
       const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
       g.once([&] {

@@ -13,7 +13,7 @@ struct JudgeMemory {
   Wide<Scalar> near = 0.0;        ///< relative error (squared) at which an iterate is worth judging
   bool hidden = false;            ///< some impulse solved but for the bound of rounding errors
   bool settled = false;           ///< the last steps on an altered problem have solved that
-  bool softened = false;          ///< the last search for the selected solution has begun it
+  bool softened = false;          ///< the last search has solved its softened problem, and failed
   Scalar* best = nullptr;         ///< [n] the caller's slot of the result
   double* certificate = nullptr;  ///< [n] the caller's slot, or null
   Scalar* candidate;              ///< [n] scratch: the impulse judged last

@@ -96,9 +96,8 @@ void vjp_environment(const mjModel* m, mjData* d, int env, void* arg) {
   };
   for_inputs(
       step, point, job.gradient, validity, [&] { pull_back_to_forces(step, point); },
-      [&](double& value, const Input& input) {
-        value = forces_tell(step, point, input) ? pull_back_to_input(step, point, input)
-                                                : by_change(input.kind);
+      [&](double& value, const Input& input, bool told) {
+        value = told ? pull_back_to_input(step, point, input) : by_change(input.kind);
         all_finite = all_finite && std::isfinite(value);
       });
   double* qpos = row_of(job.gradient.qpos, env, nv);

@@ -55,9 +55,9 @@ inline bool finite(const double* values, std::int64_t size) {
   return true;
 }
 
-/// Calls visit(value, input) for every number of the inputs: `change` was written by differences,
-/// unless forces_tell of the input. `begin()` is called before, at the point. A change of nothing
-/// is passed over.
+/// Calls visit(value, input, told) for every number of the inputs: `change` was written by
+/// differences, unless it is `told` by the forces. `begin()` is called before, at the point. A
+/// change of nothing is passed over.
 template <class T, class Begin, class F>
 void for_inputs(StepContext& step, StepPoint& point, const StepInputs<T>& inputs,
                 Validity& validity, Begin&& begin, F&& visit) {
@@ -65,9 +65,9 @@ void for_inputs(StepContext& step, StepPoint& point, const StepInputs<T>& inputs
     values = row_of(values, step.env, size);
     for (input.i = 0; values && input.i < size; ++input.i) {
       if (std::is_const_v<T> && values[input.i] == 0) continue;
-      if (!forces_tell(step, point, input))
-        validity.note(difference(step, point, input), input.kind);
-      visit(values[input.i], input);
+      const bool told = forces_tell(step, point, input);
+      if (!told) validity.note(difference(step, point, input), input.kind);
+      visit(values[input.i], input, told);
     }
   };
   const int nu = int(step.m->nu), nv = int(step.m->nv);

@@ -74,9 +74,8 @@ void jvp_environment(const mjModel* m, mjData* d, int env, void* arg) {
         point.forces.force.assign(nv, 0.0);
         point.forces.dv.assign(nv, 0.0);
       },
-      [&](double amount, const Input& input) {
-        forces_tell(step, point, input) ? add_force(step, point, input, amount)
-                                        : add_change(amount);
+      [&](double amount, const Input& input, bool told) {
+        told ? add_force(step, point, input, amount) : add_change(amount);
       });
   return_to_point(step, point);
   if (point.forces.exact) {

@@ -221,6 +221,16 @@ struct ProblemBuffers::OwnFactor {
   }
 };
 
+/// Calls f(mechanism) unless the slot has its W. If that is needed, forms it and returns false.
+template <class F>
+bool ProblemBuffers::succeeds_without_W(int env, Workspace& workspace, F&& f) {
+  if (has_W_[env]) return false;
+  const OwnFactor own(*this, env);
+  if (f(own.mechanism)) return true;
+  delassus(own.mechanism, problems_->W(env), max_rows_, workspace);
+  return false;
+}
+
 void ProblemBuffers::vjp(int env, const LossBatch<double>& loss,
                          const GradientBatch<double>& gradient) {
   const BorrowedWorkspace borrowed(*this);
@@ -233,14 +243,12 @@ void ProblemBuffers::vjp(int env, const LossBatch<double>& loss,
                          borrowed.workspace()))
       return;
   }
-  if (!has_W_[env]) {
-    const OwnFactor own(*this, env);
-    if (solve_vjp(without_W(problem), own.mechanism, solution, loss, gradient, options_,
-                  borrowed.workspace()))
-      return;
-    delassus(own.mechanism, problems_->W(env), max_rows_, borrowed.workspace());
-  }
-  solve_vjp(problem, solution, loss, gradient, options_, borrowed.workspace());
+  const auto sparse = [&](const SparseMechanism& m) {
+    return solve_vjp(without_W(problem), m, solution, loss, gradient, options_,
+                     borrowed.workspace());
+  };
+  if (!succeeds_without_W(env, borrowed.workspace(), sparse))
+    solve_vjp(problem, solution, loss, gradient, options_, borrowed.workspace());
 }
 
 void ProblemBuffers::jvp(int env, const ChangeBatch<double>& change,
@@ -249,14 +257,11 @@ void ProblemBuffers::jvp(int env, const ChangeBatch<double>& change,
   const auto problem = only(problems_->view(), env);
   const auto result = only(results_->view(), env);
   const SolutionBatch<double> solution{{result.impulse.data, result.impulse.stride}, result.status};
-  if (!has_W_[env]) {
-    const OwnFactor own(*this, env);
-    if (solve_jvp(without_W(problem), own.mechanism, solution, change, to, options_,
-                  borrowed.workspace()))
-      return;
-    delassus(own.mechanism, problems_->W(env), max_rows_, borrowed.workspace());
-  }
-  solve_jvp(problem, solution, change, to, options_, borrowed.workspace());
+  const auto sparse = [&](const SparseMechanism& m) {
+    return solve_jvp(without_W(problem), m, solution, change, to, options_, borrowed.workspace());
+  };
+  if (!succeeds_without_W(env, borrowed.workspace(), sparse))
+    solve_jvp(problem, solution, change, to, options_, borrowed.workspace());
 }
 
 void ProblemBuffers::require_derivatives() {

@@ -114,6 +114,8 @@ class ProblemBuffers {
   void copy_slot(int env, HostProblems<double>& to);
   void copy_result(int env, HostResults<double>& to);
   bool falls_apart(int env);
+  template <class F>
+  bool succeeds_without_W(int env, Workspace& workspace, F&& f);
   void form_delassus(int env, Workspace& workspace);
   void solve(int env, const ProblemBatch<double>& problem, const SolveOptions& options,
              Workspace& workspace);

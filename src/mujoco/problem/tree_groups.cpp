@@ -2,15 +2,9 @@
 
 #include <algorithm>
 
+#include "kernels/delassus/island_mechanism.hpp"
+
 namespace stickslip::mujoco {
-namespace {
-
-int root_of(const int* joined, int tree) {
-  while (joined[tree] != tree) tree = joined[tree];
-  return tree;
-}
-
-}  // namespace
 
 TreeGroups::TreeGroups(const mjModel* m, int num_envs)
     : tree_of_(m->dof_treeid, m->dof_treeid + m->nv),
@@ -25,9 +19,8 @@ bool TreeGroups::are_several(int env, int rows, const int* J_row, const int* J_c
     for (int c = J_row[row]; c < J_row[row + 1]; ++c) {
       const int tree = tree_of_[J_col[c]];
       if (joined[tree] < 0) joined[tree] = tree;
-      const int root = root_of(joined, tree);
-      if (first < 0) first = root;
-      first = joined[std::max(first, root)] = std::min(first, root);
+      if (first < 0) first = tree;
+      kernels::join(joined, first, tree);
     }
   }
   int groups = 0;
