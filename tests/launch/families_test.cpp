@@ -203,7 +203,7 @@ class ManyRows : public support::GpuTest<testing::Test> {};
 
 // With one Newton step per stage the other stages fail, and the continuation runs.
 TEST_F(ManyRows, have_the_bits_of_the_cpu_in_the_continuation) {
-  const Scenes<double> scenes(Family::stackheavy, {22, 24});
+  const Scenes<double> scenes(Family::stackheavy, {28, 28});
   SolveOptions options;
   options.max_newton = 1;
   auto batch = support::to_batch<double>(scenes.problems);
