@@ -50,7 +50,15 @@ void solve_range(const ProblemBatch<Scalar>& batch, const ResultBatch<Scalar>& r
           vjp_in_scratch(batch, result, *adjoint, ladder.options, env, solved);
       }
     };
-    solve_env<Real, Factor>(HostGroup{}, batch, result, ladder, env, scratch, rungs, source,
+    Rungs next = rungs;
+    if constexpr (sizeof(Factor) == 8 && sizeof(Scalar) == 8) {
+      if (rungs != Rungs::later && begins_without_W(source, ladder, usable_rows(batch, env))) {
+        solve_sparse_env(HostGroup{}, source, batch, result, ladder, env, memory);
+        if (rungs == Rungs::opening || result.status[env] != EnvStatus::not_converged) continue;
+        next = Rungs::later;
+      }
+    }
+    solve_env<Real, Factor>(HostGroup{}, batch, result, ladder, env, scratch, next, source,
                             differentiate);
   }
 }

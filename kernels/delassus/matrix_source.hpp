@@ -14,6 +14,7 @@ struct MatrixKind {
   int nv = kGivenMatrix;  ///< degrees of freedom of its mechanism
   bool in_float = false;  ///< the numbers of the caller are in float, for a solve in double
   int sparse_nv = 0;      ///< of a mechanism in sparse form, whose W is formed by islands
+  bool has_tree = false;  ///< large environments may begin without W
   /// Whether W is formed, or converted, in the scratch.
   SS_HD bool has_matrix() const { return nv >= 0 || in_float; }
 };
@@ -45,7 +46,7 @@ SS_HD MatrixKind kind_of(const MatrixSource<Scalar>& source) {
   if (source.step.mechanism.num_envs > 0) return {source.step.mechanism.nv};
   if (source.sparse != nullptr) return {.sparse_nv = source.sparse->tree.n};
   const int nv = source.engine.num_envs > 0 ? source.engine.nv : kGivenMatrix;
-  return {nv, source.floats.problem.num_envs > 0};
+  return {nv, source.floats.problem.num_envs > 0, 0, source.engine.tree.n > 0};
 }
 
 }  // namespace stickslip::kernels

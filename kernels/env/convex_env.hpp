@@ -38,8 +38,7 @@ struct ConvexScratch {
   }
 };
 
-/// Opens the problem with the diagonal of W in place of W: a matrix whose rows all begin at the
-/// same place, so that only the diagonal may be read. `mechanism` as in solve_convex.
+/// Opens the problem with the diagonal of W alone. `mechanism` as in solve_convex.
 template <class G, class Mechanism>
 SS_HD EnvStatus open_without_W(const G& g, const ProblemBatch<double>& batch, std::int64_t env,
                                const Mechanism& mechanism, const ConvexScratch& scratch,
@@ -49,22 +48,7 @@ SS_HD EnvStatus open_without_W(const G& g, const ProblemBatch<double>& batch, st
   if (!mechanism(p.n, m)) return EnvStatus::bad_input;
   half_solve(g, m, tree_columns(p.n), scratch.tree);
   gram_diagonal(g, m, tree_columns(p.n), scratch.tree, scratch.diagonal);
-  p.W = scratch.diagonal;
-  p.ld_W = 0;
-  p.symmetric = true;
-  const bool broken = g.any(p.n, [&](int i) { return !is_finite(p.W[i]) || !row_is_valid(p, i); });
-  return broken ? EnvStatus::bad_input : EnvStatus::solved;
-}
-
-/// Zero impulses, and no proof.
-template <class G>
-SS_HD void clear_result(const G& g, int max_rows, const ResultBatch<double>& result,
-                        std::int64_t env) {
-  double *impulse = slot(result.impulse, env), *certificate = slot(result.certificate, env);
-  g.for_each(max_rows, [&](int i) {
-    impulse[i] = 0.0;
-    if (certificate != nullptr) certificate[i] = 0.0;
-  });
+  return take_diagonal(g, scratch.diagonal, p) ? EnvStatus::solved : EnvStatus::bad_input;
 }
 
 /// Solves environment `env` of the batch without reading its W. `mechanism(n, m)` makes m that of
@@ -74,7 +58,7 @@ template <IsGroup G, class Mechanism>
 SS_HD void solve_convex(const G& g, const ProblemBatch<double>& batch, const Mechanism& mechanism,
                         const double* start, const ResultBatch<double>& result,
                         const SolveOptions& o, std::int64_t env, ConvexScratch& scratch) {
-  clear_result(g, batch.max_rows, result, env);
+  clear_result(g, batch.max_rows, slot(result.impulse, env), slot(result.certificate, env));
   SparseMechanism m;
   EnvProblem<double> p{};
   int rows_needed = 0;

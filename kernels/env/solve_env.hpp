@@ -22,6 +22,16 @@ SS_HD void report(const G& g, const ResultBatch<Scalar>& result, std::int64_t en
   });
 }
 
+template <class G, class Scalar>
+SS_HD void report(const G& g, const ResultBatch<Scalar>& result, std::int64_t env,
+                  const Outcome& out, int rows) {
+  const Selected selected = !out.chooses   ? Selected::unique
+                            : out.selected ? Selected::yes
+                                           : Selected::no;
+  report(g, result, env, out.status, out.residual, out.iterations, out.solver, out.rung, rows,
+         selected);
+}
+
 template <class Scalar>
 SS_HD MechanismView<Scalar> view_of(const MatrixSource<Scalar>& source, std::int64_t env) {
   if (source.engine.num_envs == 0) return view_of(source.step.mechanism, env);
@@ -89,13 +99,11 @@ SS_HD bool open_matrix(const G& g, const MatrixSource<Scalar>& source, std::int6
   return true;
 }
 
-/// Writes v_next = v_free + x, if it is requested; x in reverse order, null: 0.
-template <class G, class Scalar, class Data>
-SS_HD void write_velocity(const G& g, int nv, const Scalar* x, const Data* v_free, Data* v_next) {
+/// Writes v_next = v_free + x, if it is requested; x(k) of degree of freedom k.
+template <class G, class Data, class X>
+SS_HD void write_velocity(const G& g, int nv, X&& x, const Data* v_free, Data* v_next) {
   if (v_next == nullptr) return;
-  g.for_each(nv, [&](int k) {
-    v_next[k] = x == nullptr ? v_free[k] : Data(Scalar(v_free[k]) + x[nv - 1 - k]);
-  });
+  g.for_each(nv, [&](int k) { v_next[k] = Data(x(k) + v_free[k]); });
 }
 
 /// Applies the impulse to the velocities and writes results in float, if they are requested.
@@ -114,8 +122,10 @@ SS_HD void advance(const G& g, const MatrixSource<Scalar>& source,
   const bool moves = status != EnvStatus::bad_input && status != EnvStatus::over_capacity;
   const MechanismView<Scalar> mechanism = view_of(source, env);
   if (moves) change_velocity(g, mechanism, scratch.problem->n, impulse, scratch.delassus);
-  const Scalar* x = moves ? scratch.delassus.x : nullptr;
   const int nv = mechanism.nv;
+  const auto x = [&](int k) {  // in reverse order; -0: the sum is v_free, whatever its sign
+    return moves ? scratch.delassus.x[nv - 1 - k] : Scalar(-0.0);
+  };
   write_velocity(g, nv, x, slot(source.step.v_free, env), slot(source.step.v_next, env));
   write_velocity(g, nv, x, slot(floats.v_free, env), slot(floats.v_next, env));
 }
@@ -178,15 +188,24 @@ SS_HD void solve_problem(const G& g, const MatrixSource<Scalar>& source,
   if (rungs == Rungs::later) {
     before.residual = result.residual[env];
     before.iterations = result.iterations[env];
+    before.tried = begins_without_W(source, ladder, p.n);
     if (result.solver != nullptr) before.solver = result.solver[env];
   }
   const Outcome out = solve_islands(g, p, mechanism, ladder, scratch, rungs, env, islands, impulse,
                                     certificate, before);
-  report(g, result, scratch.climb->env, out.status, out.residual, out.iterations, out.solver,
-         out.rung, p.n,
-         !out.chooses   ? Selected::unique
-         : out.selected ? Selected::yes
-                        : Selected::no);
+  report(g, result, scratch.climb->env, out, p.n);
+}
+
+/// Whether environment `env` was solved without W, and is left at that.
+template <class G, class Scalar>
+SS_HD bool is_left(const G& g, const MatrixSource<Scalar>& source,
+                   const ProblemBatch<Scalar>& batch, const ResultBatch<Scalar>& result,
+                   const Ladder& ladder, std::int64_t env) {
+  const int n = usable_rows(batch, env);
+  if (!begins_without_W(source, ladder, n)) return false;
+  const Scalar* b = slot(batch.b, env);
+  const double b_max = g.max(n, [&](int i) { return abs(double(b[i])); });
+  return is_left(ladder, result.residual[env], b_max, n, 1.0);
 }
 
 /// The same from the matrix of the caller or of the mechanism to the new velocities. At the end,
@@ -203,6 +222,7 @@ SS_HD void solve_env(const G& g, const ProblemBatch<Scalar>& batch,
     const std::int32_t rows = rows_of(s, slot(batch.dims, env), batch.max_contacts);
     if (fits_pyramid_tableau(rows, s.n_contacts, ladder.options.directions)) return;
   }
+  if (rungs == Rungs::later && is_left(g, source, batch, result, ladder, env)) return;
   scratch.scaled.n = 0;  // not scaled yet
   solve_problem<Real, Factor>(g, source, batch, result, ladder, env, scratch, rungs);
   advance(g, source, batch, result, env, scratch);

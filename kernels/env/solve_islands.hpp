@@ -35,11 +35,7 @@ SS_HD int divide_mechanism(const G& g, const SparseMechanism& m, const IslandMec
   const int count = max(find_islands(g, p, m, a, s), 1);
   list_islands(g, p, count, s);
   delassus_diagonal(g, m, a.diagonal, a.x, a.path);
-  p.W = a.diagonal;
-  p.ld_W = 0;
-  p.symmetric = true;
-  const bool broken = g.any(p.n, [&](int i) { return !is_finite(p.W[i]) || !row_is_valid(p, i); });
-  return broken ? 0 : count;
+  return take_diagonal(g, a.diagonal, p) ? count : 0;
 }
 
 /// Adds the result of an island to that of its environment.
@@ -72,7 +68,7 @@ SS_HD bool open_part(const G& g, const EnvProblem<Scalar>& p, const SolveOptions
   before.residual = s.residual[i];
   before.selected = state == IslandState::selected;
   before.chooses = true;  // or not: this says the same
-  before.tried = state == IslandState::tried;
+  before.tried = state == IslandState::tried || (state == IslandState::unknown && before.tried);
   if (begun && (state == IslandState::left || state == IslandState::solved ||
                 state == IslandState::selected))
     return true;
@@ -106,14 +102,12 @@ SS_HD void close_island(const G& g, const Islands<Scalar>& s, int i, const Outco
   });
 }
 
-/// Whether an island of n rows that all rungs have not solved without W is left at that: where no
-/// other rungs are allowed, or not a step of them, and in simulations near a solution, where
-/// neither a proof nor a softened answer would be of use. `share`: of the work that the options
-/// allow.
-SS_HD bool is_left(const Ladder& ladder, const Outcome& one, double b_max, int n, double share) {
+/// Whether n rows that all rungs have not solved without W are left at that: where no other rungs
+/// are allowed, or not a step of them, and in simulations near a solution, where neither a proof
+/// nor a softened answer would be of use. `share`: of the work that the options allow.
+SS_HD bool is_left(const Ladder& ladder, double residual, double b_max, int n, double share) {
   const SolveOptions& o = ladder.options;
-  if (!one.tried) return false;
-  const bool near = one.residual <= kFar * b_max;
+  const bool near = residual <= kFar * b_max;
   const bool limited = o.max_work > 0.0 && share * o.max_work < Work::of_dense(n).step;
   return !ladder.has_later_rungs || limited || (near && !o.thorough);
 }
@@ -140,7 +134,8 @@ SS_HD bool solve_mechanism_island(const G& g, const EnvProblem<double>& p,
       VelocityScratch sparse{mechanism.scratch->scaled, judge, scratch.climb, scratch.stage};
       const bool ran = solve_sparse(g, *s.part, own, ladder, sparse, env, share, one);
       const double b_max = g.max(s.part->n, [&](int row) { return abs(s.part->b[row]); });
-      if (ran && (judge.solved() || is_left(ladder, one, b_max, s.part->n, share))) return true;
+      const bool left = is_left(ladder, judge.best_residual, b_max, s.part->n, share);
+      if (ran && (judge.solved() || left)) return true;
     }
   }
   form_island_matrix(g, own, s, i, islands);

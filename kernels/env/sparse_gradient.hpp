@@ -51,15 +51,10 @@ SS_HD Opened open_without_W(const G& g, const ProblemBatch<double>& batch, const
   }
   p.directions = o.directions;
   delassus_diagonal(g, m, e.diagonal, e.x, e.path);
-  p.W = e.diagonal;
-  p.ld_W = 0;
-  p.symmetric = true;
-  if (g.any(p.n,
-            [&](int i) { return !is_finite(p.W[i]) || !row_is_valid(p, i) || !is_finite(r[i]); })) {
+  if (!take_diagonal(g, e.diagonal, p) || g.any(p.n, [&](int i) { return !is_finite(r[i]); }))
     return Opened::no;
-  }
   enter_circular_coordinates(g, p, law.is_frictionless, e.view);
-  return scale_sparse(g, p, m, o.law, *e.scaled) ? Opened::yes : Opened::dense;
+  return scale_sparse(g, p, m, o.law, kSparse, *e.scaled) ? Opened::yes : Opened::dense;
 }
 
 /// solve_vjp of environment 0, whose mechanism is m. False, with nothing written, if m is not

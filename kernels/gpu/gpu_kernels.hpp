@@ -107,6 +107,9 @@ using SolveKernels = GroupKernels<SolveKernel<Scalar>>;
 template <class Real, class Factor, class Scalar, KernelVariant kVariant>
 SolveKernels<Scalar> solve_kernels();
 
+/// Of environments that begin without W: a pass in place of rung 0. None is small.
+SolveKernels<double> sparse_kernels();
+
 /// Of the law `convex` in velocities; none is narrow.
 using ConvexKernel = void (*)(ProblemBatch<double>, EngineMechanism, EnvArray<const double> start,
                               ResultBatch<double>, SolveOptions, GroupScratch, WorkList);

@@ -8,16 +8,6 @@ namespace stickslip::kernels::inline SS_ISA {
 /// Whether rung 0 has left an environment to the later rungs.
 SS_HD bool wants_later_rungs(EnvStatus status) { return status == EnvStatus::not_converged; }
 
-/// Rows of environment `env`; 0 where its counts are not valid: then it needs no scratch.
-template <class Scalar>
-SS_HD int listed_rows(const ProblemBatch<Scalar>& p, std::int64_t env) {
-  const RowCounts s = *slot(p.counts, env);
-  if (min(min(s.n_free, s.n_nonneg), min(s.n_box, s.n_contacts)) < 0) return 0;
-  if (s.n_contacts > p.max_contacts) return 0;
-  const int rows = rows_of(s, slot(p.dims, env), p.max_contacts);
-  return rows > p.max_rows ? 0 : rows;
-}
-
 /// The smallest class for so many rows.
 SS_HD int size_class(const SizeClasses& classes, int rows) {
   int place = 0;
@@ -40,7 +30,7 @@ SS_HD void note_result(const G& g, const WorkList& work, const ProblemBatch<Scal
   if (work.work != nullptr) {
     const Scalar* impulse = slot(result.impulse, env);
     const int loaded =
-        g.sum(listed_rows(p, env), [&](int i) { return impulse[i] != Scalar(0.0) ? 1 : 0; });
+        g.sum(usable_rows(p, env), [&](int i) { return impulse[i] != Scalar(0.0) ? 1 : 0; });
     g.once([&] { work.work[env] = guessed_work(result.iterations[env], loaded); });
   }
   if (work.unsolved == nullptr) return;
@@ -53,7 +43,7 @@ SS_HD void note_result(const G& g, const WorkList& work, const ProblemBatch<Scal
 /// counts are not yet checked, so no row beyond the slot may be read.
 template <class Scalar>
 SS_HD std::int32_t first_guess(const ProblemBatch<Scalar>& p, std::int64_t env) {
-  const int rows = listed_rows(p, env);
+  const int rows = usable_rows(p, env);
   const Scalar* b = slot(p.b, env);
   if (rows == 0 || b == nullptr) return 0;
   const RowCounts s = *slot(p.counts, env);
@@ -97,7 +87,7 @@ SS_HD std::uint32_t list_key(const SizeClasses& classes, int rows, std::int32_t 
 template <class Scalar>
 SS_HD std::uint32_t list_key(const SizeClasses& classes, const ProblemBatch<Scalar>& p,
                              std::int64_t env, std::int32_t work) {
-  return list_key(classes, listed_rows(p, env), work == kUnknownWork ? first_guess(p, env) : work);
+  return list_key(classes, usable_rows(p, env), work == kUnknownWork ? first_guess(p, env) : work);
 }
 
 SS_HD int class_of_key(std::uint32_t key) { return int(key) / kKeysOfClass; }

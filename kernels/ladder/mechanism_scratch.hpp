@@ -2,11 +2,20 @@
 // without W.
 #pragma once
 #include "kernels/delassus/island_mechanism.hpp"
+#include "kernels/delassus/matrix_source.hpp"
 #include "kernels/ladder/climb.hpp"
 #include "kernels/residual/judge.hpp"
 #include "kernels/velocity/sparse_scaled.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
+
+/// Whether environments of n rows begin without W (env/sparse_env.hpp): those of engines whose M
+/// follows a tree. What that leaves unsolved is left to the later rungs, with W.
+template <class Scalar>
+SS_HD bool begins_without_W(const MatrixSource<Scalar>& source, const Ladder& ladder, int n) {
+  return n > kUndividedRows && source.engine.tree.n > 0 && ladder.has_later_rungs &&
+         ladder.variant == KernelVariant::rung0 && ladder.options.precision == Precision::float64;
+}
 
 /// Of many pointers, which few environments use: made where it is needed, in bytes set aside.
 struct MechanismScratch {

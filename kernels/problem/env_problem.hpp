@@ -108,6 +108,16 @@ SS_HD std::int32_t rows_of(const RowCounts& s, const std::int32_t* dims,
   return std::int32_t(clamp(rows, std::int64_t(0), most));
 }
 
+/// Rows of environment `env`; 0 where its counts are not valid, or do not fit the batch.
+template <class Scalar>
+SS_HD int usable_rows(const ProblemBatch<Scalar>& p, std::int64_t env) {
+  const RowCounts s = *slot(p.counts, env);
+  if (min(min(s.n_free, s.n_nonneg), min(s.n_box, s.n_contacts)) < 0) return 0;
+  if (s.n_contacts > p.max_contacts) return 0;
+  const int rows = rows_of(s, slot(p.dims, env), p.max_contacts);
+  return rows > p.max_rows ? 0 : rows;
+}
+
 /// Scratch of the view of one environment.
 template <class Scalar>
 struct ViewScratch {
@@ -200,6 +210,16 @@ SS_HD Mask<Scalar> row_is_valid(const EnvProblem<Scalar>& p, int i) {
   const int tangential = i - p.first_contact_row() - p.n_contacts;  // mu has one entry per such row
   if (tangential >= 0) valid = valid & is_finite(p.mu[tangential]) & (p.mu[tangential] >= zero);
   return valid;
+}
+
+/// Puts the diagonal of W in place of W: a matrix whose rows all begin at the same place, so that
+/// only its diagonal may be read. Whether that and all vectors are valid.
+template <class G>
+SS_HD bool take_diagonal(const G& g, const double* diagonal, EnvProblem<double>& p) {
+  p.W = diagonal;
+  p.ld_W = 0;
+  p.symmetric = true;
+  return !g.any(p.n, [&](int i) { return !is_finite(p.W[i]) || !row_is_valid(p, i); });
 }
 
 /// Whether every number is valid (docs/mathematics.md §5, bad_input); also finds whether W is

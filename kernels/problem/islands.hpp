@@ -7,8 +7,9 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Environments of more rows are divided. Below, a step costs little more than what is linear in
-/// the rows, and on a GPU their scratch is shared memory, which has no room for parts.
+/// Environments of more rows are divided, or begin without W. Below, a step costs little more than
+/// what is linear in the rows, and on a GPU their scratch is shared memory, which has no room for
+/// parts.
 inline constexpr int kUndividedRows = 96;
 
 /// Problems of a mechanism with at most so many rows are solved with their W, as dense ones.

@@ -11,16 +11,7 @@
 namespace stickslip::cuda {
 
 using kernels::slot;
-
-/// Rows in use of an environment; 0 if they do not fit the batch (then it is not read).
-template <class Scalar>
-int usable_rows(const ProblemBatch<Scalar>& p, std::int64_t env) {
-  const RowCounts& s = *slot(p.counts, env);
-  if (std::min({s.n_free, s.n_nonneg, s.n_box, s.n_contacts}) < 0) return 0;
-  if (s.n_contacts > p.max_contacts) return 0;
-  const int rows = kernels::rows_of(s, slot(p.dims, env), p.max_contacts);
-  return rows >= 0 && rows <= p.max_rows ? rows : 0;
-}
+using kernels::usable_rows;
 
 template <class Scalar>
 int largest_rows(const ProblemBatch<Scalar>& p) {

@@ -1,4 +1,5 @@
 // Enqueues solves. Nothing here allocates, waits, or reads results of the device.
+#include "kernels/ladder/mechanism_scratch.hpp"
 #include "kernels/law/dispatch.hpp"
 #include "src/api/check.hpp"
 #include "src/api/matrix_sources.hpp"
@@ -7,6 +8,18 @@
 namespace stickslip::cuda {
 
 namespace {
+
+/// The launch of a pass for class c. The largest environments may begin without W.
+template <class Scalar>
+const auto& plan_of(const kernels::MatrixSource<Scalar>& source, const kernels::Ladder& ladder,
+                    const SolvePlans<Scalar>& plans, const Workspace::Impl& w,
+                    kernels::KernelVariant variant, int c) {
+  if constexpr (sizeof(Scalar) == 8) {
+    if (variant == ladder.variant && kernels::begins_without_W(source, ladder, w.classes.rows[c]))
+      return w.sparse;
+  }
+  return plans.of(variant, ladder.options.precision)[std::size_t(c)];
+}
 
 template <class Scalar>
 void enqueue(const kernels::MatrixSource<Scalar>& source, const ProblemBatch<Scalar>& problem,
@@ -18,7 +31,7 @@ void enqueue(const kernels::MatrixSource<Scalar>& source, const ProblemBatch<Sca
   // The passes of a class follow each other; the classes need nothing of one another.
   w.branches.run(w.classes.count, stream, [&](int c, Stream branch) {
     for (int pass = 0; pass < passes.count; ++pass) {
-      const auto& plan = plans.of(passes.variants[pass], ladder.options.precision)[c];
+      const auto& plan = plan_of(source, ladder, plans, w, passes.variants[pass], c);
       const kernels::WorkList list = pass == 0 ? lists.first(c, passes.count) : lists.second(c);
       launch(plan, branch, problem, result, ladder, source, scratch_of(plan, w), list);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/problem/islands.hpp"
 #include "src/api/check.hpp"
 #include "src/cuda/launch.hpp"
 
@@ -66,15 +67,19 @@ void Workspace::Impl::place(LaunchPlan<Kernel>& plan, int c) {
 }
 
 template <class Kernel>
+LaunchPlan<Kernel> Workspace::Impl::plan_class(int c, const kernels::GroupKernels<Kernel>& kernels,
+                                               kernels::MatrixKind matrix) {
+  LaunchPlan<Kernel> plan = cuda::plan_class(kernels, classes.rows[c], config.max_contacts,
+                                             config.directions, matrix, config.num_envs, limits);
+  place(plan, c);
+  return plan;
+}
+
+template <class Kernel>
 ClassPlans<Kernel> Workspace::Impl::plan_classes(const kernels::GroupKernels<Kernel>& kernels,
                                                  kernels::MatrixKind matrix) {
   ClassPlans<Kernel> plans;
-  for (int c = 0; c < classes.count; ++c) {
-    LaunchPlan<Kernel> plan = plan_class(kernels, classes.rows[c], config.max_contacts,
-                                         config.directions, matrix, config.num_envs, limits);
-    place(plan, c);
-    plans.push_back(plan);
-  }
+  for (int c = 0; c < classes.count; ++c) plans.push_back(plan_class(c, kernels, matrix));
   return plans;
 }
 
@@ -139,6 +144,8 @@ Workspace::Impl::Impl(const WorkspaceConfig& c)
   if (c.nv >= 0) {
     mechanism = {plan_mechanism<double>(), plan_mechanism<float>()};
     convex = plan_classes(kernels::convex_kernels(), {c.nv});
+    if (c.max_rows > kernels::kUndividedRows)
+      sparse = plan_class(classes.count - 1, kernels::sparse_kernels(), {c.nv});
   }
   if (c.gradients) gradients = {plan_gradients<double>(), plan_gradients<float>()};
   scratch = Buffer(std::accumulate(scratch_bytes, scratch_bytes + classes.count, std::size_t(0)));

@@ -70,7 +70,9 @@ struct Workspace::Impl {
   /// The most global scratch of any launch of a class, since the launches of two classes may run at
   /// once. Declared before the plans, which set it.
   std::size_t scratch_bytes[kernels::SizeClasses::kCapacity] = {};
-  ForBoth<SolvePlans> given, fused;          ///< fused: where W is formed in the scratch
+  ForBoth<SolvePlans> given, fused;  ///< fused: where W is formed in the scratch
+  /// Of the class of large environments, which may begin without W; else it has no kernel.
+  LaunchPlan<kernels::SolveKernel<double>> sparse;
   ClassPlans<kernels::ConvexKernel> convex;  ///< without W
   ForBoth<MechanismPlans> mechanism;
   ForBoth<GradientPlans> gradients;
@@ -84,6 +86,9 @@ struct Workspace::Impl {
  private:
   template <class Scalar>
   SolvePlans<Scalar> plan_solves(kernels::MatrixKind matrix);
+  template <class Kernel>
+  LaunchPlan<Kernel> plan_class(int c, const kernels::GroupKernels<Kernel>& kernels,
+                                kernels::MatrixKind matrix);
   template <class Kernel>
   ClassPlans<Kernel> plan_classes(const kernels::GroupKernels<Kernel>& kernels,
                                   kernels::MatrixKind matrix);

@@ -13,6 +13,7 @@
 #include "kernels/env/gradient_env.hpp"
 #include "kernels/env/lcp_env.hpp"
 #include "kernels/env/solve_env.hpp"
+#include "kernels/env/sparse_env.hpp"
 #include "kernels/gpu/gpu_kernels.hpp"
 #include "kernels/gpu/work_list.hpp"
 #include "kernels/group/host_group.hpp"
@@ -65,6 +66,21 @@ void solve_list(const LaunchShape& shape, const ProblemBatch<Scalar>& batch,
   for (int ticket = *work.next; ticket < *work.end; ticket = ++*work.next) {
     kernels::solve_env<Real, Factor>(HostGroup{}, batch, result, ladder, work.envs[ticket], place,
                                      kernels::rungs_of(kVariant), source);
+    note(work, batch, result, work.envs[ticket]);
+  }
+}
+
+void solve_sparse(const LaunchShape& /*shape*/, const ProblemBatch<double>& batch,
+                  const ResultBatch<double>& result, const kernels::Ladder& ladder,
+                  const kernels::MatrixSource<double>& source, const kernels::GroupScratch& scratch,
+                  const kernels::WorkList& work) {
+  GroupMemory memory(scratch, 0);
+  const HostGroup g;
+  solved_by_launch().push_back(*work.end - *work.next);
+  for (int ticket = *work.next; ticket < *work.end; ticket = ++*work.next) {
+    auto& place = kernels::SparseEnvScratch::make(g, memory.arena(), source.engine.nv,
+                                                  scratch.max_rows, scratch.max_contacts);
+    kernels::solve_sparse_env(g, source, batch, result, ladder, work.envs[ticket], place);
     note(work, batch, result, work.envs[ticket]);
   }
 }
@@ -212,6 +228,10 @@ LcpKernels<Scalar> lcp_kernels() {
 template LcpKernels<double> lcp_kernels<double, double>();
 template LcpKernels<double> lcp_kernels<float, double>();
 template LcpKernels<float> lcp_kernels<float, float>();
+
+SolveKernels<double> sparse_kernels() {
+  return {.block_global = fake::kernel<&fake::solve_sparse>(), .bytes = &sparse_bytes};
+}
 
 GroupKernels<ConvexKernel> convex_kernels() {
   const auto solve = fake::kernel<&fake::solve_convex>();

@@ -53,7 +53,7 @@ struct Shapes {
     std::vector<std::uint32_t> keys;
     for (int env = 0; env < p.num_envs; ++env) {
       keys.push_back(kernels::list_key(classes, p, env, work[std::size_t(env)]));
-      const int c = kernels::size_class(classes, kernels::listed_rows(p, env));
+      const int c = kernels::size_class(classes, kernels::usable_rows(p, env));
       lists[std::size_t(c)].push_back(env);
     }
     for (auto& list : lists) {

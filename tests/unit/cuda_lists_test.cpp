@@ -70,7 +70,7 @@ TEST(CudaLists, environments_go_to_the_smallest_class_that_holds_them) {
     batch.max_contacts = max_contacts;
     batch.counts = counts;
     batch.dims = dims;
-    return kernels::size_class(classes, kernels::listed_rows(batch, env));
+    return kernels::size_class(classes, kernels::usable_rows(batch, env));
   };
   for (int env = 0; env < 9; ++env) {
     EXPECT_EQ(class_of({shapes, 1}, {}, env, 21), expected[env]) << env;

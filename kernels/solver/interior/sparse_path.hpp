@@ -6,7 +6,9 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-inline constexpr auto every_item = [](int) { return true; };
+struct EveryItem {
+  SS_HD bool operator()(int /*item*/) const { return true; }
+};
 
 template <class G>
 SS_HD void load_path_matrix(const G& g, const SparseScaled& s, const CentralPath<double>& w) {
@@ -31,14 +33,14 @@ SS_HD double* path_row(const SparseScaled& s, const CentralPath<double>& /*w*/, 
 
 template <class G>
 SS_HD bool factor_path_matrix(const G& g, const SparseScaled& s, const CentralPath<double>& /*w*/) {
-  return factor_items<true>(g, s, every_item);
+  return factor_items<true>(g, s, EveryItem{});
 }
 
 template <class G>
 SS_HD bool solve_path_matrix(const G& g, const SparseScaled& s, const CentralPath<double>& w,
                              double accurate, const PathPoint<double>& d) {
   constexpr double kFar = 0.1;
-  if (!(solve_items<true>(g, s, every_item, w.right, accurate, d.z) < kFar)) return false;
+  if (!(solve_items<true>(g, s, EveryItem{}, w.right, accurate, d.z) < kFar)) return false;
   multiply_scaled(g, s, d.z, s.zero, d.u);
   return true;
 }

@@ -1,0 +1,109 @@
+// One environment of an engine's mechanism from its slot to its verdict without W. It is solved as
+// a whole: the pattern of the block LU has its islands apart anyway, and all of them give the lanes
+// of a group work.
+#pragma once
+#include "kernels/delassus/widen_mechanism.hpp"
+#include "kernels/env/climb_sparse.hpp"
+#include "kernels/env/solve_env.hpp"
+
+namespace stickslip::kernels::inline SS_ISA {
+
+struct SparseEnvScratch {
+  ViewScratch<double> view;
+  EnvProblem<double>* problem;
+  Climb* climb;
+  Judge<double> judge;
+  JudgeMemory<double> judge_memory;
+  SparseScratch widened;
+  double *diagonal, *x;  ///< [rows] of W, [nv]
+  std::int32_t* path;    ///< [nv]
+  SparseScaled scaled;
+  Arena stage;
+
+  SS_HD SparseEnvScratch(Arena& arena, int nv, int max_rows, int max_contacts)
+      : view(arena, max_rows, max_contacts),
+        problem(arena.take<EnvProblem<double>>(1)),
+        climb(arena.take<Climb>(1)),
+        judge(arena),
+        judge_memory(arena, max_rows),
+        widened(arena, nv, max_rows),
+        diagonal(arena.take<double>(max_rows)),
+        x(arena.take<double>(nv)),
+        path(arena.take<std::int32_t>(nv)),
+        scaled(arena, nv, max_rows, max_contacts),
+        stage(arena) {}
+
+  /// In memory: its pointers would use too many registers.
+  template <class G>
+  SS_HD static SparseEnvScratch& make(const G& g, Arena arena, int nv, int max_rows,
+                                      int max_contacts) {
+    SparseEnvScratch& scratch = *arena.take<SparseEnvScratch>(1);
+    g.once([&] { scratch = SparseEnvScratch(arena, nv, max_rows, max_contacts); });
+    return scratch;
+  }
+  SS_HD static std::size_t bytes(int nv, int max_rows, int max_contacts) {
+    Arena arena(nullptr);
+    arena.take<SparseEnvScratch>(1);
+    Arena most = SparseEnvScratch(arena, nv, max_rows, max_contacts).stage;
+    most.take<InteriorScratch<double>>(1);
+    InteriorScratch<double>(most, max_rows, max_contacts);
+    return most.used();
+  }
+};
+
+/// SparseEnvScratch::bytes in the form of the kernels that know pyramids.
+inline std::size_t sparse_bytes(int max_rows, int max_contacts, int, MatrixKind matrix) {
+  return SparseEnvScratch::bytes(matrix.nv, max_rows, max_contacts);
+}
+
+/// Opens the problem with the diagonal of W alone, and makes m its mechanism.
+template <class G>
+SS_HD EnvStatus open_sparse(const G& g, const EngineMechanism& mechanism,
+                            const ProblemBatch<double>& batch, std::int64_t env,
+                            const SparseEnvScratch& scratch, SparseMechanism& m,
+                            EnvProblem<double>& p, int& rows_needed) {
+  const EnvStatus status = open_problem(g, batch, env, scratch.view, p, rows_needed);
+  if (status != EnvStatus::solved) return status;
+  const EngineView view = view_of(mechanism, env);
+  if (!widen_mechanism(g, view, mechanism.nv, p.n, scratch.widened, m)) return EnvStatus::bad_input;
+  delassus_diagonal(g, m, scratch.diagonal, scratch.x, scratch.path);
+  return take_diagonal(g, scratch.diagonal, p) ? EnvStatus::solved : EnvStatus::bad_input;
+}
+
+/// Solves environment `env`, which `begins_without_W`. Where the block LU does not fit its memory
+/// (block_capacity), only the start is judged.
+template <IsGroup G>
+SS_HD void solve_sparse_env(const G& g, const MatrixSource<double>& source,
+                            const ProblemBatch<double>& batch, const ResultBatch<double>& result,
+                            const Ladder& ladder, std::int64_t env, SparseEnvScratch& scratch) {
+  const SolveOptions& o = ladder.options;
+  double *impulse = slot(result.impulse, env), *certificate = slot(result.certificate, env);
+  clear_result(g, batch.max_rows, impulse, certificate);
+  SparseMechanism m{};
+  EnvProblem<double> view{};
+  int rows_needed = 0;
+  const EnvStatus status = open_sparse(g, source.engine, batch, env, scratch, m, view, rows_needed);
+  const MechanismStep<double>& step = source.step;
+  if (status != EnvStatus::solved) {
+    report(g, result, env, status, Limits<double>::infinity, 0, Solver::automatic, 0, rows_needed);
+    write_velocity(
+        g, source.engine.nv, [](int) { return -0.0; }, slot(step.v_free, env),
+        slot(step.v_next, env));
+    return;
+  }
+  view.directions = o.directions;
+  g.once([&] { *scratch.problem = view; });
+  const EnvProblem<double>& p = *scratch.problem;
+  enter_circular_coordinates(g, p, facts_of(o.law).is_frictionless, scratch.view);
+  open_judge(g, p, o, scratch.judge_memory, impulse, certificate, scratch.judge);
+  VelocityScratch place{scratch.scaled, scratch.judge, scratch.climb, scratch.stage};
+  Outcome out;
+  climb_sparse(g, p, m, ladder, 0, place, env, 1.0, out);
+  report(g, result, env, out, p.n);
+  multiply_delassus(g, m, impulse, scratch.x, [](int, double) {});
+  write_velocity(
+      g, m.tree.n, [&](int k) { return scratch.x[k]; }, slot(step.v_free, env),
+      slot(step.v_next, env));
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA
