@@ -7,7 +7,8 @@ runtime that interprets PTX: ptxas has not seen these instructions, and no count
 per environment, of 16 problems of the family `stack`. Where groups share a warp, also of 64: of the
 first solve (`solve` 1), and of a second one, whose lists are sorted by the work of the first. Also
 rung 0 alone with groups of 8, 32, 64 and 128 lanes (`lanes`), in the order of the batch, from which
-src/cuda/plan.hpp chooses; not of two cases that tell nothing more.
+src/cuda/plan.hpp chooses; not of two cases that tell nothing more. And of 4 piles that begin
+without W (`piles_sparse`) or have it (`piles_dense`).
 
 --quick: only the 16 problems, up to 24 rows, with the kernels of `scripts/gpu_emulate.sh quick`,
 which compile faster: they need more instructions, and only tell whether a change has added some.
@@ -18,6 +19,7 @@ nvcc, and fails if one has grown by more than 5 % or is not stored.
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -36,6 +38,7 @@ ENVS = 16
 # Of narrow groups (kernels/gpu/gpu_kernels.hpp): their neighbours in a warp matter.
 SORTED = [*((case, 12) for case in CASES), ("coulomb_pgs50_double", 24), ("coulomb_pgs_double", 24)]
 SORTED_ENVS = 64
+PILES, PILE_ROWS, PILE_ENVS = ["piles_sparse", "piles_dense"], 128, 4
 LANES = [8, 32, 64, 128]
 GROUPED = [case for case in CASES if case not in ("coulomb_auto_mixed", "coulomb_pgs_double")]
 NO_GROUP = 3  # gpu_counts.cpp
@@ -72,7 +75,8 @@ def count(program: Path, name: str, rows: int, envs: int = ENVS, solve: int = 1)
     case = [name, rows, envs, solve]
     launches = launches_of(program, case, 0)
     begin = len(launches) // solve * (solve - 1)
-    solves = [i for i in range(begin, len(launches)) if "solve_kernel" in launches[i]["kernel"]]
+    solves = [i for i in range(begin, len(launches))
+              if re.search("(solve|sparse)_kernel", launches[i]["kernel"])]  # fmt: skip
     lists = sum(launches[i]["warp_instructions"] for i in range(begin, len(launches))
                 if i not in solves)  # fmt: skip
     largest = max(launches[i]["warp_instructions"] for i in solves)
@@ -139,7 +143,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", nargs="+", choices=CASES, default=CASES)
+    parser.add_argument("--only", nargs="+", choices=CASES + PILES, default=CASES + PILES)
     parser.add_argument("--rows", nargs="+", type=int, choices=ROWS)
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
@@ -147,12 +151,13 @@ def main() -> int:
     folder, table = (("emulated-quick", "gpu_counts_quick") if given.quick else
                      ("emulated", "gpu_counts"))  # fmt: skip
     program = ROOT / "build" / folder / "bench" / "stickslip_gpu_counts"
-    wanted = [(case, n) for n in rows for case in given.only if (case, n) != LONG]
+    wanted = [(case, n) for n in rows for case in given.only if case in CASES and (case, n) != LONG]
     groups = []
     if not given.quick:
         groups = [(*w, lanes) for w in wanted if w[0] in GROUPED for lanes in LANES]
         wanted += [(*case, SORTED_ENVS, solve) for case in SORTED if case in wanted
                    for solve in (1, 2)]  # fmt: skip
+    wanted += [(case, PILE_ROWS, PILE_ENVS) for case in given.only if case in PILES]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda w: count(program, *w), wanted))
         results += filter(None, pool.map(lambda w: count_groups(program, *w), groups))

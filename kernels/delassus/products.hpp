@@ -48,14 +48,20 @@ SS_HD void multiply_M(const G& g, const SparseMechanism& m, const double* x, dou
   });
 }
 
-/// x = M^-1 J^T r; calls take(i, (W r)_i) for every row.
-template <class G, class F>
-SS_HD void multiply_delassus(const G& g, const SparseMechanism& m, const double* r, double* x,
-                             F&& take) {
+/// x = M^-1 J^T r
+template <class G>
+SS_HD void change_velocity(const G& g, const SparseMechanism& m, const double* r, double* x) {
   g.for_each(m.tree.n, [&](int k) { x[k] = 0.0; });
   add_J_transposed(
       g, m, [&](int i) { return r[i]; }, x);
   solve_ltdl(g, m.tree, m.L, m.D_inv, x);
+}
+
+/// The same; calls take(i, (W r)_i) for every row.
+template <class G, class F>
+SS_HD void multiply_delassus(const G& g, const SparseMechanism& m, const double* r, double* x,
+                             F&& take) {
+  change_velocity(g, m, r, x);
   multiply_J(g, m, x, take);
 }
 
@@ -77,11 +83,11 @@ SS_HD int list_path(const SparseMechanism& m, int begin, int end, std::int32_t* 
   return count;
 }
 
-/// x = L^-T J_i^T on the `count` degrees of freedom of a path that contains those of row i; x was
-/// 0.
+/// x = L^-T J_i^T on the `count` degrees of freedom of a path that contains those of row i.
 SS_HD void half_solve_row(const SparseMechanism& m, int i, int count, const std::int32_t* path,
                           double* x) {
   const TreeSparsity& t = m.tree;
+  for (int a = 0; a < count; ++a) x[path[a]] = 0.0;
   for (int c = m.J_row[i]; c < m.J_row[i + 1]; ++c) x[m.J_col[c]] = m.J[c];
   for (int a = 0; a < count; ++a) {
     const int k = path[a];
@@ -91,23 +97,19 @@ SS_HD void half_solve_row(const SparseMechanism& m, int i, int count, const std:
   }
 }
 
-/// W_ii = |D^-1/2 L^-T J_i^T|^2, along the paths that row i touches. Scratch: x[nv], path[nv].
+/// W_ii = |D^-1/2 L^-T J_i^T|^2, along the paths that row i touches. Scratch: x[nv] and path[nv] of
+/// each row, `ld` entries apart; 0, for one lane: shared.
 template <class G>
 SS_HD void delassus_diagonal(const G& g, const SparseMechanism& m, double* diagonal, double* x,
-                             std::int32_t* path) {
-  g.once([&] {
-    for (int k = 0; k < m.tree.n; ++k) x[k] = 0.0;
-    for (int i = 0; i < m.rows; ++i) {
-      const int count = list_path(m, i, i + 1, path);
-      half_solve_row(m, i, count, path, x);
-      double sum = 0.0;
-      for (int a = 0; a < count; ++a) {
-        const int k = path[a];
-        sum = fma(x[k] * m.D_inv[k], x[k], sum);
-        x[k] = 0.0;
-      }
-      diagonal[i] = sum;
-    }
+                             std::int32_t* path, int ld) {
+  g.for_each(m.rows, [&](int i) {
+    double* const own = x + std::int64_t(ld) * i;
+    std::int32_t* const its = path + std::int64_t(ld) * i;
+    const int count = list_path(m, i, i + 1, its);
+    half_solve_row(m, i, count, its, own);
+    double sum = 0.0;
+    for (int a = 0; a < count; ++a) sum = fma(own[its[a]] * m.D_inv[its[a]], own[its[a]], sum);
+    diagonal[i] = sum;
   });
 }
 

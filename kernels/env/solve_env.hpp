@@ -202,7 +202,7 @@ SS_HD bool is_left(const G& g, const MatrixSource<Scalar>& source,
                    const ProblemBatch<Scalar>& batch, const ResultBatch<Scalar>& result,
                    const Ladder& ladder, std::int64_t env) {
   const int n = usable_rows(batch, env);
-  if (!begins_without_W(source, ladder, n)) return false;
+  if (!begins_without_W(source, ladder, n) || !is_finite(result.residual[env])) return false;
   const Scalar* b = slot(batch.b, env);
   const double b_max = g.max(n, [&](int i) { return abs(double(b[i])); });
   return is_left(ladder, result.residual[env], b_max, n, 1.0);

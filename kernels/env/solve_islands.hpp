@@ -34,7 +34,7 @@ SS_HD int divide_mechanism(const G& g, const SparseMechanism& m, const IslandMec
                            const Islands<double>& s, EnvProblem<double>& p) {
   const int count = max(find_islands(g, p, m, a, s), 1);
   list_islands(g, p, count, s);
-  delassus_diagonal(g, m, a.diagonal, a.x, a.path);
+  delassus_diagonal(g, m, a.diagonal, a.x, a.path, 0);
   return take_diagonal(g, a.diagonal, p) ? count : 0;
 }
 

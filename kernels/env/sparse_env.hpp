@@ -15,8 +15,7 @@ struct SparseEnvScratch {
   Judge<double> judge;
   JudgeMemory<double> judge_memory;
   SparseScratch widened;
-  double *diagonal, *x;  ///< [rows] of W, [nv]
-  std::int32_t* path;    ///< [nv]
+  double* diagonal;  ///< [rows] of W
   SparseScaled scaled;
   Arena stage;
 
@@ -28,8 +27,6 @@ struct SparseEnvScratch {
         judge_memory(arena, max_rows),
         widened(arena, nv, max_rows),
         diagonal(arena.take<double>(max_rows)),
-        x(arena.take<double>(nv)),
-        path(arena.take<std::int32_t>(nv)),
         scaled(arena, nv, max_rows, max_contacts),
         stage(arena) {}
 
@@ -56,7 +53,8 @@ inline std::size_t sparse_bytes(int max_rows, int max_contacts, int, MatrixKind 
   return SparseEnvScratch::bytes(matrix.nv, max_rows, max_contacts);
 }
 
-/// Opens the problem with the diagonal of W alone, and makes m its mechanism.
+/// Opens the problem with the diagonal of W alone, and makes m its mechanism. What may be of use
+/// with W is not bad input yet.
 template <class G>
 SS_HD EnvStatus open_sparse(const G& g, const EngineMechanism& mechanism,
                             const ProblemBatch<double>& batch, std::int64_t env,
@@ -64,10 +62,12 @@ SS_HD EnvStatus open_sparse(const G& g, const EngineMechanism& mechanism,
                             EnvProblem<double>& p, int& rows_needed) {
   const EnvStatus status = open_problem(g, batch, env, scratch.view, p, rows_needed);
   if (status != EnvStatus::solved) return status;
-  const EngineView view = view_of(mechanism, env);
-  if (!widen_mechanism(g, view, mechanism.nv, p.n, scratch.widened, m)) return EnvStatus::bad_input;
-  delassus_diagonal(g, m, scratch.diagonal, scratch.x, scratch.path);
-  return take_diagonal(g, scratch.diagonal, p) ? EnvStatus::solved : EnvStatus::bad_input;
+  const int nv = mechanism.nv;
+  if (!widen_mechanism(g, view_of(mechanism, env), nv, p.n, scratch.widened, m))
+    return EnvStatus::not_converged;
+  const ItemPaths& w = scratch.scaled.paths;  // not used yet
+  delassus_diagonal(g, m, scratch.diagonal, w.column, w.dofs, nv);
+  return take_diagonal(g, scratch.diagonal, p) ? EnvStatus::solved : EnvStatus::not_converged;
 }
 
 /// Solves environment `env`, which `begins_without_W`. Where the block LU does not fit its memory
@@ -100,9 +100,9 @@ SS_HD void solve_sparse_env(const G& g, const MatrixSource<double>& source,
   Outcome out;
   climb_sparse(g, p, m, ladder, 0, place, env, 1.0, out);
   report(g, result, env, out, p.n);
-  multiply_delassus(g, m, impulse, scratch.x, [](int, double) {});
+  change_velocity(g, m, impulse, scratch.scaled.change);
   write_velocity(
-      g, m.tree.n, [&](int k) { return scratch.x[k]; }, slot(step.v_free, env),
+      g, m.tree.n, [&](int k) { return scratch.scaled.change[k]; }, slot(step.v_free, env),
       slot(step.v_next, env));
 }
 

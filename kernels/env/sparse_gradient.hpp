@@ -50,7 +50,7 @@ SS_HD Opened open_without_W(const G& g, const ProblemBatch<double>& batch, const
     return Opened::no;
   }
   p.directions = o.directions;
-  delassus_diagonal(g, m, e.diagonal, e.x, e.path);
+  delassus_diagonal(g, m, e.diagonal, e.x, e.path, 0);
   if (!take_diagonal(g, e.diagonal, p) || g.any(p.n, [&](int i) { return !is_finite(r[i]); }))
     return Opened::no;
   enter_circular_coordinates(g, p, law.is_frictionless, e.view);

@@ -13,7 +13,9 @@ namespace stickslip::kernels::inline SS_ISA {
 /// follows a tree. What that leaves unsolved is left to the later rungs, with W.
 template <class Scalar>
 SS_HD bool begins_without_W(const MatrixSource<Scalar>& source, const Ladder& ladder, int n) {
-  return n > kUndividedRows && source.engine.tree.n > 0 && ladder.has_later_rungs &&
+  const EngineMechanism& m = source.engine;
+  const bool has_tree = m.tree.n > 0 && m.M_size <= std::int64_t(m.nv) * (m.nv + 1) / 2;
+  return n > kUndividedRows && has_tree && ladder.has_later_rungs &&
          ladder.variant == KernelVariant::rung0 && ladder.options.precision == Precision::float64;
 }
 

@@ -94,14 +94,23 @@ SS_HD void divide_block(const double* D, double* upper) {
   });
 }
 
-/// C += A^T B, for n rows of C and m of A and B.
-template <int n, class Row, class M>
-SS_HD void add_transposed_product(M m, const double* A, const double* B, double* C) {
+/// A^T B, for `size` rows of A and B.
+struct BlockProduct {
+  int size;
+  const double *A, *B;
+};
+
+/// C += the products 0 ... count - 1, for n rows of C.
+template <int n, class Row, class F>
+SS_HD void add_transposed_products(int count, F&& product, double* C) {
   Row c[n];
   unroll<0, n>([&](auto r) SS_INLINE { c[r] = Row::load(C + kBlockWidth * r); });
-  for (int k = 0; k < m; ++k) {
-    const Row b = Row::load(B + kBlockWidth * k);
-    unroll<0, n>([&](auto r) SS_INLINE { c[r].add(b, A[kBlockWidth * k + r]); });
+  for (int e = 0; e < count; ++e) {
+    const BlockProduct p = product(e);
+    for (int k = 0; k < p.size; ++k) {
+      const Row b = Row::load(p.B + kBlockWidth * k);
+      unroll<0, n>([&](auto r) SS_INLINE { c[r].add(b, p.A[kBlockWidth * k + r]); });
+    }
   }
   unroll<0, n>([&](auto r) SS_INLINE { c[r].store(C + kBlockWidth * r); });
 }

@@ -6,14 +6,6 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// lu.x = 0
-template <class G>
-SS_HD void clear_nodes(const G& g, const BlockLu& lu) {
-  constexpr int C = kBlockColumns<G>;
-  g.for_each(lu.pattern.counts->nodes * (kBlockWidth / C),
-             [&](int i) { BlockRow<G>::all(0.0).store(lu.x + std::int64_t(C) * i); });
-}
-
 /// lu.x = x, padded with zeros.
 template <class G>
 SS_HD void load_nodes(const G& g, const BlockLu& lu, const double* x) {
@@ -51,12 +43,13 @@ struct BlockFactors {
   SS_HD static double entry(const double* D, int r, int k) {
     return transposed ? D[kBlockWidth * k + r] : D[kBlockWidth * r + k];
   }
-  /// The qth block that row i subtracts from what is below it, and the qth that it needs.
-  SS_HD const double* below(int i, int q) const {
-    return lu.row(lu.pattern.upper[q] + (transposed ? 0 : lu.pattern.size[i]));
+  /// Of U(i, j) at `row` and L^T(i, j), i of so many rows: what node i subtracts from j, and what i
+  /// needs of j.
+  SS_HD const double* below(int row, int size) const {
+    return lu.row(row + (transposed ? 0 : size));
   }
-  SS_HD const double* right(int i, int q) const {
-    return lu.row(lu.pattern.upper[q] + (transposed ? lu.pattern.size[i] : 0));
+  SS_HD const double* right(int row, int size) const {
+    return lu.row(row + (transposed ? size : 0));
   }
   static constexpr double kBelow = transposed ? 1.0 : -1.0, kRight = -kBelow;
 
@@ -81,93 +74,118 @@ struct BlockFactors {
   }
 };
 
-/// Node i of the forward substitution.
-template <bool transposed, class G>
-SS_HD void solve_below(const G& g, const BlockFactors<transposed>& f, int i) {
+/// The forward substitution of node i on a CPU: subtracts it from what is below.
+template <class G, bool transposed>
+SS_HD void solve_below(const BlockFactors<transposed>& f, int i) {
   using Factors = BlockFactors<transposed>;
   using Row = BlockRow<G>;
   const BlockPattern& p = f.lu.pattern;
-  const int begin = p.later_begin[i], end = p.later_begin[i + 1], size = p.size[i];
   double* own = f.lu.x + kBlockWidth * i;
-  if constexpr (kWholeBlocks<G>) {
-    with_size(size, [&](auto m) SS_INLINE {
-      double x[m];
-      count_up(m, [&](auto k) SS_INLINE { x[k] = own[k]; });
-      Factors::forward(m, f.lu.diagonal(i), x);
-      count_up(m, [&](auto k) SS_INLINE { own[k] = x[k]; });
-      for (int q = begin; q < end; ++q) {
-        double* other = f.lu.x + kBlockWidth * p.later[q];
-        const double* block = f.below(i, q);
-        Row sum = Row::load(other);
-        count_up(m, [&](auto k) SS_INLINE {
-          sum.add(Row::load(block + kBlockWidth * k), Factors::kBelow * x[k]);
-        });
-        sum.store(other);
-      }
-    });
-  } else {
-    g.once([&] { Factors::forward(size, f.lu.diagonal(i), own); });
-    g.for_each_2d(end - begin, kBlockWidth, [&](int q, int e) {
-      double& other = f.lu.x[kBlockWidth * p.later[begin + q] + e];
-      const double* block = f.below(i, begin + q);
-      double sum = other;
-      for (int k = 0; k < size; ++k) {
-        sum = fma(block[kBlockWidth * k + e], Factors::kBelow * own[k], sum);
-      }
-      other = sum;
-    });
-  }
+  with_size(p.size[i], [&](auto m) SS_INLINE {
+    double x[m];
+    count_up(m, [&](auto k) SS_INLINE { x[k] = own[k]; });
+    Factors::forward(m, f.lu.diagonal(i), x);
+    count_up(m, [&](auto k) SS_INLINE { own[k] = x[k]; });
+    for (int q = p.later_begin[i]; q < p.later_begin[i + 1]; ++q) {
+      double* other = f.lu.x + kBlockWidth * p.later[q];
+      const double* block = f.below(p.upper[q], m);
+      Row sum = Row::load(other);
+      count_up(m, [&](auto k) SS_INLINE {
+        sum.add(Row::load(block + kBlockWidth * k), Factors::kBelow * x[k]);
+      });
+      sum.store(other);
+    }
+  });
 }
 
-/// Node i of the backward substitution.
-template <bool transposed, class G>
-SS_HD void solve_right(const G& g, const BlockFactors<transposed>& f, int i) {
+/// The backward substitution of node i on a CPU.
+template <class G, bool transposed>
+SS_HD void solve_right(const BlockFactors<transposed>& f, int i) {
   using Factors = BlockFactors<transposed>;
   using Row = BlockRow<G>;
   const BlockPattern& p = f.lu.pattern;
-  const int begin = p.later_begin[i], end = p.later_begin[i + 1], size = p.size[i];
-  double *own = f.lu.x + kBlockWidth * i, *partial = f.lu.partial;
-  if constexpr (kWholeBlocks<G>) {
-    with_size(size, [&](auto m) SS_INLINE {
-      Row sum[m];
-      double x[m];
-      unroll<0, m>([&](auto r) SS_INLINE { sum[r] = Row::all(0.0); });
-      for (int q = begin; q < end; ++q) {
-        const double* block = f.right(i, q);
-        const Row other = Row::load(f.lu.x + kBlockWidth * p.later[q]);
-        unroll<0, m>([&](auto r) SS_INLINE {
-          add_entries(sum[r], Row::load(block + kBlockWidth * r), other);
-        });
-      }
-      unroll<0, m>([&](auto r)
-                       SS_INLINE { x[r] = fma(Factors::kRight, fold_row(sum[r]), own[r]); });
-      Factors::backward(m, f.lu.diagonal(i), x);
-      count_up(m, [&](auto k) SS_INLINE { own[k] = x[k]; });
-    });
-  } else {
-    g.for_each_2d(size, kBlockWidth, [&](int r, int e) {
-      double sum = 0.0;
-      for (int q = begin; q < end; ++q) {
-        const double other = f.lu.x[kBlockWidth * p.later[q] + e];
-        sum = fma(f.right(i, q)[kBlockWidth * r + e], other, sum);
-      }
-      partial[kBlockWidth * r + e] = sum;
-    });
-    g.once([&] {
-      for (int r = 0; r < size; ++r) {
-        own[r] = fma(Factors::kRight, fold(partial + kBlockWidth * r), own[r]);
-      }
-      Factors::backward(size, f.lu.diagonal(i), own);
-    });
-  }
+  double* own = f.lu.x + kBlockWidth * i;
+  with_size(p.size[i], [&](auto m) SS_INLINE {
+    Row sum[m];
+    double x[m];
+    unroll<0, m>([&](auto r) SS_INLINE { sum[r] = Row::all(0.0); });
+    for (int q = p.later_begin[i]; q < p.later_begin[i + 1]; ++q) {
+      const double* block = f.right(p.upper[q], m);
+      const Row other = Row::load(f.lu.x + kBlockWidth * p.later[q]);
+      unroll<0, m>([&](auto r) SS_INLINE {
+        add_entries(sum[r], Row::load(block + kBlockWidth * r), other);
+      });
+    }
+    unroll<0, m>([&](auto r) SS_INLINE { x[r] = fma(Factors::kRight, fold_row(sum[r]), own[r]); });
+    Factors::backward(m, f.lu.diagonal(i), x);
+    count_up(m, [&](auto k) SS_INLINE { own[k] = x[k]; });
+  });
+}
+
+/// The forward substitution of a level: subtracts from its nodes what is above.
+template <bool transposed, class G>
+SS_HD void solve_level_below(const G& g, const BlockFactors<transposed>& f,
+                             const std::int32_t* nodes, int count) {
+  using Factors = BlockFactors<transposed>;
+  const BlockPattern& p = f.lu.pattern;
+  double* const x = f.lu.x;
+  g.for_each_2d(count, kBlockWidth, [&](int i, int c) {
+    double sum = x[kBlockWidth * nodes[i] + c];
+    for (int q = p.above_begin[nodes[i]]; q < p.above_begin[nodes[i] + 1]; ++q) {
+      const int other = p.above[q].node, size = p.size[other];
+      const double* block = f.below(p.above[q].row, size) + c;
+      for (int k = 0; k < size; ++k)
+        sum = fma(block[kBlockWidth * k], Factors::kBelow * x[kBlockWidth * other + k], sum);
+    }
+    x[kBlockWidth * nodes[i] + c] = sum;
+  });
+  g.for_each(count, [&](int i) {
+    Factors::forward(p.size[nodes[i]], f.lu.diagonal(nodes[i]), x + kBlockWidth * nodes[i]);
+  });
+}
+
+/// The backward substitution of a level.
+template <bool transposed, class G>
+SS_HD void solve_level_right(const G& g, const BlockFactors<transposed>& f,
+                             const std::int32_t* nodes, int count) {
+  using Factors = BlockFactors<transposed>;
+  constexpr int kEntries = kBlockWidth * kBlockWidth;
+  const BlockPattern& p = f.lu.pattern;
+  double *const x = f.lu.x, *const partial = f.lu.partial;
+  g.for_each_2d(count, kEntries, [&](int i, int entry) {
+    const int node = nodes[i], size = p.size[node], r = entry / kBlockWidth;
+    if (r >= size) return;
+    double sum = 0.0;
+    for (int q = p.later_begin[node]; q < p.later_begin[node + 1]; ++q) {
+      const double other = x[kBlockWidth * p.later[q] + entry % kBlockWidth];
+      sum = fma(f.right(p.upper[q], size)[entry], other, sum);
+    }
+    partial[kEntries * i + entry] = sum;
+  });
+  g.for_each(count, [&](int i) {
+    const int node = nodes[i];
+    double* own = x + kBlockWidth * node;
+    for (int r = 0; r < p.size[node]; ++r)
+      own[r] = fma(Factors::kRight, fold(partial + kEntries * i + kBlockWidth * r), own[r]);
+    Factors::backward(p.size[node], f.lu.diagonal(node), own);
+  });
 }
 
 template <bool transposed, class G>
 SS_PART void substitute_blocks(const G& g, const BlockLu& lu) {
   const BlockFactors<transposed> factors{lu};
-  const int n = lu.pattern.counts->nodes;
-  for (int i = 0; i < n; ++i) solve_below(g, factors, i);
-  for (int i = n - 1; i >= 0; --i) solve_right(g, factors, i);
+  const BlockPattern& p = lu.pattern;
+  if constexpr (kWholeBlocks<G>) {
+    for (int i = 0; i < p.counts->nodes; ++i) solve_below<G>(factors, i);
+    for (int i = p.counts->nodes - 1; i >= 0; --i) solve_right<G>(factors, i);
+  } else {
+    const auto nodes = [&](int level) { return p.by_level + p.levels[level].nodes; };
+    const auto count = [&](int level) { return int(nodes(level + 1) - nodes(level)); };
+    for (int level = 0; level < p.counts->levels; ++level)
+      solve_level_below(g, factors, nodes(level), count(level));
+    for (int level = p.counts->levels - 1; level >= 0; --level)
+      solve_level_right(g, factors, nodes(level), count(level));
+  }
 }
 
 /// lu.x <- S^-1 lu.x
@@ -211,37 +229,6 @@ SS_HD void multiply_item(const BlockLu& lu, int k, F&& take) {
   }
 }
 
-/// lu.x += J_k^T z of item k, z_i given by z(i).
-template <int dim, class G, class F>
-SS_HD void add_item_transposed(const G& g, const BlockLu& lu, int k, F&& z) {
-  constexpr int C = kBlockColumns<G>;
-  const BlockPattern& p = lu.pattern;
-  const int begin = p.item_begin[k], row = p.item_row[k];
-  const double* blocks = lu.item(k);
-  g.for_each_2d(p.item_begin[k + 1] - begin, kBlockWidth / C, [&](int e, int chunk) {
-    double* to = lu.x + kBlockWidth * p.item_node[begin + e] + C * chunk;
-    const double* block = blocks + kBlockWidth * dim * e + C * chunk;
-    auto sum = BlockRow<G>::load(to);
-    for (int r = 0; r < dim; ++r) sum.add(BlockRow<G>::load(block + kBlockWidth * r), z(row + r));
-    sum.store(to);
-  });
-}
-
-/// f(Index<dim>) for the number of rows of item k.
-template <class F>
-SS_HD void with_item_dim(const BlockPattern& p, int k, F&& f) {
-  switch (p.item_row[k + 1] - p.item_row[k]) {
-    case 1:
-      return f(Index<1>{});
-    case 3:
-      return f(Index<3>{});
-    case 4:
-      return f(Index<4>{});
-    default:
-      return f(Index<6>{});
-  }
-}
-
 /// Calls take(i, (J lu.x)_i) for every row, with the rows as they were loaded.
 template <class G, class F>
 SS_HD void multiply_items(const G& g, const BlockLu& lu, F&& take) {
@@ -250,13 +237,24 @@ SS_HD void multiply_items(const G& g, const BlockLu& lu, F&& take) {
   });
 }
 
-/// lu.x += J^T z: each entry is one chain in the order of the rows.
+/// lu.x = J^T z, z_i given by z(i): each entry is one chain in the order of the rows.
 template <class G, class F>
-SS_HD void add_items_transposed(const G& g, const BlockLu& lu, F&& z) {
-  for (int k = 0; k < lu.pattern.counts->items; ++k) {
-    with_item_dim(lu.pattern, k,
-                  [&](auto dim) SS_INLINE { add_item_transposed<dim>(g, lu, k, z); });
-  }
+SS_HD void multiply_items_transposed(const G& g, const BlockLu& lu, F&& z) {
+  constexpr int C = kBlockColumns<G>;
+  const BlockPattern& p = lu.pattern;
+  g.for_each_2d(p.counts->nodes, kBlockWidth / C, [&](int node, int chunk) {
+    auto sum = BlockRow<G>::all(0.0);
+    for (int t = p.touch_begin[node]; t < p.touch_begin[node + 1]; ++t) {
+      const auto touch = p.touches[t];
+      const int row = p.item_row[touch.item];
+      with_item_dim(p, touch.item, [&](auto dim) SS_INLINE {
+        const double* block = lu.item(touch.item) + kBlockWidth * dim * touch.place + C * chunk;
+        for (int r = 0; r < dim; ++r)
+          sum.add(BlockRow<G>::load(block + kBlockWidth * r), z(row + r));
+      });
+    }
+    sum.store(lu.x + kBlockWidth * node + C * chunk);
+  });
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

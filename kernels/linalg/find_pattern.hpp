@@ -1,6 +1,6 @@
 // The symbolic phase of the block-sparse LU (block_pattern.hpp): nodes, order, fill-in, updates.
 #pragma once
-#include "kernels/linalg/block_pattern.hpp"
+#include "kernels/linalg/block_schedule.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -117,6 +117,7 @@ SS_HD int eliminate_node(const BlockPattern& p, int i, int step) {
     for_bits(word, row[word] & o.alive[word], [&](int j) {
       std::uint64_t* other = o.adjacent + j * words;
       ++neighbours;
+      o.level[j] = max(o.level[j], o.level[i] + 1);
       o.key[j] -= std::uint32_t(o.size[i]) << 16;
       for (int v = 0; v < words; ++v) {
         const std::uint64_t open = row[v] & o.alive[v];
@@ -140,9 +141,10 @@ SS_HD bool order_nodes(const BlockPattern& p) {
     }
     o.key[i] = std::uint32_t(degree) << 16 | std::uint32_t(i);
     o.alive[i / 64] |= std::uint64_t(1) << i % 64;
+    o.level[i] = 0;
   }
   std::int64_t updates = 0;
-  p.later_begin[0] = p.update_begin[0] = 0;
+  p.later_begin[0] = 0;
   for (int step = 0; step < n; ++step) {
     std::uint32_t least = o.key[0];
     for (int i = 1; i < n; ++i) least = min(least, o.key[i]);
@@ -150,7 +152,6 @@ SS_HD bool order_nodes(const BlockPattern& p) {
     updates += std::int64_t(count) * (count + 1) / 2;
     p.later_begin[step + 1] = p.later_begin[step] + count;
     if (p.later_begin[step + 1] > p.capacity.blocks || updates > p.capacity.updates) return false;
-    p.update_begin[step + 1] = int(updates);
   }
   p.counts->blocks = p.later_begin[n];
   p.counts->updates = int(updates);
@@ -192,23 +193,6 @@ SS_HD void lay_out_blocks(const BlockPattern& p) {
   p.counts->multiplications = multiplications;
 }
 
-/// What each node changes when it is eliminated. What remains of row i of U is a part of row j.
-SS_HD void list_updates(const BlockPattern& p) {
-  BlockUpdate* next = p.updates;
-  for (int i = 0; i < p.counts->nodes; ++i) {
-    const int end = p.later_begin[i + 1];
-    for (int q = p.later_begin[i]; q < end; ++q) {
-      const int j = p.later[q], size = p.size[j];
-      int t = p.later_begin[j];
-      *next++ = {p.upper[q], p.upper[q], p.diagonal[j], size};
-      for (int r = q + 1; r < end; ++r) {
-        while (p.later[t] != p.later[r]) ++t;
-        *next++ = {p.upper[q], p.upper[r], p.upper[t], size};
-      }
-    }
-  }
-}
-
 /// Numbers the nodes of an item in the order of elimination, and finds the blocks of their pairs.
 SS_HD void place_item(const BlockPattern& p, int item) {
   std::int32_t* node = p.item_node + p.item_begin[item];
@@ -236,12 +220,15 @@ SS_HD bool find_pattern(const G& g, const SparseMechanism& m, int items, F&& fir
     couple_trees(m.tree, p);
     if (!find_items(m, items, first_row, p) || !order_nodes(p)) return;
     lay_out_blocks(p);
+    list_levels(p);
+    list_above(p);
     list_updates(p);
     p.counts->items = items;
     p.counts->fits = true;
   });
   if (!p.counts->fits) return false;
   g.for_each(items, [&](int item) { place_item(p, item); });
+  g.once([&] { list_touches(p); });
   return true;
 }
 

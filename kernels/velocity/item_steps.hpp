@@ -96,12 +96,7 @@ SS_PART bool factor_items(const G& g, const SparseScaled& s, Active&& active) {
   });
   if (singular) return false;
   copy_mass(g, s.m, s.lu);
-  for (int item = 0; item < s.items(); ++item) {
-    if (!active(item)) continue;
-    with_item_dim(s.lu.pattern, item, [&](auto dim) SS_INLINE {
-      add_item<dim>(g, s.lu, item, s.steps.B + ItemSteps::kBlock * item);
-    });
-  }
+  add_items(g, s.lu, active, [&](int item) { return s.steps.B + ItemSteps::kBlock * item; });
   return factor_blocks(g, s.lu);
 }
 
@@ -146,8 +141,7 @@ SS_PART void solve_once(const G& g, const SparseScaled& s, Active&& active, cons
   const ItemSteps& w = s.steps;
   g.for_each(s.n, [&](int i) { y[i] = 0.0; });
   add_blocks<kTransposed>(g, s, active, kTransposed ? w.B : w.inverse, 1.0, right, y);
-  clear_nodes(g, s.lu);
-  add_items_transposed(g, s.lu, [&](int i) { return y[i]; });
+  multiply_items_transposed(g, s.lu, [&](int i) { return y[i]; });
   if constexpr (kTransposed) {
     solve_transposed(g, s.lu);
     multiply_items(g, s.lu, [&](int i, double sum) {

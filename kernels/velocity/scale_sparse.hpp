@@ -22,8 +22,7 @@ SS_HD void set_compliance(const G& g, SparseScaled& s, bool with_R) {
 /// Calls take(i, (D J M^-1 J^T D z)_i) for every row.
 template <class G, class F>
 SS_HD void multiply_mobility(const G& g, const SparseScaled& s, const double* z, F&& take) {
-  clear_nodes(g, s.lu);
-  add_items_transposed(g, s.lu, [&](int i) { return z[i]; });
+  multiply_items_transposed(g, s.lu, [&](int i) { return z[i]; });
   if (*s.lu.block_diagonal) {
     divide_by_mass(g, s.lu);
   } else {
@@ -54,68 +53,125 @@ SS_HD void scaled_velocity(const G& g, const SparseScaled& s, const double* z, d
   multiply_scaled(g, s, z, s.b, u);
 }
 
+/// Colors the items, each with the first color that none of its path has. Beyond 64 colors, each
+/// has one of its own.
+SS_HD void color_items(const SparseScaled& s) {
+  constexpr int kColors = 64;
+  const ItemPaths& w = s.paths;
+  std::int32_t* const of_item = w.at;  // not used yet
+  int count = 0, alone = 0;
+  for (int k = 0; k < s.m.tree.n; ++k) w.used[k] = 0;
+  for (int item = 0; item < s.items(); ++item) {
+    std::uint64_t used = 0;
+    for (int c = 0; c < w.length[item]; ++c) used |= w.used[w.path(item)[c]];
+    const int color = ~used == 0 ? kColors + alone++ : lowest_bit(~used);
+    of_item[item] = color;
+    count = max(count, color + 1);
+    const std::uint64_t bit = color < kColors ? std::uint64_t(1) << color : 0;
+    for (int c = 0; c < w.length[item]; ++c) w.used[w.path(item)[c]] |= bit;
+  }
+  *w.colors = count;
+  sort_by_key(
+      s.items(), count, w.color, [&](int item) { return of_item[item]; },
+      [&](int item, int at) { w.by_color[at] = item; });
+}
+
+/// The paths of the items.
+template <class G>
+SS_HD void list_paths(const G& g, const SparseScaled& s) {
+  const ItemPaths& w = s.paths;
+  g.for_each(s.items(), [&](int item) {
+    w.length[item] = list_path(s.m, first_row(s, item), end_row(s, item), w.path(item));
+  });
+  g.once([&] {
+    color_items(s);
+    w.at[0] = 0;
+    for (int item = 0; item < s.items(); ++item)
+      w.at[item + 1] = w.at[item] + (end_row(s, item) - first_row(s, item)) * w.length[item];
+  });
+}
+
+/// Calls f(entry of L, place of its column on the path) for the ancestors of the cth degree of
+/// freedom of a path of `count`, from the root on.
+template <class F>
+SS_HD void for_ancestors(const TreeSparsity& t, const std::int32_t* path, int count, int c, F&& f) {
+  const int begin = t.row_adr[path[c]], end = begin + t.row_nnz[path[c]] - 1;
+  for (int e = begin, q = count - 1; e < end; ++e, --q) {
+    while (path[q] != t.col[e]) --q;
+    f(e, q);
+  }
+}
+
+/// H of an item, and its block of W_hat.
+SS_HD void form_item(const SparseScaled& s, int item) {
+  const SparseMechanism& m = s.m;
+  const ItemPaths& w = s.paths;
+  const int a = first_row(s, item), dim = end_row(s, item) - a;
+  const int count = w.length[item];
+  const std::int32_t* path = w.path(item);
+  double* const half = w.half + w.at[item];
+  for (int i = 0; i < dim; ++i) {
+    const auto x = [&](int c) -> double& { return half[dim * c + i]; };
+    for (int c = 0; c < count; ++c) x(c) = 0.0;
+    for (int e = m.J_row[a + i + 1] - 1, c = 0; e >= m.J_row[a + i]; --e, ++c) {
+      while (path[c] != m.J_col[e]) ++c;
+      x(c) = m.J[e];
+    }
+    for (int c = 0; c < count; ++c) {  // L^-T
+      for_ancestors(m.tree, path, count, c, [&](int e, int q) { x(q) = fma(-m.L[e], x(c), x(q)); });
+    }
+    for (int c = 0; c < count; ++c) x(c) = s.d[a + i] * x(c) * w.root[path[c]];
+    for (int j = 0; j <= i; ++j) {
+      double sum = 0.0;
+      for (int c = 0; c < count; ++c) sum = fma(half[dim * c + i], half[dim * c + j], sum);
+      s.set_block(a + i, a + j, i == j ? sum + s.alone(a + i) : sum);
+    }
+  }
+}
+
 /// H, and the blocks of W_hat on its diagonal.
 template <class G>
 SS_HD void form_blocks(const G& g, const SparseScaled& s) {
-  const SparseMechanism& m = s.m;
-  const ItemPaths& w = s.paths;
-  g.for_each(m.tree.n, [&](int k) {
-    w.root[k] = sqrt(m.D_inv[k]);
-    s.row[k] = 0.0;
-  });
-  g.once([&] {
-    w.begin[0] = w.at[0] = 0;
-    for (int item = 0; item < s.items(); ++item) {
-      const int a = first_row(s, item), dim = end_row(s, item) - a;
-      std::int32_t* path = w.dof + w.begin[item];
-      double* half = w.half + w.at[item];
-      const int count = list_path(m, a, a + dim, path);
-      w.begin[item + 1] = w.begin[item] + count;
-      w.at[item + 1] = w.at[item] + dim * count;
-      for (int i = 0; i < dim; ++i) {
-        half_solve_row(m, a + i, count, path, s.row);
-        for (int c = 0; c < count; ++c) {
-          half[dim * c + i] = s.d[a + i] * s.row[path[c]] * w.root[path[c]];
-          s.row[path[c]] = 0.0;
-        }
-        for (int j = 0; j <= i; ++j) {
-          double sum = 0.0;
-          for (int c = 0; c < count; ++c) sum = fma(half[dim * c + i], half[dim * c + j], sum);
-          s.set_block(a + i, a + j, i == j ? sum + s.alone(a + i) : sum);
-        }
-      }
-    }
-  });
+  list_paths(g, s);
+  g.for_each(s.m.tree.n, [&](int k) { s.paths.root[k] = sqrt(s.m.D_inv[k]); });
+  g.for_each(s.items(), [&](int item) { form_item(s, item); });
 }
 
 /// x = M^-1 J_i^T d_i on the path of an item, i its first row.
 SS_HD void solve_first_row(const SparseScaled& s, int item, double* x) {
-  const TreeSparsity& t = s.m.tree;
   const ItemPaths& w = s.paths;
   const int dim = end_row(s, item) - first_row(s, item);
-  for (int c = w.begin[item + 1] - w.begin[item] - 1; c >= 0; --c) {
-    const int k = w.dof[w.begin[item] + c];
-    double sum = w.half[w.at[item] + dim * c] * w.root[k];
-    for (int e = t.row_adr[k], end = e + t.row_nnz[k] - 1; e < end; ++e) {
-      sum = fma(-s.m.L[e], x[t.col[e]], sum);
-    }
-    x[k] = sum;
+  const int count = w.length[item];
+  const std::int32_t* path = w.path(item);
+  for (int c = count - 1; c >= 0; --c) {
+    double sum = w.half[w.at[item] + dim * c] * w.root[path[c]];
+    for_ancestors(s.m.tree, path, count, c, [&](int e, int q) { sum = fma(-s.m.L[e], x[q], sum); });
+    x[c] = sum;
   }
 }
 
 /// crowd_of the normal of contact k: rho_n x . (J^T rho J) x with x = M^-1 J_n^T d_n, of which the
-/// nodes that the contact touches are taken. The blocks of J^T rho J are in the LU's memory.
+/// path is taken. The blocks of J^T rho J are in the LU's memory.
 SS_HD double crowd_of(const SparseScaled& s, int k) {
   const BlockPattern& p = s.lu.pattern;
-  const int item = s.scalars + k, a = s.block[k], begin = p.item_begin[item];
-  solve_first_row(s, item, s.row);
+  const int item = s.scalars + k, begin = p.item_begin[item], length = s.paths.length[item];
+  const std::int32_t* path = s.paths.path(item);
+  double* const x = s.paths.column + s.paths.at[item];
+  solve_first_row(s, item, x);
+  // f(i, x_i) for what the path has of a node.
+  const auto for_part = [&](int node, auto&& f) {
+    for (int c = length - 1; c >= 0; --c) {
+      const int i = path[c] - p.first[node];
+      if (i >= 0 && i < p.size[node]) f(i, x[c]);
+    }
+  };
   double sum = 0.0;
   const auto add = [&](int left, int right, const double* block, double times) {
-    for (int i = 0; i < p.size[left]; ++i) {
-      const double x = times * s.row[p.first[left] + i];
-      for (int j = 0; j < p.size[right]; ++j)
-        sum = fma(x * block[kBlockWidth * i + j], s.row[p.first[right] + j], sum);
-    }
+    for_part(left, [&](int i, double x_i) {
+      for_part(right, [&](int j, double x_j) {
+        sum = fma(times * x_i * block[kBlockWidth * i + j], x_j, sum);
+      });
+    });
   };
   for (int c = begin; c < p.item_begin[item + 1]; ++c) {
     const int node = p.item_node[c], at = c - begin;
@@ -125,25 +181,24 @@ SS_HD double crowd_of(const SparseScaled& s, int k) {
       add(p.item_node[begin + b], node, s.lu.row(upper), 2.0);
     }
   }
-  return max(sum * s.rho[a], 1.0);
+  return max(sum * s.rho[s.block[k]], 1.0);
 }
 
 /// Fills what Newton's map needs of each contact: its crowd and share.
 template <class G>
 SS_HD void measure_crowds(const G& g, SparseScaled& s) {
   clear_blocks(g, s.lu);
-  for (int item = 0; item < s.items(); ++item) {
-    with_item_dim(s.lu.pattern, item, [&](auto dim) SS_INLINE {
-      double rho[dim * dim] = {};
-      for (int j = 0; j < dim; ++j) rho[(dim + 1) * j] = s.rho[first_row(s, item) + j];
-      add_item<dim>(g, s.lu, item, rho);
-    });
-  }
-  g.once([&] {
-    for (int k = 0; k < s.n_contacts; ++k) {
-      s.crowd[k] = power_of_two_below(crowd_of(s, k));
-      s.share[k] = 1.0 / s.crowd[k];
-    }
+  const auto matrix = [&](int item) { return s.steps.B + ItemSteps::kBlock * item; };
+  g.for_each(s.items(), [&](int item) {
+    const int a = first_row(s, item), dim = end_row(s, item) - a;
+    for (int i = 0; i < dim * dim; ++i) matrix(item)[i] = 0.0;
+    for (int j = 0; j < dim; ++j) matrix(item)[(dim + 1) * j] = s.rho[a + j];
+  });
+  add_items(
+      g, s.lu, [](int) { return true; }, matrix);
+  g.for_each(s.n_contacts, [&](int k) {
+    s.crowd[k] = power_of_two_below(crowd_of(s, k));
+    s.share[k] = 1.0 / s.crowd[k];
   });
 }
 

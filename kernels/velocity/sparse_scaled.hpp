@@ -42,17 +42,32 @@ struct ItemSteps {
 /// H = D^-1/2 L^-T (d J)^T by items, of W_hat = H^T H: zero beyond the path of an item, the degrees
 /// of freedom that it touches and their ancestors.
 struct ItemPaths {
-  std::int32_t *begin, *dof;  ///< [items + 1], [entries] in decreasing order
-  std::int32_t* at;           ///< [items + 1] where the item begins in `half`
-  double* half;               ///< [path][dim] of each item
-  double* root;               ///< [nv] D^-1/2
+  int nv;
+  std::int32_t* length;  ///< [items]
+  std::int32_t* dofs;    ///< [items][nv] in decreasing order
+  std::int32_t* at;      ///< [items + 1] where the item begins in `half` and `column`
+  double* half;          ///< [length][dim] of each item
+  double* column;        ///< scratch of the same size
+  double* root;          ///< [nv] D^-1/2
+  /// Items of one color share no degree of freedom: their number, [items + 1] where each begins in
+  /// `by_color`; [nv] colors in use of each degree of freedom.
+  std::int32_t *colors, *color, *by_color;
+  std::uint64_t* used;
 
-  SS_HD ItemPaths(Arena& arena, int nv, int max_rows)
-      : begin(arena.take<std::int32_t>(max_rows + 1)),
-        dof(arena.take<std::int32_t>(std::size_t(nv) * max_rows)),
+  SS_HD ItemPaths(Arena& arena, int dofs_of_all, int max_rows)
+      : nv(dofs_of_all),
+        length(arena.take<std::int32_t>(max_rows)),
+        dofs(arena.take<std::int32_t>(std::size_t(nv) * max_rows)),
         at(arena.take<std::int32_t>(max_rows + 1)),
         half(arena.take<double>(std::size_t(nv) * max_rows)),
-        root(arena.take<double>(nv)) {}
+        column(arena.take<double>(std::size_t(nv) * max_rows)),
+        root(arena.take<double>(nv)),
+        colors(arena.take<std::int32_t>(1)),
+        color(arena.take<std::int32_t>(max_rows + 1)),
+        by_color(arena.take<std::int32_t>(max_rows)),
+        used(arena.take<std::uint64_t>(nv)) {}
+
+  SS_HD std::int32_t* path(int item) const { return dofs + std::int64_t(nv) * item; }
 };
 
 struct SparseScaled : Scaled<double> {

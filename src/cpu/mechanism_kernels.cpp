@@ -17,7 +17,7 @@ void add_mechanism_kernels(KernelTable& t) {
   };
   t.delassus_diagonal = [](const SparseMechanism& m, double* diagonal, double* x,
                            std::int32_t* path) {
-    delassus_diagonal(HostGroup{}, m, diagonal, x, path);
+    delassus_diagonal(HostGroup{}, m, diagonal, x, path, 0);
   };
   t.solve_convex = [](const ProblemBatch<double>& batch, const SparseMechanism& m,
                       const double* start, const ResultBatch<double>& result,

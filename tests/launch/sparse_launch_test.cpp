@@ -100,13 +100,10 @@ TEST_P(SparseLaunch, solves_the_problem_with_W) {
     const PlainResults<double> results = on_host(piles, options, 1);
     for (int env = 0; env < piles.envs; ++env) {
       EXPECT_EQ(results.status[std::size_t(env)], EnvStatus::solved) << env;
-      const reference::Matrix J = piles.jacobian(env);
-      const reference::Matrix lift = piles.mass(env).ldlt().solve(J.transpose());
-      Eigen::Map<Eigen::Matrix<double, -1, -1, Eigen::RowMajor>, 0, Eigen::OuterStride<>>(
-          piles.problems.W(env), J.rows(), J.rows(), Eigen::OuterStride<>(piles.max_rows)) =
-          J * lift;
+      piles.form_matrix(env);
+      const reference::Matrix lift = piles.lift(env);
       const auto slot = std::size_t(env * piles.max_rows);
-      const Eigen::Map<const reference::Vector> r(&results.impulse[slot], J.rows());
+      const Eigen::Map<const reference::Vector> r(&results.impulse[slot], lift.cols());
       const auto velocity = [&](const std::vector<double>& v) {
         return Eigen::Map<const reference::Vector>(&v[std::size_t(env * piles.nv)], piles.nv);
       };

@@ -102,22 +102,61 @@ TEST_P(SparseMethods, multiply_as_W_does) {
   }
 }
 
+/// A visit of an item with W: its impulse, with the others fixed.
+void visit(const Both& both, const Scaled<double>& s, int item, double* inverse, Vector& z) {
+  const int a = first_row(s, item), end = end_row(s, item);
+  Vector c(both.dense_ld());
+  scaled_velocity(both.g, s, z.data(), c.data());
+  for (int i = a; i < end; ++i)
+    for (int j = a; j < end; ++j) c[i] -= s.at(i, j) * z[j];
+  if (item < s.scalars) {
+    z[a] = std::clamp(z[a] - s.rho[a] * (s.at(a, a) * z[a] + c[a]), s.lo[a], s.hi[a]);
+    return;
+  }
+  with_dim(end - a, [&](auto dim) {
+    LocalBlock<Scaled<double>, dim()> block(s, item - s.scalars, a, inverse, z.data(), c.data());
+    block.solve(s.law);
+    for (int i = a; i < end; ++i) z[i] = block.x[i - a];
+  });
+}
+
 TEST_P(SparseMethods, sweep_as_W_does) {
   Arena arena = both.scratch.stage;
-  Pgs<double> pgs(arena, both.p.n);
-  SparsePgs sparse(arena, *both.sparse);
-  const Vector z = both.random(random, 0.1);
-  for (int i = 0; i < both.dense_ld(); ++i) pgs.z[i] = sparse.z[i] = z[i];
-  pgs.refresh(both.g, both.dense());
-  pgs.prepare(both.g, both.dense());
-  sparse.refresh(both.g, *both.sparse);
-  sparse.prepare(both.g, *both.sparse);
+  const Scaled<double>& s = both.dense();
+  const SparseScaled& sparse = *both.sparse;
+  SparsePgs pgs(arena, sparse);
+  std::vector<double> inverse(6 * std::size_t(both.p.n));
+  prepare_blocks(both.g, s, inverse.data());
+  Vector z = both.random(random, 0.1);
+  for (int i = 0; i < both.dense_ld(); ++i) pgs.z[i] = z[i];
+  pgs.refresh(both.g, sparse);
+  pgs.prepare(both.g, sparse);
   for (int sweep = 0; sweep < 6; ++sweep) {
-    EXPECT_TRUE(pgs.sweep(both.g, both.dense(), sweep % 2 == 1));
-    EXPECT_TRUE(sparse.sweep(both.g, *both.sparse, sweep % 2 == 1));
-    const Eigen::Map<const Vector> expected(pgs.z, both.p.n);
-    EXPECT_LT(difference(expected, sparse.z, both.p.n), 1e-8) << sweep;
+    const bool backwards = sweep % 2 == 1;
+    for (int i = 0; i < sparse.items(); ++i) {
+      const int at = backwards ? sparse.items() - 1 - i : i;
+      visit(both, s, sparse.paths.by_color[at], inverse.data(), z);
+    }
+    EXPECT_TRUE(pgs.sweep(both.g, sparse, backwards));
+    EXPECT_LT(difference(z, pgs.z, both.p.n), 1e-8) << sweep;
   }
+}
+
+// Those of one color may be visited at once.
+TEST_P(SparseMethods, have_colors_of_items_that_share_nothing) {
+  const ItemPaths& w = both.sparse->paths;
+  std::vector<int> seen(std::size_t(both.sparse->items()), 0);
+  for (int color = 0; color < *w.colors; ++color) {
+    std::vector<int> users(std::size_t(both.mechanism.tree.n), 0);
+    EXPECT_LT(w.color[color], w.color[color + 1]);
+    for (int i = w.color[color]; i < w.color[color + 1]; ++i) {
+      const int item = w.by_color[i];
+      ++seen[std::size_t(item)];
+      for (int c = 0; c < w.length[item]; ++c) EXPECT_EQ(users[std::size_t(w.path(item)[c])]++, 0);
+    }
+  }
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), both.sparse->items());
+  EXPECT_LT(*w.colors, both.sparse->items());
 }
 
 // W + D at a point inside all cones, with the D of the interior point and that of the continuation.

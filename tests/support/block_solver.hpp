@@ -62,11 +62,10 @@ class BlockSolver {
     kernels::load_mass(g, m, lu);
     kernels::invert_mass(g, m, lu);
     kernels::copy_mass(g, m, lu);
-    for (int k = 0; k < scene_.items(); ++k) {
-      const Eigen::Matrix<double, -1, -1, Eigen::RowMajor> B = scene_.B(k);
-      kernels::with_item_dim(lu.pattern, k,
-                             [&](auto dim) { kernels::add_item<dim>(g, lu, k, B.data()); });
-    }
+    std::vector<Eigen::Matrix<double, -1, -1, Eigen::RowMajor>> B;
+    for (int k = 0; k < scene_.items(); ++k) B.emplace_back(scene_.B(k));
+    kernels::add_items(
+        g, lu, [](int) { return true; }, [&](int k) { return B[std::size_t(k)].data(); });
     return kernels::factor_blocks(g, lu);
   }
   /// x = S^-1 b, S^-T b, J b, J^T J b, one after the other, then M^-1 b or, if M is not block
@@ -83,8 +82,7 @@ class BlockSolver {
     kernels::store_nodes(g, lu, y);
     kernels::load_nodes(g, lu, b.data());
     kernels::multiply_items(g, lu, [&](int i, double sum) { u[i] = sum; });
-    kernels::clear_nodes(g, lu);
-    kernels::add_items_transposed(g, lu, [&](int i) { return u[i]; });
+    kernels::multiply_items_transposed(g, lu, [&](int i) { return u[i]; });
     kernels::store_nodes(g, lu, z);
     kernels::load_nodes(g, lu, b.data());
     if (*lu.block_diagonal) kernels::divide_by_mass(g, lu);

@@ -74,6 +74,17 @@ class EnginePiles {
     return full;
   }
   const reference::Matrix& jacobian(int env) const { return kept_[std::size_t(env)]; }
+  /// M^-1 J^T
+  reference::Matrix lift(int env) const {
+    return mass(env).ldlt().solve(jacobian(env).transpose());
+  }
+  /// Fills W of the environment's problem.
+  void form_matrix(int env) {
+    const reference::Matrix W = jacobian(env) * lift(env);
+    double* to = problems.W(env);
+    for (int i = 0; i < W.rows(); ++i, to += max_rows)
+      for (int j = 0; j < W.cols(); ++j) to[j] = 0.5 * (W(i, j) + W(j, i));
+  }
 
   int envs, nv = 0, max_rows = 0, max_contacts = 0;
   HostProblems<double> problems{0, 0, 0};

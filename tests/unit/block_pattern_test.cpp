@@ -75,6 +75,42 @@ TEST(BlockPattern, of_hundreds_of_bodies_needs_several_words) {
   EXPECT_EQ(counts.blocks, 199);
 }
 
+// What one lane does of a level needs nothing of another lane.
+TEST(BlockPattern, has_levels_that_need_only_those_before) {
+  const ItemScene scene = bodies(
+      3, 9, {{0, 1}, {1, 2}, {2, 3}, {0, 3}, {4, 5}, {6, 2}, {7, 2}, {5, -1}, {4, 7}, {8, -1}});
+  const Solver solver(scene);
+  ASSERT_TRUE(solver.find(kHost));
+  const kernels::BlockPattern& p = solver.lu.pattern;
+  const auto& counts = solver.counts();
+  std::vector<int> level(std::size_t(counts.nodes), -1);
+  for (int l = 0; l < counts.levels; ++l) {
+    EXPECT_LT(p.levels[l].nodes, p.levels[l + 1].nodes);
+    for (int i = p.levels[l].nodes; i < p.levels[l + 1].nodes; ++i)
+      level[std::size_t(p.by_level[i])] = l;
+  }
+  EXPECT_EQ(p.levels[counts.levels].nodes, counts.nodes);
+  EXPECT_EQ(p.levels[counts.levels].targets, counts.nodes + counts.blocks);
+  EXPECT_EQ(p.targets[counts.nodes + counts.blocks].updates, counts.updates);
+  EXPECT_EQ(p.above_begin[counts.nodes], counts.blocks);
+  for (int j = 0; j < counts.nodes; ++j) {
+    ASSERT_GE(level[std::size_t(j)], 0);
+    for (int q = p.above_begin[j]; q < p.above_begin[j + 1]; ++q) {
+      EXPECT_LT(level[std::size_t(p.above[q].node)], level[std::size_t(j)]);
+      EXPECT_EQ(p.above[q].row, p.upper_row(p.above[q].node, j));
+      EXPECT_TRUE(q == p.above_begin[j] || p.above[q - 1].node < p.above[q].node);
+    }
+    const kernels::BlockTarget& diagonal = p.targets[p.first_target[j]];
+    EXPECT_TRUE(diagonal.is_diagonal());
+    EXPECT_EQ((&diagonal)[1].updates - diagonal.updates, p.above_begin[j + 1] - p.above_begin[j]);
+    for (int t = p.touch_begin[j]; t < p.touch_begin[j + 1]; ++t) {
+      const auto [item, place] = p.touches[t];
+      EXPECT_EQ(p.item_node[p.item_begin[item] + place], j);
+      EXPECT_TRUE(t == p.touch_begin[j] || p.touches[t - 1].item < item);
+    }
+  }
+}
+
 TEST(BlockPattern, must_fit) {
   const ItemScene scene =
       bodies(3, 8, {{0, 1}, {1, 2}, {2, 3}, {0, 3}, {4, 5}, {6, 2}, {7, 2}, {5, -1}});

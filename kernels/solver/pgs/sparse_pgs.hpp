@@ -1,5 +1,6 @@
 // Sweeps without W: W_hat = H^T H by items (velocity/sparse_scaled.hpp), so a sweep keeps H z and
-// visits only the degrees of freedom on the path of an item.
+// visits only the degrees of freedom on the path of an item. Items of one color share none of them,
+// so lanes visit them at once; a sweep goes from color to color.
 #pragma once
 #include "kernels/solver/pgs/pgs.hpp"
 #include "kernels/velocity/scale_sparse.hpp"
@@ -10,12 +11,14 @@ struct SparsePgs {
   double *z, *c;  ///< [ld] as in Pgs
   double* inverse;
   double* moved;  ///< [nv] H z
+  bool* changed;  ///< [items] in this sweep
 
   SS_HD SparsePgs(Arena& arena, const SparseScaled& s)
       : z(arena.take<double>(padded_rows<double>(s.n))),
         c(arena.take<double>(padded_rows<double>(s.n))),
         inverse(arena.take<double>(6 * std::size_t(s.n))),
-        moved(s.row) {}
+        moved(s.row),
+        changed(arena.take<bool>(s.n)) {}
 
   template <class G>
   SS_HD void prepare(const G& g, const SparseScaled& s) {
@@ -26,36 +29,44 @@ struct SparsePgs {
   template <class G>
   SS_HD void refresh(const G& g, const SparseScaled& s) {
     g.for_each(s.m.tree.n, [&](int k) { moved[k] = 0.0; });
-    for (int item = 0; item < s.items(); ++item) {
-      with_item_dim(s.lu.pattern, item,
-                    [&](auto dim) SS_INLINE { move<dim>(g, s, item, z + first_row(s, item)); });
-    }
+    for_items(g, s, false,
+              [&](auto dim, int item) SS_INLINE { move<dim>(s, item, z + first_row(s, item)); });
   }
 
   /// Returns whether anything changed.
   template <class G>
   SS_HD bool sweep(const G& g, const SparseScaled& s, bool backwards) {
-    bool changed = false;
-    for (int c = 0; c < s.items(); ++c) {
-      const int item = backwards ? s.items() - 1 - c : c;
-      with_item_dim(s.lu.pattern, item,
-                    [&](auto dim) SS_INLINE { changed = update<dim>(g, s, item) || changed; });
-    }
-    return changed;
+    for_items(g, s, backwards,
+              [&](auto dim, int item) SS_INLINE { changed[item] = update<dim>(s, item); });
+    return g.any(s.items(), [&](int item) { return changed[item]; });
   }
 
  private:
+  /// visit(Index<dim>, item) for all items, color by color.
+  template <class G, class F>
+  SS_HD void for_items(const G& g, const SparseScaled& s, bool backwards, F&& visit) const {
+    const ItemPaths& w = s.paths;
+    const int colors = *w.colors;
+    for (int c = 0; c < colors; ++c) {
+      const int color = backwards ? colors - 1 - c : c, begin = w.color[color];
+      g.for_each(w.color[color + 1] - begin, [&](int i) {
+        const int item = w.by_color[begin + i];
+        with_item_dim(s.lu.pattern, item, [&](auto dim) SS_INLINE { visit(dim, item); });
+      });
+    }
+  }
+
   /// H z += H_k change of item k.
-  template <int dim, class G>
-  SS_HD void move(const G& g, const SparseScaled& s, int item, const double* change) const {
+  template <int dim>
+  SS_HD void move(const SparseScaled& s, int item, const double* change) const {
     const ItemPaths& w = s.paths;
     const double* half = w.half + w.at[item];
-    const std::int32_t* path = w.dof + w.begin[item];
-    g.for_each(w.begin[item + 1] - w.begin[item], [&](int q) {
+    const std::int32_t* path = w.path(item);
+    for (int q = 0; q < w.length[item]; ++q) {
       double sum = moved[path[q]];
       for (int i = 0; i < dim; ++i) sum = fma(half[dim * q + i], change[i], sum);
       moved[path[q]] = sum;
-    });
+    }
   }
 
   /// c of the rows of an item: u without its own impulse.
@@ -63,10 +74,10 @@ struct SparsePgs {
   SS_HD void see(const SparseScaled& s, int item, int a) const {
     const ItemPaths& w = s.paths;
     const double* half = w.half + w.at[item];
-    const std::int32_t* path = w.dof + w.begin[item];
+    const std::int32_t* path = w.path(item);
     double sum[dim];
     for (int i = 0; i < dim; ++i) sum[i] = fma(s.compliance[a + i], z[a + i], s.b[a + i]);
-    for (int q = 0; q < w.begin[item + 1] - w.begin[item]; ++q) {
+    for (int q = 0; q < w.length[item]; ++q) {
       for (int i = 0; i < dim; ++i) sum[i] = fma(half[dim * q + i], moved[path[q]], sum[i]);
     }
     for (int i = 0; i < dim; ++i) {
@@ -75,35 +86,28 @@ struct SparsePgs {
     }
   }
 
-  template <int dim, class G>
-  SS_HD bool update(const G& g, const SparseScaled& s, int item) {
-    struct Change {
-      double x[dim], delta[dim];
-      bool any = false;
-    };
+  /// Whether the impulse of an item changes.
+  template <int dim>
+  SS_HD bool update(const SparseScaled& s, int item) const {
     const int a = first_row(s, item);
-    g.once([&] { see<dim>(s, item, a); });
-    const Change now = g.compute([&]() SS_INLINE {
-      Change change;
-      if constexpr (dim == 1) {
-        const double u = fma(s.at(a, a), z[a], c[a]);
-        change.x[0] = clamp(fma(-s.rho[a], u, z[a]), s.lo[a], s.hi[a]);
-      } else {
-        LocalBlock<SparseScaled, dim> block(s, item - s.scalars, a, inverse, z, c);
-        block.solve(s.law);
-        for (int i = 0; i < dim; ++i) change.x[i] = block.x[i];
-      }
-      for (int i = 0; i < dim; ++i) {
-        change.delta[i] = change.x[i] - z[a + i];
-        change.any = change.any || change.delta[i] != 0.0;
-      }
-      return change;
-    });
-    if (!now.any) return false;
-    move<dim>(g, s, item, now.delta);
-    g.once([&] {
-      for (int i = 0; i < dim; ++i) z[a + i] = now.x[i];
-    });
+    double x[dim], delta[dim];
+    see<dim>(s, item, a);
+    if constexpr (dim == 1) {
+      const double u = fma(s.at(a, a), z[a], c[a]);
+      x[0] = clamp(fma(-s.rho[a], u, z[a]), s.lo[a], s.hi[a]);
+    } else {
+      LocalBlock<SparseScaled, dim> block(s, item - s.scalars, a, inverse, z, c);
+      block.solve(s.law);
+      for (int i = 0; i < dim; ++i) x[i] = block.x[i];
+    }
+    bool any = false;
+    for (int i = 0; i < dim; ++i) {
+      delta[i] = x[i] - z[a + i];
+      any = any || delta[i] != 0.0;
+    }
+    if (!any) return false;
+    move<dim>(s, item, delta);
+    for (int i = 0; i < dim; ++i) z[a + i] = x[i];
     return true;
   }
 };
