@@ -16,13 +16,13 @@ SS_HD bool climb_sparse(const G& g, const EnvProblem<double>& p, const SparseMec
   SparseScaled& s = scratch.scaled;
   Judge<double>& judge = scratch.judge;
   Climb& at = *scratch.climb;
-  s.m = m;
+  g.once([&] { s.m = m; });
   judge.selects = !(ladder.selects && may_select(g, p));
   const bool judged = judge_start(g, p, velocity_of(p, s), judge, true);
   judge.selected = judge.selects || starts_selected(g, p, judge, Rungs::all);
   g.once([&] { at = Climb(env, ladder, Work{}, 0.0, share); });
   const bool climbs = !judge.done();
-  const bool sparse = !climbs || scale_sparse(g, p, m, ladder.options.law, gain, s);
+  const bool sparse = !climbs || scale_sparse(g, p, ladder.options.law, gain, s);
   if (climbs && sparse) {
     g.once([&] {
       const Work work = work_of(s);

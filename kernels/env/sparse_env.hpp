@@ -12,7 +12,7 @@ struct SparseEnvScratch {
   ViewScratch<double> view;
   EnvProblem<double>* problem;
   Climb* climb;
-  Judge<double> judge;
+  JudgeMemory<double>* judge;
   JudgeMemory<double> judge_memory;
   SparseScratch widened;
   double* diagonal;  ///< [rows] of W
@@ -23,7 +23,7 @@ struct SparseEnvScratch {
       : view(arena, max_rows, max_contacts),
         problem(arena.take<EnvProblem<double>>(1)),
         climb(arena.take<Climb>(1)),
-        judge(arena),
+        judge(arena.take<JudgeMemory<double>>(1)),
         judge_memory(arena, max_rows),
         widened(arena, nv, max_rows),
         diagonal(arena.take<double>(max_rows)),
@@ -95,8 +95,9 @@ SS_HD void solve_sparse_env(const G& g, const MatrixSource<double>& source,
   g.once([&] { *scratch.problem = view; });
   const EnvProblem<double>& p = *scratch.problem;
   enter_circular_coordinates(g, p, facts_of(o.law).is_frictionless, scratch.view);
-  open_judge(g, p, o, scratch.judge_memory, impulse, certificate, scratch.judge);
-  VelocityScratch place{scratch.scaled, scratch.judge, scratch.climb, scratch.stage};
+  Judge<double> judge(o.law, scratch.judge);
+  open_judge(g, p, o, scratch.judge_memory, impulse, certificate, judge);
+  VelocityScratch place{scratch.scaled, judge, scratch.climb, scratch.stage};
   Outcome out;
   climb_sparse(g, p, m, ladder, 0, place, env, 1.0, out);
   report(g, result, env, out, p.n);

@@ -54,7 +54,8 @@ SS_HD Opened open_without_W(const G& g, const ProblemBatch<double>& batch, const
   if (!take_diagonal(g, e.diagonal, p) || g.any(p.n, [&](int i) { return !is_finite(r[i]); }))
     return Opened::no;
   enter_circular_coordinates(g, p, law.is_frictionless, e.view);
-  return scale_sparse(g, p, m, o.law, kSparse, *e.scaled) ? Opened::yes : Opened::dense;
+  e.scaled->m = m;
+  return scale_sparse(g, p, o.law, kSparse, *e.scaled) ? Opened::yes : Opened::dense;
 }
 
 /// solve_vjp of environment 0, whose mechanism is m. False, with nothing written, if m is not

@@ -62,11 +62,16 @@ SS_HD void open_judge(const G& g, const EnvProblem<Scalar>& p, const SolveOption
     const Number size = max(b_max, p.b_elsewhere);
     const Number tolerance = tolerance_of(o.atol, o.rtol, o.precision, size);
     const Number relative = tolerance / b_max;
-    *judge.at = memory;
-    judge.at->tolerance = tolerance;
-    judge.at->near = select(b_max > 0.0, relative * relative, Number(1.0));
-    judge.at->best = impulse;
-    judge.at->certificate = certificate;
+    JudgeMemory<Scalar>& at = *judge.at;
+    at.tolerance = tolerance;
+    at.near = select(b_max > 0.0, relative * relative, Number(1.0));
+    at.hidden = at.settled = at.softened = false;
+    at.best = impulse;
+    at.certificate = certificate;
+    at.candidate = memory.candidate;
+    at.start = memory.start;
+    at.u = memory.u;
+    at.e = memory.e;
   });
 }
 

@@ -206,13 +206,15 @@ SS_HD void measure_crowds(const G& g, SparseScaled& s) {
 /// faster (measured).
 inline constexpr std::int64_t kSparse = 40;
 
-/// Builds s for the problem p of the mechanism; p has the diagonal of W. False if the block LU
+/// Builds s for the problem p of its mechanism s.m; p has the diagonal of W. False if the block LU
 /// would take more than n^3 / gain multiplications, or does not fit its memory.
 template <class G>
-SS_PART bool scale_sparse(const G& g, const EnvProblem<double>& p, const SparseMechanism& m,
-                          Law law, std::int64_t gain, SparseScaled& s) {
-  s.m = m;
-  scale_vectors(g, p, law, s);
+SS_PART bool scale_sparse(const G& g, const EnvProblem<double>& p, Law law, std::int64_t gain,
+                          SparseScaled& s) {
+  const SparseMechanism& m = s.m;
+  Scaled<double> vectors = s;  // s may be in memory that all lanes share
+  scale_vectors(g, p, law, vectors);
+  g.once([&] { static_cast<Scaled<double>&>(s) = vectors; });
   const auto row_of = [&](int item) { return item < s.scalars ? item : s.block[item - s.scalars]; };
   if (!find_pattern(g, m, s.items(), row_of, s.lu.pattern)) return false;
   const std::int64_t n = s.n;

@@ -43,7 +43,8 @@ class Both {
     sparse = &MechanismScratch::make(g, sparse_memory_.data(), mechanism.tree.n, pile.rows,
                                      batch_.max_contacts)
                   .scaled;
-    is_sparse = scale_sparse(g, thin, mechanism, law, kernels::kSparse, *sparse);
+    sparse->m = mechanism;
+    is_sparse = scale_sparse(g, thin, law, kernels::kSparse, *sparse);
   }
   Scaled<double>& dense() { return scratch.scaled; }
   Vector random(support::Random& from, double size) const {
