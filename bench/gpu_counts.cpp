@@ -1,11 +1,11 @@
 // Solves a batch of one case on the GPU: what `bench/run.py --only gpu_counts` counts on the
 // emulator. Compares its bits with the CPU's, unless LANES are given.
 //   stickslip_gpu_counts CASE ROWS [COUNT [SOLVES [LANES]]]
-// CASE: one of `kCases`, or `piles_sparse`, `piles_dense`: piles of 12 bodies and an arm, about
-// ROWS rows, from an engine's mechanisms, which begin without W, or with their W. SOLVES: how many
-// times, with one workspace, which knows the work of the solve before. LANES: runs rung 0 alone, in
-// double, with groups of so many lanes, whatever the plan chooses, and the environments in the
-// order of the batch.
+// CASE: one of `kCases`, or `piles_sparse`, `piles_dense`: piles of ROWS / 8 bodies and an arm,
+// about ROWS rows, from an engine's mechanisms, which begin without W, or with their W. SOLVES: how
+// many times, with one workspace, which knows the work of the solve before. LANES: runs rung 0
+// alone, in double, with groups of so many lanes, whatever the plan chooses, and the environments
+// in the order of the batch.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -85,13 +85,12 @@ bool solve_case(const SolveOptions& options, int rows, int count, int solves, in
 
 /// The same of piles, from their mechanisms or from W.
 bool solve_piles(bool dense, int rows, int count, int solves) {
-  constexpr int kBodies = 12;
-  support::EnginePiles piles(std::vector<int>(std::size_t(count), 2 * rows / 7), kBodies);
+  support::EnginePiles piles(std::vector<int>(std::size_t(count), 2 * rows / 7), rows / 8);
   for (int env = 0; dense && env < count; ++env) piles.form_matrix(env);
   const cuda::Stream stream = support::stream(0);
   support::DeviceMemory memory(stream);
   support::DeviceResults<double> results(count, piles.max_rows, stream);
-  const ProblemBatch<double> problem = memory.copy(piles.problems.view());
+  const ProblemBatch<double> problem = memory.copy(dense ? piles.problems.view() : piles.view());
   const EngineStep step = memory.copy(piles.step());
   cuda::Workspace workspace({.num_envs = support::large_batch(count),
                              .max_rows = piles.max_rows,

@@ -7,11 +7,12 @@ runtime that interprets PTX: ptxas has not seen these instructions, and no count
 per environment, of 16 problems of the family `stack`. Where groups share a warp, also of 64: of the
 first solve (`solve` 1), and of a second one, whose lists are sorted by the work of the first. Also
 rung 0 alone with groups of 8, 32, 64 and 128 lanes (`lanes`), in the order of the batch, from which
-src/cuda/plan.hpp chooses; not of two cases that tell nothing more. And of 4 piles that begin
-without W (`piles_sparse`) or have it (`piles_dense`).
+src/cuda/plan.hpp chooses; not of two cases that tell nothing more. And of 4 piles of 200 and 320
+rows that begin without W (`piles_sparse`) or have it (`piles_dense`).
 
---quick: only the 16 problems, up to 24 rows, with the kernels of `scripts/gpu_emulate.sh quick`,
-which compile faster: they need more instructions, and only tell whether a change has added some.
+--quick: only the 16 problems, up to 24 rows, and the smaller piles, with the kernels of
+`scripts/gpu_emulate.sh quick`, which compile faster: they need more instructions, and only tell
+whether a change has added some.
 --check compares instructions, barriers and transactions with those stored, if they are of the same
 nvcc, and fails if one has grown by more than 5 % or is not stored.
 """
@@ -38,7 +39,7 @@ ENVS = 16
 # Of narrow groups (kernels/gpu/gpu_kernels.hpp): their neighbours in a warp matter.
 SORTED = [*((case, 12) for case in CASES), ("coulomb_pgs50_double", 24), ("coulomb_pgs_double", 24)]
 SORTED_ENVS = 64
-PILES, PILE_ROWS, PILE_ENVS = ["piles_sparse", "piles_dense"], 128, 4
+PILES, PILE_ROWS, PILE_ENVS = ["piles_sparse", "piles_dense"], [200, 320], 4
 LANES = [8, 32, 64, 128]
 GROUPED = [case for case in CASES if case not in ("coulomb_auto_mixed", "coulomb_pgs_double")]
 NO_GROUP = 3  # gpu_counts.cpp
@@ -144,20 +145,22 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", nargs="+", choices=CASES + PILES, default=CASES + PILES)
-    parser.add_argument("--rows", nargs="+", type=int, choices=ROWS)
+    parser.add_argument("--rows", nargs="+", type=int, choices=ROWS + PILE_ROWS)
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
     rows = given.rows or (QUICK_ROWS if given.quick else ROWS)
     folder, table = (("emulated-quick", "gpu_counts_quick") if given.quick else
                      ("emulated", "gpu_counts"))  # fmt: skip
     program = ROOT / "build" / folder / "bench" / "stickslip_gpu_counts"
-    wanted = [(case, n) for n in rows for case in given.only if case in CASES and (case, n) != LONG]
+    wanted = [(case, n) for n in rows for case in given.only
+              if case in CASES and n in ROWS and (case, n) != LONG]  # fmt: skip
     groups = []
     if not given.quick:
         groups = [(*w, lanes) for w in wanted if w[0] in GROUPED for lanes in LANES]
         wanted += [(*case, SORTED_ENVS, solve) for case in SORTED if case in wanted
                    for solve in (1, 2)]  # fmt: skip
-    wanted += [(case, PILE_ROWS, PILE_ENVS) for case in given.only if case in PILES]
+    rows = [n for n in given.rows or PILE_ROWS[: 1 if given.quick else 2] if n in PILE_ROWS]
+    wanted += [(case, n, PILE_ENVS) for case in given.only if case in PILES for n in rows]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda w: count(program, *w), wanted))
         results += filter(None, pool.map(lambda w: count_groups(program, *w), groups))

@@ -27,6 +27,7 @@ from tables_gpu import (
     gpu_groups,
     gpu_lanes,
     gpu_machine,
+    gpu_piles,
     gpu_predicted,
     gpu_sorted,
     gpu_speed,
@@ -239,7 +240,7 @@ KINDS = {f.__name__: f for f in (machine, solvers, robots, rungs, piles, plain, 
                                  peers_by_size, peers, gradients, gradient_costs,
                                  gradient_peers, gradient_programs, step_gradients,
                                  gpu_counts, gpu_floors, gpu_groups, gpu_predicted,
-                                 gpu_sorted, gpu_machine, gpu_speed, gpu_batches,
+                                 gpu_piles, gpu_sorted, gpu_machine, gpu_speed, gpu_batches,
                                  gpu_cycles, gpu_lanes, gpu_engines)}  # fmt: skip
 
 

@@ -54,6 +54,17 @@ def gpu_counts(report: dict) -> str:
                  f"({r['active_lanes']:.0f}); {r['transactions_per_access']:.1f}")  # fmt: skip
 
 
+def gpu_piles(report: dict) -> str:
+    """Piles that begin without W, and with it: instructions of warps, with the lanes at work,
+    barriers, sectors of global memory."""
+    names = {"piles_sparse": "without W", "piles_dense": "with W, given"}
+    rows = [[names[r["case"]], str(r["rows"]), f"{thousands(r['warp_instructions'])} "
+             f"({r['active_lanes']:.0f})", thousands(r["barriers"]), thousands(r["global_sectors"])]
+            for r in report["results"] if r["case"] in names]  # fmt: skip
+    return table(["per environment", "rows", "warp instructions (lanes)", "barriers",
+                  "global sectors"], rows)  # fmt: skip
+
+
 def gpu_sorted(report: dict) -> str:
     """Instructions of warps, with the lanes at work, of the first solve of a batch and a second."""
     found = {(r["case"], r["rows"], r["solve"]): r for r in report["results"]

@@ -37,7 +37,7 @@ struct EngineStep {
 };
 
 /// As solve_mechanism for dense matrices in double, with the bits that it has for the converted
-/// matrices. But environments of more than 96 rows whose M follows a `tree` begin without W, as
+/// matrices. But environments of more than 192 rows whose M follows a `tree` begin without W, as
 /// those of a SparseMechanism do, in precision float64 and where a solve may use the later rungs.
 /// Throws std::invalid_argument as it does.
 void solve_mechanism(const EngineStep& step, const ProblemBatch<double>& problem,

@@ -1,7 +1,9 @@
-// Products with the matrices of a mechanism given in sparse form. One lane does scattered additions
-// in the order of the rows, so that every sum is one chain; vector registers would not help there.
+// Products with the matrices of a mechanism given in sparse form. Every sum is one chain in the
+// order of the rows: one lane does scattered additions, or with an index of the columns of J each
+// lane those of a degree of freedom; vector registers would not help there.
 #pragma once
 #include "kernels/linalg/ltdl.hpp"
+#include "kernels/linalg/sort_by_key.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -15,18 +17,55 @@ SS_HD void multiply_J(const G& g, const SparseMechanism& m, const double* x, F&&
   });
 }
 
-/// y += J^T z, z_i given by z(i).
-template <class G, class F>
-SS_HD void add_J_transposed(const G& g, const SparseMechanism& m, F&& z, double* y) {
+/// Where the entries of each column of J are; without memory there is no index.
+struct ColumnIndex {
+  std::int32_t *begin = nullptr, *entry, *row;  ///< [nv + 1], [entries], [entries]
+};
+
+/// Makes the index.
+template <class G>
+SS_HD void list_columns(const G& g, const SparseMechanism& m, const ColumnIndex& columns) {
+  g.once([&] {
+    int row = 0;
+    sort_by_key(
+        m.J_row[m.rows], m.tree.n, columns.begin, [&](int c) { return m.J_col[c]; },
+        [&](int c, int at) {
+          while (c >= m.J_row[row + 1]) ++row;
+          columns.entry[at] = c;
+          columns.row[at] = row;
+        });
+  });
+}
+
+/// Calls add(k, J_ik, i) for the entries of J, those of a column in the order of the rows, on one
+/// lane for each column. Not for rows that are to be skipped.
+template <class G, class Skip, class F>
+SS_HD void for_columns(const G& g, const SparseMechanism& m, const ColumnIndex& columns,
+                       Skip&& skip, F&& add) {
+  if (columns.begin != nullptr) {
+    g.for_each(m.tree.n, [&](int k) {
+      for (int at = columns.begin[k]; at < columns.begin[k + 1]; ++at) {
+        const int i = columns.row[at];
+        if (!skip(i)) add(k, m.J[columns.entry[at]], i);
+      }
+    });
+    return;
+  }
   g.once([&] {
     for (int i = 0; i < m.rows; ++i) {
-      const double value = z(i);
-      if (value == 0.0) continue;
-      for (int c = m.J_row[i]; c < m.J_row[i + 1]; ++c) {
-        y[m.J_col[c]] = fma(m.J[c], value, y[m.J_col[c]]);
-      }
+      if (skip(i)) continue;
+      for (int c = m.J_row[i]; c < m.J_row[i + 1]; ++c) add(m.J_col[c], m.J[c], i);
     }
   });
+}
+
+/// y += J^T z, z_i given by z(i).
+template <class G, class F>
+SS_HD void add_J_transposed(const G& g, const SparseMechanism& m, F&& z, double* y,
+                            const ColumnIndex& columns = {}) {
+  for_columns(
+      g, m, columns, [&](int i) { return z(i) == 0.0; },
+      [&](int k, double entry, int i) { y[k] = fma(entry, z(i), y[k]); });
 }
 
 /// y = M x
@@ -50,18 +89,19 @@ SS_HD void multiply_M(const G& g, const SparseMechanism& m, const double* x, dou
 
 /// x = M^-1 J^T r
 template <class G>
-SS_HD void change_velocity(const G& g, const SparseMechanism& m, const double* r, double* x) {
+SS_HD void change_velocity(const G& g, const SparseMechanism& m, const double* r, double* x,
+                           const ColumnIndex& columns = {}) {
   g.for_each(m.tree.n, [&](int k) { x[k] = 0.0; });
   add_J_transposed(
-      g, m, [&](int i) { return r[i]; }, x);
+      g, m, [&](int i) { return r[i]; }, x, columns);
   solve_ltdl(g, m.tree, m.L, m.D_inv, x);
 }
 
 /// The same; calls take(i, (W r)_i) for every row.
 template <class G, class F>
 SS_HD void multiply_delassus(const G& g, const SparseMechanism& m, const double* r, double* x,
-                             F&& take) {
-  change_velocity(g, m, r, x);
+                             F&& take, const ColumnIndex& columns = {}) {
+  change_velocity(g, m, r, x, columns);
   multiply_J(g, m, x, take);
 }
 

@@ -17,6 +17,7 @@ SS_HD bool climb_sparse(const G& g, const EnvProblem<double>& p, const SparseMec
   Judge<double>& judge = scratch.judge;
   Climb& at = *scratch.climb;
   g.once([&] { s.m = m; });
+  measure_spread(g, m, s.off, s.spread);
   judge.selects = !(ladder.selects && may_select(g, p));
   const bool judged = judge_start(g, p, velocity_of(p, s), judge, true);
   judge.selected = judge.selects || starts_selected(g, p, judge, Rungs::all);

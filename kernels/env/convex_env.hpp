@@ -15,8 +15,8 @@ struct ConvexScratch {
   JudgeMemory<double> judge_memory;
   Scaled<double> scaled;  ///< without its matrix
   TreeScratch tree;
-  double* diagonal;                         ///< [rows] of W
-  double *change, *left, *partial, *reach;  ///< [nv]
+  double* diagonal;                          ///< [rows] of W
+  double *change, *left, *partial, *spread;  ///< [nv]
   VelocityNewton newton;
 
   SS_HD ConvexScratch(Arena& arena, int nv, int max_rows, int max_contacts)
@@ -29,7 +29,7 @@ struct ConvexScratch {
         change(arena.take<double>(nv)),
         left(arena.take<double>(nv)),
         partial(arena.take<double>(nv)),
-        reach(arena.take<double>(nv)),
+        spread(arena.take<double>(nv)),
         newton(arena, nv, max_rows) {}
   SS_HD static std::size_t bytes(int nv, int max_rows, int max_contacts) {
     Arena arena(nullptr);
@@ -48,6 +48,7 @@ SS_HD EnvStatus open_without_W(const G& g, const ProblemBatch<double>& batch, st
   if (!mechanism(p.n, m)) return EnvStatus::bad_input;
   half_solve(g, m, tree_columns(p.n), scratch.tree);
   gram_diagonal(g, m, tree_columns(p.n), scratch.tree, scratch.diagonal);
+  measure_spread(g, m, scratch.left, scratch.spread);
   return take_diagonal(g, scratch.diagonal, p) ? EnvStatus::solved : EnvStatus::bad_input;
 }
 
@@ -74,7 +75,8 @@ SS_HD void solve_convex(const G& g, const ProblemBatch<double>& batch, const Mec
   scale_vectors(g, p, o.law, s);
   g.for_each(m.tree.n,
              [&](int k) { scratch.newton.x[k] = start == nullptr ? 0.0 : s.q * start[k]; });
-  const SparseVelocity velocity{p, m, scratch.change, scratch.left, scratch.partial, scratch.reach};
+  const SparseVelocity velocity{
+      p, m, scratch.change, scratch.left, scratch.partial, scratch.spread};
   const int steps = run_velocity_newton(g, p, m, s, scratch.newton, min(o.max_newton, kMostSteps),
                                         velocity, judge);
   close_judge(g, p, velocity, judge);

@@ -49,7 +49,7 @@ SS_HD bool vjp_convex(const G& g, const ProblemBatch<double>& batch,
   if (!prepare_penalty(g, s, c.newton.penalty)) return false;
   clear_b(g, out, 0, batch.max_rows);
   scale_impulse(g, s, r, w.rows.z);
-  const SparseVelocity velocity{p, m, c.change, c.left, c.partial, c.reach};
+  const SparseVelocity velocity{p, m, c.change, c.left, c.partial, c.spread};
   velocity(g, r, w.rows.u);
   g.for_each(p.n, [&](int i) { w.rows.u[i] *= s.d[i] * s.q; });
   const double near = kink_limit(g, p, o), margin = differentiate_rows(g, p, s, r, near, w.rows);

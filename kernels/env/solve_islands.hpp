@@ -64,14 +64,14 @@ SS_HD bool open_part(const G& g, const EnvProblem<Scalar>& p, const SolveOptions
   }
   const IslandState state = IslandState(s.state[i]);
   before.iterations = 0;
-  before.status = state == IslandState::left ? EnvStatus::not_converged : EnvStatus::solved;
+  before.status = state == IslandState::left         ? EnvStatus::not_converged
+                  : state == IslandState::infeasible ? EnvStatus::infeasible
+                                                     : EnvStatus::solved;
   before.residual = s.residual[i];
   before.selected = state == IslandState::selected;
   before.chooses = true;  // or not: this says the same
   before.tried = state == IslandState::tried || (state == IslandState::unknown && before.tried);
-  if (begun && (state == IslandState::left || state == IslandState::solved ||
-                state == IslandState::selected))
-    return true;
+  if (begun && is_final(state)) return true;
   enter_island(g, p, s, i, impulse);
   open_judge(g, *s.part, o, scratch.judge_memory, s.impulse, s.certificate, judge);
   if (!begun) return false;
@@ -87,6 +87,7 @@ SS_HD bool open_part(const G& g, const EnvProblem<Scalar>& p, const SolveOptions
 SS_HD IslandState state_after(const Outcome& one, bool left) {
   if (one.status == EnvStatus::solved)
     return one.selected ? IslandState::selected : IslandState::solved;
+  if (one.status == EnvStatus::infeasible) return IslandState::infeasible;
   if (!one.tried) return IslandState::unsolved;
   return left ? IslandState::left : IslandState::tried;
 }
@@ -131,11 +132,16 @@ SS_HD bool solve_mechanism_island(const G& g, const EnvProblem<double>& p,
     if (!begun && ladder.variant == KernelVariant::rung0 &&
         leaves_W(s.rows[i], s.part->first_contact_row(), own.tree.n)) {
       enter_diagonal(g, s, islands);
-      VelocityScratch sparse{mechanism.scratch->scaled, judge, scratch.climb, scratch.stage};
+      VelocityScratch sparse{mechanism.scratch->scaled,
+                             judge,
+                             scratch.climb,
+                             scratch.stage,
+                             s.matrix(i),
+                             islands.tree};
       const bool ran = solve_sparse(g, *s.part, own, ladder, sparse, env, share, one);
       const double b_max = g.max(s.part->n, [&](int row) { return abs(s.part->b[row]); });
       const bool left = is_left(ladder, judge.best_residual, b_max, s.part->n, share);
-      if (ran && (judge.solved() || left)) return true;
+      if (ran && (judge.solved() || judge.infeasible || left)) return true;
     }
   }
   form_island_matrix(g, own, s, i, islands);

@@ -15,7 +15,10 @@ struct SparseEnvScratch {
   JudgeMemory<double>* judge;
   JudgeMemory<double> judge_memory;
   SparseScratch widened;
-  double* diagonal;  ///< [rows] of W
+  ColumnIndex columns;  ///< of J
+  double* diagonal;     ///< [rows] of W
+  double* W;            ///< [rows][rows], if it is needed
+  TreeScratch tree;
   SparseScaled scaled;
   Arena stage;
 
@@ -26,7 +29,12 @@ struct SparseEnvScratch {
         judge(arena.take<JudgeMemory<double>>(1)),
         judge_memory(arena, max_rows),
         widened(arena, nv, max_rows),
+        columns{arena.take<std::int32_t>(std::size_t(nv) + 1),
+                arena.take<std::int32_t>(std::size_t(max_rows) * nv),
+                arena.take<std::int32_t>(std::size_t(max_rows) * nv)},
         diagonal(arena.take<double>(max_rows)),
+        W(arena.take<double>(std::size_t(max_rows) * max_rows)),
+        tree(arena, nv, max_rows),
         scaled(arena, nv, max_rows, max_contacts),
         stage(arena) {}
 
@@ -41,10 +49,12 @@ struct SparseEnvScratch {
   SS_HD static std::size_t bytes(int nv, int max_rows, int max_contacts) {
     Arena arena(nullptr);
     arena.take<SparseEnvScratch>(1);
-    Arena most = SparseEnvScratch(arena, nv, max_rows, max_contacts).stage;
-    most.take<InteriorScratch<double>>(1);
-    InteriorScratch<double>(most, max_rows, max_contacts);
-    return most.used();
+    Arena path = SparseEnvScratch(arena, nv, max_rows, max_contacts).stage, proof = path;
+    path.take<InteriorScratch<double>>(1);
+    InteriorScratch<double>(path, max_rows, max_contacts);
+    proof.take<EnvProblem<double>>(1);
+    Farkas(proof, max_rows);
+    return max(path.used(), proof.used());
   }
 };
 
@@ -95,13 +105,18 @@ SS_HD void solve_sparse_env(const G& g, const MatrixSource<double>& source,
   g.once([&] { *scratch.problem = view; });
   const EnvProblem<double>& p = *scratch.problem;
   enter_circular_coordinates(g, p, facts_of(o.law).is_frictionless, scratch.view);
+  if constexpr (G::kChunk == 1) {  // columns have lanes of their own
+    list_columns(g, m, scratch.columns);
+    g.once([&] { scratch.scaled.columns = scratch.columns; });
+  }
   Judge<double> judge(o.law, scratch.judge);
   open_judge(g, p, o, scratch.judge_memory, impulse, certificate, judge);
-  VelocityScratch place{scratch.scaled, judge, scratch.climb, scratch.stage};
+  VelocityScratch place{scratch.scaled, judge,     scratch.climb,
+                        scratch.stage,  scratch.W, scratch.tree};
   Outcome out;
   climb_sparse(g, p, m, ladder, 0, place, env, 1.0, out);
   report(g, result, env, out, p.n);
-  change_velocity(g, m, impulse, scratch.scaled.change);
+  change_velocity(g, m, impulse, scratch.scaled.change, scratch.scaled.columns);
   write_velocity(
       g, m.tree.n, [&](int k) { return scratch.scaled.change[k]; }, slot(step.v_free, env),
       slot(step.v_next, env));

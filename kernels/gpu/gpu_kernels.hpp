@@ -19,7 +19,7 @@ namespace stickslip::kernels {
 /// Size classes of environments, smallest first. Each has its own launch, with scratch for its
 /// capacity, so that one large problem does not slow down a batch of small ones.
 struct SizeClasses {
-  static constexpr int kCapacity = 5;
+  static constexpr int kCapacity = 6;
   int count = 0;
   int rows[kCapacity] = {};  ///< largest number of rows of an environment in the class
 };

@@ -78,6 +78,7 @@ struct EnvScratch {
     std::size_t most = fixed.delassus.end();
     if constexpr (kHas.proof) {
       Arena farkas = fixed.stage;
+      farkas.take<EnvProblem<Scalar>>(1);  // of a proof for a problem without W
       Farkas(farkas, max_rows);
       most = max(most, farkas.used());
     }

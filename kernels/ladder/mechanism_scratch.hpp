@@ -9,13 +9,17 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
+/// Environments of engines with more rows begin without W. Up to some 250 rows a group of a GPU has
+/// fewer instructions with it (docs/performance.md), but the more steps a solve takes, the less.
+inline constexpr int kEngineRows = 192;
+
 /// Whether environments of n rows begin without W (env/sparse_env.hpp): those of engines whose M
 /// follows a tree. What that leaves unsolved is left to the later rungs, with W.
 template <class Scalar>
 SS_HD bool begins_without_W(const MatrixSource<Scalar>& source, const Ladder& ladder, int n) {
   const EngineMechanism& m = source.engine;
   const bool has_tree = m.tree.n > 0 && m.M_size <= std::int64_t(m.nv) * (m.nv + 1) / 2;
-  return n > kUndividedRows && has_tree && ladder.has_later_rungs &&
+  return n > kEngineRows && has_tree && ladder.has_later_rungs &&
          ladder.variant == KernelVariant::rung0 && ladder.options.precision == Precision::float64;
 }
 
@@ -50,6 +54,8 @@ struct VelocityScratch {
   Judge<double>& judge;
   Climb* climb;
   Arena stage;
+  double* W;  ///< [rows][rows] for the proof that there is no solution
+  const TreeScratch& tree;
 };
 
 /// A mechanism in sparse form, if `given`, and its scratch.

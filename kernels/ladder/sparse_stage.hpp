@@ -1,5 +1,5 @@
-// One stage of the ladder without W, for a mechanism in sparse form. Proofs need W, and the law
-// `convex` has Newton's method alone.
+// One stage of the ladder without W, for a mechanism in sparse form. Only proofs form it, and the
+// law `convex` has Newton's method alone.
 #pragma once
 #include "kernels/ladder/run_stage.hpp"
 #include "kernels/solver/interior/sparse_path.hpp"
@@ -76,9 +76,29 @@ SS_HD int run_sweeps(const G& g, const EnvProblem<double>& p, const Stage& stage
   return steps + int(run_pgs(g, p, s, pgs, stage.budget, stage.fixed, !stage.coarse, judge));
 }
 
+/// The proof that there is no solution, with W; not where an impulse is near one.
+template <class G>
+SS_HD int run_proof(const G& g, const EnvProblem<double>& p, const Stage& stage,
+                    VelocityScratch& scratch) {
+  const int n = p.n;
+  Judge<double>& judge = scratch.judge;
+  const double b_max = g.max(n, [&](int i) { return abs(p.b[i]); });
+  if (judge.best_residual <= kFar * b_max) return 0;
+  form_delassus(g, scratch.scaled.m, scratch.W, n, scratch.tree);
+  Arena arena = scratch.stage;
+  EnvProblem<double>& with_W = *arena.take<EnvProblem<double>>(1);  // many pointers: in memory
+  g.once([&] {
+    with_W = p;
+    with_W.W = scratch.W;
+    with_W.ld_W = n;
+  });
+  return run_farkas(g, with_W, Farkas(arena, n), stage.budget, judge);
+}
+
 template <class G>
 SS_HD int run_stage(const G& g, const EnvProblem<double>& p, const Stage& given,
                     VelocityScratch& scratch) {
+  if (given.method == Method::farkas) return run_proof(g, p, given, scratch);
   SparseScaled& s = scratch.scaled;
   Judge<double>& judge = scratch.judge;
   const Stage stage = adapted(given, judge.solved());

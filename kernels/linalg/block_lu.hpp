@@ -35,18 +35,25 @@ SS_HD void update_blocks(const G& g, const BlockLu& lu, int begin, int end) {
       });
     }
   } else {
-    g.for_each_2d(2 * (end - begin), kBlockWidth * kBlockWidth, [&](int i, int entry) {
+    // A lane has the entries (r, c) and (r + 4, c) of a half: what it reads of B serves both.
+    constexpr int kApart = kBlockWidth / 2;
+    g.for_each_2d(2 * (end - begin), kApart * kBlockWidth, [&](int i, int entry) {
       const int t = begin + i / 2, half = i % 2, r = entry / kBlockWidth, c = entry % kBlockWidth;
       const BlockTarget to = targets[t];
       if (r >= to.size || half >= to.halves()) return;
-      double& target = lu.row(to.row + half * to.size + r)[c];
-      double sum = target;
+      double* target = lu.row(to.row + half * to.size + r) + c;
+      double* other = r + kApart < to.size ? target + kApart * kBlockWidth : target;
+      double sum = *target, second = *other;
       for (int e = to.updates; e < targets[t + 1].updates; ++e) {
         const BlockProduct of = product(lu.pattern.updates[e], half);
-        for (int k = 0; k < of.size; ++k)
-          sum = fma(of.B[kBlockWidth * k + c], of.A[kBlockWidth * k + r], sum);
+        for (int k = 0; k < of.size; ++k) {
+          const double b = of.B[kBlockWidth * k + c], *a = of.A + kBlockWidth * k + r;
+          sum = fma(b, a[0], sum);
+          second = fma(b, a[kApart], second);
+        }
       }
-      target = sum;
+      *other = second;
+      *target = sum;
     });
   }
 }

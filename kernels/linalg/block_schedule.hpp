@@ -3,20 +3,9 @@
 // that every sum has one owner.
 #pragma once
 #include "kernels/linalg/block_pattern.hpp"
+#include "kernels/linalg/sort_by_key.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
-
-/// Sorts 0 ... count - 1 by key(i) < keys, equal ones in their order: calls place(i, position).
-/// Afterwards begin[k] is where the key k begins.
-template <class Key, class Place>
-SS_HD void sort_by_key(int count, int keys, std::int32_t* begin, Key&& key, Place&& place) {
-  for (int k = 0; k <= keys; ++k) begin[k] = 0;
-  for (int i = 0; i < count; ++i) ++begin[key(i) + 1];
-  for (int k = 0; k < keys; ++k) begin[k + 1] += begin[k];
-  for (int i = 0; i < count; ++i) place(i, begin[key(i)]++);
-  for (int k = keys; k > 0; --k) begin[k] = begin[k - 1];
-  begin[0] = 0;
-}
 
 /// Nodes by levels, and their blocks in this order.
 SS_HD void list_levels(const BlockPattern& p) {

@@ -200,41 +200,44 @@ SS_HD void solve_transposed(const G& g, const BlockLu& lu) {
   substitute_blocks<true>(g, lu);
 }
 
-/// take(i, (J x)_i) for the rows of item k, `dim` of them.
+/// take(i, (J x)_i) for the rows of item k, `dim` of them, on a CPU.
 template <int dim, class G, class F>
 SS_HD void multiply_item(const BlockLu& lu, int k, F&& take) {
   const BlockPattern& p = lu.pattern;
-  const int begin = p.item_begin[k], count = p.item_begin[k + 1] - begin;
   const double* block = lu.item(k);
-  if constexpr (kWholeBlocks<G>) {
-    BlockRow<G> sum[dim];
-    unroll<0, dim>([&](auto r) SS_INLINE { sum[r] = BlockRow<G>::all(0.0); });
-    for (int e = 0; e < count; ++e, block += kBlockWidth * dim) {
-      const auto x = BlockRow<G>::load(lu.x + kBlockWidth * p.item_node[begin + e]);
-      unroll<0, dim>([&](auto r) SS_INLINE {
-        add_entries(sum[r], BlockRow<G>::load(block + kBlockWidth * r), x);
-      });
-    }
-    unroll<0, dim>([&](auto r) SS_INLINE { take(p.item_row[k] + r, fold_row(sum[r])); });
-  } else {
-    for (int r = 0; r < dim; ++r) {
-      double sum[kBlockWidth] = {};
-      for (int e = 0; e < count; ++e) {
-        const double* x = lu.x + kBlockWidth * p.item_node[begin + e];
-        const double* row = block + kBlockWidth * (dim * e + r);
-        for (int c = 0; c < kBlockWidth; ++c) sum[c] = fma(row[c], x[c], sum[c]);
-      }
-      take(p.item_row[k] + r, fold(sum));
-    }
+  BlockRow<G> sum[dim];
+  unroll<0, dim>([&](auto r) SS_INLINE { sum[r] = BlockRow<G>::all(0.0); });
+  for (int e = p.item_begin[k]; e < p.item_begin[k + 1]; ++e, block += kBlockWidth * dim) {
+    const auto x = BlockRow<G>::load(lu.x + kBlockWidth * p.item_node[e]);
+    unroll<0, dim>([&](auto r) SS_INLINE {
+      add_entries(sum[r], BlockRow<G>::load(block + kBlockWidth * r), x);
+    });
   }
+  unroll<0, dim>([&](auto r) SS_INLINE { take(p.item_row[k] + r, fold_row(sum[r])); });
 }
 
 /// Calls take(i, (J lu.x)_i) for every row, with the rows as they were loaded.
 template <class G, class F>
 SS_HD void multiply_items(const G& g, const BlockLu& lu, F&& take) {
-  g.for_each(lu.pattern.counts->items, [&](int k) {
-    with_item_dim(lu.pattern, k, [&](auto dim) SS_INLINE { multiply_item<dim, G>(lu, k, take); });
-  });
+  const BlockPattern& p = lu.pattern;
+  if constexpr (kWholeBlocks<G>) {
+    g.for_each(p.counts->items, [&](int k) {
+      with_item_dim(p, k, [&](auto dim) SS_INLINE { multiply_item<dim, G>(lu, k, take); });
+    });
+  } else {
+    constexpr int kMostRows = 6;
+    g.for_each_2d(p.counts->items, kMostRows, [&](int k, int r) {
+      const int row = p.item_row[k], dim = p.item_row[k + 1] - row;
+      if (r >= dim) return;
+      const double* block = lu.item(k) + kBlockWidth * r;
+      double sum[kBlockWidth] = {};
+      for (int e = p.item_begin[k]; e < p.item_begin[k + 1]; ++e, block += kBlockWidth * dim) {
+        const double* x = lu.x + kBlockWidth * p.item_node[e];
+        for (int c = 0; c < kBlockWidth; ++c) sum[c] = fma(block[c], x[c], sum[c]);
+      }
+      take(row + r, fold(sum));
+    });
+  }
 }
 
 /// lu.x = J^T z, z_i given by z(i): each entry is one chain in the order of the rows.

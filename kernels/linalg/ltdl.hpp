@@ -40,13 +40,26 @@ SS_HD bool factor_ltdl(const G& g, const TreeSparsity& s, double* M, double* dia
   return true;
 }
 
+/// f(first, has) for each tree, on a lane of its own: its root, and whether it has(i) a degree of
+/// freedom. On a CPU one lane takes all trees at once.
+template <class G, class F>
+SS_HD void for_trees(const G& g, const TreeSparsity& s, F&& f) {
+  if constexpr (G::kChunk > 1) {
+    g.once([&] { f(0, [](int) { return true; }); });
+  } else {
+    g.for_each(s.n, [&](int root) {
+      if (s.row_nnz[root] == 1) f(root, [&](int i) { return s.col[s.row_adr[i]] == root; });
+    });
+  }
+}
+
 /// x <- L^-T x, from the leaves to the root.
 template <class G>
 SS_HD void solve_transposed(const G& g, const TreeSparsity& s, const double* L, double* x) {
-  g.once([&] {
-    for (int i = s.n - 1; i >= 0; --i) {
+  for_trees(g, s, [&](int first, auto&& has) SS_INLINE {
+    for (int i = s.n - 1; i >= first; --i) {
+      if (!has(i) || x[i] == 0.0) continue;
       const double value = x[i];
-      if (value == 0.0) continue;
       for (int c = s.row_adr[i], end = c + s.row_nnz[i] - 1; c < end; ++c) {
         x[s.col[c]] = fma(-L[c], value, x[s.col[c]]);
       }
@@ -59,8 +72,9 @@ template <class G>
 SS_HD void solve_ltdl(const G& g, const TreeSparsity& s, const double* L, const double* diag_inv,
                       double* x) {
   solve_transposed(g, s, L, x);
-  g.once([&] {
-    for (int i = 0; i < s.n; ++i) {
+  for_trees(g, s, [&](int first, auto&& has) SS_INLINE {
+    for (int i = first; i < s.n; ++i) {
+      if (!has(i)) continue;
       double sum = x[i] * diag_inv[i];
       for (int c = s.row_adr[i], end = c + s.row_nnz[i] - 1; c < end; ++c) {
         sum = fma(-L[c], x[s.col[c]], sum);

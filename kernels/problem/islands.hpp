@@ -7,7 +7,7 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
-/// Environments of more rows are divided, or begin without W. Below, a step costs little more than
+/// Environments of more rows are divided. Below, a step costs little more than
 /// what is linear in the rows, and on a GPU their scratch is shared memory, which has no room for
 /// parts.
 inline constexpr int kUndividedRows = 96;
@@ -25,8 +25,22 @@ SS_HD bool leaves_W(int rows, int of_joints, int dofs) {
 }
 
 /// What earlier passes of this call found.
-/// `tried`: by all rungs without W, in vain; `left`: the same, and nothing else will be tried.
-enum class IslandState : std::int32_t { unknown, left, tried, unsolved, solved, selected };
+/// `tried`: by all rungs without W, in vain; `left`: the same, and nothing else will be tried;
+/// `infeasible`: proved.
+enum class IslandState : std::int32_t {
+  unknown,
+  left,
+  tried,
+  unsolved,
+  infeasible,
+  solved,
+  selected
+};
+
+/// Whether later passes have nothing to do.
+SS_HD bool is_final(IslandState state) {
+  return state == IslandState::left || state >= IslandState::infeasible;
+}
 
 /// The islands of one environment, their matrices, and the vectors of the one that is solved.
 template <class Scalar>

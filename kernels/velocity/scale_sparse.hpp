@@ -9,7 +9,7 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 SS_HD SparseVelocity velocity_of(const EnvProblem<double>& p, const SparseScaled& s) {
-  return {p, s.m, s.change, s.off, s.partial, s.reach};
+  return {p, s.m, s.change, s.off, s.partial, s.spread, s.columns};
 }
 
 /// Adds to the diagonal of W_hat, or restores it.

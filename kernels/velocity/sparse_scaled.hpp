@@ -1,6 +1,7 @@
 // The scaled problem without its matrix: W_hat = D J M^-1 J^T D is a product of sparse ones, and
 // what the solvers read of it are the blocks on its diagonal. For one mechanism in sparse form.
 #pragma once
+#include "kernels/delassus/products.hpp"
 #include "kernels/linalg/block_lu.hpp"
 #include "kernels/scaling/scaled.hpp"
 
@@ -80,7 +81,8 @@ struct SparseScaled : Scaled<double> {
   double *change, *row;  ///< [nv] scratch
   ItemPaths paths;
   ItemSteps steps;
-  double *partial, *reach, *off;  ///< [nv] scratch of SparseVelocity
+  double *partial, *off, *spread;  ///< [nv] of SparseVelocity
+  ColumnIndex columns;             ///< of J, on a GPU
 
   SS_HD SparseScaled(Arena& arena, int nv, int max_rows, int max_contacts)
       : Scaled<double>(arena, max_rows, max_contacts, 0),
@@ -94,8 +96,9 @@ struct SparseScaled : Scaled<double> {
         paths(arena, nv, max_rows),
         steps(arena, max_rows),
         partial(arena.take<double>(nv)),
-        reach(arena.take<double>(nv)),
-        off(arena.take<double>(nv)) {
+        off(arena.take<double>(nv)),
+        spread(arena.take<double>(nv)),
+        columns{} {
     W_diag = arena.take<double>(max_rows);
   }
 
@@ -108,6 +111,10 @@ struct SparseScaled : Scaled<double> {
     of_contact[kMostDim * (i - a) + (j - a)] = of_contact[kMostDim * (j - a) + (i - a)] = value;
   }
   SS_HD int items() const { return scalars + n_contacts; }
+  /// [dim][6] of W_hat, without compliance.
+  SS_HD const double* own_block(int item) const {
+    return item < scalars ? W_diag + item : blocks + kBlock * (item - scalars);
+  }
   /// Entry of W_hat, compliance included, of two rows of one item.
   SS_HD double at(int i, int j) const {
     if (i < scalars) return W_diag[i] + compliance[i];

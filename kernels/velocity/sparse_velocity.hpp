@@ -6,16 +6,41 @@
 
 namespace stickslip::kernels::inline SS_ISA {
 
+/// spread_k = sqrt((M^-1)_kk), (M^-1)_kk = |D^-1/2 L^-T e_k|^2, non-zero only on k and its
+/// ancestors. `reach`: [nv] scratch.
+template <class G>
+SS_HD void measure_spread(const G& g, const SparseMechanism& m, double* reach, double* spread) {
+  const TreeSparsity& t = m.tree;
+  for (int k = 0; k < t.n; ++k) {
+    const int depth = t.row_nnz[k] - 1;
+    const std::int32_t* path = t.col + t.row_adr[k];
+    g.once([&] {
+      for (int a = 0; a < depth; ++a) reach[a] = 0.0;
+      reach[depth] = 1.0;
+      for (int a = depth; a > 0; --a) {
+        const double* row = m.L + t.row_adr[path[a]];
+        for (int c = 0; c < a; ++c) reach[c] = fma(-row[c], reach[a], reach[c]);
+      }
+    });
+    const double size =
+        g.sum(depth + 1, [&](int a) { return reach[a] * reach[a] * m.D_inv[path[a]]; });
+    g.once([&] { spread[k] = sqrt(size); });
+  }
+}
+
 /// u_R of impulses r without W: u = J x + R r + b, M x = J^T r.
 struct SparseVelocity {
   const EnvProblem<double>& p;
   const SparseMechanism& m;
-  double* change;                  ///< [nv] x
-  double *left, *partial, *reach;  ///< [nv] scratch
+  double* change;            ///< [nv] x
+  double *left, *partial;    ///< [nv] scratch
+  const double* spread;      ///< [nv] measure_spread
+  ColumnIndex columns = {};  ///< of J, if there is one
   template <class G>
   SS_HD void operator()(const G& g, const double* r, double* u) const {
-    multiply_delassus(g, m, r, change,
-                      [&](int i, double sum) { u[i] = sum + fma(p.compliance(i), r[i], p.b[i]); });
+    multiply_delassus(
+        g, m, r, change,
+        [&](int i, double sum) { u[i] = sum + fma(p.compliance(i), r[i], p.b[i]); }, columns);
   }
 
   template <class G>
@@ -32,7 +57,7 @@ struct SparseVelocity {
     double off = 0.0;
     left_over(g, r);
     for (int k = 0; k < m.tree.n; ++k) {
-      off = fma(fma(kUnit, partial[k], abs(left[k])), sqrt(inverse_diagonal(g, k)), off);
+      off = fma(fma(kUnit, partial[k], abs(left[k])), spread[k], off);
     }
     g.for_each(p.n, [&](int i) {
       double sum = 0.0, sizes = 0.0;
@@ -57,12 +82,13 @@ struct SparseVelocity {
       left[k] = fma(a, b, left[k]);
       partial[k] += abs(left[k]);
     };
-    g.once([&] {
-      for (int k = 0; k < t.n; ++k) left[k] = partial[k] = 0.0;
-      for (int i = 0; i < m.rows; ++i) {
-        for (int c = m.J_row[i]; c < m.J_row[i + 1]; ++c) add(m.J_col[c], m.J[c], r[i]);
-      }
-      for (int i = 0; i < t.n; ++i) {
+    g.for_each(t.n, [&](int k) { left[k] = partial[k] = 0.0; });
+    for_columns(
+        g, m, columns, [](int) { return false; },
+        [&](int k, double entry, int i) { add(k, entry, r[i]); });
+    for_trees(g, t, [&](int first, auto&& has) SS_INLINE {
+      for (int i = first; i < t.n; ++i) {
+        if (!has(i)) continue;
         const int end = t.row_adr[i] + t.row_nnz[i] - 1;
         for (int c = t.row_adr[i]; c < end; ++c) {
           add(t.col[c], -m.M[c], change[i]);
@@ -71,23 +97,6 @@ struct SparseVelocity {
         add(i, -m.M[end], change[i]);
       }
     });
-  }
-
-  /// (M^-1)_kk = |D^-1/2 L^-T e_k|^2, non-zero only on k and its ancestors.
-  template <class G>
-  SS_HD double inverse_diagonal(const G& g, int k) const {
-    const TreeSparsity& t = m.tree;
-    const int depth = t.row_nnz[k] - 1;
-    const std::int32_t* path = t.col + t.row_adr[k];
-    g.once([&] {
-      for (int a = 0; a < depth; ++a) reach[a] = 0.0;
-      reach[depth] = 1.0;
-      for (int a = depth; a > 0; --a) {
-        const double* row = m.L + t.row_adr[path[a]];
-        for (int c = 0; c < a; ++c) reach[c] = fma(-row[c], reach[a], reach[c]);
-      }
-    });
-    return g.sum(depth + 1, [&](int a) { return reach[a] * reach[a] * m.D_inv[path[a]]; });
   }
 };
 

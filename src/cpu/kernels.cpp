@@ -15,7 +15,7 @@ template <class Scalar>
 std::size_t solve_bytes(int max_rows, int max_contacts, int directions, MatrixKind matrix) {
   using Double = EnvScratch<double, double, Scalar>;
   using Mixed = EnvScratch<double, float, Scalar>;
-  const bool sparse = matrix.has_tree && max_rows > kUndividedRows;
+  const bool sparse = matrix.has_tree && max_rows > kEngineRows;
   return max(max(Double::bytes(max_rows, max_contacts, directions, matrix),
                  Mixed::bytes(max_rows, max_contacts, directions, matrix)),
              sparse ? sparse_env_bytes(matrix.nv, max_rows, max_contacts) : 0);

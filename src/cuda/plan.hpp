@@ -24,6 +24,7 @@
 
 #include "kernels/delassus/matrix_source.hpp"
 #include "kernels/gpu/gpu_kernels.hpp"
+#include "kernels/ladder/mechanism_scratch.hpp"
 
 namespace stickslip::cuda {
 
@@ -79,7 +80,7 @@ inline std::size_t in_other_banks(std::size_t bytes) {
 /// The size classes of environments of up to `max_rows` rows.
 inline kernels::SizeClasses size_classes(int max_rows) {
   kernels::SizeClasses classes;
-  for (int limit : {12, 32, 64, 96}) {
+  for (int limit : {12, 32, 64, 96, kernels::kEngineRows}) {
     if (limit < max_rows) classes.rows[classes.count++] = limit;
   }
   classes.rows[classes.count++] = max_rows;

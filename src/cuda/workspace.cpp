@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernels/problem/islands.hpp"
+#include "kernels/ladder/mechanism_scratch.hpp"
 #include "src/api/check.hpp"
 #include "src/cuda/launch.hpp"
 
@@ -144,7 +144,7 @@ Workspace::Impl::Impl(const WorkspaceConfig& c)
   if (c.nv >= 0) {
     mechanism = {plan_mechanism<double>(), plan_mechanism<float>()};
     convex = plan_classes(kernels::convex_kernels(), {c.nv});
-    if (c.max_rows > kernels::kUndividedRows)
+    if (c.max_rows > kernels::kEngineRows)
       sparse = plan_class(classes.count - 1, kernels::sparse_kernels(), {c.nv});
   }
   if (c.gradients) gradients = {plan_gradients<double>(), plan_gradients<float>()};

@@ -80,7 +80,7 @@ class Methods {
     const VelocityNewton& newton = convex_.newton;
     std::fill_n(newton.x, mechanism_.tree.n, 0.0);
     const SparseVelocity velocity{diagonal_problem_, mechanism_,      convex_.change,
-                                  convex_.left,      convex_.partial, convex_.reach};
+                                  convex_.left,      convex_.partial, convex_.spread};
     const int steps = run_velocity_newton(kGroup, diagonal_problem_, mechanism_, convex_.scaled,
                                           newton, budget, velocity, convex_.judge);
     return {steps, copy(newton.u, n_)};

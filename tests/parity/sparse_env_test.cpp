@@ -47,7 +47,7 @@ class SparseEnv : public testing::TestWithParam<Law> {
   }
 
   SolveOptions options_;
-  EnginePiles piles_{{30, 42}, 12};
+  EnginePiles piles_{{56, 61}, 24};
 };
 
 // Lanes in any order, that handle one entry of a block each, or four.

@@ -100,11 +100,12 @@ class EnginePiles {
     const int arm = scene.add_tree({-1, 0, 1, 2, 1, 4});
     for (int i = 0; i < kScalars; ++i) scene.add_item(1, {arm + random_.integer(6)});
     for (int k = 0; k < contacts; ++k) {
-      const int a = random_.integer(bodies), other = random_.integer(bodies + 2);
+      constexpr int kNext[] = {1, 3, 9};  // as in layers of nine
+      const int a = random_.integer(bodies), other = a + kNext[random_.integer(3)];
       const int dim = dim_of(k);
-      if (other < bodies && other != a)
+      if (other < bodies)
         scene.add_item(dim, body[std::size_t(a)], body[std::size_t(other)]);
-      else if (other == bodies + 1)
+      else if (other == bodies)
         scene.add_item(dim, body[std::size_t(a)], {arm + 3});
       else
         scene.add_item(dim, body[std::size_t(a)]);

@@ -80,8 +80,12 @@ struct SparsePgs {
     for (int q = 0; q < w.length[item]; ++q) {
       for (int i = 0; i < dim; ++i) sum[i] = fma(half[dim * q + i], moved[path[q]], sum[i]);
     }
+    const double* own = s.own_block(item);
     for (int i = 0; i < dim; ++i) {
-      for (int j = 0; j < dim; ++j) sum[i] = fma(-s.at(a + i, a + j), z[a + j], sum[i]);
+      for (int j = 0; j < dim; ++j) {
+        const double entry = own[SparseScaled::kMostDim * i + j];
+        sum[i] = fma(-(i == j ? entry + s.compliance[a + i] : entry), z[a + j], sum[i]);
+      }
       c[a + i] = sum[i];
     }
   }
