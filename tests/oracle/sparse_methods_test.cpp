@@ -44,6 +44,7 @@ class Both {
                                      batch_.max_contacts)
                   .scaled;
     sparse->m = mechanism;
+    measure_spread(g, mechanism, sparse->off, sparse->spread);
     is_sparse = scale_sparse(g, thin, law, kernels::kSparse, *sparse);
   }
   Scaled<double>& dense() { return scratch.scaled; }

@@ -1,6 +1,7 @@
 // Large environments of an engine's mechanisms, which begin without W: the same bits on any group.
 #include "kernels/env/sparse_env.hpp"
 #include "kernels/group/permuted_group.hpp"
+#include "stickslip/info.hpp"
 #include "tests/support/aligned.hpp"
 #include "tests/support/engine_piles.hpp"
 #include "tests/support/results.hpp"
