@@ -82,8 +82,8 @@ SS_HD bool open_matrix(const G& g, const MatrixSource<Scalar>& source, std::int6
                        const MechanismStage& mechanism, int& islands) {
   if constexpr (sizeof(Scalar) == 8 && Scratch::kDivides && !kOnGpu) {
     if (mechanism.given != nullptr) {
-      islands =
-          divide_mechanism(g, *mechanism.given, mechanism.scratch->islands, scratch.islands, p);
+      const IslandMechanism& a = mechanism.scratch->islands;
+      islands = divide_mechanism(g, *mechanism.given, a, scratch.islands, a.x, a.path, 0, p);
       return islands > 0;
     }
   }

@@ -28,13 +28,15 @@ SS_HD int divide(const G& g, const EnvProblem<Scalar>& p, const Islands<Scalar>&
 }
 
 /// The same for a mechanism in sparse form, also where it is one island: p has the diagonal of W in
-/// place of W, and no matrix is formed yet. 0 if some number is not finite.
+/// place of W, and no matrix is formed yet. 0 if some number is not finite. x, path, `ld`: scratch
+/// of delassus_diagonal.
 template <class G>
 SS_HD int divide_mechanism(const G& g, const SparseMechanism& m, const IslandMechanism& a,
-                           const Islands<double>& s, EnvProblem<double>& p) {
+                           const Islands<double>& s, double* x, std::int32_t* path, int ld,
+                           EnvProblem<double>& p) {
   const int count = max(find_islands(g, p, m, a, s), 1);
   list_islands(g, p, count, s);
-  delassus_diagonal(g, m, a.diagonal, a.x, a.path, 0);
+  delassus_diagonal(g, m, a.diagonal, x, path, ld);
   return take_diagonal(g, a.diagonal, p) ? count : 0;
 }
 
