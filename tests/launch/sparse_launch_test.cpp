@@ -172,7 +172,7 @@ TEST(SparseLaunchOf, what_has_no_solution_is_proved) {
 
 /// With hardly any steps, W and the later rungs have their turn, but not if no work is left.
 TEST(SparseLaunchOf, what_is_unsolved_is_left_to_the_later_rungs) {
-  EnginePiles piles({56, 61}, kBodies);
+  EnginePiles piles({56}, kBodies);
   SolveOptions options;
   options.max_newton = 1;
   options.max_rung = 1;
@@ -181,11 +181,9 @@ TEST(SparseLaunchOf, what_is_unsolved_is_left_to_the_later_rungs) {
   EXPECT_EQ(support::hashes(piles, on_host(piles, options, 2), piles.envs), hashes);
   options.max_work = 1e5;
   const PlainResults<double> less = on_host(piles, options, 1);
-  for (std::size_t env = 0; env < 2; ++env) {
-    EXPECT_GT(results.iterations[env], less.iterations[env]);
-    EXPECT_EQ(less.status[env], EnvStatus::not_converged);
-    EXPECT_LE(results.residual[env], less.residual[env]);
-  }
+  EXPECT_GT(results.iterations[0], less.iterations[0]);
+  EXPECT_EQ(less.status[0], EnvStatus::not_converged);
+  EXPECT_LE(results.residual[0], less.residual[0]);
   EXPECT_EQ(support::hashes(piles, on_host(piles, options, 2), piles.envs),
             support::hashes(piles, less, piles.envs));
   if (!cuda::available()) return;
