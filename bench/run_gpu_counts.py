@@ -10,7 +10,7 @@ rung 0 alone with groups of 8, 32, 64 and 128 lanes (`lanes`), in the order of t
 src/cuda/plan.hpp chooses; not of two cases that tell nothing more. And of 4 piles of 200 and 320
 rows that begin without W (`piles_sparse`) or have it (`piles_dense`).
 
---quick: only the 16 problems, up to 24 rows, and the smaller piles, with the kernels of
+--quick: only the 16 problems, up to 24 rows, and the piles, with the kernels of
 `scripts/gpu_emulate.sh quick`, which compile faster: they need more instructions, and only tell
 whether a change has added some.
 --check compares instructions, barriers and transactions with those stored, if they are of the same
@@ -159,7 +159,7 @@ def main() -> int:
         groups = [(*w, lanes) for w in wanted if w[0] in GROUPED for lanes in LANES]
         wanted += [(*case, SORTED_ENVS, solve) for case in SORTED if case in wanted
                    for solve in (1, 2)]  # fmt: skip
-    rows = [n for n in given.rows or PILE_ROWS[: 1 if given.quick else 2] if n in PILE_ROWS]
+    rows = [n for n in given.rows or PILE_ROWS if n in PILE_ROWS]
     wanted += [(case, n, PILE_ENVS) for case in given.only if case in PILES for n in rows]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda w: count(program, *w), wanted))
