@@ -11,8 +11,8 @@ namespace stickslip::kernels::inline SS_ISA {
 /// must take. False if it takes more: only the start was judged.
 template <class G>
 SS_HD bool climb_sparse(const G& g, const EnvProblem<double>& p, const SparseMechanism& m,
-                        const Ladder& ladder, std::int64_t gain, VelocityScratch& scratch,
-                        std::int64_t env, double share, Outcome& out) {
+                        const Ladder& ladder, Rungs rungs, std::int64_t gain,
+                        VelocityScratch& scratch, std::int64_t env, double share, Outcome& out) {
   SparseScaled& s = scratch.scaled;
   Judge<double>& judge = scratch.judge;
   Climb& at = *scratch.climb;
@@ -30,7 +30,7 @@ SS_HD bool climb_sparse(const G& g, const EnvProblem<double>& p, const SparseMec
       at = Climb(env, ladder, work, work_after_rung_0(p.n, work.step, ladder.options.thorough),
                  share);
     });
-    climb(g, p, ladder, scratch, Rungs::all, judged);
+    climb(g, p, ladder, scratch, rungs, judged);
   }
   close_judge(g, p, velocity_of(p, s), judge);
   out = {.status = verdict_of(judge),

@@ -95,7 +95,9 @@ SS_HD Outcome solve_sparse_island(const G& g, const EnvProblem<double>& p, const
                         scratch.stage,    s.matrix(i), mechanism.islands.tree};
   Outcome out;
   const double share = double(s.part->n) / double(max(p.n, 1));
-  climb_sparse(g, *s.part, own, ladder, 0, place, env, share, out);
+  // Small islands are better off with W, and get it soon.
+  const Rungs rungs = s.part->n <= kUndividedRows ? Rungs::opening : Rungs::all;
+  climb_sparse(g, *s.part, own, ladder, rungs, 0, place, env, share, out);
   leave_island(g, s, impulse, certificate);
   return out;
 }

@@ -6,7 +6,7 @@ namespace stickslip::kernels::inline SS_ISA {
 bool solve_sparse(const HostGroup& g, const EnvProblem<double>& p, const SparseMechanism& m,
                   const Ladder& ladder, VelocityScratch& scratch, std::int64_t env, double share,
                   Outcome& out) {
-  return climb_sparse(g, p, m, ladder, kSparse, scratch, env, share, out);
+  return climb_sparse(g, p, m, ladder, Rungs::all, kSparse, scratch, env, share, out);
 }
 
 void solve_sparse_env(const HostGroup& g, const MatrixSource<double>& source,
