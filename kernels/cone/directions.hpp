@@ -10,7 +10,7 @@ struct Direction {
 };
 
 /// (cos, sin) of 2 pi k / d for 0 <= k <= d / 8: 45 degrees, or a sum of halves of it.
-SS_HD Direction direction_in_octant(int k, int d) {
+SS_INNER Direction direction_in_octant(int k, int d) {
   Direction half{sqrt(0.5), sqrt(0.5)}, sum{1.0, 0.0};
   if (8 * k == d) return half;
   for (int step = d / 16; step > 0; step /= 2) {
@@ -24,7 +24,7 @@ SS_HD Direction direction_in_octant(int k, int d) {
 }
 
 /// Direction k of d: reduced to the first octant, so that all symmetries are exact.
-SS_HD Direction pyramid_direction(int k, int d) {
+SS_INNER Direction pyramid_direction(int k, int d) {
   const int quarter = d / 4, quadrant = k / quarter, rest = k % quarter;
   const bool mirrored = 2 * rest > quarter;
   const Direction first = direction_in_octant(mirrored ? quarter - rest : rest, d);

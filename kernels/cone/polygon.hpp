@@ -15,12 +15,12 @@ struct PlanePoint {
 };
 
 /// (x, y) rotated and mirrored into the octant 0 <= y <= x; the polygon has all these symmetries.
-SS_HD PlanePoint fold_octant(double x, double y) {
+SS_INNER PlanePoint fold_octant(double x, double y) {
   return {max(abs(x), abs(y)), min(abs(x), abs(y))};
 }
 
 /// The factor by which the unit polygon must be scaled so that (x, y) lies on its boundary.
-SS_HD double polygon_gauge(int d, double x, double y) {
+SS_INNER double polygon_gauge(int d, double x, double y) {
   const PlanePoint v = fold_octant(x, y);
   double longest = 0.0;
   for (int k = 0; 8 * k < d; ++k) {  // sides, given by the sum of their corners
@@ -40,7 +40,7 @@ struct PolarFoot {
   double along;     ///< of the point; the projection clamps it to +-corner
 };
 
-SS_HD PolarFoot polar_foot(int d, double tau, const PlanePoint& v) {
+SS_INNER PolarFoot polar_foot(int d, double tau, const PlanePoint& v) {
   PolarFoot foot{0, {1.0, 0.0}, v.x, 0.0, 0.0};
   for (int k = 1; 8 * k <= d; ++k) {
     const Direction a = pyramid_direction(k, d);
@@ -58,14 +58,14 @@ SS_HD PolarFoot polar_foot(int d, double tau, const PlanePoint& v) {
 }
 
 /// A point of the octant of `fold_octant` moved to where (x, y) lies.
-SS_HD PlanePoint unfold_octant(const PlanePoint& v, double x, double y) {
+SS_INNER PlanePoint unfold_octant(const PlanePoint& v, double x, double y) {
   const bool swapped = abs(y) > abs(x);
   const double out_x = swapped ? v.y : v.x, out_y = swapped ? v.x : v.y;
   return {x < 0.0 ? -out_x : out_x, y < 0.0 ? -out_y : out_y};
 }
 
 /// (x, y) minus its projection on tau times the polar polygon.
-SS_HD PlanePoint polygon_shrink(int d, double tau, double x, double y) {
+SS_INNER PlanePoint polygon_shrink(int d, double tau, double x, double y) {
   const PlanePoint v = fold_octant(x, y);
   const PolarFoot foot = polar_foot(d, tau, v);
   if (!(foot.farthest > tau)) return {0.0, 0.0};
@@ -84,7 +84,7 @@ struct PolygonFace {
   double margin;     ///< distance of the point to where the face changes
 };
 
-SS_HD PolygonFace polygon_face(int d, double tau, double x, double y) {
+SS_INNER PolygonFace polygon_face(int d, double tau, double x, double y) {
   const PlanePoint v = fold_octant(x, y);
   const PolarFoot foot = polar_foot(d, tau, v);
   const double inside = foot.farthest - tau, beyond = abs(foot.along) - foot.corner;
@@ -108,7 +108,7 @@ SS_HD PolygonFace polygon_face(int d, double tau, double x, double y) {
 /// Threshold tau >= 0 of the projection of (x, y, rest(0), ..., rest(n - 1)); by bisection, until
 /// no number lies between the bounds.
 template <class F>
-SS_HD double polygon_threshold(int d, double radius, double x, double y, int n, F&& rest) {
+SS_INNER double polygon_threshold(int d, double radius, double x, double y, int n, F&& rest) {
   const auto total = [&](double tau) {
     const PlanePoint v = polygon_shrink(d, tau, x, y);
     double sum = tau > 0.0 ? polygon_gauge(d, v.x, v.y) : polygon_gauge(d, x, y);

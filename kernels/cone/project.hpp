@@ -15,7 +15,7 @@ struct ConeProjection {
 
 /// Euclidean projection on {||x_t|| <= mu x_n}; `length` = ||y_t||. Any dimension (3, 4, 6).
 template <class Real>
-SS_HD ConeProjection<Real> project_cone(Real mu, Real y_n, Real length) {
+SS_INNER ConeProjection<Real> project_cone(Real mu, Real y_n, Real length) {
   // y_n >= 0 does not follow from the second condition if mu = 0.
   const Mask<Real> inside = (y_n >= Real(0)) & (length <= mu * y_n);
   if (all(inside)) return {y_n, Real(1), inside};
@@ -32,7 +32,7 @@ SS_HD ConeProjection<Real> project_cone(Real mu, Real y_n, Real length) {
 /// Threshold tau >= 0 of the projection on the diamond sum |x_i| <= radius of dimension `n`:
 /// x_i = sign(y_i) max(0, |y_i| - tau). Michelot's algorithm (1986), exact in at most n passes.
 template <class Real, class F>
-SS_HD Real diamond_threshold(Real radius, int n, F&& y) {
+SS_INNER Real diamond_threshold(Real radius, int n, F&& y) {
   Real tau = Real(0);
   int kept = n + 1;
   for (int pass = 0; pass <= n; ++pass) {
@@ -55,7 +55,7 @@ SS_HD Real diamond_threshold(Real radius, int n, F&& y) {
 
 /// x_i of the projection on the diamond with threshold `tau`.
 template <class Real>
-SS_HD Real shrink(Real y, Real tau) {
+SS_INNER Real shrink(Real y, Real tau) {
   if (y > tau) return y - tau;
   if (y < -tau) return y + tau;
   return Real(0);
@@ -63,7 +63,7 @@ SS_HD Real shrink(Real y, Real tau) {
 
 /// x_i of the projection on the square |x_i| <= radius.
 template <class Real>
-SS_HD Real project_square(Real y, Real radius) {
+SS_INNER Real project_square(Real y, Real radius) {
   return clamp(y, -radius, radius);
 }
 

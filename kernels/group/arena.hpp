@@ -11,15 +11,15 @@ class Arena {
  public:
   static constexpr std::size_t kAlignment = kOnGpu ? 16 : 64;
 
-  SS_HD explicit Arena(void* base) : base_(static_cast<unsigned char*>(base)) {}
+  SS_INNER explicit Arena(void* base) : base_(static_cast<unsigned char*>(base)) {}
 
   template <class T>
-  SS_HD T* take(std::size_t count) {
+  SS_INNER T* take(std::size_t count) {
     T* place = base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + used_);
     used_ += (count * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
     return place;
   }
-  SS_HD std::size_t used() const { return used_; }
+  SS_INNER std::size_t used() const { return used_; }
 
  private:
   unsigned char* base_;

@@ -13,22 +13,22 @@ struct HostGroup {
   const Stop* stop = current_stop;
   bool stopped() const { return stop != nullptr && stop->ask(stop->whom); }
 
-  SS_HD static int teams(int /*cols*/) { return 1; }
+  SS_INNER static int teams(int /*cols*/) { return 1; }
 
   template <class F>
-  SS_HD void for_each(int n, F&& f) const {
+  SS_INNER void for_each(int n, F&& f) const {
 #pragma GCC ivdep
     for (int i = 0; i < n; ++i) f(i);
   }
   template <class F>
-  SS_HD void for_each_2d(int rows, int cols, F&& f) const {
+  SS_INNER void for_each_2d(int rows, int cols, F&& f) const {
     for (int i = 0; i < rows; ++i) {
 #pragma GCC ivdep
       for (int j = 0; j < cols; ++j) f(i, j);
     }
   }
   template <class F>
-  SS_HD void for_rows(int rows, int cols, F&& f) const {
+  SS_INNER void for_rows(int rows, int cols, F&& f) const {
     for (int i = 0; i < rows; ++i) {
       f(i, [&](auto&& entry) SS_INLINE {
 #pragma GCC ivdep
@@ -37,15 +37,15 @@ struct HostGroup {
     }
   }
   template <class F>
-  SS_HD void once(F&& f) const {
+  SS_INNER void once(F&& f) const {
     f();
   }
   template <class F>
-  SS_HD auto compute(F&& f) const {
+  SS_INNER auto compute(F&& f) const {
     return f();
   }
   template <class F>
-  SS_HD auto sum(int n, F&& f) const {
+  SS_INNER auto sum(int n, F&& f) const {
     using T = decltype(f(0));
     T partial[32];
     // Partials beyond n are +0 and adding them changes no bit, so start with the halves in use.
@@ -59,7 +59,7 @@ struct HostGroup {
     return partial[0];
   }
   template <class F>
-  SS_HD auto max(int n, F&& f) const {
+  SS_INNER auto max(int n, F&& f) const {
     using T = decltype(f(0));
     constexpr int kWidth = 8;  // together, in vector registers if f allows
     T best[kWidth] = {};
@@ -80,14 +80,14 @@ struct HostGroup {
     return best[0];
   }
   template <class F>
-  SS_HD bool any(int n, F&& f) const {
+  SS_INNER bool any(int n, F&& f) const {
     for (int i = 0; i < n; ++i) {
       if (f(i)) return true;
     }
     return false;
   }
   template <class F, class T>
-  SS_HD int list(int n, F&& wanted, T&& take) const {
+  SS_INNER int list(int n, F&& wanted, T&& take) const {
     int count = 0;
     for (int i = 0; i < n; ++i) {
       if (wanted(i)) take(i, count++);
@@ -95,7 +95,7 @@ struct HostGroup {
     return count;
   }
   template <class F>
-  SS_HD auto argmax(int n, F&& f) const {
+  SS_INNER auto argmax(int n, F&& f) const {
     using T = decltype(f(0));
     auto best = order_bits(f(0));
     if (n <= 12) {  // too short for vector registers

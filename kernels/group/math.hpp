@@ -9,31 +9,31 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 #if defined(__CUDA_ARCH__)
-SS_HD double fma(double a, double b, double c) { return ::fma(a, b, c); }
-SS_HD float fma(float a, float b, float c) { return ::fmaf(a, b, c); }
-SS_HD double sqrt(double a) { return ::sqrt(a); }
-SS_HD float sqrt(float a) { return ::sqrtf(a); }
-SS_HD double abs(double a) { return ::fabs(a); }
-SS_HD float abs(float a) { return ::fabsf(a); }
+SS_INNER double fma(double a, double b, double c) { return ::fma(a, b, c); }
+SS_INNER float fma(float a, float b, float c) { return ::fmaf(a, b, c); }
+SS_INNER double sqrt(double a) { return ::sqrt(a); }
+SS_INNER float sqrt(float a) { return ::sqrtf(a); }
+SS_INNER double abs(double a) { return ::fabs(a); }
+SS_INNER float abs(float a) { return ::fabsf(a); }
 #else
-SS_HD double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
-SS_HD float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-SS_HD double sqrt(double a) { return __builtin_sqrt(a); }
-SS_HD float sqrt(float a) { return __builtin_sqrtf(a); }
-SS_HD double abs(double a) { return __builtin_fabs(a); }
-SS_HD float abs(float a) { return __builtin_fabsf(a); }
+SS_INNER double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+SS_INNER float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+SS_INNER double sqrt(double a) { return __builtin_sqrt(a); }
+SS_INNER float sqrt(float a) { return __builtin_sqrtf(a); }
+SS_INNER double abs(double a) { return __builtin_fabs(a); }
+SS_INNER float abs(float a) { return __builtin_fabsf(a); }
 #endif
 
 /// An index known to the compiler.
 template <int i>
 struct Index {
-  SS_HD constexpr operator int() const { return i; }
+  SS_INNER constexpr operator int() const { return i; }
 };
 
 /// f(Index<i>) for i from `begin` to N - 1. Arrays with these indices stay in registers; with loops
 /// that are unrolled later they do not.
 template <int begin, int N, class F>
-SS_HD void unroll(F&& f) {
+SS_INNER void unroll(F&& f) {
   if constexpr (begin < N) {
     f(Index<begin>{});
     unroll<begin + 1, N>(f);
@@ -42,10 +42,10 @@ SS_HD void unroll(F&& f) {
 
 // Replacements for `if` and `double` in a body, so that its numbers may be packs
 // (kernels/group/pack.hpp): with plain numbers, masks are truth values.
-SS_HD bool any(bool m) { return m; }
-SS_HD bool all(bool m) { return m; }
+SS_INNER bool any(bool m) { return m; }
+SS_INNER bool all(bool m) { return m; }
 template <class T>
-SS_HD T select(bool m, T a, T b) {
+SS_INNER T select(bool m, T a, T b) {
   return m ? a : b;
 }
 template <class T>
@@ -62,20 +62,20 @@ template <class T>
 using Mask = decltype(T() < T());
 
 template <class T>
-SS_HD constexpr T min(T a, T b) {
+SS_INNER constexpr T min(T a, T b) {
   return b < a ? b : a;
 }
 template <class T>
-SS_HD T max(T a, T b) {
+SS_INNER T max(T a, T b) {
   return a < b ? b : a;
 }
 template <class T>
-SS_HD T clamp(T x, T lo, T hi) {
+SS_INNER T clamp(T x, T lo, T hi) {
   return min(hi, max(lo, x));
 }
 /// False for NaN and infinities.
 template <class T>
-SS_HD Mask<T> is_finite(T a) {
+SS_INNER Mask<T> is_finite(T a) {
   return a - a == T(0);
 }
 template <class T>
@@ -94,7 +94,7 @@ struct Limits<float> {
 };
 
 /// Largest power of two <= x, for normal x > 0 (exponent arithmetic: exact on every machine).
-SS_HD double power_of_two_below(double x) {
+SS_INNER double power_of_two_below(double x) {
   std::uint64_t bits = 0;
   memcpy(&bits, &x, sizeof bits);
   bits &= 0x7ff0000000000000ULL;
@@ -104,7 +104,7 @@ SS_HD double power_of_two_below(double x) {
 
 /// Largest power of two <= 1 / sqrt(x), for normal x > 0, by the exponent only. It may differ from
 /// power_of_two_below(1 / sqrt(x)): that root rounds down to 2^k for the number next above 4^k.
-SS_HD double inverse_root_power(double x) {
+SS_INNER double inverse_root_power(double x) {
   std::uint64_t bits = 0;
   memcpy(&bits, &x, sizeof bits);
   const std::int64_t exponent = std::int64_t(bits >> 52) - 1023, half = exponent >> 1;
@@ -115,37 +115,37 @@ SS_HD double inverse_root_power(double x) {
 }
 
 /// 32 bits hashed from i and the seed; `offset` separates the uses.
-SS_HD std::uint32_t hashed_bits(int i, int seed, std::uint32_t offset) {
+SS_INNER std::uint32_t hashed_bits(int i, int seed, std::uint32_t offset) {
   std::uint32_t h = std::uint32_t(i) * 2654435761U + std::uint32_t(seed) * 40503U + offset;
   h = (h ^ (h >> 16)) * 0x7feb352dU;
   return (h ^ (h >> 15)) * 0x846ca68bU;
 }
 
 /// The upper 23 of 32 bits as a number in [0, 1).
-SS_HD double fraction_of(std::uint32_t bits) { return double(bits >> 9) * (1.0 / 8388608.0); }
+SS_INNER double fraction_of(std::uint32_t bits) { return double(bits >> 9) * (1.0 / 8388608.0); }
 
 /// A number in [1, 2), hashed from i and the seed: entries of Lemke's covering vector, different
 /// for every attempt. Equal entries would cause ties between near-duplicate contacts.
-SS_HD double hashed_weight(int i, int seed) {
+SS_INNER double hashed_weight(int i, int seed) {
   const std::uint32_t h = hashed_bits(i, seed, 12345U);
   return 1.0 + fraction_of(h ^ (h >> 16));
 }
 
 /// Integers in the order of the numbers x >= 0, with NaN above all. The sign bit is dropped,
 /// because processors give NaNs different signs.
-SS_HD std::int64_t order_bits(double x) {
+SS_INNER std::int64_t order_bits(double x) {
   std::int64_t bits = 0;
   memcpy(&bits, &x, sizeof bits);
   return bits & INT64_MAX;
 }
-SS_HD std::int32_t order_bits(float x) {
+SS_INNER std::int32_t order_bits(float x) {
   std::int32_t bits = 0;
   memcpy(&bits, &x, sizeof bits);
   return bits & INT32_MAX;
 }
 /// The number >= 0 with these bits.
 template <class T, class Bits>
-SS_HD T number_of(Bits bits) {
+SS_INNER T number_of(Bits bits) {
   static_assert(sizeof(T) == sizeof(Bits));
   T x = 0;
   memcpy(&x, &bits, sizeof x);

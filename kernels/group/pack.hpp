@@ -16,38 +16,38 @@ struct PackMask {
   typename R::M m[K];
 
   PackMask() = default;
-  SS_HD PackMask(bool value) {
+  SS_INNER PackMask(bool value) {
     for (int k = 0; k < K; ++k) m[k] = lanes_of<T>(value ? ~0U : 0U);
   }
   template <class U>
-  SS_HD explicit PackMask(const PackMask<U, N>& from) {
+  SS_INNER explicit PackMask(const PackMask<U, N>& from) {
     const unsigned bits = from.bits();
     for (int k = 0; k < K; ++k) m[k] = lanes_of<T>(bits >> (k * kWidth));
   }
-  SS_HD friend PackMask operator&(PackMask a, PackMask b) {
+  SS_INNER friend PackMask operator&(PackMask a, PackMask b) {
     for (int k = 0; k < K; ++k) a.m[k] = typename R::M(a.m[k] & b.m[k]);
     return a;
   }
-  SS_HD friend PackMask operator|(PackMask a, PackMask b) {
+  SS_INNER friend PackMask operator|(PackMask a, PackMask b) {
     for (int k = 0; k < K; ++k) a.m[k] = typename R::M(a.m[k] | b.m[k]);
     return a;
   }
-  SS_HD friend PackMask operator!(PackMask a) {
+  SS_INNER friend PackMask operator!(PackMask a) {
     for (int k = 0; k < K; ++k) a.m[k] = typename R::M(~a.m[k]);
     return a;
   }
   /// Bit l: the value of lane l.
-  SS_HD unsigned bits() const {
+  SS_INNER unsigned bits() const {
     unsigned all = 0;
     for (int k = 0; k < K; ++k) all |= lane_bits(m[k]) << (k * kWidth);
     return all;
   }
-  SS_HD friend bool any(PackMask a) {
+  SS_INNER friend bool any(PackMask a) {
     typename R::M one = a.m[0];
     for (int k = 1; k < K; ++k) one = typename R::M(one | a.m[k]);
     return lane_bits(one) != 0;
   }
-  SS_HD friend bool all(PackMask a) { return !any(!a); }
+  SS_INNER friend bool all(PackMask a) { return !any(!a); }
 };
 
 template <class T, int N>
@@ -59,12 +59,12 @@ struct Pack {
   typename R::V v[K];
 
   Pack() = default;
-  SS_HD Pack(T x) {
+  SS_INNER Pack(T x) {
     for (int k = 0; k < K; ++k) v[k] = x - typename R::V{};
   }
   /// Rounds or widens every lane.
   template <class U>
-  SS_HD explicit Pack(const Pack<U, N>& from) {
+  SS_INNER explicit Pack(const Pack<U, N>& from) {
     if constexpr (sizeof(U) < sizeof(T)) {
       for (int k = 0; k < from.K; ++k) {
         v[2 * k] = widen<0>(from.v[k]);
@@ -74,76 +74,76 @@ struct Pack {
       for (int k = 0; k < K; ++k) v[k] = narrow(from.v[2 * k], from.v[2 * k + 1]);
     }
   }
-  SS_HD T lane(int l) const { return reinterpret_cast<const T*>(this)[l]; }
+  SS_INNER T lane(int l) const { return reinterpret_cast<const T*>(this)[l]; }
 
-  SS_HD friend Pack operator+(Pack a, Pack b) {
+  SS_INNER friend Pack operator+(Pack a, Pack b) {
     for (int k = 0; k < K; ++k) a.v[k] = a.v[k] + b.v[k];
     return a;
   }
-  SS_HD friend Pack operator-(Pack a, Pack b) {
+  SS_INNER friend Pack operator-(Pack a, Pack b) {
     for (int k = 0; k < K; ++k) a.v[k] = a.v[k] - b.v[k];
     return a;
   }
-  SS_HD friend Pack operator*(Pack a, Pack b) {
+  SS_INNER friend Pack operator*(Pack a, Pack b) {
     for (int k = 0; k < K; ++k) a.v[k] = a.v[k] * b.v[k];
     return a;
   }
-  SS_HD friend Pack operator/(Pack a, Pack b) {
+  SS_INNER friend Pack operator/(Pack a, Pack b) {
     for (int k = 0; k < K; ++k) a.v[k] = a.v[k] / b.v[k];
     return a;
   }
-  SS_HD friend Pack operator-(Pack a) {
+  SS_INNER friend Pack operator-(Pack a) {
     for (int k = 0; k < K; ++k) a.v[k] = -a.v[k];
     return a;
   }
-  SS_HD Pack& operator+=(Pack b) { return *this = *this + b; }
-  SS_HD Pack& operator*=(Pack b) { return *this = *this * b; }
-  SS_HD friend Pack fma(Pack a, Pack b, Pack c) {
+  SS_INNER Pack& operator+=(Pack b) { return *this = *this + b; }
+  SS_INNER Pack& operator*=(Pack b) { return *this = *this * b; }
+  SS_INNER friend Pack fma(Pack a, Pack b, Pack c) {
     for (int k = 0; k < K; ++k) a.v[k] = R::fma(a.v[k], b.v[k], c.v[k]);
     return a;
   }
-  SS_HD friend Pack sqrt(Pack a) {
+  SS_INNER friend Pack sqrt(Pack a) {
     for (int k = 0; k < K; ++k) a.v[k] = R::sqrt(a.v[k]);
     return a;
   }
   // In this order the processor's min and max equal those of math.hpp, for NaN and zeros too.
-  SS_HD friend Pack min(Pack a, Pack b) {
+  SS_INNER friend Pack min(Pack a, Pack b) {
     for (int k = 0; k < K; ++k) a.v[k] = R::min(b.v[k], a.v[k]);
     return a;
   }
-  SS_HD friend Pack max(Pack a, Pack b) {
+  SS_INNER friend Pack max(Pack a, Pack b) {
     for (int k = 0; k < K; ++k) a.v[k] = R::max(b.v[k], a.v[k]);
     return a;
   }
-  SS_HD friend Pack abs(Pack a) {
+  SS_INNER friend Pack abs(Pack a) {
     using Bits = typename R::Bits;
     const Bits sign = Bits(-typename R::V{});
     for (int k = 0; k < K; ++k) a.v[k] = typename R::V(Bits(a.v[k]) & ~sign);
     return a;
   }
-  SS_HD friend M operator<(Pack a, Pack b) {
+  SS_INNER friend M operator<(Pack a, Pack b) {
     M r;
     for (int k = 0; k < K; ++k) r.m[k] = R::less(a.v[k], b.v[k]);
     return r;
   }
-  SS_HD friend M operator<=(Pack a, Pack b) {
+  SS_INNER friend M operator<=(Pack a, Pack b) {
     M r;
     for (int k = 0; k < K; ++k) r.m[k] = R::less_equal(a.v[k], b.v[k]);
     return r;
   }
-  SS_HD friend M operator==(Pack a, Pack b) {
+  SS_INNER friend M operator==(Pack a, Pack b) {
     M r;
     for (int k = 0; k < K; ++k) r.m[k] = R::equal(a.v[k], b.v[k]);
     return r;
   }
-  SS_HD friend M operator>(Pack a, Pack b) { return b < a; }
-  SS_HD friend M operator>=(Pack a, Pack b) { return b <= a; }
-  SS_HD friend M operator!=(Pack a, Pack b) { return !(a == b); }
-  SS_HD friend Pack select(M m, Pack a, Pack b) {
+  SS_INNER friend M operator>(Pack a, Pack b) { return b < a; }
+  SS_INNER friend M operator>=(Pack a, Pack b) { return b <= a; }
+  SS_INNER friend M operator!=(Pack a, Pack b) { return !(a == b); }
+  SS_INNER friend Pack select(M m, Pack a, Pack b) {
     for (int k = 0; k < K; ++k) a.v[k] = R::select(m.m[k], a.v[k], b.v[k]);
     return a;
   }
-  SS_HD friend Pack power_of_two_below(Pack a) {
+  SS_INNER friend Pack power_of_two_below(Pack a) {
     static_assert(sizeof(T) == 8);
     for (int k = 0; k < K; ++k) {
       a.v[k] = (typename R::V)((typename R::Bits)a.v[k] & 0x7ff0000000000000LL);
@@ -166,18 +166,18 @@ requires(C > 1) struct Lanes<Pack<T, N>, C> {
   Real v[C];
 
   template <class A>
-  SS_HD static Lanes load(const A* p) {
+  SS_INNER static Lanes load(const A* p) {
     Lanes r;
     unroll<0, C>([&](auto i) SS_INLINE { r.v[i] = Real(p[i]); });
     return r;
   }
-  SS_HD void store(Real* p) const {
+  SS_INNER void store(Real* p) const {
     unroll<0, C>([&](auto i) SS_INLINE { p[i] = v[i]; });
   }
-  SS_HD void add(const Lanes& a, Real x) {
+  SS_INNER void add(const Lanes& a, Real x) {
     unroll<0, C>([&](auto i) SS_INLINE { v[i] = fma(a.v[i], x, v[i]); });
   }
-  SS_HD Lanes magnitude() const {
+  SS_INNER Lanes magnitude() const {
     Lanes r;
     unroll<0, C>([&](auto i) SS_INLINE { r.v[i] = abs(v[i]); });
     return r;
@@ -189,7 +189,7 @@ struct PackGroup : HostGroup {
   static constexpr int kChunk = 4;
 
   template <class F>
-  SS_HD auto max(int n, F&& f) const {
+  SS_INNER auto max(int n, F&& f) const {
     using T = decltype(f(0));
     T best(0.0);
     for (int i = 0; i < n; ++i) {
@@ -200,7 +200,7 @@ struct PackGroup : HostGroup {
   }
   /// Calls f for each lane.
   template <class F>
-  SS_HD auto any(int n, F&& f) const {
+  SS_INNER auto any(int n, F&& f) const {
     decltype(f(0)) found(false);
     for (int i = 0; i < n; ++i) found = found | f(i);
     return found;

@@ -20,15 +20,15 @@ struct PackRegister<float> {
   using V = __m512;
   using M = __mmask16;
   using Bits __attribute__((vector_size(kPackBytes))) = std::int32_t;
-  SS_HD static V fma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
-  SS_HD static V sqrt(V a) { return _mm512_maskz_sqrt_ps(__mmask16(-1), a); }
-  SS_HD static V min(V a, V b) { return _mm512_maskz_min_ps(__mmask16(-1), a, b); }
-  SS_HD static V max(V a, V b) { return _mm512_maskz_max_ps(__mmask16(-1), a, b); }
-  SS_HD static M less(V a, V b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
-  SS_HD static M less_equal(V a, V b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
-  SS_HD static M equal(V a, V b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
-  SS_HD static V select(M m, V a, V b) { return _mm512_mask_blend_ps(m, b, a); }
-  SS_HD static V load(const float* p, int count) {
+  SS_INNER static V fma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
+  SS_INNER static V sqrt(V a) { return _mm512_maskz_sqrt_ps(__mmask16(-1), a); }
+  SS_INNER static V min(V a, V b) { return _mm512_maskz_min_ps(__mmask16(-1), a, b); }
+  SS_INNER static V max(V a, V b) { return _mm512_maskz_max_ps(__mmask16(-1), a, b); }
+  SS_INNER static M less(V a, V b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+  SS_INNER static M less_equal(V a, V b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
+  SS_INNER static M equal(V a, V b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
+  SS_INNER static V select(M m, V a, V b) { return _mm512_mask_blend_ps(m, b, a); }
+  SS_INNER static V load(const float* p, int count) {
     return _mm512_maskz_loadu_ps(__mmask16((1U << count) - 1U), p);
   }
 };
@@ -37,41 +37,41 @@ struct PackRegister<double> {
   using V = __m512d;
   using M = __mmask8;
   using Bits __attribute__((vector_size(kPackBytes))) = std::int64_t;
-  SS_HD static V fma(V a, V b, V c) { return _mm512_fmadd_pd(a, b, c); }
-  SS_HD static V sqrt(V a) { return _mm512_maskz_sqrt_pd(__mmask8(-1), a); }
-  SS_HD static V min(V a, V b) { return _mm512_maskz_min_pd(__mmask8(-1), a, b); }
-  SS_HD static V max(V a, V b) { return _mm512_maskz_max_pd(__mmask8(-1), a, b); }
-  SS_HD static M less(V a, V b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
-  SS_HD static M less_equal(V a, V b) { return _mm512_cmp_pd_mask(a, b, _CMP_LE_OQ); }
-  SS_HD static M equal(V a, V b) { return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ); }
-  SS_HD static V select(M m, V a, V b) { return _mm512_mask_blend_pd(m, b, a); }
-  SS_HD static V load(const double* p, int count) {
+  SS_INNER static V fma(V a, V b, V c) { return _mm512_fmadd_pd(a, b, c); }
+  SS_INNER static V sqrt(V a) { return _mm512_maskz_sqrt_pd(__mmask8(-1), a); }
+  SS_INNER static V min(V a, V b) { return _mm512_maskz_min_pd(__mmask8(-1), a, b); }
+  SS_INNER static V max(V a, V b) { return _mm512_maskz_max_pd(__mmask8(-1), a, b); }
+  SS_INNER static M less(V a, V b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
+  SS_INNER static M less_equal(V a, V b) { return _mm512_cmp_pd_mask(a, b, _CMP_LE_OQ); }
+  SS_INNER static M equal(V a, V b) { return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ); }
+  SS_INNER static V select(M m, V a, V b) { return _mm512_mask_blend_pd(m, b, a); }
+  SS_INNER static V load(const double* p, int count) {
     return _mm512_maskz_loadu_pd(__mmask8((1U << count) - 1U), p);
   }
 };
 template <int half>
-SS_HD __m512d widen(__m512 a) {
+SS_INNER __m512d widen(__m512 a) {
   constexpr int o = 8 * half;
   const __m256 part =
       __builtin_shufflevector(a, a, o, o + 1, o + 2, o + 3, o + 4, o + 5, o + 6, o + 7);
   return _mm512_maskz_cvtps_pd(__mmask8(-1), part);
 }
-SS_HD __m512 narrow(__m512d low, __m512d high) {
+SS_INNER __m512 narrow(__m512d low, __m512d high) {
   const __m256 a = _mm512_maskz_cvtpd_ps(__mmask8(-1), low);
   const __m256 b = _mm512_maskz_cvtpd_ps(__mmask8(-1), high);
   return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 }
 /// Bit l: the mask value of lane l.
-SS_HD unsigned lane_bits(__mmask16 m) { return m; }
-SS_HD unsigned lane_bits(__mmask8 m) { return m; }
+SS_INNER unsigned lane_bits(__mmask16 m) { return m; }
+SS_INNER unsigned lane_bits(__mmask8 m) { return m; }
 template <class T>
-SS_HD auto lanes_of(unsigned bits) {
+SS_INNER auto lanes_of(unsigned bits) {
   return typename PackRegister<T>::M(bits);
 }
 #else
 inline constexpr int kPackBytes = 32;
 template <class V, class M>
-SS_HD V blend(M m, V a, V b) {
+SS_INNER V blend(M m, V a, V b) {
   return m ? a : b;
 }
 template <>
@@ -79,15 +79,15 @@ struct PackRegister<float> {
   using V = __m256;
   using M = decltype(V{} < V{});
   using Bits __attribute__((vector_size(kPackBytes))) = std::int32_t;
-  SS_HD static V fma(V a, V b, V c) { return _mm256_fmadd_ps(a, b, c); }
-  SS_HD static V sqrt(V a) { return _mm256_sqrt_ps(a); }
-  SS_HD static V min(V a, V b) { return _mm256_min_ps(a, b); }
-  SS_HD static V max(V a, V b) { return _mm256_max_ps(a, b); }
-  SS_HD static M less(V a, V b) { return a < b; }
-  SS_HD static M less_equal(V a, V b) { return a <= b; }
-  SS_HD static M equal(V a, V b) { return a == b; }
-  SS_HD static V select(M m, V a, V b) { return blend(m, a, b); }
-  SS_HD static V load(const float* p, int count) {
+  SS_INNER static V fma(V a, V b, V c) { return _mm256_fmadd_ps(a, b, c); }
+  SS_INNER static V sqrt(V a) { return _mm256_sqrt_ps(a); }
+  SS_INNER static V min(V a, V b) { return _mm256_min_ps(a, b); }
+  SS_INNER static V max(V a, V b) { return _mm256_max_ps(a, b); }
+  SS_INNER static M less(V a, V b) { return a < b; }
+  SS_INNER static M less_equal(V a, V b) { return a <= b; }
+  SS_INNER static M equal(V a, V b) { return a == b; }
+  SS_INNER static V select(M m, V a, V b) { return blend(m, a, b); }
+  SS_INNER static V load(const float* p, int count) {
     const Bits lane{0, 1, 2, 3, 4, 5, 6, 7};
     return _mm256_maskload_ps(p, (__m256i)(lane < count));
   }
@@ -97,34 +97,34 @@ struct PackRegister<double> {
   using V = __m256d;
   using M = decltype(V{} < V{});
   using Bits __attribute__((vector_size(kPackBytes))) = std::int64_t;
-  SS_HD static V fma(V a, V b, V c) { return _mm256_fmadd_pd(a, b, c); }
-  SS_HD static V sqrt(V a) { return _mm256_sqrt_pd(a); }
-  SS_HD static V min(V a, V b) { return _mm256_min_pd(a, b); }
-  SS_HD static V max(V a, V b) { return _mm256_max_pd(a, b); }
-  SS_HD static M less(V a, V b) { return a < b; }
-  SS_HD static M less_equal(V a, V b) { return a <= b; }
-  SS_HD static M equal(V a, V b) { return a == b; }
-  SS_HD static V select(M m, V a, V b) { return blend(m, a, b); }
-  SS_HD static V load(const double* p, int count) {
+  SS_INNER static V fma(V a, V b, V c) { return _mm256_fmadd_pd(a, b, c); }
+  SS_INNER static V sqrt(V a) { return _mm256_sqrt_pd(a); }
+  SS_INNER static V min(V a, V b) { return _mm256_min_pd(a, b); }
+  SS_INNER static V max(V a, V b) { return _mm256_max_pd(a, b); }
+  SS_INNER static M less(V a, V b) { return a < b; }
+  SS_INNER static M less_equal(V a, V b) { return a <= b; }
+  SS_INNER static M equal(V a, V b) { return a == b; }
+  SS_INNER static V select(M m, V a, V b) { return blend(m, a, b); }
+  SS_INNER static V load(const double* p, int count) {
     const Bits lane{0, 1, 2, 3};
     return _mm256_maskload_pd(p, (__m256i)(lane < count));
   }
 };
 template <int half>
-SS_HD __m256d widen(__m256 a) {
+SS_INNER __m256d widen(__m256 a) {
   return _mm256_cvtps_pd(half == 0 ? _mm256_castps256_ps128(a) : _mm256_extractf128_ps(a, 1));
 }
-SS_HD __m256 narrow(__m256d low, __m256d high) {
+SS_INNER __m256 narrow(__m256d low, __m256d high) {
   return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low));
 }
-SS_HD unsigned lane_bits(PackRegister<float>::M m) {
+SS_INNER unsigned lane_bits(PackRegister<float>::M m) {
   return unsigned(_mm256_movemask_ps((__m256)m));
 }
-SS_HD unsigned lane_bits(PackRegister<double>::M m) {
+SS_INNER unsigned lane_bits(PackRegister<double>::M m) {
   return unsigned(_mm256_movemask_pd((__m256d)m));
 }
 template <class T>
-SS_HD auto lanes_of(unsigned bits) {
+SS_INNER auto lanes_of(unsigned bits) {
   using Bits = typename PackRegister<T>::Bits;
   Bits own;
   for (int l = 0; l < kPackBytes / int(sizeof(T)); ++l) own[l] = 1 << l;

@@ -16,7 +16,7 @@ inline constinit thread_local const Stop* current_stop = nullptr;
 
 /// Whether the environment must end now, with its best impulse so far.
 template <class G>
-SS_HD bool stopped(const G& g) {
+SS_INNER bool stopped(const G& g) {
   if constexpr (requires { g.stopped(); }) {
     return g.stopped();
   } else {

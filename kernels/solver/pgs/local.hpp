@@ -11,7 +11,7 @@ namespace stickslip::kernels::inline SS_ISA {
 /// Inverse of the diagonal block k, regularised (rank-deficient blocks are normal), by Gauss-Jordan
 /// elimination in `v` (D x D, row-major). The sums stay in memory.
 template <int D, class S>
-SS_HD void invert_block(const S& s, int k, typename S::Number* v) {
+SS_INNER void invert_block(const S& s, int k, typename S::Number* v) {
   using Real = typename S::Number;
   constexpr double kRegular = Limits<Real>::epsilon > 1e-10 ? 4e-6 : 1e-9;
   const int a = s.block[k];
@@ -39,7 +39,7 @@ inline constexpr bool kSideBySide = D == 3 && kOnGpu;
 
 /// The inverse of block k for `LocalBlock`, in 6 D numbers.
 template <int D, class S>
-SS_HD void prepare_block(const S& s, int k, typename S::Number* memory) {
+SS_INNER void prepare_block(const S& s, int k, typename S::Number* memory) {
   if constexpr (kSideBySide<D>) {
     const int a = s.block[k];
     auto* const inverse = memory + D * D;
@@ -57,7 +57,7 @@ SS_HD void prepare_block(const S& s, int k, typename S::Number* memory) {
 
 /// Those of all blocks, block k at 6 times its first row.
 template <class G, class S>
-SS_HD void prepare_blocks(const G& g, const S& s, typename S::Number* memory) {
+SS_INNER void prepare_blocks(const G& g, const S& s, typename S::Number* memory) {
   g.for_each(s.n_contacts, [&](int k) {
     with_dim(s.dim(k), [&](auto dim) { prepare_block<dim()>(s, k, memory + 6 * s.block[k]); });
   });
@@ -67,7 +67,7 @@ SS_HD void prepare_blocks(const G& g, const S& s, typename S::Number* memory) {
 template <class Real, int D, bool kTogether = kSideBySide<D>>
 struct BlockMatrices {
   Real numbers[2 * D * D];
-  SS_HD explicit BlockMatrices(const Real* memory) {
+  SS_INNER explicit BlockMatrices(const Real* memory) {
     unroll<0, D * D>([&](auto i) SS_INLINE {
       const auto pair = pair_at(memory + 2 * i);
       numbers[2 * i] = pair.first;
@@ -92,8 +92,8 @@ struct LocalBlock {
   const Real *z, *c;  ///< [D] impulse, and velocity without that impulse
   Real u[D], x[D];
 
-  SS_HD LocalBlock(const S& scaled, int k, int row, const Real* inverses, const Real* all_z,
-                   const Real* all_c)
+  SS_INNER LocalBlock(const S& scaled, int k, int row, const Real* inverses, const Real* all_z,
+                      const Real* all_c)
       : s(scaled),
         a(row),
         mu(scaled.mu[k]),
@@ -107,7 +107,7 @@ struct LocalBlock {
     });
   }
 
-  SS_HD Real w(int i, int j) const {
+  SS_INNER Real w(int i, int j) const {
     if constexpr (kSideBySide<D>) {
       return matrices.numbers[i * D + j];
     } else {
@@ -115,7 +115,7 @@ struct LocalBlock {
     }
   }
   /// Of -W_kk^-1.
-  SS_HD Real gain(int i, int j) const {
+  SS_INNER Real gain(int i, int j) const {
     if constexpr (kSideBySide<D>) {
       return matrices.numbers[D * D + i * D + j];
     } else {
@@ -124,7 +124,7 @@ struct LocalBlock {
   }
 
   /// x = z - W_kk^-1 u, which gives zero velocity; returns whether this x is in the cone.
-  SS_HD Mask<Real> stick() {
+  SS_INNER Mask<Real> stick() {
     Real square = Real(0);
     unroll<0, D>([&](auto i) SS_INLINE {
       Real x_i = z[i];
@@ -138,7 +138,7 @@ struct LocalBlock {
 
   /// Sliding along y = z_t - rho_t u_t, at its fixed point opposite to u_t, with u_n = 0:
   /// x = t (|y|, mu y), t = -c_n / (W_nn |y| + mu W_nt y). One root and one division.
-  SS_HD void slide(Mask<Real> wanted) {
+  SS_INNER void slide(Mask<Real> wanted) {
     const Real rho = s.rho[a + 1];
     Real y[D], square = Real(1e-30), across = Real(0);  // |y| >= 1e-15
     unroll<1, D>([&](auto j) SS_INLINE {
@@ -156,7 +156,7 @@ struct LocalBlock {
   }
 
   /// Four projected-gradient steps on the convex cone.
-  SS_HD void project_gradient(Mask<Real> wanted) {
+  SS_INNER void project_gradient(Mask<Real> wanted) {
     const Real rho = s.rho[a];
     Real at[D], velocity[D], move[D];
     unroll<0, D>([&](auto i) SS_INLINE {
@@ -184,7 +184,7 @@ struct LocalBlock {
   }
 
   /// Axis by axis: the normal first, then each tangent, limited to mu r_n.
-  SS_HD void clamp_axes() {
+  SS_INNER void clamp_axes() {
     unroll<0, D>([&](auto i) SS_INLINE {
       Real velocity = u[i];
       unroll<0, i>([&](auto j) SS_INLINE { velocity = fma(w(i, j), x[j] - z[j], velocity); });
@@ -193,23 +193,23 @@ struct LocalBlock {
     });
   }
 
-  SS_HD void release() {
+  SS_INNER void release() {
     unroll<0, D>([&](auto i) SS_INLINE { x[i] = Real(0); });
   }
 
   /// x = 0 except where `wanted`.
-  SS_HD void release_unless(Mask<Real> wanted) {
+  SS_INNER void release_unless(Mask<Real> wanted) {
     unroll<0, D>([&](auto i) SS_INLINE { x[i] = select(wanted, x[i], Real(0)); });
   }
 
   /// The normal alone.
-  SS_HD void push_normal() {
+  SS_INNER void push_normal() {
     x[0] = max(Real(0), -s.rho[a] * c[0]);
     unroll<1, D>([&](auto i) SS_INLINE { x[i] = Real(0); });
   }
 
   /// Solves for x; a law that does not support sweeps has no block solve: x = z.
-  SS_HD void solve(Law law) {
+  SS_INNER void solve(Law law) {
     with_law(law, [&](auto its) {
       if constexpr (decltype(its)::supports(Solver::pgs)) {
         its.solve_block(*this);

@@ -20,7 +20,7 @@ struct Pgs {
   Real *after, *before;
   Real* inverse;  ///< [6 n] inverse of each diagonal block, D x D at 6 * block row
 
-  SS_HD Pgs(Arena& arena, int max_rows)
+  SS_INNER Pgs(Arena& arena, int max_rows)
       : z(arena.take<Real>(padded_rows<Real>(max_rows))),
         c(arena.take<Real>(padded_rows<Real>(max_rows))),
         after(arena.take<Real>(padded_rows<Real>(max_rows))),
@@ -28,13 +28,13 @@ struct Pgs {
         inverse(arena.take<Real>(6 * std::size_t(max_rows))) {}
 
   template <class G>
-  SS_HD void prepare(const G& g, const Scaled<Real>& s) {
+  SS_INNER void prepare(const G& g, const Scaled<Real>& s) {
     prepare_blocks(g, s, inverse);
   }
 
   /// Computes c from z, without the rounding errors of earlier sweeps.
   template <class G>
-  SS_HD void refresh(const G& g, const Scaled<Real>& s) {
+  SS_INNER void refresh(const G& g, const Scaled<Real>& s) {
     scaled_velocity(g, s, z, c);
     g.for_each(s.scalars + s.n_contacts, [&](int item) {
       const int begin = first_row(s, item), end = end_row(s, item);
@@ -49,7 +49,7 @@ struct Pgs {
 
   /// Returns whether anything changed.
   template <class G>
-  SS_HD bool sweep(const G& g, const Scaled<Real>& s, bool backwards) {
+  SS_INNER bool sweep(const G& g, const Scaled<Real>& s, bool backwards) {
     if constexpr (G::kChunk == 1) {
       if (s.n == 3 * s.n_contacts) return sweep_triples(g, s, backwards);
     }
@@ -72,7 +72,7 @@ struct Pgs {
  private:
   /// The same for contacts of dimension 3 alone: nothing to look up.
   template <class G>
-  SS_HD bool sweep_triples(const G& g, const Scaled<Real>& s, bool backwards) {
+  SS_INNER bool sweep_triples(const G& g, const Scaled<Real>& s, bool backwards) {
     int changed = 0;
     const int contacts = s.n_contacts, step = backwards ? -1 : 1;
     SS_ROLLED
@@ -83,7 +83,7 @@ struct Pgs {
   }
 
   template <class G>
-  SS_HD bool update_row(const G& g, const Scaled<Real>& s, int i, bool backwards) {
+  SS_INNER bool update_row(const G& g, const Scaled<Real>& s, int i, bool backwards) {
     const auto now = g.compute([&]() SS_INLINE {
       const Real u = fma(s.at(i, i), z[i], c[i]);
       const Real x = clamp(fma(-s.rho[i], u, z[i]), s.lo[i], s.hi[i]);
@@ -93,7 +93,7 @@ struct Pgs {
   }
 
   template <int D, class G>
-  SS_HD bool update_block(const G& g, const Scaled<Real>& s, int k, int a, bool backwards) {
+  SS_INNER bool update_block(const G& g, const Scaled<Real>& s, int k, int a, bool backwards) {
     const auto now = g.compute([&]() SS_INLINE {
       LocalBlock<Scaled<Real>, D> block(s, k, a, inverse, z, c);
       block.solve(s.law);
@@ -111,7 +111,7 @@ struct Pgs {
   };
 
   template <int D>
-  SS_HD Change<D> change_to(int a, const Real* x, bool backwards) const {
+  SS_INNER Change<D> change_to(int a, const Real* x, bool backwards) const {
     const Real* seen = backwards ? before : after;
     Change<D> now{};
     unroll<0, D>([&](auto j) SS_INLINE {
@@ -124,8 +124,8 @@ struct Pgs {
 
   /// The rows a ... a + D - 1 take their new impulses, and the rows that follow their changes.
   template <int D, class G>
-  SS_HD bool pass_on(const G& g, const Scaled<Real>& s, int a, const Change<D>& now,
-                     bool backwards) {
+  SS_INNER bool pass_on(const G& g, const Scaled<Real>& s, int a, const Change<D>& now,
+                        bool backwards) {
     if (!any(now.changed)) return false;
     Real* seen = backwards ? before : after;
     const auto keep = [&]() SS_INLINE {
@@ -164,7 +164,7 @@ struct Pgs {
 /// If sweep `sweep` changed nothing: the sweep until which nothing can change. c is recomputed
 /// after every `period` sweeps, last after sweep `fresh`; if nothing changed since then, all sweeps
 /// are skipped.
-SS_HD int skip_idle(int sweep, int sweeps, int period, int fresh) {
+SS_INNER int skip_idle(int sweep, int sweeps, int period, int fresh) {
   return sweep == fresh + 1 ? sweeps : min((sweep + period - 1) / period * period, sweeps);
 }
 
@@ -173,9 +173,9 @@ SS_HD int skip_idle(int sweep, int sweeps, int period, int fresh) {
 /// solved. `exact`: judges only the last. Not `judged`: the next stage judges. Only `running`
 /// environments count. Returns the sweeps done.
 template <class S, class Sweeps, class G, class Scalar>
-SS_HD Wide<Scalar> run_pgs(const G& g, const EnvProblem<Scalar>& p, const S& s, Sweeps& pgs,
-                           int sweeps, bool exact, bool judged, Judge<Scalar>& judge,
-                           Mask<Wide<Scalar>> running = true) {
+SS_INNER Wide<Scalar> run_pgs(const G& g, const EnvProblem<Scalar>& p, const S& s, Sweeps& pgs,
+                              int sweeps, bool exact, bool judged, Judge<Scalar>& judge,
+                              Mask<Wide<Scalar>> running = true) {
   using Number = Wide<Scalar>;
   Number done = 0.0;
   if (sweeps <= 0) return done;

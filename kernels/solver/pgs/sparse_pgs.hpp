@@ -13,7 +13,7 @@ struct SparsePgs {
   double* moved;  ///< [nv] H z
   bool* changed;  ///< [items] in this sweep
 
-  SS_HD SparsePgs(Arena& arena, const SparseScaled& s)
+  SS_INNER SparsePgs(Arena& arena, const SparseScaled& s)
       : z(arena.take<double>(padded_rows<double>(s.n))),
         c(arena.take<double>(padded_rows<double>(s.n))),
         inverse(arena.take<double>(6 * std::size_t(s.n))),
@@ -21,13 +21,13 @@ struct SparsePgs {
         changed(arena.take<bool>(s.n)) {}
 
   template <class G>
-  SS_HD void prepare(const G& g, const SparseScaled& s) {
+  SS_INNER void prepare(const G& g, const SparseScaled& s) {
     prepare_blocks(g, s, inverse);
   }
 
   /// Computes H z without the rounding errors of earlier sweeps.
   template <class G>
-  SS_HD void refresh(const G& g, const SparseScaled& s) {
+  SS_INNER void refresh(const G& g, const SparseScaled& s) {
     g.for_each(s.m.tree.n, [&](int k) { moved[k] = 0.0; });
     for_items(g, s, false,
               [&](auto dim, int item) SS_INLINE { move<dim>(s, item, z + first_row(s, item)); });
@@ -35,7 +35,7 @@ struct SparsePgs {
 
   /// Returns whether anything changed.
   template <class G>
-  SS_HD bool sweep(const G& g, const SparseScaled& s, bool backwards) {
+  SS_INNER bool sweep(const G& g, const SparseScaled& s, bool backwards) {
     for_items(g, s, backwards,
               [&](auto dim, int item) SS_INLINE { changed[item] = update<dim>(s, item); });
     return g.any(s.items(), [&](int item) { return changed[item]; });
@@ -44,7 +44,7 @@ struct SparsePgs {
  private:
   /// visit(Index<dim>, item) for all items, color by color.
   template <class G, class F>
-  SS_HD void for_items(const G& g, const SparseScaled& s, bool backwards, F&& visit) const {
+  SS_INNER void for_items(const G& g, const SparseScaled& s, bool backwards, F&& visit) const {
     const ItemPaths& w = s.paths;
     const int colors = *w.colors;
     for (int c = 0; c < colors; ++c) {
@@ -58,7 +58,7 @@ struct SparsePgs {
 
   /// H z += H_k change of item k.
   template <int dim>
-  SS_HD void move(const SparseScaled& s, int item, const double* change) const {
+  SS_INNER void move(const SparseScaled& s, int item, const double* change) const {
     const ItemPaths& w = s.paths;
     const double* half = w.half + w.at[item];
     const std::int32_t* path = w.path(item);
@@ -71,7 +71,7 @@ struct SparsePgs {
 
   /// c of the rows of an item: u without its own impulse.
   template <int dim>
-  SS_HD void see(const SparseScaled& s, int item, int a) const {
+  SS_INNER void see(const SparseScaled& s, int item, int a) const {
     const ItemPaths& w = s.paths;
     const double* half = w.half + w.at[item];
     const std::int32_t* path = w.path(item);
@@ -92,7 +92,7 @@ struct SparsePgs {
 
   /// Whether the impulse of an item changes.
   template <int dim>
-  SS_HD bool update(const SparseScaled& s, int item) const {
+  SS_INNER bool update(const SparseScaled& s, int item) const {
     const int a = first_row(s, item);
     double x[dim], delta[dim];
     see<dim>(s, item, a);
