@@ -27,6 +27,7 @@ def opened(address: str) -> Iterator[Page]:
             executable_path=CHROMIUM, args=["--no-sandbox", "--use-gl=swiftshader"]
         )
         page = browser.new_page()
+        page.set_default_timeout(180_000)  # ms: a busy core draws some frames a minute
         page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("requestfailed", lambda request: errors.append(f"failed: {request.url}"))

@@ -38,7 +38,7 @@ def viewing(*arguments: str) -> Iterator[Page]:
         wait_for(port, server)
         with opened(f"http://localhost:{port}") as page:
             page.set_viewport_size(SIZE)
-            page.get_by_text("not solved").wait_for(timeout=60_000)
+            page.get_by_text("not solved").wait_for()
             page.get_by_role("button", name="Pause").click()
             page.get_by_role("button", name="Play").wait_for()
             notice = page.locator(".mantine-Notification-closeButton")
@@ -122,7 +122,7 @@ def test_view_shows_robots_and_their_contacts() -> None:
         select = page.locator("input[type=text]").filter(visible=True).first
         select.fill("3")
         select.press("Enter")
-        page.get_by_text("environment 3:").wait_for(timeout=60_000)
+        page.get_by_text("environment 3:").wait_for()
 
 
 def test_the_camera_frames_the_model_at_start_and_after_a_reset() -> None:
