@@ -41,9 +41,14 @@ struct ProblemBatch {
   EnvArray<const Scalar> warm_start;  ///< [rows] impulses to start from; absent: 0
   /// Not 0: the warm start is the solution that is selected among many (docs/mathematics.md §9) of
   /// a problem with nearly the same W. The solve keeps the choice: it ends where the start is a
-  /// solution, and begins at the start where it nearly is. Absent: 0.
+  /// solution, and begins at the start where it nearly is. kSelectedWhereUnchanged: parts of the
+  /// problem have changed, and the solve keeps the choice of the others, islands of contacts that
+  /// the start solves exactly, with nothing closed in them that bears no load. Absent: 0.
   EnvArray<const std::int32_t> start_selected;
 };
+
+/// Of ProblemBatch::start_selected.
+inline constexpr std::int32_t kSelectedWhereUnchanged = 2;
 
 /// Whether an impulse is the one solution selected among many (docs/mathematics.md §9).
 enum class Selected : std::int32_t {

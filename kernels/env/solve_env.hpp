@@ -188,24 +188,13 @@ SS_HD void solve_problem(const G& g, const MatrixSource<Scalar>& source,
   if (rungs == Rungs::later) {
     before.residual = result.residual[env];
     before.iterations = result.iterations[env];
-    before.tried = begins_without_W(source, ladder, p.n);
+    before.tried = is_finite(before.residual) && begins_without_W(source, ladder, p.n);
     if (result.solver != nullptr) before.solver = result.solver[env];
+    if (result.rung != nullptr) before.rung = result.rung[env];
   }
   const Outcome out = solve_islands(g, p, mechanism, ladder, scratch, rungs, env, islands, impulse,
                                     certificate, before);
   report(g, result, scratch.climb->env, out, p.n);
-}
-
-/// Whether environment `env` was solved without W, and is left at that.
-template <class G, class Scalar>
-SS_HD bool is_left(const G& g, const MatrixSource<Scalar>& source,
-                   const ProblemBatch<Scalar>& batch, const ResultBatch<Scalar>& result,
-                   const Ladder& ladder, std::int64_t env) {
-  const int n = usable_rows(batch, env);
-  if (!begins_without_W(source, ladder, n) || !is_finite(result.residual[env])) return false;
-  const Scalar* b = slot(batch.b, env);
-  const double b_max = g.max(n, [&](int i) { return abs(double(b[i])); });
-  return is_left(ladder, result.residual[env], b_max, n, 1.0);
 }
 
 /// The same from the matrix of the caller or of the mechanism to the new velocities. At the end,
@@ -222,7 +211,6 @@ SS_HD void solve_env(const G& g, const ProblemBatch<Scalar>& batch,
     const std::int32_t rows = rows_of(s, slot(batch.dims, env), batch.max_contacts);
     if (fits_pyramid_tableau(rows, s.n_contacts, ladder.options.directions)) return;
   }
-  if (rungs == Rungs::later && is_left(g, source, batch, result, ladder, env)) return;
   scratch.scaled.n = 0;  // not scaled yet
   solve_problem<Real, Factor>(g, source, batch, result, ladder, env, scratch, rungs);
   advance(g, source, batch, result, env, scratch);

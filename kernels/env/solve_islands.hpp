@@ -72,7 +72,8 @@ SS_HD bool open_part(const G& g, const EnvProblem<Scalar>& p, const SolveOptions
   before.residual = s.residual[i];
   before.selected = state == IslandState::selected;
   before.chooses = true;  // or not: this says the same
-  before.tried = state == IslandState::tried || (state == IslandState::unknown && before.tried);
+  before.tried = state == IslandState::tried ||
+                 (state == IslandState::unknown && before.tried && s.rows[i] > kUndividedRows);
   if (begun && is_final(state)) return true;
   enter_island(g, p, s, i, impulse);
   open_judge(g, *s.part, o, scratch.judge_memory, s.impulse, s.certificate, judge);
@@ -105,13 +106,16 @@ SS_HD void close_island(const G& g, const Islands<Scalar>& s, int i, const Outco
   });
 }
 
-/// Whether n rows that all rungs have not solved without W are left at that: where no other rungs
-/// are allowed, or not a step of them, and in simulations near a solution, where neither a proof
-/// nor a softened answer would be of use. `share`: of the work that the options allow.
-SS_HD bool is_left(const Ladder& ladder, double residual, double b_max, int n, double share) {
+/// Whether p, which all rungs have not solved without W, is left at that: where no other rungs are
+/// allowed, or not a step of them, and in simulations near a solution, where neither a proof nor a
+/// softened answer would be of use. `share`: of the work that the options allow.
+template <class G, class Scalar>
+SS_HD bool is_left(const G& g, const EnvProblem<Scalar>& p, const Ladder& ladder, double residual,
+                   double share) {
   const SolveOptions& o = ladder.options;
+  const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
   const bool near = residual <= kFar * b_max;
-  const bool limited = o.max_work > 0.0 && share * o.max_work < Work::of_dense(n).step;
+  const bool limited = o.max_work > 0.0 && share * o.max_work < Work::of_dense(p.n).step;
   return !ladder.has_later_rungs || limited || (near && !o.thorough);
 }
 
@@ -141,8 +145,7 @@ SS_HD bool solve_mechanism_island(const G& g, const EnvProblem<double>& p,
                              s.matrix(i),
                              islands.tree};
       const bool ran = solve_sparse(g, *s.part, own, ladder, sparse, env, share, one);
-      const double b_max = g.max(s.part->n, [&](int row) { return abs(s.part->b[row]); });
-      const bool left = is_left(ladder, judge.best_residual, b_max, s.part->n, share);
+      const bool left = is_left(g, *s.part, ladder, judge.best_residual, share);
       if (ran && (judge.solved() || judge.infeasible || left)) return true;
     }
   }
@@ -184,7 +187,13 @@ SS_HD Outcome solve_islands(const G& g, const EnvProblem<Scalar>& p,
           over =
               solve_mechanism_island(g, p, mechanism, ladder, scratch, i, begun, env, share, one);
       }
-      const bool left = over;
+      bool left = over;
+      if (begun && one.tried && is_left(g, part, ladder, scratch.judge.best_residual, share)) {
+        left = over = true;
+        one.status = EnvStatus::not_converged;
+        one.chooses = true;
+        one.selected = false;
+      }
       if (one.tried && now == Rungs::opening) over = true;  // the others first
       const Rungs next = one.tried ? Rungs::later : now;
       if (!over) one = solve_part(g, part, ladder, scratch, next, env, share, one);

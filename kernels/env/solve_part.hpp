@@ -116,6 +116,17 @@ struct Outcome {
   bool tried = false;    ///< all rungs have run without W
 };
 
+/// Whether something that bears no load does not open, so that it may have been found just now, and
+/// may share the load of others. The judge has the velocities of the start.
+template <class G, class Scalar>
+SS_HD bool waits_for_load(const G& g, const EnvProblem<Scalar>& p, const Judge<Scalar>& judge) {
+  const JudgeMemory<Scalar>& at = *judge.at;
+  return g.any(p.n_nonneg + p.n_contacts, [&](int item) {
+    const int row = item < p.n_nonneg ? p.n_free + item : p.block[item - p.n_nonneg];
+    return at.best[row] == Scalar(0) && !(at.u[row] > at.tolerance);
+  });
+}
+
 /// Whether the impulse to begin with is the selected solution, if it is one: the path of that
 /// begins at zero impulses. What is kept from the last problem
 /// must satisfy this one to rounding: colliders answer to a tilt of 1e-12 with other points.
@@ -123,9 +134,10 @@ template <class G, class Scalar>
 SS_HD bool starts_selected(const G& g, const EnvProblem<Scalar>& p, const Judge<Scalar>& judge,
                            Rungs rungs) {
   constexpr double kSpare = 1e-3;
-  const bool kept = p.start_selected && rungs != Rungs::later &&
-                    judge.best_residual <= kSpare * judge.at->tolerance;
-  return kept || !g.any(p.n, [&](int i) { return judge.at->best[i] != Scalar(0); });
+  const bool exact =
+      p.start_kept && rungs != Rungs::later && judge.best_residual <= kSpare * judge.at->tolerance;
+  return (exact && (p.start_selected || !waits_for_load(g, p, judge))) ||
+         !g.any(p.n, [&](int i) { return judge.at->best[i] != Scalar(0); });
 }
 
 /// Measures the impulse that an earlier pass found.

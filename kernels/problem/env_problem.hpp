@@ -13,6 +13,7 @@ struct EnvProblem {
   int n, n_free, n_nonneg, n_box, n_contacts;
   bool symmetric;       ///< W equals its transpose, bit for bit (set by `check_values`)
   bool start_selected;  ///< the warm start is the selected solution of nearly this problem
+  int start_kept;       ///< not 0: or of one of which some islands have not changed
   int ld_W;
   int directions;  ///< of law `pyramid` in the sliding plane
   const Scalar *W, *b, *mu, *R, *lo, *hi, *warm_start;
@@ -168,7 +169,9 @@ SS_HD EnvStatus open_problem(const G& g, const ProblemBatch<Data>& batch, std::i
   p.n_contacts = s.n_contacts;
   p.directions = 4;
   const std::int32_t* selected = slot(batch.start_selected, env);
-  p.start_selected = selected != nullptr && *selected != 0;
+  const std::int32_t known = selected != nullptr ? *selected : 0;
+  p.start_kept = known;
+  p.start_selected = known != 0 && known != kSelectedWhereUnchanged;
   if constexpr (sizeof(Data) == sizeof(Scalar)) {
     p.ld_W = batch.ld_W > 0 ? batch.ld_W : batch.max_rows;
     p.W = slot(batch.W, env);

@@ -84,13 +84,15 @@ template <class Scalar>
 SS_HD void scale_block(const EnvProblem<Scalar>& p, int k, Wide<Scalar> largest, Wide<Scalar>* d) {
   using Number = Wide<Scalar>;
   const int a = p.block[k], dim = p.block[k + 1] - a;
-  const Number normal = max(p.diagonal(a), 1e-12 * largest);
+  const Number normal = p.diagonal(a), least = 1e-12 * largest;
   Number tangential = 0.0;  // mean diagonal of the two sliding rows, in circular coordinates
   for (int j = 1; j < 3; ++j) {
     const Number m = p.slope[k] * p.circular[a + j];
     tangential += 0.5 * m * m * p.diagonal(a + j);
   }
-  const Number typical = max(normal, min(tangential, 100.0 * normal));
+  const Number own = max(normal, min(tangential, 100.0 * normal));
+  // A normal that nothing moves is no measure: its impulses would cost next to nothing.
+  const Number typical = select(normal > least, own, max(tangential, least));
   const Number s = power_of_two_below(1.0 / sqrt(typical));
   SS_ROLLED
   for (int j = 0; j < dim; ++j) d[a + j] = s * p.circular[a + j];

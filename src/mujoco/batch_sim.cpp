@@ -137,7 +137,7 @@ ProblemView BatchSim::problem(int env) const {
           .residual = posed ? result.residual(at) : 0,
           .iterations = posed ? result.iterations(at) : 0,
           .solver = posed ? result.solver(at) : Solver::automatic,
-          .start_selected = posed && buffers.start_selected(at) != 0};
+          .start_selected = posed ? buffers.start_selected(at) : 0};
 }
 
 std::vector<std::string> BatchSim::differentiable_fields() { return field_names(); }

@@ -57,7 +57,7 @@ struct ProblemView {
   double residual;
   int iterations;
   Solver solver;
-  bool start_selected;  ///< as in ProblemBatch
+  std::int32_t start_selected;  ///< as in ProblemBatch
 };
 
 /// The child of a fork can continue to use it, on one thread.

@@ -170,6 +170,23 @@ TEST(SparseLaunchOf, what_has_no_solution_is_proved) {
   EXPECT_EQ(support::hashes(piles, on_device(piles, options), 1), hashes);
 }
 
+/// Islands of up to 96 rows have only run rung 0 before they get W: simulations too allow them all
+/// of the work of the later rungs, which solve these.
+TEST(SparseLaunchOf, small_islands_have_the_work_of_the_later_rungs) {
+  SolveOptions options;
+  options.thorough = false;
+  for (const std::uint64_t seed : {1, 3, 7, 49}) {
+    EnginePiles piles({80}, kBodies, seed, 4);
+    const PlainResults<double> results = on_host(piles, options, 1);
+    EXPECT_EQ(results.status[0], EnvStatus::solved) << seed;
+    EXPECT_GT(results.rung[0], 0) << seed;
+    if (!cuda::available()) continue;
+    EXPECT_EQ(support::hashes(piles, on_device(piles, options), 1),
+              support::hashes(piles, results, 1))
+        << seed;
+  }
+}
+
 /// With hardly any steps, W and the later rungs have their turn, but not if no work is left.
 TEST(SparseLaunchOf, what_is_unsolved_is_left_to_the_later_rungs) {
   EnginePiles piles({56}, kBodies);

@@ -12,9 +12,11 @@ namespace stickslip::support {
 
 class EnginePiles {
  public:
-  /// One environment of so many contacts for each entry; the bodies are the same in all of them.
-  EnginePiles(const std::vector<int>& contacts, int bodies, std::uint64_t seed = 1)
-      : envs(int(contacts.size())), random_(seed) {
+  /// One environment of so many contacts for each entry; the bodies are the same in all of them,
+  /// in piles of so many.
+  EnginePiles(const std::vector<int>& contacts, int bodies, std::uint64_t seed = 1,
+              int bodies_per_pile = 1 << 20)
+      : envs(int(contacts.size())), bodies_per_pile_(bodies_per_pile), random_(seed) {
     std::vector<ItemScene> scenes;
     for (const int count : contacts) {
       scenes.push_back(make_scene(count, bodies));
@@ -103,7 +105,10 @@ class EnginePiles {
       constexpr int kNext[] = {1, 3, 9};  // as in layers of nine
       const int a = random_.integer(bodies), other = a + kNext[random_.integer(3)];
       const int dim = dim_of(k);
-      if (other < bodies)
+      const bool apart = other < bodies && a / bodies_per_pile_ != other / bodies_per_pile_;
+      if (apart)
+        scene.add_item(dim, body[std::size_t(a)]);
+      else if (other < bodies)
         scene.add_item(dim, body[std::size_t(a)], body[std::size_t(other)]);
       else if (other == bodies)
         scene.add_item(dim, body[std::size_t(a)], {arm + 3});
@@ -159,6 +164,7 @@ class EnginePiles {
   static constexpr int kScalars = 4;
   static int dim_of(int contact) { return contact % 5 == 3 ? 4 : contact % 7 == 5 ? 6 : 3; }
 
+  int bodies_per_pile_;
   Random random_;
   int M_size_ = 0;
   std::vector<std::int32_t> row_nnz_, row_adr_, col_;

@@ -1,35 +1,21 @@
 // Semismooth Newton with a non-monotone line search, and Levenberg regularisation if that fails
 // (docs/mathematics.md §9; Alart & Curnier 1991; Grippo, Lampariello & Lucidi 1986). It finds any
-// solution, or selects one of many (scaling/selection.hpp): first that of the problem with the
-// compliance epsilon D; from there, steps whose Jacobian has this compliance are those of proximal
-// points (Rockafellar 1976), which remove it and keep the choice. The same steps lead from the
-// selected solution of one b to that of another. While no row changes its state
-// and steps contract well, they use the factors of the last Jacobian again.
+// solution, or selects one of many (scaling/selection.hpp) on a path: its first step ends at the
+// solution of the problem with the compliance epsilon D, and the others at proximal points
+// (Rockafellar 1976), which remove the compliance and keep the choice. Such steps also lead from
+// the selected solution of one b to that of another. While no row changes its state and Newton's
+// steps contract well, they use the factors of the last Jacobian again.
 #pragma once
 #include "kernels/group/stop.hpp"
-#include "kernels/residual/judge.hpp"
-#include "kernels/solver/newton/at_bounds.hpp"
 #include "kernels/solver/newton/drawn_states.hpp"
+#include "kernels/solver/newton/selection_path.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-inline constexpr double kFloatEpsilon = 1e-6;   ///< least regularisation of a Jacobian in float
-inline constexpr double kGivenUp = 10.0;        ///< regularisation that ends the steps
-inline constexpr double kRoundedMerit = 1e-16;  ///< merit, relative, that may be all rounding
-inline constexpr double kAlteredGoal = 1e-16;   ///< the same that ends steps on an altered problem
-inline constexpr double kSettled = 1e-8;        ///< the same that is a solution of one
+inline constexpr double kAlteredGoal = 1e-16;  ///< the same that ends steps on an altered problem
+inline constexpr double kSettled = 1e-8;       ///< the same that is a solution of one
 inline constexpr int kPatience = 10;   ///< steps that may pass until the merit is halved again
 inline constexpr int kImpatience = 3;  ///< the same where other methods are as fast
-inline constexpr double kSlow = 0.01;  ///< merit: velocities contract by less than 10 in a step
-
-/// Whether the path has the choice of its start still: not after steps of little compliance to
-/// other rows at their bounds.
-template <class Real, class Factor, class G>
-SS_HD bool keeps_choice(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w,
-                        const NewtonProgress<Real, Factor>& path, double compliance) {
-  return double(path.more.proximal) > 1e-3 * compliance ||
-         rows_at_bounds(g, s, w) == path.at_bounds;
-}
 
 /// Judges the iterate z. Whether it is what the steps are to find, or a solution that the path does
 /// not select.
@@ -38,26 +24,10 @@ SS_HD bool is_found(const G& g, const EnvProblem<Scalar>& p, const S& s,
                     const Newton<Real, Factor>& w, const NewtonProgress<Real, Factor>& path,
                     const Real* z, Judge<Scalar>& judge, Guess guess) {
   const bool any_selects = judge.selects;
-  judge.selects = any_selects || (w.selects && keeps_choice(g, s, w, path, kSelecting<Scalar>));
+  judge.selects = any_selects || (w.selects && keeps_choice(g, s, w, path));
   const bool done = judge_iterate(g, p, s, z, judge, guess);
   judge.selects = any_selects;
   return done || (w.selects ? judge.last_residual <= judge.at->tolerance : judge.solved());
-}
-
-/// Whether some contact slides.
-template <class Real, class Factor, class G>
-SS_HD bool any_slides(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w) {
-  return g.any(s.n, [&](int i) { return w.at.is(i, RowState::sliding); });
-}
-
-/// Whether a proximal step with little compliance and new factors has hardly changed the merit: it
-/// is at a kink, where all further ones stay.
-template <class Real, class Factor>
-SS_HD bool is_stuck(const Newton<Real, Factor>& w, const NewtonProgress<Real, Factor>& path,
-                    double contraction) {
-  constexpr double kLittle = sizeof(Factor) == 4 ? 1e-5 : 1e-9;
-  return w.selects && !(path.soft > Real(0)) && !path.keeps && path.more.proximal < kLittle &&
-         contraction > 0.9 && contraction < 1.01;
 }
 
 /// After a step: regularises less, the less it was shortened; whether its factors serve again: not
@@ -65,19 +35,13 @@ SS_HD bool is_stuck(const Newton<Real, Factor>& w, const NewtonProgress<Real, Fa
 template <class Real, class Factor, class G>
 SS_HD void relax(const G& g, const Scaled<Real>& s, const Newton<Real, Factor>& w, int halvings,
                  double contraction, NewtonProgress<Real, Factor>& path) {
-  constexpr Factor kLeast = sizeof(Factor) == 4 ? Factor(kFloatEpsilon) : Factor(1e-12);
   constexpr double kSafeProximal = 1e-5;
   const bool slow = halvings > 0 || contraction > kSlow;
   const Regularisation<Factor> before = path.more;
-  const bool stuck = is_stuck(w, path, contraction);
-  if (slow && w.selects && !(path.soft > Real(0))) {
-    path.more.proximal = max(path.more.proximal * Factor(0.01), kLeast);
-  }
   const double share = halvings == 0 ? 0.01 : (halvings < 3 ? 0.3 : 1.0);
   path.more.epsilon = Factor(max(path.least_epsilon, double(path.more.epsilon) * share));
   path.keeps = !slow && path.more == before &&
                (double(path.more.proximal) > kSafeProximal || !any_slides(g, s, w));
-  if (stuck) path.more.epsilon = Factor(kGivenUp);
 }
 
 /// Prepares the first step.
@@ -86,16 +50,19 @@ SS_HD void begin_newton(const G& g, const S& s, const Newton<Real, Factor>& w, d
                         const Judge<Scalar>& judge, NewtonProgress<Real, Factor>& path) {
   path.least_epsilon = sizeof(Factor) == 4 ? kFloatEpsilon : least_epsilon;
   const bool anew = w.selects && !w.from_solution;
-  path.soft = anew && !w.from_selected ? Real(kSelecting<Scalar>) : Real(0);
-  path.more = {Factor(path.least_epsilon), Factor(anew ? kSelecting<Scalar> : 0.0)};
+  path.first = anew && !w.from_selected;
+  path.soft = anew ? Real(kSelecting<Scalar>) : Real(0);
+  path.more = {Factor(path.least_epsilon), Factor(path.soft)};
   scale_impulse(g, s, judge.at->start, w.z);
+  if (w.selects)
+    g.for_each(s.ld, [&](int i) { w.anchor[i] = w.from_selected && i < s.n ? w.z[i] : Real(0); });
   if (w.seed == 0) {
     g.for_each(s.ld, [&](int i) { w.z0[i] = Real(0); });
     path.anew = true;
     return;
   }
   draw_states(g, s, w.seed, w.z, w.u1);
-  newton_velocity(g, s, path, w.z, w.u);
+  newton_velocity(g, s, w, path, w.z, w.u);
   g.for_each(s.ld, [&](int i) { w.z0[i] = i < s.n ? w.u[i] - w.u1[i] : Real(0); });
   path.merit = linearise(g, s, w.at, w.z, w.u1);
 }
@@ -107,17 +74,38 @@ SS_HD bool leaps(const Newton<Real, Factor>& w, const Judge<Scalar>& judge) {
   return w.seed != 0 || (w.from_solution && judge.best_residual > 0.01 * judge.at->tolerance);
 }
 
-/// Begins to select at the solution z, where the equations are linearised.
-template <class Real, class Factor, class G, class Scalar>
-SS_HD void begin_selection(const G& g, Scaled<Real>& s, const Newton<Real, Factor>& w,
-                           const Judge<Scalar>& judge, NewtonProgress<Real, Factor>& path) {
-  keep_at_bounds(g, s, w, double(judge.at->tolerance), kSelecting<Scalar>);
-  path.soft = Real(kSelecting<Scalar>);
-  path.more.proximal = Factor(path.soft);
-  path.anew = true;
+inline constexpr int kSlowSteps = 3;      ///< that do not halve the merit: at a kink
+inline constexpr double kPassing = 3e-4;  ///< share of the compliance with which none is passed
+
+/// Whether a full step may pass a kink, at which the merit lets pass none: the proximal point,
+/// which is unique, lies beyond. With less compliance such a step would lead anywhere.
+template <class Real, class Factor>
+SS_HD bool may_pass(const NewtonProgress<Real, Factor>& path, double compliance) {
+  return is_proximal(path) && !path.leapt && double(path.soft) > kPassing * compliance;
 }
 
-enum class Moved : std::int32_t { yes, no, found };
+/// A full step, whatever its merit.
+template <class Real, class Factor, class G, class S>
+SS_HD Moved leap(const G& g, const S& s, const Newton<Real, Factor>& w,
+                 NewtonProgress<Real, Factor>& path) {
+  for_chunks(g, s.n, [&](int i) { w.z[i] += w.dz[i]; });
+  path.anew = true;
+  return Moved::yes;
+}
+
+/// Judges what a step leaves for a larger merit, if it may be the best: the anchor, or the iterate,
+/// whose merit was `before`. The search may not come back there.
+template <class S, class Real, class Factor, class G, class Scalar>
+SS_HD bool finds_left(const G& g, const EnvProblem<Scalar>& p, const S& s,
+                      const Newton<Real, Factor>& w, double before,
+                      NewtonProgress<Real, Factor>& path, Judge<Scalar>& judge) {
+  const bool proximal = is_proximal(path);
+  const double left = proximal ? path.natural : before;
+  const double most = proximal ? min(path.least_left, path.worth) : path.least_left;
+  if (path.first || !(left < most)) return false;
+  path.least_left = left;
+  return is_found(g, p, s, w, path, proximal ? w.anchor : w.z0, judge, Guess::unknown);
+}
 
 /// One step: of the line search, or none and more regularisation; a full one from velocities with
 /// the error z0, if it `leaps`.
@@ -126,32 +114,36 @@ SS_HD Moved newton_step(const G& g, const EnvProblem<Scalar>& p, const S& s,
                         const Newton<Real, Factor>& w, bool leaps,
                         NewtonProgress<Real, Factor>& path, Judge<Scalar>& judge) {
   if (!leaps) g.once([&] { w.history->push(path.merit); });
-  const bool found = newton_direction(g, s, w.at, path.more, w.z, leaps ? w.z0 : s.zero,
-                                      w.direction, path.keeps, path.count, w.u1, w.dz);
-  if (leaps) {
-    if (!found) return Moved::no;
-    for_chunks(g, s.n, [&](int i) { w.z[i] += w.dz[i]; });
-    path.anew = true;
-    return Moved::yes;
-  }
-  if (!found) {
+  const bool regular = newton_direction(g, s, w.at, path.more, w.z, leaps ? w.z0 : s.zero,
+                                        w.direction, path.keeps, path.count, w.u1, w.dz);
+  if (leaps) return regular ? leap(g, s, w, path) : Moved::no;
+  if (!regular) {
     path.more.epsilon *= Factor(1e3);
     if (path.more.epsilon > Factor(1e-2)) path.more.epsilon = Factor(kGivenUp);
     return Moved::no;
   }
   const double before = path.merit;
-  const int halvings = line_search(g, s, w, path);
+  const bool passes = may_pass(path, kSelecting<Scalar>);
+  const bool tries = !(passes && path.waited >= kSlowSteps);
+  const int halvings = tries ? line_search(g, s, w, path) : kHalvings + 1;
   if (halvings <= kHalvings) {
     relax(g, s, w, halvings, path.merit / before, path);
-    if (path.soft > Real(0) || !(before < min(path.merit, path.least_left))) return Moved::yes;
-    path.least_left = before;  // the search may not come back
-    return is_found(g, p, s, w, path, w.z0, judge, Guess::unknown) ? Moved::found : Moved::yes;
+    const bool found = before < path.merit && finds_left(g, p, s, w, before, path, judge);
+    return found ? Moved::found : Moved::yes;
   }
   const bool repeats = path.keeps;
   path.keeps = false;
   if (repeats) return Moved::no;
-  if (path.soft > Real(0)) {
-    if (path.merit < kRoundedMerit * squared_size(g, s, w.z)) return Moved::found;
+  const bool rounded = path.merit < kRoundedMerit * squared_size(g, s, w.z);
+  if (is_proximal(path)) {
+    if (finds_left(g, p, s, w, before, path, judge)) return Moved::found;
+    if (passes && !rounded) {
+      path.leapt = true;
+      return leap(g, s, w, path);
+    }
+  }
+  if (path.first) {
+    if (rounded) return Moved::found;
   } else if (before < kRoundedMerit || sizeof(Real) == 4) {
     // At the rounding floor of the merit a full step still improves z.
     for_chunks(g, s.n, [&](int i) { w.z[i] += w.dz[i]; });
@@ -162,10 +154,18 @@ SS_HD Moved newton_step(const G& g, const EnvProblem<Scalar>& p, const S& s,
   return Moved::no;
 }
 
+/// Merit of iterates that are worth judging: also of those as near as the solution at the start.
+template <class Real, class Factor, class Scalar>
+SS_HD double worth_judging(const Newton<Real, Factor>& w, double start_merit,
+                           const Judge<Scalar>& judge) {
+  constexpr double kAsNear = 4.0;  // velocities twice as large
+  return max(worth_judging(judge), w.from_solution ? kAsNear * start_merit : 0.0);
+}
+
 /// Whether z is worth judging: at once, if the next step needs new factors.
 template <class Real, class Factor, class Scalar>
 SS_HD bool is_near(const NewtonProgress<Real, Factor>& path, const Judge<Scalar>& judge) {
-  return path.merit < (path.keeps ? 0.01 * judge.at->near : worth_judging(judge));
+  return path.merit < (path.keeps ? 0.01 * judge.at->near : path.worth);
 }
 
 /// Whether steps from the selected solution go on near another: bodies at rest then stay there to
@@ -192,7 +192,7 @@ template <class Real, class Factor, class Scalar>
 SS_HD bool is_in_vain(const Newton<Real, Factor>& w, const NewtonProgress<Real, Factor>& path,
                       const Judge<Scalar>& judge) {
   if (w.impatient) return path.waited > (judge.solved() ? 5 : kImpatience);
-  return path.waited > kPatience && !(path.soft > Real(0) && judge.solved());
+  return path.waited > kPatience && !(path.first && judge.solved());
 }
 
 /// Ends steps that have found nothing: judges their iterate, from where the next stage goes on if
@@ -205,7 +205,8 @@ SS_HD void end_newton(const G& g, const EnvProblem<Scalar>& p, const S& s,
     const bool settled = path.merit < kSettled * (squared_size(g, s, w.z) + 1.0);
     g.once([&] { judge.at->settled = settled; });
   }
-  if (w.selects) g.once([&] { judge.at->softened = !(path.soft > Real(0)); });
+  if (w.selects) g.once([&] { judge.at->softened = !path.first; });
+  if (is_proximal(path)) for_chunks(g, s.n, [&](int i) { w.z[i] = w.anchor[i]; });
   judge_iterate(g, p, s, w.z, judge);
   if (altered || w.selects || path.merit < start_merit) continue_from_candidate(g, p, judge);
 }
@@ -231,11 +232,14 @@ SS_HD int run_newton(const G& g, const EnvProblem<Scalar>& p, S& s, const Newton
   int steps = 0;
   while (!stopped(g)) {
     if (path.anew) {
-      linearise_anew(g, s, w, path);
-      if (steps == 0) start_merit = path.merit;
-      path.keeps = path.keeps && !any_slides(g, s, w);
-      const bool chosen = w.selects && !selecting && !(path.soft > Real(0));
-      if (chosen) path.at_bounds = rows_at_bounds(g, s, w);
+      newton_velocity(g, s, w, path, w.z, w.u);
+      begin_search(g, s, w, path);
+      if (steps == 0) {
+        start_merit = path.natural = path.merit;
+        path.worth = worth_judging(w, start_merit, judge);
+      }
+      if (steps == 0 && w.from_selected) path.least_left = path.merit;  // it is judged
+      if (steps == 0 && w.selects) path.at_bounds = rows_at_bounds(g, s, w);
     }
     if (!leaping) {
       if (selecting) {
@@ -243,24 +247,21 @@ SS_HD int run_newton(const G& g, const EnvProblem<Scalar>& p, S& s, const Newton
         selecting = false;
         continue;
       }
-      if (path.soft > Real(0)) {
-        // Or the merit is all rounding, and steps change nothing else.
-        const double enough = path.waited > 1 ? max(kSelected, kRoundedMerit) : kSelected;
-        const bool converged =
-            steps > 0 && moved == Moved::yes && path.merit < enough * squared_size(g, s, w.z);
-        if (converged || moved == Moved::found) {
-          path.soft = Real(0);
-          path.keeps = converged;
-          path.anew = true;
-          moved = Moved::yes;
-          continue;
-        }
-      } else if (altered) {
+      bool judges = moved == Moved::yes && (steps == 0 || !(path.soft > Real(0)));
+      const bool first = path.first;
+      if (first ? is_first_done(g, s, w, path, moved, kSelected, steps)
+                : is_point_done(path, moved, steps)) {
+        next_point(g, s, w, path);
+        if (first) path.keeps = moved == Moved::yes && !any_slides(g, s, w);
+        moved = Moved::yes;
+        judges = true;
+      }
+      if (altered) {
         if (steps > 0 && path.merit < kAlteredGoal * (squared_size(g, s, w.z) + 1.0)) break;
-      } else if (moved == Moved::found ||
-                 (moved == Moved::yes && (is_near(path, judge) || (kCoarse && steps > 0)) &&
-                  !polishes(g, s, w, path, kSelected, steps) &&
-                  is_found(g, p, s, w, path, w.z, judge, guess))) {
+      } else if (!path.first && (moved == Moved::found ||
+                                 (judges && (is_near(path, judge) || (kCoarse && steps > 0)) &&
+                                  !polishes(g, s, w, path, kSelected, steps) &&
+                                  is_found(g, p, s, w, path, w.z, judge, guess)))) {
         continue_from_candidate(g, p, judge);
         return steps;
       }

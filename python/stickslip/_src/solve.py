@@ -91,7 +91,8 @@ def solve(
         warm_start: (E, n) impulses to start from; default 0.
         start_selected: (E,) whether warm_start is the solution that is selected among many
             (mathematics, section 9) of a problem with nearly the same W: the solve then keeps that
-            choice and begins there; default False.
+            choice and begins there. 2: where the problem has not changed: islands that it solves
+            exactly keep it. Default False.
         certificates: fill `solution.certificate` with the proofs of `infeasible` environments.
         backend, threads: "cpu", "cuda", "auto" (where the arrays are: the CPU); default all cores.
 
@@ -108,9 +109,11 @@ def _flags(name: str, values: ArrayLike, num_envs: int, batched: bool) -> NDArra
     """One flag for each environment, as the library reads them."""
     flags = np.asarray(values)
     fits = flags.shape == () or (batched and flags.shape == (num_envs,))
-    if flags.dtype != np.bool_ or not fits:
+    if flags.dtype.kind not in "biu" or not fits:
         expected = f"bool of shape ({num_envs},)" if batched else "a bool"
         raise ValueError(f"{name}: expected {expected}, got {flags.dtype} of shape {flags.shape}")
+    for wrong in np.flatnonzero((flags < 0) | (flags > 2)):
+        raise ValueError(f"{name}[{wrong}]: expected False, True or 2, got {flags.flat[wrong]}")
     return np.ascontiguousarray(np.broadcast_to(flags, num_envs), np.int32)
 
 

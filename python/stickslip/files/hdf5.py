@@ -7,7 +7,7 @@ import contextlib
 import math
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, overload
 
 import h5py
 import numpy as np
@@ -155,6 +155,11 @@ class Place:
             value = self.group.attrs[key]
             single = isinstance(value, np.ndarray) and value.size == 1
             return value.reshape(-1)[0] if single else value
+
+    @overload
+    def count(self, key: str, default: int, high: int = MAX_ROWS) -> int: ...
+    @overload
+    def count(self, key: str, *, high: int = MAX_ROWS) -> int | None: ...
 
     def count(self, key: str, default: int | None = None, high: int = MAX_ROWS) -> int | None:
         """An attribute that is an integer from 0 to `high`; `default` where it is missing."""

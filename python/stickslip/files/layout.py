@@ -65,7 +65,7 @@ def _contact(place: Place, name: str, kind: str) -> ContactProblem:
     right = "q" if kind == "fc3d" else "b"
     n = place.length(right)
     keys = ("n_free", "n_nonneg", "n_box")
-    fixed = [0, 0, 0] if kind == "fc3d" else [place.count(key, 0) or 0 for key in keys]
+    fixed = [0, 0, 0] if kind == "fc3d" else [place.count(key, 0) for key in keys]
     dims = _dims(place, n, fixed)
     mu = _friction(place, dims, kind)
     empty = np.zeros(0)
@@ -85,7 +85,7 @@ def _contact(place: Place, name: str, kind: str) -> ContactProblem:
         **bounds,
         R=place.optional("R", n),
         warm_start=place.optional("warm_start", n),
-        start_selected=place.count("start_selected", 0) != 0,
+        start_selected=place.count("start_selected", 0, high=2),
         law=place.text("law", *LAWS),
         directions=_directions(place),
         level=place.text("level", *LEVELS),

@@ -42,7 +42,7 @@ class ContactProblem:
     hi: np.ndarray = field(default_factory=lambda: np.zeros(0))
     R: np.ndarray | None = None  #: (n,), 1/kg
     warm_start: np.ndarray | None = None  #: (n,), N s; where a solver started
-    start_selected: bool = False  #: as in `stickslip.solve`
+    start_selected: int = 0  #: as in `stickslip.solve`
     law: str | None = None  #: None: coulomb
     directions: int = 4  #: of law "pyramid"
     level: str | None = None  #: "velocity" or "acceleration"

@@ -183,7 +183,7 @@ def _write_problem(group: h5py.Group, problem: Problem) -> None:
     if contact:
         group.attrs["n_box"] = len(contact.lo)
         if contact.start_selected:
-            group.attrs["start_selected"] = 1
+            group.attrs["start_selected"] = contact.start_selected
         if contact.directions != 4:
             group.attrs["directions"] = contact.directions
         texts = {"law": contact.law, "level": contact.level, **contact.notes}

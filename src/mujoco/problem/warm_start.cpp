@@ -177,14 +177,15 @@ bool ImpulseStore::recall_contacts(const mjModel* m, const mjData* d, const EnvS
   return found;
 }
 
-bool ImpulseStore::recall_selected(const mjModel* m, const mjData* d, const EnvSlot& slot,
-                                   int rows) const {
-  if (contact_size_ == 0 || kept_print(d).rows == 0) return false;
-  return is_same(kept_print(d), print_of(m, d, slot, rows), kSameSelection);
+std::int32_t ImpulseStore::recall_selected(const mjModel* m, const mjData* d, const EnvSlot& slot,
+                                           int rows) const {
+  if (contact_size_ == 0 || kept_print(d).rows == 0) return 0;
+  if (is_same(kept_print(d), print_of(m, d, slot, rows), kSameSelection)) return 1;
+  return kept_print(d).serves > 0 ? kSelectedWhereUnchanged : 0;
 }
 
 void ImpulseStore::keep(const mjModel* m, mjData* d, const EnvSlot& slot, int rows, const double* r,
-                        Solution solution, bool anew, mjtNum moved) const {
+                        Solution solution, std::int32_t start_selected, mjtNum moved) const {
   if (contact_size_ == 0) return;
   int row = 0;
   for (; row < std::min(scalar_rows(*slot.counts), max_rows_); ++row) {
@@ -214,9 +215,11 @@ void ImpulseStore::keep(const mjModel* m, mjData* d, const EnvSlot& slot, int ro
   ProblemPrint& print = kept_print(d);
   if (solution == Solution::none || rows == 0) {
     print = {};
-  } else if (anew) {
+  } else if (start_selected != 1) {
+    const bool goes_on = start_selected == kSelectedWhereUnchanged && print.serves > 0;
+    const mjtNum left = goes_on ? print.serves : kDrift;
     print = print_of(m, d, slot, rows);
-    print.serves = solution == Solution::selected ? kDrift : -kAWhile;
+    print.serves = solution == Solution::selected ? left : -kAWhile;
   } else if (print.serves < 0 ? !(++print.serves < 0) : !((print.serves -= moved) > 0)) {
     print = {};
   }

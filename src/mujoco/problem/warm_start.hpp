@@ -23,18 +23,19 @@ class ImpulseStore {
   /// anything is known.
   bool recall(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows, double* r) const;
 
-  /// Whether the problem is nearly that for which the kept impulses were selected among many
-  /// solutions (docs/mathematics.md §9). Compared with the problem of the selection, not with that
-  /// of the last step: nothing adds up.
-  bool recall_selected(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows) const;
+  /// ProblemBatch::start_selected: whether the problem is nearly that for which the kept impulses
+  /// were selected among many solutions (docs/mathematics.md §9), or parts of it may be. Compared
+  /// with the problem of the selection, not with that of the last step: nothing adds up.
+  std::int32_t recall_selected(const mjModel* m, const mjData* d, const EnvSlot& slot,
+                               int rows) const;
 
   enum class Solution { none, any, selected };
-  /// Keeps the impulses r [rows]: what they are, and whether they were chosen in this step `anew`,
-  /// or `moved` by this share from those of `recall_selected`. A choice serves until it has moved
-  /// far; where the search for the selected solution fails, another serves for some steps, because
-  /// the next search would hardly end otherwise.
+  /// Keeps the impulses r [rows]: what they are, and the solve's `start_selected`: they were chosen
+  /// in this step, at least in parts, or `moved` by this share from those of `recall_selected`. A
+  /// choice serves until it has moved far; where the search for the selected solution fails,
+  /// another serves for some steps, because the next search would hardly end otherwise.
   void keep(const mjModel* m, mjData* d, const EnvSlot& slot, int rows, const double* r,
-            Solution solution, bool anew, mjtNum moved) const;
+            Solution solution, std::int32_t start_selected, mjtNum moved) const;
 
   /// Whether recovery from overlap (step/position.hpp) is not tried in this step: it failed in one
   /// of the last ones, when contacts overlapped about as much. `depth`: the deepest overlap, m.

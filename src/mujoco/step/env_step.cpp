@@ -46,8 +46,8 @@ void gather_and_solve(StepContext& step) {
   const int rows = step.rows();
   step.warm = step.sim->impulses.recall(step.m, step.d, slot, rows,
                                         step.buffers->problems().warm_start(step.slot));
-  const bool selected = step.warm && step.sim->impulses.recall_selected(step.m, step.d, slot, rows);
-  step.buffers->start_selected(step.slot) = selected ? 1 : 0;
+  step.buffers->start_selected(step.slot) =
+      step.warm ? step.sim->impulses.recall_selected(step.m, step.d, slot, rows) : 0;
   step.buffers->hopeless(step.slot) = step.sim->impulses.is_hopeless(step.d) ? 1 : 0;
   timer.mark(kGather);
   step.limited = step.buffers->limited_work(step.slot) > 0;
@@ -119,9 +119,9 @@ void write_solution(StepContext& step) {
   const Solution solution = !chosen                     ? Solution::none
                             : selected == Selected::yes ? Solution::selected
                                                         : Solution::any;
-  const bool anew = step.buffers->start_selected(step.slot) == 0;
-  step.sim->impulses.keep(step.m, step.d, slot, rows, impulse, solution, anew,
-                          anew ? 0 : share_moved(step));
+  const std::int32_t start = step.buffers->start_selected(step.slot);
+  step.sim->impulses.keep(step.m, step.d, slot, rows, impulse, solution, start,
+                          start == 1 ? share_moved(step) : 0);
   step.sim->impulses.note_solve(step.d, step.verdict.status == EnvStatus::not_converged ||
                                             step.verdict.status == EnvStatus::infeasible);
   timer.mark(kScatter);

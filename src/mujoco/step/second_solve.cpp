@@ -10,6 +10,12 @@ namespace {
 
 constexpr int kMostTakenIn = 8;  // rounds
 
+// What the latest solve tells of the choice in the next one: islands may not change.
+std::int32_t selected_start(const StepContext& step) {
+  const bool chosen = step.buffers->results().selected(step.slot) == Selected::yes;
+  return chosen && solved(step) ? kSelectedWhereUnchanged : 0;
+}
+
 }  // namespace
 
 void take_solution(StepContext& step) {
@@ -42,11 +48,12 @@ void find_end_velocity(StepContext& step) {
 
 void solve_marked(StepContext& step) {
   PhaseTimer timer(step);
+  const std::int32_t start = selected_start(step);
   step.saved.keep_solution(*step.buffers, step.slot);
   pose_problem(step);
   const int rows = step.rows();
   step.saved.start(step.problem(), rows, step.buffers->problems().warm_start(step.slot));
-  step.buffers->start_selected(step.slot) = 0;
+  step.buffers->start_selected(step.slot) = start;
   step.warm = true;
   timer.mark(kGather);
   ++step.verdict.second_solves;
@@ -70,8 +77,9 @@ void take_in_culled(StepContext& step) {
 }
 
 void solve_from(StepContext& step, const double* r, Effort effort) {
+  const std::int32_t start = r == step.impulse() ? selected_start(step) : 0;
   std::copy_n(r, step.rows(), step.buffers->problems().warm_start(step.slot));
-  step.buffers->start_selected(step.slot) = 0;
+  step.buffers->start_selected(step.slot) = start;
   ++step.verdict.second_solves;
   step.warm = effort == Effort::full && solved(step);  // else rest has been tried, or will not be
   step.buffers->solve(step.slot, effort);

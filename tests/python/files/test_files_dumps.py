@@ -65,6 +65,20 @@ def test_a_dumped_pyramid_keeps_its_directions(tmp_path):
         files.read(path)
 
 
+def test_a_dump_keeps_how_its_start_was_selected(tmp_path):
+    sim = stickslip.BatchSim(sim_models.TUMBLING, 1)
+    path = tmp_path / "dump.h5"
+    for _ in range(400):
+        sim.step()
+    sim.dump(0, path, name="mine")
+    (problem,) = files.read(path).problems
+    assert problem.start_selected == sim.problem(0)["start_selected"] > 0
+    with h5py.File(path, "r+") as changed:
+        changed["problems"]["mine"].attrs["start_selected"] = 3
+    with pytest.raises(files.FileError, match="start_selected: expected an integer from 0 to 2"):
+        files.read(path)
+
+
 def test_dumping_what_has_no_problem(tmp_path):
     sim = stickslip.BatchSim(sim_models.TUMBLING, 1, law="mujoco")
     sim.step()
