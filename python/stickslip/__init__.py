@@ -13,7 +13,7 @@ from stickslip._src import interrupt as _interrupt
 if _interrupt.in_command():
     _interrupt.print_no_traceback()
 
-from stickslip._core import GradientStatus, Law, LcpMethod, Precision, Solver, Status
+from stickslip._core import GradientStatus, Law, LcpMethod, Precision, Selected, Solver, Status
 from stickslip._core import version as _version
 from stickslip._src.bound import BoundGradient, BoundResult, BoundSolver
 from stickslip._src.engine import EngineMechanism
@@ -59,6 +59,7 @@ __all__ = [
     "MncpSolution",
     "Precision",
     "Problem",
+    "Selected",
     "Solution",
     "SolveOptions",
     "Solver",

@@ -31,7 +31,9 @@ auto workspace_for(const HostProblem<Scalar>& of, int threads) {
 void run(const nb::dict& in, const nb::dict& out, const SolveOptions& options, bool on_cuda,
          int threads) {
   with_problem(in, [&]<class Scalar>(HostProblem<Scalar>& of) {
-    const auto r = results_of<Scalar>(of.arrays, FromDict{out, true}, of.layout.rows);
+    auto r = results_of<Scalar>(of.arrays, FromDict{out, true}, of.layout.rows);
+    r.selected = reinterpret_cast<Selected*>(
+        of.arrays.template output_numbers<std::int32_t>(FromDict{out, true}("selected")));
     of.view.start_selected = of.arrays.template input<std::int32_t>(of.from("start_selected"), {});
     const auto workspace = on_cuda ? nullptr : workspace_for(of, threads);
     const nb::gil_scoped_release other_threads_may_run;

@@ -45,6 +45,11 @@ void bind_enums(nb::module_& m) {
       .value("infeasible", EnvStatus::infeasible, "proved: no velocities satisfy the gaps")
       .value("bad_input", EnvStatus::bad_input, "NaN, mu < 0, lo > hi, ...; impulse is zero")
       .value("over_capacity", EnvStatus::over_capacity, "more rows than the slot has");
+  nb::enum_<Selected>(m, "Selected", nb::is_arithmetic(),
+                      "Whether an impulse is the one selected among many solutions.")
+      .value("no", Selected::no, "any solution, or none")
+      .value("yes", Selected::yes, "that of stiff contacts")
+      .value("unique", Selected::unique, "there is nothing to select");
   nb::enum_<GradientStatus>(m, "GradientStatus", nb::is_arithmetic(),
                             "Whether the derivatives of an environment can be trusted.")
       .value("valid", GradientStatus::valid, "the derivative exists, and this is it")

@@ -137,6 +137,7 @@ ProblemView BatchSim::problem(int env) const {
           .residual = posed ? result.residual(at) : 0,
           .iterations = posed ? result.iterations(at) : 0,
           .solver = posed ? result.solver(at) : Solver::automatic,
+          .selected = posed ? result.selected(at) : Selected::no,
           .start_selected = posed ? buffers.start_selected(at) : 0};
 }
 

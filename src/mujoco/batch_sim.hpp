@@ -57,6 +57,7 @@ struct ProblemView {
   double residual;
   int iterations;
   Solver solver;
+  Selected selected;
   std::int32_t start_selected;  ///< as in ProblemBatch
 };
 

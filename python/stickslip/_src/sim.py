@@ -262,7 +262,8 @@ class BatchSim(SimGradients, SimCopies):
         """The latest solve's problem of one environment: arguments of `stickslip.solve` (W, b, mu,
         R, dims, n_free, n_nonneg, lo, hi), n_box, the solution (impulse), and the data it was made
         from: J, M (the matrix of the integrator), a_free, efc_of (MuJoCo's constraint row of each);
-        also the verdict on that solve (status, residual, iterations, solver) and its warm_start.
+        also the verdict on that solve (status, residual, iterations, solver, selected) and its
+        warm_start.
         RK4 models have four solves a step; this is the last."""
         return self._core.problem(check.count("env", env))
 

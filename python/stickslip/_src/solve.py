@@ -133,7 +133,7 @@ def solve_batch(
     results: dict[str, Any] = {
         "impulse": np.zeros((num_envs, n), batch.W.dtype),
         "residual": np.zeros(num_envs),
-        **{name: np.zeros(num_envs, np.int32) for name in INTEGERS},
+        **{name: np.zeros(num_envs, np.int32) for name in (*INTEGERS, "selected")},
         "certificate": np.zeros((num_envs, n))
         if check.flag("certificates", certificates)
         else None,

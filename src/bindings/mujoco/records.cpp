@@ -118,6 +118,7 @@ nb::dict problem(const BatchSim& sim, int env) {
   d["lo"] = copy(p.slot.lo, {std::size_t(s.n_box)});
   d["hi"] = copy(p.slot.hi, {std::size_t(s.n_box)});
   d["warm_start"] = copy(p.warm_start, {n});
+  d["selected"] = p.selected;
   d["start_selected"] = p.start_selected;
   d["impulse"] = copy(p.impulse, {n});
   d["status"] = p.status;
