@@ -82,7 +82,9 @@ def main() -> None:
     for name in given.only or problems:
         results.append({"name": name, **measure(problems[name])})
         print(json.dumps(results[-1]), flush=True)
-    whole = {key: sum(r[key] for r in results) for key in results[0] if isinstance(results[0][key], int)}
+    whole = {
+        key: sum(r[key] for r in results) for key in results[0] if isinstance(results[0][key], int)
+    }
     whole["iterations_most"] = max(r["iterations_most"] for r in results)
     results.append({"name": "all", **whole})
     print(json.dumps(results[-1]))

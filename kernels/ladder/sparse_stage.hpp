@@ -14,10 +14,14 @@ SS_HD Work work_of(const SparseScaled& s) {
   return {linear, 10.0 * linear + double(s.lu.pattern.counts->multiplications)};
 }
 
-/// The stage as problems of many rows need it. In piles Newton's method either gets nearer soon or
-/// not at all, and velocities identify the states better than impulses.
-SS_HD Stage adapted(Stage stage, bool solved) {
+/// Whether the stages are those of problems with W: of a robot, which is not a pile.
+SS_HD bool is_robot(const SparseScaled& s) { return s.scalars > 0 && s.n <= kUndividedRows; }
+
+/// The stage as piles need it: there Newton's method either gets nearer soon or not at all, and
+/// velocities identify the states better than impulses.
+SS_HD Stage adapted(Stage stage, const SparseScaled& s, bool solved) {
   constexpr int kCoarseSweeps = 30;  // in the time of a few steps
+  if (is_robot(s)) return stage;
   if (stage.method == Method::pgs && stage.coarse) stage.budget = kCoarseSweeps;
   if (stage.method != Method::newton) return stage;
   stage.impatient = true;
@@ -32,7 +36,7 @@ inline constexpr int kManyRows = 3, kPackedRows = 6;  // of each degree of freed
 /// no memory for that.
 SS_HD bool is_packed(const SparseScaled& s, Law law) {
   const bool many = s.n >= kInteriorRows && s.n > kPackedRows * s.m.tree.n;
-  return many && facts_of(law).has_central_path;
+  return many && !is_robot(s) && facts_of(law).has_central_path;
 }
 
 /// As for a problem with W; also where many solutions differ much, as in a wall of bricks, but are
@@ -55,7 +59,7 @@ SS_HD int run_sweeps(const G& g, const EnvProblem<double>& p, const Stage& stage
   int steps = 0;
   // From rest, Newton's method may select a solution; the interior point finds any.
   if (skips_sweeps(g, p, stage, s, judge) || (packed && !starts_warm(g, p))) return 0;
-  if (stage.coarse && starts_warm(g, p)) {
+  if (stage.coarse && starts_warm(g, p) && !is_robot(s)) {
     Stage near{.method = Method::newton, .budget = packed ? 10 : 30, .factor = 0.1};
     near.impatient = true;
     steps = run_newton_stage<double, double, true>(g, p, near, s, scratch.stage, judge);
@@ -101,7 +105,7 @@ SS_HD int run_stage(const G& g, const EnvProblem<double>& p, const Stage& given,
   if (given.method == Method::farkas) return run_proof(g, p, given, scratch);
   SparseScaled& s = scratch.scaled;
   Judge<double>& judge = scratch.judge;
-  const Stage stage = adapted(given, judge.solved());
+  const Stage stage = adapted(given, s, judge.solved());
   place_start<true>(g, p, stage, judge);
   if (stage.soften > 0.0) soften_contacts(g, p, s, stage.soften);
   int done = 0;

@@ -15,13 +15,15 @@ inline constexpr int kUndividedRows = 96;
 /// Problems of a mechanism with at most so many rows are solved with their W, as dense ones.
 inline constexpr int kDenseRows = 48;
 
-/// Whether a problem of a mechanism is solved without W, if it is sparse. Up to 96 rows, Newton's
-/// method with W fails less often where joints have rows, unless there are many more rows than
-/// degrees of freedom (measured on robots; towers of boxes gain from 5 boxes on).
+/// Whether a problem of a mechanism is solved without W, if it is sparse. Up to 96 rows that is
+/// faster where joints have no rows (towers of boxes gain from 5 boxes on), or where there are many
+/// more rows than degrees of freedom: steps without W cost rows x dofs in the main, steps with W
+/// rows^3 (measured on robots).
 SS_HD bool leaves_W(int rows, int of_joints, int dofs) {
-  constexpr int kManyRows = 6;  // of each degree of freedom
+  constexpr int kManyRows = 64;
   if (rows <= kDenseRows) return false;
-  return rows > kUndividedRows || of_joints == 0 || rows >= kManyRows * dofs;
+  if (rows > kUndividedRows || of_joints == 0) return true;
+  return rows >= (rows > kManyRows ? 3 : 6) * dofs;
 }
 
 /// What earlier passes of this call found.

@@ -81,12 +81,13 @@ bool is_closed_at_end(const mjModel* m, mjData* d, const GeomPoses& start, const
   if (m->geom_type[a] == mjGEOM_HFIELD) return is_closed_on_field(m, d, c, margin);
   if (!is_smooth(m, a) && !is_smooth(m, b)) return false;
   const int other = is_smooth(m, a) ? b : a;
+  const double near = margin + (is_smooth(m, other) ? kShallow : kDeeper);
   const auto collide = mjCOLLISIONFUNC[m->geom_type[a]][m->geom_type[b]];
-  const int num_found = collide(m, d, found, a, b, margin + kDeeper);
+  const int num_found = collide(m, d, found, a, b, near);
   double before[3], after[3];
   mju_mulMatTVec3(before, start.xmat.data() + 9 * other, c.frame);
   for (int f = 0; f < num_found; ++f) {
-    if (found[f].dist - margin > kDeeper) continue;
+    if (found[f].dist > near) continue;
     mju_mulMatTVec3(after, d->geom_xmat + 9 * other, found[f].normal);
     if (is_smooth(m, other) || mju_dot3(before, after) > kSameNormal) return true;
   }

@@ -24,7 +24,8 @@ struct GeomPair {
   double normals[4][3];
 };
 
-inline constexpr double kDeeper = 1e-5;  ///< m; less is rounding, or rest
+inline constexpr double kDeeper = 1e-5;   ///< m; less is rounding, or rest
+inline constexpr double kShallow = 5e-5;  ///< m; an overlap that a step may leave to the next
 
 /// By how much a linear gap that closes by `approach` may be deeper than the true one, m.
 inline double most_excess(double approach) { return std::max(1e-4, -0.25 * approach); }
@@ -40,9 +41,9 @@ struct GeomPoses {
 
 /// Removes those `contacts` (indices in d) that are certainly no ghosts, from their places after
 /// the step from q, the state of d, to q ⊕ h v, v being velocities with their impulses: their geoms
-/// are then within 10 µm, one of them is smooth (a sphere, a capsule, an ellipsoid), and the other
-/// is smooth too or has the normal there that it had. `gap`: of each contact of d, m. Does not
-/// change d.
+/// are smooth (spheres, capsules, ellipsoids) and then within 50 µm, which rolling may change the
+/// gap; or one of them is, they are within 10 µm, and the other has the normal there that it had.
+/// `gap`: of each contact of d, m. Does not change d.
 void drop_closed_contacts(const mjModel* m, mjData* d, const double* v,
                           const std::vector<double>& gap, std::vector<int>& contacts,
                           GeomPoses& start);

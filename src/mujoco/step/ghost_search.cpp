@@ -1,7 +1,9 @@
 #include "src/mujoco/step/ghost_search.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "src/mujoco/contacts/inside_face.hpp"
 #include "src/mujoco/contacts/touching.hpp"
 #include "src/mujoco/problem/row_map.hpp"
 #include "src/mujoco/step/second_solve.hpp"
@@ -10,7 +12,6 @@ namespace stickslip::mujoco {
 namespace {
 
 constexpr int kMostRounds = 8, kMostGhostRounds = 3;
-constexpr double kShallow = 5e-5;  // m; an overlap that a step may leave to the next
 
 bool of_pair(const mjContact& c, const GeomPair& pair) {
   return c.geom[0] == pair.geom[0] && c.geom[1] == pair.geom[1];
@@ -57,6 +58,31 @@ GeomPair pair_of(const mjData* d, const StepContacts& contacts, const mjContact&
   return pair;
 }
 
+// The index of the contact whose normal row `row` is; -1: of none.
+int contact_index(const StepContext& step, const EnvSlot& slot, int row) {
+  const mjContact* c = contact_of_normal(step.d, slot.efc_of[row]);
+  return c ? int(c - step.d->contact) : -1;
+}
+
+// How far the surfaces of a contact may move along one another in the step, m: as fast as now,
+// without impulses, or with them. `row`: of its normal.
+double travel_of(const StepContext& step, const EnvSlot& slot, int row) {
+  const int efc = slot.efc_of[row];
+  const double *now = step.d->efc_vel + efc, *free = slot.free_velocity + row,
+               *v = step.end_velocity.data();
+  const double end[] = {row_velocity(step.d, efc + 1, v), row_velocity(step.d, efc + 2, v)};
+  return step.m->opt.timestep * std::max({std::hypot(now[1], now[2]), std::hypot(free[1], free[2]),
+                                          std::hypot(end[0], end[1])});
+}
+
+// Whether geoms meet inside of a face at a contact, wherever they move along it in the step.
+bool meets_face(const StepContext& step, const EnvSlot& slot, int row) {
+  constexpr double kReserve = 1e-4;  // m
+  const int i = contact_index(step, slot, row);
+  return step.d->contact[i].dim > 1 &&
+         is_inside_face(step.m, step.d, i, travel_of(step, slot, row) + kReserve);
+}
+
 // Adds the pairs of contacts that act, may be ghosts, and were not examined yet. Returns whether
 // there are any.
 bool find_suspects(StepContext& step) {
@@ -66,20 +92,23 @@ bool find_suspects(StepContext& step) {
     return std::any_of(step.pairs.begin(), step.pairs.end(),
                        [&](const GeomPair& pair) { return of_pair(c, pair); });
   };
-  step.suspects.clear();
+  std::vector<int>& suspects = step.suspects;  // rows, then contacts
+  suspects.clear();
   for (int row = 0; row < step.rows(); ++row) {
-    const mjContact* c = contact_of_normal(step.d, slot.efc_of[row]);
-    if (!c || r[row] <= 0 || !may_be_ghost(step, int(c - step.d->contact))) continue;
-    if (!is_known(*c)) step.suspects.push_back(int(c - step.d->contact));
+    const int i = contact_index(step, slot, row);
+    if (i < 0 || r[row] <= 0 || !may_be_ghost(step, i)) continue;
+    if (!is_known(step.d->contact[i])) suspects.push_back(row);
   }
-  if (step.suspects.empty()) return false;
+  if (suspects.empty()) return false;
   find_end_velocity(step);
-  drop_closed_contacts(step.m, step.d, step.end_velocity.data(), step.contacts.gap, step.suspects,
+  std::erase_if(suspects, [&](int row) { return meets_face(step, slot, row); });
+  for (int& suspect : suspects) suspect = contact_index(step, slot, suspect);
+  drop_closed_contacts(step.m, step.d, step.end_velocity.data(), step.contacts.gap, suspects,
                        step.poses);
-  for (const int i : step.suspects)
+  for (const int i : suspects)
     if (!is_known(step.d->contact[i]))
       step.pairs.push_back(pair_of(step.d, step.contacts, step.d->contact[i]));
-  return !step.suspects.empty();
+  return !suspects.empty();
 }
 
 // Whether the contact is one by which its pair touches; if no contact is, all are.
