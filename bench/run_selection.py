@@ -1,6 +1,6 @@
 """What it costs to select one solution among many, and how often that fails.
 
-    python bench/run_selection.py [OUT.json] [--packages DIR] [--only NAME ...] [--problems FILE.pkl]
+    python bench/run_selection.py [OUT.json] [--packages DIR] [--only NAME ...] [--problems FILE]
 
 The problems are those of the models in bench/unknown_models.txt (see run_unknown_models.py): every
 29th of 300 steps with random controls, in 4 environments. Each is solved again as a simulation does

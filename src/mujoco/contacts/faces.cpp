@@ -95,8 +95,7 @@ int collide_larger(const mjModel* m, mjData* d, int a, int b, double margin, mjP
   mjModel larger = *m;  // shallow: the other arrays belong to m
   larger.geom_size = mj_stackAllocNum(d, 3 * m->ngeom);
   const double* sizes[2] = {m->geom_size + 3 * a, m->geom_size + 3 * b};
-  const double g = kLarger * std::min(*std::min_element(sizes[0], sizes[0] + 3),
-                                      *std::min_element(sizes[1], sizes[1] + 3));
+  const double g = growth(m, a, b);
   for (int i = 0; i < 3; ++i) {  // the function reads no other sizes
     larger.geom_size[3 * a + i] = sizes[0][i] + g;
     larger.geom_size[3 * b + i] = sizes[1][i] + g;
@@ -179,6 +178,12 @@ void replace_contacts(const mjModel* m, mjData* d, const std::vector<mjContact>&
 }
 
 }  // namespace
+
+double growth(const mjModel* m, int a, int b) {
+  const double *first = m->geom_aabb + 6 * a + 3, *second = m->geom_aabb + 6 * b + 3;
+  return kLarger *
+         std::min(*std::min_element(first, first + 3), *std::min_element(second, second + 3));
+}
 
 bool tilt_aligned(const mjModel* m, mjData* d, int a, int b, Tilted& tilted) {
   int about;

@@ -18,6 +18,10 @@ inline bool same_pair(const mjContact& a, const mjContact& b) {
   return a.geom[0] == b.geom[0] && a.geom[1] == b.geom[1];
 }
 
+/// By how much geoms a and b, if they are boxes, are larger in each direction while they are
+/// collided once more, m.
+double growth(const mjModel* m, int a, int b);
+
 /// The orientation of a geom.
 struct Tilted {
   int geom;

@@ -55,6 +55,7 @@ double least_width(std::span<const double* const> points, const double* normal) 
 
 bool is_inside_face(const mjModel* m, const mjData* d, int i, double away) {
   const mjContact& c = d->contact[i];
+  away += 4 * growth(m, c.geom[0], c.geom[1]);  // what larger boxes share beside an edge, and more
   std::array<const double*, mjMAXCONPAIR> points;
   std::size_t count = 0;
   double middle[3] = {};

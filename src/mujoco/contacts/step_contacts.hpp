@@ -44,7 +44,8 @@ double row_velocity(const mjData* d, int i, const double* v);
 double normal_velocity(const mjModel* m, const mjData* d, int i, const double* v);
 
 /// Culls contacts that stay open both at the present velocity and at the one without impulses, v +
-/// h a_free, with a reserve of 0.25 m/s. The others are solved.
+/// h a_free, with a reserve of 0.25 m/s, and those of a face that lie on a line between others. The
+/// rest is solved.
 void cull(const mjModel* m, const mjData* d, const double* a_free, StepContacts& contacts);
 
 /// Adds culled contacts that are closed by more than 1 nm at the end of the step, after the

@@ -18,7 +18,7 @@ constexpr mjtNum kSameSelection = 1e-3;
 constexpr mjtNum kDrift = 1e-4, kAWhile = 16;
 
 // In steps with more contacts, the others start cold. All are copied with the state.
-constexpr int kContactsPerTree = 16;  // at least; twice as many of one tree
+constexpr int kContactsPerTree = 20;  // at least; twice as many of one tree
 constexpr int kMostContacts = 1024;
 constexpr int kMostRows = 256;
 
@@ -216,10 +216,12 @@ void ImpulseStore::keep(const mjModel* m, mjData* d, const EnvSlot& slot, int ro
   if (solution == Solution::none || rows == 0) {
     print = {};
   } else if (start_selected != 1) {
-    const bool goes_on = start_selected == kSelectedWhereUnchanged && print.serves > 0;
-    const mjtNum left = goes_on ? print.serves : kDrift;
-    print = print_of(m, d, slot, rows);
-    print.serves = solution == Solution::selected ? left : -kAWhile;
+    const bool selected = solution == Solution::selected;
+    const bool goes_on =
+        start_selected == kSelectedWhereUnchanged && selected == (print.serves > 0);
+    const mjtNum left = goes_on ? print.serves + (selected ? 0 : 1) : selected ? kDrift : -kAWhile;
+    print = left != 0 ? print_of(m, d, slot, rows) : ProblemPrint{};
+    print.serves = left;
   } else if (print.serves < 0 ? !(++print.serves < 0) : !((print.serves -= moved) > 0)) {
     print = {};
   }

@@ -29,6 +29,12 @@ class ImpulseStore {
   std::int32_t recall_selected(const mjModel* m, const mjData* d, const EnvSlot& slot,
                                int rows) const;
 
+  /// Whether the choice that `recall_selected` tells of is another solution, which serves because
+  /// the search for the selected one failed.
+  bool keeps_another(const mjData* d) const {
+    return contact_size_ > 0 && kept_print(d).serves < 0;
+  }
+
   enum class Solution { none, any, selected };
   /// Keeps the impulses r [rows]: what they are, and the solve's `start_selected`: they were chosen
   /// in this step, at least in parts, or `moved` by this share from those of `recall_selected`. A

@@ -48,6 +48,8 @@ void gather_and_solve(StepContext& step) {
                                         step.buffers->problems().warm_start(step.slot));
   step.buffers->start_selected(step.slot) =
       step.warm ? step.sim->impulses.recall_selected(step.m, step.d, slot, rows) : 0;
+  step.another =
+      step.buffers->start_selected(step.slot) == 1 && step.sim->impulses.keeps_another(step.d);
   step.buffers->hopeless(step.slot) = step.sim->impulses.is_hopeless(step.d) ? 1 : 0;
   timer.mark(kGather);
   step.limited = step.buffers->limited_work(step.slot) > 0;
@@ -113,13 +115,14 @@ void write_solution(StepContext& step) {
   conclude(step);
   scatter(step.m, step.d, step.sim->formulation.level, slot.efc_of, rows, impulse);
   using Solution = ImpulseStore::Solution;
-  const Selected selected = step.buffers->results().selected(step.slot);
+  const std::int32_t start = step.buffers->start_selected(step.slot);
+  Selected& selected = step.buffers->results().view().selected[step.slot];
+  if (step.another && start != 0 && selected == Selected::yes) selected = Selected::no;
   const bool chosen =
       rows > 0 && step.status() == EnvStatus::solved && selected != Selected::unique;
   const Solution solution = !chosen                     ? Solution::none
                             : selected == Selected::yes ? Solution::selected
                                                         : Solution::any;
-  const std::int32_t start = step.buffers->start_selected(step.slot);
   step.sim->impulses.keep(step.m, step.d, slot, rows, impulse, solution, start,
                           start == 1 ? share_moved(step) : 0);
   step.sim->impulses.note_solve(step.d, step.verdict.status == EnvStatus::not_converged ||

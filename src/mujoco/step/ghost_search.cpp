@@ -206,6 +206,9 @@ void take_in_real(StepContext& step) {
 // Solves the problem without the suspect contacts, and repeats until there are no new suspects,
 // because a path past one ghost must not be deflected by another. Returns whether there were any.
 bool leave_out_suspects(StepContext& step) {
+  // Where the problem with them was hard, this one is not worth more.
+  const bool hard = step.buffers->results().rung(step.slot) > 0;
+  const Effort effort = hard ? Effort::brief : Effort::full;
   int k = 0;
   for (; k < kMostRounds && !step.gives_up() && find_suspects(step); ++k) {
     if (k == 0) {
@@ -213,7 +216,8 @@ bool leave_out_suspects(StepContext& step) {
       step.use_with_suspects = step.contacts.use;
     }
     mark_pairs(step);
-    solve_marked(step);
+    solve_marked(step, effort);
+    if (!solved(step) && step.rows() > 0) return true;
     take_in_culled(step);
   }
   return k > 0;

@@ -46,7 +46,7 @@ void find_end_velocity(StepContext& step) {
                  step.end_velocity.data());
 }
 
-void solve_marked(StepContext& step) {
+void solve_marked(StepContext& step, Effort effort) {
   PhaseTimer timer(step);
   const std::int32_t start = selected_start(step);
   step.saved.keep_solution(*step.buffers, step.slot);
@@ -54,13 +54,13 @@ void solve_marked(StepContext& step) {
   const int rows = step.rows();
   step.saved.start(step.problem(), rows, step.buffers->problems().warm_start(step.slot));
   step.buffers->start_selected(step.slot) = start;
-  step.warm = true;
+  step.warm = effort == Effort::full;  // else rest will not be tried
   timer.mark(kGather);
   ++step.verdict.second_solves;
   if (step.rows() == 0) return;
   step.buffers->form_delassus(step.slot);
   timer.mark(kDelassus);
-  step.buffers->solve(step.slot);
+  step.buffers->solve(step.slot, effort);
   take_solution(step);
   timer.mark(kSolve);
 }

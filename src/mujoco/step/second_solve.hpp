@@ -17,7 +17,7 @@ void take_solution(StepContext& step);
 void find_end_velocity(StepContext& step);
 
 /// Solves the problem of the contacts that are marked now, from the last solution.
-void solve_marked(StepContext& step);
+void solve_marked(StepContext& step, Effort effort = Effort::full);
 
 /// Adds culled contacts that close nevertheless, and solves again, until the solution is that of
 /// all contacts except ghosts.

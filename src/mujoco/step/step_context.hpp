@@ -33,6 +33,7 @@ struct alignas(64) StepContext {
   bool misfit = false;           // the problem needs more room in the buffers
   bool short_of_memory = false;  // MuJoCo had no memory for all contacts and constraints
   bool warm = false;             // the solve starts from impulses of the last step
+  bool another = false;          // which serve in place of the selected ones
   int unsolved = 0;              // solves of the step that found no solution
   bool limited = false;          // its solves get less work than usual
   // At velocity level:

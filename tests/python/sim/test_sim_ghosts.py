@@ -113,6 +113,25 @@ def test_boxes_that_hit_faces_need_no_second_solve(name, h):
     assert sim.statistics["second_solves"] == sim.statistics["repositioned"]
 
 
+@pytest.mark.parametrize("size", [0.02, 0.6, 1.0, 3.0])
+@pytest.mark.parametrize("speed", [1.0, 3.0])
+def test_boxes_of_all_sizes_slide_over_level_tiles(size, speed):
+    """Where boxes are larger while they are collided, their sides have something in common."""
+    h, mu, count = 0.002, 0.05, 24
+    tiles = (
+        f'<geom type="box" size="{size} {4 * size} {size / 2}" pos="{2 * i * size} 0 {-size / 2}"'
+        f' friction="{mu} 0 0"/>'
+        for i in range(3)
+    )
+    box = f'<geom type="box" size="{size} {size / 2} {size / 2}" friction="{mu} 0 0"/>'
+    sim = BatchSim(scene(h, *tiles, free(box, f"0 0 {size / 2}")), count)
+    sim.qpos[:, 0] = np.linspace(0, 0.1 * min(size, 1.0), count)
+    sim.qvel[:, 0] = speed
+    steps = min(round(size / speed / h), round(0.8 * speed / (mu * 9.81) / h))
+    run(sim, steps)
+    np.testing.assert_allclose(sim.qvel[:, 0], speed - mu * 9.81 * h * steps, rtol=1e-6)
+
+
 @pytest.mark.parametrize("height", [0.0, 2e-5])
 @pytest.mark.parametrize("speed", [0.02, 0.2, 2.0])
 def test_a_box_slides_slowly_onto_a_tile_that_is_level_or_lower(height, speed):

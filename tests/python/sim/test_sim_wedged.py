@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("mujoco")
 import stickslip
-from stickslip import BatchSim, Status
+from stickslip import BatchSim, Selected, Status
 
 HALF = 0.05  # m
 
@@ -53,21 +53,27 @@ def nearly_rigid(problem: dict[str, Any]) -> np.ndarray:
     return start
 
 
-@pytest.mark.parametrize(("boxes", "squeeze", "others"), [(3, 0.0, 4), (3, 1e-6, 4), (5, 0.0, 4)])
+def has_least(problem: dict[str, Any]) -> bool:
+    D, least = metric(problem), nearly_rigid(problem)
+    return bool(D @ problem["impulse"] ** 2 <= 1.01 * (D @ least**2))
+
+
+@pytest.mark.parametrize(("boxes", "squeeze", "others"), [(3, 0.0, 10), (3, 1e-6, 5), (5, 0.0, 8)])
 def test_wedged_boxes_press_no_more_than_they_must(boxes, squeeze, others):
-    """`others`: of 150 steps with other impulses; 14, 11 and 20 before proximal points were solved
-    for, by up to ten times the norm."""
-    sim = BatchSim(row(boxes, squeeze), 1, threads=1)
-    random = np.random.default_rng(0)
+    """`others`: of 450 steps with other impulses, which all say that they are not selected. (Before
+    proximal points were solved for, 14, 11 and 20 of 150, by up to ten times the norm.)"""
     found = 0
-    for step in range(150):
-        dof, push = random.integers(6 * boxes), random.normal() * 0.02
-        if step % 10 == 0:
-            sim.qvel[0, dof] += push
-        assert sim.step()[0] == Status.solved
-        problem = sim.problem(0)
-        if len(problem["b"]) == 0:
-            continue
-        D, least = metric(problem), nearly_rigid(problem)
-        found += D @ problem["impulse"] ** 2 > 1.01 * (D @ least**2)
+    for seed in range(3):
+        sim = BatchSim(row(boxes, squeeze), 1, threads=1)
+        random = np.random.default_rng(seed)
+        for step in range(150):
+            dof, push = random.integers(6 * boxes), random.normal() * 0.02
+            if step % 10 == 0:
+                sim.qvel[0, dof] += push
+            assert sim.step()[0] == Status.solved
+            problem = sim.problem(0)
+            if len(problem["b"]) == 0 or has_least(problem):
+                continue
+            assert problem["selected"] == Selected.no, step
+            found += 1
     assert found <= others
