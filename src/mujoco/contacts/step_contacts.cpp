@@ -32,10 +32,14 @@ bool lies_between(const mjData* d, const StepContacts& contacts, int c, int a, i
 // points of a face, and rounding decides how many of them lie on the edges between the corners.
 void cull_between(const mjData* d, StepContacts& contacts) {
   constexpr int kCorners = 4;
-  const auto stays = [&](int c) { return contacts.use[c] == Use::included; };
+  const auto stays = [&](int c) {
+    return contacts.use[c] == Use::included && d->contact[c].efc_address >= 0;
+  };
   for (int begin = 0, end = 0; begin < d->ncon; begin = end) {
-    while (end < d->ncon && same_pair(d->contact[begin], d->contact[end])) ++end;
-    if (end - begin <= kCorners || d->contact[begin].dim > 3) continue;
+    const mjContact& first = d->contact[begin];
+    while (end < d->ncon && same_pair(first, d->contact[end])) ++end;
+    const bool rigid = first.geom[0] >= 0 && first.geom[1] >= 0;  // no flexes
+    if (end - begin <= kCorners || first.dim > 3 || !rigid) continue;
     for (int c = begin; c < end; ++c)
       for (int a = begin; a < end && stays(c); ++a)
         for (int b = begin; b < a && stays(c); ++b)
