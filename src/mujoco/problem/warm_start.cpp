@@ -15,7 +15,7 @@ constexpr mjtNum kSameSelection = 1e-3;
 // For how long a choice is kept. What is selected: until solves have moved it by this share of the
 // impulses, because each adds an error, of what no motion explains in b, over the compliance of
 // selection. What is not, because that failed: for some steps.
-constexpr mjtNum kDrift = 1e-4, kAWhile = 16;
+constexpr mjtNum kDrift = 1e-4, kAWhile = 4;
 
 // In steps with more contacts, the others start cold. All are copied with the state.
 constexpr int kContactsPerTree = 20;  // at least; twice as many of one tree
