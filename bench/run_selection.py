@@ -16,6 +16,7 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
+from machine import describe_machine
 from run_unknown_models import LIST, model_file
 
 from stickslip import BatchSim, Selected, SolveOptions, solve
@@ -89,7 +90,8 @@ def main() -> None:
     results.append({"name": "all", **whole})
     print(json.dumps(results[-1]))
     if given.out:
-        given.out.write_text(json.dumps(results, indent=1) + "\n")
+        report = {"machine": describe_machine(), "models": results}
+        given.out.write_text(json.dumps(report, indent=1) + "\n")
 
 
 if __name__ == "__main__":
