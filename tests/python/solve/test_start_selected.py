@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import stickslip
+from stickslip import Selected
 
 J = np.array([[0, 0, 1.0, s * 0.1, t * 0.1] for s in (-1, 1) for t in (-1, 1)])
 W, B, MU = J @ J.T, np.full(4, -1.0), np.zeros(0)
@@ -31,3 +32,18 @@ def test_a_contact_without_load_takes_its_share_unless_the_choice_is_known():
 def test_wrong_flags_are_named(wrong):
     with pytest.raises(ValueError, match="start_selected"):
         solve(start_selected=wrong)
+
+
+def test_a_solution_says_which_of_many_it_is():
+    """Feet under one body share a load; two bodies do not; what is refused has no solution."""
+    W = np.tile([[1.0, 0, 0], [0, 0, 0], [0, 0, 0]], (3, 2, 2))
+    b = np.tile([-0.2, 0, 0], (3, 2))
+    b[1, 3:] = 0.1
+    W[1] = np.eye(6)
+    b[2, 0] = np.nan
+    found = stickslip.solve(W, b, 0.5)
+    expected = [Selected.yes, Selected.unique, Selected.no]
+    assert found.selected.tolist() == [int(s) for s in expected]
+    np.testing.assert_allclose(found.impulse[0, ::3], 0.1)
+    one = stickslip.solve(W[0], b[0], 0.5)
+    assert one.selected is Selected.yes
