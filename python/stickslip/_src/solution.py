@@ -14,12 +14,8 @@ from stickslip._src.aliases import Flags, Float64, Int32, Numbers, Proof
 #: What every solve returns, whatever the framework: the first fields of each class of solutions.
 RESULTS = ("impulse", "residual", "status", "iterations", "solver", "rows_needed", "rung")
 INTEGERS = RESULTS[2:]  #: those that are int32
-_ENUMS = {
-    "status": Status,
-    "solver": Solver,
-    "method": LcpMethod,
-    "selected": Selected,
-}  # of fields of results
+#: Of fields of results.
+_ENUMS = {"status": Status, "solver": Solver, "method": LcpMethod, "selected": Selected}
 
 
 class Verdicts:
@@ -63,9 +59,8 @@ class Solution(Verdicts, Generic[Proof]):
     solver: Int32  #: (E,) int32; the member of `Solver` that produced the impulse
     rows_needed: Int32  #: (E,) int32; more than n where the status is over_capacity
     rung: Int32  #: (E,) int32; of the ladder, from 0: which produced the impulse
-    selected: (
-        Int32  #: (E,) int32; `Selected`: which of many solutions it is (mathematics, section 9)
-    )
+    #: (E,) int32; a member of `Selected`: which of many solutions it is (mathematics, section 9)
+    selected: Int32
     #: (E, n) proofs of what is `infeasible`, 0 elsewhere; None unless `certificates` asks for them
     certificate: Proof = None  # type: ignore[assignment]
 

@@ -163,12 +163,6 @@ mjContact move_contact(const mjModel* m, const mjData* d, const mjContact& conta
   return moved;
 }
 
-int end_of_pair(const mjData* d, int begin) {
-  int end = begin + 1;
-  while (end < d->ncon && same_pair(d->contact[begin], d->contact[end])) ++end;
-  return end;
-}
-
 // Replaces the contacts of d. MuJoCo warns where its memory has no room for all.
 void replace_contacts(const mjModel* m, mjData* d, const std::vector<mjContact>& contacts) {
   d->ncon = std::min(d->ncon, int(contacts.size()));
@@ -180,9 +174,7 @@ void replace_contacts(const mjModel* m, mjData* d, const std::vector<mjContact>&
 }  // namespace
 
 double growth(const mjModel* m, int a, int b) {
-  const double *first = m->geom_aabb + 6 * a + 3, *second = m->geom_aabb + 6 * b + 3;
-  return kLarger *
-         std::min(*std::min_element(first, first + 3), *std::min_element(second, second + 3));
+  return kLarger * std::min(thinnest(m, a), thinnest(m, b));
 }
 
 bool tilt_aligned(const mjModel* m, mjData* d, int a, int b, Tilted& tilted) {

@@ -9,6 +9,7 @@
 #pragma once
 #include <mujoco/mujoco.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace stickslip::mujoco {
@@ -16,6 +17,19 @@ namespace stickslip::mujoco {
 /// Whether both contacts are of the same two geoms.
 inline bool same_pair(const mjContact& a, const mjContact& b) {
   return a.geom[0] == b.geom[0] && a.geom[1] == b.geom[1];
+}
+
+/// The contacts of one pair of geoms follow one another: the end of those from `begin` on.
+inline int end_of_pair(const mjData* d, int begin) {
+  int end = begin + 1;
+  while (end < d->ncon && same_pair(d->contact[begin], d->contact[end])) ++end;
+  return end;
+}
+
+/// The smallest half size of a geom, m.
+inline double thinnest(const mjModel* m, int geom) {
+  const double* half = m->geom_aabb + 6 * geom + 3;
+  return std::min({half[0], half[1], half[2]});
 }
 
 /// By how much geoms a and b, if they are boxes, are larger in each direction while they are

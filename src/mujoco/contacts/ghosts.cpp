@@ -94,11 +94,6 @@ bool is_closed_at_end(const mjModel* m, mjData* d, const GeomPoses& start, const
   return false;
 }
 
-double thinnest(const mjModel* m, int geom) {
-  const double* half = m->geom_aabb + 6 * geom + 3;
-  return std::min({half[0], half[1], half[2]});
-}
-
 // Samples are at most half as far apart as the overlap when one geom passes through the other.
 int samples(const mjModel* m, const GeomPair& pair, const GeomPath& a, const GeomPath& b) {
   double relative[3];

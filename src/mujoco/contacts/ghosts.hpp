@@ -41,9 +41,9 @@ struct GeomPoses {
 
 /// Removes those `contacts` (indices in d) that are certainly no ghosts, from their places after
 /// the step from q, the state of d, to q ⊕ h v, v being velocities with their impulses: their geoms
-/// are smooth (spheres, capsules, ellipsoids) and then within 50 µm, which rolling may change the
-/// gap; or one of them is, they are within 10 µm, and the other has the normal there that it had.
-/// `gap`: of each contact of d, m. Does not change d.
+/// are smooth (spheres, capsules, ellipsoids) and then within 50 µm, because rolling changes the
+/// gap by as much; or one of them is, they are within 10 µm, and the other has the normal that it
+/// had. `gap`: of each contact of d, m. Does not change d.
 void drop_closed_contacts(const mjModel* m, mjData* d, const double* v,
                           const std::vector<double>& gap, std::vector<int>& contacts,
                           GeomPoses& start);

@@ -37,7 +37,7 @@ void cull_between(const mjData* d, StepContacts& contacts) {
   };
   for (int begin = 0, end = 0; begin < d->ncon; begin = end) {
     const mjContact& first = d->contact[begin];
-    while (end < d->ncon && same_pair(first, d->contact[end])) ++end;
+    end = end_of_pair(d, begin);
     const bool rigid = first.geom[0] >= 0 && first.geom[1] >= 0;  // no flexes
     if (end - begin <= kCorners || first.dim > 3 || !rigid) continue;
     for (int c = begin; c < end; ++c)

@@ -1,7 +1,6 @@
 #include "src/mujoco/step/ghost_search.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "src/mujoco/contacts/inside_face.hpp"
 #include "src/mujoco/contacts/touching.hpp"
@@ -58,29 +57,25 @@ GeomPair pair_of(const mjData* d, const StepContacts& contacts, const mjContact&
   return pair;
 }
 
-// The index of the contact whose normal row `row` is; -1: of none.
-int contact_index(const StepContext& step, const EnvSlot& slot, int row) {
-  const mjContact* c = contact_of_normal(step.d, slot.efc_of[row]);
-  return c ? int(c - step.d->contact) : -1;
+// How far the surfaces of contact i may move along one another in the step, m: as fast as now,
+// without impulses, or with them.
+double travel_of(const StepContext& step, int i) {
+  const double h = step.m->opt.timestep, *a_free = step.problem().a_free;
+  const int row = step.d->contact[i].efc_address;
+  double now[2], free[2], end[2];
+  for (int k = 0; k < 2; ++k) {
+    now[k] = step.d->efc_vel[row + 1 + k];
+    free[k] = now[k] + h * row_velocity(step.d, row + 1 + k, a_free);
+    end[k] = row_velocity(step.d, row + 1 + k, step.end_velocity.data());
+  }
+  return h * std::max({mju_norm(now, 2), mju_norm(free, 2), mju_norm(end, 2)});
 }
 
-// How far the surfaces of a contact may move along one another in the step, m: as fast as now,
-// without impulses, or with them. `row`: of its normal.
-double travel_of(const StepContext& step, const EnvSlot& slot, int row) {
-  const int efc = slot.efc_of[row];
-  const double *now = step.d->efc_vel + efc, *free = slot.free_velocity + row,
-               *v = step.end_velocity.data();
-  const double end[] = {row_velocity(step.d, efc + 1, v), row_velocity(step.d, efc + 2, v)};
-  return step.m->opt.timestep * std::max({std::hypot(now[1], now[2]), std::hypot(free[1], free[2]),
-                                          std::hypot(end[0], end[1])});
-}
-
-// Whether geoms meet inside of a face at a contact, wherever they move along it in the step.
-bool meets_face(const StepContext& step, const EnvSlot& slot, int row) {
+// Whether geoms meet inside of a face at contact i, wherever they move along it in the step.
+bool meets_face(const StepContext& step, int i) {
   constexpr double kReserve = 1e-4;  // m
-  const int i = contact_index(step, slot, row);
   return step.d->contact[i].dim > 1 &&
-         is_inside_face(step.m, step.d, i, travel_of(step, slot, row) + kReserve);
+         is_inside_face(step.m, step.d, i, travel_of(step, i) + kReserve);
 }
 
 // Adds the pairs of contacts that act, may be ghosts, and were not examined yet. Returns whether
@@ -92,23 +87,21 @@ bool find_suspects(StepContext& step) {
     return std::any_of(step.pairs.begin(), step.pairs.end(),
                        [&](const GeomPair& pair) { return of_pair(c, pair); });
   };
-  std::vector<int>& suspects = step.suspects;  // rows, then contacts
-  suspects.clear();
+  step.suspects.clear();
   for (int row = 0; row < step.rows(); ++row) {
-    const int i = contact_index(step, slot, row);
-    if (i < 0 || r[row] <= 0 || !may_be_ghost(step, i)) continue;
-    if (!is_known(step.d->contact[i])) suspects.push_back(row);
+    const mjContact* c = contact_of_normal(step.d, slot.efc_of[row]);
+    if (!c || r[row] <= 0 || !may_be_ghost(step, int(c - step.d->contact))) continue;
+    if (!is_known(*c)) step.suspects.push_back(int(c - step.d->contact));
   }
-  if (suspects.empty()) return false;
+  if (step.suspects.empty()) return false;
   find_end_velocity(step);
-  std::erase_if(suspects, [&](int row) { return meets_face(step, slot, row); });
-  for (int& suspect : suspects) suspect = contact_index(step, slot, suspect);
-  drop_closed_contacts(step.m, step.d, step.end_velocity.data(), step.contacts.gap, suspects,
+  std::erase_if(step.suspects, [&](int i) { return meets_face(step, i); });
+  drop_closed_contacts(step.m, step.d, step.end_velocity.data(), step.contacts.gap, step.suspects,
                        step.poses);
-  for (const int i : suspects)
+  for (const int i : step.suspects)
     if (!is_known(step.d->contact[i]))
       step.pairs.push_back(pair_of(step.d, step.contacts, step.d->contact[i]));
-  return !suspects.empty();
+  return !step.suspects.empty();
 }
 
 // Whether the contact is one by which its pair touches; if no contact is, all are.
