@@ -11,11 +11,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import imageio.v3 as imageio
 import numpy as np
 from playwright.sync_api import Page
 from test_pages import opened
+
+from stickslip.cli.cones import Cones, Drawing
 
 Picture = np.ndarray  # (H, W, 3) of int, without the panel
 SIZE = {"width": 1000, "height": 450}  # of the window, pixels: small, because nothing here is fast
@@ -159,6 +163,43 @@ def test_cones_are_surfaces_coloured_by_sticking_and_sliding() -> None:
             drawn = settled(page, is_drawn)
             through = tan(none) & (np.abs(drawn - none).max(axis=-1) > 10) & ~colour(none)
             assert through.sum() > 50  # of the legs, which one sees through the cones
+
+
+class Batch:
+    """A batch of viser, in which all arrays have one length at every moment."""
+
+    def __init__(self, **arrays: Any) -> None:
+        vars(self).update(arrays)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        vars(self)[name] = value
+        lengths = {len(a) for key, a in vars(self).items() if key.startswith("batched")}
+        assert len(lengths) == 1, name
+
+
+def test_a_page_never_has_colours_of_another_number_than_cones() -> None:
+    """viser sends each array in its own message, and a page may draw between two."""
+    batches: list[Any] = []
+
+    def add(*_: Any, **arrays: Any) -> Batch:
+        batches.append(Batch(**arrays))
+        return batches[-1]
+
+    scene = SimpleNamespace(add_arrows=lambda *_, **__: SimpleNamespace())
+    scene.add_batched_meshes_simple = add
+    drawing = Drawing(scene, "", 1.0, 2)
+    for number in (0, 2, 2, 3, 1, 0, 1):
+        at = np.arange(3.0 * number).reshape(number, 3)
+        axes, slides = np.tile(np.eye(3), (number, 1, 1)), np.arange(number) > 0
+        drawing.update(Cones(at, axes, at + 1, at, slides), (1, 2, 3))
+        if batches:
+            assert batches[-1].visible == (number > 0)
+        if number:
+            np.testing.assert_array_equal(batches[-1].batched_positions, at)
+            np.testing.assert_array_equal(batches[-1].batched_scales, at + 1)
+            blue = batches[-1].batched_colors[:, 2] > batches[-1].batched_colors[:, 0]
+            np.testing.assert_array_equal(blue, ~slides)
+    assert len(batches) == 3  # two cones, three, one
 
 
 def take(path: Path) -> None:

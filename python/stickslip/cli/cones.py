@@ -91,13 +91,16 @@ class Drawing:
     def __init__(self, scene: Any, parent: str, size: float, order: float) -> None:
         import trimesh
 
-        self._scene, self._cones_are_shown, self._pressing = scene, True, False
+        self._scene, self._parent = scene, f"{parent}/contacts"
+        self._cones: Any = None
+        self._cones_are_shown, self._pressing = True, False
         unit = trimesh.creation.revolve([[0, 0], [1, 1]], sections=_SECTIONS)
         around = unit.vertices[:, :2]
         norm = np.linalg.norm(around, order, axis=1, keepdims=True)
         rim = np.divide(around, norm, where=norm > 0, out=np.zeros_like(around))
+        self._unit_cone = np.column_stack([rim, unit.vertices[:, 2]]), unit.faces
         self._forces = scene.add_arrows(
-            f"{parent}/contacts/forces",
+            f"{self._parent}/forces",
             np.zeros((1, 2, 3)),
             (0, 0, 0),
             shaft_radius=0.012 * size,
@@ -105,42 +108,48 @@ class Drawing:
             head_length=0.06 * size,
             visible=False,
         )
-        self._cones = scene.add_batched_meshes_simple(
-            f"{parent}/contacts/cones",
-            np.column_stack([rim, unit.vertices[:, 2]]),
-            unit.faces,
-            np.array([[1.0, 0, 0, 0]]),
-            np.zeros((1, 3)),
-            batched_scales=np.ones((1, 3)),
-            batched_colors=np.array([STICKS]),
+
+    def show_cones(self, shown: bool) -> None:
+        """Shows or hides the cones, now and in later frames."""
+        self._cones_are_shown = shown
+        if self._cones is not None:
+            self._cones.visible = shown and self._pressing
+
+    def update(self, at: Cones, colour: tuple[int, ...]) -> None:
+        """These contacts, with forces of this colour."""
+        self._pressing = bool(len(at.tip))
+        self._forces.visible = self._pressing
+        if self._pressing:
+            self._forces.points = np.stack([at.tip, at.tip + at.force], axis=1).astype(np.float32)
+            self._forces.colors = _linear(np.array(colour))
+            self._place_cones(at)
+        self.show_cones(self._cones_are_shown)
+
+    def _place_cones(self, at: Cones) -> None:
+        from viser.transforms import SO3
+
+        placed = {
+            "batched_positions": at.tip.astype(np.float32),
+            "batched_wxyzs": SO3.from_matrix(at.axes).wxyz.astype(np.float32),
+            "batched_scales": np.maximum(at.size, 1e-9).astype(np.float32),
+            "batched_colors": _linear(np.where(at.slides[:, None], SLIDES, STICKS)),
+        }
+        if self._cones is not None and len(self._cones.batched_positions) == len(at.tip):
+            for name, value in placed.items():
+                setattr(self._cones, name, value)
+            return
+        # One message: a page may draw between two, and has errors if their lengths differ.
+        self._cones = self._scene.add_batched_meshes_simple(
+            f"{self._parent}/cones",
+            *self._unit_cone,
+            **placed,
             lod="off",
             opacity=_OPACITY,
             side="double",
             cast_shadow=False,
             receive_shadow=False,
-            visible=False,
+            visible=self._cones_are_shown,
         )
-
-    def show_cones(self, shown: bool) -> None:
-        """Shows or hides the cones, now and in later frames."""
-        self._cones_are_shown = shown
-        self._cones.visible = shown and self._pressing
-
-    def update(self, at: Cones, colour: tuple[int, ...]) -> None:
-        """These contacts, with forces of this colour."""
-        from viser.transforms import SO3
-
-        self._pressing = bool(len(at.tip))
-        self._forces.visible = self._pressing
-        self.show_cones(self._cones_are_shown)
-        if not self._pressing:
-            return
-        self._forces.points = np.stack([at.tip, at.tip + at.force], axis=1).astype(np.float32)
-        self._forces.colors = _linear(np.array(colour))
-        self._cones.batched_positions = at.tip.astype(np.float32)
-        self._cones.batched_wxyzs = SO3.from_matrix(at.axes).wxyz.astype(np.float32)
-        self._cones.batched_scales = np.maximum(at.size, 1e-9).astype(np.float32)
-        self._cones.batched_colors = _linear(np.where(at.slides[:, None], SLIDES, STICKS))
 
 
 def _linear(colour: NDArray[np.int_]) -> NDArray[np.uint8]:

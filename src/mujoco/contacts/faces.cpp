@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "src/mujoco/contacts/boxes_apart.hpp"
+#include "src/mujoco/contacts/convex_search.hpp"
 #include "src/mujoco/contacts/face_polygons.hpp"
 #include "src/mujoco/contacts/field_contacts.hpp"
+#include "src/mujoco/contacts/shallow_overlap.hpp"
 
 namespace stickslip::mujoco {
 namespace {
@@ -54,8 +58,6 @@ void measure_rim(const mjModel* m, const mjData* d, int plane, int cylinder, dou
   *distance = mju_dot3(out, is.normal);
   mju_addScl3(position, rim, is.normal, -0.5 * *distance);
 }
-
-bool is_box(const mjModel* m, int geom) { return geom >= 0 && m->geom_type[geom] == mjGEOM_BOX; }
 
 // The axis, 0 or 1, about which a capsule that is parallel to a face of the box turns away from it;
 // -1: it is parallel to none.
@@ -109,6 +111,22 @@ int collide_larger(const mjModel* m, mjData* d, int a, int b, double margin, mjP
   return count;
 }
 
+double nearest(const mjPreContact* contacts, int count) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < count; ++i) least = std::min(least, contacts[i].dist);
+  return least;
+}
+
+// The points of the faces of which one has the contacts' normal, or overlaps less than they.
+int find_polygon(const mjModel* m, const mjData* d, int a, int b, double margin,
+                 const mjPreContact* shown, int count, mjPreContact* found) {
+  mjPreContact better = *shown;
+  if (!overlap_less(m, d, a, b, better)) return share_face(m, d, a, b, margin, shown, count, found);
+  const int whole = share_face(m, d, a, b, margin, &better, 1, found);
+  if (whole == 0) *found = better;
+  return std::max(whole, 1);
+}
+
 // The points of a face that replace the `count` contacts `shown` of the pair; 0: none.
 int find_face(const mjModel* m, mjData* d, int a, int b, double margin, const mjPreContact* shown,
               int count, mjPreContact* found) {
@@ -117,10 +135,11 @@ int find_face(const mjModel* m, mjData* d, int a, int b, double margin, const mj
     return lie_on_field(m, d, a, b, margin, shown, count, found);
   if (a >= 0 && b >= 0 && m->geom_type[a] == mjGEOM_PLANE && m->geom_type[b] == mjGEOM_MESH)
     return stand_on_plane(m, d, a, b, margin, found);
-  if (!is_box(m, a) || !is_box(m, b)) return share_face(m, d, a, b, margin, shown, count, found);
+  if (!are_boxes(m, a, b)) return find_polygon(m, d, a, b, margin, shown, count, found);
   if (count > kFew) return 0;
   const int whole = collide_larger(m, d, a, b, margin, found);
-  return whole > count && mju_dot3(found->normal, shown->normal) > kSameSide ? whole : 0;
+  if (whole <= count || mju_dot3(found->normal, shown->normal) < kSameSide) return 0;
+  return nearest(found, whole) <= nearest(shown, count) + growth(m, a, b) ? whole : 0;
 }
 
 // Velocity of the second surface of a contact relative to the first, as MuJoCo computes it.
@@ -143,8 +162,35 @@ void set_surface_velocity(const mjModel* m, const mjData* d, mjContact& c) {
   c.surfacevel[2] = mju_dot3(c.frame, angular);
 }
 
-// The contact at another point of the same two geoms, in nearly the same frame if its normal is
-// nearly the same.
+}  // namespace
+
+double growth(const mjModel* m, int a, int b) {
+  return kLarger * std::min(thinnest(m, a), thinnest(m, b));
+}
+
+bool tilt_aligned(const mjModel* m, mjData* d, int a, int b, Tilted& tilted) {
+  int about;
+  if (is_cylinder_on_plane(m, a, b)) {
+    if (Standing(d, a, b).sine > kTilt) return false;
+    tilted.geom = b;
+    about = 0;
+  } else if (m->geom_type[a] == mjGEOM_CAPSULE && m->geom_type[b] == mjGEOM_BOX) {
+    about = axis_to_lift(d, a, b);
+    if (about < 0) return false;
+    tilted.geom = a;
+  } else {
+    return false;
+  }
+  double* xmat = d->geom_xmat + 9 * tilted.geom;
+  mju_copy(tilted.xmat, xmat, 9);
+  turn(xmat, about, 2 * kTilt);
+  return true;
+}
+
+void put_back(mjData* d, const Tilted& tilted) {
+  mju_copy(d->geom_xmat + 9 * tilted.geom, tilted.xmat, 9);
+}
+
 mjContact move_contact(const mjModel* m, const mjData* d, const mjContact& contact,
                        const mjPreContact& to) {
   mjContact moved = contact;
@@ -163,7 +209,6 @@ mjContact move_contact(const mjModel* m, const mjData* d, const mjContact& conta
   return moved;
 }
 
-// Replaces the contacts of d. MuJoCo warns where its memory has no room for all.
 void replace_contacts(const mjModel* m, mjData* d, const std::vector<mjContact>& contacts) {
   d->ncon = std::min(d->ncon, int(contacts.size()));
   while (d->ncon < int(contacts.size()) && mj_addContact(m, d, &contacts[d->ncon]) == 0) {
@@ -171,46 +216,21 @@ void replace_contacts(const mjModel* m, mjData* d, const std::vector<mjContact>&
   std::copy_n(contacts.begin(), d->ncon, d->contact);
 }
 
-}  // namespace
-
-double growth(const mjModel* m, int a, int b) {
-  return kLarger * std::min(thinnest(m, a), thinnest(m, b));
-}
-
-bool tilt_aligned(const mjModel* m, mjData* d, int a, int b, Tilted& tilted) {
-  int about;
-  if (is_cylinder_on_plane(m, a, b)) {
-    if (Standing(d, a, b).sine > kTilt) return false;
-    tilted.geom = b;
-    about = 0;
-  } else if (m->geom_type[a] == mjGEOM_CAPSULE && is_box(m, b)) {
-    about = axis_to_lift(d, a, b);
-    if (about < 0) return false;
-    tilted.geom = a;
-  } else {
-    return false;
-  }
-  double* xmat = d->geom_xmat + 9 * tilted.geom;
-  mju_copy(tilted.xmat, xmat, 9);
-  turn(xmat, about, 2 * kTilt);
-  return true;
-}
-
-void put_back(mjData* d, const Tilted& tilted) {
-  mju_copy(d->geom_xmat + 9 * tilted.geom, tilted.xmat, 9);
-}
-
 int collide_geoms(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found) {
   const auto collide = mjCOLLISIONFUNC[m->geom_type[a]][m->geom_type[b]];
   Tilted tilted;
   const bool tilts = tilt_aligned(m, d, a, b, tilted);
-  const int count = collide(m, d, found, a, b, margin);
+  int count = collide(m, d, found, a, b, margin);
   if (tilts) put_back(d, tilted);
   for (int i = 0; i < count; ++i) measure_rim(m, d, a, b, found[i].pos, &found[i].dist);
-  mjPreContact face[mjMAXCONPAIR];
-  const int whole = find_face(m, d, a, b, margin, found, count, face);
-  std::copy_n(face, whole, found);
-  return whole > 0 ? whole : count;
+  mjPreContact better[mjMAXCONPAIR];
+  const auto take = [&](int number) {
+    std::copy_n(better, number, found);
+    if (number > 0) count = number;
+  };
+  take(search_apart(m, d, a, b, margin, nearest(found, count), better));
+  take(find_face(m, d, a, b, margin, found, count, better));
+  return count;
 }
 
 void complete_faces(const mjModel* m, mjData* d, std::vector<mjContact>& contacts) {

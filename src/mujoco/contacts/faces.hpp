@@ -47,6 +47,13 @@ struct Tilted {
 bool tilt_aligned(const mjModel* m, mjData* d, int a, int b, Tilted& tilted);
 void put_back(mjData* d, const Tilted& tilted);
 
+/// The contact at another point of the same two geoms, in nearly the same frame if its normal is
+/// nearly the same.
+mjContact move_contact(const mjModel* m, const mjData* d, const mjContact& contact,
+                       const mjPreContact& to);
+/// Replaces the contacts of d. MuJoCo warns where its memory has no room for all.
+void replace_contacts(const mjModel* m, mjData* d, const std::vector<mjContact>& contacts);
+
 /// MuJoCo's collision function of geoms a and b, with whole faces. `found`: room for
 /// mjMAXCONPAIR. Returns their number.
 int collide_geoms(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found);

@@ -6,6 +6,7 @@
 
 #include "src/mujoco/contacts/faces.hpp"
 #include "src/mujoco/contacts/mocap.hpp"
+#include "src/mujoco/contacts/shallow_overlap.hpp"
 
 namespace stickslip::mujoco {
 namespace {
@@ -116,6 +117,7 @@ void sample_path(const mjModel* m, mjData* d, GeomPair& pair, const GeomPath& a,
     const int num_found = collide(m, d, found, ga, gb, pair.margin);
     const bool first = !pair.touches;
     for (int f = 0; f < num_found; ++f) {
+      overlap_less(m, d, ga, gb, found[f]);
       const double gap = found[f].dist - pair.margin;
       pair.deepest = std::min(pair.deepest, gap);
       if (!first || gap >= pair.least_gap - kDeeper) continue;

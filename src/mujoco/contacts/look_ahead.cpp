@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/mujoco/contacts/boxes_apart.hpp"
+
 namespace stickslip::mujoco {
 
 LookAhead::LookAhead(const mjModel* m, double margin) : constant_(margin) {
@@ -83,6 +85,7 @@ void LookAhead::collide(const mjModel* m, mjData* d, Separations& separations,
       margins.tilted.push_back(tilted);
   mj_collision(&wide, d);
   for (std::size_t i = margins.tilted.size(); i-- > 0;) put_back(d, margins.tilted[i]);
+  if (margins.by_pairs) find_boxes_apart(wide, d, margins.near.pairs, margins.contacts);
   complete_faces(m, d, margins.contacts);
 }
 

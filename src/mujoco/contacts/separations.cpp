@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/mujoco/contacts/convex_search.hpp"
 #include "src/mujoco/contacts/hull.hpp"
 
 namespace stickslip::mujoco {
@@ -10,10 +11,9 @@ namespace {
 
 constexpr int kWait = 16;  // a pair in contact would be searched twice in every step
 
-// Whether MuJoCo collides them by its search for convex shapes of any kind.
+// Whether MuJoCo's search for convex shapes may be asked for them.
 bool is_searched(const mjModel* m, const int* geom) {
-  return mjCOLLISIONFUNC[m->geom_type[geom[0]]][m->geom_type[geom[1]]] ==
-         mjCOLLISIONFUNC[mjGEOM_MESH][mjGEOM_MESH];
+  return uses_convex_search(m, geom[0], geom[1]) || are_boxes(m, geom[0], geom[1]);
 }
 
 // The distance from which MuJoCo may find contacts of the pair, m, with the errors of its search

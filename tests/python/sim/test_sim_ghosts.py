@@ -160,9 +160,9 @@ SEAM = """<mujoco><option timestep="{h}"/><worldbody>
 @pytest.mark.parametrize(("speed", "h"), [(1, 0.002), (4, 0.002), (2, 0.01), (4, 0.01)])
 def test_a_wheel_rolls_over_a_seam(shape, speed, h):
     """Before it gets there, the nearest point of the next tile is its edge: with the normal of
-    that, it hopped by 29 mm. Of all starts, 1 in 20 may be disturbed: MuJoCo's collider takes a
-    cylinder that overlaps an edge by less than 10 µm for one that overlaps the side of the tile by
-    0.4 mm (a wheel under mj_step: 6 in 40)."""
+    that, it hopped by 29 mm. On it, MuJoCo's collider takes a cylinder that overlaps an edge by
+    less than 10 µm for one that overlaps the side of the tile by 0.4 mm (a wheel under mj_step: 6
+    in 40 are disturbed)."""
     count = 40
     sim = BatchSim(SEAM.format(h=h, t=shape), count)
     sim.qpos[:, 0] += 2 * speed * h * np.arange(count) / count
@@ -173,5 +173,35 @@ def test_a_wheel_rolls_over_a_seam(shape, speed, h):
         assert np.all(sim.step() == Status.solved)
         highest = np.maximum(highest, sim.qpos[:, 2] - 0.1)
     disturbed = (highest > 3e-4) | (abs(sim.qvel[:, 0] - speed) > 0.005 * speed)
-    assert disturbed.sum() <= 2
-    assert highest.max() < 1e-3
+    assert not disturbed.any()
+
+
+CUBE = " ".join(f"{x} {y} {z}" for x in (-1, 1) for y in (-1, 1) for z in (-1, 1))
+MESHES = f"""<mesh name="tile" vertex="{CUBE}" scale=".25 .5 .05"/>
+<mesh name="block" vertex="{CUBE}" scale=".1 .08 .06"/>"""
+TILES = {"box": 'type="box" size=".25 .5 .05"', "mesh": 'type="mesh" mesh="tile"'}
+# Geoms that slide over them, and how far they reach.
+SLIDERS = {
+    "box": ('type="box" size=".1 .08 .06"', 0.1),
+    "mesh": ('type="mesh" mesh="block"', 0.1),
+    "cylinder": ('type="cylinder" size=".1 .06"', 0.1),
+    "wheel": ('type="cylinder" size=".06 .03" euler="90 0 0"', 0.0),
+}
+
+
+@pytest.mark.parametrize(("speed", "h"), [(1, 0.002), (3, 0.005)])
+@pytest.mark.parametrize("slider", SLIDERS)
+@pytest.mark.parametrize("tile", TILES)
+def test_what_has_just_entered_a_tile_is_not_stopped_by_its_side(tile, slider, speed, h):
+    """A step ends where the next tile is overlapped by 0.1 to 30 µm. MuJoCo's collider may give
+    that depth, and not that of the upper face, which is 0: a third of the blocks were stopped."""
+    count, steps, (geom, reach) = 100, 20, SLIDERS[slider]
+    tiles = (f'<geom {TILES[tile]} pos="{0.5 * i} 0 -.05" {SLICK}/>' for i in range(3))
+    sim = BatchSim(scene(h, *tiles, free(f"<geom {geom} {SLICK}/>"), assets=MESHES), count)
+    overlap = 10 ** np.random.default_rng(0).uniform(-7, -4.5, count)
+    sim.qpos[:, 0] = 0.25 - reach - steps * speed * h + overlap
+    sim.qpos[:, 2] = 0.06
+    sim.qvel[:, 0] = speed
+    run(sim, 2 * steps)
+    np.testing.assert_allclose(sim.qvel[:, 0], speed, rtol=0.005)
+    np.testing.assert_allclose(sim.qpos[:, 2], 0.06, atol=1e-4)

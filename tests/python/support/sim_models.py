@@ -24,10 +24,10 @@ SLICK = 'friction="0 0 0"'
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 
 
-def scene(h: float, *content: str, gravity: float = 9.81) -> str:
+def scene(h: float, *content: str, gravity: float = 9.81, assets: str = "") -> str:
     """MJCF of a world of these geoms and bodies, with the time step h, s."""
     return f"""<mujoco><option timestep="{h}" gravity="0 0 {-gravity}"/>
-      <worldbody>{"".join(content)}</worldbody></mujoco>"""
+      <asset>{assets}</asset><worldbody>{"".join(content)}</worldbody></mujoco>"""
 
 
 def text(values: np.ndarray) -> str:

@@ -1,0 +1,65 @@
+"""MuJoCo's collider of two boxes misses pairs that are apart, and finds others too far away."""
+
+import mujoco
+import numpy as np
+import pytest
+from sim_models import scene
+
+from stickslip import BatchSim, Status
+
+SIZES = {"slab": (".1 .06 .03", ".05 .04 .02"), "cube": (".06 .06 .06", ".05 .05 .05")}
+
+
+def distance(model, data, ends=None):
+    mujoco.mj_kinematics(model, data)
+    return mujoco.mj_geomDistance(model, data, 0, 1, 1.0, ends)
+
+
+def fly(model, data, rng, aligned, most):
+    """Poses the second box at random, apart from the first by at most `most`, m, from where it
+    would overlap it after the way that it flies. Returns both."""
+    while True:
+        data.qpos[:3] = rng.uniform(-0.25, 0.25, 3)
+        data.qpos[3:] = [1, 0, 0, 0] if aligned else rng.normal(size=4)
+        mujoco.mj_normalizeQuat(model, data.qpos)
+        ends = np.zeros(6)
+        if not 1e-4 < distance(model, data, ends) < most:
+            continue
+        way, pose = 1.3 * (ends[:3] - ends[3:]), data.qpos.copy()
+        data.qpos[:3] += way
+        if distance(model, data) < -1e-4:
+            return pose, way
+
+
+@pytest.mark.parametrize("h", [0.001, 0.005])
+@pytest.mark.parametrize("aligned", [False, True])
+@pytest.mark.parametrize("sizes", SIZES)
+def test_boxes_that_fly_at_one_another_meet(sizes, aligned, h):
+    """Along the shortest way, by 1.3 times its length in a step. (A tenth of them passed into one
+    another without an impulse.)"""
+    count, rng = 400, np.random.default_rng(0)
+    first, second = (f'<geom type="box" size="{size}"/>' for size in SIZES[sizes])
+    text = scene(h, first, f"<body><freejoint/>{second}</body>", gravity=0)
+    model = mujoco.MjModel.from_xml_string(text)
+    data, sim = mujoco.MjData(model), BatchSim(text, count)
+    ways = np.empty((count, 3))
+    for env in range(count):
+        sim.qpos[env], ways[env] = fly(model, data, rng, aligned, 0.04)
+    sim.qvel[:, :3] = ways / h
+    assert np.all(sim.step() == Status.solved)
+    along = (h * sim.qvel[:, :3] * ways).sum(axis=1) / (ways**2).sum(axis=1)
+    assert along.max() < 0.999  # 1: they did not meet
+
+
+def test_neighbours_at_rest_have_no_contact_of_edges():
+    """Nine boxes 10 µm apart: diagonal neighbours would add contacts that bear nothing."""
+    boxes = (
+        f'<body pos="{0.10001 * i} {0.10001 * j} .05"><freejoint/>'
+        '<geom type="box" size=".05 .05 .05"/></body>'
+        for i in range(3)
+        for j in range(3)
+    )
+    sim = BatchSim(scene(0.002, '<geom type="plane" size="9 9 1"/>', *boxes))
+    for _ in range(10):
+        assert sim.step()[0] == Status.solved
+    assert sim.num_rows[0] == 3 * 4 * (9 + 12)  # of the floor, and of neighbours side by side
