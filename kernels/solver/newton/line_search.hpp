@@ -41,6 +41,7 @@ struct NewtonProgress {
   double least_left = 0.0;      ///< merit; a step that leaves less behind leaves a candidate
   Real soft = Real(0);          ///< compliance of the equations, times D
   bool first = false;           ///< step of the path of a selection: attracted to zero
+  bool stalled = false;         ///< the last step of the path hardly got nearer
   bool leapt = false;           ///< a full step was taken whatever its merit, since its begin
   double natural = 0.0;         ///< merit of the anchor in the problem as given
   double at_bounds = 0.0;       ///< rows_at_bounds at the end of the first step of the path

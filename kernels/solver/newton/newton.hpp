@@ -169,11 +169,12 @@ SS_HD bool is_near(const NewtonProgress<Real, Factor>& path, const Judge<Scalar>
 }
 
 /// Whether steps from the selected solution go on near another: bodies at rest then stay there to
-/// rounding. After a turn of 1e-12 colliders place contacts elsewhere.
+/// rounding. After a turn of 1e-12 colliders place contacts elsewhere. Not where they get no nearer:
+/// what no impulses change, as noise of redundant gaps, changes these by its share of the compliance.
 template <class S, class Real, class Factor, class G>
 SS_HD bool polishes(const G& g, const S& s, const Newton<Real, Factor>& w,
                     const NewtonProgress<Real, Factor>& path, double selected, int steps) {
-  return w.from_selected && steps < 3 &&
+  return w.from_selected && steps < 3 && !path.stalled &&
          (steps == 0 || !(path.merit < selected * squared_size(g, s, w.z)));
 }
 

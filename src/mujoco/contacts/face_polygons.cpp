@@ -141,10 +141,12 @@ void cut(const Point& from, const Point& to, const Polygon& polygon, Polygon& pa
 
 void intersect(const Polygon& a, Polygon& b) {
   Polygon part;
-  for (int i = 0; i < a.count && b.count > 0; ++i) {
-    cut(a[i], a[i + 1], b, part);
-    b = part;
+  Polygon *from = &b, *to = &part;
+  for (int i = 0; i < a.count && from->count > 0; ++i) {
+    cut(a[i], a[i + 1], *from, *to);
+    std::swap(from, to);
   }
+  if (from != &b) b = part;
 }
 
 void remove(Polygon& p, int i) {
@@ -152,12 +154,18 @@ void remove(Polygon& p, int i) {
   --p.count;
 }
 
+// The largest distance of a corner from the first.
+double extent_of(const Polygon& p) {
+  double most = 0.0;
+  for (int i = 0; i < p.count; ++i)
+    most = std::max(most, std::hypot(p.at[i].x - p.at[0].x, p.at[i].y - p.at[0].y));
+  return most;
+}
+
 // Removes corners that are one with their neighbour; then, of more than kMostCorners, those whose
 // triangle with their neighbours is the least and which are not below `floor`.
 void thin_out(Polygon& p, double floor = 0.0) {
-  double size = 0.0;
-  for (int i = 0; i < p.count; ++i)
-    size = std::max(size, std::hypot(p.at[i].x - p.at[0].x, p.at[i].y - p.at[0].y));
+  const double size = extent_of(p);
   const auto is_same = [&](const Point& a, const Point& b) {
     return std::hypot(a.x - b.x, a.y - b.y) <= kSame * size;
   };
@@ -174,6 +182,16 @@ void thin_out(Polygon& p, double floor = 0.0) {
       }
     }
     remove(p, least);
+  }
+}
+
+// Removes corners on the line between their neighbours: sides that coincide but for rounding meet
+// anywhere on them.
+void straighten(Polygon& p) {
+  const double least = kSame * extent_of(p);
+  for (int i = p.count - 1; i >= 0 && p.count > 3; --i) {
+    const double side = std::hypot(p[i + 1].x - p[i - 1].x, p[i + 1].y - p[i - 1].y);
+    if (std::abs(cross(p[i - 1], p[i], p[i + 1])) <= least * side) remove(p, i);
   }
 }
 
@@ -263,7 +281,7 @@ int stand_on_plane(const mjModel* m, const mjData* d, int plane, int mesh, doubl
 }
 
 int share_face(const mjModel* m, const mjData* d, int a, int b, double margin,
-               const mjPreContact* shown, int count, mjPreContact* found) {
+               const mjPreContact* shown, int count, mjPreContact* found, double narrow) {
   if (!has_faces(m, a) || !has_faces(m, b)) return 0;
   const double* const normal = shown->normal;
   Face face_a;
@@ -275,10 +293,12 @@ int share_face(const mjModel* m, const mjData* d, int a, int b, double margin,
   project(plane, face_a, other);
   project(plane, face_b, polygon);
   intersect(other, polygon);
+  straighten(polygon);
   thin_out(polygon);
   mujocos.count = count;
   for (int i = 0; i < count; ++i) mujocos.at[i] = plane.coordinates(shown[i].pos);
   const double area = polygon.count < 3 ? 0.0 : area_of(polygon);
+  if (narrow > 0.0 && area <= narrow * extent_of(polygon)) return kEdgeAlone;
   if (!(area > 0.0) || area < 0.99 * area_of(hull_of(mujocos))) return 0;
   const double slope = mju_dot3(face_b.normal, plane.normal);
   int contacts = 0;

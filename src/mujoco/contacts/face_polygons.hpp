@@ -7,14 +7,16 @@
 namespace stickslip::mujoco {
 
 inline constexpr int kMostCorners = 8;  ///< of a polygon that is returned
+inline constexpr int kEdgeAlone = -1;   ///< in place of a number of contacts
 
 /// The contacts at the corners of the polygon that faces of geoms a and b share: along the normal
 /// of the face of a, with the gaps of their planes, within the margin; of more than kMostCorners
 /// the corners that span the most. `found`: room for kMostCorners; `shown`: the contacts that
 /// MuJoCo has found, along the normal of the first. Returns their number; 0 where no faces are
-/// parallel to 2 mrad there, for other geoms, and where those shown span more.
+/// parallel to 2 mrad there, for other geoms, and where those shown span more; kEdgeAlone where the
+/// faces are parallel and share no strip wider than `narrow`, m.
 int share_face(const mjModel* m, const mjData* d, int a, int b, double margin,
-               const mjPreContact* shown, int count, mjPreContact* found);
+               const mjPreContact* shown, int count, mjPreContact* found, double narrow = 0.0);
 
 /// The contacts of a mesh that stands on a plane: the corners of the hull of its vertices that are
 /// no higher than the lowest by 2 mrad of its size, within the margin; of more than kMostCorners

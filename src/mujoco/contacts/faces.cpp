@@ -127,7 +127,25 @@ int find_polygon(const mjModel* m, const mjData* d, int a, int b, double margin,
   return std::max(whole, 1);
 }
 
-// The points of a face that replace the `count` contacts `shown` of the pair; 0: none.
+// The same for boxes. Where these touch, but at an edge of both alone, they have no contact: its
+// normal would be that of either face, as rounding decides.
+int find_box_face(const mjModel* m, mjData* d, int a, int b, double margin,
+                  const mjPreContact* shown, int count, mjPreContact* found) {
+  const double g = growth(m, a, b), gap = nearest(shown, count);
+  const double narrow = std::abs(gap) <= g ? 2 * g : 0.0;
+  mjPreContact larger[mjMAXCONPAIR];
+  const int whole = count > kFew ? 0 : collide_larger(m, d, a, b, margin, larger);
+  const bool is_whole = whole > count && mju_dot3(larger->normal, shown->normal) > kSameSide &&
+                        nearest(larger, whole) <= gap + g;
+  const int shared = is_whole ? share_face(m, d, a, b, margin, larger, whole, found, narrow)
+                              : share_face(m, d, a, b, margin, shown, count, found, narrow);
+  if (shared != 0 || !is_whole) return shared;
+  std::copy_n(larger, whole, found);
+  return whole;
+}
+
+// The points of a face that replace the `count` contacts `shown` of the pair; 0: none; kEdgeAlone:
+// the pair has no contact.
 int find_face(const mjModel* m, mjData* d, int a, int b, double margin, const mjPreContact* shown,
               int count, mjPreContact* found) {
   if (count == 0) return 0;
@@ -135,11 +153,8 @@ int find_face(const mjModel* m, mjData* d, int a, int b, double margin, const mj
     return lie_on_field(m, d, a, b, margin, shown, count, found);
   if (a >= 0 && b >= 0 && m->geom_type[a] == mjGEOM_PLANE && m->geom_type[b] == mjGEOM_MESH)
     return stand_on_plane(m, d, a, b, margin, found);
-  if (!are_boxes(m, a, b)) return find_polygon(m, d, a, b, margin, shown, count, found);
-  if (count > kFew) return 0;
-  const int whole = collide_larger(m, d, a, b, margin, found);
-  if (whole <= count || mju_dot3(found->normal, shown->normal) < kSameSide) return 0;
-  return nearest(found, whole) <= nearest(shown, count) + growth(m, a, b) ? whole : 0;
+  return are_boxes(m, a, b) ? find_box_face(m, d, a, b, margin, shown, count, found)
+                            : find_polygon(m, d, a, b, margin, shown, count, found);
 }
 
 // Velocity of the second surface of a contact relative to the first, as MuJoCo computes it.
@@ -225,8 +240,8 @@ int collide_geoms(const mjModel* m, mjData* d, int a, int b, double margin, mjPr
   for (int i = 0; i < count; ++i) measure_rim(m, d, a, b, found[i].pos, &found[i].dist);
   mjPreContact better[mjMAXCONPAIR];
   const auto take = [&](int number) {
-    std::copy_n(better, number, found);
-    if (number > 0) count = number;
+    std::copy_n(better, std::max(number, 0), found);
+    if (number != 0) count = std::max(number, 0);
   };
   take(search_apart(m, d, a, b, margin, nearest(found, count), better));
   take(find_face(m, d, a, b, margin, found, count, better));
@@ -248,8 +263,8 @@ void complete_faces(const mjModel* m, mjData* d, std::vector<mjContact>& contact
     }
     const int whole =
         find_face(m, d, pair->geom[0], pair->geom[1], pair->includemargin, shown, end - i, face);
-    if (whole > 0 && !any) contacts.assign(begin, pair);
-    any = any || whole > 0;
+    if (whole != 0 && !any) contacts.assign(begin, pair);
+    any = any || whole != 0;
     if (any && whole == 0) contacts.insert(contacts.end(), pair, begin + end);
     for (int k = 0; k < whole; ++k) contacts.push_back(move_contact(m, d, *pair, face[k]));
   }

@@ -22,11 +22,12 @@ inline const mjContact& contact_at(const mjData* d, const EnvSlot& slot, int row
 /// in some directions, its friction, compliance and M.
 struct ProblemPrint {
   static constexpr int kDirections = 3;
-  mjtNum rows;                  ///< a hash; 0: no problem
-  mjtNum size;                  ///< max|b|, m/s
-  mjtNum serves;                ///< until it has moved by this share; if negative: steps
-  mjtNum law;                   ///< of friction and compliance
-  mjtNum mass;                  ///< of the logarithms of M's diagonal
+  mjtNum rows;    ///< a hash; 0: no problem
+  mjtNum size;    ///< max|b|, m/s
+  mjtNum serves;  ///< until it has moved by this share; if negative: steps; 0: no more
+  mjtNum wait;    ///< steps for which it has served since the search failed; or 0
+  mjtNum law;     ///< of friction and compliance
+  mjtNum mass;    ///< of the logarithms of M's diagonal
   mjtNum along_b[kDirections];  ///< m/s
 };
 

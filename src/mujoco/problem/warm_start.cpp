@@ -14,8 +14,9 @@ namespace {
 constexpr mjtNum kSameSelection = 1e-3;
 // For how long a choice is kept. What is selected: until solves have moved it by this share of the
 // impulses, because each adds an error, of what no motion explains in b, over the compliance of
-// selection. What is not, because that failed: for some steps.
-constexpr mjtNum kDrift = 1e-4, kAWhile = 4;
+// selection. What is not, because that failed: for some steps; where the problem is still the same
+// then, for twice as many.
+constexpr mjtNum kDrift = 1e-4, kAWhile = 4, kLong = 64;
 
 // In steps with more contacts, the others start cold. All are copied with the state.
 constexpr int kContactsPerTree = 20;  // at least; twice as many of one tree
@@ -100,6 +101,23 @@ void find_nearest(Place* of, int begin, int end, const Place* among, int first, 
   }
 }
 
+// The print of a choice that was made in this step; `unchanged`: in the islands that had changed.
+ProblemPrint choice_of(ProblemPrint print, const ProblemPrint& before, bool selected,
+                       bool unchanged) {
+  const bool goes_on = unchanged && selected == (before.serves > 0);
+  if (goes_on) {
+    print.serves = selected ? before.serves : before.serves + 1;
+    print.wait = before.wait;
+  } else if (selected) {
+    print.serves = kDrift;
+  } else {
+    const bool again = before.wait > 0 && is_same(before, print, kSameSelection);
+    print.wait = again ? std::min(2 * before.wait, kLong) : kAWhile;
+    print.serves = -print.wait;
+  }
+  return print;
+}
+
 }  // namespace
 
 ImpulseStore::ImpulseStore(mjModel& m)
@@ -179,7 +197,7 @@ bool ImpulseStore::recall_contacts(const mjModel* m, const mjData* d, const EnvS
 
 std::int32_t ImpulseStore::recall_selected(const mjModel* m, const mjData* d, const EnvSlot& slot,
                                            int rows) const {
-  if (contact_size_ == 0 || kept_print(d).rows == 0) return 0;
+  if (contact_size_ == 0 || kept_print(d).rows == 0 || kept_print(d).serves == 0) return 0;
   if (is_same(kept_print(d), print_of(m, d, slot, rows), kSameSelection)) return 1;
   return kept_print(d).serves > 0 ? kSelectedWhereUnchanged : 0;
 }
@@ -216,13 +234,11 @@ void ImpulseStore::keep(const mjModel* m, mjData* d, const EnvSlot& slot, int ro
   if (solution == Solution::none || rows == 0) {
     print = {};
   } else if (start_selected != 1) {
-    const bool selected = solution == Solution::selected;
-    const bool goes_on =
-        start_selected == kSelectedWhereUnchanged && selected == (print.serves > 0);
-    const mjtNum left = goes_on ? print.serves + (selected ? 0 : 1) : selected ? kDrift : -kAWhile;
-    print = left != 0 ? print_of(m, d, slot, rows) : ProblemPrint{};
-    print.serves = left;
-  } else if (print.serves < 0 ? !(++print.serves < 0) : !((print.serves -= moved) > 0)) {
+    print = choice_of(print_of(m, d, slot, rows), print, solution == Solution::selected,
+                      start_selected == kSelectedWhereUnchanged);
+  } else if (print.serves < 0) {
+    ++print.serves;
+  } else if (!((print.serves -= moved) > 0)) {
     print = {};
   }
 }

@@ -121,11 +121,17 @@ def test_corners_stick_together_at_every_pose(law, name):
 
 @pytest.mark.parametrize("law", ["box", "coulomb", "pyramid"])
 def test_corners_that_stick_together_at_one_pose_only(law):
-    """Where a box on four blocks turns, the velocities of its contacts, of several normals, no
-    longer depend on each other: both directions say so of the same environments."""
-    block = f'<geom type="box" size=".05 .05 .05" pos="%g %g -.05" {ROUGH}/>'
-    blocks = [block % (x, y) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
-    sim = boxes(scene(0.004, *blocks, free(BOX, "0 0 .1")), law)
+    """Where a box on four blocks turns, the velocities of its contacts no longer depend on each
+    other: their normals are those of the blocks that are boxes, and its own on those that are
+    meshes. Both directions say so of the same environments."""
+    cube = " ".join(f"{x} {y} {z}" for x in (-1, 1) for y in (-1, 1) for z in (-1, 1))
+    assets = f'<mesh name="cube" vertex="{cube}" scale=".05 .05 .05"/>'
+    shapes = ['type="box" size=".05 .05 .05"', 'type="mesh" mesh="cube"']
+    blocks = [
+        f'<geom {shapes[i % 2]} pos="{x} {y} -.05" {ROUGH}/>'
+        for i, (x, y) in enumerate([(-0.1, -0.1), (-0.1, 0.1), (0.1, 0.1), (0.1, -0.1)])
+    ]
+    sim = boxes(scene(0.004, *blocks, free(BOX, "0 0 .1"), assets=assets), law)
     not_unique = GradientStatus.not_unique
     expected = np.zeros(64, bool)
     for direction in np.eye(6):

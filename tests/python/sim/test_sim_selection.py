@@ -115,7 +115,7 @@ def test_pillars_that_differ_by_rounding_carry_a_quarter_each(noise):
         sim.step()
         assert sim.status[0] == 0
         assert sim.iterations[0] <= 10
-    load = np.zeros(5)
-    for contact in sim.contacts(0):
-        load[min(contact["geoms"])] += contact["force"][0]
-    np.testing.assert_allclose(load[:4], 8 * 9.81 / 4, rtol=5e-3)
+        load = np.zeros(5)
+        for contact in sim.contacts(0):
+            load[min(contact["geoms"])] += contact["force"][0]
+        np.testing.assert_allclose(load[:4], 8 * 9.81 / 4, rtol=5e-3)
