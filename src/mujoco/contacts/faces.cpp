@@ -8,7 +8,7 @@
 #include "src/mujoco/contacts/convex_search.hpp"
 #include "src/mujoco/contacts/face_polygons.hpp"
 #include "src/mujoco/contacts/field_contacts.hpp"
-#include "src/mujoco/contacts/shallow_overlap.hpp"
+#include "src/mujoco/contacts/overlap_normal.hpp"
 
 namespace stickslip::mujoco {
 namespace {
@@ -117,14 +117,16 @@ double nearest(const mjPreContact* contacts, int count) {
   return least;
 }
 
-// The points of the faces of which one has the contacts' normal, or overlaps less than they.
-int find_polygon(const mjModel* m, const mjData* d, int a, int b, double margin,
+// The points of the faces of which one has the contacts' normal, once that is right.
+int find_polygon(const mjModel* m, mjData* d, int a, int b, double margin,
                  const mjPreContact* shown, int count, mjPreContact* found) {
-  mjPreContact better = *shown;
-  if (!overlap_less(m, d, a, b, better)) return share_face(m, d, a, b, margin, shown, count, found);
-  const int whole = share_face(m, d, a, b, margin, &better, 1, found);
-  if (whole == 0) *found = better;
-  return std::max(whole, 1);
+  mjPreContact right[mjMAXCONPAIR];
+  std::copy_n(shown, count, right);
+  const bool changed = correct_normal(m, d, a, b, right, count);
+  const int whole = share_face(m, d, a, b, margin, right, count, found);
+  if (whole != 0 || !changed) return whole;
+  std::copy_n(right, count, found);
+  return count;
 }
 
 // The same for boxes. Where these touch, but at an edge of both alone, they have no contact: its

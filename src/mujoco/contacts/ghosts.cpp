@@ -6,7 +6,7 @@
 
 #include "src/mujoco/contacts/faces.hpp"
 #include "src/mujoco/contacts/mocap.hpp"
-#include "src/mujoco/contacts/shallow_overlap.hpp"
+#include "src/mujoco/contacts/overlap_normal.hpp"
 
 namespace stickslip::mujoco {
 namespace {
@@ -114,10 +114,10 @@ void sample_path(const mjModel* m, mjData* d, GeomPair& pair, const GeomPath& a,
     const double share = double(k) / count;
     move_geom(d, ga, a, share);
     move_geom(d, gb, b, share);
-    const int num_found = collide(m, d, found, ga, gb, pair.margin);
+    int num_found = collide(m, d, found, ga, gb, pair.margin);
+    if (num_found > 0) correct_normal(m, d, ga, gb, found, num_found);
     const bool first = !pair.touches;
     for (int f = 0; f < num_found; ++f) {
-      overlap_less(m, d, ga, gb, found[f]);
       const double gap = found[f].dist - pair.margin;
       pair.deepest = std::min(pair.deepest, gap);
       if (!first || gap >= pair.least_gap - kDeeper) continue;

@@ -72,13 +72,20 @@ def scene(seed):
 
 def touching_of_mujoco(model, qpos):
     """For each contact within the margins between bodies that can move relative to each other:
-    geoms, dim and friction; and the gap."""
+    geoms, dim and friction; and the gap, or -infinity where MuJoCo tells of another distance of the
+    geoms: with margins, its contacts of cylinders may be 90 degrees wrong."""
     data = mujoco.MjData(model)
     data.qpos[:] = qpos
     mujoco.mj_forward(model, data)
     bodies = model.geom_bodyid
+
+    def gap_of(c):
+        apart = mujoco.mj_geomDistance(model, data, *c.geom.tolist(), 1.0, None)
+        round_side = mujoco.mjtGeom.mjGEOM_CYLINDER in model.geom_type[c.geom]
+        return -np.inf if round_side and abs(c.dist - apart) > 1e-4 else c.dist - c.includemargin
+
     return sorted(
-        ((*c.geom.tolist(), c.dim, *c.friction[: c.dim - 1]), c.dist - c.includemargin)
+        ((*c.geom.tolist(), c.dim, *c.friction[: c.dim - 1]), gap_of(c))
         for c in data.contact
         if c.dist < c.includemargin
         and bodies[c.geom[0]] != bodies[c.geom[1]]

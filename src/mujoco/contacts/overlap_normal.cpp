@@ -1,0 +1,127 @@
+#include "src/mujoco/contacts/overlap_normal.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/mujoco/contacts/convex_search.hpp"
+#include "src/mujoco/contacts/hull.hpp"
+#include "src/mujoco/contacts/part.hpp"
+#include "src/mujoco/contacts/step_contacts.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+constexpr double kTurned = 1e-4, kSameShare = 1e-2;  // rad; of a distance
+constexpr double kShallowest = kTouching;  // m; contacts with less are looked at as ghosts
+constexpr double kDeepest = 3e-3;          // m; as deep as a wheel above the side of a tile may be
+
+// Calls `look` for each face of a geom: its outward normal, and how far it is along that, m, both
+// in the frame of the geom, as `place` is, to which the round side of a cylinder is turned.
+template <class Look>
+void for_faces(const mjModel* m, int geom, const double* place, const Look& look) {
+  const int type = m->geom_type[geom];
+  if (type == mjGEOM_MESH) {
+    const int mesh = m->geom_dataid[geom], first = m->mesh_polyadr[mesh];
+    const float* vertices = m->mesh_vert + 3 * m->mesh_vertadr[mesh];
+    for (int face = first; face < first + m->mesh_polynum[mesh]; ++face) {
+      const double* normal = m->mesh_polynormal + 3 * face;
+      const float* v = vertices + 3 * m->mesh_polyvert[m->mesh_polyvertadr[face]];
+      look(normal, normal[0] * v[0] + normal[1] * v[1] + normal[2] * v[2]);
+    }
+  } else if (type == mjGEOM_BOX || type == mjGEOM_CYLINDER) {
+    for (int axis = type == mjGEOM_BOX ? 0 : 2; axis < 3; ++axis)
+      for (const double sign : {-1.0, 1.0}) {
+        double normal[3] = {};
+        normal[axis] = sign;
+        look(normal, m->geom_size[3 * geom + (type == mjGEOM_BOX ? axis : 1)]);
+      }
+    double out[3] = {place[0], place[1], 0.0};
+    if (type == mjGEOM_CYLINDER && mju_normalize3(out) > 0) look(out, m->geom_size[3 * geom]);
+  }
+}
+
+// Two geoms, and the vertices of meshes that the last search found.
+struct Pair {
+  const mjModel* m;
+  const mjData* d;
+  int geom[2];
+  int vertex[2] = {-1, -1};
+
+  // The point of the geom of one side that is farthest along a direction.
+  void farthest(int side, const double* direction, double* point) {
+    double local[3], there[3];
+    mju_mulMatTVec3(local, d->geom_xmat + 9 * geom[side], direction);
+    farthest_point(m, geom[side], local, vertex[side], there);
+    mju_mulMatVec3(point, d->geom_xmat + 9 * geom[side], there);
+    mju_addTo3(point, d->geom_xpos + 3 * geom[side]);
+  }
+  // The gap between them along a direction from the first to the second.
+  double gap(const double* direction) {
+    const double back[3] = {-direction[0], -direction[1], -direction[2]};
+    double first[3], second[3];
+    farthest(0, direction, first);
+    farthest(1, back, second);
+    mju_subFrom3(second, first);
+    return mju_dot3(second, direction);
+  }
+};
+
+// Whether the geoms overlap less along the normal of one of their faces; then that is the
+// contact's. A direction in which they overlap by less than `most` is normal to a face that is
+// within that of all points where they overlap, as the contact's is: other faces are not measured.
+bool overlap_less(Pair& pair, double now, mjPreContact& found) {
+  const mjData* d = pair.d;
+  const double most = std::min(kShallowest - now, kDeepest);
+  double least = std::max(now + 0.5 * kShallowest, -kDeepest), place[3], local[3], normal[3];
+  bool less = false;
+  for (int side = 0; side < 2; ++side) {
+    const double *center = d->geom_xpos + 3 * pair.geom[side],
+                 *frame = d->geom_xmat + 9 * pair.geom[side];
+    mju_sub3(place, found.pos, center);
+    mju_mulMatTVec3(local, frame, place);
+    for_faces(pair.m, pair.geom[side], local, [&](const double* outward, double reach) {
+      if (std::abs(dot(local, outward) - reach) > most) return;
+      mju_mulMatVec3(normal, frame, outward);
+      if (side == 1) mju_scl3(normal, normal, -1);
+      const double gap = pair.gap(normal);
+      if (gap <= least) return;
+      less = true;
+      least = found.dist = gap;
+      mju_copy3(found.normal, normal);
+    });
+  }
+  if (less) mju_zero3(found.tangent);
+  return less;
+}
+
+}  // namespace
+
+bool correct_normal(const mjModel* m, mjData* d, int a, int b, mjPreContact* found, int& count) {
+  if (!uses_convex_search(m, a, b)) return false;
+  Pair pair{m, d, {a, b}};
+  const double turned = kTurned * (m->geom_rbound[a] + m->geom_rbound[b]);
+  const auto is_right = [&](double gap, double told) {
+    return std::abs(gap - told) <= turned + kSameShare * std::abs(told);
+  };
+  double now = pair.gap(found->normal);
+  bool changed = false;
+  if (is_right(now, found->dist)) {
+    now = found->dist;
+  } else {
+    mjPreContact again[mjMAXCONPAIR];
+    const int number = convex_search()(m, d, again, a, b, 0.0);
+    changed = number > 0 && is_right(pair.gap(again->normal), again->dist);
+    if (changed) {
+      std::copy_n(again, number, found);
+      count = number;
+      now = found->dist;
+    }
+  }
+  const double told = found->dist;
+  if (std::max(now, told) > -kShallowest || told < -kDeepest) return changed;
+  if (!overlap_less(pair, now, *found)) return changed;
+  count = 1;
+  return true;
+}
+
+}  // namespace stickslip::mujoco
