@@ -2,43 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "src/mujoco/contacts/hull.hpp"
+#include "src/mujoco/contacts/polygon.hpp"
 #include "src/mujoco/contacts/polyhedron.hpp"
 
 namespace stickslip::mujoco {
 namespace {
 
-constexpr int kRoom = 128;      // corners of a face, at most half of them of a geom
-constexpr double kTilt = 2e-3;  // rad
+constexpr double kTilt = 2e-3;                           // rad
 constexpr double kParallel = 1.0 - 0.5 * kTilt * kTilt;  // cosine of 2 mrad
 constexpr double kDeep = 2e-2;  // of the size: overlap that is no face at rest
 constexpr double kEven = 1e-6;  // of the size: corners of one height
-constexpr double kSame = 1e-5;  // of the size: corners that are one
-
-struct Point {
-  double x, y, height = 0.0;
-};
-
-// A convex polygon in a plane, counter-clockwise.
-struct Polygon {
-  int count = 0;
-  Point at[kRoom];
-
-  const Point& operator[](int i) const { return at[(i + count) % count]; }
-};
-
-double cross(const Point& o, const Point& a, const Point& b) {
-  return (a.x - o.x) * (b.y - o.y) - (a.y - o.y) * (b.x - o.x);
-}
-
-double area_of(const Polygon& p) {
-  double twice = 0.0;
-  for (int i = 2; i < p.count; ++i) twice += cross(p.at[0], p.at[i - 1], p.at[i]);
-  return 0.5 * twice;
-}
 
 // A face of a geom in world coordinates, with its outward normal.
 struct Face {
@@ -126,75 +102,6 @@ void project(const Plane& plane, const Face& face, Polygon& polygon) {
   if (area_of(polygon) < 0.0) std::reverse(polygon.at, polygon.at + polygon.count);
 }
 
-// The part of `polygon` to the left of the line from `from` to `to` (Sutherland & Hodgman 1974).
-void cut(const Point& from, const Point& to, const Polygon& polygon, Polygon& part) {
-  part.count = 0;
-  for (int i = 0; i < polygon.count && part.count + 2 <= kRoom; ++i) {
-    const Point &p = polygon[i], &q = polygon[i + 1];
-    const double side = cross(from, to, p), next = cross(from, to, q);
-    if (side >= 0.0) part.at[part.count++] = p;
-    if ((side >= 0.0) == (next >= 0.0)) continue;
-    const double share = side / (side - next);
-    part.at[part.count++] = {p.x + share * (q.x - p.x), p.y + share * (q.y - p.y)};
-  }
-}
-
-void intersect(const Polygon& a, Polygon& b) {
-  Polygon part;
-  Polygon *from = &b, *to = &part;
-  for (int i = 0; i < a.count && from->count > 0; ++i) {
-    cut(a[i], a[i + 1], *from, *to);
-    std::swap(from, to);
-  }
-  if (from != &b) b = part;
-}
-
-void remove(Polygon& p, int i) {
-  std::copy(p.at + i + 1, p.at + p.count, p.at + i);
-  --p.count;
-}
-
-// The largest distance of a corner from the first.
-double extent_of(const Polygon& p) {
-  double most = 0.0;
-  for (int i = 0; i < p.count; ++i)
-    most = std::max(most, std::hypot(p.at[i].x - p.at[0].x, p.at[i].y - p.at[0].y));
-  return most;
-}
-
-// Removes corners that are one with their neighbour; then, of more than kMostCorners, those whose
-// triangle with their neighbours is the least and which are not below `floor`.
-void thin_out(Polygon& p, double floor = 0.0) {
-  const double size = extent_of(p);
-  const auto is_same = [&](const Point& a, const Point& b) {
-    return std::hypot(a.x - b.x, a.y - b.y) <= kSame * size;
-  };
-  p.count = int(std::unique(p.at, p.at + p.count, is_same) - p.at);
-  while (p.count > 1 && is_same(p.at[0], p.at[p.count - 1])) --p.count;
-  while (p.count > kMostCorners) {
-    int least = 0;
-    double area = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < p.count; ++i) {
-      const double other = cross(p[i - 1], p[i], p[i + 1]);
-      if (other < area && p[i].height >= floor) {
-        area = other;
-        least = i;
-      }
-    }
-    remove(p, least);
-  }
-}
-
-// Removes corners on the line between their neighbours: sides that coincide but for rounding meet
-// anywhere on them.
-void straighten(Polygon& p) {
-  const double least = kSame * extent_of(p);
-  for (int i = p.count - 1; i >= 0 && p.count > 3; --i) {
-    const double side = std::hypot(p[i + 1].x - p[i - 1].x, p[i + 1].y - p[i - 1].y);
-    if (std::abs(cross(p[i - 1], p[i], p[i + 1])) <= least * side) remove(p, i);
-  }
-}
-
 // The height below which kSupports corners are; `lowest` if corners as high as `even` are more:
 // what stands on uneven feet stands on the lowest, and others show where it may turn to.
 double floor_of(const Polygon& p, double lowest, double even) {
@@ -204,26 +111,6 @@ double floor_of(const Polygon& p, double lowest, double even) {
   std::transform(p.at, p.at + p.count, heights, [](const Point& c) { return c.height; });
   std::nth_element(heights, heights + kSupports, heights + p.count);
   return heights[kSupports] <= even ? lowest : heights[kSupports];
-}
-
-// Convex hull (Andrew's monotone chain, 1979).
-Polygon hull_of(Polygon points) {
-  const int n = points.count;
-  if (n < 3) return points;
-  std::sort(points.at, points.at + n,
-            [](const Point& a, const Point& b) { return a.x < b.x || (a.x == b.x && a.y < b.y); });
-  Polygon hull;
-  for (const int step : {1, -1}) {
-    const int begin = hull.count;
-    for (int i = step > 0 ? 0 : n - 1; i >= 0 && i < n; i += step) {
-      while (hull.count >= begin + 2 &&
-             cross(hull.at[hull.count - 2], hull.at[hull.count - 1], points.at[i]) <= 0.0)
-        --hull.count;
-      hull.at[hull.count++] = points.at[i];
-    }
-    --hull.count;
-  }
-  return hull;
 }
 
 // A point of a face with outward normal `normal`, and what is `dist` above it.
@@ -266,7 +153,7 @@ int stand_on_plane(const mjModel* m, const mjData* d, int plane, int mesh, doubl
       hull.connected(bottom, kRoom / 2, low, [&](int i) { return height(i) <= highest; });
   std::transform(low, low + polygon.count, polygon.at, point);
   polygon = hull_of(polygon);
-  thin_out(polygon, floor_of(polygon, lowest, lowest + kEven * m->geom_rbound[mesh]));
+  thin_out(polygon, kMostCorners, floor_of(polygon, lowest, lowest + kEven * m->geom_rbound[mesh]));
   if (polygon.count < 3) return 0;
   const double normal[3] = {frame[2], frame[5], frame[8]};
   for (int i = 0; i < polygon.count; ++i) {
@@ -294,7 +181,7 @@ int share_face(const mjModel* m, const mjData* d, int a, int b, double margin,
   project(plane, face_b, polygon);
   intersect(other, polygon);
   straighten(polygon);
-  thin_out(polygon);
+  thin_out(polygon, kMostCorners);
   mujocos.count = count;
   for (int i = 0; i < count; ++i) mujocos.at[i] = plane.coordinates(shown[i].pos);
   const double area = polygon.count < 3 ? 0.0 : area_of(polygon);
