@@ -169,8 +169,8 @@ SS_HD bool is_near(const NewtonProgress<Real, Factor>& path, const Judge<Scalar>
 }
 
 /// Whether steps from the selected solution go on near another: bodies at rest then stay there to
-/// rounding. After a turn of 1e-12 colliders place contacts elsewhere. Not where they get no nearer:
-/// what no impulses change, as noise of redundant gaps, changes these by its share of the compliance.
+/// rounding. After a turn of 1e-12 colliders place contacts elsewhere. Not where they get no
+/// nearer: what no impulse changes, as noise of redundant gaps, moves the impulses.
 template <class S, class Real, class Factor, class G>
 SS_HD bool polishes(const G& g, const S& s, const Newton<Real, Factor>& w,
                     const NewtonProgress<Real, Factor>& path, double selected, int steps) {
