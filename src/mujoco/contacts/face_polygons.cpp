@@ -14,6 +14,7 @@ namespace {
 constexpr double kTilt = 2e-3;                           // rad
 constexpr double kParallel = 1.0 - 0.5 * kTilt * kTilt;  // cosine of 2 mrad
 constexpr double kDeep = 2e-2;  // of the size: overlap that is no face at rest
+constexpr double kWide = 10.0;  // strips; narrower faces are those of a round mesh
 constexpr double kEven = 1e-6;  // of the size: corners of one height
 
 // A face of a geom in world coordinates, with its outward normal.
@@ -179,13 +180,15 @@ int share_face(const mjModel* m, const mjData* d, int a, int b, double margin,
   Polygon polygon, other, mujocos;
   project(plane, face_a, other);
   project(plane, face_b, polygon);
+  const bool wide = std::min(area_of(other) / extent_of(other),
+                             area_of(polygon) / extent_of(polygon)) > kWide * narrow;
   intersect(other, polygon);
   straighten(polygon);
   thin_out(polygon, kMostCorners);
   mujocos.count = count;
   for (int i = 0; i < count; ++i) mujocos.at[i] = plane.coordinates(shown[i].pos);
   const double area = polygon.count < 3 ? 0.0 : area_of(polygon);
-  if (narrow > 0.0 && area <= narrow * extent_of(polygon)) return kEdgeAlone;
+  if (narrow > 0.0 && area <= narrow * extent_of(polygon) && wide) return kEdgeAlone;
   if (!(area > 0.0) || area < 0.99 * area_of(hull_of(mujocos))) return 0;
   const double slope = mju_dot3(face_b.normal, plane.normal);
   int contacts = 0;

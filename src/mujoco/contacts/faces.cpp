@@ -117,24 +117,31 @@ double nearest(const mjPreContact* contacts, int count) {
   return least;
 }
 
+// The width up to which a strip is an edge, m: geoms that touch, but at an edge of both alone, have
+// no contact. Its normal would be that of either face, as rounding decides. 0: they do not touch.
+double narrow_strip(const mjModel* m, int a, int b, double gap) {
+  const double g = growth(m, a, b);
+  return std::abs(gap) <= g ? 2 * g : 0.0;
+}
+
 // The points of the faces of which one has the contacts' normal, once that is right.
 int find_polygon(const mjModel* m, mjData* d, int a, int b, double margin,
                  const mjPreContact* shown, int count, mjPreContact* found) {
   mjPreContact right[mjMAXCONPAIR];
   std::copy_n(shown, count, right);
   const bool changed = correct_normal(m, d, a, b, right, count);
-  const int whole = share_face(m, d, a, b, margin, right, count, found);
+  const double narrow = narrow_strip(m, a, b, nearest(right, count));
+  const int whole = share_face(m, d, a, b, margin, right, count, found, narrow);
   if (whole != 0 || !changed) return whole;
   std::copy_n(right, count, found);
   return count;
 }
 
-// The same for boxes. Where these touch, but at an edge of both alone, they have no contact: its
-// normal would be that of either face, as rounding decides.
+// The same for boxes.
 int find_box_face(const mjModel* m, mjData* d, int a, int b, double margin,
                   const mjPreContact* shown, int count, mjPreContact* found) {
   const double g = growth(m, a, b), gap = nearest(shown, count);
-  const double narrow = std::abs(gap) <= g ? 2 * g : 0.0;
+  const double narrow = narrow_strip(m, a, b, gap);
   mjPreContact larger[mjMAXCONPAIR];
   const int whole = count > kFew ? 0 : collide_larger(m, d, a, b, margin, larger);
   const bool is_whole = whole > count && mju_dot3(larger->normal, shown->normal) > kSameSide &&

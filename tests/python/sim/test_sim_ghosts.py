@@ -205,3 +205,18 @@ def test_what_has_just_entered_a_tile_is_not_stopped_by_its_side(tile, slider, s
     run(sim, 2 * steps)
     np.testing.assert_allclose(sim.qvel[:, 0], speed, rtol=0.005)
     np.testing.assert_allclose(sim.qpos[:, 2], 0.06, atol=1e-4)
+
+
+@pytest.mark.parametrize("slider", ["box", "mesh"])
+@pytest.mark.parametrize("tile", TILES)
+def test_what_creeps_onto_a_tile_is_not_stopped_by_its_side(tile, slider):
+    """By half a micrometre in a step: it counted as resting at the side (8 in 10 stopped)."""
+    count, h, speed, (geom, reach) = 100, 0.0005, 0.001, SLIDERS[slider]
+    tiles = (f'<geom {TILES[tile]} pos="{0.5 * i} 0 -.05" {SLICK}/>' for i in range(3))
+    sim = BatchSim(scene(h, *tiles, free(f"<geom {geom} {SLICK}/>"), assets=MESHES), count)
+    overlap = 10 ** np.random.default_rng(0).uniform(-9.5, -5.5, count)
+    sim.qpos[:, 0] = 0.25 - reach - 3 * speed * h + overlap
+    sim.qpos[:, 2] = 0.06
+    sim.qvel[:, 0] = speed
+    run(sim, 12)
+    np.testing.assert_allclose(sim.qvel[:, 0], speed, rtol=0.05)
