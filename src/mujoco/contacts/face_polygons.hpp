@@ -13,8 +13,8 @@ inline constexpr int kEdgeAlone = -1;   ///< in place of a number of contacts
 /// of the face of a, with the gaps of their planes, within the margin; of more than kMostCorners
 /// the corners that span the most. `found`: room for kMostCorners; `shown`: the contacts that
 /// MuJoCo has found, along the normal of the first. Returns their number; 0 where no faces are
-/// parallel to 2 mrad there, for other geoms, and where those shown span more; kEdgeAlone where wide
-/// faces are parallel and share no strip wider than `narrow`, m.
+/// parallel to 2 mrad there, for other geoms, and where those shown span more; kEdgeAlone where
+/// wide faces are parallel and share no strip wider than `narrow`, m.
 int share_face(const mjModel* m, const mjData* d, int a, int b, double margin,
                const mjPreContact* shown, int count, mjPreContact* found, double narrow = 0.0);
 
