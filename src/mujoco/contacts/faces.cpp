@@ -9,6 +9,7 @@
 #include "src/mujoco/contacts/face_polygons.hpp"
 #include "src/mujoco/contacts/field_contacts.hpp"
 #include "src/mujoco/contacts/overlap_normal.hpp"
+#include "src/mujoco/contacts/polyhedron.hpp"
 
 namespace stickslip::mujoco {
 namespace {
@@ -118,8 +119,10 @@ double nearest(const mjPreContact* contacts, int count) {
 }
 
 // The width up to which a strip is an edge, m: geoms that touch, but at an edge of both alone, have
-// no contact. Its normal would be that of either face, as rounding decides. 0: they do not touch.
+// no contact. Its normal would be that of either face, as rounding decides. 0: they do not touch,
+// or have no faces.
 double narrow_strip(const mjModel* m, int a, int b, double gap) {
+  if (!has_faces(m, a) || !has_faces(m, b)) return 0.0;
   const double g = growth(m, a, b);
   return std::abs(gap) <= g ? 2 * g : 0.0;
 }
