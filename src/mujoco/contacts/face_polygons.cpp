@@ -89,7 +89,7 @@ struct Plane {
   Point coordinates(const double* x) const {
     double way[3];
     mju_sub3(way, x, origin);
-    return {mju_dot3(way, first), mju_dot3(way, second)};
+    return {mju_dot3(way, first), mju_dot3(way, second), 0.0};
   }
   void point(const Point& p, double* x) const {
     mju_addScl3(x, origin, first, p.x);

@@ -19,7 +19,7 @@ void cut(const Point& from, const Point& to, const Polygon& polygon, Polygon& pa
     if (side >= 0.0) part.at[part.count++] = p;
     if ((side >= 0.0) == (next >= 0.0)) continue;
     const double share = side / (side - next);
-    part.at[part.count++] = {p.x + share * (q.x - p.x), p.y + share * (q.y - p.y)};
+    part.at[part.count++] = {p.x + share * (q.x - p.x), p.y + share * (q.y - p.y), 0.0};
   }
 }
 

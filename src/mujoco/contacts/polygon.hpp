@@ -6,7 +6,7 @@ namespace stickslip::mujoco {
 inline constexpr int kRoom = 128;  ///< corners of a polygon
 
 struct Point {
-  double x, y, height = 0.0;
+  double x, y, height;
 };
 
 /// Counter-clockwise.
