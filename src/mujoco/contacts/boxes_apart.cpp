@@ -1,7 +1,6 @@
 #include "src/mujoco/contacts/boxes_apart.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "src/mujoco/contacts/convex_search.hpp"
 #include "src/mujoco/contacts/faces.hpp"
@@ -43,12 +42,6 @@ bool matters(const mjModel* m, const NearPair& pair) {
   return moved > kLittle * std::min(thinnest(m, a), thinnest(m, b));
 }
 
-double nearest(const mjContact* begin, const mjContact* end) {
-  double least = std::numeric_limits<double>::infinity();
-  for (const mjContact* c = begin; c < end; ++c) least = std::min(least, c->dist);
-  return least;
-}
-
 }  // namespace
 
 int search_apart(const mjModel* m, mjData* d, int a, int b, double margin, double shown,
@@ -64,13 +57,15 @@ void find_boxes_apart(const mjModel& searched, mjData* d, const std::vector<Near
   bool any = false;
   for (int k = 0, end = 0; k < int(pairs.size()); ++k) {
     const auto& [a, b] = pairs[k].geom;
-    const mjContact *const all = d->contact, *const shown = all + end;
+    const int begin = end;
+    const mjContact *const all = d->contact, *const shown = all + begin;
     while (end < d->ncon && all[end].geom[0] == a && all[end].geom[1] == b) ++end;
     mjPreContact found[mjMAXCONPAIR];
-    const double reach = searched.pair_margin[k] + searched.pair_gap[k];
-    const int count = matters(&searched, pairs[k]) ? search_apart(&searched, d, a, b, reach,
-                                                                  nearest(shown, all + end), found)
-                                                   : 0;
+    int count = 0;
+    if (matters(&searched, pairs[k])) {
+      const double reach = searched.pair_margin[k] + searched.pair_gap[k];
+      count = search_apart(&searched, d, a, b, reach, nearest(shown, end - begin), found);
+    }
     if (count > 0 && !any) contacts.assign(all, shown);
     any = any || count > 0;
     if (any && count == 0) contacts.insert(contacts.end(), shown, all + end);

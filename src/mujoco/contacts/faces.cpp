@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "src/mujoco/contacts/boxes_apart.hpp"
 #include "src/mujoco/contacts/convex_search.hpp"
@@ -110,12 +109,6 @@ int collide_larger(const mjModel* m, mjData* d, int a, int b, double margin, mjP
   }
   mj_freeStack(d);
   return count;
-}
-
-double nearest(const mjPreContact* contacts, int count) {
-  double least = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < count; ++i) least = std::min(least, contacts[i].dist);
-  return least;
 }
 
 // The width up to which a strip is an edge, m: geoms that touch, but at an edge of both alone, have

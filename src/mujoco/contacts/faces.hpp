@@ -10,6 +10,7 @@
 #include <mujoco/mujoco.h>
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace stickslip::mujoco {
@@ -24,6 +25,14 @@ inline int end_of_pair(const mjData* d, int begin) {
   int end = begin + 1;
   while (end < d->ncon && same_pair(d->contact[begin], d->contact[end])) ++end;
   return end;
+}
+
+/// The least distance of `count` contacts, m; of none infinity.
+template <class Contact>
+double nearest(const Contact* contacts, int count) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < count; ++i) least = std::min(least, contacts[i].dist);
+  return least;
 }
 
 /// The smallest half size of a geom, m.

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from sim_models import BALL, SLICK, free, run, scene
+from sim_models import BALL, SLICK, free, run, scene, text
+from tabletop import CUBE
 
 from stickslip import Status
 from stickslip._src.sim import BatchSim
@@ -176,9 +177,8 @@ def test_a_wheel_rolls_over_a_seam(shape, speed, h):
     assert not disturbed.any()
 
 
-CUBE = " ".join(f"{x} {y} {z}" for x in (-1, 1) for y in (-1, 1) for z in (-1, 1))
-MESHES = f"""<mesh name="tile" vertex="{CUBE}" scale=".25 .5 .05"/>
-<mesh name="block" vertex="{CUBE}" scale=".1 .08 .06"/>"""
+MESHES = f"""<mesh name="tile" vertex="{text(CUBE * [0.25, 0.5, 0.05])}"/>
+<mesh name="block" vertex="{text(CUBE * [0.1, 0.08, 0.06])}"/>"""
 TILES = {"box": 'type="box" size=".25 .5 .05"', "mesh": 'type="mesh" mesh="tile"'}
 # Geoms that slide over them, and how far they reach.
 SLIDERS = {

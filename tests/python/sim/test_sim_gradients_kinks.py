@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from sim_models import PLANE, free, model_path, scene
+from sim_models import PLANE, free, model_path, scene, text
+from tabletop import CUBE
 from test_sim_gradients import TIGHT, loss_of, shaken
 
 from stickslip import GradientStatus
@@ -124,8 +125,7 @@ def test_corners_that_stick_together_at_one_pose_only(law):
     """Where a box on four blocks turns, the velocities of its contacts no longer depend on each
     other: their normals are those of the blocks that are boxes, and its own on those that are
     meshes. Both directions say so of the same environments."""
-    cube = " ".join(f"{x} {y} {z}" for x in (-1, 1) for y in (-1, 1) for z in (-1, 1))
-    assets = f'<mesh name="cube" vertex="{cube}" scale=".05 .05 .05"/>'
+    assets = f'<mesh name="cube" vertex="{text(0.05 * CUBE)}"/>'
     shapes = ['type="box" size=".05 .05 .05"', 'type="mesh" mesh="cube"']
     blocks = [
         f'<geom {shapes[i % 2]} pos="{x} {y} -.05" {ROUGH}/>'

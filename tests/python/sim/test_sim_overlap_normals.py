@@ -4,10 +4,11 @@ the margins of rigid contacts: the normals of contacts are right nevertheless.""
 import mujoco
 import numpy as np
 import pytest
+from sim_models import text
+from tabletop import CUBE
 
 from stickslip import BatchSim
 
-BOX = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
 ANGLES = 2 * np.pi * np.arange(3) / 3
 FRUSTUM = np.concatenate(
     [
@@ -28,7 +29,7 @@ CASES = {
     ),
     "side and face": (
         (0.1517200061746484, 0.063530712412062929),
-        BOX * [0.108869426, 0.122450247, 0.527736008],
+        CUBE * [0.108869426, 0.122450247, 0.527736008],
         (-0.10950989042029245, 0.2717410364536292, 0.028016586383968412),
         (0.9999999915766383, 1.448318e-05, 1.063137e-06, -0.00012897996),
         2.458e-3,
@@ -36,7 +37,7 @@ CASES = {
     ),
     "side and edge": (
         (0.0098519911645497185, 0.017073628391133751),
-        BOX * [0.00217227265, 0.00418650545, 0.00839761551],
+        CUBE * [0.00217227265, 0.00418650545, 0.00839761551],
         (-0.011975861382114815, -0.004428943005556333, 0.002531915437399187),
         (1, 0, 0, 0),
         4.74e-5,
@@ -44,7 +45,7 @@ CASES = {
     ),
     "side and corner": (
         (0.35083886254087127, 0.24505125629355429),
-        BOX * [0.296841145, 0.101584993, 0.0583711676],
+        CUBE * [0.296841145, 0.101584993, 0.0583711676],
         (0.23550817086692682, -0.4908066777442648, 0.28545889281877707),
         (-0.017076644878464234, 0.9973705119149936, -0.06905324705591931, -0.013859986765955906),
         4.27e-4,
@@ -63,9 +64,9 @@ def overlap_along(n, size, vertices, place, rotation):
 @pytest.mark.parametrize("name", CASES)
 def test_a_cylinder_and_a_mesh_part_in_the_shortest_way(name):
     size, vertices, place, quat, least, direction = CASES[name]
-    points = " ".join(f"{x:.9g}" for x in vertices.ravel())
     sim = BatchSim(
-        f"""<mujoco><option gravity="0 0 0"/><asset><mesh name="m" vertex="{points}"/></asset>
+        f"""<mujoco><option gravity="0 0 0"/><asset>
+        <mesh name="m" vertex="{text(vertices)}"/></asset>
         <worldbody><geom type="cylinder" size="{size[0]} {size[1]}"/>
         <body><freejoint/><geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
     )
