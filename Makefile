@@ -8,6 +8,7 @@ export CMAKE_ARGS += $(PYTHON_DEV:%=-DPython_INCLUDE_DIR=%)
 export CPLUS_INCLUDE_PATH = $(PYTHON_DEV:%=%/..)
 BUILD := build/release
 JOBS := $(shell nproc)
+INSTRUCTION_SETS := runnable
 PYTEST := python -m pytest --numprocesses $(JOBS) --dist loadgroup
 CXX_FILES = $(shell find include kernels src emulator tests bench examples gallery -name '*.[hc]pp' -o -name '*.cu' -o -name '*.cuh')
 SOURCES := $(shell find CMakeLists.txt cmake include kernels src bench/compare gallery/CMakeLists.txt gallery/cpp \
@@ -41,7 +42,7 @@ demo: setup
 	stickslip run humanoid --envs 1024 --steps 200 --law coulomb --out out/demo --json
 
 test: setup .venv/test-dependencies
-	cmake $(BUILD) -DSTICKSLIP_CPU=portable >/dev/null # the tests compare the instruction sets
+	cmake $(BUILD) -DSTICKSLIP_CPU=$(INSTRUCTION_SETS) >/dev/null # the tests compare the instruction sets
 	cmake --build $(BUILD) --parallel $(JOBS)
 	ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
 	$(PYTEST) -m "not pages" tests/python
@@ -70,6 +71,7 @@ test-adapters: setup .venv/adapter-dependencies
 	$(PYTEST) tests/adapters
 	scripts/adapter_environments.sh
 
+test-all: INSTRUCTION_SETS = portable
 test-all: test test-rl test-adapters
 	$(PYTEST) -m pages tests/python
 	cmake --preset cuda

@@ -48,9 +48,11 @@ run_in() {
 mkdir -p "$work"
 make_site
 mapfile -t packages < <("$python" scripts/requirements.py dependencies)
-make_environment newton "${packages[@]}" "newton[sim]==1.8.*" "pytest>=8" gymnasium
+make_environment newton "${packages[@]}" "newton[sim]==1.8.*" "pytest>=8,<9.2" \
+  "pytest-xdist>=3.5" gymnasium
 install_in newton --no-deps -r tests/models.txt
-run_in newton -m pytest -q -p no:cacheprovider tests/adapters/test_newton.py \
+run_in newton -m pytest -q -p no:cacheprovider --numprocesses "$(nproc)" --dist loadgroup \
+  tests/adapters/test_newton.py \
   tests/adapters/test_mjwarp_rigid.py tests/adapters/test_mjwarp_worlds.py
 make_environment none "${packages[@]}" "pytest>=8"
 run_in none - <<'EOF'

@@ -10,7 +10,7 @@
 # `counts`: only what solves cost, with the optimisations of a release, compared with
 # bench/results/emulated/gpu_counts.json; `quick` compares with gpu_counts_quick.json. Fails if
 # instructions, barriers or transactions have grown by more than 5 %. The CPU kernels are those of
-# build/release, which is configured for all machines (STICKSLIP_CPU=portable).
+# build/release, of all instruction sets that run here (STICKSLIP_CPU=runnable).
 # STICKSLIP_TEST_COUNT: problems per test (8).
 set -euo pipefail
 mode=${1:-full}
@@ -41,14 +41,16 @@ esac
 # The CPU kernels of `make setup` are the same.
 cpu_kernels=$root/build/release
 if [ -e "$cpu_kernels/build.ninja" ]; then
-  cmake "$cpu_kernels" -DSTICKSLIP_CPU=portable >/dev/null
-  cmake --build "$cpu_kernels" --parallel "$jobs" --target stickslip_cpu_v3 stickslip_cpu_v4
+  cmake "$cpu_kernels" -DSTICKSLIP_CPU=runnable >/dev/null
+  cmake --build "$cpu_kernels" --parallel "$jobs" --target stickslip
 else
   cpu_kernels=
 fi
-# Only PTX: ptxas, which takes most of the time, is not run. Line numbers are for messages. `quick`
-# leaves out expensive optimisations where nvcc can (13.0), which take most of the rest.
+# Only PTX: ptxas, which takes most of the time, is not run. Line numbers are for messages. In `quick`
+# functions are called instead of inlined, and nvcc leaves out expensive optimisations where it can
+# (13.0): these take most of the rest.
 flags=-lineinfo
+[ "$mode" != quick ] || flags="$flags -DSS_CALLS"
 if [ "$mode" = quick ] && nvcc --help | grep -e --Ofast-compile >/dev/null; then
   flags="$flags --Ofast-compile=min"
 fi
@@ -57,7 +59,7 @@ targets=(test_gpu python_package)
 [ "$mode" != counts ] || targets=(stickslip_gpu_counts)
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTICKSLIP_CUDA=ON \
   -DSTICKSLIP_CUDA_ARCHITECTURES=80-virtual -DCMAKE_CUDA_FLAGS="$flags" -DSTICKSLIP_BENCH=ON \
-  -DSTICKSLIP_PYTHON=ON -DSTICKSLIP_CPU_KERNELS="$cpu_kernels" \
+  -DSTICKSLIP_PYTHON=ON -DSTICKSLIP_CPU=runnable -DSTICKSLIP_CPU_KERNELS="$cpu_kernels" \
   -DCUDA_cudart_static_LIBRARY="$build/runtime/libcudart_static.a" \
   >"$build/configure.log" 2>&1 || { tail -30 "$build/configure.log"; exit 1; }
 cmake --build "$build" --parallel "$jobs" --target "${targets[@]}"

@@ -73,6 +73,7 @@ void fill_constant(char* to, const Value& v) {
 
 void Function::allocate() const {
   code = parsed;
+  mark_copies(code, values.size());
   u32 end = 0;
   std::vector<u32> offset =
       place_registers(values, live_intervals(code, values, graph_of(code, tables)), end);

@@ -154,4 +154,19 @@ std::vector<Interval> live_intervals(const std::vector<Instruction>& code,
   return Liveness(code, values, g).intervals();
 }
 
+void mark_copies(std::vector<Instruction>& code, std::size_t values) {
+  std::vector<bool> used(values, false);
+  for (const Instruction& i : code) {
+    const bool keeps = i.store && (i.space == Space::local || i.space == Space::param);
+    if (i.guard != kNone) used[i.guard] = true;
+    for (unsigned k = i.ndst; k < i.nops; ++k) {
+      if (!keeps || k == 0) used[i.o[k]] = true;  // operand 0: the address
+    }
+  }
+  for (Instruction& i : code) {
+    const auto* const to = &i.o[0];
+    i.copy = i.load && std::none_of(to, to + i.ndst, [&](u32 v) { return used[v]; });
+  }
+}
+
 }  // namespace gpu_emulator::ptx

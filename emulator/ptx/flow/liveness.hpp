@@ -1,4 +1,4 @@
-// From where to where in its function's code a register is needed.
+// From where to where in its function's code a register is needed, and for what.
 #pragma once
 #include <vector>
 
@@ -15,5 +15,9 @@ struct Interval {
 /// writes at 2 i + 1.
 std::vector<Interval> live_intervals(const std::vector<Instruction>& code,
                                      const std::vector<Value>& values, const Graph& g);
+
+/// Marks the loads whose values are only stored again, in local memory or as arguments: a compiler
+/// copies objects so, with their padding and the byte of an empty one, which nobody writes.
+void mark_copies(std::vector<Instruction>& code, std::size_t values);
 
 }  // namespace gpu_emulator::ptx

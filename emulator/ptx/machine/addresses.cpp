@@ -139,7 +139,7 @@ u32 Machine::resolve_local(const Request& r, u32 m, const u64* a) {
       return;
     }
     r.p[l] = local_of(*warp, l, a[l]);
-    if (!checks.uninitialised) return;
+    if (!checks.uninitialised || r.ins.copy) return;
     check_written(r, l, &warp->local_written[local_stride * l + a[l]], "local+", a[l]);
   });
   return ok;

@@ -46,6 +46,7 @@ void BodyParser::load(Statement& s) {
   }
   ins.o[ins.vec] = from;
   ins.ndst = ins.vec;
+  ins.load = true;
   ins.nops = u8(ins.vec + 1);
   // What another block may write while this one waits for it.
   const bool ordered =
@@ -72,6 +73,7 @@ void BodyParser::store(Statement& s) {
     ins.o[1 + k] = v;
   }
   ins.nops = u8(ins.vec + 1);
+  ins.store = true;
   ins.handler = pick_store(ins.size);
   if (ins.handler == nullptr) unknown(s);
   emit(ins);

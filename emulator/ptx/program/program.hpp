@@ -60,7 +60,9 @@ struct Instruction {
   u8 mode = 0;  // whatever the handler needs
   u8 mode2 = 0;
   bool uniform = false;  // bar: all lanes of a warp must be at the same instruction
-  u8 reg_size = 0;       // memory, cvt: bytes of a register
+  bool load = false, store = false;
+  bool copy = false;  // load: what it loads is only stored again, in a frame (mark_copies)
+  u8 reg_size = 0;    // memory, cvt: bytes of a register
   u8 reg_size2 = 0;
   u32 place = 0;  // index into Function::places
 };

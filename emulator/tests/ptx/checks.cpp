@@ -40,6 +40,7 @@ void unwritten() {
   must_say("unwritten_local", "uninitialised read", 1, c, constant, out.data());
   in[1] = 3;
   must_be_silent("unwritten_local", 1, c, constant, out.data());
+  must_be_silent("unwritten_copied", 1, c, out.data());
 }
 
 void stops() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/mujoco/contacts/inside_face.hpp"
+#include "src/mujoco/contacts/polyhedron.hpp"
 #include "src/mujoco/contacts/touching.hpp"
 #include "src/mujoco/problem/row_map.hpp"
 #include "src/mujoco/step/second_solve.hpp"
@@ -132,8 +133,12 @@ void predict(const StepContext& step, GeomPair& pair) {
 
 // Where a normal turns on the way, as that of a wheel that rolls over an edge, the linear gap ends
 // far deeper than the pair does on its path. Sets the gap that ends as deep as the pair does, at
-// the velocity of the path. Returns whether it is another one.
+// the velocity of the path. Returns whether it is another one. The normals of faces do not turn:
+// what is deep below an edge there met the side of a ledge, though the shortest way out is up.
 bool correct_gap(StepContext& step, const GeomPair& pair, int i) {
+  constexpr double kLedge = 1e-4;  // m; what is less high counts as level
+  const bool of_faces = has_faces(step.m, pair.geom[0]) && has_faces(step.m, pair.geom[1]);
+  if (of_faces && pair.deepest < -kLedge) return false;
   const double approach = approach_of(step, i), gap = pair.deepest - approach;
   if (gap - step.contacts.linear[i] <= most_excess(approach)) return false;
   step.contacts.linear[i] = gap;

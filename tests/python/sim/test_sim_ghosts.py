@@ -220,3 +220,23 @@ def test_what_creeps_onto_a_tile_is_not_stopped_by_its_side(tile, slider):
     sim.qvel[:, 0] = speed
     run(sim, 12)
     np.testing.assert_allclose(sim.qvel[:, 0], speed, rtol=0.05)
+
+
+@pytest.mark.parametrize("height", [5e-4, 1e-3, 2e-3])
+@pytest.mark.parametrize("slider", ["box", "mesh"])
+@pytest.mark.parametrize("tile", TILES)
+def test_a_low_ledge_stops_a_block_that_hits_it_head_on(tile, slider, height):
+    """In a step of 30 mm. The pair ends where up is the shortest way out: half of the blocks, at the
+    lower ledges three quarters, were lifted onto it at full speed. The block tips over its lower
+    edge, with the momentum about it: v' = v c²/(4/3 (a² + c²)) for half sizes a and c."""
+    count, h, speed, (geom, reach) = 64, 0.01, 3, SLIDERS[slider]
+    tiles = (
+        f'<geom {TILES[tile]} pos="{0.5 * i} 0 {-0.05 + i * height}" {SLICK}/>' for i in range(2)
+    )
+    sim = BatchSim(scene(h, *tiles, free(f"<geom {geom} {SLICK}/>"), assets=MESHES), count)
+    sim.qpos[:, 0] = 0.25 - reach - speed * h * np.linspace(0.02, 1.98, count)
+    sim.qpos[:, 2] = 0.06
+    sim.qvel[:, 0] = speed
+    run(sim, 3)
+    after = speed * 0.06**2 / (4 / 3 * (0.1**2 + 0.06**2))
+    np.testing.assert_allclose(sim.qvel[:, 0], after, rtol=0.2)

@@ -28,6 +28,10 @@ KERNEL unwritten_local(const int* in, int* out) {
   a[in[0]] = 3;
   out[threadIdx.x] = a[in[1]];
 }
+KERNEL unwritten_copied(int* out) {
+  asm volatile("{ .local .b32 q[2]; .reg .b32 r; ld.local.b32 r, [q]; st.local.b32 [q + 4], r; }");
+  out[threadIdx.x] = 0;
+}
 KERNEL deadlock_warp(int* out) {  // lane 0 is waited for with another mask
   if (threadIdx.x < 16)
     __syncwarp(~0u);
