@@ -226,9 +226,9 @@ def test_what_creeps_onto_a_tile_is_not_stopped_by_its_side(tile, slider):
 @pytest.mark.parametrize("slider", ["box", "mesh"])
 @pytest.mark.parametrize("tile", TILES)
 def test_a_low_ledge_stops_a_block_that_hits_it_head_on(tile, slider, height):
-    """In a step of 30 mm. The pair ends where up is the shortest way out: half of the blocks, at the
-    lower ledges three quarters, were lifted onto it at full speed. The block tips over its lower
-    edge, with the momentum about it: v' = v c²/(4/3 (a² + c²)) for half sizes a and c."""
+    """In a step of 30 mm. The pair ends where up is the shortest way out: half of the blocks, at
+    the lower ledges three quarters, were lifted onto it at full speed. The block tips over its
+    lower edge, with the momentum about it: v' = v c²/(4/3 (a² + c²)) for half sizes a and c."""
     count, h, speed, (geom, reach) = 64, 0.01, 3, SLIDERS[slider]
     tiles = (
         f'<geom {TILES[tile]} pos="{0.5 * i} 0 {-0.05 + i * height}" {SLICK}/>' for i in range(2)
