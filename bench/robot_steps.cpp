@@ -135,7 +135,8 @@ class Ours : public Contender {
  private:
   static ModelPtr prepared(ModelPtr m, Law law) {
     std::vector<std::string> warnings;
-    mujoco::prepare_model(*m, "implicitfast", law != Law::convex, warnings);
+    mujoco::override_options(*m, "implicitfast", 0);
+    mujoco::prepare_model(*m, law != Law::convex, warnings);
     return m;
   }
   bool rigid() const { return formulation_.level == Level::velocity; }

@@ -32,6 +32,7 @@ from stickslip._src.sim_gradients import SimGradients
 _NAMES: dict[Law, LawName] = {Law[name]: name for name in get_args(LawName)}
 
 
+_NUMBERS = ("restitution", "v_rest", "v_max", "compliance", "position_tolerance")
 _INTEGRATORS = ("euler", "rk4", "implicit", "implicitfast", "discrete")  # as MuJoCo numbers them
 
 
@@ -75,6 +76,7 @@ class BatchSim(SimGradients, SimCopies):
         threads: CPU threads of MuJoCo and of the solver; default all cores.
         integrator: default the model's. The rigid laws step RK4 models with implicitfast, with a
             warning; they refuse "implicit".
+        timestep: s; default the model's.
         restitution, v_rest: impact law of the rigid contacts; approaches slower than v_rest (m/s)
             do not bounce.
         v_max: fastest recovery from penetration, m/s.
@@ -114,6 +116,7 @@ class BatchSim(SimGradients, SimCopies):
         backend: Backend = "auto",
         threads: int | None = None,
         integrator: Integrator = "model",
+        timestep: float | None = None,
         restitution: float = 0.0,
         v_rest: float = 0.01,
         v_max: float = 1.0,
@@ -144,14 +147,11 @@ class BatchSim(SimGradients, SimCopies):
             threads=check.thread_count(threads),
             cuda=use_cuda(backend),
             integrator=given.word("integrator", integrator),
-            restitution=check.number("restitution", restitution),
-            v_rest=check.number("v_rest", v_rest),
-            v_max=check.number("v_max", v_max),
-            compliance=check.number("compliance", compliance),
+            timestep=given.timestep("timestep", timestep),
+            **{name: check.number(name, arguments[name]) for name in _NUMBERS},
             contact_margin=given.margin("contact_margin", contact_margin),
             warm_start=check.flag("warm_start", warm_start),
             position_iterations=check.count("position_iterations", position_iterations),
-            position_tolerance=check.number("position_tolerance", position_tolerance),
             model_softness=check.one_of("softness", softness, ("rigid", "model")) == "model",
             fields=given.words("fields", fields),
             contact_sensors=check.name_pairs("contact_sensors", contact_sensors),

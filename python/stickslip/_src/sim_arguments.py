@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,6 +16,16 @@ def margin(name: str, value: Any) -> float:
     number = check.number(name, value)
     if number < 0:
         raise ValueError(f"{name}: expected a number >= 0, got {number}")
+    return number
+
+
+def timestep(name: str, value: Any) -> float:
+    """A duration, s; 0: the model's."""
+    if value is None:
+        return 0.0
+    number = check.number(name, value)
+    if not 0 < number < math.inf:
+        raise ValueError(f"{name}: expected a finite number > 0, got {number}")
     return number
 
 

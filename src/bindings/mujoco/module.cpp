@@ -52,9 +52,10 @@ nb::tuple compile_model(const std::string& file, const std::string& text) {
 
 void create(BatchSim* self, const nb::bytes& model, bool fixes_memory, int num_envs,
             bool mujoco_law, const SolveOptions& options, int threads, bool cuda,
-            const std::string& integrator, double restitution, double v_rest, double v_max,
-            double compliance, double contact_margin, bool warm_start, int position_iterations,
-            double position_tolerance, bool model_softness, const std::vector<std::string>& fields,
+            const std::string& integrator, double timestep, double restitution, double v_rest,
+            double v_max, double compliance, double contact_margin, bool warm_start,
+            int position_iterations, double position_tolerance, bool model_softness,
+            const std::vector<std::string>& fields,
             const mujoco::ContactSensors::Pairs& contact_sensors) {
   const mujoco::SimOptions sim_options{
       .num_envs = num_envs,
@@ -63,6 +64,7 @@ void create(BatchSim* self, const nb::bytes& model, bool fixes_memory, int num_e
       .threads = threads,
       .backend = cuda ? mujoco::Backend::cuda : mujoco::Backend::cpu,
       .integrator = integrator,
+      .timestep = timestep,
       .contact = {.restitution = restitution,
                   .v_rest = v_rest,
                   .v_max = v_max,
@@ -152,10 +154,10 @@ void bind_batch_sim(nb::module_& m) {
   bind_results(sim);
   bind_gradients(sim);
   sim.def("__init__", &create, "model"_a, "fixes_memory"_a, nb::kw_only(), "num_envs"_a,
-          "mujoco_law"_a, "options"_a, "threads"_a, "cuda"_a, "integrator"_a, "restitution"_a,
-          "v_rest"_a, "v_max"_a, "compliance"_a, "contact_margin"_a, "warm_start"_a,
-          "position_iterations"_a, "position_tolerance"_a, "model_softness"_a, "fields"_a,
-          "contact_sensors"_a)
+          "mujoco_law"_a, "options"_a, "threads"_a, "cuda"_a, "integrator"_a, "timestep"_a,
+          "restitution"_a, "v_rest"_a, "v_max"_a, "compliance"_a, "contact_margin"_a,
+          "warm_start"_a, "position_iterations"_a, "position_tolerance"_a, "model_softness"_a,
+          "fields"_a, "contact_sensors"_a)
       .def("step", &BatchSim::step, "substeps"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("require_idle", &BatchSim::require_idle)
       .def("reset", &reset, "mask"_a, "key"_a)

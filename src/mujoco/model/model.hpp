@@ -37,12 +37,12 @@ LoadedModel load_model_bytes(std::string_view bytes);
 std::string bytes_of(const mjModel& m);
 
 /// Applies `integrator` ("" or "model": the model's own; "euler", "rk4", "implicit",
-/// "implicitfast"). For laws that replace MuJoCo's solver, refuses by name the options that cannot
-/// be recomposed (std::invalid_argument). `velocity_level`: also sets elliptic cones, and
-/// implicitfast instead of RK4 (with a line in `warnings`).
-void prepare_model(mjModel& m, const std::string& integrator, bool velocity_level,
-                   std::vector<std::string>& warnings);
-/// The same for MuJoCo's own solver; refuses time steps that are not finite and positive.
-void override_integrator(mjModel& m, const std::string& integrator);
+/// "implicitfast") and `timestep` (s; 0: the model's own). Refuses others (std::invalid_argument).
+void override_options(mjModel& m, const std::string& integrator, double timestep);
+
+/// For laws that replace MuJoCo's solver: refuses by name the options that cannot be recomposed.
+/// `velocity_level`: also sets elliptic cones, and implicitfast instead of RK4 (with a line in
+/// `warnings`).
+void prepare_model(mjModel& m, bool velocity_level, std::vector<std::string>& warnings);
 
 }  // namespace stickslip::mujoco

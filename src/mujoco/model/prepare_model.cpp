@@ -40,7 +40,8 @@ void prepare_velocity_level(mjModel& m, std::vector<std::string>& warnings) {
 
 }  // namespace
 
-void override_integrator(mjModel& m, const std::string& integrator) {
+void override_options(mjModel& m, const std::string& integrator, double timestep) {
+  if (timestep != 0) m.opt.timestep = timestep;
   if (!(m.opt.timestep > 0 && std::isfinite(m.opt.timestep)))
     refuse("timestep: expected a finite number > 0 in the model, got " +
            std::to_string(m.opt.timestep));
@@ -54,9 +55,7 @@ void override_integrator(mjModel& m, const std::string& integrator) {
   m.opt.integrator = int(found - kIntegrators.begin());
 }
 
-void prepare_model(mjModel& m, const std::string& integrator, bool velocity_level,
-                   std::vector<std::string>& warnings) {
-  override_integrator(m, integrator);
+void prepare_model(mjModel& m, bool velocity_level, std::vector<std::string>& warnings) {
   if (m.opt.integrator == mjINT_DISCRETE)
     refuse(
         "integrator 'discrete' solves for contacts inside MuJoCo and cannot be recomposed: choose "

@@ -87,10 +87,9 @@ SimBatch::SimBatch(LoadedModel given, const SimOptions& o) : options(o) {
   formulation = {.level = velocities ? Level::velocity : Level::acceleration,
                  .model_softness = options.softness == Softness::model,
                  .contact = options.contact};
-  if (options.mujoco_law) {
-    override_integrator(m, options.integrator);
-  } else {
-    prepare_model(m, options.integrator, velocities, warnings);
+  override_options(m, options.integrator, options.timestep);
+  if (!options.mujoco_law) {
+    prepare_model(m, velocities, warnings);
     if (velocities && options.warm_start) impulses = ImpulseStore(m);
     remember_mocap(m);
     if (rigid()) {

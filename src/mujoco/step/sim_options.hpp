@@ -24,6 +24,7 @@ struct SimOptions {
   int threads = 0;  ///< 0: all cores this process may use
   Backend backend = Backend::cpu;
   std::string integrator;               ///< "": the model's
+  double timestep = 0;                  ///< s; 0: the model's
   ContactModel contact;                 ///< velocity-level laws only
   Softness softness = Softness::rigid;  ///< velocity-level laws only
   double contact_margin = -1;           ///< m; negative: from the speeds (look_ahead.hpp)
