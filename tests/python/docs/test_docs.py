@@ -27,6 +27,7 @@ EXAMPLES = {  # pages with examples in Python, and how many at least
     "embedding.md": 1,
     "gradients_step.md": 2,
     "faq.md": 1,
+    "from_mujoco.md": 4,
     "tutorial.md": 2,
     "gradients.md": 3,
 }
