@@ -54,7 +54,7 @@ flags=-lineinfo
 if [ "$mode" = quick ] && nvcc --help | grep -e --Ofast-compile >/dev/null; then
   flags="$flags --Ofast-compile=min"
 fi
-targets=(test_gpu python_package)
+targets=(test_gpu _core_stub _mujoco) # of the component python
 [ "$mode" != quick ] || targets+=(stickslip_gpu_counts)
 [ "$mode" != counts ] || targets=(stickslip_gpu_counts)
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTICKSLIP_CUDA=ON \
