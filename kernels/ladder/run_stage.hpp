@@ -111,12 +111,12 @@ SS_HD bool selects_from_rest(const G& g, const Scaled<Real>& s) {
   return all_stick_alone(g, s);
 }
 
-/// Whether coarse sweeps would lead away from the selected solution.
+/// Whether coarse sweeps would lead away from the selected solution, or from one that is near.
 template <class Real, class G, class Scalar>
 SS_HD bool skips_sweeps(const G& g, const EnvProblem<Scalar>& p, const Stage& stage,
                         const Scaled<Real>& s, const Judge<Scalar>& judge) {
-  const bool chooses = stage.coarse && !judge.selects;
-  return chooses && (p.start_selected || (judge.selected && all_stick_alone(g, s)));
+  if (!stage.coarse) return false;
+  return p.start_selected || (!judge.selects && judge.selected && all_stick_alone(g, s));
 }
 
 /// A stage of rung 0 except sweeps; in `all`, of the other rungs too.

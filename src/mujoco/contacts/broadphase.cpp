@@ -133,7 +133,8 @@ void Broadphase::list_pairs(const mjModel* m) {
       const bool by_bits =
           bits[a].meets(bits[b]) && !related(m, body_a, body_b) && !excluded(m, body_a, body_b);
       if (!by_bits && first == next) continue;
-      pairs_.push_back({a, b, by_bits, may_be_stopped(m, body_a, body_b),
+      const bool single = parts_[a].num_geoms == 1 && parts_[b].num_geoms == 1 && first == next;
+      pairs_.push_back({a, b, by_bits, may_be_stopped(m, body_a, body_b), single,
                         int(first - listed_.begin()), int(next - first)});
       usable_ = pairs_.size() <= kMostPairs;
       if (!usable_) return pairs_.clear();
@@ -155,21 +156,22 @@ double Broadphase::distance_of(const mjModel* m, const NearPairs& found, const P
   return distance;
 }
 
-// Marks the pairs of parts that may meet, and finds by how much bodies of other mechanisms may push
-// parts in the step. Returns the maximum.
+// Finds which pairs of parts may meet, and by how much bodies of other mechanisms may push parts in
+// the step. Returns the maximum.
 double Broadphase::find_jolts(const mjModel* m, NearPairs& found) const {
   const GeomMotion* motion = found.of_part.data();
   const double least = least_margin(m);
   double most = 0;
-  found.near.resize(pairs_.size());
+  found.way.resize(pairs_.size());
   found.jolt.assign(parts_.size(), 0.0);
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     const Pair& pair = pairs_[i];
     const GeomMotion &a = motion[pair.a], &b = motion[pair.b];
     const double margin = least + distance_of(m, found, pair);
-    found.near[i] = !far_apart(a, b, margin) &&
-                    way_to_meet(m, parts_[pair.a], a, parts_[pair.b], b, pair.apart, margin) >= 0;
-    if (!found.near[i] || !pair.apart) continue;
+    found.way[i] = far_apart(a, b, margin)
+                       ? -1.0
+                       : way_to_meet(m, parts_[pair.a], a, parts_[pair.b], b, pair.apart, margin);
+    if (found.way[i] < 0 || !pair.apart) continue;
     found.jolt[pair.a] = std::max(found.jolt[pair.a], b.reach);
     found.jolt[pair.b] = std::max(found.jolt[pair.b], a.reach);
     most = std::max({most, a.reach, b.reach});
@@ -199,18 +201,24 @@ void Broadphase::add_geoms(const mjModel* m, const mjData* d, NearPairs& found, 
                            double jolt) const {
   const double least = least_margin(m);
   const auto motion = [&](int g) -> const GeomMotion& {
+    if (parts_[part_of_[g]].num_geoms == 1) return found.of_part[part_of_[g]];
     if (!found.known[g]) motion_of(m, d, geoms_[g], found.of_geom[g]);
     found.known[g] = true;
     return found.of_geom[g];
   };
-  const auto add = [&](int ga, int gb, int listed) {
+  const int parts = int(&pair - pairs_.data());
+  const auto push = [&](int ga, int gb, int listed, double way) {
     if (m->geom_type[ga] > m->geom_type[gb]) std::swap(ga, gb);  // MuJoCo's order
+    found.pairs.push_back({{ga, gb}, parts, listed, way + least + jolt, jolt});
+  };
+  if (pair.single && jolt == 0)  // found.way is that of the geoms
+    return push(parts_[pair.a].first_geom, parts_[pair.b].first_geom, -1, found.way[parts]);
+  const auto add = [&](int ga, int gb, int listed) {
     const GeomMotion &of_a = motion(ga), &of_b = motion(gb);
     const double all = mujoco::distance_of(m, found, ga, gb, listed) + least + jolt;
     if (far_apart(of_a, of_b, all)) return;
     const double way = way_to_meet(m, geoms_[ga], of_a, geoms_[gb], of_b, pair.apart, all);
-    const int parts = int(&pair - pairs_.data());
-    if (way >= 0) found.pairs.push_back({{ga, gb}, parts, listed, way + least + jolt, jolt});
+    if (way >= 0) push(ga, gb, listed, way);
   };
   const auto begin = listed_.begin() + pair.listed, end = begin + pair.num_listed;
   const auto is_listed = [&](int ga, int gb) {
@@ -240,8 +248,8 @@ void Broadphase::find_pairs(const mjModel* m, const mjData* d, NearPairs& found)
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     const Pair& pair = pairs_[i];
     const double jolt = pushed ? found.jolt[pair.a] + found.jolt[pair.b] : 0.0;
-    if (!found.near[i] && (jolt == 0 || far_apart(motion[pair.a], motion[pair.b],
-                                                  least + distance_of(m, found, pair) + jolt)))
+    if (found.way[i] < 0 && (jolt == 0 || far_apart(motion[pair.a], motion[pair.b],
+                                                    least + distance_of(m, found, pair) + jolt)))
       continue;
     add_geoms(m, d, found, pair, jolt);
   }

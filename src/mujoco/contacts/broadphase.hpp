@@ -36,8 +36,9 @@ struct NearPairs {
   bool sees_gaps = false;       ///< something may adhere: contacts within gaps are searched too
   std::vector<NearPair> pairs;  ///< in ascending order of their bodies
   std::vector<GeomMotion> of_part, of_geom;
-  std::vector<std::uint8_t> known;    ///< of_geom
-  std::vector<std::uint8_t> near;     ///< of each pair of parts
+  std::vector<std::uint8_t> known;  ///< of_geom
+  std::vector<double> way;  ///< m, by how much the parts of each pair may approach each other; < 0:
+                            ///< they do not meet
   std::vector<double> jolt;           ///< m, by how much a body near it may move a part in the step
   std::vector<int> geoms_a, geoms_b;  ///< of two parts
 };
@@ -66,6 +67,7 @@ class Broadphase {
     int a, b;      // parts
     bool by_bits;  // by contype and conaffinity
     bool apart;    // of different mechanisms, both of which move
+    bool single;   // each of one geom, and no listed pair
     int listed, num_listed;
   };
   struct Listed {

@@ -40,29 +40,39 @@ void for_faces(const mjModel* m, int geom, const double* place, const Look& look
   }
 }
 
-// Two geoms, and the vertices of meshes that the last search found.
+// Two geoms, and the points of each that the last searches found.
 struct Pair {
   const mjModel* m;
   const mjData* d;
   int geom[2];
-  int vertex[2] = {-1, -1};
+  int vertex[2] = {-1, -1};  // of meshes
+  double point[2][3] = {};
 
-  // The point of the geom of one side that is farthest along a direction.
-  void farthest(int side, const double* direction, double* point) {
+  // Finds the point of the geom of one side that is farthest along a direction.
+  void find_farthest(int side, const double* direction) {
     double local[3], there[3];
     mju_mulMatTVec3(local, d->geom_xmat + 9 * geom[side], direction);
     farthest_point(m, geom[side], local, vertex[side], there);
-    mju_mulMatVec3(point, d->geom_xmat + 9 * geom[side], there);
-    mju_addTo3(point, d->geom_xpos + 3 * geom[side]);
+    mju_mulMatVec3(point[side], d->geom_xmat + 9 * geom[side], there);
+    mju_addTo3(point[side], d->geom_xpos + 3 * geom[side]);
   }
   // The gap between them along a direction from the first to the second.
   double gap(const double* direction) {
     const double back[3] = {-direction[0], -direction[1], -direction[2]};
-    double first[3], second[3];
-    farthest(0, direction, first);
-    farthest(1, back, second);
-    mju_subFrom3(second, first);
-    return mju_dot3(second, direction);
+    find_farthest(0, direction);
+    find_farthest(1, back);
+    return dot(point[1], direction) - dot(point[0], direction);
+  }
+  // The gap along the outward normal of a face of one side, which is `reach` from the geom's
+  // centre; or any number up to `least` if it is at most that: a known point often shows it.
+  double gap_to_face(int side, const double* outward, double reach, double least) {
+    const int other = 1 - side;
+    const double level = reach + dot(d->geom_xpos + 3 * geom[side], outward);
+    const double most = dot(point[other], outward) - level;
+    if (most <= least) return most;
+    const double back[3] = {-outward[0], -outward[1], -outward[2]};
+    find_farthest(other, back);
+    return dot(point[other], outward) - level;
   }
 };
 
@@ -82,12 +92,11 @@ bool overlap_less(Pair& pair, double now, mjPreContact& found) {
     for_faces(pair.m, pair.geom[side], local, [&](const double* outward, double reach) {
       if (std::abs(dot(local, outward) - reach) > most) return;
       mju_mulMatVec3(normal, frame, outward);
-      if (side == 1) mju_scl3(normal, normal, -1);
-      const double gap = pair.gap(normal);
+      const double gap = pair.gap_to_face(side, normal, reach, least);
       if (gap <= least) return;
       less = true;
       least = found.dist = gap;
-      mju_copy3(found.normal, normal);
+      mju_scl3(found.normal, normal, side == 0 ? 1 : -1);
     });
   }
   if (less) mju_zero3(found.tangent);

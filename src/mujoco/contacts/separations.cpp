@@ -38,16 +38,14 @@ Separations::Pose Separations::relative_pose(const mjData* d, const int* geom) {
   return pose;
 }
 
-// By how much a point of the second geom may have moved in the frame of the first, m: with
-// y = R p + t, |Δy| <= |Δt| + |ΔR| |p|, and |ΔR| is its Frobenius norm over √2.
-double Separations::moved(const mjModel* m, const Pose& from, const Pose& to, int geom) {
-  double shift[3], square = 0;
-  difference(shift, to.place, from.place);
-  for (int i = 0; i < 9; ++i) {
-    const double turn = to.axes[i] - from.axes[i];
-    square += turn * turn;
-  }
-  return norm(shift) + std::sqrt(0.5 * square) * m->geom_rbound[geom];
+// By how much the geoms may have come nearer along the plane's normal n, m: where a point of the
+// second one is in the frame of the first, y = R p + t, n · y has changed by n · Δt + p · ΔRᵀ n.
+double Separations::approached(const mjModel* m, const Known& known, const Pose& now) {
+  double shift[3], turn[3] = {};
+  difference(shift, now.place, known.pose.place);
+  for (int i = 0; i < 9; ++i)
+    turn[i % 3] += (now.axes[i] - known.pose.axes[i]) * known.normal[i / 3];
+  return norm(turn) * m->geom_rbound[known.geom[1]] - dot(known.normal, shift);
 }
 
 // The way from the farthest point of the first geom along the normal to the farthest one of the
@@ -73,7 +71,7 @@ void Separations::shortest_way(const mjModel* m, const Pose& pose, Known& known,
 // The length of the shortest of all ways lies between near · w / |near| and |near|.
 bool Separations::find_plane(const mjModel* m, const Pose& pose, double least, Known& known) {
   constexpr int kMostSteps = 16;
-  constexpr double kGood = 0.5;  // of the excess over `least`: a plane that will last
+  constexpr double kGood = 0.5;  // of the excess over `least`: a plane worth stopping at once
   double near[3], offset[3], step[3];
   known.pose = pose;
   shortest_way(m, pose, known, near);
@@ -85,12 +83,13 @@ bool Separations::find_plane(const mjModel* m, const Pose& pose, double least, K
     mju_scl3(known.normal, near, 1 / most);
     shortest_way(m, pose, known, offset);
     known.distance = dot(known.normal, offset);
-    if (known.distance - least > kGood * (most - least)) return true;
+    const double enough = k == 1 ? kGood * (most - least) : 0.0;
+    if (known.distance - least > enough) return true;
     difference(step, offset, near);
     const double square = dot(step, step);
     if (square > 0) mju_addToScl3(near, step, std::min(1.0, -dot(near, step) / square));
   }
-  return known.distance > least;
+  return false;
 }
 
 Separations::Known Separations::recall(const NearPair& pair, const Pose& pose) {
@@ -108,7 +107,7 @@ bool Separations::is_distant(const mjModel* m, const mjData* d, const NearPair& 
   const Pose pose = relative_pose(d, pair.geom);
   Known known = recall(pair, pose);
   const double least = safe_distance(m, pair);
-  bool distant = known.distance - moved(m, known.pose, pose, pair.geom[1]) > least;
+  bool distant = known.distance - approached(m, known, pose) > least;
   if (!distant && known.wait > 0) {
     --known.wait;
   } else if (!distant) {

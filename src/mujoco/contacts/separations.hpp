@@ -1,9 +1,9 @@
 // Planes between convex geoms, remembered from step to step. MuJoCo searches the distance of two
 // meshes by GJK, about 2 µs. Most pairs near each other do not touch: a plane that separated them
-// in an earlier step usually still does, and need not be looked at again until they have moved by
-// their distance. Where it does not, another one is searched by Gilbert's algorithm (1966). No
-// result depends on what is remembered: it only leaves out pairs that have no contact in the poses
-// as they are, however these came about.
+// in an earlier step usually still does, and need not be looked at again until they may have come
+// nearer along its normal by their distance. Where it does not, another one is searched by
+// Gilbert's algorithm (1966). No result depends on what is remembered: it only leaves out pairs
+// that have no contact in the poses as they are, however these came about.
 #pragma once
 #include <mujoco/mujoco.h>
 
@@ -38,7 +38,7 @@ class Separations {
   };
 
   static Pose relative_pose(const mjData* d, const int* geom);
-  static double moved(const mjModel* m, const Pose& from, const Pose& to, int geom);
+  static double approached(const mjModel* m, const Known& known, const Pose& now);
   static void shortest_way(const mjModel* m, const Pose& pose, Known& known, double* way);
   static bool find_plane(const mjModel* m, const Pose& pose, double least, Known& known);
   Known recall(const NearPair& pair, const Pose& pose);

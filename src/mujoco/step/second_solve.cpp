@@ -10,10 +10,13 @@ namespace {
 
 constexpr int kMostTakenIn = 8;  // rounds
 
-// What the latest solve tells of the choice in the next one: islands may not change.
-std::int32_t selected_start(const StepContext& step) {
-  const bool chosen = step.buffers->results().selected(step.slot) == Selected::yes;
-  return chosen && solved(step) ? kSelectedWhereUnchanged : 0;
+// What the latest solve tells of the choice in the next one. `same_rows`: its W is the same; else
+// islands may not have changed.
+std::int32_t selected_start(const StepContext& step, bool same_rows) {
+  const Selected latest = step.buffers->results().selected(step.slot);
+  if (latest == Selected::no || !solved(step)) return 0;
+  if (same_rows) return 1;
+  return latest == Selected::yes ? kSelectedWhereUnchanged : 0;
 }
 
 }  // namespace
@@ -48,7 +51,7 @@ void find_end_velocity(StepContext& step) {
 
 void solve_marked(StepContext& step, Effort effort) {
   PhaseTimer timer(step);
-  const std::int32_t start = selected_start(step);
+  const std::int32_t start = selected_start(step, false);
   step.saved.keep_solution(*step.buffers, step.slot);
   pose_problem(step);
   const int rows = step.rows();
@@ -77,11 +80,13 @@ void take_in_culled(StepContext& step) {
 }
 
 void solve_from(StepContext& step, const double* r, Effort effort) {
-  const std::int32_t start = r == step.impulse() ? selected_start(step) : 0;
+  // What is kept for the next step is not that of a brief solve.
+  const bool brief = effort == Effort::brief;
+  const std::int32_t start = r == step.impulse() ? selected_start(step, brief) : 0;
   std::copy_n(r, step.rows(), step.buffers->problems().warm_start(step.slot));
   step.buffers->start_selected(step.slot) = start;
   ++step.verdict.second_solves;
-  step.warm = effort == Effort::full && solved(step);  // else rest has been tried, or will not be
+  step.warm = !brief && solved(step);  // else rest has been tried, or will not be
   step.buffers->solve(step.slot, effort);
   take_solution(step);
 }
