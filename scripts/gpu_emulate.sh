@@ -11,7 +11,7 @@
 # bench/results/emulated/gpu_counts.json; `quick` compares with gpu_counts_quick.json. Fails if
 # instructions, barriers or transactions have grown by more than 5 %. The CPU kernels are those of
 # build/release, of all instruction sets that run here (STICKSLIP_CPU=runnable).
-# STICKSLIP_TEST_COUNT: problems per test (8).
+# STICKSLIP_TEST_COUNT: problems per test (8; quick: 4).
 set -euo pipefail
 mode=${1:-full}
 if [ $# -gt 1 ] || [[ ! $mode =~ ^(full|quick|counts)$ ]]; then
@@ -70,7 +70,9 @@ esac
 
 # Families of problems, including hard ones, take most of the time: each mode has one of them.
 # Few multiprocessors, so that a block takes one environment after the other.
-export STICKSLIP_TEST_COUNT=${STICKSLIP_TEST_COUNT:-8} GPU_EMULATOR_CHECK=all root build
+count=8
+[ "$mode" != quick ] || count=4
+export STICKSLIP_TEST_COUNT=${STICKSLIP_TEST_COUNT:-$count} GPU_EMULATOR_CHECK=all root build
 export GPU_EMULATOR_PROCESSORS=2
 rm -f "$build"/launches.*
 others() {  # all except this family

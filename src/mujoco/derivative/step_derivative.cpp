@@ -70,7 +70,7 @@ bool solve_recovery(StepContext& step, StepPoint& point) {
     slot.b[row] =
         slot.free_velocity[row] + (gap - least_end_gap(step.sim->options.contact, gap, h)) / h;
   }
-  solve_from(step, step.impulse(), Effort::brief);
+  solve_from(step, step.impulse(), Effort::positions);
   const bool good = succeeded(step);
   take_solution_of(step, true, point.positions.known);
   step.with_suspects.keep_solution(*step.buffers, step.slot);

@@ -9,7 +9,6 @@
 #include "src/mujoco/problem/part_of_batch.hpp"
 
 namespace stickslip::mujoco {
-
 class ProblemBuffers::BorrowedWorkspace {
  public:
   explicit BorrowedWorkspace(ProblemBuffers& b) : b_(b) {
@@ -27,13 +26,15 @@ class ProblemBuffers::BorrowedWorkspace {
 };
 
 ProblemBuffers::ProblemBuffers(const mjModel* m, int num_envs, int threads,
-                               const SolveOptions& options, CancellationToken& token)
+                               const SolveOptions& options, double position_tolerance,
+                               CancellationToken& token)
     : token_(token),
       tree_(mass_sparsity(m)),
       num_envs_(num_envs),
       nv_(int(m->nv)),
       nonzeros_of_M_(int(m->nC)),
       options_(options),
+      position_speed_(std::min(1e-7, 1e-2 * position_tolerance / m->opt.timestep)),
       borrowed_(threads),
       groups_(m, num_envs),
       divides_(kernels::Ladder(options).variant == kernels::KernelVariant::rung0) {
@@ -162,7 +163,8 @@ void ProblemBuffers::solve(int env, Effort effort) {
   }
   SolveOptions options = options_;
   if (const double limit = limited_work(env); limit > 0) options.max_work = limit;
-  if (effort == Effort::brief && !options.thorough) {
+  if (effort == Effort::positions) options.atol = std::max(options.atol, position_speed_);
+  if (effort != Effort::full && !options.thorough) {
     options.max_rung = 0;
     options.max_newton = std::min(options.max_newton, 40);
   }
@@ -189,7 +191,7 @@ void ProblemBuffers::add_frictionless(int env, const double* r, const double* b,
   problem.warm_start = {};
   SolveOptions options;
   options.law = Law::frictionless;
-  options.atol = 1e-7;  // m/s, of positions
+  options.atol = position_speed_;
   options.max_rung = 0;
   solve(env, problem, options, borrowed.workspace());
   double* sum = only(results_->view(), env).impulse.data;

@@ -21,13 +21,15 @@ namespace stickslip::mujoco {
 
 /// `brief`: only rung 0 of the ladder, with fewer steps, for a problem that may have no solution,
 /// and without whose solution the step can go on. `SolveOptions::thorough` makes it full.
-enum class Effort { full, brief };
+/// `positions`: brief, and less exact: velocities that only move positions, in one step.
+enum class Effort { full, brief, positions };
 
 class ProblemBuffers {
  public:
-  /// Throws std::invalid_argument for options that no solve accepts. Solves poll `token`.
+  /// Throws std::invalid_argument for options that no solve accepts. `position_tolerance`: m, of
+  /// what velocities that only move positions do in a step. Solves poll `token`.
   ProblemBuffers(const mjModel* model, int num_envs, int threads, const SolveOptions& options,
-                 CancellationToken& token);
+                 double position_tolerance, CancellationToken& token);
 
   bool fits(int rows, int contacts) const { return rows <= max_rows_ && contacts <= max_contacts_; }
   bool has_large_problems() const { return max_rows_ > 128; }
@@ -124,6 +126,7 @@ class ProblemBuffers {
   TreeSparsity tree_;
   int num_envs_, nv_, nonzeros_of_M_, max_rows_ = 0, max_contacts_ = 0;
   SolveOptions options_;
+  double position_speed_;  // m/s, tolerance of velocities that only move positions
   std::unique_ptr<HostProblems<double>> problems_;
   std::unique_ptr<HostResults<double>> results_;
   std::vector<RowCounts> gpu_counts_;

@@ -143,7 +143,7 @@ bool recovers_apart(StepContext& step, const Step& s) {
     std::copy_n(step.impulse(), step.rows(), step.buffers->problems().warm_start(step.slot));
     return !absurd;
   }
-  solve_from(step, step.impulse(), Effort::brief);
+  solve_from(step, step.impulse(), Effort::positions);
   if (step.failed) return false;
   const bool failed = step.status() != EnvStatus::solved;
   memory.note_recovery(step.d, depth, failed);

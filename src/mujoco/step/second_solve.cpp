@@ -81,7 +81,7 @@ void take_in_culled(StepContext& step) {
 
 void solve_from(StepContext& step, const double* r, Effort effort) {
   // What is kept for the next step is not that of a brief solve.
-  const bool brief = effort == Effort::brief;
+  const bool brief = effort != Effort::full;
   const std::int32_t start = r == step.impulse() ? selected_start(step, brief) : 0;
   std::copy_n(r, step.rows(), step.buffers->problems().warm_start(step.slot));
   step.buffers->start_selected(step.slot) = start;

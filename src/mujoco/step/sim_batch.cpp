@@ -114,7 +114,8 @@ SimBatch::SimBatch(LoadedModel given, const SimOptions& o) : options(o) {
     contexts[i].sim = this;
     contexts[i].slot = contexts[i].env = i;
   }
-  buffers = std::make_unique<ProblemBuffers>(model, slots, threads, options.solve, token);
+  buffers = std::make_unique<ProblemBuffers>(model, slots, threads, options.solve,
+                                             options.position_tolerance, token);
   for (StepContext& step : contexts) step.buffers = buffers.get();
   for (int half = 0; gpu() && half < ProblemBuffers::kHalves; ++half)
     for (int e = buffers->first_of_half(half); e < buffers->first_of_half(half + 1); ++e)
