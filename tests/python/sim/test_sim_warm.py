@@ -247,7 +247,7 @@ def test_the_models_own_userdata_stays_its_own():
 
 @pytest.mark.parametrize("name", ["ant", "humanoid"])
 def test_recovery_begins_at_the_solution(name):
-    """So it takes two or three Newton steps. (It took 4.5 and 5.4 iterations, sweeps among them.)"""
+    """So it takes two or three Newton steps. (It took 4.5 and 5.4 iterations, also sweeps.)"""
     taken, recoveries = [], 0
     for tolerance in (1e-6, 1.0):  # m; the second recovers nothing
         options = {"integrator": "implicitfast", "position_tolerance": tolerance}
