@@ -20,6 +20,7 @@ constexpr mjtNum kDrift = 1e-4, kAWhile = 4, kLong = 64;
 
 // In steps with more contacts, the others start cold. All are copied with the state.
 constexpr int kContactsPerTree = 20;  // at least; twice as many of one tree
+constexpr int kContactsPerBody = 4;   // of all bodies of a tree but one
 constexpr int kMostContacts = 1024;
 constexpr int kMostRows = 256;
 
@@ -42,14 +43,23 @@ int most_points(const mjModel& m, int geom) {
   return type == mjGEOM_CAPSULE ? 2 : 4;
 }
 
+// For how many contacts there is room: every point of one body of each tree may bear load, and some
+// of the others.
 int most_contacts(const mjModel& m) {
-  std::vector<int> of_tree(std::size_t(m.ntree));
-  for (int g = 0; g < m.ngeom; ++g) {
-    const int tree = m.body_treeid[m.geom_bodyid[g]];
-    if (tree >= 0) of_tree[std::size_t(tree)] += most_points(m, g);
+  std::vector<int> of_body(std::size_t(m.nbody));
+  for (int g = 0; g < m.ngeom; ++g) of_body[std::size_t(m.geom_bodyid[g])] += most_points(m, g);
+  std::vector<int> several(std::size_t(m.ntree)), one(std::size_t(m.ntree));
+  for (int body = 0; body < m.nbody; ++body) {
+    const int tree = m.body_treeid[body], points = of_body[std::size_t(body)];
+    if (tree < 0) continue;
+    int& rest = several[std::size_t(tree)];
+    int& largest = one[std::size_t(tree)];
+    rest += std::min(std::min(points, largest), kContactsPerBody);
+    largest = std::max(largest, points);
   }
   int count = kContactsPerTree;
-  for (const int points : of_tree) count += std::max(points, kContactsPerTree);
+  for (std::size_t t = 0; t < one.size(); ++t)
+    count += std::max(several[t] + one[t], kContactsPerTree);
   return std::min(count, kMostContacts);
 }
 
