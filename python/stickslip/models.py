@@ -50,8 +50,8 @@ def available() -> dict[str, Path]:
 def find(model: str) -> Path:
     """The file for `model`: a path, or a short name as in `available`."""
     path = Path(model)
-    if path.suffix or path.exists():
-        if not path.is_file():
+    if path.suffix or os.path.exists(model):
+        if not os.path.isfile(path):
             raise ModelNotFoundError(f"model: no such file: {model}")
         return path
     names = available()

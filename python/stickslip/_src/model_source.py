@@ -45,7 +45,7 @@ def installed_mujoco() -> str | None:
 
 def is_name(model: Any) -> bool:
     """Whether it can only be a short name of `stickslip.models`."""
-    return isinstance(model, str) and not Path(model).suffix and not Path(model).exists()
+    return isinstance(model, str) and not Path(model).suffix and not os.path.exists(model)
 
 
 @dataclass(frozen=True)

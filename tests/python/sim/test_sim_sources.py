@@ -56,6 +56,8 @@ def test_a_short_name_finds_an_installed_model(tmp_path, monkeypatch):
         BatchSim("hoper")
     with pytest.raises(ValueError, match=r"^model: no such file: hopper.xml"):
         BatchSim("hopper.xml")
+    with pytest.raises(ValueError, match=r"^model: expected a file or a known name"):
+        BatchSim("mujoco" * 1000)  # longer than any file's name
     (tmp_path / "hopper").write_text(sim_models.stack(2))  # a file of that name comes first
     monkeypatch.chdir(tmp_path)
     assert BatchSim("hopper").model.nq == 14
