@@ -5,10 +5,12 @@
 
 #include "kernels/ladder/ladder.hpp"
 #include "kernels/problem/islands.hpp"
+#include "kernels/residual/tolerance.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "src/mujoco/problem/part_of_batch.hpp"
 
 namespace stickslip::mujoco {
+
 class ProblemBuffers::BorrowedWorkspace {
  public:
   explicit BorrowedWorkspace(ProblemBuffers& b) : b_(b) {
@@ -163,7 +165,10 @@ void ProblemBuffers::solve(int env, Effort effort) {
   }
   SolveOptions options = options_;
   if (const double limit = limited_work(env); limit > 0) options.max_work = limit;
-  if (effort == Effort::positions) options.atol = std::max(options.atol, position_speed_);
+  if (effort == Effort::positions) {
+    const double usual = kernels::tolerance_of(options.atol, 0.0, options.precision, 0.0);
+    options.atol = std::max(usual, position_speed_);
+  }
   if (effort != Effort::full && !options.thorough) {
     options.max_rung = 0;
     options.max_newton = std::min(options.max_newton, 40);
