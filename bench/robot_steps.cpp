@@ -21,6 +21,7 @@
 #include "src/mujoco/problem/gather.hpp"
 #include "src/mujoco/problem/problem_buffers.hpp"
 #include "src/mujoco/problem/row_map.hpp"
+#include "src/mujoco/step/sim_options.hpp"
 #include "src/mujoco/step/stages.hpp"
 
 namespace stickslip::bench {
@@ -106,7 +107,8 @@ class Ours : public Contender {
       : Contender(law == Law::convex ? "convex" : "coulomb", prepared(std::move(model), law)),
         formulation_{.level = law == Law::convex ? Level::acceleration : Level::velocity},
         look_ahead_(model_.get(), -1),
-        buffers_(model_.get(), 1, 1, SolveOptions{.law = law}, watch_) {}
+        buffers_(model_.get(), 1, 1, SolveOptions{.law = law},
+                 mujoco::SimOptions{}.position_tolerance, watch_) {}
   bool solved() const override { return buffers_.rows(0) == 0 || status_ == EnvStatus::solved; }
 
   void solve() override {
