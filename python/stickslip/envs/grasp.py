@@ -11,13 +11,13 @@ from stickslip.envs._arguments import check_types
 from stickslip.envs.base import BatchEnv, Rows
 from stickslip.envs.locomotion import rotate_back
 
-HALF, TIP = 0.03, 0.01  # of the cube, and radius of a fingertip, m
-OPEN = HALF + TIP + 0.01  # initial position of the fingers: 1 cm from the cube, m
+HALF, PAD = 0.03, 0.01  # of the cube, and half the thickness of a pad, m
+OPEN = HALF + PAD + 0.01  # initial position of the fingers: 1 cm from the cube, m
 TOUCH = 1e-4  # m; a finger with a smaller gap touches
 
 MJCF = """<mujoco model="grasp">
   <option timestep="0.004" integrator="implicitfast" cone="elliptic" noslip_iterations="{noslip}"/>
-  <default><geom condim="4" friction="0.8 0.005 0"/></default>
+  <default><geom friction="0.8"/></default>
   <worldbody>
     <light pos="0 0 2"/>
     <geom type="plane" size="1 1 .1"/>
@@ -26,11 +26,11 @@ MJCF = """<mujoco model="grasp">
       <geom type="box" size=".06 .01 .01" pos="0 0 .08" mass=".5" contype="0" conaffinity="0"/>
       <body name="left" pos="-{open} 0 0" gravcomp="1">
         <joint name="left" type="slide" axis="1 0 0" damping="2"/>
-        <geom type="sphere" size="{tip}" mass=".1"/>
+        <geom type="box" size="{pad} .015 .015" mass=".1"/>
       </body>
       <body name="right" pos="{open} 0 0" gravcomp="1">
         <joint name="right" type="slide" axis="-1 0 0" damping="2"/>
-        <geom type="sphere" size="{tip}" mass=".1"/>
+        <geom type="box" size="{pad} .015 .015" mass=".1"/>
       </body>
     </body>
     <body name="cube" pos="0 0 {half}">
@@ -46,7 +46,7 @@ MJCF = """<mujoco model="grasp">
 
 
 class Grasp(BatchEnv):
-    """A hand with two spherical fingertips squeezes a cube of 0.5 kg with friction 0.8, and lifts.
+    """A hand with two flat pads of 3 cm squeezes a cube of 0.5 kg with friction 0.8, and lifts.
 
     Actions (N, 2) in [-1, 1]: the force of the fingers, `force` N at 1, inwards; and the height of
     the hand, 0 to `highest` m.
@@ -61,8 +61,6 @@ class Grasp(BatchEnv):
 
     info: "height" of the cube over the floor, m; "slip", the distance in m by which a touching
     finger has moved along the cube in this step (the larger of both).
-
-    Each fingertip touches in one point; docs/gallery/grasp.md explains why they are not flat.
     """
 
     def __init__(
@@ -85,7 +83,7 @@ class Grasp(BatchEnv):
         self._slip_cost_weight = slip_cost_weight
         self._ctrl_cost_weight = ctrl_cost_weight
         self._reset_noise_scale = reset_noise_scale
-        numbers = {"half": HALF, "tip": TIP, "open": OPEN, "force": force, "highest": highest}
+        numbers = {"half": HALF, "pad": PAD, "open": OPEN, "force": force, "highest": highest}
         text = MJCF.format(noslip=noslip_iterations, **numbers)
         super().__init__(text, num_envs, frame_skip=frame_skip, **batch)
 
@@ -129,7 +127,7 @@ class Grasp(BatchEnv):
         self, actions: np.ndarray, before: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
         after = self.fingers_on_cube()
-        touching = np.maximum(*np.abs([before, after])[..., 0]) < HALF + TIP + TOUCH
+        touching = np.maximum(*np.abs([before, after])[..., 0]) < HALF + PAD + TOUCH
         moved = np.linalg.norm(after[..., 1:] - before[..., 1:], axis=2)
         slip = (touching * moved).max(axis=0)
         height = self.sim.qpos[:, 5] - HALF
