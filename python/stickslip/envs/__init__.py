@@ -21,7 +21,9 @@ if not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
 from stickslip.envs.base import BatchEnv
 from stickslip.envs.grasp import Grasp
 from stickslip.envs.locomotion import G1, Go1, VelocityTracking
+from stickslip.envs.manipulation import PandaCube, PandaMug, PickPlace
 from stickslip.envs.planar import HalfCheetah, Hopper, Walker2d
+from stickslip.envs.scripts import pick_and_place
 from stickslip.envs.single import SingleEnv, single
 from stickslip.envs.spatial import Ant, Humanoid
 
@@ -34,9 +36,13 @@ __all__ = [
     "HalfCheetah",
     "Hopper",
     "Humanoid",
+    "PandaCube",
+    "PandaMug",
+    "PickPlace",
     "SingleEnv",
     "VelocityTracking",
     "Walker2d",
+    "pick_and_place",
 ]
 
 #: Registered environments: the class of each, and the steps after which episodes are truncated.
@@ -49,6 +55,8 @@ REGISTERED: dict[str, tuple[type[BatchEnv], int]] = {
     "stickslip/Go1-v0": (Go1, 1000),
     "stickslip/G1-v0": (G1, 1000),
     "stickslip/Grasp-v0": (Grasp, 250),
+    "stickslip/PandaCube-v0": (PandaCube, 300),
+    "stickslip/PandaMug-v0": (PandaMug, 300),
 }
 for _name, (_family, _steps) in REGISTERED.items():
     gymnasium.register(

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
+import mujoco
 import numpy as np
 from gymnasium.spaces import Box
 from gymnasium.utils import seeding
@@ -41,7 +42,7 @@ class BatchEnv(VectorEnv):
     (N,) counts it. The bits of the others do not change.
 
     Args:
-        model: path of a model, or MJCF text.
+        model: path of a model, MJCF text, or a mujoco.MjModel.
         num_envs: number of environments, N.
         frame_skip: time steps per step.
         fields: arrays of mjData that the subclass reads from `sim.field`.
@@ -59,7 +60,7 @@ class BatchEnv(VectorEnv):
 
     def __init__(
         self,
-        model: str | os.PathLike[str],
+        model: str | os.PathLike[str] | mujoco.MjModel,
         num_envs: int = 1,
         *,
         frame_skip: int,
