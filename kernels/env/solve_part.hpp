@@ -96,7 +96,7 @@ SS_HD void prepare(const G& g, const EnvProblem<Scalar>& p, const Ladder& ladder
       const double crowd = measure_crowds(g, scratch.scaled);
       Arena arena = scratch.stage;
       Real* const K = arena.take<Real>(std::size_t(p.n) * p.n);
-      if (!judge.selects && is_regular(g, scratch.scaled, crowd, K))
+      if (!judge.selects && is_regular(g, scratch.scaled, judge.at->best, crowd, K))
         judge.selects = judge.selected = true;
     } else {
       scale_problem(g, p, ladder.options.law, scratch.scaled);

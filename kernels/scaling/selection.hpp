@@ -88,16 +88,24 @@ SS_HD bool all_stick_alone(const G& g, const Scaled<Real>& s) {
 }
 
 /// Whether W_hat is regular, so that there is nothing to select: W_hat - 1e-5 diag W_hat is
-/// positive definite. Not tried where rows are so crowded that it hardly can be. `crowd`: of
+/// positive definite, but for tangential rows that nothing moves, as across the plane of a planar
+/// robot: the selected solution has no impulse there, and a start r without one, in the units of
+/// the problem, gets none. Not tried where rows are so crowded that it hardly can be. `crowd`: of
 /// measure_crowds; K: scratch [n][n].
-template <class Real, class G>
-SS_HD bool is_regular(const G& g, const Scaled<Real>& s, double crowd, Real* K) {
+template <class Real, class G, class Scalar>
+SS_HD bool is_regular(const G& g, const Scaled<Real>& s, const Scalar* r, double crowd, Real* K) {
   constexpr double kCrowded = 2.0;
   constexpr Real kLess = Real(1 - 1e-5);
   if (!s.symmetric || crowd > kCrowded * s.n_contacts) return false;
   g.for_each_2d(s.n, s.n, [&](int i, int j) {
     const Real entry = s.W[std::int64_t(i) * s.ld + j];
     K[std::int64_t(i) * s.n + j] = i == j ? kLess * entry : entry;
+  });
+  g.for_each(s.n_contacts, [&](int k) {
+    for (int i = s.block[k] + 1; i < s.block[k + 1]; ++i) {
+      Real& pivot = K[std::int64_t(i) * (s.n + 1)];
+      if (pivot == Real(0) && s.b[i] == Real(0) && r[i] == Scalar(0)) pivot = Real(1);
+    }
   });
   return cholesky(g, s.n, K, s.n);
 }

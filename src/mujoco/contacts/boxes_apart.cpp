@@ -54,6 +54,10 @@ int search_apart(const mjModel* m, mjData* d, int a, int b, double margin, doubl
 
 void find_boxes_apart(const mjModel& searched, mjData* d, const std::vector<NearPair>& pairs,
                       std::vector<mjContact>& contacts) {
+  const auto of_boxes = [&](const NearPair& pair) {
+    return are_boxes(&searched, pair.geom[0], pair.geom[1]);
+  };
+  if (std::none_of(pairs.begin(), pairs.end(), of_boxes)) return;
   bool any = false;
   for (int k = 0, end = 0; k < int(pairs.size()); ++k) {
     const auto& [a, b] = pairs[k].geom;

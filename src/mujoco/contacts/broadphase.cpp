@@ -47,12 +47,23 @@ Bits bits_of(const mjModel* m, const Part& part) {
 // negative. `margin`: the distance from which on they meet, m.
 double way_to_meet(const mjModel* m, const Part& a, const GeomMotion& of_a, const Part& b,
                    const GeomMotion& of_b, bool apart, double margin) {
-  const double h = m->opt.timestep, gap = least_distance(a, of_a, b, of_b) - margin;
-  const double most = of_a.reach + of_b.reach + h * kSpareSpeed;
+  const double h = m->opt.timestep, most = of_a.reach + of_b.reach + h * kSpareSpeed;
+  double gap = one_way(a, of_a, b, of_b) - margin;
+  if (gap > most) return -1;
+  gap = std::max(gap, one_way(b, of_b, a, of_a) - margin);
   if (gap > most) return -1;
   const double way = apart ? most : std::min(most, approach(a, of_a, b, of_b, h));
   if (gap > way || a.plane || b.plane) return gap > way ? -1 : way;
   return distance_along_axes(of_a, of_b) - margin > way ? -1 : way;
+}
+
+// Whether the spheres around two geoms are within a distance, m. A plane has none.
+bool spheres_meet(const mjModel* m, const mjData* d, int a, int b, double distance) {
+  const double radius_a = m->geom_rbound[a], radius_b = m->geom_rbound[b];
+  double offset[3];
+  difference(offset, d->geom_xpos + 3 * a, d->geom_xpos + 3 * b);
+  const double reach = radius_a + radius_b + distance;
+  return dot(offset, offset) <= reach * reach || radius_a == 0 || radius_b == 0;
 }
 
 // Whether geoms or actuators adhere.
@@ -148,7 +159,8 @@ void Broadphase::find_motions(const mjModel* m, const mjData* d, NearPairs& foun
 }
 
 // The largest distance at which contacts of two parts are searched, m.
-double Broadphase::distance_of(const mjModel* m, const NearPairs& found, const Pair& pair) const {
+inline double Broadphase::distance_of(const mjModel* m, const NearPairs& found,
+                                      const Pair& pair) const {
   const GeomMotion &a = found.of_part[pair.a], &b = found.of_part[pair.b];
   double distance = a.margin + b.margin + (found.sees_gaps ? a.gap + b.gap : 0.0);
   for (int k = pair.listed; k < pair.listed + pair.num_listed; ++k)
@@ -230,9 +242,12 @@ void Broadphase::add_geoms(const mjModel* m, const mjData* d, NearPairs& found, 
     const double distance = distance_of(m, found, pair) + least + jolt;
     list_near_geoms(m, d, found, pair.a, pair.b, distance, found.geoms_a);
     list_near_geoms(m, d, found, pair.b, pair.a, distance, found.geoms_b);
+    const double ways = most_reach(m, found.of_part[pair.a]) + most_reach(m, found.of_part[pair.b]);
     for (const int ga : found.geoms_a)
       for (const int gb : found.geoms_b)
-        if (bits_of(m, ga).meets(bits_of(m, gb)) && !is_listed(ga, gb)) add(ga, gb, -1);
+        if (spheres_meet(m, d, ga, gb, distance + ways) && bits_of(m, ga).meets(bits_of(m, gb)) &&
+            !is_listed(ga, gb))
+          add(ga, gb, -1);
   }
   for (auto p = begin; p != end; ++p)
     add(m->pair_geom1[p->number], m->pair_geom2[p->number], p->number);

@@ -44,12 +44,18 @@ void keep(mjData* d, StepContacts& contacts, int i, int kept) {
 // Leaves out contacts across gaps that only an absurd speed closes, where they are too many.
 void leave_out_absurd(const mjModel* m, mjData* d, StepContacts& contacts) {
   constexpr double kWild = 1e3;  // m/s, rad/s
+  const auto closes_at = [&](double speed) {
+    return [=, h = m->opt.timestep](double gap) { return gap > h * speed; };
+  };
+  const auto are_few = [&](auto is_absurd) {
+    const auto begin = contacts.gap.begin();
+    return std::count_if(begin, begin + d->ncon, is_absurd) <= kManyAtAbsurdSpeed;
+  };
+  if (are_few(closes_at(1.0))) return;
   const auto is_wild = [](double speed) { return std::abs(speed) > kWild; };
   const bool wild = std::any_of(d->cvel, d->cvel + 6 * m->nbody, is_wild);
-  const double speed = wild ? 1.0 : kAbsurdSpeed;
-  const auto is_absurd = [&](double gap) { return gap > m->opt.timestep * speed; };
-  const auto begin = contacts.gap.begin();
-  if (std::count_if(begin, begin + d->ncon, is_absurd) <= kManyAtAbsurdSpeed) return;
+  const auto is_absurd = closes_at(wild ? 1.0 : kAbsurdSpeed);
+  if (are_few(is_absurd)) return;
   int kept = 0;
   for (int i = 0; i < d->ncon; ++i)
     if (!is_absurd(contacts.gap[i])) keep(d, contacts, i, kept++);

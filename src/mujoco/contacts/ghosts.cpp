@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "src/mujoco/contacts/faces.hpp"
-#include "src/mujoco/contacts/mocap.hpp"
 #include "src/mujoco/contacts/overlap_normal.hpp"
 
 namespace stickslip::mujoco {
@@ -21,12 +20,12 @@ struct GeomPath {
   double quat[4], turn[3];  // initial orientation, and the rotation vector of its turn
 };
 
-GeomPath path_of(const mjData* d, const GeomPoses& start, int geom) {
+GeomPath path_of(const mjData* d, const BeginPoses& begin, int geom) {
   GeomPath path;
-  mju_copy3(path.from, start.xpos.data() + 3 * geom);
+  mju_copy3(path.from, begin.geom_xpos(geom));
   mju_sub3(path.by, d->geom_xpos + 3 * geom, path.from);
   double end[4], inverse[4], difference[4];
-  mju_mat2Quat(path.quat, start.xmat.data() + 9 * geom);
+  mju_mat2Quat(path.quat, begin.geom_xmat(geom));
   mju_mat2Quat(end, d->geom_xmat + 9 * geom);
   mju_negQuat(inverse, path.quat);
   mju_mulQuat(difference, inverse, end);
@@ -42,17 +41,9 @@ void move_geom(mjData* d, int geom, const GeomPath& path, double share) {
   mju_quat2Mat(d->geom_xmat + 9 * geom, quat);
 }
 
-void put_back(mjData* d, int geom, const GeomPoses& start) {
-  mju_copy3(d->geom_xpos + 3 * geom, start.xpos.data() + 3 * geom);
-  mju_copy(d->geom_xmat + 9 * geom, start.xmat.data() + 9 * geom, 9);
-}
-
-// Moves d along v to the end of the step.
-void go_to_end(const mjModel* m, mjData* d, const double* v, GeomPoses& start) {
-  start.qpos.assign(d->qpos, d->qpos + m->nq);
-  start.xpos.assign(d->geom_xpos, d->geom_xpos + 3 * m->ngeom);
-  start.xmat.assign(d->geom_xmat, d->geom_xmat + 9 * m->ngeom);
-  go_to_end_of_step(m, d, start.qpos.data(), v);
+void put_back(mjData* d, int geom, const BeginPoses& begin) {
+  mju_copy3(d->geom_xpos + 3 * geom, begin.geom_xpos(geom));
+  mju_copy(d->geom_xmat + 9 * geom, begin.geom_xmat(geom), 9);
 }
 
 bool is_smooth(const mjModel* m, int geom) {
@@ -74,7 +65,7 @@ bool is_closed_on_field(const mjModel* m, mjData* d, const mjContact& c, double 
 // Whether the contact is closed at the end of the step, in whose pose d is. If its geoms are smooth
 // where they touch, the gap was linear enough there, and they would overlap without its impulse. An
 // edge or a corner turns its normal as the other geom passes; a face does not.
-bool is_closed_at_end(const mjModel* m, mjData* d, const GeomPoses& start, const mjContact& c,
+bool is_closed_at_end(const mjModel* m, mjData* d, const BeginPoses& begin, const mjContact& c,
                       double margin) {
   constexpr double kSameNormal = 1 - 1e-12;  // cosine
   const int a = c.geom[0], b = c.geom[1];
@@ -86,7 +77,7 @@ bool is_closed_at_end(const mjModel* m, mjData* d, const GeomPoses& start, const
   const auto collide = mjCOLLISIONFUNC[m->geom_type[a]][m->geom_type[b]];
   const int num_found = collide(m, d, found, a, b, near);
   double before[3], after[3];
-  mju_mulMatTVec3(before, start.xmat.data() + 9 * other, c.frame);
+  mju_mulMatTVec3(before, begin.geom_xmat(other), c.frame);
   for (int f = 0; f < num_found; ++f) {
     if (found[f].dist > near) continue;
     mju_mulMatTVec3(after, d->geom_xmat + 9 * other, found[f].normal);
@@ -142,27 +133,27 @@ bool agrees(const GeomPair& pair, const double* normal) {
 
 void drop_closed_contacts(const mjModel* m, mjData* d, const double* v,
                           const std::vector<double>& gap, std::vector<int>& contacts,
-                          GeomPoses& start) {
-  go_to_end(m, d, v, start);
+                          const BeginPoses& begin) {
+  go_to_end_of_step(m, d, begin, v);
   int kept = 0;
   for (const int i : contacts) {
     const mjContact& c = d->contact[i];
-    if (!is_closed_at_end(m, d, start, c, c.dist - gap[i])) contacts[kept++] = i;
+    if (!is_closed_at_end(m, d, begin, c, c.dist - gap[i])) contacts[kept++] = i;
   }
   contacts.resize(kept);
-  return_to_begin(m, d, start.qpos.data());
+  begin.restore(m, d);
 }
 
 void trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomPair>& pairs,
-                 GeomPoses& start) {
-  go_to_end(m, d, v, start);
+                 const BeginPoses& begin) {
+  go_to_end_of_step(m, d, begin, v);
   mj_markStack(d);
   const std::size_t bytes = 2 * pairs.size() * sizeof(GeomPath);
   GeomPath* paths = static_cast<GeomPath*>(mj_stackAllocByte(d, bytes, alignof(GeomPath)));
   for (std::size_t k = 0; k < pairs.size(); ++k)
     for (int side = 0; side < 2; ++side)
-      paths[2 * k + side] = path_of(d, start, pairs[k].geom[side]);
-  return_to_begin(m, d, start.qpos.data());
+      paths[2 * k + side] = path_of(d, begin, pairs[k].geom[side]);
+  begin.restore(m, d);
   int tests = 0;
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     if (pairs[k].touches) continue;
@@ -170,7 +161,7 @@ void trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomP
     pairs[k].touches = tests > kMostTests;  // at absurd speeds
     if (pairs[k].touches) continue;
     sample_path(m, d, pairs[k], paths[2 * k], paths[2 * k + 1]);
-    for (const int geom : pairs[k].geom) put_back(d, geom, start);
+    for (const int geom : pairs[k].geom) put_back(d, geom, begin);
   }
   mj_freeStack(d);
 }

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "src/mujoco/contacts/begin_poses.hpp"
+
 namespace stickslip::mujoco {
 
 /// Two geoms, and how deep they may overlap during the step, m (negative).
@@ -34,25 +36,20 @@ inline double most_excess(double approach) { return std::max(1e-4, -0.25 * appro
 /// a level tile from above, not from the side.
 bool agrees(const GeomPair& pair, const double* normal);
 
-/// A state and the poses of all geoms in it. Reused.
-struct GeomPoses {
-  std::vector<double> qpos, xpos, xmat;
-};
-
 /// Removes those `contacts` (indices in d) that are certainly no ghosts, from their places after
 /// the step from q, the state of d, to q ⊕ h v, v being velocities with their impulses: their geoms
 /// are smooth (spheres, capsules, ellipsoids) and then within 50 µm, because rolling changes the
 /// gap by as much; or one of them is, they are within 10 µm, and the other has the normal that it
-/// had. `gap`: of each contact of d, m. Does not change d.
+/// had. `gap`: of each contact of d, m. `begin`: that of d, to which it returns.
 void drop_closed_contacts(const mjModel* m, mjData* d, const double* v,
                           const std::vector<double>& gap, std::vector<int>& contacts,
-                          GeomPoses& start);
+                          const BeginPoses& begin);
 
 /// Finds which pairs touch on the path from q, the state of d, to q ⊕ h v, among those that do not
 /// yet have `touches`: their geoms get deeper than `least_gap` by more than 10 µm. How deep they
 /// get is looked for until the linear gap is right. On the path, each geom's centre moves straight
-/// and its frame turns about one axis. Does not change d.
+/// and its frame turns about one axis. `begin`: that of d, to which it returns.
 void trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomPair>& pairs,
-                 GeomPoses& start);
+                 const BeginPoses& begin);
 
 }  // namespace stickslip::mujoco

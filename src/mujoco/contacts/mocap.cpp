@@ -73,15 +73,6 @@ void add_velocity(mjData* d, int row, mjtNum velocity) {
   d->efc_aref[row] -= d->efc_KBIP[4 * row + 1] * velocity;
 }
 
-// To the poses in which the step began.
-void return_mocap(const mjModel* m, mjData* d) {
-  for (int k = 0; k < m->nmocap; ++k) {
-    const mjtNum* last = Memory(m, d->userdata).last + kPose * k;
-    mju_copy3(d->mocap_pos + 3 * k, last);
-    mju_copy4(d->mocap_quat + 4 * k, last + 3);
-  }
-}
-
 void begin_one(const mjModel* m, const Memory& all, int k, int first_of, mjtNum* pos,
                mjtNum* quat) {
   mjtNum *velocity = all.velocity + kTwist * k, *found = all.found + kTwist * k;
@@ -195,20 +186,19 @@ bool bad_mocap_velocity(const mjModel* m, const mjData* d) {
   return std::any_of(velocity, velocity + kTwist * m->nmocap, mju_isBad);
 }
 
-void go_to_end_of_step(const mjModel* m, mjData* d, const mjtNum* q, const mjtNum* v) {
-  const double h = m->opt.timestep;
-  mju_copy(d->qpos, q, int(m->nq));
-  mj_integratePos(m, d->qpos, v, h);
-  return_mocap(m, d);
-  for (int k = 0; k < m->nmocap; ++k)
-    move_pose(d->mocap_pos + 3 * k, d->mocap_quat + 4 * k, velocity_of_mocap(m, d) + kTwist * k, h);
-  mj_kinematics(m, d);
+void return_mocap(const mjModel* m, mjData* d) {
+  for (int k = 0; k < m->nmocap; ++k) {
+    const mjtNum* last = Memory(m, d->userdata).last + kPose * k;
+    mju_copy3(d->mocap_pos + 3 * k, last);
+    mju_copy4(d->mocap_quat + 4 * k, last + 3);
+  }
 }
 
-void return_to_begin(const mjModel* m, mjData* d, const mjtNum* q) {
-  mju_copy(d->qpos, q, int(m->nq));
+void advance_mocap(const mjModel* m, mjData* d) {
   return_mocap(m, d);
-  mj_kinematics(m, d);
+  for (int k = 0; k < m->nmocap; ++k)
+    move_pose(d->mocap_pos + 3 * k, d->mocap_quat + 4 * k, velocity_of_mocap(m, d) + kTwist * k,
+              m->opt.timestep);
 }
 
 }  // namespace stickslip::mujoco

@@ -42,11 +42,8 @@ bool carried_apart(const mjModel* m, const mjData* d, const mjContact& c, mjtNum
 /// Adds it to `efc_vel` and `efc_aref` of contacts.
 void move_mocap_contacts(const mjModel* m, mjData* d);
 
-/// q ⊕ h v from the positions q: mj_integratePos, and the mocap bodies at the end of the step; with
-/// mj_kinematics.
-void go_to_end_of_step(const mjModel* m, mjData* d, const mjtNum* q, const mjtNum* v);
-
-/// Back to q and to the poses in which the step began.
-void return_to_begin(const mjModel* m, mjData* d, const mjtNum* q);
+/// Puts the bodies where the step began, or where it ends.
+void return_mocap(const mjModel* m, mjData* d);
+void advance_mocap(const mjModel* m, mjData* d);
 
 }  // namespace stickslip::mujoco

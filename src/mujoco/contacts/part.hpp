@@ -132,10 +132,4 @@ inline double distance_along_axes(const GeomMotion& of_a, const GeomMotion& of_b
   return most;
 }
 
-/// A lower bound on their distance, m.
-inline double least_distance(const Part& a, const GeomMotion& of_a, const Part& b,
-                             const GeomMotion& of_b) {
-  return std::max(one_way(a, of_a, b, of_b), one_way(b, of_b, a, of_a));
-}
-
 }  // namespace stickslip::mujoco

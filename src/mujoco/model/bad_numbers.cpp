@@ -1,10 +1,14 @@
 #include "src/mujoco/model/bad_numbers.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace stickslip::mujoco {
 
-bool any_bad(const mjtNum* x, mjtSize n) { return std::any_of(x, x + n, mju_isBad); }
+// mju_isBad of each, without calls.
+bool any_bad(const mjtNum* x, mjtSize n) {
+  return std::any_of(x, x + n, [](mjtNum number) { return !(std::abs(number) <= mjMAXVAL); });
+}
 
 bool bad_state(const mjModel* m, const mjData* d) {
   return any_bad(d->qpos, m->nq) || any_bad(d->qvel, m->nv) || any_bad(d->act, m->na);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace stickslip::mujoco {
@@ -21,6 +22,7 @@ constexpr mjtNum kDrift = 1e-4, kAWhile = 4, kLong = 64;
 // In steps with more contacts, the others start cold. All are copied with the state.
 constexpr int kContactsPerTree = 20;  // at least; twice as many of one tree
 constexpr int kContactsPerBody = 4;   // of all bodies of a tree but one
+constexpr int kContactsOfItself = 8;  // of a tree that is alone, besides all of its points
 constexpr int kMostContacts = 1024;
 constexpr int kMostRows = 256;
 
@@ -44,10 +46,14 @@ int most_points(const mjModel& m, int geom) {
 }
 
 // For how many contacts there is room: every point of one body of each tree may bear load, and some
-// of the others.
+// of the others. The state of a small robot is copied three times in each step, and is most of what
+// a step moves.
 int most_contacts(const mjModel& m) {
   std::vector<int> of_body(std::size_t(m.nbody));
-  for (int g = 0; g < m.ngeom; ++g) of_body[std::size_t(m.geom_bodyid[g])] += most_points(m, g);
+  for (int g = 0; g < m.ngeom; ++g) {
+    const int body = m.geom_bodyid[g];
+    if (m.body_treeid[body] >= 0) of_body[std::size_t(body)] += most_points(m, g);
+  }
   std::vector<int> several(std::size_t(m.ntree)), one(std::size_t(m.ntree));
   for (int body = 0; body < m.nbody; ++body) {
     const int tree = m.body_treeid[body], points = of_body[std::size_t(body)];
@@ -60,6 +66,8 @@ int most_contacts(const mjModel& m) {
   int count = kContactsPerTree;
   for (std::size_t t = 0; t < one.size(); ++t)
     count += std::max(several[t] + one[t], kContactsPerTree);
+  const int points = std::accumulate(of_body.begin(), of_body.end(), 0);
+  if (m.ntree == 1 && m.nflex == 0) count = std::min(count, points + kContactsOfItself);
   return std::min(count, kMostContacts);
 }
 

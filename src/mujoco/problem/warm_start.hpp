@@ -15,8 +15,9 @@ class ImpulseStore {
  public:
   ImpulseStore() = default;
   /// Makes room in the model, before it has any mjData: for all of its rows that are not contacts,
-  /// for 16 contacts, and for 16 of each tree of bodies (a robot, or a body of a pile), or as many
-  /// as there are if it lies on all of its geoms.
+  /// for 20 contacts, and for 20 of each tree of bodies (a robot, or a body of a pile), or as many
+  /// as there are if it lies on many of its geoms; for fewer if the model has one tree of few
+  /// geoms.
   explicit ImpulseStore(mjModel& m);
 
   /// Writes a start r [rows] for the problem in `slot`, 0 where nothing is known. Returns whether

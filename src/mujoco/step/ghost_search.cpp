@@ -97,6 +97,7 @@ bool find_suspects(StepContext& step) {
   if (step.suspects.empty()) return false;
   find_end_velocity(step);
   std::erase_if(step.suspects, [&](int i) { return meets_face(step, i); });
+  step.poses.keep(step.m, step.d);
   drop_closed_contacts(step.m, step.d, step.end_velocity.data(), step.contacts.gap, step.suspects,
                        step.poses);
   for (const int i : step.suspects)

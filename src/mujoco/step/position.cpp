@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "src/mujoco/contacts/end_gaps.hpp"
-#include "src/mujoco/contacts/mocap.hpp"
 #include "src/mujoco/contacts/part.hpp"
 #include "src/mujoco/problem/row_map.hpp"
 #include "src/mujoco/step/parting.hpp"
@@ -22,11 +21,10 @@ constexpr int kPatience = 2;
 
 constexpr double kRounding = 1e-12;  // of the largest mobility
 
-// A step of one environment, from q to the state that its impulses produce.
+// A step of one environment to the state that its impulses produce.
 struct Step {
   StepContact* contacts;
   int num_contacts;
-  double* q;              // at the beginning
   double* v_end;          // of the latest impulses
   bool measured;          // gaps at the end; else linear
   bool solved;            // both solves: velocities and positions
@@ -47,15 +45,14 @@ void set_target_gap(const StepContext& step, StepContact& c) {
     c.target_gap = std::max(c.target_gap, bounced_end_gap(model, c.gap, before, h, step.bounce));
 }
 
-Step enter_step(const StepContext& step) {
+Step enter_step(StepContext& step) {
   const EnvSlot slot = step.problem();
   Step s{};
   s.measured = step.sim->options.position_iterations > 0;
   s.contacts = static_cast<StepContact*>(
       mj_stackAllocByte(step.d, (step.d->ncon + 1) * sizeof(StepContact), alignof(StepContact)));
-  s.q = mj_stackAllocNum(step.d, step.m->nq);
   s.v_end = mj_stackAllocNum(step.d, step.m->nv);
-  mju_copy(s.q, step.d->qpos, int(step.m->nq));
+  if (s.measured) step.poses.keep(step.m, step.d);
   const double* diagonal = step.buffers->mobility(step.slot);
   for (int row = 0; row < step.rows(); ++row) {
     const mjContact* contact = contact_of_normal(step.d, slot.efc_of[row]);
@@ -84,7 +81,7 @@ double go_to_end(const StepContext& step, Step& s) {
     c.end_gap = c.gap + h * c.v_after;
   }
   if (!s.measured) return std::numeric_limits<double>::quiet_NaN();
-  go_to_end_of_step(step.m, step.d, s.q, s.v_end);
+  go_to_end_of_step(step.m, step.d, step.poses, s.v_end);
   return std::max(0.0, -measure_end_gaps(step.m, step.d, s.contacts, s.num_contacts));
 }
 
@@ -190,18 +187,18 @@ double height(const mjModel* m, const mjData* d) {
   return energy;
 }
 
-double height(const mjModel* m, mjData* d, const Step& s, const double* v) {
-  go_to_end_of_step(m, d, s.q, v);
-  return height(m, d);
+double height_after(const StepContext& step, const double* v) {
+  go_to_end_of_step(step.m, step.d, step.poses, v);
+  return height(step.m, step.d);
 }
 
 // Recovery lifts bodies that lie on others. If a solve failed, it may do so only as far as the step
 // has lost energy, so that a failure never gains any.
 void limit_lift(StepContext& step, const Step& s) {
   std::vector<double>& v = step.position_velocity;
-  const double end = height(step.m, step.d, s, s.v_end),
-               lift = height(step.m, step.d, s, v.data()) - end;
-  return_to_begin(step.m, step.d, s.q);
+  step.poses.keep(step.m, step.d);
+  const double end = height_after(step, s.v_end), lift = height_after(step, v.data()) - end;
+  step.poses.restore(step.m, step.d);
   const double begin = height(step.m, step.d);
   const double lost = kinetic_energy(step.m, step.d, step.d->qvel) + begin -
                       kinetic_energy(step.m, step.d, s.v_end) - end;
@@ -278,7 +275,7 @@ void keep_gaps(StepContext& step) {
     iterate(step, s, timer);
     step.saved.restore_solution(*step.buffers, step.slot);
     step.failed = false;  // of these solves: the step can continue without them
-    if (s.measured) return_to_begin(step.m, step.d, s.q);
+    if (s.measured) step.poses.restore(step.m, step.d);
     if (step.repositioned) limit_positions(step, s);
   }
   mj_freeStack(step.d);

@@ -46,7 +46,7 @@ struct alignas(64) StepContext {
   Margins margins;
   std::vector<GeomPair> pairs;
   std::vector<int> suspects;  // contacts that may be ghosts
-  GeomPoses poses;
+  BeginPoses poses;
   SavedProblem saved, with_suspects, first_try;
   std::vector<Use> use_with_suspects;
   std::vector<double> trial, difference;
