@@ -47,3 +47,27 @@ def test_a_solution_says_which_of_many_it_is():
     np.testing.assert_allclose(found.impulse[0, ::3], 0.1)
     one = stickslip.solve(W[0], b[0], 0.5)
     assert one.selected is Selected.yes
+
+
+@pytest.mark.parametrize("law", ["coulomb", "convex", "pyramid"])
+@pytest.mark.parametrize("slide", [0.05, 0.4])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_row_that_nothing_moves_has_no_impulse(law, slide, dtype):
+    """As across the plane of a planar robot. Nothing is to be selected, whether the contact sticks
+    or slides; a start that has an impulse there loses it, and so does a turned frame."""
+    W = np.array([[1.0, 0.5, 0], [0.5, 2.0, 0], [0, 0, 0]], dtype)
+    b = np.array([-0.3, slide, 0], dtype)
+    found = stickslip.solve(W, b, 0.5, law=law)
+    assert found.selected is Selected.unique
+    assert found.impulse[2] == 0
+    start = found.impulse + np.array([0, 0, 0.2 * found.impulse[0]], dtype)
+    again = stickslip.solve(W, b, 0.5, law=law, warm_start=start)
+    assert again.selected is not Selected.no
+    np.testing.assert_allclose(again.impulse, found.impulse, rtol=1e-5, atol=1e-7)
+    # Edges of a pyramid do not turn, and rounding of float moves what nothing else does.
+    if law == "pyramid" or dtype == np.float32:
+        return
+    turn = np.array([[1, 0, 0], [0, 0.6, -0.8], [0, 0.8, 0.6]])
+    turned = stickslip.solve(turn @ W @ turn.T, turn @ b, 0.5, law=law)
+    assert turned.selected is Selected.yes
+    np.testing.assert_allclose(turn.T @ turned.impulse, found.impulse, rtol=1e-5, atol=1e-7)
