@@ -106,8 +106,6 @@ void SimBatch::repeat_steps(mjfBatchFunc function, void* arg) {
   timings = before;
 }
 
-void SimBatch::put_back(int env) {
-  mju_copy(mjb_state(batch.get()) + std::int64_t(env) * nstate, begin_state(env), nstate);
-}
+void SimBatch::put_back(int env) { mju_copy(stored_state(env), begin_state(env), nstate); }
 
 }  // namespace stickslip::mujoco

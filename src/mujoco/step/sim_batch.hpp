@@ -58,6 +58,8 @@ struct SimBatch {
   /// The context of the thread, or of the environment, that steps `env` in d.
   StepContext& enter(int env, const mjModel* m, mjData* d);
   mjtNum* begin_state(int env) { return begin_states.data() + std::int64_t(env) * nstate; }
+  /// What the batch keeps between passes.
+  mjtNum* stored_state(int env) { return mjb_state(batch.get()) + std::int64_t(env) * nstate; }
 
   SimOptions options;
   ExclusiveUse caller{"BatchSim"};

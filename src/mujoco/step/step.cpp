@@ -15,12 +15,15 @@
 namespace stickslip::mujoco {
 namespace {
 
-// `index`: of the step in the call.
-void begin_step(StepContext& step, int index) {
+// `index`: of the step in the call; `enters`: the batch has the state from which d comes.
+void begin_step(StepContext& step, int index, bool enters) {
   begin_context(step);
   if (index == 0) step.first_of = step.sim->substeps;
   mjtNum* state = step.sim->begin_state(step.env);
-  mj_getState(step.m, step.d, state, mjSTATE_INTEGRATION);
+  if (enters)
+    std::copy_n(step.sim->stored_state(step.env), step.sim->nstate, state);
+  else
+    mj_getState(step.m, step.d, state, mjSTATE_INTEGRATION);
   step.sim->memory.begin(step.m, step.d, state);
 }
 
@@ -65,10 +68,11 @@ void report(SimBatch& sim, int e, const Verdict& v, Statistics& statistics) {
 void whole_steps(const mjModel* m, mjData* d, int env, void* arg) {
   SimBatch& sim = *static_cast<SimBatch*>(arg);
   StepContext& step = sim.enter(env, m, d);
+  bool enters = !mjb_persistent(sim.batch.get());
   for (int& left = sim.substeps_left[env]; left > 0; --left) {
     // Only the caller asks, and it may be waiting in MuJoCo for this thread: so the pass ends.
     if (sim.token.ask() || sim.token.due()) return;
-    begin_step(step, sim.substeps - left);
+    begin_step(step, sim.substeps - left, std::exchange(enters, false));
     run_step(step);
     if (sim.token.stopped()) {  // possibly within the solve
       mj_setState(m, d, sim.begin_state(env), mjSTATE_INTEGRATION);
@@ -91,7 +95,7 @@ void gpu_part(const mjModel* m, mjData* d, int env, void* arg) {
   const StepPart& part = *static_cast<StepPart*>(arg);
   SimBatch& sim = *part.sim;
   StepContext& step = sim.enter(env, m, d);
-  if (part.number == 0) begin_step(step, part.index);
+  if (part.number == 0) begin_step(step, part.index, false);
   run_part(step, part.number);
   sim.misfit[env] = step.misfit;
   if (part.number < sim.solves()) return;
