@@ -96,10 +96,8 @@ Broadphase::Broadphase(const mjModel* m) {
 }
 
 void Broadphase::list_parts(const mjModel* m) {
-  std::vector<bool> meets(m->ngeom);  // others
+  const std::vector<bool> meets = meeting_geoms(m);
   const auto has_bits = [&](int g) { return bits_of(m, g).any(); };
-  for (int g = 0; g < m->ngeom; ++g) meets[g] = has_bits(g);
-  for (int k = 0; k < m->npair; ++k) meets[m->pair_geom1[k]] = meets[m->pair_geom2[k]] = true;
   part_of_.assign(m->ngeom, -1);
   for (int g = 0; g < m->ngeom; ++g) geoms_.push_back(part_of_geom(m, g));
   for (int body = 0; body < m->nbody; ++body) {

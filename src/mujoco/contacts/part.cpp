@@ -17,6 +17,13 @@ Part part_of_body(const mjModel* m, int body) {
   return {body, m->body_geomadr[body], m->body_geomnum[body], false, false};
 }
 
+std::vector<bool> meeting_geoms(const mjModel* m) {
+  std::vector<bool> meets(m->ngeom);
+  for (int g = 0; g < m->ngeom; ++g) meets[g] = m->geom_contype[g] || m->geom_conaffinity[g];
+  for (int k = 0; k < m->npair; ++k) meets[m->pair_geom1[k]] = meets[m->pair_geom2[k]] = true;
+  return meets;
+}
+
 bool can_move(const mjModel* m, int body) { return m->body_treeid[body] >= 0; }
 
 bool is_carried(const mjModel* m, int body) { return m->body_mocapid[m->body_rootid[body]] >= 0; }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace stickslip::mujoco {
 
@@ -36,6 +37,9 @@ double least_margin(const mjModel* m);
 
 Part part_of_geom(const mjModel* m, int geom);
 Part part_of_body(const mjModel* m, int body);
+
+/// Of each geom, whether it may meet others: by contype and conaffinity, or by a listed pair.
+std::vector<bool> meeting_geoms(const mjModel* m);
 
 /// Whether the body has degrees of freedom, its own or those of its parents.
 bool can_move(const mjModel* m, int body);

@@ -10,7 +10,6 @@
 #include "src/mujoco/problem/part_of_batch.hpp"
 
 namespace stickslip::mujoco {
-
 class ProblemBuffers::BorrowedWorkspace {
  public:
   explicit BorrowedWorkspace(ProblemBuffers& b) : b_(b) {

@@ -4,8 +4,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <vector>
+
+#include "src/mujoco/contacts/part.hpp"
 
 namespace stickslip::mujoco {
 namespace {
@@ -22,7 +23,7 @@ constexpr mjtNum kDrift = 1e-4, kAWhile = 4, kLong = 64;
 // In steps with more contacts, the others start cold. All are copied with the state.
 constexpr int kContactsPerTree = 20;  // at least; twice as many of one tree
 constexpr int kContactsPerBody = 4;   // of all bodies of a tree but one
-constexpr int kContactsOfItself = 8;  // of a tree that is alone, besides all of its points
+constexpr int kContactsOfItself = 8;  // of a tree alone on a plane, besides all of its points
 constexpr int kMostContacts = 1024;
 constexpr int kMostRows = 256;
 
@@ -39,25 +40,33 @@ bool has_moments(const mjModel& m) {
 
 // The points on which a geom can rest on another.
 int most_points(const mjModel& m, int geom) {
-  if (m.geom_contype[geom] == 0 && m.geom_conaffinity[geom] == 0) return 0;
   const int type = m.geom_type[geom];
   if (type == mjGEOM_SPHERE || type == mjGEOM_ELLIPSOID) return 1;
   return type == mjGEOM_CAPSULE ? 2 : 4;
+}
+
+// Whether all that a single tree may touch, besides itself, is a plane: it does so at its points.
+// On tiles, one point may bear load on several.
+bool is_alone_on_plane(const mjModel& m, const std::vector<bool>& meets) {
+  for (int g = 0; g < m.ngeom; ++g)
+    if (meets[g] && !can_move(&m, m.geom_bodyid[g]) && m.geom_type[g] != mjGEOM_PLANE) return false;
+  return m.ntree == 1 && m.nflex == 0;
 }
 
 // For how many contacts there is room: every point of one body of each tree may bear load, and some
 // of the others. The state of a small robot is copied three times in each step, and is most of what
 // a step moves.
 int most_contacts(const mjModel& m) {
+  const std::vector<bool> meets = meeting_geoms(&m);
   std::vector<int> of_body(std::size_t(m.nbody));
-  for (int g = 0; g < m.ngeom; ++g) {
-    const int body = m.geom_bodyid[g];
-    if (m.body_treeid[body] >= 0) of_body[std::size_t(body)] += most_points(m, g);
-  }
+  for (int g = 0; g < m.ngeom; ++g)
+    if (meets[g]) of_body[std::size_t(m.geom_bodyid[g])] += most_points(m, g);
   std::vector<int> several(std::size_t(m.ntree)), one(std::size_t(m.ntree));
+  int all = 0;
   for (int body = 0; body < m.nbody; ++body) {
     const int tree = m.body_treeid[body], points = of_body[std::size_t(body)];
     if (tree < 0) continue;
+    all += points;
     int& rest = several[std::size_t(tree)];
     int& largest = one[std::size_t(tree)];
     rest += std::min(std::min(points, largest), kContactsPerBody);
@@ -66,8 +75,7 @@ int most_contacts(const mjModel& m) {
   int count = kContactsPerTree;
   for (std::size_t t = 0; t < one.size(); ++t)
     count += std::max(several[t] + one[t], kContactsPerTree);
-  const int points = std::accumulate(of_body.begin(), of_body.end(), 0);
-  if (m.ntree == 1 && m.nflex == 0) count = std::min(count, points + kContactsOfItself);
+  if (is_alone_on_plane(m, meets)) count = std::min(count, all + kContactsOfItself);
   return std::min(count, kMostContacts);
 }
 

@@ -16,8 +16,8 @@ class ImpulseStore {
   ImpulseStore() = default;
   /// Makes room in the model, before it has any mjData: for all of its rows that are not contacts,
   /// for 20 contacts, and for 20 of each tree of bodies (a robot, or a body of a pile), or as many
-  /// as there are if it lies on many of its geoms; for fewer if the model has one tree of few
-  /// geoms.
+  /// as there are if it lies on many of its geoms; for fewer if all is one tree of few geoms on a
+  /// plane.
   explicit ImpulseStore(mjModel& m);
 
   /// Writes a start r [rows] for the problem in `slot`, 0 where nothing is known. Returns whether

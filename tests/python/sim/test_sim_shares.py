@@ -1,5 +1,6 @@
 """How redundant contacts share the load of what rests: as stiff contacts do, in every step."""
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -36,7 +37,7 @@ def feet(count: int) -> str:
     return scene(f'<body pos="0 0 .02"><freejoint/>{geoms}</body>')
 
 
-def iterations_at_rest(xml: str) -> list[int]:
+def iterations_at_rest(xml: str | mujoco.MjModel) -> list[int]:
     """Of 20 steps, after 40 others."""
     sim = BatchSim(xml, 1)
     iterations = []
@@ -50,6 +51,33 @@ def iterations_at_rest(xml: str) -> list[int]:
 def test_what_rests_on_many_feet_takes_no_iterations(count):
     """5 x 5 feet have 100 contacts: the state has room for them."""
     assert max(iterations_at_rest(feet(count))) <= 1
+
+
+def test_feet_of_listed_pairs_take_no_iterations():
+    """Geoms that only <pair> names have the room in the state that others have."""
+    spec = mujoco.MjSpec.from_string(feet(2))
+    for i, geom in enumerate(spec.geoms):
+        geom.name, geom.contype, geom.conaffinity = f"geom{i}", 0, 0
+        if i > 0:  # the first is the floor
+            spec.add_pair(geomname1="geom0", geomname2=geom.name)
+    pairs = spec.compile()
+    assert max(iterations_at_rest(pairs)) <= 1
+    assert BatchSim(pairs, 1).model.nuserdata == BatchSim(feet(2), 1).model.nuserdata
+
+
+def test_a_plate_on_tiles_takes_hardly_an_iteration():
+    """One geom has four points, and four of them on each of nine tiles."""
+    tiles = "".join(
+        f'<geom type="box" size=".1 .1 .05" pos="{0.2 * i} {0.2 * k} -.05"/>'
+        for i in (-1, 0, 1)
+        for k in (-1, 0, 1)
+    )
+    plate = '<body pos="0 0 .02"><freejoint/><geom type="box" size=".25 .25 .02"/></body>'
+    xml = f"<mujoco><worldbody>{tiles}{plate}</worldbody></mujoco>"
+    sim = BatchSim(xml, 1)
+    sim.step()
+    assert sim.num_contacts[0] > 12
+    assert max(iterations_at_rest(xml)) <= 1
 
 
 def mat(links: int) -> str:
