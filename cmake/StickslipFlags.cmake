@@ -14,14 +14,13 @@ target_compile_options(stickslip_arithmetic INTERFACE
   $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false;-Xcompiler=-ffp-contract=off>)
 
 # Kernel bodies instantiated on the CPU for one instruction set. SS_ISA names the inline namespace
-# that separates the copies of a body. Debug builds optimise a little, because without it fma chains
-# are unusably slow.
+# that separates the copies of a body.
 foreach(isa IN ITEMS v3 v4)
   add_library(stickslip_kernels_${isa} INTERFACE)
   target_link_libraries(stickslip_kernels_${isa} INTERFACE stickslip_arithmetic)
   target_compile_definitions(stickslip_kernels_${isa} INTERFACE SS_ISA=${isa})
   target_compile_options(stickslip_kernels_${isa} INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-${isa};$<IF:$<CONFIG:Debug>,-O1,-O3>>)
+    $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-${isa}>)
 endforeach()
 # The instruction sets for which the library has kernels.
 set(STICKSLIP_ISAS v3 v4)

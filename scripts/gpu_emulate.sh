@@ -9,9 +9,9 @@
 # seed, immediate streams, kernels that compile faster, the quick ones of the emulator's own tests.
 # `counts`: only what solves cost, with the optimisations of a release, compared with
 # bench/results/emulated/gpu_counts.json; `quick` compares with gpu_counts_quick.json. Fails if
-# instructions, barriers or transactions have grown by more than 5 %. The CPU kernels are those of
-# build/release, of all instruction sets that run here (STICKSLIP_CPU=runnable).
-# STICKSLIP_TEST_COUNT: problems per test (8; quick: 4).
+# instructions, barriers or transactions have grown by more than 5 %. The host code is that of
+# build/release, with all instruction sets that run here (STICKSLIP_CPU=runnable).
+# STICKSLIP_TEST_COUNT: problems per test (8; quick: 3).
 set -euo pipefail
 mode=${1:-full}
 if [ $# -gt 1 ] || [[ ! $mode =~ ^(full|quick|counts)$ ]]; then
@@ -38,13 +38,14 @@ case $mode in
   full) ctest --test-dir "$build/runtime" --output-on-failure --parallel "$jobs" ;;
   quick) ctest --test-dir "$build/runtime" --output-on-failure --parallel "$jobs" -L quick ;;
 esac
-# The CPU kernels of `make setup` are the same.
-cpu_kernels=$root/build/release
-if [ -e "$cpu_kernels/build.ninja" ]; then
-  cmake "$cpu_kernels" -DSTICKSLIP_CPU=runnable >/dev/null
-  cmake --build "$cpu_kernels" --parallel "$jobs" --target stickslip
-else
-  cpu_kernels=
+# The host code of `make test` is the same.
+objects=()
+release=$root/build/release
+if [ -e "$release/build.ninja" ]; then
+  cmake "$release" -DSTICKSLIP_CPU=runnable >/dev/null
+  cmake --build "$release" --parallel "$jobs" --target stickslip stickslip_mujoco python_package \
+    stickslip_problems stickslip_test_support_objects
+  objects=("-DSTICKSLIP_OBJECTS=$release" -DSTICKSLIP_OBJECTS_OF_PYTHON=ON)
 fi
 # Only PTX: ptxas, which takes most of the time, is not run. Line numbers are for messages. In `quick`
 # functions are called instead of inlined, and nvcc leaves out expensive optimisations where it can
@@ -59,7 +60,7 @@ targets=(test_gpu _core_stub _mujoco) # of the component python
 [ "$mode" != counts ] || targets=(stickslip_gpu_counts)
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTICKSLIP_CUDA=ON \
   -DSTICKSLIP_CUDA_ARCHITECTURES=80-virtual -DCMAKE_CUDA_FLAGS="$flags" -DSTICKSLIP_BENCH=ON \
-  -DSTICKSLIP_PYTHON=ON -DSTICKSLIP_CPU=runnable -DSTICKSLIP_CPU_KERNELS="$cpu_kernels" \
+  -DSTICKSLIP_PYTHON=ON -DSTICKSLIP_CPU=runnable "${objects[@]}" \
   -DCUDA_cudart_static_LIBRARY="$build/runtime/libcudart_static.a" \
   >"$build/configure.log" 2>&1 || { tail -30 "$build/configure.log"; exit 1; }
 cmake --build "$build" --parallel "$jobs" --target "${targets[@]}"
@@ -71,7 +72,7 @@ esac
 # Families of problems, including hard ones, take most of the time: each mode has one of them.
 # Few multiprocessors, so that a block takes one environment after the other.
 count=8
-[ "$mode" != quick ] || count=4
+[ "$mode" != quick ] || count=3
 export STICKSLIP_TEST_COUNT=${STICKSLIP_TEST_COUNT:-$count} GPU_EMULATOR_CHECK=all root build
 export GPU_EMULATOR_PROCESSORS=2
 rm -f "$build"/launches.*

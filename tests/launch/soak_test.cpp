@@ -62,7 +62,7 @@ class Soak : public support::GpuTest<testing::TestWithParam<Precision>> {};
 
 TEST_P(Soak, poison_stays_where_it_is) {
   const SolveOptions options{.precision = GetParam()};
-  const int total = support::test_count(2000);
+  const int total = std::max(4, support::test_count(2000));  // fewer have none to poison
   int solved = 0, poisoned = 0, refused = 0;
   for (int first = 0; first < total; first += kBatch) {
     const int count = std::min(kBatch, total - first);

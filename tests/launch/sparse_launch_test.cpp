@@ -4,6 +4,7 @@
 
 #include "stickslip/stickslip.hpp"
 #include "tests/launch/on_device.hpp"
+#include "tests/support/count.hpp"
 #include "tests/support/engine_piles.hpp"
 
 namespace stickslip {
@@ -175,7 +176,9 @@ TEST(SparseLaunchOf, what_has_no_solution_is_proved) {
 TEST(SparseLaunchOf, small_islands_have_the_work_of_the_later_rungs) {
   SolveOptions options;
   options.thorough = false;
-  for (const std::uint64_t seed : {1, 3, 7, 49}) {
+  constexpr std::uint64_t kSeeds[] = {1, 3, 7, 49};
+  for (int i = 0; i < std::min(4, support::test_count(4)); ++i) {
+    const std::uint64_t seed = kSeeds[i];
     EnginePiles piles({80}, kBodies, seed, 4);
     const PlainResults<double> results = on_host(piles, options, 1);
     EXPECT_EQ(results.status[0], EnvStatus::solved) << seed;
