@@ -82,13 +82,9 @@ test-all: test test-rl test-adapters
 	scripts/setup.sh docs
 	touch $@
 
-# Once the packages are installed, no network. Warnings of Sphinx are errors.
+# For any static host. Once the packages are installed, no network.
 docs: setup .venv/docs-dependencies
-	sphinx-build -q -W --keep-going -c docs/sphinx . build/docs/html
-	@echo "build/docs/html/README.html: pages and Python reference"
-	@if command -v doxygen >/dev/null; then doxygen -q docs/sphinx/Doxyfile && \
-	  echo "build/docs/cpp/index.html: reference of the C++ headers"; \
-	else echo "no reference of the C++ headers: doxygen is not installed (apt install doxygen)"; fi
+	python docs/sphinx/publish.py build/docs/html
 
 # PYTHONS="<path of CPython 3.11> <of 3.12> <of 3.13>" if they are not on PATH as python3.11, ...
 wheel: setup

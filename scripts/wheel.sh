@@ -61,6 +61,8 @@ from stickslip import models
 assert not any(map(shutil.which, ("c++", "g++", "cc", "gcc", "cmake"))), "a compiler is here"
 folder = Path(stickslip.__file__).parent
 assert not [*folder.parent.glob("stickslip*/**/libmujoco*")], "the wheel contains libmujoco"
+for name in ("py.typed", "_core.pyi", "schemas/run.schema.json"):
+    assert (folder / name).is_file(), f"the wheel has no {name}"
 assert "cpu" in stickslip._core.jax_targets(), "the wheel has no targets for JAX"
 solution = stickslip.solve(np.eye(3)[None], np.array([[-1.0, 0.2, 0.0]]), mu=0.5)
 np.testing.assert_allclose(solution.impulse, [[1.0, -0.2, 0.0]], atol=1e-8)
@@ -70,6 +72,8 @@ for _ in range(50):
     assert (status == stickslip.Status.solved).all(), status
 assert np.isfinite(sim.qpos).all()
 EOF
+    env -i PATH="$clean/bin" HOME="$clean" CXX='' "$clean/bin/python" \
+      scripts/run_notebook.py examples/first_batch.ipynb >/dev/null
     env -i PATH="$clean/bin" HOME="$clean" CXX='' "$clean/bin/stickslip" info >"$clean/info.txt"
     grep -q "built without CUDA" "$clean/info.txt" || fail "not without CUDA: $clean/info.txt"
     say "$("$python" --version): $wheel works"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from typing import Any
 
 from docutils.nodes import SkipNode
@@ -28,7 +30,7 @@ include_patterns = [
 exclude_patterns = ["build", "out", ".venv", "src", "tests", "python", "third_party", "gpu-bundle"]
 
 myst_heading_anchors = 4
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["dollarmath", "html_image"]
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
@@ -41,7 +43,12 @@ smartquotes = False
 html_theme = "alabaster"
 html_theme_options = {"page_width": "72rem", "sidebar_width": "16rem"}
 html_math_renderer = "mathml"
-html_show_sourcelink = False
+html_copy_source = False  # publish.py copies the pages
+templates_path = ["templates"]
+html_sidebars = {
+    "**": ["about.html", "searchfield.html", "navigation.html", "relations.html", "versions.html"]
+}
+html_context = {"cpp_reference": shutil.which("doxygen") is not None}
 
 CONTENTS = """
 ```{toctree}
@@ -72,7 +79,8 @@ gallery/*
 
 
 def add_contents(_: Any, name: str, source: list[str]) -> None:
-    """The pages name each other in tables; Sphinx needs lists."""
+    """The pages name each other in tables; Sphinx needs lists. It leaves links in HTML alone."""
+    source[0] = re.sub(r'<a href="(\w+)\.md">', r'<a href="\1.html">', source[0])
     source[0] += {"README": CONTENTS, "docs/README": PAGES}.get(name, "")
 
 
