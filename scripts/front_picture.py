@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from stickslip._src.picture import choose_opengl
+from stickslip._src.stage import choose_opengl
 
 choose_opengl()  # before mujoco is imported
 import mujoco  # noqa: E402

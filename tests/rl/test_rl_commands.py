@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -9,9 +10,12 @@ import time
 from pathlib import Path
 
 import imageio.v3 as imageio
+import numpy as np
 import pytest
 
+from stickslip.cli.view import Replay
 from stickslip.rl.log import curve
+from stickslip.rl.play import play
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -38,10 +42,64 @@ def test_play_tells_returns_by_law_and_films(hopper: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     assert "coulomb" in ran.stdout
     assert "mujoco" in ran.stdout
+    printed = "".join(ran.stdout.split())  # whose lines the console may break
     for law in ("coulomb", "mujoco"):
-        frames = imageio.imread(film.with_stem(f"film-{law}"))
+        made = film.with_stem(f"film-{law}")
+        frames = imageio.imread(made)
+        assert f"wrote{made}:{len(frames)}frames" in printed
         assert frames.shape[1:] == (480, 640, 3)
         assert frames.std() > 10  # the picture is not uniform
+
+
+# As above.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_one_law_is_filmed_where_it_was_asked(hopper: Path, tmp_path: Path) -> None:
+    film = tmp_path / "new" / "film.gif"
+    ran = run("play", hopper, "--envs", "2", "--law", "convex", "--video", film)
+    assert ran.returncode == 0, ran.stderr
+    assert imageio.imread(film).shape[1:] == (480, 640, 3)
+
+
+def test_view_replays_a_policy(hopper: Path) -> None:
+    """As it would be played, at its own pace."""
+    replay = Replay(hopper, 3, 1, law="convex", threads=1)
+    assert replay.sim.law == "convex"
+    assert replay.model.opt.timestep == pytest.approx(4 * replay.sim.timestep)
+    episodes = play(hopper, 3, 1, law="convex", threads=1)
+    start = replay.sim.qpos.copy()
+    for _ in range(int(episodes.lengths[0])):
+        replay.step()
+    last = replay.sim.qpos[0].copy()
+    replay.step()  # begins again
+    assert last[1] != replay.sim.qpos[0, 1]
+    replay.reset()
+    np.testing.assert_array_equal(replay.sim.qpos, start)
+
+
+def test_the_networks_get_one_thread_unless_told_otherwise() -> None:
+    program = """
+from stickslip.cli.training import import_rl
+import_rl("runs")
+import torch
+print(torch.get_num_threads())
+"""
+    plain = {key: value for key, value in os.environ.items() if key != "OMP_NUM_THREADS"}
+    for told, threads in (({}, "1"), ({"OMP_NUM_THREADS": "2"}, "2")):
+        ran = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, env=plain | told
+        )
+        assert ran.stdout.strip() == threads, ran.stderr
+
+
+@pytest.mark.parametrize(("asked", "made"), [(300, "320"), (3000, "4,096")])
+def test_at_least_the_steps_that_were_asked_for_are_made(
+    asked: int, made: str, tmp_path: Path
+) -> None:
+    """An update is of 2048 steps, or shorter if fewer are asked for."""
+    ran = run("train", "Hopper-v5", "--out", tmp_path, "--envs", "32", "--steps", str(asked))
+    assert ran.returncode == 0, ran.stderr
+    assert f"{tmp_path}: {made} steps" in ran.stdout
 
 
 def test_numbers_are_logged(hopper: Path) -> None:
@@ -97,6 +155,7 @@ def test_misuse_is_told(hopper: Path, tmp_path: Path) -> None:
         (("train", "Hoper-v5", "--out", tmp_path), "Hoper"),
         (("train", "Hopper-v5", "--out", tmp_path, "--resume"), "has no run"),
         (("play", tmp_path), "has no run"),
+        (("play", hopper, "--video", "film.avi"), "--video: expected a file .mp4 or .gif"),
     ):
         ran = run(*arguments)
         assert ran.returncode == 2

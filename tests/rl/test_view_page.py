@@ -17,6 +17,7 @@ from typing import Any
 import imageio.v3 as imageio
 import numpy as np
 from playwright.sync_api import Page
+from scipy import ndimage
 from test_pages import opened
 
 from stickslip.cli.cones import Cones, Drawing
@@ -123,14 +124,31 @@ def test_view_shows_robots_and_their_contacts() -> None:
     with viewing("--envs", "4") as page:
         page.get_by_text("0 of 4 not solved").wait_for()
         assert page.get_by_text("environment 0:").count() == 1
-        select = page.locator("input[type=text]").filter(visible=True).first
+        boxes = page.locator("input[type=text]").filter(visible=True).all()
+        select = next(box for box in boxes if box.input_value() == "0")
         select.fill("3")
         select.press("Enter")
         page.get_by_text("environment 3:").wait_for()
 
 
+def robots(seen: Picture) -> int:
+    """Parts of the picture where ants are, of a size."""
+    parts, number = ndimage.label(ndimage.binary_dilation(tan(seen), iterations=4))
+    return int((np.bincount(parts.ravel(), minlength=number + 1)[1:] > 150).sum())
+
+
+def test_the_grid_shows_all_and_the_camera_the_selected_one() -> None:
+    with viewing("--envs", "4", "--control", "zero") as page:
+        reset(page)
+        settled(page, lambda seen: robots(seen) == 4)
+        page.get_by_role("button", name="See selected").click()
+        seen = settled(page, lambda seen: tan(seen).sum() > 6_000)
+        page.get_by_role("button", name="See all").click()
+        settled(page, lambda again: robots(again) == 4 and tan(again).sum() < tan(seen).sum())
+
+
 def test_the_camera_frames_the_model_at_start_and_after_a_reset() -> None:
-    with viewing("--envs", "2", "--control", "zero") as page:
+    with viewing("--envs", "1", "--control", "zero") as page:
         settled(page, is_framed)
         page.mouse.move(400, 400)
         for _ in range(10):

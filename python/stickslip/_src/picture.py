@@ -1,9 +1,7 @@
-"""One picture of a run: base trajectories and residuals, and frames where OpenGL works."""
+"""One picture of a run: frames where OpenGL works, motion, and residuals."""
 
 from __future__ import annotations
 
-import os
-from ctypes.util import find_library
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,8 @@ from numpy.typing import NDArray
 from stickslip._core import Status
 from stickslip._src.aliases import Float64
 from stickslip._src.run import RunRecord
+from stickslip._src.stage import NoOpenGLError, Stage
+from stickslip._src.text import printable
 
 STATUS_COLOURS = {
     Status.solved: "#3ca050",
@@ -22,13 +22,8 @@ STATUS_COLOURS = {
     Status.over_capacity: "#4050c0",
 }
 _COLUMNS, _WIDTH, _HEIGHT = 4, 320, 240
-
-
-def choose_opengl() -> None:
-    """Makes MuJoCo draw without a display. Call it before mujoco is imported: the import
-    fails if the environment selects an EGL, or OpenGL's functions, that are not installed."""
-    complete = find_library("EGL") and (find_library("OpenGL") or find_library("GL"))
-    os.environ.setdefault("MUJOCO_GL", "egl" if complete else "disable")
+_STANDS = 1e-4  # m: a base that moves by less seen from above
+_MOST_JOINTS = 8  # whose motion is drawn
 
 
 def draw(
@@ -58,8 +53,8 @@ def draw(
         axes.imshow(image)
         axes.set_title(caption, fontsize=9)
         axes.axis("off")
-    _draw_bases(figure.add_subplot(grid[-1, :2]), model, record.filmed)
-    _draw_residuals(figure.add_subplot(grid[-1, 2:]), record, tolerance, unit)
+    _draw_motion(figure.add_subplot(grid[-1, :2]), model, record)
+    _draw_verdicts(figure.add_subplot(grid[-1, 2:]), model, record, tolerance, unit)
     figure.suptitle(title, parse_math=False)
     figure.savefig(path, dpi=110)
     plt.close(figure)
@@ -79,58 +74,105 @@ def shots_of(film: list[Float64], most: int) -> dict[str, Float64]:
 
 def _frames(model: Any, film: list[Float64], most: int) -> list[tuple[str, NDArray[np.uint8]]]:
     """At most so many images and their captions; none without OpenGL."""
-    import mujoco
-
     shots = shots_of(film, most)
     if not shots or model.nbody < 2:
         return []
-    data = mujoco.MjData(model)
-    camera = mujoco.MjvCamera()
-    mujoco.mjv_defaultFreeCamera(model, camera)
+    images = []
     try:
-        with mujoco.Renderer(model, _HEIGHT, _WIDTH) as renderer:
-            # Without a graphics card shadows take three quarters of the time.
-            renderer.scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = False
-            return [(c, _render(renderer, camera, model, data, q)) for c, q in shots.items()]
-    except Exception:  # the exception depends on the driver; the plots remain
+        with Stage(model, _WIDTH, _HEIGHT, shadows=False) as stage:
+            for caption, qpos in shots.items():
+                stage.data.qpos[:] = qpos
+                images.append((caption, stage.image()))
+    except NoOpenGLError:  # the plots remain
         return []
+    return images
 
 
-def follow(camera: Any, data: Any) -> None:
-    """Points the free camera at the first body, far enough away to show all bodies."""
-    if len(data.xpos) < 2:
-        return
-    camera.lookat[:] = data.xpos[1]
-    reach = np.linalg.norm(data.xpos[1:] - data.xpos[1], axis=1).max()
-    camera.distance = max(3 * reach, 0.5)
-
-
-def _render(renderer: Any, camera: Any, model: Any, data: Any, qpos: Float64) -> NDArray[np.uint8]:
-    import mujoco
-
-    data.qpos[:] = qpos
-    mujoco.mj_forward(model, data)
-    follow(camera, data)
-    renderer.update_scene(data, camera)
-    return renderer.render()
-
-
-def _draw_bases(axes: Any, model: Any, film: list[Float64]) -> None:
-    """Paths of the first body of each filmed environment, seen from above."""
+def base_paths(model: Any, film: list[Float64]) -> Float64:
+    """(T, E, 3) m: where the first body that moves is, in each filmed environment."""
     import mujoco
 
     data = mujoco.MjData(model)
+    base = int(np.argmax(model.body_weldid != 0)) if model.nbody > 1 else 0
     paths = np.zeros((len(film), len(film[0]) if film else 0, 3))
     for t, qpos in enumerate(film):
         for e, q in enumerate(qpos):
             data.qpos[:] = q
             mujoco.mj_kinematics(model, data)
-            paths[t, e] = data.xpos[min(1, model.nbody - 1)]
+            paths[t, e] = data.xpos[base]
+    return paths
+
+
+def travels(paths: Float64) -> bool:
+    """Whether paths of `base_paths` show something from above."""
+    return bool(paths.size and np.ptp(paths[..., :2], axis=0).max() > _STANDS)
+
+
+def moved(model: Any, film: list[Float64]) -> Float64:
+    """(T, nv) m and rad: how far each degree of freedom of environment 0 is from its start."""
+    import mujoco
+
+    away = np.zeros((len(film), model.nv))
+    for t, qpos in enumerate(film):
+        mujoco.mj_differentiatePos(model, away[t], 1.0, film[0][0], qpos[0])
+    return away
+
+
+def _names(model: Any) -> list[str]:
+    """Of the degrees of freedom."""
+    parts = {6: ("x", "y", "z", "rx", "ry", "rz"), 3: ("rx", "ry", "rz"), 1: ("",)}
+    ends = np.append(model.jnt_dofadr[1:], model.nv)
+    names = []
+    for j, size in enumerate(ends - model.jnt_dofadr):
+        joint = printable(
+            model.joint(j).name or model.body(model.jnt_bodyid[j]).name or f"joint {j}"
+        )
+        names += [f"{joint} {part}".strip() for part in parts[int(size)]]
+    return names
+
+
+def _draw_motion(axes: Any, model: Any, record: RunRecord) -> None:
+    """Paths of the base seen from above; the joints of environment 0 if it only stands."""
+    paths = base_paths(model, record.filmed)
+    if not travels(paths):
+        away = moved(model, record.filmed)
+        _draw_joints(axes, model, record, away)
+        axes.set(ylabel="moved [m, rad]", title="joints of environment 0")
+        return
     for path in paths.transpose(1, 0, 2):
         axes.plot(path[:, 0], path[:, 1], linewidth=0.8)
         axes.plot(*path[-1, :2], "k.", markersize=3)
     axes.set(xlabel="x [m]", ylabel="y [m]", title=f"base, {paths.shape[1]} environments")
     axes.set_aspect("equal", adjustable="datalim")
+
+
+def _draw_joints(axes: Any, model: Any, record: RunRecord, values: Float64) -> None:
+    """Values (T, nv) of the degrees of freedom that change most."""
+    reach = np.ptp(values, axis=0) if len(values) else np.zeros(0)
+    most = np.argsort(-reach, kind="stable")[:_MOST_JOINTS]
+    seconds = model.opt.timestep * (1 + np.array(record.filmed_steps))
+    names = _names(model)
+    for dof in sorted(most):
+        axes.plot(seconds, values[:, dof], linewidth=1, label=names[dof])
+    axes.set(xlabel="time [s]")
+    if len(most):
+        legend = axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
+        for text in legend.get_texts():
+            text.set_parse_math(False)
+
+
+def _draw_verdicts(axes: Any, model: Any, record: RunRecord, tolerance: float, unit: str) -> None:
+    """The residuals; velocities of environment 0 if there are none to be seen."""
+    if record.residuals.counts[1:].any() or record.residuals.infinite:
+        _draw_residuals(axes, record, tolerance, unit)
+        return
+    away = moved(model, record.filmed)
+    instants = model.opt.timestep * np.array(record.filmed_steps, float)
+    speeds = np.gradient(away, instants, axis=0) if len(away) > 1 else np.zeros_like(away)
+    _draw_joints(axes, model, record, speeds)
+    touched = any(most for _, most in record.contacts)
+    why = "all residuals below 1e-18" if touched else "no contacts"
+    axes.set(ylabel="velocity [m/s, rad/s]", title=f"{why}: velocities of environment 0")
 
 
 def _draw_residuals(axes: Any, record: RunRecord, tolerance: float, unit: str) -> None:

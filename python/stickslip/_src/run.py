@@ -93,6 +93,7 @@ class RunRecord:
     residuals: ResidualHistogram = field(default_factory=ResidualHistogram)
     worst: dict[str, Any] = field(default_factory=dict)
     filmed: list[Float64] = field(default_factory=list)  #: qpos of the first environments
+    filmed_steps: list[int] = field(default_factory=list)  #: of these, from 0 on
 
     @property
     def env_steps_per_second(self) -> float:
@@ -106,6 +107,7 @@ class RunRecord:
         self.residuals.add(sim.residual)
         if film:
             self.filmed.append(sim.qpos[:_MAX_FILMED].copy())
+            self.filmed_steps.append(self.steps)
         env = int(np.argmax(sim.residual))
         if sim.residual[env] > self.worst.get("residual", -1.0):
             self.worst = {

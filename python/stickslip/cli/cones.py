@@ -12,7 +12,7 @@ from stickslip._src.aliases import Float64
 
 STICKS, SLIDES = (30, 130, 220), (235, 95, 0)  # colours of cones
 _OPACITY = 0.5
-_ON_CONE = 1 - 1e-6  # part of the limit of friction from which a contact slides
+_SLIDES_FROM = 1e-3  # m/s: soft contacts creep, and the velocities of sticking ones are rounded
 _SECTIONS = 32  # of a cone; a multiple of 8, so that pyramids and boxes have their corners
 
 
@@ -27,36 +27,58 @@ class Cones:
     slides: NDArray[np.bool_]  #: (C,)
 
 
+def slip(model: Any, data: Any, contacts: list[dict[str, Any]]) -> Float64:
+    """(C,) m/s: how fast the geoms of each contact move along one another; its force alone does not
+    tell that it slides. `data` has positions and velocities."""
+    import mujoco
+
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_comVel(model, data)
+
+    def velocity(geom: int, at: Float64) -> Float64:
+        body, moves = model.geom_bodyid[geom], np.zeros(6)
+        mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, body, moves, 0)
+        return moves[3:] + np.cross(moves[:3], at - data.xpos[body])
+
+    speeds = np.zeros(len(contacts))
+    for i, contact in enumerate(contacts):
+        first, second = (velocity(geom, contact["position"]) for geom in contact["geoms"])
+        speeds[i] = np.linalg.norm(contact["frame"][1:] @ (second - first))
+    return speeds
+
+
 def cones(
     contacts: list[dict[str, Any]],
+    slips: Float64,
     scale: float,
     highest: float = np.inf,
     order: float = 2,
     fixed: NDArray[np.bool_] | None = None,
 ) -> Cones:
-    """Cones as high as the normal force, so that the force of a sliding contact ends on the rim
-    and that of a sticking one inside it.
+    """Cones as high as the normal force, so that the force of a sliding contact ends on the rim.
 
     Args:
         contacts: those of `BatchSim.contacts`.
+        slips: (C,) m/s, of `slip`.
         scale: m per N.
         highest: m; higher cones are drawn smaller, and their forces with them.
         order: of the norm that friction limits; 0 if there is no friction.
         fixed: by geom; forces are drawn on the second geom, or on the first if only it can move.
     """
-    contacts = [c for c in contacts if c["force"][0] > 0]
+    presses = np.array([c["force"][0] > 0 for c in contacts], bool)
+    contacts = [c for c, p in zip(contacts, presses, strict=True) if p]
     force = np.array([c["force"][:3] for c in contacts]).reshape(-1, 3)
     frame = np.array([c["frame"] for c in contacts]).reshape(-1, 3, 3)
     side = np.array([_side(c["geoms"], fixed) for c in contacts]).reshape(-1, 1, 1)
     mu = (order > 0) * np.array([_friction(c) for c in contacts]).reshape(-1, 2)
     height = np.minimum(scale * force[:, :1], highest)
-    friction = force[:, 1:] / np.maximum(mu * force[:, :1], 1e-300)
     return Cones(
         tip=np.array([c["position"] for c in contacts]).reshape(-1, 3),
         axes=np.swapaxes(frame[:, [1, 2, 0]] * np.concatenate([side**2, side, side], axis=1), 1, 2),
         size=np.concatenate([mu * height, height], axis=1),
         force=(side * height[:, None] / force[:, None, :1] * force[:, None] @ frame)[:, 0],
-        slides=(np.linalg.norm(friction, order, axis=1) >= _ON_CONE) | (mu == 0).all(axis=1),
+        slides=slips[presses] > _SLIDES_FROM,
     )
 
 

@@ -25,7 +25,7 @@ from stickslip.files.problems import Problem, stored_residual
 _STYLE = """
 body { max-width: 64rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 sans-serif; }
 h2 { border-top: 1px solid #ccc; margin-top: 2rem; padding-top: 1rem; }
-svg { max-width: 100%; height: auto; }
+svg, img { max-width: 100%; height: auto; }
 table { border-collapse: collapse; }
 td, th { padding: 0.1rem 1rem 0.1rem 0; text-align: left; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
@@ -38,7 +38,7 @@ def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder that `stickslip run` wrote.")],
     out: Annotated[Path | None, typer.Option(help="File; default RUN/report.html.")] = None,
 ) -> None:
-    """Write a run as one HTML page: throughput, residuals, failures, the worst problems."""
+    """Write a run as one HTML page: picture, speed, residuals, failures, the worst problems."""
     for name in ("run.json", "timeline.npz"):
         if not (run / name).is_file():
             fail(f"{run}: no {name} there; expected a folder that `stickslip run` wrote")
@@ -54,6 +54,7 @@ def page(run: Path) -> str:
     settings = record["settings"]
     title = f"{settings['model']}: {record['environments']:,} environments, law {settings['law']}"
     sections = {
+        "picture": _picture(run / "run.png"),
         "throughput": _throughput(record) + _figure(_draw_stages, record),
         "residuals": _figure(_draw_residuals, timeline, settings["residual_unit"]),
         "status": _statuses(record) + _figure(_draw_status, timeline),
@@ -63,6 +64,7 @@ def page(run: Path) -> str:
     body = "\n".join(
         f'<section id="{name.split()[0]}"><h2>{name}</h2>\n{text}</section>'
         for name, text in sections.items()
+        if text
     )
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8" />\n'
@@ -77,17 +79,43 @@ def _rows(values: dict[str, Any]) -> str:
     return "<table>\n" + "\n".join(cells) + "\n</table>\n"
 
 
+def _picture(file: Path) -> str:
+    """run.png, as a part of the page; nothing if the run has drawn none."""
+    if not file.is_file():
+        return ""
+    data = base64.b64encode(file.read_bytes()).decode()
+    return f'<img alt="Environments, motion and residuals" src="data:image/png;base64,{data}" />\n'
+
+
 def _throughput(record: dict[str, Any]) -> str:
-    each = 1e6 * record["seconds"] / max(1, record["environments"] * record["steps"])
-    return _rows(
-        {
-            "environments x steps": f"{record['environments']:,} x {record['steps']:,}",
-            "environment steps per second": f"{record['env_steps_per_second']:,.0f}",
-            "µs per environment and step": f"{each:.2f}",
-            "contacts per environment, mean": f"{record['contacts_per_environment']['mean']:.1f}",
-            "rows per environment, mean": f"{record['rows_per_environment']['mean']:.1f}",
-        }
+    """One column, and one for MuJoCo if the run has stepped it, too."""
+    columns = {f"law {record['settings']['law']}": record}
+    if "mujoco" in record:
+        columns["MuJoCo's own law"] = record["mujoco"]
+    numbers = [_numbers(column) for column in columns.values()]
+    rows = ["<tr><th></th>" + "".join(f"<th>{escape(name)}</th>" for name in columns) + "</tr>"]
+    for what in numbers[0]:
+        cells = "".join(f'<td class="number">{column[what]}</td>' for column in numbers)
+        rows.append(f"<tr><td>{what}</td>{cells}</tr>")
+    hint = (
+        ""
+        if "mujoco" in record
+        else "<p>MuJoCo beside it: <code>stickslip run --mujoco</code>.</p>\n"
     )
+    return "<table>\n" + "\n".join(rows) + "\n</table>\n" + hint
+
+
+def _numbers(record: dict[str, Any]) -> dict[str, str]:
+    """What is told of a run under one law."""
+    each = 1e6 * record["seconds"] / max(1, record["environments"] * record["steps"])
+    return {
+        "environments x steps": f"{record['environments']:,} x {record['steps']:,}",
+        "environment steps per second": f"{record['env_steps_per_second']:,.0f}",
+        "µs per environment and step": f"{each:.2f}",
+        "contacts per environment, mean": f"{record['contacts_per_environment']['mean']:.1f}",
+        "rows per environment, mean": f"{record['rows_per_environment']['mean']:.1f}",
+        "not solved": f"{sum(record['status'].values()) - record['status']['solved']:,}",
+    }
 
 
 def _statuses(record: dict[str, Any]) -> str:

@@ -15,9 +15,10 @@ from rich.text import Text
 from stickslip import _core, info, models
 from stickslip._src.interrupt import INTERRUPTED
 from stickslip._src.options import SolveOptions, make_options
-from stickslip._src.picture import choose_opengl, draw
+from stickslip._src.picture import draw
 from stickslip._src.run import Controller, RunRecord, WorstProblems, simulate
 from stickslip._src.sim import BatchSim
+from stickslip._src.stage import choose_opengl
 from stickslip._src.text import cell, printable
 from stickslip._src.timeline import Timeline
 from stickslip.cli import options as choice
@@ -25,6 +26,14 @@ from stickslip.cli.options import fail, word
 from stickslip.cli.progress import progress_bar
 from stickslip.files import ContactProblem, FileError, from_simulation, write
 from stickslip.files.problems import stored_residual
+
+Frames = Annotated[
+    int, typer.Option(min=0, max=8, help="Images of environments in run.png, at most.")
+]
+Dump = Annotated[Path | None, typer.Option(help="Problem file for the worst problem of the run.")]
+Compared = Annotated[
+    bool, typer.Option("--mujoco", help="Then the same under MuJoCo's own law, for the report.")
+]
 
 
 def run_model(
@@ -45,15 +54,12 @@ def run_model(
     picture: Annotated[
         bool, typer.Option("--picture/--no-picture", help="Draw run.png, which takes a second.")
     ] = True,
-    frames: Annotated[
-        int, typer.Option(min=0, max=8, help="Images of environments in run.png, at most.")
-    ] = 4,
+    frames: Frames = 4,
     write_json: Annotated[
         bool, typer.Option("--json/--no-json", help="Write run.json, with everything.")
     ] = True,
-    dump: Annotated[
-        Path | None, typer.Option(help="Problem file for the worst problem of the run.")
-    ] = None,
+    dump: Dump = None,
+    mujoco: Compared = False,
 ) -> None:
     """Step many environments of a robot model, with a verdict for each at every step."""
     settings = _settings(law=law, solver=solver, precision=precision, backend=backend)
@@ -79,7 +85,9 @@ def run_model(
     _report(console, record, settings)
     drawn = _draw(console, out, plain, record, settings, frames) if picture else None
     if write_json:
-        _write(console, out, record, settings, drawn)
+        compared = mujoco and not record.interrupted
+        other = _under_mujoco(plain, file, settings, record) if compared else None
+        _write(console, out, record, settings, drawn, other)
     timeline.save(out / "timeline.npz")
     if worst:
         write(out / "worst.h5", worst)
@@ -167,6 +175,17 @@ def _step(
         return simulate(sim, controller, steps, on_step), worst.problems
 
 
+def _under_mujoco(plain: Any, file: Path, settings: dict[str, Any], record: RunRecord) -> RunRecord:
+    """The same steps with the same controls under MuJoCo's own law, for the report."""
+    envs = record.num_envs
+    sim = BatchSim(file, envs, law="mujoco", threads=settings["threads"])
+    if plain.nkey:
+        sim.reset(key=0)
+    controller = Controller(plain, envs, settings["control"], settings["seed"])
+    name = f"{settings['model']} under MuJoCo's law"
+    return _step(sim, controller, record.steps, name, Timeline(envs, record.steps))[0]
+
+
 def _end_early(record: RunRecord, timeline: Timeline) -> None:
     """After Ctrl-C: what follows is about the steps that were made."""
     console = Console(stderr=True)
@@ -246,8 +265,11 @@ def _write(
     record: RunRecord,
     settings: dict[str, Any],
     drawn: dict[str, Any] | None,
+    under_mujoco: RunRecord | None,
 ) -> None:
     contents = {"machine": info.facts(), "settings": settings, **record.as_dict()}
     contents["picture"] = drawn
+    if under_mujoco is not None:
+        contents["mujoco"] = under_mujoco.as_dict()
     (out / "run.json").write_text(json.dumps(contents, indent=2, allow_nan=False) + "\n")
     console.print(cell(f"wrote {out / 'run.json'}"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,8 +11,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from stickslip._src import picture
 from stickslip._src.aliases import SimLawName
+from stickslip._src.stage import NoOpenGLError, choose_opengl
+from stickslip._src.text import cell
 from stickslip.cli import options as choice
 from stickslip.cli.options import fail, word
 
@@ -24,7 +26,7 @@ def train(
     out: Annotated[Path, typer.Option(help="Folder of the run; without --resume, a new one.")],
     steps: Annotated[
         int | None,
-        typer.Option(min=1, help="Environment steps, in all; default 5,000,000, or the run's."),
+        typer.Option(min=1, help="Environment steps, at least; default 5,000,000, or the run's."),
     ] = None,
     envs: choice.Envs = 64,
     law: choice.SimLaw = "coulomb",
@@ -38,7 +40,7 @@ def train(
 ) -> None:
     """Train a policy by rsl_rl's proximal policy optimization, on one process or under torchrun.
     Ctrl-C saves and ends; --resume continues."""
-    runs, module = _import("runs"), _import("train")
+    runs, module = import_rl("runs"), import_rl("train")
     if out.exists() and not out.is_dir():
         fail(f"--out: {out} is not a folder")
     if resume:
@@ -85,7 +87,7 @@ def _saved(runs: Any, out: Path, env: str, context: typer.Context) -> Any:
 
 def _conclude(trainer: Any, out: Path, env: str) -> None:
     """The last lines of a training."""
-    earned = f", return {trainer.mean_return:.0f}" if trainer.mean_return is not None else ""
+    earned = f", return {_told(trainer.mean_return)}" if trainer.mean_return is not None else ""
     print(f"{out}: {trainer.done_steps:,} steps{earned}")
     if trainer.interrupted:
         print(f"interrupted; continue with: stickslip train {env} --out {out} --resume")
@@ -101,29 +103,41 @@ def play(
     video: Annotated[Path | None, typer.Option(help="Film of the first: .mp4 or .gif.")] = None,
 ) -> None:
     """Play a trained policy, one episode per environment, and print its returns by law."""
-    picture.choose_opengl()
-    module = _import("play")
+    choose_opengl()
+    module = import_rl("play")
     if not (run / "settings.json").exists():
         fail(f"{run} has no run")
+    if video and (problem := module.Film.refuses(video)):
+        fail(f"--video: {problem}")
     table = Table("law", "return", "length", "failed")
-    laws: list[SimLawName | None] = [*law] if law else [None]
+    laws: list[SimLawName | None] = [*dict.fromkeys(law)] if law else [None]
+    written = []
     for each in laws:
         options: dict[str, Any] = {"threads": threads} | ({"law": word(each)} if each else {})
-        file = video.with_stem(f"{video.stem}-{each}") if video and law and law[1:] else video
+        file = video.with_stem(f"{video.stem}-{each}") if video and laws[1:] else video
         try:
             with module.Film(file) if file else contextlib.nullcontext() as film:
                 episodes = module.play(run, envs, seed, film, **options)
-        except module.NoOpenGLError as error:
+        except NoOpenGLError as error:
             fail(f"--video: {error}")
         except FileNotFoundError as error:
             fail(str(error))
+        written += [f"wrote {film}"] if film else []
         table.add_row(
             episodes.law,
-            f"{episodes.returns.mean():.0f} ± {episodes.returns.std():.0f}",
+            f"{_told(episodes.returns.mean())} ± {_told(episodes.returns.std())}",
             f"{episodes.lengths.mean():.0f}",
             f"{episodes.failed.sum()}",
         )
-    Console().print(table)
+    console = Console()
+    console.print(table)
+    for line in written:
+        console.print(cell(line))
+
+
+def _told(value: float) -> str:
+    """A return; those of table-top tasks are small."""
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.2f}"
 
 
 def full_id(env: str) -> str:
@@ -131,9 +145,13 @@ def full_id(env: str) -> str:
     return env if "/" in env else f"stickslip/{env}"
 
 
-def _import(name: str) -> Any:
-    """A module that needs torch."""
+def import_rl(name: str) -> Any:
+    """A module that needs torch, which gets one thread unless OMP_NUM_THREADS tells otherwise:
+    networks as small as these gain nothing from more, and take the time of the simulation."""
     try:
-        return __import__(f"stickslip.rl.{name}", fromlist=[name])
+        module = __import__(f"stickslip.rl.{name}", fromlist=[name])
     except ModuleNotFoundError as error:
         fail(f'{error.name} is not installed: pip install ".[rl]"')
+    if "OMP_NUM_THREADS" not in os.environ:
+        __import__("torch").set_num_threads(1)
+    return module

@@ -13,7 +13,7 @@ import os
 
 import gymnasium
 
-from stickslip._src.picture import choose_opengl
+from stickslip._src.stage import choose_opengl
 
 if not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
     choose_opengl()  # before mujoco is imported

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import gymnasium
-import mujoco
 import numpy as np
 
 from stickslip._src import arrays as check
-from stickslip._src.picture import follow
 from stickslip._src.sim import BatchSim
+from stickslip._src.stage import NoOpenGLError, Stage
 
 RENDER_MODES = ["rgb_array"]
 
@@ -21,7 +19,7 @@ class Pictures:
 
     mode: of RENDER_MODES, or None: `draw` gives none. width, height: of a picture, pixels. camera:
     name or number of one of the model's; default "track", as Gymnasium's robots have it, else one
-    that follows the first body.
+    that sees all that moves.
     """
 
     def __init__(self, mode: str | None, width: int, height: int, camera: str | int | None) -> None:
@@ -33,9 +31,7 @@ class Pictures:
         self._mode, self._camera = mode, camera
         self._width = check.count("width", width, low=1)
         self._height = check.count("height", height, low=1)
-        self._renderer: mujoco.Renderer | None = None
-        self._data: mujoco.MjData | None = None
-        self._free: mujoco.MjvCamera | None = None
+        self._stage: Stage | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Pictures, (self._mode, self._width, self._height, self._camera)
@@ -46,43 +42,34 @@ class Pictures:
         if self._mode is None:
             gymnasium.logger.warn("render: the environment was made without render_mode")
             return None
-        if self._renderer is None:
-            self._open(sim.model)
-        return tuple(self._draw(sim, env) for env in range(sim.num_envs))
+        return tuple(self.of(sim, env) for env in range(sim.num_envs))
+
+    def of(self, sim: BatchSim, env: int) -> np.ndarray:
+        """(height, width, 3) uint8 of one environment. Raises as `draw`."""
+        if self._stage is None:
+            self._stage = self._open(sim.model)
+        data = self._stage.data
+        data.qpos[:] = sim.qpos[env]
+        data.mocap_pos[:] = sim.mocap_pos[env]
+        data.mocap_quat[:] = sim.mocap_quat[env]
+        return self._stage.image(self._camera)
 
     def close(self) -> None:
-        if self._renderer is not None:
-            self._renderer.close()
-            self._renderer = None
+        if self._stage is not None:
+            self._stage.close()
+            self._stage = None
 
-    def _open(self, model: Any) -> None:
+    def _open(self, model: Any) -> Stage:
         names = [model.camera(i).name for i in range(model.ncam)]
         if self._camera is None and "track" in names:
             self._camera = "track"
         known = self._camera is None or self._camera in (*names, *range(model.ncam))
         if not known:
             raise ValueError(f"camera: expected one of {names}, got {self._camera!r}")
-        model = copy.copy(model)
-        screen = model.vis.global_
-        screen.offwidth = max(screen.offwidth, self._width)
-        screen.offheight = max(screen.offheight, self._height)
         try:
-            self._renderer = mujoco.Renderer(model, self._height, self._width)
-        except Exception as error:  # the exception depends on the driver
-            raise RuntimeError(
-                "render: MuJoCo cannot draw here. Without a display, set the environment variable "
-                f"MUJOCO_GL=egl (or osmesa) before Python starts. The reason: {error}"
+            return Stage(model, self._width, self._height)
+        except NoOpenGLError as error:
+            raise NoOpenGLError(
+                f"render: {error}. Without a display, install EGL and OpenGL (packages libegl1 and "
+                "libopengl0), or set the environment variable MUJOCO_GL=osmesa before Python starts"
             ) from error
-        self._data, self._free = mujoco.MjData(model), mujoco.MjvCamera()
-        mujoco.mjv_defaultFreeCamera(model, self._free)
-
-    def _draw(self, sim: BatchSim, env: int) -> np.ndarray:
-        data, renderer = self._data, self._renderer
-        data.qpos[:] = sim.qpos[env]
-        data.mocap_pos[:] = sim.mocap_pos[env]
-        data.mocap_quat[:] = sim.mocap_quat[env]
-        mujoco.mj_fwdPosition(data.model, data)
-        if self._camera is None:
-            follow(self._free, data)
-        renderer.update_scene(data, self._free if self._camera is None else self._camera)
-        return renderer.render()

@@ -53,7 +53,7 @@ class BatchEnv(VectorEnv):
         render_mode: "rgb_array", or None. `render` then returns one picture per environment, as
             Gymnasium's RecordVideo and HumanRendering for vector environments expect.
         width, height, camera: of pictures: pixels, and name or number of one of the model's
-            cameras; default "track" if there is one, else one that follows the first body.
+            cameras; default "track" if there is one, else one that sees all that moves.
         law, integrator, simulation: of `BatchSim` (solver, precision, backend, threads, ...). The
             default of integrator is the model's; where it is RK4, implicitfast with rigid laws.
     """

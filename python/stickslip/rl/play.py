@@ -9,7 +9,6 @@ from typing import Any
 
 import gymnasium
 import imageio.v2 as imageio
-import mujoco
 import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
@@ -17,8 +16,11 @@ from rsl_rl.utils import resolve_class
 from tensordict import TensorDict
 
 from stickslip._core import Status
+from stickslip.envs._pictures import Pictures
 from stickslip.envs.base import BatchEnv
 from stickslip.rl import runs
+
+_FPS = {".mp4": 30, ".gif": 25}  # a GIF counts hundredths of a second
 
 
 @dataclass
@@ -42,7 +44,43 @@ def load(run: Path, envs: BatchEnv) -> Callable[[TensorDict], torch.Tensor]:
     return actor.eval()
 
 
-@torch.no_grad()
+class Player:
+    """A trained policy in environments, without noise on the actions. Episodes begin again in the
+    step after their end.
+
+    Args:
+        run: folder of a run.
+        num_envs: number of environments.
+        seed: of the first.
+        options: of the environment, instead of the run's.
+    """
+
+    def __init__(self, run: Path, num_envs: int, seed: int, **options: Any) -> None:
+        settings = runs.load(run)
+        self.envs: BatchEnv = gymnasium.make_vec(
+            settings.env,
+            num_envs=num_envs,
+            autoreset_mode=AutoresetMode.NEXT_STEP,
+            **(settings.options | options),
+        ).unwrapped
+        self._policy, self._seed = load(run, self.envs), seed
+        self.reset()
+
+    def reset(self) -> None:
+        """Begins the first episodes again."""
+        self._observations, _ = self.envs.reset(seed=self._seed)
+
+    @torch.no_grad()
+    def step(self) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+        """One step of all: rewards, which episodes ended, and infos."""
+        envs, space = self.envs, self.envs.single_action_space
+        seen = {"policy": torch.as_tensor(self._observations).float()}
+        actions = self._policy(TensorDict(seen, [envs.num_envs])).numpy()
+        results = envs.step(actions.clip(space.low, space.high))
+        self._observations, rewards, terminated, truncated, infos = results
+        return rewards, terminated | truncated, infos
+
+
 def play(
     run: Path,
     num_envs: int = 32,
@@ -60,76 +98,65 @@ def play(
             their episode; a `Film`, for instance.
         options: of the environment, instead of the run's (`law="convex"`).
     """
-    settings = runs.load(run)
-    envs: BatchEnv = gymnasium.make_vec(
-        settings.env,
-        num_envs=num_envs,
-        autoreset_mode=AutoresetMode.NEXT_STEP,
-        **(settings.options | options),
-    ).unwrapped
-    policy, space = load(run, envs), envs.single_action_space
-    observations, _ = envs.reset(seed=seed)
+    player = Player(run, num_envs, seed, **options)
+    envs = player.envs
     returns, lengths = np.zeros(num_envs), np.zeros(num_envs, int)
     failed, running = np.zeros(num_envs, bool), np.ones(num_envs, bool)
     while running.any():
-        seen = TensorDict({"policy": torch.as_tensor(observations).float()}, [num_envs])
-        actions = policy(seen).numpy().clip(space.low, space.high)
-        observations, rewards, terminated, truncated, infos = envs.step(actions)
+        rewards, ended, infos = player.step()
         returns += rewards * running
         lengths += running
         failed |= running & (infos["status"] != Status.solved)
         if watch is not None:
             watch(envs, running)
-        running &= ~(terminated | truncated)
+        running &= ~ended
     return Episodes(envs.sim.law, returns, lengths, failed)
 
 
-class NoOpenGLError(RuntimeError):
-    """No drawing library works."""
-
-
 class Film:
-    """Makes a video of the first environment's episode: `with Film(file) as film`.
+    """Makes a video of the first environment's episode: `with Film(file) as film`. Raises
+    ValueError for other kinds of files; its calls raise NoOpenGLError.
 
     Args:
         file: .mp4 or .gif; its folder is made if absent.
     """
 
-    _fps = 30
-
     def __init__(self, file: Path) -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        self._writer = imageio.get_writer(file, fps=self._fps)
-        self._renderer: mujoco.Renderer | None = None
+        if problem := self.refuses(file):
+            raise ValueError(problem)
+        self.file = file
+        self._rate = _FPS[file.suffix.lower()]
+        self._pictures = Pictures("rgb_array", 640, 480, None)
+        self._writer: Any = None
         self._seconds, self._frames = 0.0, 0
+
+    @staticmethod
+    def refuses(file: Path) -> str | None:
+        """Why a film cannot be written there; None: it can."""
+        if file.suffix.lower() not in _FPS:
+            return f"expected a file .mp4 or .gif, got {file}"
+        return f"{file} is a folder" if file.is_dir() else None
 
     def __enter__(self) -> Film:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._writer.close()
-        if self._renderer is not None:
-            self._renderer.close()
+        if self._writer is not None:
+            self._writer.close()
+        self._pictures.close()
 
     def __call__(self, envs: BatchEnv, running: np.ndarray) -> None:
         if not running[0]:
             return
-        if self._renderer is None:
-            self._set_up(envs.model)
         self._seconds += envs.dt
-        while self._frames < self._seconds * self._fps:
-            self._data.qpos[:] = envs.sim.qpos[0]
-            mujoco.mj_forward(envs.model, self._data)
-            self._camera.lookat[:] = self._data.subtree_com[0]
-            self._renderer.update_scene(self._data, self._camera)
-            self._writer.append_data(self._renderer.render())
+        while self._frames < self._seconds * self._rate:
+            image = self._pictures.of(envs.sim, 0)
+            if self._writer is None:  # now that there is something to write
+                self.file.parent.mkdir(parents=True, exist_ok=True)
+                loop: dict[str, Any] = {"loop": 0} if self.file.suffix.lower() == ".gif" else {}
+                self._writer = imageio.get_writer(self.file, fps=self._rate, **loop)
+            self._writer.append_data(image)
             self._frames += 1
 
-    def _set_up(self, model: mujoco.MjModel) -> None:
-        self._data = mujoco.MjData(model)
-        self._camera = mujoco.MjvCamera()
-        mujoco.mjv_defaultFreeCamera(model, self._camera)
-        try:
-            self._renderer = mujoco.Renderer(model, 480, 640)
-        except Exception as error:  # the exception depends on the driver
-            raise NoOpenGLError(f"MuJoCo cannot draw here: {error}") from error
+    def __str__(self) -> str:
+        return f"{self.file}: {self._frames} frames, {self._frames / self._rate:.1f} s"

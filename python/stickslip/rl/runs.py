@@ -51,7 +51,7 @@ class Settings:
     """Settings of a run."""
 
     env: str  #: id of an environment
-    steps: int = 5_000_000  #: environment steps of all processes
+    steps: int = 5_000_000  #: environment steps of all processes, at least
     num_envs: int = 64  #: of each process
     seed: int = 0
     options: dict[str, Any] = dataclasses.field(default_factory=dict)  #: of the environment

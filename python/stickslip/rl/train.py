@@ -53,7 +53,11 @@ class Trainer(OnPolicyRunner):
             device = f"cuda:{os.getenv('LOCAL_RANK', '0')}"
         torch.manual_seed(settings.seed)
         envs = RslRlEnv(settings.env, settings.num_envs, device, **settings.options)
-        super().__init__(envs, copy.deepcopy(settings.rsl_rl), str(run), device)
+        config = copy.deepcopy(settings.rsl_rl)
+        # An update of a short run has no more steps than the run.
+        share = -(-settings.steps // (settings.num_envs * self.processes))
+        config["num_steps_per_env"] = min(config["num_steps_per_env"], share)
+        super().__init__(envs, config, str(run), device)
         if resume:
             self._continue()
         # Other actions and episodes in each process, and after `resume` than at the start.
@@ -72,13 +76,14 @@ class Trainer(OnPolicyRunner):
         return sum(returns) / len(returns) if returns else None
 
     def train(self) -> None:
-        """Runs to the end. Ctrl-C saves and ends it (`interrupted`); it can be resumed."""
+        """Runs at least to `settings.steps`, in whole updates. Ctrl-C saves and ends it
+        (`interrupted`); it can be resumed."""
         if self.rank == 0:
             runs.save(self.settings, self.run)
         each = self.cfg["num_steps_per_env"] * self.settings.num_envs * self.processes
         try:
             with raised_by_ctrl_c():
-                self.learn(max(1, (self.settings.steps - self.done_steps) // each))
+                self.learn(-(-(self.settings.steps - self.done_steps) // each))
         except KeyboardInterrupt:
             self.interrupted = True
             if self.rank == 0:

@@ -14,7 +14,7 @@ from sim_models import FALLING
 from typer.testing import CliRunner
 
 import stickslip
-from stickslip._src import picture
+from stickslip._src import stage
 from stickslip._src.picture import shots_of
 from stickslip._src.timeline import Timeline
 from stickslip.cli import app
@@ -152,7 +152,8 @@ def test_ctrl_c_in_a_command_prints_one_line(monkeypatch):
 )
 def test_pictures_need_egl_and_the_functions_of_opengl(monkeypatch, installed, chosen):
     environment: dict[str, str] = {}
+    monkeypatch.delitem(sys.modules, "mujoco.rendering.classic.gl_context", raising=False)
     monkeypatch.setattr(os, "environ", environment)
-    monkeypatch.setattr(picture, "find_library", {n: n for n in installed.split()}.get)
-    picture.choose_opengl()
+    monkeypatch.setattr(stage, "find_library", {n: n for n in installed.split()}.get)
+    stage.choose_opengl()
     assert environment == {"MUJOCO_GL": chosen}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import html
+import json
 
 import numpy as np
 import pytest
@@ -92,3 +95,36 @@ def test_a_strangers_run_is_only_text(tmp_path):
     assert "silent" not in page
     files.write(tmp_path / "run" / "worst.h5", some[1:])
     assert call("report", tmp_path / "run").exit_code == 0
+
+
+def reported(tmp_path, *options):
+    """The page of a run of two boxes."""
+    model = tmp_path / "boxes.xml"
+    model.write_text(stack(2))
+    run = call("run", model, "--envs", 2, "--steps", 5, "--out", tmp_path / "run", *options)
+    assert run.exit_code == 0, run.output
+    assert call("report", tmp_path / "run").exit_code == 0
+    return (tmp_path / "run" / "report.html").read_text()
+
+
+def test_a_report_has_the_runs_picture(tmp_path):
+    page = reported(tmp_path)
+    picture = base64.b64encode((tmp_path / "run" / "run.png").read_bytes()).decode()
+    assert f'src="data:image/png;base64,{picture}"' in page
+    (tmp_path / "run" / "run.png").unlink()
+    assert call("report", tmp_path / "run").exit_code == 0
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "<img" not in page
+    assert "<h2>picture" not in page
+
+
+def test_a_report_compares_with_mujoco_if_the_run_has_stepped_it(tmp_path):
+    assert "MuJoCo's own law" not in html.unescape(reported(tmp_path, "--no-picture"))
+    page = html.unescape(reported(tmp_path, "--no-picture", "--mujoco"))
+    (head,) = (line for line in page.splitlines() if "<th>law coulomb</th>" in line)
+    assert "<th>MuJoCo's own law</th>" in head
+    (row,) = (line for line in page.splitlines() if "environments x steps" in line)
+    assert row.count('<td class="number">2 x 5</td>') == 2
+    other = json.loads((tmp_path / "run" / "run.json").read_text())["mujoco"]
+    assert other["status"]["solved"] == 10
+    assert other["stage_seconds"]["solve"] == 0.0, "MuJoCo's own solver, not this package's"
