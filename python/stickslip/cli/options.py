@@ -36,6 +36,9 @@ Law = Annotated[LawName, typer.Option(help="Friction law.")]
 LawOfProblem = Annotated[
     LawName | None, typer.Option(help="Friction law; default the problem's, coulomb.")
 ]
+RunLaw = Annotated[
+    SimLawName | None, typer.Option(help="Friction law; default coulomb, or the run's.")
+]
 Laws = Annotated[list[SimLawName] | None, typer.Option(help="Friction law, several if repeated.")]
 SimLaw = Annotated[SimLawName, typer.Option(help="Friction law.")]
 Solvers = Annotated[SolverName, typer.Option(help="Solver; lemke: with the law pyramid only.")]

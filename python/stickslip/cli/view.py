@@ -20,7 +20,7 @@ from stickslip._src.run import Controller
 from stickslip._src.sim import BatchSim
 from stickslip.cli import cones, grid
 from stickslip.cli import options as choice
-from stickslip.cli.options import SimLawName, fail, word
+from stickslip.cli.options import fail, word
 from stickslip.cli.training import import_rl
 
 _FROM = np.array([0.47, -0.81, 0.34])  # where mjviser's camera stands, seen from the model
@@ -36,9 +36,7 @@ def view(
         ),
     ],
     envs: choice.Envs = 16,
-    law: Annotated[
-        SimLawName | None, typer.Option(help="Friction law; default coulomb, or the run's.")
-    ] = None,
+    law: choice.RunLaw = None,
     control: choice.Controls = "random",
     seed: choice.Seed = 0,
     threads: choice.Threads = None,
@@ -222,11 +220,12 @@ class Show:
             space = gui.add_number("Spacing (m)", self.spacing, min=0.0, step=0.1)
             gui.add_button("See all").on_click(lambda _: self.aim(True))
             gui.add_button("See selected").on_click(lambda _: self.aim(False))
+            space.on_update(lambda _: self.space(space.value))
 
-        @space.on_update
-        def _(_: object) -> None:
-            self.spacing = float(space.value)
-            self.render(self._scene)
+    def space(self, spacing: float) -> None:
+        """Puts environments so far apart, m."""
+        self.spacing = float(spacing)
+        self.render(self._scene)
 
     def aim(self, everything: bool) -> None:
         """Points all cameras at the selected environment, or at all."""
