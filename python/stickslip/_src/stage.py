@@ -172,7 +172,7 @@ class Stage:
 
 def sphere(model: Any, data: Any) -> tuple[Float64, float]:
     """Centre and radius of a sphere around all that moves, or around all bodies if none does; m."""
-    moves = _moving(model)
+    moves = moving(model)
     bodies = moves if moves.any() else np.ones(model.nbody, bool)
     geoms = bodies[model.geom_bodyid] & (model.geom_type > 1)  # no planes and height fields
     bodies[0] &= model.nbody == 1
@@ -187,8 +187,8 @@ def sphere(model: Any, data: Any) -> tuple[Float64, float]:
     return centre, float(max(radius, 1e-3))
 
 
-def _moving(model: Any) -> NDArray[np.bool_]:
-    """By body."""
+def moving(model: Any) -> NDArray[np.bool_]:
+    """Which bodies move, by joints or as mocap bodies: (nbody,)."""
     return (model.body_weldid != 0) | (model.body_mocapid[model.body_rootid] >= 0)
 
 

@@ -18,6 +18,7 @@ from stickslip._src import picture
 from stickslip._src.aliases import Control
 from stickslip._src.run import Controller
 from stickslip._src.sim import BatchSim
+from stickslip._src.stage import moving
 from stickslip.cli import cones, grid
 from stickslip.cli import options as choice
 from stickslip.cli.options import fail, word
@@ -146,7 +147,7 @@ class Show:
         self.driver, self.sim, self.model = driver, driver.sim, driver.model
         model = self.model
         self.data = mujoco.MjData(model)
-        self.fixed = (model.body_weldid == 0) & (model.body_mocapid[model.body_rootid] < 0)
+        self.fixed = ~moving(model)
         self._scene: Any = None
         self._copies: grid.FixedCopies | None = None
         self.reset()
