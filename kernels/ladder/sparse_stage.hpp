@@ -14,8 +14,10 @@ SS_HD Work work_of(const SparseScaled& s) {
   return {linear, 10.0 * linear + double(s.lu.pattern.counts->multiplications)};
 }
 
-/// Whether the stages are those of problems with W: of a robot, which is not a pile.
-SS_HD bool is_robot(const SparseScaled& s) { return s.scalars > 0 && s.n <= kUndividedRows; }
+/// Whether the stages are those of problems with W: of a robot or a few bodies, which is no pile.
+SS_HD bool is_robot(const SparseScaled& s) {
+  return s.n <= (s.scalars > 0 ? kUndividedRows : kDenseRowsOfBodies);
+}
 
 /// The stage as piles need it: there Newton's method either gets nearer soon or not at all, and
 /// velocities identify the states better than impulses.

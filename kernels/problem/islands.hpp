@@ -13,16 +13,20 @@ namespace stickslip::kernels::inline SS_ISA {
 inline constexpr int kUndividedRows = 96;
 
 /// Problems of a mechanism with at most so many rows are solved with their W, as dense ones.
-inline constexpr int kDenseRows = 48;
+inline constexpr int kDenseRows = 24;
+
+/// The same where each body moves on its own: towers of boxes gain from 5 boxes on.
+inline constexpr int kDenseRowsOfBodies = 48;
 
 /// Whether a problem of a mechanism is solved without W, if it is sparse. Up to 96 rows that is
-/// faster where joints have no rows (towers of boxes gain from 5 boxes on), or where there are many
-/// more rows than degrees of freedom: steps without W cost rows x dofs in the main, steps with W
-/// rows^3 (measured on robots).
+/// faster where joints have no rows, or where there are many more rows than degrees of freedom, as
+/// of a box on many contacts: steps without W cost rows x dofs in the main, steps with W rows^3
+/// (measured on robots).
 SS_HD bool leaves_W(int rows, int of_joints, int dofs) {
   constexpr int kManyRows = 64;
   if (rows <= kDenseRows) return false;
-  if (rows > kUndividedRows || of_joints == 0) return true;
+  if (rows > kUndividedRows) return true;
+  if (of_joints == 0 && rows > kDenseRowsOfBodies) return true;
   return rows >= (rows > kManyRows ? 3 : 6) * dofs;
 }
 

@@ -46,7 +46,7 @@ ProblemBuffers::ProblemBuffers(const mjModel* m, int num_envs, int threads,
   factor_.resize(envs);
   rows_.resize(envs);
   has_W_.resize(envs);
-  apart_.resize(envs);
+  kind_.resize(envs);
   hopeless_.resize(envs);
   start_selected_.resize(envs);
   x_.resize(envs * nv_);
@@ -98,20 +98,22 @@ double ProblemBuffers::limited_work(int env) const {
   return hopeless_[env] != 0 ? kHopeless : is_absurd(env) ? kAbsurd : 0;
 }
 
-bool ProblemBuffers::falls_apart(int env) {
-  if (apart_[env] == Apart::unknown) {
+TreeGroups::Kind ProblemBuffers::groups(int env) {
+  if (kind_[env] == TreeGroups::Kind::unknown) {
     const EnvSlot s = slot(env);
-    apart_[env] = groups_.are_several(env, rows_[env], s.J_row, s.J_col) ? Apart::yes : Apart::no;
+    kind_[env] = groups_.kind_of(env, rows_[env], s.J_row, s.J_col);
   }
-  return apart_[env] == Apart::yes;
+  return kind_[env];
 }
 
 bool ProblemBuffers::by_islands(int env) {
   const int rows = rows_[env];
-  if (!divides_ || rows <= kernels::kDenseRows) return false;
+  if (!divides_) return false;
   // As if joints had rows: with W, a dumped problem replays to the same bits.
   if (kernels::leaves_W(rows, 1, nv_)) return true;
-  return rows >= kernels::kInteriorRows && falls_apart(env);  // smaller ones are as fast as a whole
+  // Fewer rows are as fast as a whole, unless they are many on few degrees of freedom.
+  if (rows >= kernels::kInteriorRows) return groups(env) != TreeGroups::Kind::one;
+  return rows > kernels::kDenseRowsOfBodies && groups(env) == TreeGroups::Kind::several_with_tall;
 }
 
 void ProblemBuffers::form_delassus(int env) {

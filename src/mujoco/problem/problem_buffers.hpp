@@ -44,7 +44,7 @@ class ProblemBuffers {
   void set_rows(int env, int rows) {
     rows_[env] = rows;
     has_W_[env] = 0;
-    apart_[env] = Apart::unknown;
+    kind_[env] = TreeGroups::Kind::unknown;
   }
   /// Sets the environment's number of rows to zero.
   void clear(int env);
@@ -115,7 +115,7 @@ class ProblemBuffers {
   ProblemBatch<double> posed(int env, int count = 1) const;
   void copy_slot(int env, HostProblems<double>& to);
   void copy_result(int env, HostResults<double>& to);
-  bool falls_apart(int env);
+  TreeGroups::Kind groups(int env);
   template <class F>
   bool succeeds_without_W(int env, Workspace& workspace, F&& f);
   void form_delassus(int env, Workspace& workspace);
@@ -136,8 +136,7 @@ class ProblemBuffers {
   std::vector<MassFactor> factor_;
   std::vector<std::int32_t> rows_, efc_of_, J_row_, J_col_;
   std::vector<char> has_W_, hopeless_;
-  enum class Apart : char { unknown, no, yes };
-  std::vector<Apart> apart_;  ///< whether there are several islands
+  std::vector<TreeGroups::Kind> kind_;  ///< [num_envs]
   TreeGroups groups_;
   std::vector<std::int32_t> start_selected_;
   bool divides_;  ///< whether environments of many rows are solved island by island
