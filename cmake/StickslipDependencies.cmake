@@ -64,7 +64,7 @@ if(STICKSLIP_MUJOCO AND Python_EXECUTABLE)
   find_package(MuJoCo)
 endif()
 if(STICKSLIP_PYTHON AND NOT MuJoCo_FOUND)
-  message(FATAL_ERROR "The Python package needs MuJoCo: pip install mujoco==${MuJoCo_VERSION}")
+  message(FATAL_ERROR "The Python package needs MuJoCo: pip install \"mujoco>=3.17,<4.1\"")
 endif()
 if(STICKSLIP_PYTHON)
   execute_process(COMMAND "${Python_EXECUTABLE}" -m nanobind --cmake_dir

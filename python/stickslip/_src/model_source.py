@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from stickslip import models
+from stickslip._src.mujoco_part import mujoco_part
 
 if TYPE_CHECKING:
     import mujoco
@@ -18,29 +18,6 @@ if TYPE_CHECKING:
     Model: TypeAlias = str | os.PathLike[str] | mujoco.MjModel | mujoco.MjSpec
 else:
     Model = Any
-
-
-def mujoco_part() -> Any:
-    """The extension that links MuJoCo; the rest of the package needs none. Raises ImportError where
-    the MuJoCo that it was built with is not installed."""
-    try:
-        from stickslip import _mujoco  # type: ignore[attr-defined]
-    except ImportError as error:
-        if "libmujoco" not in str(error):
-            raise
-        raise ImportError(
-            "BatchSim needs the MuJoCo that it was built with, in the same environment: "
-            f"pip install mujoco==4.0.0 (installed: {installed_mujoco() or 'none'}; {error})"
-        ) from error
-    return _mujoco
-
-
-def installed_mujoco() -> str | None:
-    """The version of the package mujoco; None: it is not installed."""
-    try:
-        return metadata.version("mujoco")
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def is_name(model: Any) -> bool:

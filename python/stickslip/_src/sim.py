@@ -24,7 +24,8 @@ from stickslip._src.aliases import (
     Softness,
     SolverName,
 )
-from stickslip._src.model_source import Model, ModelSource, mujoco_part
+from stickslip._src.model_source import Model, ModelSource
+from stickslip._src.mujoco_part import mujoco_part
 from stickslip._src.options import SolveOptions, make_options, use_cuda
 from stickslip._src.sim_copies import SimCopies
 from stickslip._src.sim_gradients import SimGradients

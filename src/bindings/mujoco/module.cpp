@@ -1,6 +1,6 @@
-// The Python module stickslip._mujoco: BatchSim, simulations of one MuJoCo model in step. A module
-// of its own because it needs the MuJoCo it was built with, and the rest of the library needs none.
-// python/stickslip/_src/sim.py is the public API.
+// The Python modules stickslip._mujoco_4_0 and others, by the series of MuJoCo: BatchSim,
+// simulations of one MuJoCo model in step. Modules of their own because the rest of the library
+// needs no MuJoCo. python/stickslip/_src/sim.py is the public API.
 #include "src/mujoco/batch_sim.hpp"
 
 #include <nanobind/nanobind.h>
@@ -13,6 +13,7 @@
 
 #include <algorithm>
 
+#include "src/bindings/mujoco/layout.hpp"
 #include "src/bindings/mujoco/records.hpp"
 #include "src/bindings/signals.hpp"
 #include "stickslip/info.hpp"
@@ -208,7 +209,8 @@ void bind_batch_sim(nb::module_& m) {
 
 }  // namespace stickslip::bindings
 
-NB_MODULE(_mujoco, m) {
+NB_MODULE(STICKSLIP_MUJOCO_MODULE, m) {
   m.doc() = "Simulations of MuJoCo models; use stickslip.BatchSim instead.";
   stickslip::bindings::bind_batch_sim(m);
+  stickslip::bindings::bind_layout(m);
 }

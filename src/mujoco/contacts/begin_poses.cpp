@@ -12,15 +12,18 @@ template <class F>
 void each_pose(const mjModel* m, mjData* d, F f) {
   f(d->qpos, m->nq);
   for (mjtNum* of_bodies : {d->xpos, d->xipos}) f(of_bodies, 3 * m->nbody);
-  for (mjtNum* of_bodies : {d->xquat, d->xiquat}) f(of_bodies, 4 * m->nbody);
+  f(d->xquat, 4 * m->nbody);
   for (mjtNum* of_bodies : {d->xmat, d->ximat}) f(of_bodies, 9 * m->nbody);
   for (mjtNum* of_joints : {d->xanchor, d->xaxis}) f(of_joints, 3 * m->njnt);
   f(d->geom_xpos, 3 * m->ngeom);
-  f(d->geom_xquat, 4 * m->ngeom);
   f(d->geom_xmat, 9 * m->ngeom);
   f(d->site_xpos, 3 * m->nsite);
-  f(d->site_xquat, 4 * m->nsite);
   f(d->site_xmat, 9 * m->nsite);
+#if mjVERSION_HEADER >= 4000000
+  f(d->xiquat, 4 * m->nbody);
+  f(d->geom_xquat, 4 * m->ngeom);
+  f(d->site_xquat, 4 * m->nsite);
+#endif
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "src/mujoco/contacts/mocap.hpp"
+#include "src/mujoco/contacts/surface_velocity.hpp"
 #include "src/mujoco/contacts/touching.hpp"
 
 namespace stickslip::mujoco {
@@ -12,11 +13,12 @@ namespace {
 // Velocity of the second surface along the first, world frame. d has the positions in which the
 // step began and the velocities with which it ended, as u = J v of the solver has.
 void slip_of(const mjModel* m, mjData* d, const mjContact& c, double gap, mjtNum* velocity) {
-  mjtNum carried[6];
+  mjtNum carried[6], surface[3];
   carried_apart(m, d, c, carried);
+  surface_velocity(m, d, c, surface);
   mju_zero3(velocity);
   for (int axis = 1; axis < 3; ++axis)
-    mju_addToScl3(velocity, c.frame + 3 * axis, carried[axis] + c.surfacevel[axis - 1]);
+    mju_addToScl3(velocity, c.frame + 3 * axis, carried[axis] + surface[axis - 1]);
   mj_markStack(d);
   mjtNum* jacobian = mj_stackAllocNum(d, 3 * m->nv);
   for (const int side : {0, 1}) {

@@ -9,6 +9,7 @@
 #include "src/mujoco/contacts/field_contacts.hpp"
 #include "src/mujoco/contacts/overlap_normal.hpp"
 #include "src/mujoco/contacts/polyhedron.hpp"
+#include "src/mujoco/contacts/surface_velocity.hpp"
 
 namespace stickslip::mujoco {
 namespace {
@@ -160,26 +161,6 @@ int find_face(const mjModel* m, mjData* d, int a, int b, double margin, const mj
     return stand_on_plane(m, d, a, b, margin, found);
   return are_boxes(m, a, b) ? find_box_face(m, d, a, b, margin, shown, count, found)
                             : find_polygon(m, d, a, b, margin, shown, count, found);
-}
-
-// Velocity of the second surface of a contact relative to the first, as MuJoCo computes it.
-void set_surface_velocity(const mjModel* m, const mjData* d, mjContact& c) {
-  double linear[3] = {}, angular[3] = {};
-  for (int side = 0; side < 2; ++side) {
-    const int geom = c.geom[side], sign = side == 0 ? -1 : 1;
-    const double *own = m->geom_surfacevel + 6 * geom, *frame = d->geom_xmat + 9 * geom;
-    double arm[3], shift[3], turn[3], turned[3];
-    mju_sub3(arm, c.pos, d->geom_xpos + 3 * geom);
-    mju_mulMatVec3(shift, frame, own);
-    mju_mulMatVec3(turn, frame, own + 3);
-    mju_cross(turned, turn, arm);
-    mju_addToScl3(linear, shift, sign);
-    mju_addToScl3(linear, turned, sign);
-    mju_addToScl3(angular, turn, sign);
-  }
-  c.surfacevel[0] = mju_dot3(c.frame + 3, linear);
-  c.surfacevel[1] = mju_dot3(c.frame + 6, linear);
-  c.surfacevel[2] = mju_dot3(c.frame, angular);
 }
 
 }  // namespace

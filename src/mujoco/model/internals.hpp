@@ -1,6 +1,5 @@
 // Functions that libmujoco exports but its headers do not declare (engine_derivative.h,
-// engine_forward.h, engine_core_util.h of MuJoCo 4.0). The package is pinned to 4.0.0, and the
-// library is checked against it when this one is loaded (model.cpp).
+// engine_forward.h, engine_core_util.h of MuJoCo 3.17 and 4.0).
 #pragma once
 #include <mujoco/mujoco.h>
 

@@ -69,10 +69,12 @@ LoadedModel compile(mjSpec* spec, char* error, int size) {
 }  // namespace
 
 void check_mujoco_version() {
-  if (mj_version() == mjVERSION_HEADER) return;
+  constexpr int kPatches = 1000;  // 4.0.1 is 4000001
+  if (mj_version() / kPatches == mjVERSION_HEADER / kPatches) return;
   throw std::runtime_error(std::string("libmujoco ") + mj_versionString() +
-                           " is loaded, but this package was built with another version; run: pip "
-                           "install --force-reinstall 'mujoco==4.0.0' 'mujoco-core==4.0.0'");
+                           " is loaded, but this library was built with MuJoCo " +
+                           std::to_string(mjVERSION_HEADER / 1'000'000) + "." +
+                           std::to_string(mjVERSION_HEADER / kPatches % 1000));
 }
 
 LoadedModel load_model_file(const std::string& path) {

@@ -19,8 +19,8 @@ struct LoadedModel {
   bool fixes_memory = false;  ///< it contains <size memory=...>; else a step's memory may grow
 };
 
-/// Throws std::runtime_error, naming the command that fixes it, if the loaded libmujoco is not the
-/// version whose headers this library was built with (MuJoCo's structs have no stable ABI).
+/// Throws std::runtime_error if the loaded libmujoco is not of the series, as 4.0, whose headers
+/// this library was built with: from one to the next MuJoCo's structs change.
 void check_mujoco_version();
 
 /// Compiles an MJCF or URDF file, or loads a compiled model (.mjb). Throws std::invalid_argument

@@ -222,7 +222,7 @@ void step_by_mujoco(StepContext& step) {
   if (step.misfit) return go_back(step);
   step.verdict.num_contacts = step.d->ncon;
   step.verdict.num_rows = step.d->nefc;
-  step.verdict.residual = reported_residual(step.d);
+  step.verdict.residual = reported_residual(step.m, step.d);
   step.verdict.iterations =
       std::accumulate(step.d->solver_niter, step.d->solver_niter + reported_islands(step.d), 0);
   keep_sensors(step);

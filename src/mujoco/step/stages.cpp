@@ -53,13 +53,14 @@ void after_solver(const mjModel* m, mjData* d) {
 
 int reported_islands(const mjData* d) { return std::clamp(d->nisland, 1, int(mjNISLAND)); }
 
-double reported_residual(const mjData* d) {
+double reported_residual(const mjModel* m, const mjData* d) {
+  const bool has_gradient = m->opt.solver != mjSOL_PGS && m->opt.noslip_iterations == 0;
   double largest = 0;
   for (int i = 0; i < reported_islands(d); ++i) {
     const int iterations = std::min(d->solver_niter[i], int(mjNSOLVER));
     if (iterations == 0) continue;
     const mjSolverStat& last = d->solver[i * mjNSOLVER + iterations - 1];
-    largest = std::max(largest, last.gradient > 0 ? last.gradient : std::abs(last.improvement));
+    largest = std::max(largest, has_gradient ? last.gradient : std::abs(last.improvement));
   }
   return largest;
 }

@@ -26,6 +26,6 @@ int reported_islands(const mjData* d);
 
 /// What MuJoCo reports of its solver's last iterations, the largest of all islands: the gradient of
 /// its cost divided by the mean inertia and nv, m/s²; with PGS and noslip the last improvement.
-double reported_residual(const mjData* d);
+double reported_residual(const mjModel* m, const mjData* d);
 
 }  // namespace stickslip::mujoco
