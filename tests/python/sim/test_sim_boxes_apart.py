@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
-from sim_models import scene
+from sim_models import counts_of_mujoco_4, scene
 
 from stickslip import BatchSim, Status
 
@@ -51,6 +51,7 @@ def test_boxes_that_fly_at_one_another_meet(sizes, aligned, h):
     assert along.max() < 0.999  # 1: they did not meet
 
 
+@counts_of_mujoco_4
 @pytest.mark.parametrize("gap", [0.0, 1e-5])
 def test_neighbours_at_rest_have_no_contact_of_edges(gap):
     """Nine boxes side by side: diagonal neighbours touch at an edge, or hardly do. Their contacts

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("mujoco")
+from sim_models import counts_of_mujoco_4
+
 import stickslip
 from stickslip import BatchSim, Selected, Status
 
@@ -58,6 +60,7 @@ def has_least(problem: dict[str, Any]) -> bool:
     return bool(D @ problem["impulse"] ** 2 <= 1.01 * (D @ least**2))
 
 
+@counts_of_mujoco_4
 @pytest.mark.parametrize(("boxes", "squeeze", "others"), [(3, 0.0, 15), (3, 1e-6, 2), (5, 0.0, 6)])
 def test_wedged_boxes_press_no_more_than_they_must(boxes, squeeze, others):
     """`others`: of 450 steps with other impulses, which all say that they are not selected. (Before
