@@ -94,10 +94,11 @@ use() {
   done
 }
 
-for python in "${pythons[@]}"; do
-  "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
-    fail "$python does not run or is older than 3.11. Set PYTHONS to the interpreters of CPython" \
+for i in "${!pythons[@]}"; do
+  "${pythons[i]}" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+    fail "${pythons[i]} does not run or is older than 3.11. Set PYTHONS to the interpreters of CPython" \
       "3.11 and 3.12, and of later ones to test"
+  pythons[i]=$("${pythons[i]}" -c 'import sys; print(sys.executable)') # pip wants a path
 done
 case ${1:-} in
   build) build ;;
