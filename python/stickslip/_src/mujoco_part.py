@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib
+import re
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -81,12 +82,22 @@ def _library() -> Path:
     """libmujoco of the package mujoco, which is not imported: that would choose how to render."""
     spec = find_spec("mujoco")
     folders = (spec.submodule_search_locations or ()) if spec else ()
-    found = [library for folder in folders for library in Path(folder).glob("libmujoco.so.*")]
-    if not found:
-        raise ImportError("no libmujoco")
-    # An older mujoco installed over a newer one leaves the library of mujoco-core beside its own.
-    installed = installed_mujoco()
-    return max(found, key=lambda library: (_version_of(library) == installed, library.name))
+    for folder in map(Path, folders):
+        # An older mujoco installed over a newer one leaves the library of mujoco-core beside its
+        # own; the headers are those of the bindings.
+        found, version = sorted(folder.glob("libmujoco.so.*")), _version_of_headers(folder)
+        if found:
+            return max(found, key=lambda library: _version_of(library) == version)
+    raise ImportError("no libmujoco")
+
+
+def _version_of_headers(folder: Path) -> str | None:
+    try:
+        text = (folder / "include/mujoco/mujoco.h").read_text()
+    except OSError:
+        return None
+    number = re.search(r"#define mjVERSION_HEADER (\d+)", text)
+    return _text_of(int(number[1])) if number else None
 
 
 def _version_of(library: Path) -> str:
@@ -108,8 +119,14 @@ def _load(library: Path) -> Any:
         )
     # The extension is not linked to one file, whose name has the version in it: its functions are
     # those of what is loaded. libmujoco exports names of MuJoCo alone.
-    ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
-    return importlib.import_module(name)
+    try:
+        ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+    except OSError as error:
+        raise ImportError(f"{error}: pip install --force-reinstall mujoco mujoco-core") from error
+    part = importlib.import_module(name)
+    if part.mujoco_version() != _version_of(library):
+        raise ImportError(f"{library} is MuJoCo {part.mujoco_version()}")
+    return part
 
 
 def _refuse(library: Path, part: Any, wrong: list[str]) -> None:

@@ -148,7 +148,7 @@ def _start(console: Console, model: str, envs: int, **options: Any) -> tuple[Pat
             # As `stickslip solve`, so that a dumped problem is solved again to the same bits.
             sim = BatchSim(file, envs, **options, options=SolveOptions(thorough=True))
         plain = models.load(file)
-    except (ValueError, TypeError, RuntimeError) as error:
+    except (ValueError, TypeError, RuntimeError, ImportError) as error:
         fail(str(error))
     for note in notes:
         console.print(cell(f"note: {note.message}"))

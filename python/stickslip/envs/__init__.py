@@ -10,6 +10,10 @@ Importing this module registers them, for instance:
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
+
+if find_spec("mujoco") is None or find_spec("gymnasium") is None:
+    raise ImportError('stickslip.envs needs MuJoCo and Gymnasium: pip install "stickslip[mujoco]"')
 
 import gymnasium
 

@@ -88,15 +88,47 @@ def test_a_series_without_an_extension_is_named(fresh, monkeypatch, tmp_path):
         versions.mujoco_part()
 
 
-def test_of_two_libraries_the_installed_one_is_taken(monkeypatch, tmp_path):
-    """Where mujoco 3.17 was installed over mujoco 4.0, which leaves that of mujoco-core."""
-    for version in ("3.17.0", "4.0.0"):
-        (tmp_path / f"libmujoco.so.{version}").touch()
-    spec = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
+def package(folder: Path, *libraries: str, headers: int | None = None) -> SimpleNamespace:
+    """The spec of a package mujoco with these libraries, whose headers have that number."""
+    for version in libraries:
+        (folder / f"libmujoco.so.{version}").write_bytes(b"no library")
+    if headers is not None:
+        header = folder / "include/mujoco/mujoco.h"
+        header.parent.mkdir(parents=True, exist_ok=True)
+        header.write_text(f"// MuJoCo\n#define mjVERSION_HEADER {headers}\n")
+    return SimpleNamespace(submodule_search_locations=[str(folder)])
+
+
+@pytest.mark.parametrize(
+    ("headers", "taken"), [(3_017_000, "3.17.0"), (4_000_000, "4.0.0"), (None, "3.17.0")]
+)
+def test_of_two_libraries_that_of_the_bindings_is_taken(monkeypatch, tmp_path, headers, taken):
+    """Where mujoco 3.17 was installed over mujoco 4.0, which leaves that of mujoco-core, also in a
+    folder without metadata: another library than that of the bindings would step silently."""
+    spec = package(tmp_path, "3.17.0", "4.0.0", headers=headers)
     monkeypatch.setattr(versions, "find_spec", lambda _: spec)
-    for installed, taken in (("3.17.0", "3.17.0"), ("4.0.0", "4.0.0"), (None, "4.0.0")):
-        monkeypatch.setattr(versions, "installed_mujoco", lambda found=installed: found)
-        assert versions._library() == Path(tmp_path) / f"libmujoco.so.{taken}"
+    assert versions._library() == tmp_path / f"libmujoco.so.{taken}"
+
+
+def test_a_damaged_library_is_named_with_what_mends_it(fresh, monkeypatch, tmp_path):
+    version = mujoco.__version__
+    package(tmp_path, version)
+    library = tmp_path / f"libmujoco.so.{version}"
+    monkeypatch.setattr(versions, "_library", lambda: library)
+    with pytest.raises(ImportError, match=rf"{library}.*--force-reinstall mujoco mujoco-core"):
+        versions.mujoco_part()
+    from stickslip import info
+
+    assert "--force-reinstall" in info.facts()["MuJoCo"]
+
+
+def test_a_library_with_the_name_of_another_version_is_refused(fresh, monkeypatch, tmp_path):
+    series = ".".join(mujoco.__version__.split(".")[:2])
+    library = tmp_path / f"libmujoco.so.{series}.9"
+    library.symlink_to(versions._library())
+    monkeypatch.setattr(versions, "_library", lambda: library)
+    with pytest.raises(ImportError, match=f"is MuJoCo {mujoco.__version__}"):
+        versions.mujoco_part()
 
 
 def test_without_mujoco_the_error_says_what_to_install(fresh, monkeypatch):
