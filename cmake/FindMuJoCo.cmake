@@ -1,5 +1,5 @@
 # MuJoCo from Python's `mujoco` package: defines mujoco::mujoco, mujoco::headers, MuJoCo_LIBRARY,
-# MuJoCo_VERSION and MuJoCo_SERIES, as 4_0 for 4.0.0; of the packages STICKSLIP_MUJOCO_ALSO, the list of
+# MuJoCo_SERIES, as 4_0 for 4.0.0; of the packages STICKSLIP_MUJOCO_ALSO, the list of
 # the other series MuJoCo_ALSO and the headers MuJoCo_<series>_INCLUDE_DIR.
 #
 # The package's library has its full version in name and SONAME and has no plain symlink, so the
@@ -35,7 +35,6 @@ endif()
 set(MuJoCo_LIBRARY MuJoCo_LIBRARY-NOTFOUND)
 if(MuJoCo_INCLUDE_DIR AND libraries)
   stickslip_mujoco_series(MuJoCo_SERIES "${MuJoCo_ROOT}")
-  string(REGEX REPLACE ".*libmujoco\\.so\\." "" MuJoCo_VERSION "${libraries}")
   if(MuJoCo_SERIES)
     set(MuJoCo_LIBRARY "${libraries}")
   endif()

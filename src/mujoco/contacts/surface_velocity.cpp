@@ -4,8 +4,7 @@ namespace stickslip::mujoco {
 namespace {
 
 // As MuJoCo computes it.
-[[maybe_unused]] void compute(const mjModel* m, const mjData* d, const mjContact& c,
-                              double velocity[3]) {
+void compute(const mjModel* m, const mjData* d, const mjContact& c, double velocity[3]) {
   double linear[3] = {}, angular[3] = {};
   for (int side = 0; side < 2; ++side) {
     const int geom = c.geom[side], sign = side == 0 ? -1 : 1;

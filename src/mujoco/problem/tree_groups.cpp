@@ -10,12 +10,14 @@ TreeGroups::TreeGroups(const mjModel* m, int num_envs)
     : tree_of_(m->dof_treeid, m->dof_treeid + m->nv),
       dofs_(m->tree_dofnum, m->tree_dofnum + m->ntree),
       joined_(std::size_t(num_envs) * m->ntree),
-      rows_of_tree_(joined_.size()) {}
+      rows_of_tree_(joined_.size()),
+      dofs_of_group_(joined_.size()) {}
 
 TreeGroups::Kind TreeGroups::kind_of(int env, int rows, const int* J_row, const int* J_col) {
   const int trees = int(dofs_.size());
   int* const joined = joined_.data() + std::ptrdiff_t(env) * trees;
   int* const rows_of = rows_of_tree_.data() + std::ptrdiff_t(env) * trees;
+  int* const dofs_of = dofs_of_group_.data() + std::ptrdiff_t(env) * trees;
   std::fill_n(joined, trees, -1);
   std::fill_n(rows_of, trees, 0);
   for (int row = 0; row < rows; ++row) {
@@ -28,18 +30,20 @@ TreeGroups::Kind TreeGroups::kind_of(int env, int rows, const int* J_row, const 
     }
   }
   int groups = 0;
-  bool tall = false;
-  for (int root = 0; root < trees; ++root) {
-    if (joined[root] != root) continue;
-    ++groups;
-    int of_group = rows_of[root], dofs = dofs_[root];
-    for (int tree = root + 1; tree < trees; ++tree) {  // a root is the first of its group
-      if (joined[tree] < 0 || kernels::root_of(joined, tree) != root) continue;
-      of_group += rows_of[tree];
-      dofs += dofs_[tree];
+  for (int tree = 0; tree < trees; ++tree) {
+    if (joined[tree] < 0) continue;
+    const int root = kernels::root_of(joined, tree);  // the first tree of its group
+    if (root == tree) {
+      ++groups;
+      dofs_of[root] = 0;
+    } else {
+      rows_of[root] += rows_of[tree];
     }
-    tall = tall || kernels::leaves_W(of_group, 1, dofs);
+    dofs_of[root] += dofs_[tree];
   }
+  bool tall = false;
+  for (int root = 0; root < trees && !tall; ++root)
+    tall = joined[root] == root && kernels::leaves_W(rows_of[root], 1, dofs_of[root]);
   return groups <= 1 ? Kind::one : tall ? Kind::several_with_tall : Kind::several;
 }
 

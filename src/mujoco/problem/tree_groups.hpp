@@ -23,10 +23,11 @@ class TreeGroups {
   Kind kind_of(int env, int rows, const int* J_row, const int* J_col);
 
  private:
-  std::vector<int> tree_of_;       ///< [nv]
-  std::vector<int> dofs_;          ///< [trees]
-  std::vector<int> joined_;        ///< [num_envs][trees] towards the root of a group; -1: no row
-  std::vector<int> rows_of_tree_;  ///< [num_envs][trees] that touch it first; at last of its group
+  std::vector<int> tree_of_;        ///< [nv]
+  std::vector<int> dofs_;           ///< [trees]
+  std::vector<int> joined_;         ///< [num_envs][trees] towards the root of a group; -1: no row
+  std::vector<int> rows_of_tree_;   ///< [num_envs][trees] that touch it first; at last of its group
+  std::vector<int> dofs_of_group_;  ///< [num_envs][trees] of roots
 };
 
 }  // namespace stickslip::mujoco
