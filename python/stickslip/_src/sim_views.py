@@ -70,7 +70,8 @@ class SimViews:
     @property
     @_once
     def qacc(self) -> Float64:
-        """(N, nv) accelerations of the latest step (its last stage with RK4)."""
+        """(N, nv) accelerations of the latest step (its last stage with RK4): (v⁺ - v)/h under the
+        laws at velocity level."""
         return self._core.qacc
 
     @property

@@ -34,8 +34,8 @@ void LookAhead::widen_by_speed(const mjModel* m, const mjData* d, Margins& margi
     margins.flex_ahead[f] = flex_reach(m, d, f) + least_margin(m) / 2;
 }
 
-// A shallow copy of the model with its own margins, valid as long as `margins` is.
-mjModel LookAhead::widen_geoms(const mjModel* m, const mjData* d, Margins& margins) const {
+// A copy of the model with its own margins.
+const mjModel& LookAhead::widen_geoms(const mjModel* m, const mjData* d, Margins& margins) const {
   margins.ahead.assign(m->ngeom, constant_ / 2);
   margins.flex_ahead.assign(m->nflex, constant_ / 2);
   if (constant_ < 0) widen_by_speed(m, d, margins);
@@ -59,12 +59,12 @@ mjModel LookAhead::widen_geoms(const mjModel* m, const mjData* d, Margins& margi
   }
   margins.override_ahead = 2 * most;
 
-  mjModel wide = *m;  // shallow: the other arrays belong to m
+  mjModel& wide = margins.wide.of(m);
   wide.geom_margin = margins.geom.data();
   wide.body_margin = margins.body.data();
   wide.pair_margin = margins.pair.data();
   wide.flex_margin = margins.flex.data();
-  wide.opt.o_margin += margins.override_ahead;
+  wide.opt.o_margin = m->opt.o_margin + margins.override_ahead;
   return wide;
 }
 
@@ -77,8 +77,9 @@ void LookAhead::collide(const mjModel* m, mjData* d, Separations& separations,
     broadphase_.find_pairs(m, d, margins.near);
     separations.leave_out_distant(m, d, margins.near.pairs);
   }
-  const mjModel wide = margins.by_pairs ? margins.list.only_these(m, margins.near.pairs)
-                                        : widen_geoms(m, d, margins);
+  const mjModel& wide = margins.by_pairs
+                            ? margins.list.only_these(m, margins.near.pairs, margins.only)
+                            : widen_geoms(m, d, margins);
   margins.tilted.clear();
   for (const NearPair& pair : margins.near.pairs)
     if (Tilted tilted; margins.by_pairs && tilt_aligned(m, d, pair.geom[0], pair.geom[1], tilted))

@@ -19,6 +19,7 @@ struct Margins {
   bool by_pairs = false;
   NearPairs near;
   PairList list;
+  ShallowModel only, wide;                     ///< as MuJoCo collides it: by_pairs, or not
   std::vector<mjContact> contacts;             ///< with whole faces
   std::vector<Tilted> tilted;                  ///< while MuJoCo collides
   std::vector<double> geom, body, pair, flex;  ///< those of the model, widened; m
@@ -38,7 +39,7 @@ class LookAhead {
 
  private:
   void widen_by_speed(const mjModel* m, const mjData* d, Margins& margins) const;
-  mjModel widen_geoms(const mjModel* m, const mjData* d, Margins& margins) const;
+  const mjModel& widen_geoms(const mjModel* m, const mjData* d, Margins& margins) const;
   double flex_reach(const mjModel* m, const mjData* d, int flex) const;
 
   double constant_ = -1;

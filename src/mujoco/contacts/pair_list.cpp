@@ -42,7 +42,8 @@ void PairList::combine(const mjModel* m, int k, int a, int b) {
         std::max(m->geom_friction[3 * a + kKind[i]], m->geom_friction[3 * b + kKind[i]]);
 }
 
-mjModel PairList::only_these(const mjModel* m, const std::vector<NearPair>& pairs) {
+const mjModel& PairList::only_these(const mjModel* m, const std::vector<NearPair>& pairs,
+                                    ShallowModel& model) {
   resize(pairs.size());
   for (int k = 0; k < int(pairs.size()); ++k) {
     const NearPair& pair = pairs[k];
@@ -52,7 +53,7 @@ mjModel PairList::only_these(const mjModel* m, const std::vector<NearPair>& pair
     margin_[k] = margin_of(m, geom1_[k], geom2_[k], pair.listed) + pair.ahead;
     gap_[k] = gap_of(m, geom1_[k], geom2_[k], pair.listed);
   }
-  mjModel only = *m;  // shallow: the other arrays belong to m
+  mjModel& only = model.of(m);
   only.npair = int(pairs.size());
   only.pair_dim = dim_.data();
   only.pair_geom1 = geom1_.data();

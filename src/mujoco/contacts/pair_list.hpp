@@ -5,16 +5,18 @@
 #include <vector>
 
 #include "src/mujoco/contacts/broadphase.hpp"
+#include "src/mujoco/model/shallow_model.hpp"
 
 namespace stickslip::mujoco {
 
 class PairList {
  public:
-  /// A shallow copy of the model in which only these pairs are searched for contacts, with their
+  /// A copy of the model, `model`, in which only these pairs are searched for contacts, with their
   /// margins, and with the dimension, friction and adhesion that MuJoCo would give them. Their
   /// softness is not set, because rigid contacts do not need it. For mj_collision only; valid until
   /// the list changes.
-  mjModel only_these(const mjModel* m, const std::vector<NearPair>& pairs);
+  const mjModel& only_these(const mjModel* m, const std::vector<NearPair>& pairs,
+                            ShallowModel& model);
 
  private:
   void resize(std::size_t count);

@@ -45,10 +45,10 @@ void perturb(StepContext& step, StepPoint& point, const Input& input, double by)
   if (input.kind == Input::ctrl) {
     step.d->ctrl[input.i] = point.ctrl[input.i] + by;
     mj_fwdActuation(step.m, step.d);
-    mj_fwdAcceleration(step.m, step.d);
+    smooth_forces(step.m, step.d, step.sim->formulation.level);
   } else if (input.kind == Input::qvel) {
     step.d->qvel[input.i] = point.qvel[input.i] + by;
-    forward_velocities(step.m, step.d, false);
+    forward_velocities(step.m, step.d, step.sim->formulation.level, false);
   } else if (input.kind == Input::qpos) {
     point.direction.assign(step.m->nv, 0.0);
     point.direction[input.i] = 1.0;

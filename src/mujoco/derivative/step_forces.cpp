@@ -157,14 +157,14 @@ bool values_there(const StepContext& step, StepPoint& point, double by, StepValu
   const SmoothForces& to = point.forces;
   for (int i = 0; i < step.m->nu; ++i) step.d->ctrl[i] = point.ctrl[i] + by * to.ctrl[i];
   for (int i = 0; i < step.m->nv; ++i) step.d->qvel[i] = point.qvel[i] + by * to.qvel[i];
-  forward_velocities(step.m, step.d, false);
+  forward_velocities(step.m, step.d, step.sim->formulation.level, false);
   return evaluate(step, point.keys, point.velocities.known, point.scratch, values);
 }
 
 // The stages of MuJoCo that depend on velocities and controls, and the integrator's matrix, at the
 // point.
 bool enter_point(const StepContext& step, StepPoint& point) {
-  forward_velocities(step.m, step.d, false);
+  forward_velocities(step.m, step.d, step.sim->formulation.level, false);
   SolveDerivative& solve = point.velocities;
   return evaluate(step, point.keys, solve.known, point.scratch, solve.base);
 }
@@ -199,7 +199,7 @@ void find_forces(StepContext& step, StepPoint& point) {
               values_there(step, point, -kCheckStep, solve.minus);
   mju_copy(step.d->qvel, point.qvel.data(), int(step.m->nv));
   mju_copy(step.d->ctrl, point.ctrl.data(), int(step.m->nu));
-  forward_velocities(step.m, step.d, false);
+  forward_velocities(step.m, step.d, step.sim->formulation.level, false);
   good = differentiate_actuators(step.m, step.d, point) && good;
   copy_derivative(step.m, step.d, point);
   good = enter_point(step, point) && good;

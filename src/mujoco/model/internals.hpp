@@ -9,7 +9,7 @@ extern "C" {
 void mjd_smooth_vel(const mjModel* m, mjData* d, int flg_bias);
 
 // A = M - h d qfrc_smooth / d qvel, bias included, for the free joint of a body without children;
-// 0: no such joint. Needs qDeriv; flg_bias_only leaves that out, mj_implicitSkip passes 0.
+// 0: no such joint. Needs qDeriv; flg_bias_only leaves that out, mj_implicit passes 0.
 int mjd_freeMhat(const mjModel* m, const mjData* d, int jnt, mjtNum h, mjtNum A[36],
                  int flg_bias_only);
 
@@ -18,10 +18,6 @@ mjtNum mj_actuatorDamping(const mjModel* m, int objtype, int id, mjtNum* poly);
 
 // Force of a polynomial law (flg_deriv 0), or its derivative (1), at velocity x.
 mjtNum mjd_xPolyForce(mjtNum linear, const mjtNum* poly, mjtNum x, int n, int flg_deriv);
-
-// mj_Euler and mj_implicit; skipfactor: use the factor that is in qH, qHDiagInv.
-void mj_EulerSkip(const mjModel* m, mjData* d, int skipfactor);
-void mj_implicitSkip(const mjModel* m, mjData* d, int skipfactor);
 
 // LU of a 6 x 6 matrix with pivoting, in place (0: singular), and the solution of A x = b with it.
 int mju_factorLU6(mjtNum A[36], int pivot[6]);

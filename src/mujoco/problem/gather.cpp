@@ -57,7 +57,11 @@ double bias_of(const ContactModel& contact, double gap, bool lands, double befor
 }  // namespace
 
 bool gather_motion(const mjModel* m, mjData* d, Level level, const EnvSlot& slot) {
-  if (level == Level::velocity) return integrator_matrix(m, d, slot.M, *slot.factor, slot.a_free);
+  if (level == Level::velocity) {
+    const bool good = integrator_matrix(m, d, slot.M, *slot.factor, slot.a_free);
+    mju_copy(d->qacc_smooth, slot.a_free, int(m->nv));
+    return good;
+  }
   mass_matrix(m, d, slot.M, *slot.factor);
   mju_copy(slot.a_free, d->qacc_smooth, int(m->nv));
   if (m->opt.disableflags & mjDSBL_WARMSTART)
@@ -132,7 +136,7 @@ void scatter(const mjModel* m, mjData* d, Level level, const int* efc_of, int ro
   for (int row = 0; row < rows; ++row) d->efc_force[efc_of[row]] = scale * impulse[row];
 }
 
-void apply_forces(const mjModel* m, mjData* d) {
+void apply_forces(const mjModel* m, mjData* d, Level level) {
   const int nv = int(m->nv);
   if (d->nefc == 0) {
     mju_zero(d->qfrc_constraint, nv);
@@ -140,25 +144,17 @@ void apply_forces(const mjModel* m, mjData* d) {
     return;
   }
   mj_mulJacTVec(m, d, d->qfrc_constraint, d->efc_force);
+  if (level == Level::velocity) {
+    mju_copy(d->qacc, d->qfrc_constraint, nv);
+    solve_integrator_matrix(m, d, d->qacc);
+    mju_addTo(d->qacc, d->qacc_smooth, nv);
+    return;
+  }
   mj_markStack(d);
   mjtNum* force = mj_stackAllocNum(d, nv);
   mju_add(force, d->qfrc_smooth, d->qfrc_constraint, nv);
   mj_solveM(m, d, d->qacc, force, 1);
   mj_freeStack(d);
-}
-
-bool accelerates_beyond_limit(const mjModel* m, mjData* d, Level level, const EnvSlot& slot,
-                              int rows, const double* r) {
-  const bool bad = bad_acceleration(m, d);
-  if (!bad || level == Level::acceleration) return bad;
-  const auto overflows = [](double a) { return mju_isBad(a * 1e-10) != 0; };
-  if (std::any_of(d->qacc, d->qacc + m->nv, overflows)) return true;
-  mj_markStack(d);
-  mjtNum* v_end = mj_stackAllocNum(d, m->nv);
-  velocity_after(m, d, slot, rows, r, v_end);
-  const bool bad_step = bad_acceleration_to(m, d, v_end);
-  mj_freeStack(d);
-  return bad_step;
 }
 
 }  // namespace stickslip::mujoco

@@ -42,8 +42,8 @@ struct EnvSlot {
   int* efc_of;         // [rows] MuJoCo's row of each of ours
 };
 
-/// The part of `slot` that does not depend on rows, from the stage before the solver. False if the
-/// integrator's matrix is not positive definite.
+/// The part of `slot` that does not depend on rows, from the stage before the solver; at velocity
+/// level also qacc_smooth = a_free. False if the integrator's matrix is not positive definite.
 bool gather_motion(const mjModel* m, mjData* d, Level level, const EnvSlot& slot);
 
 /// The rows (without W); at velocity level, those of `contacts` that are included. Returns
@@ -63,12 +63,9 @@ void velocity_after(const mjModel* m, const mjData* d, const EnvSlot& slot, int 
 void scatter(const mjModel* m, mjData* d, Level level, const int* efc_of, int rows,
              const double* impulse);
 
-/// qfrc_constraint = Jᵀ efc_force and qacc = M⁻¹ (qfrc_smooth + qfrc_constraint).
-void apply_forces(const mjModel* m, mjData* d);
-
-/// Whether the step with the impulses r must not be made. With stiff joints, the acceleration by M
-/// alone, `qacc`, may be much larger than that by the integrator's matrix; it must be finite.
-bool accelerates_beyond_limit(const mjModel* m, mjData* d, Level level, const EnvSlot& slot,
-                              int rows, const double* r);
+/// qfrc_constraint = Jᵀ efc_force, and the acceleration with it:
+///     acceleration level:  qacc = M⁻¹ (qfrc_smooth + qfrc_constraint)
+///     velocity level:      qacc = a_free + M̂⁻¹ qfrc_constraint = (v⁺ - v) / h
+void apply_forces(const mjModel* m, mjData* d, Level level);
 
 }  // namespace stickslip::mujoco

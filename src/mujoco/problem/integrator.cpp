@@ -8,7 +8,7 @@
 namespace stickslip::mujoco {
 namespace {
 
-// Whether mj_EulerSkip uses a matrix other than M.
+// Whether mj_Euler uses a matrix other than M.
 bool euler_is_damped(const mjModel* m) {
   if (m->opt.disableflags & (mjDSBL_EULERDAMP | mjDSBL_DAMPER)) return false;
   for (int i = 0; i < m->nv; ++i)
@@ -18,9 +18,10 @@ bool euler_is_damped(const mjModel* m) {
   return false;
 }
 
-// qH = M + h diag(damping), as in mj_EulerSkip.
+// qH = M + h diag(damping), as in mj_Euler.
 void euler_matrix(const mjModel* m, mjData* d) {
   mju_copy(d->qH, d->M, int(m->nC));
+  if (!euler_is_damped(m)) return;
   for (int i = 0; i < m->nv; ++i) {
     const int joint = m->dof_jntid[i];
     mjtNum poly[mjNPOLY];
@@ -31,7 +32,7 @@ void euler_matrix(const mjModel* m, mjData* d) {
   }
 }
 
-// qH = M - h ∂force/∂v, as in mj_implicitSkip; M for the blocks of free bodies without children.
+// qH = M - h ∂force/∂v, as in mj_implicit; M for the blocks of free bodies without children.
 void implicitfast_matrix(const mjModel* m, mjData* d) {
   mjd_smooth_vel(m, d, 0);
   for (int k = 0; k < m->nC; ++k) d->qH[k] = d->M[k] - m->opt.timestep * d->qDeriv[m->mapD2M[k]];
@@ -67,23 +68,13 @@ void mass_matrix(const mjModel* m, const mjData* d, double* M, MassFactor& facto
 
 bool integrator_matrix(const mjModel* m, mjData* d, double* M_hat, MassFactor& factor,
                        double* a_free) {
-  const int nv = int(m->nv);
-  if (m->opt.integrator == mjINT_EULER) {
-    if (!euler_is_damped(m)) {
-      mass_matrix(m, d, M_hat, factor);
-      mju_copy(a_free, d->qacc_smooth, nv);
-      return true;
-    }
-    euler_matrix(m, d);
-  } else {
-    implicitfast_matrix(m, d);
-  }
+  m->opt.integrator == mjINT_EULER ? euler_matrix(m, d) : implicitfast_matrix(m, d);
   mju_copy(M_hat, d->qH, int(m->nC));
   factor = {d->qH, d->qHDiagInv};
   const auto& kernels = kernels::kernel_table();
   const TreeSparsity s = mass_sparsity(m);
   if (!kernels.factor_ltdl(s, d->qH, d->qHDiagInv)) return false;
-  mju_copy(a_free, d->qfrc_smooth, nv);
+  mju_copy(a_free, d->qfrc_smooth, int(m->nv));
   kernels.solve_ltdl(s, d->qH, d->qHDiagInv, a_free);
   for_each_free_body(m, d, [&](int adr, mjtNum* A) {
     int pivot[6];
@@ -93,9 +84,7 @@ bool integrator_matrix(const mjModel* m, mjData* d, double* M_hat, MassFactor& f
 }
 
 void solve_integrator_matrix(const mjModel* m, const mjData* d, double* x) {
-  const bool own = m->opt.integrator != mjINT_EULER || euler_is_damped(m);
-  const double *L = own ? d->qH : d->qLD, *D_inv = own ? d->qHDiagInv : d->qLDiagInv;
-  kernels::kernel_table().solve_ltdl(mass_sparsity(m), L, D_inv, x);
+  kernels::kernel_table().solve_ltdl(mass_sparsity(m), d->qH, d->qHDiagInv, x);
 }
 
 void solve_smooth_matrix(const mjModel* m, mjData* d, bool transposed, double* x) {
@@ -109,27 +98,6 @@ void solve_smooth_matrix(const mjModel* m, mjData* d, bool transposed, double* x
     int pivot[6];
     if (mju_factorLU6(A, pivot)) mju_solveLU6(x + adr, A, given + adr, pivot);
   });
-  mj_freeStack(d);
-}
-
-void integrate(const mjModel* m, mjData* d) {
-  // mj_compareFwdInv may have left another matrix in qH.
-  const int reuse_factor = !(m->opt.enableflags & mjENBL_FWDINV);
-  if (m->opt.integrator == mjINT_EULER) {
-    mj_EulerSkip(m, d, reuse_factor);
-    return;
-  }
-  // MuJoCo solves a free body's block with A: give it A M⁻¹ qfrc_constraint for the step.
-  mj_markStack(d);
-  mjtNum* true_force = mj_stackAllocNum(d, m->nv);
-  mju_copy(true_force, d->qfrc_constraint, int(m->nv));
-  for_each_free_body(m, d, [&](int adr, const mjtNum* A) {
-    mjtNum change[6];
-    mju_sub(change, d->qacc + adr, d->qacc_smooth + adr, 6);
-    mju_mulMatVec(d->qfrc_constraint + adr, A, change, 6, 6);
-  });
-  mj_implicitSkip(m, d, reuse_factor);
-  mju_copy(d->qfrc_constraint, true_force, int(m->nv));
   mj_freeStack(d);
 }
 

@@ -27,9 +27,9 @@ TreeSparsity mass_sparsity(const mjModel* m);
 /// Copies M[nC]; MuJoCo has already computed its factor.
 void mass_matrix(const mjModel* m, const mjData* d, double* M, MassFactor& factor);
 
-/// Leaves the factor of M̂ in qH, qHDiagInv (if it differs from M) and writes M̂[nC] and
-/// a_free[nv] = A⁻¹ qfrc_smooth, so that v + h a_free is the velocity without constraints. Call it
-/// after mj_fwdAcceleration; false if M̂ is not positive definite.
+/// Leaves the factor of M̂ in qH, qHDiagInv and writes M̂[nC] and a_free[nv] = A⁻¹ qfrc_smooth, so
+/// that v + h a_free is the velocity without constraints. Call it after `smooth_forces`; false if
+/// M̂ is not positive definite.
 bool integrator_matrix(const mjModel* m, mjData* d, double* M_hat, MassFactor& factor,
                        double* a_free);
 
@@ -38,9 +38,5 @@ void solve_integrator_matrix(const mjModel* m, const mjData* d, double* x);
 
 /// x <- A⁻¹ x, or `transposed` A⁻ᵀ x. Needs `integrator_matrix` at this state.
 void solve_smooth_matrix(const mjModel* m, mjData* d, bool transposed, double* x);
-
-/// Advances the state by MuJoCo's integrator so that qfrc_constraint acts through M̂. Needs
-/// `integrator_matrix` at this state, qfrc_constraint and qacc; does not change either.
-void integrate(const mjModel* m, mjData* d);
 
 }  // namespace stickslip::mujoco

@@ -128,15 +128,14 @@ void write_solution(StepContext& step) {
   step.sim->impulses.note_solve(step.d, step.verdict.status == EnvStatus::not_converged ||
                                             step.verdict.status == EnvStatus::infeasible);
   timer.mark(kScatter);
-  apply_forces(step.m, step.d);
+  apply_forces(step.m, step.d, step.sim->formulation.level);
   timer.mark(kApply);
   if (step.sim->rigid()) {
     step.verdict.culled = step.contacts.count(Use::culled);
     sort_touching(step.m, step.d, step.contacts);
   }
   step.verdict.num_contacts = step.d->ncon;
-  step.failed =
-      accelerates_beyond_limit(step.m, step.d, step.sim->formulation.level, slot, rows, impulse);
+  step.failed = bad_acceleration(step.m, step.d);
 }
 
 void keep_sensors(const StepContext& step) {
@@ -163,14 +162,16 @@ void finish_rk4(const StepContext& step) {
   rk4_advance(step.m, step.d, step.sim->rk4->slot(step.slot));
 }
 
-// Velocities advance with the solution; if penetration is recovered, positions advance with
-// separate velocities.
-void advance(const StepContext& step) {
-  if (!step.repositioned) return integrate(step.m, step.d);
+// The state advances with qacc = (v⁺ - v)/h, in which all damping is already. If penetration is
+// recovered, positions advance with separate velocities.
+void advance(StepContext& step) {
+  mjModel& undamped = step.undamped.of(step.m);
+  undamped.opt.disableflags |= mjDSBL_EULERDAMP;
+  if (!step.repositioned) return mj_Euler(&undamped, step.d);
   mj_markStack(step.d);
   mjtNum* q = mj_stackAllocNum(step.d, step.m->nq);
   mju_copy(q, step.d->qpos, int(step.m->nq));
-  integrate(step.m, step.d);
+  mj_Euler(&undamped, step.d);
   mju_copy(step.d->qpos, q, int(step.m->nq));
   mj_integratePos(step.m, step.d->qpos, step.position_velocity.data(), step.m->opt.timestep);
   mj_freeStack(step.d);
@@ -272,7 +273,7 @@ void forward_to_solver(StepContext& step, bool sensors) {
                            step.margins, step.contacts);
   else
     mj_fwdPosition(step.m, step.d);
-  forward_velocities(step.m, step.d, sensors);
+  forward_velocities(step.m, step.d, step.sim->formulation.level, sensors);
 }
 
 void pose_problem(StepContext& step) {

@@ -76,6 +76,13 @@ double bytes_of(const SimOptions& o, const mjModel* m) {
   return o.num_envs * numbers * sizeof(mjtNum);
 }
 
+void open_context(StepContext& step, SimBatch& sim, int number) {
+  step.sim = &sim;
+  step.slot = step.env = number;
+  for (ShallowModel* copy : {&step.undamped, &step.margins.only, &step.margins.wide})
+    *copy = ShallowModel(sim.model);
+}
+
 }  // namespace
 
 SimBatch::SimBatch(LoadedModel given, const SimOptions& o) : options(o) {
@@ -110,10 +117,7 @@ SimBatch::SimBatch(LoadedModel given, const SimOptions& o) : options(o) {
   const int threads = mjb_nthread(batch.get());
   const int slots = mjb_persistent(batch.get()) ? options.num_envs : threads;
   contexts = std::vector<StepContext>(slots);
-  for (int i = 0; i < slots; ++i) {
-    contexts[i].sim = this;
-    contexts[i].slot = contexts[i].env = i;
-  }
+  for (int i = 0; i < slots; ++i) open_context(contexts[i], *this, i);
   buffers = std::make_unique<ProblemBuffers>(model, slots, threads, options.solve,
                                              options.position_tolerance, token);
   for (StepContext& step : contexts) step.buffers = buffers.get();

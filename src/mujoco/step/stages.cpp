@@ -11,8 +11,7 @@ void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_a
                             Separations& separations, Margins& margins, StepContacts& contacts) {
   d->flg_energypos = 0;  // as in mj_fwdPosition
   mj_fwdKinematics(m, d);
-  mj_makeM(m, d);
-  mj_factorM(m, d);
+  mj_makeM(m, d);  // its factor: see smooth_forces
   mj_comVel(m, d);
   move_mocap_bodies(m, d);
   look_ahead.collide(m, d, separations, margins);
@@ -26,7 +25,20 @@ void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_a
   mj_transmission(m, d);  // mj_projectConstraint is for dual solvers only: see prepare_model
 }
 
-void forward_velocities(const mjModel* m, mjData* d, bool sensors) {
+void smooth_forces(const mjModel* m, mjData* d, Level level) {
+  if (level == Level::acceleration) return mj_fwdAcceleration(m, d);
+  const int nv = int(m->nv);
+  mju_sub(d->qfrc_smooth, d->qfrc_passive, d->qfrc_bias, nv);
+  mju_addTo(d->qfrc_smooth, d->qfrc_applied, nv);
+  mju_addTo(d->qfrc_smooth, d->qfrc_actuator, nv);
+  for (int b = 1; b < m->nbody; ++b) {
+    const mjtNum* force = d->xfrc_applied + 6 * b;
+    if (!mju_isZero(force, 6))
+      mj_applyFT(m, d, force, force + 3, d->xipos + 3 * b, b, d->qfrc_smooth);
+  }
+}
+
+void forward_velocities(const mjModel* m, mjData* d, Level level, bool sensors) {
   const bool energy = m->opt.enableflags & mjENBL_ENERGY;
   if (sensors) mj_sensorPos(m, d);
   if (!d->flg_energypos) {
@@ -42,7 +54,7 @@ void forward_velocities(const mjModel* m, mjData* d, bool sensors) {
   if (energy && !d->flg_energyvel) mj_energyVel(m, d);
   if (mjcb_control && !(m->opt.disableflags & mjDSBL_ACTUATION)) mjcb_control(m, d);
   mj_fwdActuation(m, d);
-  mj_fwdAcceleration(m, d);
+  smooth_forces(m, d, level);
 }
 
 void after_solver(const mjModel* m, mjData* d) {

@@ -6,17 +6,22 @@
 
 #include "src/mujoco/contacts/look_ahead.hpp"
 #include "src/mujoco/contacts/step_contacts.hpp"
+#include "src/mujoco/problem/gather.hpp"
 
 namespace stickslip::mujoco {
 
 /// mj_fwdPosition with the look-ahead search for contacts: their gaps, all included. Also
-/// computes `cvel`, which MuJoCo's velocity stage computes again.
+/// computes `cvel`, which MuJoCo's velocity stage computes again, and does not factorise M.
 void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_ahead,
                             Separations& separations, Margins& margins, StepContacts& contacts);
 
-/// mj_forward after mj_fwdPosition, up to mj_fwdAcceleration. With `sensors` false, sensors and
+/// mj_fwdAcceleration; at velocity level qfrc_smooth alone, because the integrator's matrix, not M,
+/// turns it into velocities (problem/integrator.hpp).
+void smooth_forces(const mjModel* m, mjData* d, Level level);
+
+/// mj_forward after mj_fwdPosition, up to `smooth_forces`. With `sensors` false, sensors and
 /// energies are left out, as MuJoCo does in the later stages of Runge-Kutta.
-void forward_velocities(const mjModel* m, mjData* d, bool sensors);
+void forward_velocities(const mjModel* m, mjData* d, Level level, bool sensors);
 
 /// What mj_forward and mj_step do after the solver, except the integrator.
 void after_solver(const mjModel* m, mjData* d);

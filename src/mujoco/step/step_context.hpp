@@ -44,6 +44,7 @@ struct alignas(64) StepContext {
   std::vector<double> end_velocity, position_velocity;
   // Memory for trial solutions.
   Margins margins;
+  ShallowModel undamped;  // for the integrator
   std::vector<GeomPair> pairs;
   std::vector<int> suspects;  // contacts that may be ghosts
   BeginPoses poses;

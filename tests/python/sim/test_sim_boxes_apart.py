@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
-from sim_models import counts_of_mujoco_4, scene
+from sim_models import scene
 
 from stickslip import BatchSim, Status
 
@@ -51,7 +51,6 @@ def test_boxes_that_fly_at_one_another_meet(sizes, aligned, h):
     assert along.max() < 0.999  # 1: they did not meet
 
 
-@counts_of_mujoco_4
 @pytest.mark.parametrize("gap", [0.0, 1e-5])
 def test_neighbours_at_rest_have_no_contact_of_edges(gap):
     """Nine boxes side by side: diagonal neighbours touch at an edge, or hardly do. Their contacts
@@ -62,13 +61,16 @@ def test_neighbours_at_rest_have_no_contact_of_edges(gap):
         for i in range(3)
         for j in range(3)
     )
-    sim = BatchSim(scene(0.002, '<geom type="plane" size="9 9 1"/>', *boxes))
+    sim = BatchSim(scene(0.002, '<geom type="plane" size="9 9 1"/>', *boxes), 16)
+    # What the first steps need is chance: rounding tells sticking contacts of gap 0 apart.
+    sim.qpos[1:, :3] += 1e-14 * np.random.default_rng(0).normal(size=(15, 3))
     iterations = []
-    for _ in range(150):
-        assert sim.step()[0] == Status.solved
-        assert sim.num_rows[0] == 3 * 4 * (9 + 12)  # of the floor, and of neighbours side by side
-        iterations.append(sim.iterations[0])
-    assert np.mean(iterations[50:]) < 3
+    for _ in range(200):
+        assert np.all(sim.step() == Status.solved)
+        # of the floor, and of neighbours side by side
+        assert np.all(sim.num_rows == 3 * 4 * (9 + 12))
+        iterations.append(sim.iterations.copy())
+    assert np.mean(iterations[100:]) < 3
 
 
 @pytest.mark.parametrize("tilt", [1e-5, 1e-4, 1e-3])

@@ -22,10 +22,6 @@ BALL = '<geom type="sphere" size=".05"/>'
 CUBE = '<geom type="box" size=".1 .1 .1"/>'
 SLICK = 'friction="0 0 0"'
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
-#: For tests that bound counts: with MuJoCo 3.17 some contacts of boxes are at other places.
-counts_of_mujoco_4 = pytest.mark.skipif(
-    mujoco.mj_version() < 4_000_000, reason="counted with the contacts of MuJoCo 4.0"
-)
 
 
 def scene(h: float, *content: str, gravity: float = 9.81, assets: str = "") -> str:
