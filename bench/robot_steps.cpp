@@ -80,11 +80,12 @@ class Contender {
 
  protected:
   virtual void solve() = 0;
+  virtual Level level() const { return Level::acceleration; }
   virtual void find_contacts() { mj_fwdPosition(model_.get(), data_.get()); }
   double run(const State& state) {
     mj_setState(model_.get(), data_.get(), state.data(), kState);
     find_contacts();
-    mujoco::forward_velocities(model_.get(), data_.get(), false);
+    mujoco::forward_velocities(model_.get(), data_.get(), level(), false);
     const auto start = std::chrono::steady_clock::now();
     solve();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -116,9 +117,9 @@ class Ours : public Contender {
     mjData* d = data_.get();
     buffers_.reserve(d->nefc, mujoco::counts_of(d).n_contacts);
     buffers_.set_rows(0, d->nefc);
+    const auto slot = buffers_.slot(0);
+    mujoco::gather_motion(m, d, level(), slot);
     if (d->nefc > 0) {
-      const auto slot = buffers_.slot(0);
-      mujoco::gather_motion(m, d, formulation_.level, slot);
       if (rigid()) mujoco::cull(m, d, slot.a_free, contacts_);
       const int rows =
           mujoco::gather_rows(m, d, formulation_, rigid() ? &contacts_ : nullptr, slot);
@@ -129,9 +130,9 @@ class Ours : public Contender {
         buffers_.solve(0);
         status_ = buffers_.results().status(0);
       }
-      mujoco::scatter(m, d, formulation_.level, slot.efc_of, rows, buffers_.results().impulse(0));
+      mujoco::scatter(m, d, level(), slot.efc_of, rows, buffers_.results().impulse(0));
     }
-    mujoco::apply_forces(m, d);
+    mujoco::apply_forces(m, d, level());
   }
 
  private:
@@ -141,7 +142,8 @@ class Ours : public Contender {
     mujoco::prepare_model(*m, law != Law::convex, warnings);
     return m;
   }
-  bool rigid() const { return formulation_.level == Level::velocity; }
+  Level level() const override { return formulation_.level; }
+  bool rigid() const { return level() == Level::velocity; }
   void find_contacts() override {
     if (!rigid()) return Contender::find_contacts();
     mujoco::forward_position_ahead(model_.get(), data_.get(), look_ahead_, separations_, margins_,
