@@ -142,12 +142,12 @@ def scaling(report: dict) -> str:
 
 
 def models(report: dict) -> str:
-    """Whole steps by stage. MuJoCo's own steps have no stages."""
+    """Whole steps under coulomb on one thread, by stage."""
     stages = ["wall", "mujoco", "solve", "overhead", "gather", "delassus", "apply", "scatter"]
-    ours = [r for r in report["results"] if "mujoco" in r and r["law"] != "coulomb cold"]
-    rows = [[f"{r['model']}, {r['law']}, {r['threads']}", number(r["rows"]), percent(r["solved"]),
+    ours = [r for r in report["results"] if r["law"] == "coulomb" and r["threads"] == 1]
+    rows = [[r["model"], number(r["rows"]), percent(r["solved"]),
              *(number(r[stage]) for stage in stages)] for r in ours]  # fmt: skip
-    return table(["model, law, threads", "rows", "solved", *stages], rows)
+    return table(["model", "rows", "solved", *stages], rows)
 
 
 def unknown_models(report: dict) -> str:
