@@ -229,8 +229,9 @@ class BatchSim(SimGradients, SimCopies):
         self._core.reset(self._mask(mask), number)
 
     def forward(self, mask: ArrayLike | None = None) -> None:
-        """Updates `field` to the environments' present state, without a step (mask: as in
-        `reset`). With the law "mujoco" this is mj_forward, warm start included."""
+        """Updates `field` and `sensordata` to the environments' present state, without a step
+        (mask: as in `reset`). Sensors of accelerations and forces are 0: nothing was solved. With
+        the law "mujoco" this is mj_forward, warm start and all sensors included."""
         self._core.forward(self._mask(mask))
 
     def _mask(self, mask: ArrayLike | None) -> NDArray[np.uint8]:

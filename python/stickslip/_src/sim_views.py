@@ -128,7 +128,8 @@ class SimViews:
     @property
     @_once
     def sensordata(self) -> Float64:
-        """(N, nsensordata) as MuJoCo has it: at the state in which the step began."""
+        """(N, nsensordata) as MuJoCo has it: at the state in which the step began. 0 after a reset,
+        until a step or `forward`."""
         return self._core.sensordata
 
     def field(self, name: str) -> Float64:

@@ -83,7 +83,8 @@ class BatchEnv(VectorEnv):
         simulation |= {"law": law, "fields": fields}
         self.sim = make_sim(type(self), self.model, model, num_envs, integrator, **simulation)
         self.num_envs = self.sim.num_envs
-        self._posed = law == "mujoco" or len(fields) > 0  # these need `forward`
+        # These need `forward`.
+        self._posed = law == "mujoco" or len(fields) > 0 or self.model.nsensor > 0
         self.frame_skip = check.count("frame_skip", frame_skip, low=1)
         self.max_episode_steps = max_episode_steps
         if max_episode_steps is not None:

@@ -138,11 +138,6 @@ void write_solution(StepContext& step) {
   step.failed = bad_acceleration(step.m, step.d);
 }
 
-void keep_sensors(const StepContext& step) {
-  mju_copy(step.sim->sensordata.data() + step.m->nsensordata * step.env, step.d->sensordata,
-           int(step.m->nsensordata));
-}
-
 // Stage k >= 1 of Runge-Kutta: ends the stage before and begins this one.
 void next_stage(StepContext& step, int k) {
   write_solution(step);
@@ -150,7 +145,7 @@ void next_stage(StepContext& step, int k) {
   const Rk4Slot slot = step.sim->rk4->slot(step.slot);
   if (k == 1) {
     after_solver(step.m, step.d);
-    keep_sensors(step);
+    step.sim->keep_sensors(step);
   }
   rk4_record(step.m, step.d, slot, k - 1);
   rk4_enter(step.m, step.d, slot, k);
@@ -181,7 +176,7 @@ void finish_one_solve(StepContext& step) {
   if (step.sim->rigid()) show_to_sensors(step.m, step.d, step.contacts);
   after_solver(step.m, step.d);
   if (step.sim->rigid()) hide_from_sensors(step.m, step.d, step.contacts);
-  keep_sensors(step);
+  step.sim->keep_sensors(step);
   if (step.sim->formulation.level == Level::velocity)
     advance(step);
   else if (step.m->opt.integrator == mjINT_EULER)
@@ -226,7 +221,7 @@ void step_by_mujoco(StepContext& step) {
   step.verdict.residual = reported_residual(step.m, step.d);
   step.verdict.iterations =
       std::accumulate(step.d->solver_niter, step.d->solver_niter + reported_islands(step.d), 0);
-  keep_sensors(step);
+  step.sim->keep_sensors(step);
   if (step.failed) refuse(step.verdict);
   if (bad_state(step.m, step.d)) recover(step);
   timer.mark(kMujoco);

@@ -21,7 +21,9 @@ void go_back(const StepContext& step) {
 }
 
 void recover(const StepContext& step) {
-  step.sim->autoreset() ? mj_resetData(step.m, step.d) : go_back(step);
+  if (!step.sim->autoreset()) return go_back(step);
+  mj_resetData(step.m, step.d);
+  step.sim->clear_sensors(step.env);
 }
 
 void refuse(Verdict& v) {

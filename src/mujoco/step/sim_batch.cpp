@@ -142,6 +142,16 @@ SimBatch::SimBatch(LoadedModel given, const SimOptions& o) : options(o) {
   refuse_effective_metric();
 }
 
+void SimBatch::keep_sensors(const StepContext& step) {
+  mju_copy(sensordata.data() + model->nsensordata * step.env, step.d->sensordata,
+           int(model->nsensordata));
+}
+
+void SimBatch::clear_sensors(int env) {
+  mju_zero(sensordata.data() + model->nsensordata * env, int(model->nsensordata));
+  contact_sensors->clear(env);
+}
+
 std::vector<int> SimBatch::selected(const std::uint8_t* mask) const {
   std::vector<int> ids;
   for (int e = 0; e < options.num_envs; ++e)

@@ -55,6 +55,9 @@ struct SimBatch {
   bool autoreset() const { return !(model->opt.disableflags & mjDSBL_AUTORESET); }
   int solves() const { return rk4 ? kRk4Stages : 1; }  ///< per step
   std::vector<int> selected(const std::uint8_t* mask) const;
+  /// What MuJoCo's data show as sensordata; nothing has been sensed after a reset.
+  void keep_sensors(const StepContext& step);
+  void clear_sensors(int env);
   /// The context of the thread, or of the environment, that steps `env` in d.
   StepContext& enter(int env, const mjModel* m, mjData* d);
   mjtNum* begin_state(int env) { return begin_states.data() + std::int64_t(env) * nstate; }

@@ -112,11 +112,15 @@ void gpu_part_again(const mjModel* m, mjData* d, int env, void* arg) {
 
 void pose(const mjModel* m, mjData* d, int env, void* arg) {
   SimBatch& sim = *static_cast<SimBatch*>(arg);
-  // The previous environment of the thread left its values; mj_forward rarely computes them.
+  StepContext& step = sim.enter(env, m, d);
+  // The previous environment of the thread left its values; mj_forward rarely computes them, and
+  // without a solve there are no accelerations and forces.
   for (mjtNum* forces : {d->cacc, d->cfrc_int, d->cfrc_ext}) mju_zero(forces, 6 * int(m->nbody));
+  mju_zero(d->sensordata, int(m->nsensordata));
   if (bad_state(m, d)) return;
-  sim.options.mujoco_law ? mj_forward(m, d) : forward_to_solver(sim.enter(env, m, d), true);
+  sim.options.mujoco_law ? mj_forward(m, d) : forward_to_solver(step, true);
   sim.fields->keep(d, env);
+  sim.keep_sensors(step);
 }
 
 struct Visit {
@@ -213,6 +217,7 @@ std::vector<int> SimBatch::recover_raised() {
     if (raised[e] == Raised::error && autoreset()) reset.push_back(e);
   }
   if (!reset.empty()) batch.reset(reset, {});
+  for (const int e : reset) clear_sensors(e);
   std::fill(raised.begin(), raised.end(), Raised::nothing);
   return ids;
 }
