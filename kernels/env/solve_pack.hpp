@@ -174,7 +174,7 @@ unsigned solve_pack(const ProblemBatch<Scalar>& batch, const ResultBatch<Scalar>
     scale_problem(g, p, o.law, scratch.scaled);
     alone = Mask<Double>(overflows(scratch.scaled)).bits() & running.bits();
     Climb climb(envs.env[0], ladder, Work::of_dense(p.n), 0.0);
-    climb.enter(ladder, p.n, Limits<double>::infinity, 0.0, false);
+    climb.enter(ladder, p.n, p.n, Limits<double>::infinity, 0.0, false);
     sweeps = run_pgs(g, p, scratch.scaled, scratch.pgs, climb.stage.budget, climb.stage.fixed, true,
                      judge, running);
   }

@@ -31,7 +31,7 @@ SS_HD bool selects_again(const G& g, const Climb& at, const S& s, const Judge<Sc
                          bool thorough) {
   if (at.selections != 1) return at.selections == 0;
   if (!thorough && judge.at->softened && s.scalars > 0) return false;
-  return s.n <= kPileRows || selects_from_rest(g, s);
+  return s.size_of(s.n) <= kPileRows || selects_from_rest(g, s);
 }
 
 /// Runs the stages of the rungs until one of them solves. `judged`: whether the start was judged.
@@ -53,14 +53,15 @@ SS_HD void climb(const G& g, const EnvProblem<Scalar>& p, const Ladder& ladder, 
       const bool selected = p.start_selected && at.iterations == 0;
       g.once([&] {
         judge.at->softened = false;  // of an earlier stage, which another launch does not know
-        at.select(ladder, p.n, judge.best_residual, selected);
+        at.select(ladder, scratch.scaled.size_of(p.n), judge.best_residual, selected);
       });
     } else {
       const double b_max = g.max(p.n, [&](int i) { return abs(double(p.b[i])); });
       g.once([&] {
         // Where the other rungs are a launch of their own, it does not know.
         if (at.stage.rung == 0) judge.at->hidden = false;
-        at.enter(ladder, p.n, judge.best_residual, b_max, judge.infeasible);
+        at.enter(ladder, p.n, scratch.scaled.size_of(p.n), judge.best_residual, b_max,
+                 judge.infeasible);
         // A solution that rounding hides is hardly in another basin: simulations do not look there.
         const bool hides = judge.at->hidden && !ladder.options.thorough;
         if (hides && at.stage.rung >= kOtherBasins) at.stage.budget = 0;

@@ -65,8 +65,9 @@ struct Climb {
 
   /// Begins the next stage, with the budget allowed by the work left. `b_max`: max|b|;
   /// `infeasible`: only the softened answer is left to be found. That is due after the last stage
-  /// too, if nothing near a solution was found.
-  SS_HD void enter(const Ladder& ladder, int n, double best_residual, double b_max,
+  /// too, if nothing near a solution was found. `size`: the rows n, or fewer where there are few
+  /// degrees of freedom (SparseScaled::size_of).
+  SS_HD void enter(const Ladder& ladder, int n, int size, double best_residual, double b_max,
                    bool infeasible) {
     const SolveOptions& o = ladder.options;
     stage = ladder.stage(next++);
@@ -79,7 +80,7 @@ struct Climb {
       return;
     }
     const bool near = stage.beyond > 0.0 && best_residual <= stage.beyond * b_max;
-    if (near || n < stage.least_rows || n > stage.most_rows) stage.budget = 0;
+    if (near || n < stage.least_rows || size > stage.most_rows) stage.budget = 0;
     if (stage.attempts.first > 0) stage.budget = max(0, stage.budget - iterations);  // go on
     const double each = work_of(stage, work), left = work_left[stage.rung > 0 ? 1 : 0];
     if (each * stage.budget > left) stage.budget = int(max(left, 0.0) / each);
@@ -87,13 +88,13 @@ struct Climb {
 
   /// Begins a stage that selects among solutions, where one was found: from there; from rest, as
   /// the path from there may end at a kink. `selected`: the first is nearly the selected one.
-  SS_HD void select(const Ladder& ladder, int n, double best_residual, bool selected) {
+  SS_HD void select(const Ladder& ladder, int size, double best_residual, bool selected) {
     const int found = max(rung, stage.rung);
     stage = ladder.selection;
     stage.start = selections == 0 ? Start::best : Start::zero;
     stage.coarse = selected && selections == 0;
     ++selections;
-    if (n > kPileRows) stage.budget = min(stage.budget, kPileSteps);
+    if (size > kPileRows) stage.budget = min(stage.budget, kPileSteps);
     stage.rung = found;
     residual_before = best_residual;
   }

@@ -16,7 +16,7 @@ SS_HD Work work_of(const SparseScaled& s) {
 
 /// Whether the stages are those of problems with W: of a robot or a few bodies, which is no pile.
 SS_HD bool is_robot(const SparseScaled& s) {
-  return s.n <= (s.scalars > 0 ? kUndividedRows : kDenseRowsOfBodies);
+  return s.size_of(s.n) <= (s.scalars > 0 ? kUndividedRows : kDenseRowsOfBodies);
 }
 
 /// The stage as piles need it: there Newton's method either gets nearer soon or not at all, and

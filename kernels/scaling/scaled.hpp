@@ -59,6 +59,8 @@ struct Scaled {
 
   SS_HD Real at(int i, int j) const { return W[std::int64_t(j) * ld + i]; }
   SS_HD int dim(int k) const { return block[k + 1] - block[k]; }
+  /// By how many rows the stages of a problem of `rows` are chosen.
+  SS_HD static int size_of(int rows) { return rows; }
 };
 
 /// Rows of a scalar row or block: first_row ... end_row - 1.

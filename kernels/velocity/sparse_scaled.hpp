@@ -84,6 +84,13 @@ struct SparseScaled : Scaled<double> {
   double *partial, *off, *spread;  ///< [nv] of SparseVelocity
   ColumnIndex columns;             ///< of J, on a GPU
 
+  /// Many rows on few degrees of freedom, as of a thing of many geoms on a table, need the stages
+  /// of a smaller problem.
+  SS_HD int size_of(int rows) const {
+    constexpr int kRowsOfDof = 4;
+    return min(rows, kRowsOfDof * m.tree.n);
+  }
+
   SS_HD SparseScaled(Arena& arena, int nv, int max_rows, int max_contacts)
       : Scaled<double>(arena, max_rows, max_contacts, 0),
         m{},
