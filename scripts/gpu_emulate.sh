@@ -111,6 +111,7 @@ sys.meta_path[:] = [f for f in sys.meta_path if not type(f).__module__.endswith(
 import pytest
 import stickslip
 assert stickslip._core.cuda_available(), stickslip._core.cuda_why_not()
-tests = [f"{sys.argv[1]}/tests/python/{name}.py" for name in ("bound/test_bound_gpu", "gpu/test_gpu")]
+names = ("bound/test_bound_gpu", "bound/test_bound_friction_gpu", "gpu/test_gpu")
+tests = [f"{sys.argv[1]}/tests/python/{name}.py" for name in names]
 sys.exit(pytest.main(["-q", "-p", "no:xdist", *tests]))
 PYTHON

@@ -126,6 +126,14 @@ void solve_convex(const ProblemBatch<double>& problem, const EngineMechanism& me
 /// everything in float. Only enqueues. Throws std::invalid_argument for a negative count.
 void round_to_float(const double* from, float* to, std::int32_t count, Stream stream);
 
+/// As stickslip::spread_friction and sum_friction, for views of device memory. Only enqueue.
+template <class Scalar>
+void spread_friction(const ProblemBatch<Scalar>& problem, EnvArray<const Scalar> contacts,
+                     EnvArray<Scalar> rows, Stream stream);
+template <class Scalar>
+void sum_friction(const ProblemBatch<Scalar>& problem, EnvArray<const Scalar> rows,
+                  EnvArray<Scalar> contacts, Stream stream);
+
 /// As stickslip::solve_vjp, solve_jvp and step_vjp, for views of device memory, and with the same
 /// bits. The workspace has `gradients`, and for steps nv.
 template <class Scalar>

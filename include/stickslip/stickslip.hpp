@@ -6,6 +6,7 @@
 #include "stickslip/delassus.hpp"
 #include "stickslip/engine_mechanism.hpp"
 #include "stickslip/formulation.hpp"
+#include "stickslip/friction.hpp"
 #include "stickslip/gradient.hpp"
 #include "stickslip/host_batch.hpp"
 #include "stickslip/host_lcp.hpp"

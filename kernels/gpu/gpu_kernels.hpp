@@ -211,6 +211,22 @@ ListKernels<Scalar> list_kernels();
 int sort_lists(void* storage, std::size_t& bytes, const ListArrays& lists, int num_envs,
                CUstream_st* stream);
 
+/// Threads of a block of these kernels, one per environment.
+inline constexpr int kFrictionThreads = 128;
+
+/// Of friction with one coefficient per contact (kernels/problem/contact_friction.hpp).
+template <class Scalar>
+using FrictionKernel = void (*)(ProblemBatch<Scalar>, EnvArray<const Scalar> from,
+                                EnvArray<Scalar> to);
+template <class Scalar>
+struct FrictionKernels {
+  FrictionKernel<Scalar> spread;  ///< from contacts to rows
+  FrictionKernel<Scalar> sum;     ///< from rows to contacts
+};
+
+template <class Scalar>
+FrictionKernels<Scalar> friction_kernels();
+
 /// Threads of a block of the rounding kernel, one per number.
 inline constexpr int kRoundThreads = 128;
 

@@ -5,7 +5,8 @@ import sys
 
 from part import DRY, HERE, Part, lines_of_json
 
-TESTS = ["tests/python/gpu/test_gpu.py", "tests/python/bound/test_bound_gpu.py"]
+NAMES = ("gpu/test_gpu", "bound/test_bound_gpu", "bound/test_bound_friction_gpu")
+TESTS = [f"tests/python/{name}.py" for name in NAMES]
 # An editable installation would be found before the packages that were carried here.
 CARRIED = """
 import sys

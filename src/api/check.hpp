@@ -53,6 +53,10 @@ void check_engine_convex(const ProblemBatch<double>& problem, const EngineMechan
 /// be in host memory.
 template <class Scalar>
 void check_bounds(const ProblemBatch<Scalar>& problem);
+/// Arguments of spread_friction and sum_friction; `from` and `to` by their names.
+template <class Scalar>
+void check_friction(const ProblemBatch<Scalar>& problem, const EnvArray<const Scalar>& from,
+                    const EnvArray<Scalar>& to, const char* from_name, const char* to_name);
 /// Throws if a tolerance is NaN or infinite.
 void check_tolerances(double atol, double rtol);
 /// Allowed: 4, 8, 16, 32 or 64.

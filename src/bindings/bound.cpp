@@ -9,6 +9,7 @@
 #include "kernels/law/dispatch.hpp"
 #include "src/api/exclusive_use.hpp"
 #include "src/bindings/bindings.hpp"
+#include "src/bindings/bound_friction.hpp"
 #include "src/bindings/bound_gradient.hpp"
 #include "src/bindings/workspaces.hpp"
 #include "stickslip/cuda.hpp"
@@ -142,9 +143,10 @@ Call on_gpu(const Task<Scalar>& task, const SolveOptions& options, int gpu) {
 
 class BoundSolve {
  public:
+  /// `friction_rows`: tangential rows of a slot, if mu has a column for each contact, else 0.
   BoundSolve(const nb::dict& in, const nb::dict& out, const Layout& layout,
-             const SolveOptions& options, int threads)
-      : arrays_(leader_of(in)), layout_(layout) {
+             std::int64_t friction_rows, const SolveOptions& options, int threads)
+      : arrays_(leader_of(in)), layout_(layout), friction_rows_(friction_rows) {
     if (from_of(in) == From::engine || arrays_.leader().dtype == nb::dtype<double>()) {
       bind<double>(in, out, options, threads);
     } else {
@@ -192,17 +194,23 @@ class BoundSolve {
     task.result = results_of<Scalar>(arrays_, FromDict{out, true}, layout_.rows);
     arrays_.require_outputs_of_their_own();
     const Place place = arrays_.leader().place;
-    run_ = place.on_host() ? on_cpu(task, options, threads) : on_gpu(task, options, place.gpu);
+    ContactFriction<Scalar> friction;
+    if (friction_rows_ > 0) friction = {task.problem, friction_rows_, place};
+    run_ = in_turn({friction.spread(), place.on_host() ? on_cpu(task, options, threads)
+                                                       : on_gpu(task, options, place.gpu)});
     make_vjp_ = [=, this](const nb::dict& loss, const nb::dict& to) {
       Arrays arrays = arrays_;
-      const VjpTask<Scalar> vjp(arrays, loss, to, layout_, task.problem, task.result, options);
-      return place.on_host() ? vjp_on_cpu(vjp, std::move(arrays), threads)
-                             : vjp_on_gpu(vjp, std::move(arrays), gradients_);
+      VjpTask<Scalar> vjp(arrays, loss, to, layout_, task.problem, task.result, options);
+      const Call sum = friction.sum_of(vjp.gradient);
+      const Call derive = place.on_host() ? vjp_on_cpu(vjp, std::move(arrays), threads)
+                                          : vjp_on_gpu(vjp, std::move(arrays), gradients_);
+      return in_turn({friction.spread(), derive, sum});
     };
   }
 
   Arrays arrays_;
   Layout layout_;
+  std::int64_t friction_rows_;
   ExclusiveUse caller_{"BoundSolver"};
   Call run_;
   std::function<Call(const nb::dict&, const nb::dict&)> make_vjp_;
@@ -235,12 +243,13 @@ void bind_bound(nb::module_& m) {
       .def(
           "__init__",
           [](BoundSolve* self, const nb::dict& in, const nb::dict& out, std::int64_t contacts,
-             std::int64_t box, std::int64_t mu, bool ragged, const SolveOptions& options,
-             int threads, std::int32_t rows) {
-            new (self) BoundSolve(in, out, {rows, contacts, mu, box, ragged}, options, threads);
+             std::int64_t box, std::int64_t mu, std::int64_t friction_rows, bool ragged,
+             const SolveOptions& options, int threads, std::int32_t rows) {
+            new (self) BoundSolve(in, out, {rows, contacts, mu, box, ragged}, friction_rows,
+                                  options, threads);
           },
-          "arrays"_a, "out"_a, nb::kw_only(), "contacts"_a, "box"_a, "mu"_a, "ragged"_a,
-          "options"_a, "threads"_a, "rows"_a)
+          "arrays"_a, "out"_a, nb::kw_only(), "contacts"_a, "box"_a, "mu"_a, "friction_rows"_a,
+          "ragged"_a, "options"_a, "threads"_a, "rows"_a)
       .def("run", &BoundSolve::run, "stream"_a, nb::call_guard<nb::gil_scoped_release>(),
            "Enqueues the solve on a CUDA stream, or solves in host memory.")
       .def("bind_vjp", &BoundSolve::bind_vjp, "loss"_a, "out"_a, "Checks the arrays of `vjp`.")

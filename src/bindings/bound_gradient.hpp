@@ -2,9 +2,9 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
-#include <functional>
 #include <memory>
 
+#include "src/bindings/bound_call.hpp"
 #include "src/bindings/gradient_zeros.hpp"
 #include "src/bindings/problem.hpp"
 #include "src/bindings/workspaces.hpp"
@@ -12,9 +12,6 @@
 #include "stickslip/gradient.hpp"
 
 namespace stickslip::bindings {
-
-/// A call on a stream; in host memory the stream is not used.
-using Call = std::function<void(cuda::Stream)>;
 
 /// What `solve_vjp` takes for the problem and the results that `solve` wrote.
 template <class Scalar>

@@ -97,6 +97,16 @@ void apply_impulse(const MechanismBatch<Scalar>&, EnvArray<const Scalar>, EnvArr
 }
 
 template <class Scalar>
+void spread_friction(const ProblemBatch<Scalar>&, EnvArray<const Scalar>, EnvArray<Scalar>,
+                     Stream) {
+  refuse();
+}
+template <class Scalar>
+void sum_friction(const ProblemBatch<Scalar>&, EnvArray<const Scalar>, EnvArray<Scalar>, Stream) {
+  refuse();
+}
+
+template <class Scalar>
 void solve_vjp(const ProblemBatch<Scalar>&, const SolutionBatch<Scalar>&, const LossBatch<Scalar>&,
                const GradientBatch<Scalar>&, const SolveOptions&, Workspace&, Stream) {
   refuse();
@@ -143,6 +153,10 @@ void solve_lcp_host(const LcpBatch<Scalar>&, const LcpResult<Scalar>&, const Lcp
   template void apply_impulse(const MechanismBatch<Scalar>&, EnvArray<const Scalar>,               \
                               EnvArray<const Scalar>, EnvArray<Scalar>, std::int32_t*, Workspace&, \
                               Stream);                                                             \
+  template void spread_friction(const ProblemBatch<Scalar>&, EnvArray<const Scalar>,               \
+                                EnvArray<Scalar>, Stream);                                         \
+  template void sum_friction(const ProblemBatch<Scalar>&, EnvArray<const Scalar>,                  \
+                             EnvArray<Scalar>, Stream);                                            \
   template void solve_vjp(const ProblemBatch<Scalar>&, const SolutionBatch<Scalar>&,               \
                           const LossBatch<Scalar>&, const GradientBatch<Scalar>&,                  \
                           const SolveOptions&, Workspace&, Stream);                                \

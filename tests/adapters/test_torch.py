@@ -210,6 +210,15 @@ def test_a_bound_solver_reads_what_the_tensors_hold():
         adapter.BoundSolver(W=given["W"][0], b=given["b"][0], mu=0.5)
 
 
+def test_a_bound_solver_takes_friction_per_contact():
+    given = tensors(batch("contacts"))
+    bound = adapter.BoundSolver(**given)
+    for _ in range(2):
+        expected = stickslip.solve(*(given[name].numpy() for name in ("W", "b", "mu")))
+        expect_same(bound(), expected)
+        given["mu"] *= 0.5
+
+
 def test_a_bound_solver_takes_mechanisms():
     rng = np.random.default_rng(0)
     M, J, v_free = np.eye(7), rng.normal(size=(5, 6, 7)), rng.normal(size=(5, 7))
@@ -233,6 +242,23 @@ def test_the_path_of_a_gpu_has_the_same_bits(name, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
     with pytest.raises(RuntimeError, match=r"create a stickslip\.torch\.BoundSolver before"):
         adapter.solve(**tensors(batch(name)))
+
+
+def test_the_path_of_a_gpu_knows_rows_from_contacts(monkeypatch):
+    """Ten slots for contacts of any dimension, in 12 rows: at most ten are tangential."""
+    rng = np.random.default_rng(2)
+    J = rng.normal(size=(6, 12, 15))
+    given = {
+        "W": J @ J.transpose(0, 2, 1),
+        "b": rng.normal(size=(6, 12)),
+        "mu": rng.uniform(0.1, 1.0, (6, 10)),
+        "dims": rng.choice([3, 4], (6, 10)),
+        "counts": np.arange(6) % 4,
+    }
+    monkeypatch.setattr(adapter.torch_gradient, "solve", adapter.op._on_cuda)
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: None)
+    expect_same(adapter.solve(**tensors(given)), stickslip.solve(**given))
 
 
 @pytest.mark.filterwarnings("ignore:.torch.jit.script:FutureWarning")  # of torch itself

@@ -17,6 +17,7 @@
 #include "kernels/gpu/gpu_kernels.hpp"
 #include "kernels/gpu/work_list.hpp"
 #include "kernels/group/host_group.hpp"
+#include "kernels/problem/contact_friction.hpp"
 #include "tests/launch/fake_runtime.hpp"
 #include "tests/support/aligned.hpp"
 
@@ -130,6 +131,14 @@ void jvp(const LaunchShape& shape, const ProblemBatch<Scalar>& batch,
   for_gradients<Scalar>(shape, scratch, work, [&](int env, auto& place) {
     kernels::jvp_env(HostGroup{}, batch, solution, change, out, options, env, place);
   });
+}
+
+/// A kernel of a function of each environment.
+template <class Scalar, auto function>
+void for_environments(const LaunchShape& shape, const ProblemBatch<Scalar>& problem,
+                      const EnvArray<const Scalar>& from, const EnvArray<Scalar>& to) {
+  if (shape.blocks * shape.threads < problem.num_envs) throw std::runtime_error("too few threads");
+  for (int env = 0; env < problem.num_envs; ++env) function(problem, from, to, env);
 }
 
 void round_numbers(const LaunchShape& shape, const double* const& from, float* const& to,
@@ -247,6 +256,14 @@ GradientKernels<Scalar> gradient_kernels() {
 }
 template GradientKernels<double> gradient_kernels<double>();
 template GradientKernels<float> gradient_kernels<float>();
+
+template <class Scalar>
+FrictionKernels<Scalar> friction_kernels() {
+  return {fake::kernel<&fake::for_environments<Scalar, &spread_friction<Scalar>>>(),
+          fake::kernel<&fake::for_environments<Scalar, &sum_friction<Scalar>>>()};
+}
+template FrictionKernels<double> friction_kernels<double>();
+template FrictionKernels<float> friction_kernels<float>();
 
 RoundKernel round_kernel() { return fake::kernel<&fake::round_numbers>(); }
 

@@ -14,6 +14,7 @@ from stickslip._src.aliases import Array, Backend, LawName, Numbers, PrecisionNa
 from stickslip._src.bound_arguments import (
     bound_layout,
     describe,
+    friction_columns,
     leader_of,
     require_backend,
     require_type,
@@ -56,7 +57,7 @@ class BoundGradient(Generic[Array]):
     `stickslip.Gradient` explains the verdicts."""
 
     b: Array  #: (E, n)
-    mu: Array  #: (E, k), per tangential row
+    mu: Array  #: (E, p) if `mu` was an array per contact, else (E, k), per tangential row
     R: Array  #: (E, n)
     lo: Array | None  #: (E, n_box), as `lo` of the problem
     hi: Array | None
@@ -83,8 +84,8 @@ class BoundSolver(Generic[Array]):
             is used. With `v_free` (E, nv) the velocities v_free + M^-1 J^T r go to `out.v_next`
             (where the status is bad_input or over_capacity: v_free).
         engine: M and J in the arrays of a simulator, in float32; the other arrays are float64.
-        b, mu: (E, n) free velocities, m/s; (E, k) coefficients, one per tangential row, or a
-            number.
+        b, mu: (E, n) free velocities, m/s; coefficients: (E, p) per contact, (E, k) per tangential
+            row (with counts perhaps more columns, but not p), or one number.
         dims, n_free, n_nonneg, lo, hi, R, warm_start: as in `solve`. `dims` is a list of numbers,
             or an (E, p) int32 array in the same memory as the others.
         counts: (E, 4) int32, free, nonneg, box rows and contacts of each environment; read at each
@@ -178,12 +179,12 @@ class BoundSolver(Generic[Array]):
             own["certificate"] = ((n,), np.dtype(float))
         self.out = self._results(out, num_envs, own)
         arrays["engine"] = None if engine is None else vars(engine)
+        friction = friction_columns(arrays["mu"], num_envs, layout)
         self._bound = _core.BoundSolve(
-            arrays, vars(self.out), contacts=layout.contacts, box=box, mu=layout.tangential,
-            ragged=counts is not None, options=core_options, threads=check.thread_count(threads),
-            rows=n,
+            arrays, vars(self.out), contacts=layout.contacts, box=box, **friction,
+            options=core_options, threads=check.thread_count(threads), rows=n,
         )  # fmt: skip
-        self._sizes = (name, dtype, num_envs, n, layout.tangential, None if lo is None else box)
+        self._sizes = (name, dtype, num_envs, n, friction["mu"], None if lo is None else box)
 
     def __repr__(self) -> str:
         leader, dtype, num_envs, n, *_ = self._sizes

@@ -10,6 +10,7 @@ from stickslip import _core
 from stickslip._src import arrays as check
 from stickslip._src.engine import EngineMechanism
 from stickslip._src.layout import Layout, bounds_given, layout_of
+from stickslip._src.settings import is_per_contact
 
 _IN_PLACE = (
     "a BoundSolver reads the given array at each call, so convert it before, as with astype, and "
@@ -119,3 +120,13 @@ def bound_layout(
     known = (3,) * (n // 3) if dims is None else dims if isinstance(dims, list | tuple) else None
     contacts = (0, *describe("dims", dims)[1])[-1] if known is None else None
     return layout_of(n, known, contacts, n_free, n_nonneg, 0, 2), n if lo is not None else 0
+
+
+def friction_columns(mu: Any, num_envs: int, layout: Layout) -> dict[str, Any]:
+    """What the columns of the array mu are, as the C++ library takes it. Refuses other shapes."""
+    contacts, tangential = layout.contacts, layout.tangential
+    shape = (tangential,) if mu is None else describe("mu", mu)[1]
+    more = layout.ragged and shape[-1:] > (tangential,)
+    if is_per_contact(shape, (num_envs,), contacts, tangential, more):
+        return {"mu": contacts, "friction_rows": tangential, "ragged": False}
+    return {"mu": tangential, "friction_rows": 0, "ragged": layout.ragged}

@@ -34,13 +34,19 @@ class Layout:
     def tangential(self) -> int:
         """Tangential rows, or, if an array has the dimensions, the most there can be."""
         if self.dims is None:
-            return min(5 * self.contacts, 5 * self.n // 6)
+            return most_tangential(self.n, self.contacts)
         return sum(self.dims) - self.contacts
 
     @functools.cached_property
     def contact_of_row(self) -> tuple[int, ...]:
         """The contact of each tangential row; `dims` must be known."""
         return tuple(c for c, dim in enumerate(self.dims or ()) for _ in range(dim - 1))
+
+
+def most_tangential(n: int, contacts: int) -> int:
+    """Tangential rows that contacts of any dimensions may have in a slot of n rows. Always more
+    than contacts: the columns of mu say whether they are those of contacts."""
+    return min(5 * contacts, max(5 * n // 6, contacts + 1))
 
 
 def layout_of(

@@ -8,6 +8,7 @@ import numpy as np
 import warp as wp
 
 from stickslip._src.engine import EngineMechanism
+from stickslip._src.layout import most_tangential
 from stickslip.mjwarp import problem_kernels as kernels
 from stickslip.mjwarp.contact_model import ContactModel
 from stickslip.mjwarp.rows import Rows
@@ -25,7 +26,7 @@ class Problem:
         self.rigid, self.rows = rigid, Rows(d)
         p = self.rows.dims.shape[1]
         shapes = {
-            "b": n, "R": n, "lo": n, "hi": n, "mu": max(min(5 * p, 5 * n // 6), 1), "v_free": nv,
+            "b": n, "R": n, "lo": n, "hi": n, "mu": max(most_tangential(n, p), 1), "v_free": nv,
             "v_next": nv, "impulse": n,
         }  # fmt: skip
         model = [contact.restitution, contact.v_rest, contact.v_max, contact.compliance]

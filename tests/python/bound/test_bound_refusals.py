@@ -44,9 +44,9 @@ REFUSALS = {
         r"b: expected shape \(4, 6\) or \(6,\), got \(5, 6\)",
     ),
     "shape of mu": (
-        {"mu": np.zeros((4, 2))},
+        {"mu": np.zeros((4, 3))},
         ValueError,
-        r"mu: expected shape \(4, 4\) or \(4,\), got \(4, 2\)",
+        r"mu: expected a number or shape \(4, 2\) or \(4, 4\) or \(2,\) or \(4,\), got \(4, 3\)",
     ),
     "strides of b": (
         {"b": np.zeros((6, 4)).T},
@@ -81,9 +81,9 @@ REFUSALS = {
         "counts: expected int32, got int64",
     ),
     "few mu": (
-        {"counts": np.zeros((4, 4), np.int32), "mu": np.zeros((4, 2))},
+        {"counts": np.zeros((4, 4), np.int32), "mu": np.zeros((4, 3))},
         ValueError,
-        "or more columns",
+        r"mu: expected a number or shape .*, got \(4, 3\)",
     ),
     "out": (
         {"out": {"impulses": READ_ONLY}},
