@@ -44,6 +44,9 @@ void check_solve(const ProblemBatch<Scalar>& p, const ResultBatch<Scalar>& r, co
   check_problem(p, matrix);
   if (p.num_envs > 0) {
     if (p.max_rows > 0) require_array(r.impulse, "result.impulse");
+    // Slots that overlap, as with the stride 0 of a forgotten one, would be written by two threads.
+    require(p.num_envs == 1 || r.impulse.stride >= p.max_rows, "result.impulse.stride",
+            "at least max_rows", r.impulse.stride);
     require(r.residual != nullptr, "result.residual", "an array", "none");
     require(r.status != nullptr, "result.status", "an array", "none");
     require(r.iterations != nullptr, "result.iterations", "an array", "none");

@@ -58,6 +58,8 @@ const std::vector<Misuse>& misuses_of_arrays() {
        "problem.ld_W: expected 0 or at least max_rows, got 5"},
       {"no_impulse", [](Call& c) { c.result.impulse.data = nullptr; },
        "result.impulse: expected an array, got none"},
+      {"slots_that_overlap", [](Call& c) { c.result.impulse.stride = 3; },
+       "result.impulse.stride: expected at least max_rows, got 3"},
       {"no_residual", [](Call& c) { c.result.residual = nullptr; },
        "result.residual: expected an array, got none"},
       {"no_status", [](Call& c) { c.result.status = nullptr; },

@@ -218,7 +218,7 @@ class BatchSim(SimGradients, SimCopies):
         share = sum(failures.values()) / sum(steps.values())
         warnings.warn(
             f"{share:.1%} of the steps so far were not solved, most of those {most}: "
-            "`BatchSim.status` tells which, docs/python.md (Statuses of steps) what to do",
+            "`BatchSim.status` tells which, docs/statuses.md what to do",
             stacklevel=3,
         )
 
