@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -106,13 +108,60 @@ def test_numbers_are_logged(hopper: Path) -> None:
     rows = curve(hopper)
     assert len(rows) == 8192 // (32 * 64)
     assert rows[-1]["return"] > 0
-    assert 0 < rows[-1]["largest_residual"] < 1e-6
+    assert all(-16 <= row["log10_residual"] < -6 for row in rows)
 
 
 def test_the_last_lines_name_the_run_and_how_to_see_it(hopper: Path) -> None:
     last = (hopper / "printed.txt").read_text().strip().splitlines()[-2:]
     assert last[0].startswith(f"{hopper}: 8,192 steps, return ")
     assert last[1] == f"see it with: stickslip play {hopper} --video {hopper}.mp4"
+
+
+LINE = r"[0-9,]+ steps, (return [-0-9.]+|no episode ended yet), unsolved 0 %, [0-9,]+ steps/s"
+
+
+def test_a_line_tells_of_some_updates(tmp_path: Path) -> None:
+    """Of the first, each tenth more, and the last."""
+    out = tmp_path / "run"
+    ran = run("train", "Hopper-v5", "--out", out, "--envs", "16", "--steps", str(13 * 1024))
+    assert ran.returncode == 0, ran.stderr
+    lines = ran.stdout.splitlines()
+    assert len(lines) == 3 + 2  # and how it ended
+    assert [line.split()[0] for line in lines[:3]] == ["1,024", "11,264", "13,312"]
+    for line in lines[:3]:
+        assert re.fullmatch(LINE, line)
+    assert not (out / "git").exists()
+
+
+def test_all_numbers_are_told_if_asked_for(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    sizes = ("--envs", "16", "--steps", "1024")
+    ran = run("train", "Hopper-v5", "--out", out, *sizes, "--verbose")
+    assert ran.returncode == 0, ran.stderr
+    assert "Learning iteration 0/1" in ran.stdout
+    assert float(re.search(r"contacts/log10_residual: ([-0-9.]+)", ran.stdout)[1]) < -6
+    assert "git" not in ran.stdout
+
+
+def test_a_module_that_is_not_found_is_named(hopper: Path, tmp_path: Path) -> None:
+    settings = json.loads((hopper / "settings.json").read_text())
+    settings["env"] = "pusher:own/Pusher-v0"
+    (tmp_path / "settings.json").write_text(json.dumps(settings))
+    new = tmp_path / "new"
+    missing = "no module pusher: put its folder on PYTHONPATH"
+    for arguments, message in (
+        (("train", "pusher:own/Pusher-v0", "--out", new), missing),
+        (("play", tmp_path), missing),
+        (("view", tmp_path, "--no-browser", "--port", "8973"), missing),
+        (("train", "own/Pusher-v0", "--out", new), "write MODULE:own/Pusher-v0"),
+        (("train", "json:own/Pusher-v0", "--out", new), "json registers no environment of"),
+        (("train", "./pusher:own/Pusher-v0", "--out", new), "expected MODULE:ID"),
+    ):
+        ran = run(*arguments)
+        assert ran.returncode == 2, ran.stderr
+        assert message in ran.stderr
+        assert len(ran.stderr.strip().splitlines()) == 1
+    assert not new.exists()
 
 
 def test_a_run_is_saved_by_ctrl_c_and_resumed(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +14,7 @@ from rich.table import Table
 
 from stickslip._src.aliases import SimLawName
 from stickslip._src.stage import NoOpenGLError, choose_opengl
-from stickslip._src.text import cell
+from stickslip._src.text import cell, told
 from stickslip.cli import options as choice
 from stickslip.cli.options import fail, word
 
@@ -37,25 +38,31 @@ def train(
         bool,
         typer.Option(help="Continue the run in --out from its checkpoint."),
     ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", help="Print all numbers of each update, not a line for ten."),
+    ] = False,
 ) -> None:
     """Train a policy by rsl_rl's proximal policy optimization, on one process or under torchrun.
     Ctrl-C saves and ends; --resume continues."""
     runs, module = import_rl("runs"), import_rl("train")
     if out.exists() and not out.is_dir():
         fail(f"--out: {out} is not a folder")
+    name = full_id(env)
+    require_env(name)
     if resume:
-        settings = _saved(runs, out, full_id(env), context)
+        settings = _saved(runs, out, name, context)
         settings.steps = steps or settings.steps
     else:
         if (out / "settings.json").exists():
             fail(f"--out: {out} has a run already (--resume continues it)")
         options = {"law": word(law), "threads": threads}
-        arguments = (full_id(env), steps or runs.Settings.steps, envs, seed, options, device)
+        arguments = (name, steps or runs.Settings.steps, envs, seed, options, device)
         settings = runs.Settings(*arguments)
     import gymnasium
 
     try:
-        trainer = module.Trainer(settings, out, resume)
+        trainer = module.Trainer(settings, out, resume, verbose)
     except (gymnasium.error.Error, FileNotFoundError, RuntimeError, ValueError) as error:
         fail(str(error))
     if trainer.done_steps >= settings.steps:
@@ -87,7 +94,7 @@ def _saved(runs: Any, out: Path, env: str, context: typer.Context) -> Any:
 
 def _conclude(trainer: Any, out: Path, env: str) -> None:
     """The last lines of a training."""
-    earned = f", return {_told(trainer.mean_return)}" if trainer.mean_return is not None else ""
+    earned = f", return {told(trainer.mean_return)}" if trainer.mean_return is not None else ""
     print(f"{out}: {trainer.done_steps:,} steps{earned}")
     if trainer.interrupted:
         print(f"interrupted; continue with: stickslip train {env} --out {out} --resume")
@@ -107,6 +114,7 @@ def play(
     module = import_rl("play")
     if not (run / "settings.json").exists():
         fail(f"{run} has no run")
+    require_env(import_rl("runs").load(run).env)
     if video and (problem := module.Film.refuses(video)):
         fail(f"--video: {problem}")
     table = Table("law", "return", "length", "failed")
@@ -125,7 +133,7 @@ def play(
         written += [f"wrote {film}"] if film else []
         table.add_row(
             episodes.law,
-            f"{_told(episodes.returns.mean())} ± {_told(episodes.returns.std())}",
+            f"{told(episodes.returns.mean())} ± {told(episodes.returns.std())}",
             f"{episodes.lengths.mean():.0f}",
             f"{episodes.failed.sum()}",
         )
@@ -135,14 +143,28 @@ def play(
         console.print(cell(line))
 
 
-def _told(value: float) -> str:
-    """A return; those of table-top tasks are small."""
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.2f}"
-
-
 def full_id(env: str) -> str:
     """Ids of environments of stickslip may come without "stickslip/"."""
-    return env if "/" in env else f"stickslip/{env}"
+    return env if "/" in env or ":" in env else f"stickslip/{env}"
+
+
+def require_env(env: str) -> None:
+    """Imports the module of "module:id"; one line if it is not there, or not named."""
+    import gymnasium
+
+    module, colon, name = env.rpartition(":")
+    if colon and not all(part.isidentifier() for part in module.split(".")):
+        fail(f"expected MODULE:ID with the name of a Python module, got {env}")
+    try:
+        importlib.import_module(module or "stickslip.envs")
+    except ModuleNotFoundError as error:
+        fail(f"{env}: Python finds no module {error.name}: put its folder on PYTHONPATH")
+    space = name.rpartition("/")[0] or None
+    if space in {spec.namespace for spec in gymnasium.registry.values()}:
+        return
+    if colon:
+        fail(f"{env}: the module {module} registers no environment of namespace {space}")
+    fail(f"{env} is not registered: write MODULE:{env}, with the Python module that registers it")
 
 
 def import_rl(name: str) -> Any:

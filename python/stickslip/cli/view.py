@@ -22,7 +22,7 @@ from stickslip._src.stage import moving
 from stickslip.cli import cones, grid
 from stickslip.cli import options as choice
 from stickslip.cli.options import fail, word
-from stickslip.cli.training import import_rl
+from stickslip.cli.training import import_rl, require_env
 
 _FROM = np.array([0.47, -0.81, 0.34])  # where mjviser's camera stands, seen from the model
 _DISTANCE = 2.0  # of the camera, in radii of the model: fills its field of view of 60 degrees
@@ -55,8 +55,11 @@ def view(
         fail(f'{error.name} is not installed: pip install ".[view]"')
     _check_address(host, port)
     options: dict[str, Any] = {"threads": threads} | ({"law": word(law)} if law else {})
+    trained = (Path(model) / "settings.json").is_file()
+    if trained:
+        require_env(import_rl("runs").load(Path(model)).env)
     try:
-        if (Path(model) / "settings.json").is_file():
+        if trained:
             driver: Driver = Replay(Path(model), envs, seed, **options)
         else:
             driver = Controlled(models.find(model), envs, word(control), seed, **options)

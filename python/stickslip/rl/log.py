@@ -11,14 +11,14 @@ _LOGGED = {
     "Train/mean_reward": "return",
     "Train/mean_episode_length": "length",
     "contacts/unsolved": "unsolved",
-    "contacts/largest_residual": "largest_residual",
+    "contacts/log10_residual": "log10_residual",
 }
 _SECONDS = ("Perf/collection_time", "Perf/learning_time")
 
 
 def curve(run: Path) -> list[dict[str, float]]:
     """The log of a run, one row for each update: its number, `seconds` of training so far,
-    `unsolved`, `largest_residual`, and once episodes have ended `return` and `length`."""
+    `unsolved`, `log10_residual`, and once episodes have ended `return` and `length`."""
     log = EventAccumulator(str(run), size_guidance={"scalars": 0})  # 0: all of them
     log.Reload()
     rows: dict[int, dict[str, float]] = {}

@@ -17,6 +17,7 @@ import torch.distributed.nn  # before there is a group: see Trainer.close
 from rsl_rl.runners import OnPolicyRunner
 
 from stickslip.rl import runs
+from stickslip.rl.progress import RunLogger, silent
 from stickslip.rl.vec_env import RslRlEnv
 
 
@@ -42,9 +43,12 @@ class Trainer(OnPolicyRunner):
         settings: of the run.
         run: its folder; made if absent.
         resume: continue from the newest checkpoint in `run`, in new episodes.
+        verbose: print all that rsl_rl prints of each update, instead of a line for some.
     """
 
-    def __init__(self, settings: runs.Settings, run: Path, resume: bool = False) -> None:
+    def __init__(
+        self, settings: runs.Settings, run: Path, resume: bool = False, verbose: bool = False
+    ) -> None:
         self.settings, self.run = settings, run
         self.processes, self.rank = int(os.getenv("WORLD_SIZE", "1")), int(os.getenv("RANK", "0"))
         self.interrupted = False
@@ -57,7 +61,9 @@ class Trainer(OnPolicyRunner):
         # An update of a short run has no more steps than the run.
         share = -(-settings.steps // (settings.num_envs * self.processes))
         config["num_steps_per_env"] = min(config["num_steps_per_env"], share)
-        super().__init__(envs, config, str(run), device)
+        with silent(not verbose):  # it prints the networks
+            super().__init__(envs, config, str(run), device)
+        self.logger = self._own_logger(verbose)
         if resume:
             self._continue()
         # Other actions and episodes in each process, and after `resume` than at the start.
@@ -72,8 +78,7 @@ class Trainer(OnPolicyRunner):
     @property
     def mean_return(self) -> float | None:
         """Of the last 100 episodes in the first process."""
-        returns = self.logger.rewbuffer
-        return sum(returns) / len(returns) if returns else None
+        return self.logger.mean_return
 
     def train(self) -> None:
         """Runs at least to `settings.steps`, in whole updates. Ctrl-C saves and ends it
@@ -89,6 +94,20 @@ class Trainer(OnPolicyRunner):
             if self.rank == 0:
                 self.save(str(self.run / f"model_{self.current_learning_iteration}.pt"))
         self.close()
+
+    def _own_logger(self, verbose: bool) -> RunLogger:
+        """With the arguments that rsl_rl's runner gives to its own."""
+        return RunLogger(
+            verbose,
+            log_dir=str(self.run),
+            cfg=self.cfg,
+            env_cfg=self.env.cfg,
+            num_envs=self.env.num_envs,
+            is_distributed=self.is_distributed,
+            gpu_world_size=self.gpu_world_size,
+            gpu_global_rank=self.gpu_global_rank,
+            device=self.device,
+        )
 
     def save(self, path: str, infos: dict[str, Any] | None = None) -> None:
         """As rsl_rl does, and what its own checkpoints do not count."""
