@@ -47,6 +47,7 @@ __all__ = [
     "VelocityTracking",
     "Walker2d",
     "pick_and_place",
+    "single",
 ]
 
 #: Registered environments: the class of each, and the steps after which episodes are truncated.

@@ -52,7 +52,8 @@ class SingleEnv(gymnasium.Env[np.ndarray, np.ndarray]):
 
 
 def single(family: type[BatchEnv]) -> Callable[..., SingleEnv]:
-    """The entry point of `gymnasium.make` for a family of environments."""
+    """The entry point of `gymnasium.make` for a class of environments: gymnasium.register(id,
+    entry_point=single(Sledge), vector_entry_point=Sledge)."""
 
     def make(**arguments: Any) -> SingleEnv:
         for name in ("num_envs", "autoreset_mode"):
