@@ -54,6 +54,11 @@ void check_values(const std::string& field, const Real* before, const double* va
   }
 }
 
+// For the message about an unknown field: mjModel's structs have a dot in front of their fields.
+std::string spelling(const std::string& field) {
+  return field.starts_with("opt_") ? " (write opt." + field.substr(4) + ")" : "";
+}
+
 }  // namespace
 
 void BatchSim::vary(const std::string& field, const double* values, std::int64_t size) {
@@ -64,7 +69,8 @@ void BatchSim::vary(const std::string& field, const double* values, std::int64_t
   const bool floats = is_in(kFloatFields, field);
   if (!data || bytes != int(floats ? sizeof(float) : sizeof(mjtNum)))
     throw std::invalid_argument(
-        "field: expected an array of real numbers of mjModel that MuJoCo can vary, got " + field);
+        "field: expected an array of real numbers of mjModel that MuJoCo can vary, got " + field +
+        spelling(field));
   if (size != expected)
     throw std::invalid_argument("values: expected " + std::to_string(expected) +
                                 " numbers per environment for " + field + ", got " +

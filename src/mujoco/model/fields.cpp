@@ -1,7 +1,9 @@
 #include "src/mujoco/model/fields.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
+#include <string_view>
 #include <type_traits>
 
 namespace stickslip::mujoco {
@@ -41,7 +43,15 @@ constexpr Known kKnown[] = {
     {"qfrc_constraint", &mjData::qfrc_constraint, &mjModel::nv, 1},
 };
 
+// Arrays of mjData that BatchSim has in any case, under MuJoCo's names.
+constexpr std::string_view kAlways[] = {"qpos",      "qvel",      "qacc",         "act",
+                                        "ctrl",      "time",      "qfrc_applied", "xfrc_applied",
+                                        "eq_active", "mocap_pos", "mocap_quat",   "sensordata"};
+
 const Known& find_known(const std::string& name) {
+  if (std::find(std::begin(kAlways), std::end(kAlways), name) != std::end(kAlways))
+    throw std::invalid_argument("fields: expected arrays that BatchSim does not have anyway, got " +
+                                name + ": use sim." + name);
   std::string names;
   for (const Known& known : kKnown) {
     if (name == known.name) return known;

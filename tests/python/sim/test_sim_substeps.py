@@ -146,6 +146,10 @@ def test_wrong_fields_and_substeps_are_refused() -> None:
     path = model_path("hopper")
     with pytest.raises(ValueError, match=r"fields: expected names among xpos, .*, got nothing"):
         BatchSim(path, 1, fields=["nothing"])
+    for name in ("qpos", "qacc", "sensordata", "time"):
+        with pytest.raises(ValueError, match=f"fields: .* got {name}: use sim.{name}$"):
+            BatchSim(path, 1, fields=[name])
+        assert hasattr(BatchSim, name)
     sim = BatchSim(path, 1, law="mujoco", fields=["xpos"])
     with pytest.raises(ValueError, match="field: expected one of those kept, got cvel"):
         sim.field("cvel")

@@ -42,6 +42,8 @@ def test_wrong_values():
     sim = BatchSim(MACHINE, 3)
     with pytest.raises(ValueError, match=r"field: expected an array of real numbers .* got mass"):
         sim.vary("mass", np.ones((3, 1)))
+    with pytest.raises(ValueError, match=r"got opt_gravity \(write opt.gravity\)$"):
+        sim.vary("opt_gravity", np.ones((3, 3)))
     with pytest.raises(ValueError, match=r"field: expected .* got geom_type"):
         sim.vary("geom_type", np.ones((3, 6)))
     with pytest.raises(
