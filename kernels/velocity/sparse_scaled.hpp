@@ -84,11 +84,11 @@ struct SparseScaled : Scaled<double> {
   double *partial, *off, *spread;  ///< [nv] of SparseVelocity
   ColumnIndex columns;             ///< of J, on a GPU
 
-  /// Many rows on few degrees of freedom, as of a thing of many geoms on a table, need the stages
-  /// of a smaller problem.
+  /// Many rows on few degrees of freedom, as of a thing of many geoms in a gripper, need the stages
+  /// of a smaller problem; boxes in a row do not (tests/python/sim/test_sim_wedged).
   SS_HD int size_of(int rows) const {
-    constexpr int kRowsOfDof = 4;
-    return min(rows, kRowsOfDof * m.tree.n);
+    constexpr int kFewDofs = 24, kRowsOfDof = 4;
+    return m.tree.n <= kFewDofs ? min(rows, kRowsOfDof * m.tree.n) : rows;
   }
 
   SS_HD SparseScaled(Arena& arena, int nv, int max_rows, int max_contacts)
