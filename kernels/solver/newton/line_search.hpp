@@ -41,9 +41,9 @@ struct NewtonProgress {
   double least_left = 0.0;      ///< merit; a step that leaves less behind leaves a candidate
   Real soft = Real(0);          ///< compliance of the equations, times D
   bool first = false;           ///< step of the path of a selection: attracted to zero
-  bool stalled = false;         ///< the last step of the path hardly got nearer
   bool leapt = false;           ///< a full step was taken whatever its merit, since its begin
   double natural = 0.0;         ///< merit of the anchor in the problem as given
+  double contraction = 0.0;     ///< of the merit in the last step of the path
   double at_bounds = 0.0;       ///< rows_at_bounds at the end of the first step of the path
   Regularisation<Factor> more;  ///< of the next Jacobian
   double least_epsilon = 0.0;   ///< of `more`
@@ -63,6 +63,13 @@ inline constexpr double kTinyMerit = 1e-28;  ///< always accepted: rounding nois
 template <class Real, class Factor>
 SS_HD bool is_proximal(const NewtonProgress<Real, Factor>& path) {
   return path.soft > Real(0) && !path.first;
+}
+
+/// Whether the last step of the path hardly got nearer.
+template <class Real, class Factor>
+SS_HD bool has_stalled(const NewtonProgress<Real, Factor>& path) {
+  constexpr double kStalled = 0.25;  // merit
+  return path.contraction > kStalled;
 }
 
 /// The velocities of the equations.

@@ -101,8 +101,7 @@ SS_HD bool finds_left(const G& g, const EnvProblem<Scalar>& p, const S& s,
                       NewtonProgress<Real, Factor>& path, Judge<Scalar>& judge) {
   const bool proximal = is_proximal(path);
   const double left = proximal ? path.natural : before;
-  const double most = proximal ? min(path.least_left, path.worth) : path.least_left;
-  if (path.first || !(left < most)) return false;
+  if (path.first || !(left < path.least_left)) return false;
   path.least_left = left;
   return is_found(g, p, s, w, path, proximal ? w.anchor : w.z0, judge, Guess::unknown);
 }
@@ -162,9 +161,11 @@ SS_HD double worth_judging(const Newton<Real, Factor>& w, double start_merit,
   return max(worth_judging(judge), w.from_solution ? kAsNear * start_merit : 0.0);
 }
 
-/// Whether z is worth judging: at once, if the next step needs new factors.
+/// Whether z is worth judging: at once, if the next step needs new factors; also where the path has
+/// contracted slowly, as it does where little noise of many redundant gaps is all that is left.
 template <class Real, class Factor, class Scalar>
 SS_HD bool is_near(const NewtonProgress<Real, Factor>& path, const Judge<Scalar>& judge) {
+  if (is_proximal(path) && path.contraction > kSlow) return true;
   return path.merit < (path.keeps ? 0.01 * judge.at->near : path.worth);
 }
 
@@ -174,8 +175,16 @@ SS_HD bool is_near(const NewtonProgress<Real, Factor>& path, const Judge<Scalar>
 template <class S, class Real, class Factor, class G>
 SS_HD bool polishes(const G& g, const S& s, const Newton<Real, Factor>& w,
                     const NewtonProgress<Real, Factor>& path, double selected, int steps) {
-  return w.from_selected && steps < 3 && !path.stalled &&
+  return w.from_selected && steps < 3 && !has_stalled(path) &&
          (steps == 0 || !(path.merit < selected * squared_size(g, s, w.z)));
+}
+
+/// Whether the first of these steps was in vain and the start is a solution: that stays the answer,
+/// or noise would move the impulses in every step of a simulation.
+template <class Real, class Factor, class Scalar>
+SS_HD bool keeps_start(const Newton<Real, Factor>& w, const NewtonProgress<Real, Factor>& path,
+                       const Judge<Scalar>& judge, int steps) {
+  return w.from_selected && steps == 1 && has_stalled(path) && judge.solved();
 }
 
 /// Counts the steps since the merit was halved.
@@ -254,6 +263,7 @@ SS_HD int run_newton(const G& g, const EnvProblem<Scalar>& p, S& s, const Newton
                 : is_point_done(path, moved, steps)) {
         next_point(g, s, w, path);
         if (first) path.keeps = moved == Moved::yes && !any_slides(g, s, w);
+        if (keeps_start(w, path, judge, steps)) scale_impulse(g, s, judge.at->start, w.z);
         moved = Moved::yes;
         judges = true;
       }

@@ -109,15 +109,14 @@ SS_HD void next_point(const G& g, const S& s, const Newton<Real, Factor>& w,
                       NewtonProgress<Real, Factor>& path) {
   constexpr Real kLeast = sizeof(Factor) == 4 ? Real(kFloatEpsilon) : Real(1e-12);
   constexpr Real kLittle = sizeof(Factor) == 4 ? Real(1e-5) : Real(2e-7);
-  constexpr double kStalled = 0.25;  // merit
   for_chunks(g, s.n, [&](int i) {
     w.u[i] = fma(-path.soft * s.selecting[i], w.z[i] - w.anchor[i], w.u[i]);
     w.anchor[i] = w.z[i];
   });
   begin_search(g, s, w, path);
   const double contraction = path.first ? 0.0 : path.merit / path.natural;
+  path.contraction = contraction;
   path.natural = path.merit;
-  path.stalled = contraction > kStalled;
   path.leapt = false;
   if (path.first) path.at_bounds = rows_at_bounds(g, s, w);
   path.first = false;
