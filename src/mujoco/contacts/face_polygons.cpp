@@ -30,10 +30,11 @@ void add_corner(const mjData* d, int geom, const double* local, Face& face) {
   mju_addTo3(corner, d->geom_xpos + 3 * geom);
 }
 
-// The face of a box whose outward normal is `out` in its frame, to 2 mrad.
-bool find_box_face(const mjModel* m, const mjData* d, int geom, const double* out, Face& face) {
+// The face of a box whose outward normal is `out` in its frame; `near`: the least cosine.
+bool find_box_face(const mjModel* m, const mjData* d, int geom, const double* out, double near,
+                   Face& face) {
   for (int axis = 0; axis < 3; ++axis) {
-    if (std::abs(out[axis]) < kParallel) continue;
+    if (std::abs(out[axis]) < near) continue;
     const double* size = m->geom_size + 3 * geom;
     const int u = (axis + 1) % 3, v = (axis + 2) % 3;
     double normal[3] = {}, corner[3];
@@ -51,8 +52,9 @@ bool find_box_face(const mjModel* m, const mjData* d, int geom, const double* ou
 }
 
 // The same of a mesh: of its convex hull, whose faces MuJoCo has merged.
-bool find_mesh_face(const mjModel* m, const mjData* d, int geom, const double* out, Face& face) {
-  const int mesh = m->geom_dataid[geom], best = face_towards(m, mesh, out, kParallel);
+bool find_mesh_face(const mjModel* m, const mjData* d, int geom, const double* out, double near,
+                    Face& face) {
+  const int mesh = m->geom_dataid[geom], best = face_towards(m, mesh, out, near);
   if (best < 0 || m->mesh_polyvertnum[best] > kRoom / 2) return false;
   const int* vertices = m->mesh_polyvert + m->mesh_polyvertadr[best];
   for (int i = 0; i < m->mesh_polyvertnum[best]; ++i) {
@@ -64,14 +66,14 @@ bool find_mesh_face(const mjModel* m, const mjData* d, int geom, const double* o
   return true;
 }
 
-// The face of a geom whose outward normal is `sign` times the normal.
+// The face of a geom whose outward normal is `sign` times the normal, to 2 mrad, or another cosine.
 bool find_face(const mjModel* m, const mjData* d, int geom, const double* normal, double sign,
-               Face& face) {
+               Face& face, double near = kParallel) {
   double out[3];
   mju_mulMatTVec3(out, d->geom_xmat + 9 * geom, normal);
   mju_scl3(out, out, sign);
-  return m->geom_type[geom] == mjGEOM_BOX ? find_box_face(m, d, geom, out, face)
-                                          : find_mesh_face(m, d, geom, out, face);
+  return m->geom_type[geom] == mjGEOM_BOX ? find_box_face(m, d, geom, out, near, face)
+                                          : find_mesh_face(m, d, geom, out, near, face);
 }
 
 // Coordinates in a plane through `origin`.
@@ -122,7 +124,66 @@ void set_contact(const double* on_face, const double* normal, double dist, mjPre
   mju_zero3(contact.tangent);
 }
 
+// The part of the segment from p to q above a convex polygon, or at most `beside` beside it: from
+// share `begin` to `end` of the way (Cyrus & Beck 1978). Whether there is one.
+bool clip(const Polygon& polygon, const Point& p, const Point& q, double beside, double& begin,
+          double& end) {
+  begin = 0;
+  end = 1;
+  for (int i = 0; i < polygon.count; ++i) {
+    const Point &from = polygon[i], &to = polygon[i + 1];
+    const double least = -beside * std::hypot(to.x - from.x, to.y - from.y);
+    const double at_p = cross(from, to, p) - least, at_q = cross(from, to, q) - least;
+    if (at_p < 0 && at_q < 0) return false;
+    const double share = at_p / (at_p - at_q);
+    if (at_p < 0) begin = std::max(begin, share);
+    if (at_q < 0) end = std::min(end, share);
+  }
+  return begin <= end;
+}
+
 }  // namespace
+
+int lie_on_face(const mjModel* m, const mjData* d, int cylinder, int b, double margin,
+                const mjPreContact* shown, double beside, mjPreContact* found) {
+  constexpr double kSameSide = 0.9;  // cosine
+  Face face;
+  if (!find_face(m, d, b, shown->normal, -1.0, face, kSameSide)) return 0;
+  const double *size = m->geom_size + 3 * cylinder, *xmat = d->geom_xmat + 9 * cylinder;
+  const double axis[3] = {xmat[2], xmat[5], xmat[8]};
+  const double sine = mju_dot3(axis, face.normal);
+  if (std::abs(sine) > kTilt) return 0;
+  double down[3], ends[2][3], heights[2];
+  mju_addScl3(down, face.normal, axis, -sine);
+  mju_normalize3(down);
+  for (int i = 0; i < 2; ++i) {
+    double way[3];
+    mju_addScl3(ends[i], d->geom_xpos + 3 * cylinder, down, -size[0]);
+    mju_addToScl3(ends[i], axis, i == 0 ? -size[1] : size[1]);
+    mju_sub3(way, ends[i], face.corners[0]);
+    heights[i] = mju_dot3(way, face.normal);
+  }
+  const Plane plane(face);
+  Polygon polygon;
+  project(plane, face, polygon);
+  double shares[2];
+  if (!clip(polygon, plane.coordinates(ends[0]), plane.coordinates(ends[1]), beside, shares[0],
+            shares[1]))
+    return 0;
+  int contacts = 0;
+  for (const double share : shares) {
+    double point[3], along[3];
+    const double dist = heights[0] + share * (heights[1] - heights[0]);
+    if (dist < -kDeep * size[0]) return 0;
+    if (dist > margin) continue;
+    mju_sub3(along, ends[1], ends[0]);
+    mju_addScl3(point, ends[0], along, share);
+    mju_addToScl3(point, face.normal, -dist);
+    set_contact(point, face.normal, dist, found[contacts]);
+    mju_scl3(found[contacts++].normal, face.normal, -1);
+  }
+  return contacts;
+}
 
 int stand_on_plane(const mjModel* m, const mjData* d, int plane, int mesh, double margin,
                    mjPreContact* found) {

@@ -18,6 +18,14 @@ inline constexpr int kEdgeAlone = -1;   ///< in place of a number of contacts
 int share_face(const mjModel* m, const mjData* d, int a, int b, double margin,
                const mjPreContact* shown, int count, mjPreContact* found, double narrow = 0.0);
 
+/// The contacts of a cylinder whose side lies on a face of b, which has faces, to 2 mrad: the ends
+/// of their common line, within the margin. Where the line is an edge of the face, as on a seam of
+/// two boxes, and the gap near 0, MuJoCo returns one point, whose normal is rounding. `beside`: by
+/// which the line may lie beside the face, m. `found`: room for 2. Returns their number; 0 where it
+/// does not lie.
+int lie_on_face(const mjModel* m, const mjData* d, int cylinder, int b, double margin,
+                const mjPreContact* shown, double beside, mjPreContact* found);
+
 /// The contacts of a mesh that stands on a plane: the corners of the hull of its vertices that are
 /// no higher than the lowest by 2 mrad of its size, within the margin; of more than kMostCorners
 /// the lowest, or those that span the most. `found`: room for kMostCorners. Returns their number; 0

@@ -127,9 +127,17 @@ int find_polygon(const mjModel* m, mjData* d, int a, int b, double margin,
   mjPreContact right[mjMAXCONPAIR];
   std::copy_n(shown, count, right);
   const bool changed = correct_normal(m, d, a, b, right, count);
-  const double narrow = narrow_strip(m, a, b, nearest(right, count));
-  const int whole = share_face(m, d, a, b, margin, right, count, found, narrow);
-  if (whole != 0 || !changed) return whole;
+  const bool rolls = a >= 0 && m->geom_type[a] == mjGEOM_CYLINDER;
+  if (has_faces(m, b) && (rolls || has_faces(m, a))) {
+    const double g = growth(m, a, b), gap = nearest(right, count);
+    const int whole =
+        rolls ? 0 : share_face(m, d, a, b, margin, right, count, found, narrow_strip(m, a, b, gap));
+    if (whole != 0) return whole;
+    if (std::abs(gap) <= g && are_beside(m, d, a, b, right->normal, g)) return kEdgeAlone;
+    const int lying = rolls ? lie_on_face(m, d, a, b, margin, right, g, found) : 0;
+    if (lying > 0) return lying;
+  }
+  if (!changed) return 0;
   std::copy_n(right, count, found);
   return count;
 }

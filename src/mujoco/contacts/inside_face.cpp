@@ -31,7 +31,8 @@ double from_edge(const mjModel* m, const mjData* d, int box, const double* norma
   return -kInfinity;
 }
 
-// The least width of the points' polygon across a normal, m: it is that across one of its edges.
+// The least width of the points' polygon across a normal, m: it is that across one of its edges. 0
+// if they are fewer than three, or all one.
 double least_width(std::span<const double* const> points, const double* normal) {
   double least = kInfinity;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -48,7 +49,7 @@ double least_width(std::span<const double* const> points, const double* normal) 
       least = std::min(least, high - low);
     }
   }
-  return points.size() > 2 ? least : 0.0;
+  return points.size() > 2 && least < kInfinity ? least : 0.0;
 }
 
 }  // namespace

@@ -105,6 +105,24 @@ bool overlap_less(Pair& pair, double now, mjPreContact& found) {
 
 }  // namespace
 
+bool are_beside(const mjModel* m, const mjData* d, int a, int b, const double* normal,
+                double width) {
+  constexpr double kSameSide = 0.9;  // cosine
+  Pair pair{m, d, {a, b}};
+  pair.gap(normal);  // known points of both
+  bool beside = false;
+  for (int side = 0; side < 2; ++side) {
+    const double nowhere[3] = {};
+    for_faces(m, pair.geom[side], nowhere, [&](const double* outward, double reach) {
+      double direction[3];
+      mju_mulMatVec3(direction, d->geom_xmat + 9 * pair.geom[side], outward);
+      if (beside || std::abs(mju_dot3(direction, normal)) > kSameSide) return;
+      beside = pair.gap_to_face(side, direction, reach, -width) > -width;
+    });
+  }
+  return beside;
+}
+
 bool correct_normal(const mjModel* m, mjData* d, int a, int b, mjPreContact* found, int& count) {
   if (!uses_convex_search(m, a, b)) return false;
   Pair pair{m, d, {a, b}};
@@ -113,21 +131,20 @@ bool correct_normal(const mjModel* m, mjData* d, int a, int b, mjPreContact* fou
     return std::abs(gap - told) <= turned + kSameShare * std::abs(told);
   };
   double now = pair.gap(found->normal);
-  bool changed = false;
-  if (is_right(now, found->dist)) {
-    now = found->dist;
-  } else {
+  bool changed = false, wrong = !is_right(now, found->dist);
+  if (wrong) {
     mjPreContact again[mjMAXCONPAIR];
     const int number = convex_search()(m, d, again, a, b, 0.0);
     changed = number > 0 && is_right(pair.gap(again->normal), again->dist);
     if (changed) {
       std::copy_n(again, number, found);
       count = number;
-      now = found->dist;
+      wrong = false;
     }
   }
   const double told = found->dist;
-  if (std::max(now, told) > -kShallowest || told < -kDeepest) return changed;
+  if (!wrong) now = told;
+  if (told < -kDeepest || (now > -kShallowest && !wrong)) return changed;
   if (!overlap_less(pair, now, *found)) return changed;
   count = 1;
   return true;
