@@ -133,7 +133,7 @@ int find_polygon(const mjModel* m, mjData* d, int a, int b, double margin,
     const int whole =
         rolls ? 0 : share_face(m, d, a, b, margin, right, count, found, narrow_strip(m, a, b, gap));
     if (whole != 0) return whole;
-    if (std::abs(gap) <= g && are_beside(m, d, a, b, right->normal, g)) return kEdgeAlone;
+    if (std::abs(gap) <= g && meet_at_edge(m, d, a, b, right->normal, g)) return kEdgeAlone;
     const int lying = rolls ? lie_on_face(m, d, a, b, margin, right, g, found) : 0;
     if (lying > 0) return lying;
   }

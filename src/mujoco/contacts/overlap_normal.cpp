@@ -105,22 +105,22 @@ bool overlap_less(Pair& pair, double now, mjPreContact& found) {
 
 }  // namespace
 
-bool are_beside(const mjModel* m, const mjData* d, int a, int b, const double* normal,
-                double width) {
+bool meet_at_edge(const mjModel* m, const mjData* d, int a, int b, const double* normal,
+                  double width) {
   constexpr double kSameSide = 0.9;  // cosine
   Pair pair{m, d, {a, b}};
-  pair.gap(normal);  // known points of both
-  bool beside = false;
+  if (pair.gap(normal) < -width) return false;
+  bool at_edge = false;
   for (int side = 0; side < 2; ++side) {
     const double nowhere[3] = {};
     for_faces(m, pair.geom[side], nowhere, [&](const double* outward, double reach) {
       double direction[3];
       mju_mulMatVec3(direction, d->geom_xmat + 9 * pair.geom[side], outward);
-      if (beside || std::abs(mju_dot3(direction, normal)) > kSameSide) return;
-      beside = pair.gap_to_face(side, direction, reach, -width) > -width;
+      if (at_edge || std::abs(mju_dot3(direction, normal)) > kSameSide) return;
+      at_edge = pair.gap_to_face(side, direction, reach, -width) > -width;
     });
   }
-  return beside;
+  return at_edge;
 }
 
 bool correct_normal(const mjModel* m, mjData* d, int a, int b, mjPreContact* found, int& count) {
@@ -144,7 +144,7 @@ bool correct_normal(const mjModel* m, mjData* d, int a, int b, mjPreContact* fou
   }
   const double told = found->dist;
   if (!wrong) now = told;
-  if (told < -kDeepest || (now > -kShallowest && !wrong)) return changed;
+  if (told < -kDeepest || told > (wrong ? 0 : -kShallowest)) return changed;
   if (!overlap_less(pair, now, *found)) return changed;
   count = 1;
   return true;

@@ -14,9 +14,9 @@ namespace stickslip::mujoco {
 /// whether it does. `count`: how many there are; room for mjMAXCONPAIR.
 bool correct_normal(const mjModel* m, mjData* d, int a, int b, mjPreContact* found, int& count);
 
-/// Whether geoms a and b are apart, or overlap by no more than `width`, m, along the normal of one
-/// of their faces that is another direction than `normal`.
-bool are_beside(const mjModel* m, const mjData* d, int a, int b, const double* normal,
-                double width);
+/// Whether geoms a and b meet at an edge alone: they are apart, or overlap by no more than `width`,
+/// m, along the normal of a contact, and along that of one of their faces in another direction.
+bool meet_at_edge(const mjModel* m, const mjData* d, int a, int b, const double* normal,
+                  double width);
 
 }  // namespace stickslip::mujoco

@@ -210,7 +210,7 @@ def test_what_has_just_entered_a_tile_is_not_stopped_by_its_side(tile, slider, s
     np.testing.assert_allclose(sim.qpos[:, 2], 0.06, atol=1e-4)
 
 
-@pytest.mark.parametrize("slider", ["box", "mesh"])
+@pytest.mark.parametrize("slider", ["box", "mesh", "cylinder"])
 @pytest.mark.parametrize("tile", TILES)
 def test_what_creeps_onto_a_tile_is_not_stopped_by_its_side(tile, slider):
     """By half a micrometre in a step: it counted as resting at the side (8 in 10 stopped)."""
