@@ -127,24 +127,30 @@ bool correct_normal(const mjModel* m, mjData* d, int a, int b, mjPreContact* fou
   if (!uses_convex_search(m, a, b)) return false;
   Pair pair{m, d, {a, b}};
   const double turned = kTurned * (m->geom_rbound[a] + m->geom_rbound[b]);
-  const auto is_right = [&](double gap, double told) {
-    return std::abs(gap - told) <= turned + kSameShare * std::abs(told);
+  // One point, of geoms that touch but for the search's tolerance, may have any normal.
+  const auto is_vague = [&](int number, double told) {
+    return number == 1 && std::abs(told) <= kShallowest;
   };
-  double now = pair.gap(found->normal);
-  bool changed = false, wrong = !is_right(now, found->dist);
+  const auto is_right = [&](const mjPreContact* contacts, int number) {
+    const double told = contacts->dist;
+    const double error =
+        is_vague(number, told) ? kShallowest : turned + kSameShare * std::abs(told);
+    return std::abs(pair.gap(contacts->normal) - told) <= error;
+  };
+  bool changed = false, wrong = !is_right(found, count);
   if (wrong) {
     mjPreContact again[mjMAXCONPAIR];
     const int number = convex_search()(m, d, again, a, b, 0.0);
-    changed = number > 0 && is_right(pair.gap(again->normal), again->dist);
+    changed = number > 0 && is_right(again, number);
     if (changed) {
       std::copy_n(again, number, found);
       count = number;
       wrong = false;
     }
   }
-  const double told = found->dist;
-  if (!wrong) now = told;
-  if (told < -kDeepest || told > (wrong ? 0 : -kShallowest)) return changed;
+  const double told = found->dist, now = wrong ? pair.gap(found->normal) : told;
+  const double most = !wrong ? -kShallowest : is_vague(count, told) ? kShallowest : 0.0;
+  if (told < -kDeepest || told > most) return changed;
   if (!overlap_less(pair, now, *found)) return changed;
   count = 1;
   return true;
