@@ -138,3 +138,22 @@ def test_the_mugs_first_mesh_is_drawn_and_the_others_touch() -> None:
     thing = [geom for geom in geoms if geom.bodyid[0] == model.body("thing").id]
     assert [bool(geom.contype[0]) for geom in thing] == [True] * 14 + [False]
     np.testing.assert_allclose(model.body("thing").mass, 0.25)
+
+
+def test_the_mug_on_the_table_keeps_its_loads() -> None:
+    """Its 27 contacts, at heights that differ by 0.1 nm, have many solutions. Noise kept the
+    search for the selected one from ending: 15 iterations, and loads alternated by 86 %."""
+    env = make(THINGS[1], 8)
+    env.reset(seed=0)
+    action = np.random.default_rng(0).uniform(-1, 1, env.action_space.shape).astype(np.float32)
+    for _ in range(6):
+        env.step(action)
+    sim = env.unwrapped.sim
+    iterations, forces = [], []
+    for _ in range(20):
+        sim.step()
+        iterations.append(sim.iterations.copy())
+        forces.append(sim.contact_arrays()["force"].copy())
+    assert np.mean(iterations) < 6
+    change = abs(np.diff(forces, axis=0)).max((0, 2, 3))
+    assert (change < 0.2 * abs(forces[-1]).max((1, 2))).all()
