@@ -114,14 +114,13 @@ SS_HD void next_point(const G& g, const S& s, const Newton<Real, Factor>& w,
     w.anchor[i] = w.z[i];
   });
   begin_search(g, s, w, path);
-  const double contraction = path.first ? 0.0 : path.merit / path.natural;
-  path.contraction = contraction;
+  path.contraction = path.first ? 0.0 : path.merit / path.natural;
   path.natural = path.merit;
   path.leapt = false;
   if (path.first) path.at_bounds = rows_at_bounds(g, s, w);
   path.first = false;
-  if (!(contraction > kSlow)) return;
-  if (contraction > 0.9 && contraction < 1.01 && path.soft < kLittle)
+  if (!(path.contraction > kSlow)) return;
+  if (path.contraction > 0.9 && path.contraction < 1.01 && path.soft < kLittle)
     path.more.epsilon = Factor(kGivenUp);
   path.soft = max(path.soft * Real(0.1), kLeast);
   path.more.proximal = Factor(path.soft);
