@@ -153,7 +153,7 @@ int lie_on_face(const mjModel* m, const mjData* d, int cylinder, int b, double m
   const double axis[3] = {xmat[2], xmat[5], xmat[8]};
   const double sine = mju_dot3(axis, face.normal);
   if (std::abs(sine) > kTilt) return 0;
-  double down[3], ends[2][3], heights[2];
+  double down[3], ends[2][3], along[3], heights[2];
   mju_addScl3(down, face.normal, axis, -sine);
   mju_normalize3(down);
   for (int i = 0; i < 2; ++i) {
@@ -163,6 +163,7 @@ int lie_on_face(const mjModel* m, const mjData* d, int cylinder, int b, double m
     mju_sub3(way, ends[i], face.corners[0]);
     heights[i] = mju_dot3(way, face.normal);
   }
+  mju_sub3(along, ends[1], ends[0]);
   const Plane plane(face);
   Polygon polygon;
   project(plane, face, polygon);
@@ -172,11 +173,10 @@ int lie_on_face(const mjModel* m, const mjData* d, int cylinder, int b, double m
     return 0;
   int contacts = 0;
   for (const double share : shares) {
-    double point[3], along[3];
+    double point[3];
     const double dist = heights[0] + share * (heights[1] - heights[0]);
     if (dist < -kDeep * size[0]) return 0;
     if (dist > margin) continue;
-    mju_sub3(along, ends[1], ends[0]);
     mju_addScl3(point, ends[0], along, share);
     mju_addToScl3(point, face.normal, -dist);
     set_contact(point, face.normal, dist, found[contacts]);

@@ -1,6 +1,6 @@
 // Where a face of a mesh or box meets a face of a mesh, or a mesh stands on a plane: the whole
 // polygon that they share. MuJoCo returns four or five of its points; they may leave out a side,
-// and where meshes are apart, all have the gap of one.
+// and where meshes are apart, all have the gap of one. And the line of a cylinder on a face.
 #pragma once
 #include <mujoco/mujoco.h>
 

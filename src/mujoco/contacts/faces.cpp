@@ -121,7 +121,8 @@ double narrow_strip(const mjModel* m, int a, int b, double gap) {
   return std::abs(gap) <= g ? 2 * g : 0.0;
 }
 
-// The points of the faces of which one has the contacts' normal, once that is right.
+// The points of the faces of which one has the contacts' normal, once that is right, or of the line
+// of a cylinder on one.
 int find_polygon(const mjModel* m, mjData* d, int a, int b, double margin,
                  const mjPreContact* shown, int count, mjPreContact* found) {
   mjPreContact right[mjMAXCONPAIR];
@@ -130,12 +131,13 @@ int find_polygon(const mjModel* m, mjData* d, int a, int b, double margin,
   const bool rolls = a >= 0 && m->geom_type[a] == mjGEOM_CYLINDER;
   if (has_faces(m, b) && (rolls || has_faces(m, a))) {
     const double g = growth(m, a, b), gap = nearest(right, count);
-    const int whole =
-        rolls ? 0 : share_face(m, d, a, b, margin, right, count, found, narrow_strip(m, a, b, gap));
+    int whole = 0;
+    if (!rolls)
+      whole = share_face(m, d, a, b, margin, right, count, found, narrow_strip(m, a, b, gap));
+    if (whole == 0 && std::abs(gap) <= g && meet_at_edge(m, d, a, b, right->normal, g))
+      whole = kEdgeAlone;
+    if (whole == 0 && rolls) whole = lie_on_face(m, d, a, b, margin, right, g, found);
     if (whole != 0) return whole;
-    if (std::abs(gap) <= g && meet_at_edge(m, d, a, b, right->normal, g)) return kEdgeAlone;
-    const int lying = rolls ? lie_on_face(m, d, a, b, margin, right, g, found) : 0;
-    if (lying > 0) return lying;
   }
   if (!changed) return 0;
   std::copy_n(right, count, found);
