@@ -23,7 +23,7 @@ SS_HD double work_of(const Stage& stage, const Work& work) {
 /// a failure costs only one step of one environment. `step`: work of a step.
 SS_HD double work_after_rung_0(int n, double step, bool thorough) {
   if (thorough) return max(1e9, 2400.0 * step);
-  return n >= kInteriorRows ? 1300.0 * step : min(max(1e7, 1000.0 * step), 4e7);
+  return n > kFewRows ? 1300.0 * step : min(max(1e7, 1000.0 * step), 4e7);
 }
 
 /// The same with W, after all rungs without it: what they have not solved is hardly solved then, so

@@ -95,12 +95,8 @@ struct EnvScratch {
         Primal<Real>(primal, max_rows);
       }
       if constexpr (kHas.altered) {
-        if (max_rows >= kInteriorRows) {
-          fallback.take<InteriorScratch<Real>>(1);
-          InteriorScratch<Real>(fallback, max_rows, max_contacts);
-        } else {
-          Newton<Real, Real>(fallback, max_rows);
-        }
+        fallback.take<InteriorScratch<Real>>(1);
+        InteriorScratch<Real>(fallback, max_rows, max_contacts);
       }
       most = max(max(most, fallback.used()), max(pgs.used(), max(newton.used(), primal.used())));
     }

@@ -11,7 +11,6 @@ namespace stickslip::kernels {
 
 namespace {
 
-constexpr int kEarlyRetryRows = 64;         // with more, first the proof that there is no solution
 constexpr double kSoftAnswer = 1e-2;        // compliance of the answer if there is no solution
 constexpr int kSoftenings = 12;             // stages: with this one, then with 0.58 to this one
 constexpr double kAstray = 1e-4;            // residual over max|b| where no solution is near
@@ -81,19 +80,21 @@ void add_sticking(Ladder& ladder, int steps) {
   Stage stuck = newton(0, steps);
   stuck.sticks = true;
   for (Stage stage : {stuck, selecting(steps, 1.0)}) {
-    stage.most_rows = kEarlyRetryRows;
+    stage.most_rows = kFewRows;
     stage.beyond = kAstray;
     add(ladder, stage);
   }
 }
 
-/// Newton for any solution from rest, and from sweeps, of environments of so many rows.
+/// Newton for any solution from the warm start, from rest, and from sweeps, of environments of so
+/// many rows.
 void add_retries(Ladder& ladder, int rung, int steps, int least_rows, int most_rows) {
   const Stage any = newton(rung, steps);
-  Stage afresh = sweeps(rung, 3), resumed = sweeps(rung, 20), large_rho = any;
+  Stage given = any, afresh = sweeps(rung, 3), resumed = sweeps(rung, 20), large_rho = any;
+  given.start = Start::given;
   afresh.start = Start::zero;
   large_rho.factor = 0.1;
-  for (Stage stage : {afresh, any, large_rho, resumed, large_rho}) {
+  for (Stage stage : {given, afresh, any, large_rho, resumed, large_rho}) {
     stage.least_rows = least_rows;
     stage.most_rows = most_rows;
     add(ladder, stage);
@@ -112,16 +113,15 @@ void add_newton(Ladder& ladder, int steps) {
   add(ladder, again);
   if (facts_of(ladder.options.law).may_jam) add_sticking(ladder, steps);
   add(ladder, newton(0, steps));
-  add_retries(ladder, 0, steps, 0, kEarlyRetryRows);
+  add_retries(ladder, 0, steps, 0, kFewRows);
 }
 
 /// The interior point, from the best impulse so far.
-void add_interior(Ladder& ladder, int steps, int least_rows) {
+void add_interior(Ladder& ladder, int steps) {
   add(ladder, {.method = Method::interior,
                .rung = 1,
                .budget = 6 * steps / 5,
                .start = Start::best,
-               .least_rows = least_rows,
                .distance = 0.1});
 }
 
@@ -129,13 +129,12 @@ void add_interior(Ladder& ladder, int steps, int least_rows) {
 /// (Siconos' RockPile, 1,389 rows, needs some 1,000 factorisations); then Newton with many steps.
 /// Newton at the end of its path has 1 / factor times rho, because there velocities identify the
 /// states better than impulses (kernels/solver/interior/README.md).
-void add_continuation(Ladder& ladder, int steps, int least_rows) {
+void add_continuation(Ladder& ladder, int steps) {
   Stage path{.method = Method::continuation,
              .rung = 1,
              .budget = 7 * steps,
              .factor = 1e-5,
              .start = Start::best,
-             .least_rows = least_rows,
              .distance = 0.1};
   add(ladder, path);
   path.budget *= 2;
@@ -186,11 +185,12 @@ void add_drawn_starts(Ladder& ladder, int steps) {
 
 /// The stages for problems where sweeps and Newton fail.
 void add_later_rungs(Ladder& ladder, int steps, bool has_central_path) {
-  const int least_rows = has_central_path ? kInteriorRows : kNever;
   add_proof(ladder);
-  add_retries(ladder, 1, steps, kEarlyRetryRows + 1, kRetryRows);
-  add_interior(ladder, steps, least_rows);
-  add_continuation(ladder, steps, least_rows);
+  add_retries(ladder, 1, steps, kFewRows + 1, kRetryRows);
+  if (has_central_path) {
+    add_interior(ladder, steps);
+    add_continuation(ladder, steps);
+  }
   // From the best, because another launch than that of rung 0 does not know where that ended.
   Stage from_best = by_velocities(1, steps);
   from_best.start = Start::best;

@@ -8,7 +8,7 @@ namespace stickslip::kernels {
 
 inline constexpr int kRetryRows =
     96;  ///< with more, a problem without a solution would take too long
-inline constexpr int kInteriorRows = 65;  ///< fewest rows for the interior point
+inline constexpr int kFewRows = 64;  ///< with more, first the proof that there is no solution
 inline constexpr int kPileRows =
     128;  ///< with more, selecting among solutions has less success and costs more: fewer steps
 inline constexpr int kPileSteps = 30;

@@ -44,8 +44,11 @@ SS_HD void place_start(const G& g, const EnvProblem<Scalar>& p, const Stage& sta
   }
   g.for_each(p.n, [&](int i) {
     const double scale = stage.seed != 0 ? fraction_of(hashed_bits(i, stage.seed, 0)) : 1.0;
-    const Scalar* from = stage.start == Start::best ? judge.at->best : start;
-    start[i] = stage.start == Start::zero ? Scalar(0) : Scalar(double(from[i]) * scale);
+    const Scalar* from = stage.start == Start::best    ? judge.at->best
+                         : stage.start == Start::given ? p.warm_start
+                                                       : start;
+    const bool rests = stage.start == Start::zero || from == nullptr;
+    start[i] = rests ? Scalar(0) : Scalar(double(from[i]) * scale) + Scalar(0);
   });
 }
 

@@ -37,7 +37,7 @@ inline constexpr int kManyRows = 3, kPackedRows = 6;  // of each degree of freed
 /// states of Newton's method toggle, and the interior point takes few steps. Smaller problems have
 /// no memory for that.
 SS_HD bool is_packed(const SparseScaled& s, Law law) {
-  const bool many = s.n >= kInteriorRows && s.n > kPackedRows * s.m.tree.n;
+  const bool many = s.n > kFewRows && s.n > kPackedRows * s.m.tree.n;
   return many && !is_robot(s) && facts_of(law).has_central_path;
 }
 

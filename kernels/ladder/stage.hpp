@@ -20,6 +20,7 @@ enum class Method : std::int32_t {
 /// Where a stage starts.
 enum class Start : std::int32_t {
   last,             ///< where the previous stage ended
+  given,            ///< at the warm start, or else at zero impulses
   zero,             ///< at zero impulses
   random_states,    ///< from `seed`: contacts open, sticking or sliding
   random_impulses,  ///< of such contacts, from `seed`

@@ -19,7 +19,7 @@ class Both {
   Both(const support::Pile& pile, Law law)
       : mechanism(pile.mechanism()),
         batch_(pile.problem()),
-        memory_(max(pile.rows, kInteriorRows), pile.counts.n_contacts),
+        memory_(pile.rows, pile.counts.n_contacts),
         sparse_memory_(MechanismScratch::bytes(mechanism.tree.n, pile.rows, batch_.max_contacts)),
         scratch(memory_.scratch()),
         impulse(std::size_t(pile.rows)),

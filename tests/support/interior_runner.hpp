@@ -11,7 +11,7 @@ std::vector<double> run_path_alone(const G& g, const ProblemBatch<double>& batch
                                    kernels::Method method, bool finish,
                                    const SolveOptions& options = {}) {
   using namespace kernels;
-  EnvMemory<double, double, double> memory(max(batch.max_rows, kInteriorRows), batch.max_contacts);
+  EnvMemory<double, double, double> memory(batch.max_rows, batch.max_contacts);
   memory.poison();
   auto scratch = memory.scratch();
   std::vector<double> impulse(std::size_t(batch.max_rows));

@@ -112,7 +112,7 @@ bool ProblemBuffers::by_islands(int env) {
   // As if joints had rows: with W, a dumped problem replays to the same bits.
   if (kernels::leaves_W(rows, 1, nv_)) return true;
   // Fewer rows are as fast as a whole, unless they are many on few degrees of freedom.
-  if (rows >= kernels::kInteriorRows) return groups(env) != TreeGroups::Kind::one;
+  if (rows > kernels::kFewRows) return groups(env) != TreeGroups::Kind::one;
   return rows > kernels::kDenseRowsOfBodies && groups(env) == TreeGroups::Kind::several_with_tall;
 }
 
