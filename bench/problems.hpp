@@ -35,11 +35,11 @@ double solved_share(const HostResults<Scalar>& results, int num_envs) {
   return num_envs > 0 ? double(solved) / num_envs : 1.0;
 }
 
-/// Counters `solved`, and `rung0` ... `rung4`: shares of environments solved on each rung.
+/// Counters `solved`, and `rung0` ... `rung3`: shares of environments solved on each rung.
 template <class Counters, class Scalar>
 void count_rungs(Counters& counters, const HostResults<Scalar>& results, int num_envs) {
   counters["solved"] = solved_share(results, num_envs);
-  for (int rung = 0; rung < 5; ++rung) {
+  for (int rung = 0; rung < 4; ++rung) {
     int here = 0;
     for (int env = 0; env < num_envs; ++env) {
       here += results.status(env) == EnvStatus::solved && results.rung(env) == rung;

@@ -51,7 +51,7 @@ struct SolveOptions {
   double max_work = 0.0;
   /// Whether to spend much work on problems that the first stages did not solve: after rung 0
   /// max(1e9, 2400 n^3), unless `max_work` is set. If false: 1000 n^3 up to 64 rows, but no less
-  /// than 1e7 and no more than 4e7, and 1300 n^3 beyond, and rungs 3 and later are left out where
+  /// than 1e7 and no more than 4e7, and 1300 n^3 beyond, and rungs 2 and later are left out where
   /// an impulse solves but for the bound of its rounding errors (docs/mathematics.md, section 11).
   bool thorough = true;
   /// Run exactly `max_sweeps` sweeps (solver `pgs` only): no early exit, the verdict is the same.

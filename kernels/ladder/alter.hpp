@@ -1,5 +1,5 @@
 // Altered problems near the problem as given, whose solutions lead to its solution: softer
-// contacts, proximal points, or the gaps of De Saxce's fixed point.
+// contacts, or proximal points.
 #pragma once
 #include "kernels/scaling/scaled.hpp"
 
@@ -45,21 +45,6 @@ SS_HD void attract_to(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s, 
       s.b[i] = fma(-compliance, z[i], given_bias(p, s, i));
     }
   });
-}
-
-/// Replaces b_n by b_n + mu |u_t|, with the scaled velocity u. Returns the largest change.
-template <class Real, class G, class Scalar>
-SS_HD double shift_gaps(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s, const Real* u) {
-  const auto shifted = [&](int k) {
-    const int a = s.block[k];
-    Real square = Real(0);
-    for (int j = 1; j < s.dim(k); ++j) square = fma(u[a + j], u[a + j], square);
-    return fma(s.mu[k], sqrt(square), given_bias(p, s, a));
-  };
-  const double change =
-      g.max(s.n_contacts, [&](int k) { return abs(double(shifted(k) - s.b[s.block[k]])); });
-  g.for_each(s.n_contacts, [&](int k) { s.b[s.block[k]] = shifted(k); });
-  return change;
 }
 
 /// Restores s to its state before any of the above.

@@ -143,38 +143,23 @@ void add_continuation(Ladder& ladder, int steps) {
   add(ladder, path);
 }
 
-/// De Saxce's fixed point, and Newton from its result.
-void add_fixed_point(Ladder& ladder, int rung, int steps, int seed = 0) {
-  Stage stage = newton(rung, steps);
-  stage.rounds = 40;
-  add(ladder, reseeded(stage, seed));
-}
-
-/// Rungs 3 and 4: other basins, from starts changed by sweeps and hashed numbers; Newton after
-/// each.
+/// Rung 2: other basins, from many sweeps, and from few before Newton with a large rho.
 void add_other_starts(Ladder& ladder, int steps) {
-  const Stage usual = lightly_regularised(3, steps);
-  Stage large_rho = usual, from_rest = sweeps(3, 100);
+  const Stage usual = lightly_regularised(2, steps);
+  Stage large_rho = usual, from_rest = sweeps(2, 100);
   large_rho.factor = 0.01;
   from_rest.start = Start::zero;
-  // By turns many sweeps, and few sweeps before Newton with a large rho.
-  for (const int seed : {0, 6}) {
-    add(ladder, seed == 0 ? from_rest : reseeded(sweeps(3, 100), seed));
-    add(ladder, usual);
-    add(ladder, reseeded(sweeps(3, 20), seed == 0 ? 5 : seed + 1));
-    add(ladder, large_rho);
+  const Stage few = reseeded(sweeps(2, 20), 5);
+  for (const Stage& stage : {from_rest, usual, few, large_rho, sweeps(2, 500), usual}) {
+    add(ladder, stage);
   }
-  add(ladder, sweeps(3, 500));
-  add(ladder, usual);
-  add_fixed_point(ladder, 4, steps);
-  add(ladder, lightly_regularised(4, steps));
 }
 
-/// Rung 5: other basins, from random states and impulses.
+/// Rung 3: other basins, from random states and impulses.
 void add_drawn_starts(Ladder& ladder, int steps) {
   int seed = 0;
   for (const Start start : {Start::random_states, Start::random_impulses}) {
-    Stage stage = lightly_regularised(5, steps);
+    Stage stage = lightly_regularised(3, steps);
     stage.start = start;
     add(ladder, reseeded(stage, ++seed));
   }
@@ -195,8 +180,6 @@ void add_later_rungs(Ladder& ladder, int steps, bool has_central_path) {
   Stage from_best = by_velocities(1, steps);
   from_best.start = Start::best;
   add(ladder, from_best);
-  add_fixed_point(ladder, 2, steps);
-  add(ladder, by_velocities(2, steps));
   add_other_starts(ladder, steps);
   add_drawn_starts(ladder, steps);
 }

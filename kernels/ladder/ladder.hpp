@@ -12,7 +12,7 @@ inline constexpr int kFewRows = 64;  ///< with more, first the proof that there 
 inline constexpr int kPileRows =
     128;  ///< with more, selecting among solutions has less success and costs more: fewer steps
 inline constexpr int kPileSteps = 30;
-inline constexpr int kOtherBasins = 3;      ///< rungs from this one on search in other basins
+inline constexpr int kOtherBasins = 2;      ///< rungs from this one on search in other basins
 inline constexpr int kMostSteps = 1 << 24;  ///< of `max_newton`, so that its multiples fit an int
 
 struct Ladder {

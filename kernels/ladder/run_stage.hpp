@@ -72,37 +72,23 @@ SS_PART int run_general_pyramid(const G& g, const EnvProblem<Scalar>& p, const S
   return run_pyramid(g, p, stage.attempts, stage.budget, stage.soften, scratch, judge);
 }
 
-/// Newton steps; with `stage.rounds`, those of De Saxce's fixed point: the solution of Coulomb's
-/// law is that of the convex law with b_n + mu |u_t| in place of b_n, so each round solves that
-/// with the u_t of the last round (De Saxce & Feng 1998). `kAlters`: whether stages may have rounds
-/// or soft contacts.
+/// Newton steps. `kAlters`: whether contacts may be soft.
 template <class Real, class Factor, bool kAlters, class S, class G, class Scalar>
 SS_HD int run_newton_stage(const G& g, const EnvProblem<Scalar>& p, const Stage& stage, S& s,
                            Arena arena, Judge<Scalar>& judge) {
   Newton<Real, Factor> newton(arena, p.n);
   newton.at.factor = Real(stage.factor);
   newton.at.inverse = Real(1.0 / stage.factor);
-  const LawFacts law = facts_of(judge.law);
   newton.selects = stage.selects && !judge.selects;
   newton.from_selected = newton.selects && stage.coarse && p.start_selected;
   newton.from_solution = newton.selects && stage.start == Start::best && !newton.from_selected;
-  const int rounds = kAlters && law.has_gap_shift ? stage.rounds : 0;
   newton.at.steep = kAlters && stage.steep;
   newton.at.sticks = stage.sticks;
   newton.impatient = stage.impatient;
   newton.seed = kAlters && stage.start == Start::random_states ? stage.seed : 0;
-  newton.at.friction = rounds > 0 ? Friction::cone : law.friction;
-  const int most = rounds > 0 ? 5 : stage.budget;  // steps of one round; later rounds continue
-  int steps = 0, round = 0;
-  do {
-    if (rounds > 0) {
-      scale_impulse(g, s, judge.at->start, newton.z);
-      scaled_velocity(g, s, newton.z, newton.u);
-      if (shift_gaps(g, p, s, newton.u) < 1e-12 && round > 0) break;
-    }
-    steps += run_newton(g, p, s, newton, min(most, stage.budget - steps), stage.epsilon,
-                        stage.sticks || (kAlters && stage.alters()), judge);
-  } while (++round < rounds && steps < stage.budget && !judge.solved());
+  newton.at.friction = facts_of(judge.law).friction;
+  const bool alters = stage.sticks || (kAlters && stage.alters());
+  const int steps = run_newton(g, p, s, newton, stage.budget, stage.epsilon, alters, judge);
   if (newton.from_solution) restore_problem(g, p, s);
   return steps;
 }

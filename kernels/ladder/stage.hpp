@@ -54,10 +54,9 @@ struct Stage {
   double beyond = 0.0;     ///< skipped where the best residual is at most so many max|b|
   double soften = 0.0;     ///< compliance of contacts, times W_nn
   double distance = 1.0;   ///< from all bounds and cones at the start (interior, continuation)
-  int rounds = 0;          ///< of De Saxce's fixed point (newton)
 
   /// Whether it solves an altered problem; with `sticks`, other equations on the problem as given.
-  SS_HD bool alters() const { return soften > 0.0 || rounds > 0; }
+  SS_HD bool alters() const { return soften > 0.0; }
 };
 
 /// The algorithm that a result names; `farkas` finds no impulse itself.

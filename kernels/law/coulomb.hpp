@@ -12,7 +12,7 @@ namespace stickslip::kernels::inline SS_ISA {
 
 struct Coulomb {
   SS_HD static constexpr LawFacts facts() {
-    return {.has_gap_shift = true, .may_jam = true, .has_central_path = true};
+    return {.may_jam = true, .has_central_path = true};
   }
   SS_HD static constexpr bool supports(Solver solver) { return solver != Solver::lemke; }
 

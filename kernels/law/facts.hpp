@@ -39,7 +39,6 @@ struct LawFacts {
   LadderKind ladder = LadderKind::newton;
   bool needs_symmetric_W = false;
   bool is_frictionless = false;
-  bool has_gap_shift = false;     ///< De Saxce's Gamma = mu |u_t| e_n in its natural map
   bool has_one_rho = false;       ///< blocks are projected as a whole, with one rho for all rows
   bool may_jam = false;           ///< a problem without solution may have no certificate
   bool has_central_path = false;  ///< the interior point can solve it

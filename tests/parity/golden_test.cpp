@@ -47,7 +47,7 @@ const std::map<std::string, std::uint64_t>& golden() {
       {"coulomb_newton_float32", 0x86e5bcc745ffdfed},
       {"coulomb_newton_mixed", 0x496062ab24ef37fb},
       {"convex_auto_float64", 0xc33007cd8952a0ff},
-      {"convex_auto_float32", 0x19be83a48102fbb2},
+      {"convex_auto_float32", 0xb47e9a7a29e36f59},
       {"convex_auto_mixed", 0x84ed2e043f137808},
       {"convex_pgs_float64", 0x251da97011fee1fc},
       {"convex_pgs_float32", 0x9629bef3b1379d3e},

@@ -38,7 +38,7 @@ class SolveOptions:
             from a solution. 0: all of rung 0, then as `thorough` says.
         thorough: whether to spend much work on problems that the first stages did not solve: after
             rung 0 max(1e9, 2400 n**3) multiplications, unless `max_work` is set. If False:
-            1000 n**3 up to 64 rows, but from 1e7 to 4e7, and 1300 n**3 beyond, and rungs 3 and
+            1000 n**3 up to 64 rows, but from 1e7 to 4e7, and 1300 n**3 beyond, and rungs 2 and
             later are left out where an impulse solves but for the bound of its rounding errors
             (docs/mathematics.md, section 11). `BatchSim`'s default is False.
     """
