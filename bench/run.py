@@ -50,7 +50,7 @@ COUNTERS = [
     "us_median",
     "us_p95",
     "us_max",
-    *(f"rung{i}" for i in range(5)),
+    *(f"rung{i}" for i in range(4)),
     "solve_us",
     "after_of_means",
     "after_median",

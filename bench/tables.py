@@ -103,13 +103,13 @@ def rungs(report: dict) -> str:
         else:
             kind = family
         kinds.setdefault(f"{kind}, {precision}", []).append(r)
-    keys = ["solved", *(f"rung{i}" for i in range(5))]
+    keys = ["solved", *(f"rung{i}" for i in range(4))]
     rows = []
     for kind, cells in kinds.items():
         mean = {key: sum(cell[key] for cell in cells) / len(cells) for key in keys}
         shares = [f"{100 * mean[key] / mean['solved']:.2f} %" for key in keys[1:]]
         rows.append([kind, *shares, f"{100 * mean['solved']:.2f} %"])
-    return table(["", *(f"rung {i}" for i in range(5)), "solved"], rows)
+    return table(["", *(f"rung {i}" for i in range(4)), "solved"], rows)
 
 
 def piles(report: dict) -> str:

@@ -143,16 +143,23 @@ void add_continuation(Ladder& ladder, int steps) {
   add(ladder, path);
 }
 
-/// Rung 2: other basins, from many sweeps, and from few before Newton with a large rho.
+/// Rung 2: other basins, from starts changed by sweeps and hashed numbers; Newton after each.
+/// Needed by `convex` and `box` at extreme scales (tests/oracle/extreme_test.cpp).
 void add_other_starts(Ladder& ladder, int steps) {
   const Stage usual = lightly_regularised(2, steps);
   Stage large_rho = usual, from_rest = sweeps(2, 100);
   large_rho.factor = 0.01;
   from_rest.start = Start::zero;
-  const Stage few = reseeded(sweeps(2, 20), 5);
-  for (const Stage& stage : {from_rest, usual, few, large_rho, sweeps(2, 500), usual}) {
-    add(ladder, stage);
+  // By turns many sweeps, and few sweeps before Newton with a large rho.
+  for (const int seed : {0, 6}) {
+    add(ladder, seed == 0 ? from_rest : reseeded(sweeps(2, 100), seed));
+    add(ladder, usual);
+    add(ladder, reseeded(sweeps(2, 20), seed == 0 ? 5 : seed + 1));
+    add(ladder, large_rho);
   }
+  add(ladder, sweeps(2, 500));
+  add(ladder, usual);
+  add(ladder, newton(2, steps));
 }
 
 /// Rung 3: other basins, from random states and impulses.
