@@ -11,9 +11,7 @@
 namespace stickslip::kernels::inline SS_ISA {
 
 struct Coulomb {
-  SS_HD static constexpr LawFacts facts() {
-    return {.may_jam = true, .has_central_path = true};
-  }
+  SS_HD static constexpr LawFacts facts() { return {.may_jam = true, .has_central_path = true}; }
   SS_HD static constexpr bool supports(Solver solver) { return solver != Solver::lemke; }
 
   /// ||F||_inf / rho of a block and its rounding, m/s.
