@@ -27,7 +27,7 @@ class SolveOptions:
         max_sweeps: budget of solver "pgs", in sweeps; also of the first stage of law "box".
         max_newton: Newton steps of a stage of the ladder, and of solver "newton"; a stage ends
             earlier if the merit is not halved within 10 steps.
-        max_rung: last rung of the ladder of solver "auto" that may run: 0 to 5, or more for all.
+        max_rung: last rung of the ladder of solver "auto" that may run: 0 to 3, or more for all.
         fixed_sweeps: run exactly `max_sweeps` sweeps of solver "pgs", without an early exit.
         max_pivots: budget of Lemke's method (solver "lemke", law "pyramid"), in pivots.
         fixed_pivots: run exactly `max_pivots` pivots of solver "lemke", without an early exit; with

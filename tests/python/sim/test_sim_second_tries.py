@@ -54,5 +54,6 @@ def test_the_answer_of_a_failed_solve_is_no_worse_than_zero_impulses():
         options = SolveOptions(thorough=thorough)
         answer = stickslip.solve(*problem, **rows, options=options)
         assert answer.status == Status.solved
+        assert answer.residual <= 1.01 * zero
         assert stickslip.residual(*problem, answer.impulse, **rows) == answer.residual
         assert np.abs(answer.impulse).max() < 100.0

@@ -1,6 +1,6 @@
-"""A tilted cube that two flat pads squeeze and lift (Grasp-v0 in training): 8
-contacts, rank 7, hardly any contact moves. One step in 400,000 was not solved with the budget of a
-simulation, when problems of few rows had random starts in place of the interior point."""
+"""A tilted cube that two flat pads squeeze and lift (Grasp-v0 in training): 8 contacts, rank 7,
+hardly any contact moves. Random starts did not solve these with the budget of a simulation; the
+interior point does."""
 
 from pathlib import Path
 
