@@ -19,12 +19,9 @@ from pathlib import Path
 
 from table_text import number, percent, ratio, table, times
 from tables_gpu import (
-    gpu_batches,
     gpu_counts,
-    gpu_cycles,
     gpu_engines,
     gpu_floors,
-    gpu_groups,
     gpu_lanes,
     gpu_machine,
     gpu_piles,
@@ -79,21 +76,45 @@ def solvers(report: dict, setup: str) -> str:
     return table(["family", *(f"p = {p}" for p in SIZES)], rows)
 
 
+def setups(report: dict) -> str:
+    """Medians over the problems, or means of batches: least and largest of the families."""
+    found, rows = by_name(report), []
+    cases = [("convex/auto/double", "us_median"), ("pyramid/lemke/double", "us_median")]
+    cases += [(f"coulomb/pgs50/{data}", key) for data in ("double", "float")
+              for key in ("us_median", "us")]  # fmt: skip
+    for setup, key in cases:
+        row = [f"`{setup}`" + (", 16 at a time" if key == "us" else "")]
+        for p in SIZES:
+            names = [f"solve/{setup}/{family}/p:{p}" for family in FAMILIES]
+            cells = [found[name] for name in names if name in found]
+            values = [cell[key] for cell in cells]
+            least = min((c["solved"] for c in cells if "pgs" not in setup), default=1.0)
+            row.append(f"{number(min(values))}–{number(max(values))}"
+                       + (f" {percent(least)}" if least < 1 else ""))  # fmt: skip
+        rows.append(row)
+    return table(["", *(f"p = {p}" for p in SIZES)], rows)
+
+
 def robots(report: dict) -> str:
-    """Microseconds: median / 95 % / largest, and the share solved."""
+    """Microseconds: median / 95 % / largest, and the share solved, if below 1."""
     found = by_name(report)
-    columns = ["coulomb/auto/double", "coulomb/auto/mixed", "convex/auto/double"]
+    quantiles = {"coulomb/auto/double": ("median", "p95", "max"), "coulomb/auto/mixed": ("median",),
+                 "convex/auto/double": ("median", "p95", "max")}  # fmt: skip
     rows = []
     for robot in sorted({name.rsplit("/", 1)[1] for name in found}):
-        cells = [found[f"robots/{column}/{robot}"] for column in columns]
-        texts = [f"{times(c, 'median', 'p95', 'max')}, {percent(c['solved'])}" for c in cells]
-        rows.append([robot, *texts])
-    return table(["robot", *columns], rows)
+        row = [robot]
+        for column, keys in quantiles.items():
+            cell = found[f"robots/{column}/{robot}"]
+            solved = f", {percent(cell['solved'])}" if cell["solved"] < 1 else ""
+            row.append(times(cell, *keys) + solved)
+        rows.append(row)
+    return table(["robot", *quantiles], rows)
 
 
 def rungs(report: dict) -> str:
-    """The rungs of the solved problems; and the share solved of all."""
-    kinds: dict[str, list[dict]] = {}
+    """The rungs of the solved problems, and the share solved of all: double / mixed, if they
+    differ."""
+    kinds: dict[str, dict[str, list[dict]]] = {}
     for r in report["results"]:
         _, _, _, precision, family, case = r["name"].split("/")
         if family == "robots":
@@ -102,14 +123,18 @@ def rungs(report: dict) -> str:
             kind = "six families, p = 32" if case == "p:32" else "six families, p ≤ 16"
         else:
             kind = family
-        kinds.setdefault(f"{kind}, {precision}", []).append(r)
-    keys = ["solved", *(f"rung{i}" for i in range(4))]
+        kinds.setdefault(kind, {}).setdefault(precision, []).append(r)
+    keys = ["rung0", "rung1", "rung2", "rung3"]
     rows = []
-    for kind, cells in kinds.items():
-        mean = {key: sum(cell[key] for cell in cells) / len(cells) for key in keys}
-        shares = [f"{100 * mean[key] / mean['solved']:.2f} %" for key in keys[1:]]
-        rows.append([kind, *shares, f"{100 * mean['solved']:.2f} %"])
-    return table(["", *(f"rung {i}" for i in range(4)), "solved"], rows)
+    for kind, by_precision in kinds.items():
+        columns = []
+        for cells in by_precision.values():
+            mean = {key: sum(cell[key] for cell in cells) for key in ["solved", *keys]}
+            shares = [mean[key] / mean["solved"] for key in keys]
+            columns.append([*shares[:2], shares[2] + shares[3], mean["solved"] / len(cells)])
+        texts = ([f"{100 * share:.2f} %" for share in pair] for pair in zip(*columns, strict=True))
+        rows.append([kind, *(" / ".join(dict.fromkeys(pair)) for pair in texts)])
+    return table(["", "rung 0", "rung 1", "rungs 2, 3", "solved"], rows)
 
 
 def piles(report: dict) -> str:
@@ -142,34 +167,41 @@ def scaling(report: dict) -> str:
 
 
 def models(report: dict) -> str:
-    """Whole steps under coulomb on one thread, by stage."""
-    stages = ["wall", "mujoco", "solve", "overhead", "gather", "delassus", "apply", "scatter"]
-    ours = [r for r in report["results"] if r["law"] == "coulomb" and r["threads"] == 1]
-    rows = [[r["model"], number(r["rows"]), percent(r["solved"]),
-             *(number(r[stage]) for stage in stages)] for r in ours]  # fmt: skip
-    return table(["model", "rows", "solved", *stages], rows)
+    """Whole steps under coulomb on one thread, by stage; from rest, without a warm start, too."""
+    found = {(r["model"], r["law"]): r for r in report["results"] if r["threads"] == 1}
+    rows = []
+    for model in dict.fromkeys(key[0] for key in found):
+        cold, r = (found[model, law] for law in ("coulomb cold", "coulomb"))
+        both = [f"{number(r[key])} ({number(cold[key])})"
+                for key in ("wall", "solve", "iterations")]  # fmt: skip
+        if min(r["solved"], cold["solved"]) < 1:
+            both[0] += f" {percent(r['solved'])} ({percent(cold['solved'])})"
+        rest = [number(r[stage]) for stage in ("gather", "delassus")]
+        rows.append([model, number(r["rows"]), *both, number(r["mujoco"]), *rest,
+                     number(r["apply"] + r["scatter"])])  # fmt: skip
+    return table(["model", "rows", "wall (cold)", "solve", "iterations", "mujoco", "gather",
+                  "delassus", "apply, scatter"], rows)  # fmt: skip
 
 
 def unknown_models(report: dict) -> str:
     """Whole steps of models that nothing was tuned on."""
-    counts = ["dofs", "contacts", "rows", "unsolved", "mujoco_diverged"]
+    counts = ["dofs", "contacts", "rows", "unsolved"]
     rows = [[f"{r['name']} ({r['from']})", *(str(r[k]) for k in counts),
              *(number(r[k]) for k in ("us_median", "slowest", "ratio"))]
             for r in report["results"]]  # fmt: skip
-    names = ["model", "dofs", "contacts", "rows", "not solved", "`mj_step` diverged"]
+    names = ["model", "dofs", "contacts", "rows", "not solved"]
     return table([*names, "median, µs", "longest / median", "/ `mjb_step`"], rows)
 
 
 def steps(report: dict) -> str:
-    """Whole steps / mjb_step: median over the rounds (ratio of the minimum times)."""
+    """Whole steps / mjb_step, medians over the rounds: one thread / all."""
     found = {(r["model"], r["law"], r["threads"]): r for r in report["results"]}
-    columns = [(law, threads) for threads in (1, "all") for law in ("mujoco", "convex", "coulomb")]
-    rows = []
-    for model in dict.fromkeys(r["model"] for r in report["results"]):
-        cells = [found[model, *column] for column in columns]
-        texts = [f"{c['ratio_median']:.2f} ({c['ratio_of_least']:.2f})" for c in cells]
-        rows.append([model, number(found[model, "mjb_step", 1]["wall"]), *texts])
-    return table(["", "`mjb_step`, µs", *(f"{law}, {threads}" for law, threads in columns)], rows)
+    laws = ("mujoco", "convex", "coulomb")
+    rows = [[model, number(found[model, "mjb_step", 1]["wall"]),
+             *(" / ".join(f"{found[model, law, n]['ratio_median']:.2f}" for n in (1, "all"))
+               for law in laws)]
+            for model in dict.fromkeys(r["model"] for r in report["results"])]  # fmt: skip
+    return table(["", "`mjb_step`, µs", *laws], rows)
 
 
 def robot_steps(report: dict) -> str:
@@ -184,19 +216,6 @@ def robot_steps(report: dict) -> str:
                      percent(ours[1]["solved"])])  # fmt: skip
     header = ["", "rows", "MuJoCo, µs", "convex, µs", "convex", "coulomb", "coulomb solved"]
     return table(header, rows)
-
-
-def warm(report: dict) -> str:
-    """Steps from the impulses of the last step and steps from rest, on one thread."""
-    found = {(r["model"], r["law"]): r for r in report["results"] if r["threads"] == 1}
-    rows = []
-    for model in dict.fromkeys(key[0] for key in found):
-        pair = [found[model, law] for law in ("coulomb cold", "coulomb")]
-        texts = [
-            " → ".join(number(r[key]) for r in pair) for key in ("wall", "solve", "iterations")
-        ]
-        rows.append([model, *texts, " → ".join(f"{100 * r['solved']:.4g} %" for r in pair)])
-    return table(["cold → warm", "µs per step", "solve", "iterations", "solved"], rows)
 
 
 def claims(result: dict) -> str:
@@ -234,21 +253,21 @@ def peers(report: dict, case: str) -> str:
                  rows)  # fmt: skip
 
 
-KINDS = {f.__name__: f for f in (machine, solvers, robots, rungs, piles, plain, scaling,
-                                 models, unknown_models, steps, robot_steps, warm,
+KINDS = {f.__name__: f for f in (machine, solvers, setups, robots, rungs, piles, plain, scaling,
+                                 models, unknown_models, steps, robot_steps,
                                  environments, training, gaits,
                                  peers_by_size, peers, gradients, gradient_costs,
                                  gradient_peers, gradient_programs, step_gradients,
-                                 gpu_counts, gpu_floors, gpu_groups, gpu_predicted,
-                                 gpu_piles, gpu_sorted, gpu_machine, gpu_speed, gpu_batches,
-                                 gpu_cycles, gpu_lanes, gpu_engines)}  # fmt: skip
+                                 gpu_counts, gpu_floors, gpu_predicted,
+                                 gpu_piles, gpu_sorted, gpu_machine, gpu_speed, gpu_lanes,
+                                 gpu_engines)}  # fmt: skip
 
 
 def block(match: re.Match) -> str:
     """One table of a page, from the reports."""
     begin, reports, kind, arguments, _, end = match.groups()
     files = sorted(RESULTS.glob(f"{reports}.json"))
-    found = [json.loads(f.read_text()) | {"name": f.stem} for f in files]
+    found = [json.loads(f.read_text()) | {"name": f.stem, "folder": f.parent.name} for f in files]
     texts = [KINDS[kind](report, *arguments.split()) for report in found]
     return begin + ("\n".join(texts) or "Not measured yet.\n") + "\n" + end
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from table_text import number, percent, ratio, table
 
-COUNTS = Path(__file__).resolve().parent / "results" / "emulated" / "gpu_counts.json"
+RESULTS = Path(__file__).resolve().parent / "results"
+COUNTS = RESULTS / "emulated" / "gpu_counts.json"
 
 CASES = {
     "coulomb_auto_double": "`coulomb`, double",
@@ -20,11 +21,7 @@ CASES = {
     "coulomb_pgs_double": "`coulomb`, sweeps to tolerance, double",
 }
 SORTED_ENVS = 64  # run_gpu_counts.py
-# Warps for which the registers of a multiprocessor of sm_90 suffice (ptxas): up to 255 per thread,
-# Lemke's method up to 168 in shared memory.
-RESIDENT = {case: 12 if "lemke" in case else 8 for case in CASES}
 PROCESSORS, CLOCK = 132, 1.7e9  # H100 SXM and H200; a guess of the clock under load
-CLOCK_MEASURED = 1.98e9  # under these loads (bench/gpu_probe.cu, Nsight Compute)
 BANDWIDTH = {"H100": 3.35e12, "H200": 4.8e12}  # bytes/s
 # Per multiprocessor and cycle: instructions of warps, those in double (64 lanes), transactions.
 ISSUED, DOUBLES, TRANSACTIONS = 4, 2, 1
@@ -78,28 +75,6 @@ def gpu_sorted(report: dict) -> str:
     return table(["per environment", "rows", "first solve", "second solve"], rows) if rows else ""
 
 
-def gpu_groups(report: dict) -> str:
-    """Rung 0 with groups of each size: instructions of warps, and those over the warps that a
-    multiprocessor holds. The plan's choice is bold."""
-    found = {(r["case"], r["rows"], r["lanes"]): r for r in report["results"] if "lanes" in r}
-    chosen = {key: int(r["group"]) for key, r in counted(report).items()}
-    lanes = sorted({key[2] for key in found})
-
-    def text(case: str, rows: int, n: int) -> str:
-        if (case, rows, n) not in found:
-            return "–"
-        r = found[case, rows, n]
-        warps = min(r["warps_by_shared_memory"], RESIDENT[case])
-        entry = f"{thousands(r['warp_instructions'])} / {warps} = " + thousands(
-            r["warp_instructions"] / warps
-        )
-        return f"**{entry}**" if chosen[case, rows] == n else entry
-
-    rows = [[CASES[case], str(n), *(text(case, n, k) for k in lanes)]
-            for case, n in dict.fromkeys(key[:2] for key in found)]  # fmt: skip
-    return table(["per environment", "rows", *(f"{n} lanes" for n in lanes)], rows)
-
-
 def floors_of(result: dict, gpu: str) -> dict[str, float]:
     """The least time in ns that each resource of a GPU needs for one environment."""
     doubles = (result["fma_double"] + result["other_double"] + result["div_sqrt"]) / result[
@@ -118,8 +93,10 @@ def largest_floor(result: dict, gpu: str) -> tuple[float, str]:
     return floors[binds], f"{number(floors[binds])} ({binds})"
 
 
-def gpu_floors(report: dict, gpu: str) -> str:
-    return cells(report, lambda result: largest_floor(result, gpu)[1])
+def gpu_floors(report: dict) -> str:
+    """On an H100 / on an H200, if they differ."""
+    return cells(report, lambda result: " / ".join(
+        dict.fromkeys(largest_floor(result, gpu)[1] for gpu in BANDWIDTH)))  # fmt: skip
 
 
 def gpu_predicted(report: dict) -> str:
@@ -163,8 +140,11 @@ def gpu_machine(report: dict) -> str:
 
 
 def gpu_speed(report: dict) -> str:
-    """ns per environment of a large batch, and the share solved where that is not all."""
+    """ns per environment of a large batch, and the share solved where that is not all. Cases that
+    the report beside this one, together.json, has too are its."""
     found = timed(report)
+    for later in RESULTS.glob(f"{report['folder']}/together.json"):
+        found |= timed(json.loads(later.read_text()))
     sizes = sorted({rows for _, rows, envs in found if envs == LARGE})
 
     def text(r: dict | None) -> str:
@@ -176,16 +156,6 @@ def gpu_speed(report: dict) -> str:
             for case, name in MEASURED.items()
             if any((case, n, LARGE) in found for n in sizes)]  # fmt: skip
     return table(["per environment", *(f"{n} rows" for n in sizes)], rows)
-
-
-def gpu_batches(report: dict) -> str:
-    """Microseconds of a solve of few environments and of many, `coulomb` in double."""
-    found = {key[1:]: r for key, r in timed(report).items() if key[0] == "coulomb_auto_double"}
-    sizes = sorted({envs for _, envs in found})
-    rows = [[str(n), *(number(found[n, envs]["us"]) if (n, envs) in found else "–"
-                       for envs in sizes)]
-            for n in sorted({rows for rows, _ in found})]  # fmt: skip
-    return table(["rows", *(f"{envs:,}" for envs in sizes)], rows)
 
 
 def gpu_lanes(report: dict) -> str:
@@ -212,28 +182,6 @@ def gpu_engines(report: dict) -> str:
              ", ".join(f"{k} {n:,}" for k, n in r["status"].items()) if "status" in r else "–"]
             for r in found]  # fmt: skip
     return table(["robot", "worlds", "step", "ms", "ratio", "status"], rows)
-
-
-def cycles_of(known: dict, measured: dict) -> float:
-    """Cycles of a warp for each of its instructions: what a card took for the instructions that the
-    emulator counted, with the warps that a multiprocessor holds."""
-    warps = min(known["warps_by_shared_memory"], RESIDENT[known["case"]])
-    cycles = 1e-9 * measured["ns_per_env"] * PROCESSORS * CLOCK_MEASURED
-    return cycles * warps / known["warp_instructions"]
-
-
-def gpu_cycles(report: dict) -> str:
-    """A model of time: cycles per instruction and resident warp."""
-    counts, found = counted(json.loads(COUNTS.read_text())), timed(report)
-    sizes = sorted({rows for _, rows in counts})
-
-    def text(case: str, n: int) -> str:
-        key = case, n, LARGE
-        return number(cycles_of(counts[case, n], found[key])) if key in found else "–"
-
-    rows = [[name, *(text(case, n) if (case, n) in counts else "–" for n in sizes)]
-            for case, name in CASES.items()]  # fmt: skip
-    return table(["cycles", *(f"{n} rows" for n in sizes)], rows)
 
 
 if __name__ == "__main__":
