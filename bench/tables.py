@@ -33,6 +33,7 @@ from tables_gradients import (
     gradient_costs,
     gradient_peers,
     gradient_programs,
+    gradient_statuses,
     gradients,
     step_gradients,
 )
@@ -257,7 +258,8 @@ KINDS = {f.__name__: f for f in (machine, solvers, setups, robots, rungs, piles,
                                  models, unknown_models, steps, robot_steps,
                                  environments, training, gaits,
                                  peers_by_size, peers, gradients, gradient_costs,
-                                 gradient_peers, gradient_programs, step_gradients,
+                                 gradient_peers, gradient_programs, gradient_statuses,
+                                 step_gradients,
                                  gpu_counts, gpu_floors, gpu_predicted,
                                  gpu_piles, gpu_sorted, gpu_machine, gpu_speed, gpu_lanes,
                                  gpu_engines)}  # fmt: skip

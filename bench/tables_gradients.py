@@ -8,49 +8,64 @@ COUNTED = ("problems", "solved", "valid", "kink", "not_unique", "compared", "und
            "kink_compared", "kink_wrong", "not_unique_compared", "not_unique_wrong")  # fmt: skip
 
 
-def gradients(report: dict, law: str) -> str:
-    """Statuses and errors by compliance and family; all robots in one row."""
+def gradient_groups(report: dict) -> dict[tuple[str, str], list[dict]]:
+    """Results by law and compliance."""
     groups: dict[tuple[str, str], list[dict]] = {}
     for r in report["results"]:
-        if r["law"] == law:
-            groups.setdefault((r["compliance"], r["case"].split("/")[0]), []).append(r)
+        groups.setdefault((r["law"], r["compliance"]), []).append(r)
+    return dict(sorted(groups.items(), key=lambda group: group[0][0] == "convex"))
+
+
+def gradients(report: dict) -> str:
+    """Errors by law and compliance."""
     rows = []
-    for (compliance, family), cells in groups.items():
+    for (law, compliance), cells in gradient_groups(report).items():
         sums = {key: sum(r[key] for r in cells) for key in COUNTED}
         medians = [r["median"] for r in cells if r["median"] is not None]
         largest = [r["largest"] for r in cells if r["largest"] is not None]
-        flags = [f"{100 * sums[key] / sums['solved']:.1f} %"
-                 for key in ("valid", "kink", "not_unique")]  # fmt: skip
-        solved = f"{sums['solved']:,} of {sums['problems']:,}"
-        rows.append([f"{compliance}, {family}", solved, *flags,
+        rows.append([f"{law}, {compliance}", f"{sums['solved']:,} of {sums['problems']:,}",
                      f"{min(medians):.0e} to {max(medians):.0e}", f"{max(largest):.0e}",
                      str(sums["wrong"]), str(sums["undecided"]),
                      *(f"{sums[f'{key}_wrong']} of {sums[f'{key}_compared']}"
                        for key in ("kink", "not_unique"))])  # fmt: skip
-    header = ["compliance, family", "solved", "valid", "kink", "not unique", "median error",
-              "largest", "wrong", "undecided", "wrong kinks",
-              "wrong, not unique"]  # fmt: skip
-    return table(header, rows)
+    return table(["law, compliance", "solved", "median errors", "largest", "wrong", "undecided",
+                  "wrong kinks", "wrong, not unique"], rows)  # fmt: skip
 
 
-def gradient_costs(report: dict, law: str) -> str:
-    """vjp / solve by compliance and family, medians over the sizes: after the solve, and in the
-    same call."""
-    groups: dict[tuple[str, str], list[dict]] = {}
-    for r in report["results"]:
-        _, its_law, compliance, family, _ = r["name"].split("/")
-        if its_law == law:
-            groups.setdefault((compliance, family), []).append(r)
-            groups.setdefault((compliance, "all"), []).append(r)
+def gradient_statuses(report: dict) -> str:
+    """Shares of the solved problems that are valid (not unique) by family; all robots in one."""
+    families = list(dict.fromkeys(r["case"].split("/")[0] for r in report["results"]))
     rows = []
-    for (compliance, family), cells in sorted(groups.items(), key=lambda g: g[0][1] == "all"):
-        words = {"R0": "R = 0", "R1e-3": "R = 1e-3 W_nn"}
-        ratios = [statistics.median(r[key] for r in cells)
-                  for key in ("after_of_means", "after_median", "together_of_means",
-                              "together_median")]  # fmt: skip
-        rows.append([f"{words[compliance]}, {family}", *(f"{x:.2f}" for x in ratios)])
-    header = ["compliance, family", "after: means", "medians", "in one call: means", "medians"]
-    return table(header, rows)
+    for (law, compliance), cells in gradient_groups(report).items():
+        row = [f"{law}, {compliance}"]
+        for family in families:
+            of = [r for r in cells if r["case"].split("/")[0] == family]
+            valid, vague = (100 * sum(r[key] for r in of) / sum(r["solved"] for r in of)
+                            for key in ("valid", "not_unique"))  # fmt: skip
+            row.append(f"{valid:.1f}" + (f" ({vague:.1f})" if vague else ""))
+        rows.append(row)
+    return table(["law, compliance", *families], rows)
+
+
+def gradient_costs(report: dict) -> str:
+    """vjp / solve by law and compliance, medians over families and sizes, least and largest of the
+    families in brackets: after the solve, and in the same call."""
+    words = {"R0": "R = 0", "R1e-3": "R = 1e-3 W_nn"}
+    groups: dict[str, dict[str, list[dict]]] = {}
+    for r in report["results"]:
+        _, law, compliance, family, _ = r["name"].split("/")
+        for name in (f"{law}, {words[compliance]}", f"both, {words[compliance]}", "all"):
+            groups.setdefault(name, {}).setdefault(family, []).append(r)
+    rows = []
+    for name, families in sorted(groups.items(), key=lambda g: g[0].split(",")[0], reverse=True):
+        row = [name]
+        for key in ("after_of_means", "after_median", "together_of_means", "together_median"):
+            of = [statistics.median(r[key] for r in cells) for cells in families.values()]
+            every = statistics.median(r[key] for cells in families.values() for r in cells)
+            row.append(f"{every:.2f} ({min(of):.2f}–{max(of):.2f})")
+        rows.append(row)
+    return table(["law, compliance", "after: means", "medians", "in one call: means", "medians"],
+                 rows)  # fmt: skip
 
 
 def step_gradients(report: dict) -> str:
@@ -117,6 +132,10 @@ def gradient_peers(report: dict) -> str:
 
 
 def gradient_programs(report: dict) -> str:
-    """Versions and settings."""
-    about = {r["program"]: r["about"] for r in report["results"] if "about" in r}
-    return table(["", "versions and settings"], [list(pair) for pair in about.items()])
+    """Versions and settings; programs with the same in one row."""
+    programs: dict[str, list[str]] = {}
+    for r in report["results"]:
+        if "about" in r:
+            programs.setdefault(r["about"], []).append(r["program"])
+    rows = [["; ".join(dict.fromkeys(names)), about] for about, names in programs.items()]
+    return table(["", "versions and settings"], rows)

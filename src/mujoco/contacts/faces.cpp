@@ -5,6 +5,7 @@
 
 #include "src/mujoco/contacts/boxes_apart.hpp"
 #include "src/mujoco/contacts/convex_search.hpp"
+#include "src/mujoco/contacts/cylinder_side.hpp"
 #include "src/mujoco/contacts/face_polygons.hpp"
 #include "src/mujoco/contacts/field_contacts.hpp"
 #include "src/mujoco/contacts/overlap_normal.hpp"
@@ -127,7 +128,7 @@ int find_polygon(const mjModel* m, mjData* d, int a, int b, double margin,
                  const mjPreContact* shown, int count, mjPreContact* found) {
   mjPreContact right[mjMAXCONPAIR];
   std::copy_n(shown, count, right);
-  const bool changed = correct_normal(m, d, a, b, right, count);
+  const bool changed = correct_normal(m, d, a, b, margin, right, count);
   const bool rolls = a >= 0 && m->geom_type[a] == mjGEOM_CYLINDER;
   if (has_faces(m, b) && (rolls || has_faces(m, a))) {
     const double g = growth(m, a, b), gap = nearest(right, count);
@@ -137,6 +138,7 @@ int find_polygon(const mjModel* m, mjData* d, int a, int b, double margin,
     if (whole == 0 && std::abs(gap) <= g && meet_at_edge(m, d, a, b, right->normal, g))
       whole = kEdgeAlone;
     if (whole == 0 && rolls) whole = lie_on_face(m, d, a, b, margin, right, g, found);
+    if (whole == 0 && rolls) whole = lie_on_edge(m, d, a, b, margin, *right, found);
     if (whole != 0) return whole;
   }
   if (!changed) return 0;

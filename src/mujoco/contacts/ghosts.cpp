@@ -106,7 +106,7 @@ void sample_path(const mjModel* m, mjData* d, GeomPair& pair, const GeomPath& a,
     move_geom(d, ga, a, share);
     move_geom(d, gb, b, share);
     int num_found = collide(m, d, found, ga, gb, pair.margin);
-    if (num_found > 0) correct_normal(m, d, ga, gb, found, num_found);
+    if (num_found > 0) correct_normal(m, d, ga, gb, pair.margin, found, num_found);
     const bool first = !pair.touches;
     for (int f = 0; f < num_found; ++f) {
       const double gap = found[f].dist - pair.margin;

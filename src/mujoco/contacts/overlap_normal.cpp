@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "src/mujoco/contacts/convex_search.hpp"
+#include "src/mujoco/contacts/cylinder_side.hpp"
 #include "src/mujoco/contacts/hull.hpp"
 #include "src/mujoco/contacts/part.hpp"
 #include "src/mujoco/contacts/step_contacts.hpp"
@@ -103,6 +104,39 @@ bool overlap_less(Pair& pair, double now, mjPreContact& found) {
   return less;
 }
 
+// Corrects the contacts that the search has found for geoms with faces. Returns whether it does.
+bool correct_searched(Pair& pair, mjData* d, mjPreContact* found, int& count) {
+  const auto [a, b] = pair.geom;
+  const double turned = kTurned * (pair.m->geom_rbound[a] + pair.m->geom_rbound[b]);
+  // One point, of geoms that touch but for the search's tolerance, may have any normal.
+  const auto is_vague = [&](int number, double told) {
+    return number == 1 && std::abs(told) <= kShallowest;
+  };
+  const auto is_right = [&](const mjPreContact* contacts, int number) {
+    const double told = contacts->dist;
+    const double error =
+        is_vague(number, told) ? kShallowest : turned + kSameShare * std::abs(told);
+    return std::abs(pair.gap(contacts->normal) - told) <= error;
+  };
+  bool changed = false, wrong = !is_right(found, count);
+  if (wrong) {
+    mjPreContact again[mjMAXCONPAIR];
+    const int number = convex_search()(pair.m, d, again, a, b, 0.0);
+    changed = number > 0 && is_right(again, number);
+    if (changed) {
+      std::copy_n(again, number, found);
+      count = number;
+      wrong = false;
+    }
+  }
+  const double told = found->dist, now = wrong ? pair.gap(found->normal) : told;
+  const double most = !wrong ? -kShallowest : is_vague(count, told) ? kShallowest : 0.0;
+  if (told < -kDeepest || told > most) return changed;
+  if (!overlap_less(pair, now, *found)) return changed;
+  count = 1;
+  return true;
+}
+
 }  // namespace
 
 bool meet_at_edge(const mjModel* m, const mjData* d, int a, int b, const double* normal,
@@ -123,36 +157,17 @@ bool meet_at_edge(const mjModel* m, const mjData* d, int a, int b, const double*
   return at_edge;
 }
 
-bool correct_normal(const mjModel* m, mjData* d, int a, int b, mjPreContact* found, int& count) {
+bool correct_normal(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found,
+                    int& count) {
+  constexpr double kSame = 1e-7;  // m; of gaps, beside the errors of the search
   if (!uses_convex_search(m, a, b)) return false;
   Pair pair{m, d, {a, b}};
-  const double turned = kTurned * (m->geom_rbound[a] + m->geom_rbound[b]);
-  // One point, of geoms that touch but for the search's tolerance, may have any normal.
-  const auto is_vague = [&](int number, double told) {
-    return number == 1 && std::abs(told) <= kShallowest;
-  };
-  const auto is_right = [&](const mjPreContact* contacts, int number) {
-    const double told = contacts->dist;
-    const double error =
-        is_vague(number, told) ? kShallowest : turned + kSameShare * std::abs(told);
-    return std::abs(pair.gap(contacts->normal) - told) <= error;
-  };
-  bool changed = false, wrong = !is_right(found, count);
-  if (wrong) {
-    mjPreContact again[mjMAXCONPAIR];
-    const int number = convex_search()(m, d, again, a, b, 0.0);
-    changed = number > 0 && is_right(again, number);
-    if (changed) {
-      std::copy_n(again, number, found);
-      count = number;
-      wrong = false;
-    }
-  }
-  const double told = found->dist, now = wrong ? pair.gap(found->normal) : told;
-  const double most = !wrong ? -kShallowest : is_vague(count, told) ? kShallowest : 0.0;
-  if (told < -kDeepest || told > most) return changed;
-  if (!overlap_less(pair, now, *found)) return changed;
-  count = 1;
+  const bool changed = correct_searched(pair, d, found, count);
+  mjPreContact side[mjMAXCONPAIR];
+  const int on_side = meet_side(m, d, a, b, margin, side);
+  if (on_side == 0 || side->dist < pair.gap(found->normal) - kSame) return changed;
+  std::copy_n(side, on_side, found);
+  count = on_side;
   return true;
 }
 

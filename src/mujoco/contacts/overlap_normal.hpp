@@ -10,9 +10,10 @@
 namespace stickslip::mujoco {
 
 /// Corrects the contacts `found` of geoms a and b, if MuJoCo has found them by that search, where
-/// the geoms overlap less along the normal of one of their faces, or without the margin. Returns
-/// whether it does. `count`: how many there are; room for mjMAXCONPAIR.
-bool correct_normal(const mjModel* m, mjData* d, int a, int b, mjPreContact* found, int& count);
+/// the geoms overlap less along the normal of one of their faces, or without the margin, or where
+/// the side of a cylinder touches. Returns whether it does. `count`: how many there are; room for mjMAXCONPAIR.
+bool correct_normal(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found,
+                    int& count);
 
 /// Whether geoms a and b meet at an edge alone: they are apart, or overlap by no more than `width`,
 /// m, along the normal of a contact, and along that of one of their faces in another direction.

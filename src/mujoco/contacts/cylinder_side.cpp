@@ -1,0 +1,141 @@
+#include "src/mujoco/contacts/cylinder_side.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/mujoco/contacts/convex_search.hpp"
+#include "src/mujoco/contacts/hull.hpp"
+#include "src/mujoco/contacts/polyhedron.hpp"
+
+namespace stickslip::mujoco {
+namespace {
+
+constexpr double kTilt = 2e-3;      // rad; an edge parallel to the axis
+constexpr double kRounding = 1e-6;  // of the size
+
+bool is_cylinder(const mjModel* m, int geom) {
+  return geom >= 0 && m->geom_type[geom] == mjGEOM_CYLINDER;
+}
+
+bool is_capsule(const mjModel* m, int geom) {
+  return geom >= 0 && m->geom_type[geom] == mjGEOM_CAPSULE;
+}
+
+// Whether a direction is normal to the axis of a geom, if that is a cylinder.
+bool is_radial(const mjModel* m, const mjData* d, int geom, const double* normal) {
+  if (!is_cylinder(m, geom)) return true;
+  const double* xmat = d->geom_xmat + 9 * geom;
+  return std::abs(xmat[2] * normal[0] + xmat[5] * normal[1] + xmat[8] * normal[2]) < kRounding;
+}
+
+// A line near a cylinder's side, in the frame of the cylinder, whose axis is z: between its lowest
+// and its highest point.
+struct Edge {
+  double begin[3], end[3];
+  int points = 0;
+
+  void add(const double* p) {
+    if (points == 0 || p[2] < begin[2]) mju_copy3(begin, p);
+    if (points == 0 || p[2] > end[2]) mju_copy3(end, p);
+    ++points;
+  }
+  void at(double z, double* p) const {
+    const double share = std::clamp((z - begin[2]) / (end[2] - begin[2]), 0.0, 1.0);
+    for (int i = 0; i < 3; ++i) p[i] = begin[i] + share * (end[i] - begin[i]);
+  }
+};
+
+// The vertices of b on the line through `on_line` parallel to the cylinder's axis, to 2 mrad, both
+// in its frame. `toward`: from the cylinder to b, in the frame of b.
+Edge find_edge(const mjModel* m, const mjData* d, int cylinder, int b, const double* on_line,
+               const double* toward) {
+  constexpr int kMost = 64;  // vertices along an edge
+  double turn[9], way[3], offset[3];
+  mju_mulMatTMat(turn, d->geom_xmat + 9 * cylinder, d->geom_xmat + 9 * b, 3, 3, 3);
+  mju_sub3(way, d->geom_xpos + 3 * b, d->geom_xpos + 3 * cylinder);
+  mju_mulMatTVec3(offset, d->geom_xmat + 9 * cylinder, way);
+  const double rounding = kRounding * (m->geom_rbound[cylinder] + m->geom_rbound[b]);
+  const auto place = [&](const double* vertex, double* p) {
+    mju_mulMatVec3(p, turn, vertex);
+    mju_addTo3(p, offset);
+    const double off = std::hypot(p[0] - on_line[0], p[1] - on_line[1]);
+    return off <= rounding + kTilt * std::abs(p[2] - on_line[2]);
+  };
+  Edge edge;
+  double vertex[3], p[3];
+  if (m->geom_type[b] == mjGEOM_BOX) {
+    const double* half = m->geom_size + 3 * b;
+    for (int i = 0; i < 8; ++i) {
+      for (int k = 0; k < 3; ++k) vertex[k] = (i >> k & 1) ? half[k] : -half[k];
+      if (place(vertex, p)) edge.add(p);
+    }
+    return edge;
+  }
+  const HullGraph hull(m, m->geom_dataid[b]);
+  if (hull.num_vertices() == 0) return edge;
+  const auto is_on_line = [&](int i) {
+    std::copy_n(hull.vertex(i), 3, vertex);
+    return place(vertex, p);
+  };
+  int on_edge[kMost];
+  const double back[3] = {-toward[0], -toward[1], -toward[2]};
+  const int count = hull.connected(hull.farthest(back), kMost, on_edge, is_on_line);
+  for (int k = 0; k < count; ++k)
+    if (is_on_line(on_edge[k])) edge.add(p);
+  return edge;
+}
+
+}  // namespace
+
+int meet_side(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found) {
+  const int geoms[2] = {a, b};
+  const auto known = [&](int g) { return is_cylinder(m, g) || is_capsule(m, g) || has_faces(m, g); };
+  if (!(is_cylinder(m, a) || is_cylinder(m, b)) || !known(a) || !known(b)) return 0;
+  mj_markStack(d);
+  mjModel capsules = *m;  // shallow: the other arrays belong to m
+  capsules.geom_type =
+      static_cast<int*>(mj_stackAllocByte(d, m->ngeom * sizeof(int), alignof(int)));
+  capsules.opt.disableflags |= mjDSBL_MULTICCD;  // it replaces the normal by that of a face
+  for (const int g : geoms)                      // the function reads no other types
+    capsules.geom_type[g] = is_cylinder(m, g) ? mjGEOM_CAPSULE : m->geom_type[g];
+  const bool faces = has_faces(m, b);
+  const auto collide =
+      faces ? convex_search() : mjCOLLISIONFUNC[mjGEOM_CAPSULE][mjGEOM_CAPSULE];
+  const int count = collide(&capsules, d, found, a, b, margin);
+  mj_freeStack(d);
+  const auto is_side = [&](const mjPreContact& c) {
+    return is_radial(m, d, a, c.normal) && is_radial(m, d, b, c.normal);
+  };
+  return std::all_of(found, found + count, is_side) ? count : 0;
+}
+
+int lie_on_edge(const mjModel* m, const mjData* d, int cylinder, int b, double margin,
+                const mjPreContact& shown, mjPreContact* found) {
+  const double *size = m->geom_size + 3 * cylinder, *xmat = d->geom_xmat + 9 * cylinder;
+  if (!is_radial(m, d, cylinder, shown.normal)) return 0;
+  double point[3], way[3], on_line[3], toward[3];
+  mju_addScl3(point, shown.pos, shown.normal, 0.5 * shown.dist);
+  mju_sub3(way, point, d->geom_xpos + 3 * cylinder);
+  mju_mulMatTVec3(on_line, xmat, way);
+  mju_mulMatTVec3(toward, d->geom_xmat + 9 * b, shown.normal);
+  const Edge edge = find_edge(m, d, cylinder, b, on_line, toward);
+  if (edge.points < 2 || edge.end[2] < -size[1] || edge.begin[2] > size[1]) return 0;
+  int contacts = 0;
+  for (const double z : {-size[1], size[1]}) {
+    double on_edge[3], out[3] = {}, shift[3];
+    edge.at(z, on_edge);
+    std::copy_n(on_edge, 2, out);
+    const double dist = mju_normalize3(out) - size[0];
+    if (dist > margin) continue;
+    mjPreContact& contact = found[contacts++];
+    contact.dist = dist;
+    mju_addScl3(shift, on_edge, out, -0.5 * dist);
+    mju_mulMatVec3(contact.pos, xmat, shift);
+    mju_addTo3(contact.pos, d->geom_xpos + 3 * cylinder);
+    mju_mulMatVec3(contact.normal, xmat, out);
+    mju_zero3(contact.tangent);
+  }
+  return contacts;
+}
+
+}  // namespace stickslip::mujoco
