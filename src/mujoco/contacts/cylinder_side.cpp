@@ -21,9 +21,8 @@ bool is_capsule(const mjModel* m, int geom) {
   return geom >= 0 && m->geom_type[geom] == mjGEOM_CAPSULE;
 }
 
-// Whether a direction is normal to the axis of a geom, if that is a cylinder.
-bool is_radial(const mjModel* m, const mjData* d, int geom, const double* normal) {
-  if (!is_cylinder(m, geom)) return true;
+// Whether a direction is normal to the axis of a cylinder or capsule.
+bool is_radial(const mjData* d, int geom, const double* normal) {
   const double* xmat = d->geom_xmat + 9 * geom;
   return std::abs(xmat[2] * normal[0] + xmat[5] * normal[1] + xmat[8] * normal[2]) < kRounding;
 }
@@ -88,23 +87,22 @@ Edge find_edge(const mjModel* m, const mjData* d, int cylinder, int b, const dou
 }  // namespace
 
 int meet_side(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found) {
-  const int geoms[2] = {a, b};
-  const auto known = [&](int g) { return is_cylinder(m, g) || is_capsule(m, g) || has_faces(m, g); };
-  if (!(is_cylinder(m, a) || is_cylinder(m, b)) || !known(a) || !known(b)) return 0;
+  const auto rolls = [&](int g) { return is_cylinder(m, g) || is_capsule(m, g); };
+  if (!rolls(a) || !(rolls(b) || has_faces(m, b))) return 0;
   mj_markStack(d);
   mjModel capsules = *m;  // shallow: the other arrays belong to m
   capsules.geom_type =
       static_cast<int*>(mj_stackAllocByte(d, m->ngeom * sizeof(int), alignof(int)));
   capsules.opt.disableflags |= mjDSBL_MULTICCD;  // it replaces the normal by that of a face
-  for (const int g : geoms)                      // the function reads no other types
+  for (const int g : {a, b})                     // the function reads no other types
     capsules.geom_type[g] = is_cylinder(m, g) ? mjGEOM_CAPSULE : m->geom_type[g];
-  const bool faces = has_faces(m, b);
   const auto collide =
-      faces ? convex_search() : mjCOLLISIONFUNC[mjGEOM_CAPSULE][mjGEOM_CAPSULE];
+      rolls(b) ? mjCOLLISIONFUNC[mjGEOM_CAPSULE][mjGEOM_CAPSULE] : convex_search();
   const int count = collide(&capsules, d, found, a, b, margin);
   mj_freeStack(d);
   const auto is_side = [&](const mjPreContact& c) {
-    return is_radial(m, d, a, c.normal) && is_radial(m, d, b, c.normal);
+    return (!is_cylinder(m, a) || is_radial(d, a, c.normal)) &&
+           (!is_cylinder(m, b) || is_radial(d, b, c.normal));
   };
   return std::all_of(found, found + count, is_side) ? count : 0;
 }
@@ -112,7 +110,7 @@ int meet_side(const mjModel* m, mjData* d, int a, int b, double margin, mjPreCon
 int lie_on_edge(const mjModel* m, const mjData* d, int cylinder, int b, double margin,
                 const mjPreContact& shown, mjPreContact* found) {
   const double *size = m->geom_size + 3 * cylinder, *xmat = d->geom_xmat + 9 * cylinder;
-  if (!is_radial(m, d, cylinder, shown.normal)) return 0;
+  if (!is_radial(d, cylinder, shown.normal)) return 0;
   double point[3], way[3], on_line[3], toward[3];
   mju_addScl3(point, shown.pos, shown.normal, 0.5 * shown.dist);
   mju_sub3(way, point, d->geom_xpos + 3 * cylinder);

@@ -66,14 +66,37 @@ bool find_mesh_face(const mjModel* m, const mjData* d, int geom, const double* o
   return true;
 }
 
+// The same of a cylinder: a cap, as an octagon, of which thin_out leaves every second corner. One
+// of these is where the cap leans to, if it does by more than rounding: there it would tip over.
+bool find_cap(const mjModel* m, const mjData* d, int geom, const double* out, double near,
+              Face& face) {
+  constexpr int kCorners = 8, kFirstLeft = 1;
+  constexpr double kLeans = 1e-8;  // m
+  if (std::abs(out[2]) < near) return false;
+  const double *size = m->geom_size + 3 * geom, up = out[2] > 0 ? 1 : -1, normal[3] = {0, 0, up};
+  const bool leans = size[0] * std::hypot(out[0], out[1]) > kLeans;
+  const double lean = leans ? std::atan2(out[1], out[0]) : 0.0;
+  for (int i = 0; i < kCorners; ++i) {  // counter-clockwise, seen from outside
+    const double angle = lean + up * (i - kFirstLeft) * 2 * mjPI / kCorners;
+    const double corner[3] = {size[0] * std::cos(angle), size[0] * std::sin(angle), up * size[1]};
+    add_corner(d, geom, corner, face);
+  }
+  mju_mulMatVec3(face.normal, d->geom_xmat + 9 * geom, normal);
+  return true;
+}
+
 // The face of a geom whose outward normal is `sign` times the normal, to 2 mrad, or another cosine.
 bool find_face(const mjModel* m, const mjData* d, int geom, const double* normal, double sign,
                Face& face, double near = kParallel) {
   double out[3];
   mju_mulMatTVec3(out, d->geom_xmat + 9 * geom, normal);
   mju_scl3(out, out, sign);
-  return m->geom_type[geom] == mjGEOM_BOX ? find_box_face(m, d, geom, out, near, face)
-                                          : find_mesh_face(m, d, geom, out, near, face);
+  switch (m->geom_type[geom]) {
+    case mjGEOM_BOX: return find_box_face(m, d, geom, out, near, face);
+    case mjGEOM_MESH: return find_mesh_face(m, d, geom, out, near, face);
+    case mjGEOM_CYLINDER: return find_cap(m, d, geom, out, near, face);
+    default: return false;
+  }
 }
 
 // Coordinates in a plane through `origin`.
@@ -231,21 +254,21 @@ int stand_on_plane(const mjModel* m, const mjData* d, int plane, int mesh, doubl
 
 int share_face(const mjModel* m, const mjData* d, int a, int b, double margin,
                const mjPreContact* shown, int count, mjPreContact* found, double narrow) {
-  if (!has_faces(m, a) || !has_faces(m, b)) return 0;
-  const double* const normal = shown->normal;
-  Face face_a;
-  if (!find_face(m, d, a, normal, 1.0, face_a)) return 0;
-  Face face_b;
-  if (!find_face(m, d, b, normal, -1.0, face_b)) return 0;
+  constexpr int kCapCorners = 4;  // as MuJoCo
+  const bool is_cap = m->geom_type[a] == mjGEOM_CYLINDER;
+  Face face_a, face_b;
+  if (!find_face(m, d, b, shown->normal, -1.0, face_b)) return 0;
+  if (!find_face(m, d, a, is_cap ? face_b.normal : shown->normal, is_cap ? -1.0 : 1.0, face_a))
+    return 0;
   const Plane plane(face_a);
   Polygon polygon, other, mujocos;
-  project(plane, face_a, other);
-  project(plane, face_b, polygon);
+  project(plane, face_a, is_cap ? polygon : other);
+  project(plane, face_b, is_cap ? other : polygon);
   const bool wide = std::min(area_of(other) / extent_of(other),
                              area_of(polygon) / extent_of(polygon)) > kWide * narrow;
   intersect(other, polygon);
   straighten(polygon);
-  thin_out(polygon, kMostCorners);
+  thin_out(polygon, is_cap ? kCapCorners : kMostCorners);
   mujocos.count = count;
   for (int i = 0; i < count; ++i) mujocos.at[i] = plane.coordinates(shown[i].pos);
   const double area = polygon.count < 3 ? 0.0 : area_of(polygon);

@@ -129,18 +129,20 @@ int find_polygon(const mjModel* m, mjData* d, int a, int b, double margin,
   mjPreContact right[mjMAXCONPAIR];
   std::copy_n(shown, count, right);
   const bool changed = correct_normal(m, d, a, b, margin, right, count);
-  const bool rolls = a >= 0 && m->geom_type[a] == mjGEOM_CYLINDER;
-  if (has_faces(m, b) && (rolls || has_faces(m, a))) {
+  const auto is_cylinder = [&](int g) { return g >= 0 && m->geom_type[g] == mjGEOM_CYLINDER; };
+  const auto is_flat = [&](int g) { return is_cylinder(g) || has_faces(m, g); };
+  const bool rolls = is_cylinder(a) || (a >= 0 && m->geom_type[a] == mjGEOM_CAPSULE);
+  int whole = 0;
+  if (is_flat(a) && is_flat(b))
+    whole = share_face(m, d, a, b, margin, right, count, found,
+                       narrow_strip(m, a, b, nearest(right, count)));
+  if (whole == 0 && has_faces(m, b) && (rolls || has_faces(m, a))) {
     const double g = growth(m, a, b), gap = nearest(right, count);
-    int whole = 0;
-    if (!rolls)
-      whole = share_face(m, d, a, b, margin, right, count, found, narrow_strip(m, a, b, gap));
-    if (whole == 0 && std::abs(gap) <= g && meet_at_edge(m, d, a, b, right->normal, g))
-      whole = kEdgeAlone;
+    if (std::abs(gap) <= g && meet_at_edge(m, d, a, b, right->normal, g)) whole = kEdgeAlone;
     if (whole == 0 && rolls) whole = lie_on_face(m, d, a, b, margin, right, g, found);
     if (whole == 0 && rolls) whole = lie_on_edge(m, d, a, b, margin, *right, found);
-    if (whole != 0) return whole;
   }
+  if (whole != 0) return whole;
   if (!changed) return 0;
   std::copy_n(right, count, found);
   return count;

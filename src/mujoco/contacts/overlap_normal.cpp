@@ -17,7 +17,8 @@ constexpr double kShallowest = kTouching;  // m; contacts with less are looked a
 constexpr double kDeepest = 3e-3;          // m; as deep as a wheel above the side of a tile may be
 
 // Calls `look` for each face of a geom: its outward normal, and how far it is along that, m, both
-// in the frame of the geom, as `place` is, to which the round side of a cylinder is turned.
+// in the frame of the geom, as `place` is, to which the round side of a cylinder is turned, or at
+// which an ellipsoid is touched.
 template <class Look>
 void for_faces(const mjModel* m, int geom, const double* place, const Look& look) {
   const int type = m->geom_type[geom];
@@ -38,6 +39,13 @@ void for_faces(const mjModel* m, int geom, const double* place, const Look& look
       }
     double out[3] = {place[0], place[1], 0.0};
     if (type == mjGEOM_CYLINDER && mju_normalize3(out) > 0) look(out, m->geom_size[3 * geom]);
+  } else if (type == mjGEOM_ELLIPSOID) {
+    const double* size = m->geom_size + 3 * geom;
+    double out[3], axes[3];
+    for (int i = 0; i < 3; ++i) out[i] = place[i] / (size[i] * size[i]);
+    if (!(mju_normalize3(out) > 0)) return;
+    for (int i = 0; i < 3; ++i) axes[i] = size[i] * out[i];
+    look(out, mju_norm3(axes));
   }
 }
 

@@ -69,7 +69,7 @@ void thin_out(Polygon& p, int most, double floor) {
     double area = std::numeric_limits<double>::infinity();
     for (int i = 0; i < p.count; ++i) {
       const double other = cross(p[i - 1], p[i], p[i + 1]);
-      if (other < area && p[i].height >= floor) {
+      if (other < (1 - kSame) * area && p[i].height >= floor) {
         area = other;
         least = i;
       }
