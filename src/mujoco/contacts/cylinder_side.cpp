@@ -96,8 +96,7 @@ int meet_side(const mjModel* m, mjData* d, int a, int b, double margin, mjPreCon
   capsules.opt.disableflags |= mjDSBL_MULTICCD;  // it replaces the normal by that of a face
   for (const int g : {a, b})                     // the function reads no other types
     capsules.geom_type[g] = is_cylinder(m, g) ? mjGEOM_CAPSULE : m->geom_type[g];
-  const auto collide =
-      rolls(b) ? mjCOLLISIONFUNC[mjGEOM_CAPSULE][mjGEOM_CAPSULE] : convex_search();
+  const auto collide = rolls(b) ? mjCOLLISIONFUNC[mjGEOM_CAPSULE][mjGEOM_CAPSULE] : convex_search();
   const int count = collide(&capsules, d, found, a, b, margin);
   mj_freeStack(d);
   const auto is_side = [&](const mjPreContact& c) {

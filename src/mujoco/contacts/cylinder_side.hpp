@@ -1,20 +1,22 @@
-// Contacts of the round side of a cylinder. Near gap 0, MuJoCo's search may tell of a normal that
-// is wrong by degrees where the side touches an edge, and by one point where it touches along a
-// line. The axis is far from what touches the side: the same search of the capsule around the
-// cylinder, which MuJoCo shrinks to its axis, finds the direction to rounding.
+// Contacts of the round side of a cylinder or capsule. Near gap 0, MuJoCo's search may find a
+// normal that is wrong by degrees where the side touches an edge, and one point where it touches
+// along a line; for a capsule parallel to an edge of a mesh, it finds the normal of a face. The
+// axis is far from what touches the side: the same search of the capsule around the cylinder, which
+// MuJoCo shrinks to its axis, finds the direction to rounding.
 #pragma once
 #include <mujoco/mujoco.h>
 
 namespace stickslip::mujoco {
 
-/// The contacts of geoms a and b, within the margin, one of them a cylinder that touches by its
-/// side, the other a cylinder that does, a capsule, box or mesh. `found`: room for mjMAXCONPAIR.
-/// Returns their number; 0 where a cylinder touches by its caps or rims, and for other geoms.
+/// The contacts of geoms a, a cylinder or capsule, and b, one too, or a box or mesh, within the
+/// margin. `found`: room for mjMAXCONPAIR. Returns their number; 0 where a cylinder touches by its
+/// caps or rims, and for other geoms.
 int meet_side(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found);
 
-/// The contacts at the ends of the line where the side of a cylinder meets an edge of b, which has
-/// faces, parallel to the axis to 2 mrad, within the margin. `shown`: their contact. `found`: room
-/// for 2. Returns their number; 0 where there is no such edge, or it is not the side that touches.
+/// The contacts at the ends of the line where the side of a cylinder or capsule meets an edge of b,
+/// which has faces, parallel to the axis to 2 mrad, within the margin. `shown`: their contact.
+/// `found`: room for 2. Returns their number; 0 where there is no such edge, or it is not the side
+/// that touches.
 int lie_on_edge(const mjModel* m, const mjData* d, int cylinder, int b, double margin,
                 const mjPreContact& shown, mjPreContact* found);
 

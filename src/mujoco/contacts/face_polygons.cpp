@@ -92,10 +92,14 @@ bool find_face(const mjModel* m, const mjData* d, int geom, const double* normal
   mju_mulMatTVec3(out, d->geom_xmat + 9 * geom, normal);
   mju_scl3(out, out, sign);
   switch (m->geom_type[geom]) {
-    case mjGEOM_BOX: return find_box_face(m, d, geom, out, near, face);
-    case mjGEOM_MESH: return find_mesh_face(m, d, geom, out, near, face);
-    case mjGEOM_CYLINDER: return find_cap(m, d, geom, out, near, face);
-    default: return false;
+    case mjGEOM_BOX:
+      return find_box_face(m, d, geom, out, near, face);
+    case mjGEOM_MESH:
+      return find_mesh_face(m, d, geom, out, near, face);
+    case mjGEOM_CYLINDER:
+      return find_cap(m, d, geom, out, near, face);
+    default:
+      return false;
   }
 }
 

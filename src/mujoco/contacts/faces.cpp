@@ -36,8 +36,12 @@ struct Standing {
   }
 };
 
+bool is_cylinder(const mjModel* m, int geom) {
+  return geom >= 0 && m->geom_type[geom] == mjGEOM_CYLINDER;
+}
+
 bool is_cylinder_on_plane(const mjModel* m, int a, int b) {
-  return a >= 0 && b >= 0 && m->geom_type[a] == mjGEOM_PLANE && m->geom_type[b] == mjGEOM_CYLINDER;
+  return a >= 0 && m->geom_type[a] == mjGEOM_PLANE && is_cylinder(m, b);
 }
 
 // Measures a contact of the lower rim of a cylinder that stands on a plane: there the collider's
@@ -113,11 +117,13 @@ int collide_larger(const mjModel* m, mjData* d, int a, int b, double margin, mjP
   return count;
 }
 
+bool is_flat(const mjModel* m, int geom) { return is_cylinder(m, geom) || has_faces(m, geom); }
+
 // The width up to which a strip is an edge, m: geoms that touch, but at an edge of both alone, have
 // no contact. Its normal would be that of either face, as rounding decides. 0: they do not touch,
 // or have no faces.
 double narrow_strip(const mjModel* m, int a, int b, double gap) {
-  if (!has_faces(m, a) || !has_faces(m, b)) return 0.0;
+  if (!is_flat(m, a) || !is_flat(m, b)) return 0.0;
   const double g = growth(m, a, b);
   return std::abs(gap) <= g ? 2 * g : 0.0;
 }
@@ -129,11 +135,9 @@ int find_polygon(const mjModel* m, mjData* d, int a, int b, double margin,
   mjPreContact right[mjMAXCONPAIR];
   std::copy_n(shown, count, right);
   const bool changed = correct_normal(m, d, a, b, margin, right, count);
-  const auto is_cylinder = [&](int g) { return g >= 0 && m->geom_type[g] == mjGEOM_CYLINDER; };
-  const auto is_flat = [&](int g) { return is_cylinder(g) || has_faces(m, g); };
-  const bool rolls = is_cylinder(a) || (a >= 0 && m->geom_type[a] == mjGEOM_CAPSULE);
+  const bool rolls = is_cylinder(m, a) || (a >= 0 && m->geom_type[a] == mjGEOM_CAPSULE);
   int whole = 0;
-  if (is_flat(a) && is_flat(b))
+  if (is_flat(m, a) && is_flat(m, b))
     whole = share_face(m, d, a, b, margin, right, count, found,
                        narrow_strip(m, a, b, nearest(right, count)));
   if (whole == 0 && has_faces(m, b) && (rolls || has_faces(m, a))) {

@@ -11,7 +11,8 @@ namespace stickslip::mujoco {
 
 /// Corrects the contacts `found` of geoms a and b, if MuJoCo has found them by that search, where
 /// the geoms overlap less along the normal of one of their faces, or without the margin, or where
-/// the side of a cylinder touches. Returns whether it does. `count`: how many there are; room for mjMAXCONPAIR.
+/// the side of a cylinder touches. Returns whether it does. `count`: how many there are; room for
+/// mjMAXCONPAIR.
 bool correct_normal(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found,
                     int& count);
 
