@@ -205,7 +205,7 @@ void take_in_real(StepContext& step) {
 // Solves the problem without the suspect contacts, and repeats until there are no new suspects,
 // because a path past one ghost must not be deflected by another. Returns whether there were any.
 bool leave_out_suspects(StepContext& step) {
-  // Where the problem with them was hard, this one is not worth more.
+  // Where the problem with them was hard, this one is tried briefly first: if it fails, ghosts act.
   const bool hard = step.buffers->results().rung(step.slot) > 0;
   const Effort effort = hard ? Effort::brief : Effort::full;
   int k = 0;
@@ -216,6 +216,8 @@ bool leave_out_suspects(StepContext& step) {
     }
     mark_pairs(step);
     solve_marked(step, effort);
+    if (hard && !solved(step) && step.rows() > 0 && !step.gives_up())
+      solve_from(step, step.impulse(), Effort::full);
     if (!solved(step) && step.rows() > 0) return true;
     take_in_culled(step);
   }
