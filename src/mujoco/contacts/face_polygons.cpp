@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "src/mujoco/contacts/hull.hpp"
@@ -132,15 +133,16 @@ void project(const Plane& plane, const Face& face, Polygon& polygon) {
   if (area_of(polygon) < 0.0) std::reverse(polygon.at, polygon.at + polygon.count);
 }
 
-// The height below which kSupports corners are; `lowest` if corners as high as `even` are more:
-// what stands on uneven feet stands on the lowest, and others show where it may turn to.
-double floor_of(const Polygon& p, double lowest, double even) {
+// The height below which kSupports corners are; none if corners up to `even` are more: what stands
+// on uneven feet stands on the lowest, and others show where it may turn to.
+double floor_of(const Polygon& p, double even) {
   constexpr int kSupports = 4;
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
   double heights[kRoom];
-  if (p.count <= kSupports) return lowest;
+  if (p.count <= kSupports) return kNone;
   std::transform(p.at, p.at + p.count, heights, [](const Point& c) { return c.height; });
   std::nth_element(heights, heights + kSupports, heights + p.count);
-  return heights[kSupports] <= even ? lowest : heights[kSupports];
+  return heights[kSupports] <= even ? kNone : heights[kSupports];
 }
 
 // A point of a face with outward normal `normal`, and what is `dist` above it.
@@ -242,7 +244,7 @@ int stand_on_plane(const mjModel* m, const mjData* d, int plane, int mesh, doubl
       hull.connected(bottom, kRoom / 2, low, [&](int i) { return height(i) <= highest; });
   std::transform(low, low + polygon.count, polygon.at, point);
   polygon = hull_of(polygon);
-  thin_out(polygon, kMostCorners, floor_of(polygon, lowest, lowest + kEven * m->geom_rbound[mesh]));
+  thin_out(polygon, kMostCorners, floor_of(polygon, lowest + kEven * m->geom_rbound[mesh]));
   if (polygon.count < 3) return 0;
   const double normal[3] = {frame[2], frame[5], frame[8]};
   for (int i = 0; i < polygon.count; ++i) {
