@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sim_models import free, scene
+from sim_models import free, scene, text
 
 from stickslip import BatchSim, Status
 
@@ -81,3 +81,49 @@ def test_a_wheel_rolls_over_tiles(h, speed):
         assert np.all(sim.step() == Status.solved)
         np.testing.assert_allclose(sim.qpos[:, 2], RADIUS, atol=1e-6)
     np.testing.assert_allclose(sim.qvel[:, 0], speed, rtol=1e-3)
+
+
+def prism(sides, phase=0.0):
+    """Vertices of a prism of radius 0.05 m and height 0.05 m, one of them in direction x."""
+    angles = 2 * np.pi * (np.arange(sides) + phase) / sides
+    corners = 0.05 * np.column_stack([np.cos(angles), np.sin(angles)])
+    return text([(x, y, z) for x, y in corners for z in (-0.025, 0.025)])
+
+
+@pytest.mark.parametrize("sides", [24, 60])
+def test_a_round_mesh_slides_over_the_corners_of_tiles(sides):
+    """The side of the next tile stopped it, where the solve without that contact had failed."""
+    h, speed, mu, steps = 0.002, 2.5, 0.5, 60
+    tiles = (
+        f'<geom {MESH} pos="{0.2 * i - 0.1} {0.2 * k - 0.1} -.05" friction="{mu} 0 0"/>'
+        for i in (0, 1)
+        for k in range(4)
+    )
+    assets = f'<mesh name="tile" vertex="{TILE}"/><mesh name="prism" vertex="{prism(sides)}"/>'
+    body = free(f'<geom type="mesh" mesh="prism" friction="{mu} 0 0"/>', "0 0 .025")
+    beside = np.linspace(5e-5, 1.5e-4, 21)
+    sim = BatchSim(scene(h, *tiles, body, assets=assets), len(beside))
+    sim.qpos[:, 0] = beside
+    sim.qvel[:, 1] = speed
+    for k in range(1, steps + 1):
+        assert np.all(sim.step() == Status.solved)
+        np.testing.assert_allclose(sim.qvel[:, 1], speed - mu * G * h * k, rtol=1e-6)
+
+
+@pytest.mark.parametrize("speed", [1e-4, 1e-3])
+@pytest.mark.parametrize("gap", [0, 1e-12, 1e-9])
+def test_round_meshes_push_one_another(speed, gap):
+    """On a plane: of their corners, all as low but for rounding, those of one side were left."""
+    assets = f'<mesh name="prism" vertex="{prism(24, 0.5)}"/>'
+    apart = 0.1 * np.cos(np.pi / 24) + gap
+    geom = '<geom type="mesh" mesh="prism" friction="0 0 0"/>'
+    bodies = [free(geom, f"{text([x])} 0 .025") for x in (0, apart)]
+    floor = '<geom type="plane" size="0 0 1" friction="0 0 0"/>'
+    sim = BatchSim(scene(0.002, floor, *bodies, assets=assets), 1)
+    sim.qvel[0, 0] = speed
+    steps, h, least_mu = 30, 0.002, 1e-5  # MuJoCo has no less friction
+    for _ in range(steps):
+        assert sim.step()[0] == Status.solved
+    velocity = sim.qvel.reshape(2, 6)[:, :3]
+    expected = speed / 2 - least_mu * G * h * steps
+    np.testing.assert_allclose(velocity, [(expected, 0, 0)] * 2, atol=1e-5 * speed)
