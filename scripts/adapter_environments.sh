@@ -16,7 +16,7 @@ make_site() {
   rm -rf "$work/site"
   mkdir -p "$work/site"
   cp -r python/stickslip "$work/site"
-  cp "$("$python" -c 'import os, stickslip; print(os.path.dirname(stickslip._core.__file__))')"/_core.*.so \
+  cp "$("$python" -c 'import os, stickslip; print(os.path.dirname(stickslip._core.__file__))')"/{_core.*.so,libstickslip.so} \
     "$build"/src/bindings/_mujoco_*.so "$work/site/stickslip"
 }
 

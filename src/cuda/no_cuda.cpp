@@ -11,7 +11,8 @@ namespace {
 
 bool available() { return false; }
 std::string why_not() {
-  return "this stickslip was built without CUDA (build it with -DSTICKSLIP_CUDA=ON in CMAKE_ARGS)";
+  return "this stickslip was built without CUDA (pip install \"stickslip[cuda13]\", or build it "
+         "with -DSTICKSLIP_CUDA=ON in CMAKE_ARGS)";
 }
 int device_of(const void*) { return -1; }
 void clear(void*, std::size_t, Stream) { refuse(); }

@@ -9,6 +9,7 @@ import typer
 import typer.core
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from stickslip import info
 from stickslip._src.interrupt import INTERRUPTED, MESSAGE
@@ -82,7 +83,7 @@ def show_info(
     console = Console()
     machine = Table("", "", show_header=False, box=None)
     for key, value in info.facts().items():
-        machine.add_row(key, value)
+        machine.add_row(key, Text(value))  # no markup: [cuda13]
     header, rows = info.support_table()
     support = Table(*header, title="laws and solvers")
     for row in rows:
