@@ -9,7 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 PLUGINS = ("stickslip_cuda13",)
-PATTERN = "libstickslip*.so"
 
 
 def load() -> None:
@@ -18,13 +17,18 @@ def load() -> None:
     for plugin in PLUGINS:
         spec = find_spec(plugin)
         for folder in map(Path, (spec and spec.submodule_search_locations) or ()):
-            for library in folder.glob(PATTERN):
-                if (Path(__file__).parents[1] / library.name).exists():
-                    ctypes.CDLL(str(library))
-                    return
-                warnings.warn(
-                    f"{plugin} is not used: its {library.name} is not for this build of stickslip; "
-                    f"install the wheels of one version: pip install --upgrade stickslip {plugin}",
-                    RuntimeWarning,
-                    stacklevel=3,
-                )
+            for library in folder.glob("libstickslip*.so"):
+                _load(plugin, library)
+
+
+def _load(plugin: str, library: Path) -> None:
+    core = find_spec("stickslip._core")
+    if core and core.origin and Path(core.origin).with_name(library.name).exists():
+        ctypes.CDLL(str(library))
+        return
+    warnings.warn(
+        f"{plugin} is not used: {library.name} is not for this build of stickslip; "
+        f"wheels of one version are: pip install --upgrade stickslip {plugin}",
+        RuntimeWarning,
+        stacklevel=2,
+    )

@@ -9,7 +9,7 @@ import pytest
 from command_line import call
 
 import stickslip
-from stickslip import info, models
+from stickslip import _core, info, models
 from stickslip._src.run import Controller, ResidualHistogram, simulate
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
@@ -37,7 +37,7 @@ def box(tmp_path):
 def test_info():
     shown = call("info")
     assert shown.exit_code == 0
-    for text in (stickslip.__version__, "MuJoCo", "x86-64-v", "coulomb", "newton"):
+    for text in (stickslip.__version__, "MuJoCo", _core.cpu_isa(), "coulomb", "newton"):
         assert text in shown.stdout
     assert call("info", "--markdown").stdout == info.support_markdown() + "\n"
 

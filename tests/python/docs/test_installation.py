@@ -165,3 +165,37 @@ def test_what_needs_no_mujoco_works_without_it(tmp_path):
     assert info.startswith("not available: BatchSim needs MuJoCo in the same environment")
     assert error.startswith("BatchSim needs MuJoCo in the same environment")
     assert "pip install 'mujoco>=3.17,<4.1' (installed: " in error
+
+
+MAPPED = """
+import stickslip
+print(*{line.split()[-1] for line in open("/proc/self/maps") if "libstickslip" in line})
+"""
+
+
+def import_with(plugin: Path, name: str) -> subprocess.CompletedProcess[str]:
+    """Imports the package beside a package stickslip_cuda13 that has a library of this name."""
+    (plugin / "stickslip_cuda13").mkdir()
+    (plugin / "stickslip_cuda13/__init__.py").touch()
+    own = Path(stickslip._core.__file__).parent / "libstickslip.so"
+    shutil.copy(own, plugin / "stickslip_cuda13" / name)
+    return subprocess.run(
+        [sys.executable, "-c", MAPPED],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(plugin)},
+    )
+
+
+def test_the_library_of_a_plugin_replaces_the_one_of_the_package(tmp_path):
+    done = import_with(tmp_path, "libstickslip.so")
+    assert done.stdout.split() == [str(tmp_path / "stickslip_cuda13/libstickslip.so")]
+    assert not done.stderr
+
+
+def test_a_plugin_for_another_version_is_refused_with_a_warning(tmp_path):
+    done = import_with(tmp_path, "libstickslip-0.0.9-01234567.so")
+    assert "stickslip_cuda13" not in done.stdout
+    assert done.stdout.strip().endswith("libstickslip.so")
+    assert "RuntimeWarning: stickslip_cuda13 is not used" in done.stderr
