@@ -16,7 +16,7 @@ SOURCES := $(shell find CMakeLists.txt cmake include kernels src bench/compare g
 # The editable installation lists the Python files: a folder changes when one is added or removed.
 FOLDERS := $(shell find python -type d -not -name __pycache__)
 
-.PHONY: setup demo test test-rl test-adapters test-all docs wheel bench gpu-bundle gpu-emulate gpu-check format clean
+.PHONY: setup demo test test-rl test-adapters test-all docs wheel wheel-cuda bench gpu-bundle gpu-emulate gpu-check format clean
 
 setup: .venv/built
 
@@ -89,6 +89,11 @@ docs: setup .venv/docs-dependencies
 # PYTHONS="<path of CPython 3.11> <of 3.12> <of 3.13>" if they are not on PATH as python3.11, ...
 wheel: setup
 	scripts/wheel.sh build
+	scripts/wheel.sh test
+
+wheel-cuda: setup
+	scripts/wheel.sh build
+	scripts/wheel.sh cuda
 	scripts/wheel.sh test
 
 bench: setup

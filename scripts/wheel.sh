@@ -112,7 +112,7 @@ try_cuda() {
 }
 
 use() {
-  local python wheel clean=$work/clean
+  local python wheel plugin clean=$work/clean
   for python in "${pythons[@]}"; do
     wheel=$(find dist -name "*-$(tag_of "$python")-manylinux*.whl")
     [ -n "$wheel" ] || fail "no wheel for $("$python" --version) in dist"
@@ -124,8 +124,8 @@ use() {
       scripts/run_notebook.py examples/first_batch.ipynb >/dev/null
     env -i PATH="$clean/bin" HOME="$clean" CXX='' "$clean/bin/stickslip" info >"$clean/info.txt"
     grep -q "built without CUDA" "$clean/info.txt" || fail "not without CUDA: $clean/info.txt"
-    for wheel in dist/stickslip_cuda13-*.whl; do
-      [ ! -e "$wheel" ] || try_cuda "$clean" "$wheel"
+    for plugin in dist/stickslip_cuda13-*.whl; do
+      [ ! -e "$plugin" ] || try_cuda "$clean" "$plugin"
     done
     "$clean/bin/pip" uninstall --quiet --yes mujoco mujoco-core
     "$clean/bin/pip" install --quiet "mujoco==3.17.*"

@@ -14,6 +14,11 @@ std::string why_not() {
   const cudaError_t error = cudaGetDeviceCount(&devices);
   if (error == cudaSuccess) return devices > 0 ? "" : "no GPU answers here";
   cudaGetLastError();
+  int driver = 0;  // its version; 0: there is none
+  if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess &&
+      driver == 0) {
+    return "no NVIDIA driver is installed here";
+  }
   return std::string("no GPU answers here (CUDA: ") + cudaGetErrorString(error) + ")";
 }
 

@@ -87,6 +87,10 @@ cudaError_t cudaGetDeviceCount(int* count) {
   *count = 1;
   return runtime().device_error;
 }
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = 0;
+  return cudaSuccess;
+}
 cudaError_t cudaGetDevice(int* device) {
   *device = 0;
   return cudaSuccess;

@@ -40,6 +40,8 @@ TEST(Devices, that_do_not_answer_are_told_of_in_the_words_of_CUDA) {
   fake::set_device_error(cudaErrorInvalidValue);
   EXPECT_FALSE(cuda::available());
   EXPECT_EQ(cuda::why_not(), "no GPU answers here (CUDA: an error)");
+  fake::set_device_error(cudaErrorInsufficientDriver);
+  EXPECT_EQ(cuda::why_not(), "no NVIDIA driver is installed here");
   fake::set_device_error(cudaSuccess);
   EXPECT_TRUE(cuda::available());
 }
