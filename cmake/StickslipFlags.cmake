@@ -15,16 +15,20 @@ target_compile_options(stickslip_arithmetic INTERFACE
 
 # Kernel bodies instantiated on the CPU for one instruction set. SS_ISA names the inline namespace
 # that separates the copies of a body.
-foreach(isa IN ITEMS v3 v4)
+foreach(isa IN ITEMS a64 v3 v4)
   add_library(stickslip_kernels_${isa} INTERFACE)
   target_link_libraries(stickslip_kernels_${isa} INTERFACE stickslip_arithmetic)
   target_compile_definitions(stickslip_kernels_${isa} INTERFACE SS_ISA=${isa})
-  target_compile_options(stickslip_kernels_${isa} INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-${isa}>)
 endforeach()
-# The instruction sets for which the library has kernels.
+target_compile_options(stickslip_kernels_v3 INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3>)
+target_compile_options(stickslip_kernels_v4 INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v4;-mprefer-vector-width=512>)
+# The instruction sets for which the library has kernels. Every aarch64 has NEON.
 set(STICKSLIP_ISAS v3 v4)
-if(STICKSLIP_CPU MATCHES "^(native|runnable)$")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  set(STICKSLIP_ISAS a64)
+elseif(STICKSLIP_CPU MATCHES "^(native|runnable)$")
   include(CheckCXXSourceRuns)
   check_cxx_source_runs("int main() { return __builtin_cpu_supports(\"x86-64-v4\") ? 0 : 1; }"
     STICKSLIP_HOST_HAS_V4)
@@ -36,8 +40,6 @@ if(STICKSLIP_CPU MATCHES "^(native|runnable)$")
 elseif(NOT STICKSLIP_CPU STREQUAL "portable")
   message(FATAL_ERROR "STICKSLIP_CPU: expected portable, runnable or native, got ${STICKSLIP_CPU}")
 endif()
-target_compile_options(stickslip_kernels_v4 INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-mprefer-vector-width=512>)
 
 # No GPU kernel may spill registers or use local memory: ptxas rejects one that does. Exempt is what
 # src/CMakeLists.txt names, where it was measured that more warps are worth it. This check is part

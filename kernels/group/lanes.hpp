@@ -2,12 +2,8 @@
 // in vector registers on a CPU. Written with explicit vector registers, because compilers do not
 // vectorise short loops inside larger ones.
 #pragma once
-// Host code outside the kernels is compiled for any x86-64 and reads only constants of this header.
-#if defined(__AVX2__) && !defined(__CUDACC__)
-#include <immintrin.h>
-#endif
-
 #include "kernels/group/math.hpp"
+#include "kernels/group/registers.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
@@ -22,72 +18,7 @@ SS_INNER Couple<Real> pair_at(const Real* p) {
   return *reinterpret_cast<const Couple<Real>*>(p);
 }
 
-#if defined(__AVX2__) && !defined(__CUDACC__)
-/// max(v, |a|), entry by entry, for any of the compiler's vector types.
-template <class Vector>
-SS_INNER Vector larger(Vector v, Vector a) {
-  const Vector size = a < Vector{} ? -a : a;
-  return v < size ? size : v;
-}
-
-/// One vector register of `bytes` bytes: load, store, and fused multiply-add.
-template <class Real, int bytes>
-struct Register;
-
-template <>
-struct Register<double, 32> {
-  __m256d v;
-  SS_INNER static Register load(const double* p) { return {_mm256_loadu_pd(p)}; }
-  SS_INNER static Register load(const float* p) { return {_mm256_cvtps_pd(_mm_loadu_ps(p))}; }
-  SS_INNER static Register all(double x) { return {_mm256_set1_pd(x)}; }
-  SS_INNER void store(double* p) const { _mm256_storeu_pd(p, v); }
-  SS_INNER void add(Register a, Register x) { v = _mm256_fmadd_pd(a.v, x.v, v); }
-  SS_INNER void raise(__m256d a) { v = larger(v, a); }
-  SS_INNER Register magnitude() const { return {_mm256_andnot_pd(_mm256_set1_pd(-0.0), v)}; }
-};
-
-template <>
-struct Register<float, 32> {
-  __m256 v;
-  SS_INNER static Register load(const float* p) { return {_mm256_loadu_ps(p)}; }
-  SS_INNER static Register all(float x) { return {_mm256_set1_ps(x)}; }
-  SS_INNER void store(float* p) const { _mm256_storeu_ps(p, v); }
-  SS_INNER void add(Register a, Register x) { v = _mm256_fmadd_ps(a.v, x.v, v); }
-  SS_INNER void raise(__m256 a) { v = larger(v, a); }
-  SS_INNER Register magnitude() const { return {_mm256_andnot_ps(_mm256_set1_ps(-0.0F), v)}; }
-};
-
-#if defined(__AVX512F__)
-inline constexpr int kRegisterBytes = 64;
-
-template <>
-struct Register<double, 64> {
-  __m512d v;
-  SS_INNER static Register load(const double* p) { return {_mm512_loadu_pd(p)}; }
-  SS_INNER static Register load(const float* p) {
-    return {__builtin_convertvector(_mm256_loadu_ps(p), __m512d)};
-  }
-  SS_INNER static Register all(double x) { return {_mm512_set1_pd(x)}; }
-  SS_INNER void store(double* p) const { _mm512_storeu_pd(p, v); }
-  SS_INNER void add(Register a, Register x) { v = _mm512_fmadd_pd(a.v, x.v, v); }
-  SS_INNER void raise(__m512d a) { v = larger(v, a); }
-  SS_INNER Register magnitude() const { return {_mm512_abs_pd(v)}; }
-};
-
-template <>
-struct Register<float, 64> {
-  __m512 v;
-  SS_INNER static Register load(const float* p) { return {_mm512_loadu_ps(p)}; }
-  SS_INNER static Register all(float x) { return {_mm512_set1_ps(x)}; }
-  SS_INNER void store(float* p) const { _mm512_storeu_ps(p, v); }
-  SS_INNER void add(Register a, Register x) { v = _mm512_fmadd_ps(a.v, x.v, v); }
-  SS_INNER void raise(__m512 a) { v = larger(v, a); }
-  SS_INNER Register magnitude() const { return {_mm512_abs_ps(v)}; }
-};
-#else
-inline constexpr int kRegisterBytes = 32;
-#endif
-
+#if defined(SS_REGISTERS)
 template <class Real, int C>
 struct Lanes {
   static constexpr int kBytes = min(C * int(sizeof(Real)), kRegisterBytes);

@@ -4,7 +4,7 @@
 #pragma once
 #include "kernels/group/host_group.hpp"
 #include "kernels/group/lanes.hpp"
-#include "kernels/group/pack_register.hpp"
+#include "kernels/group/registers.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 

@@ -1,10 +1,12 @@
 #include "src/cpu/kernel_table.hpp"
 
-#include <cstring>
 #include <stdexcept>
 
 namespace stickslip::kernels {
 
+namespace a64 {
+const KernelTable& table();
+}
 namespace v3 {
 const KernelTable& table();
 }
@@ -12,32 +14,29 @@ namespace v4 {
 const KernelTable& table();
 }
 
-const KernelTable* kernel_table(const char* isa) {
+std::vector<const KernelTable*> kernel_tables() {
+  std::vector<const KernelTable*> found;
   // CMake defines the instruction sets of this build (STICKSLIP_CPU).
-#if defined(STICKSLIP_HAS_v4)
-  if (std::strcmp(isa, "x86-64-v4") == 0 && __builtin_cpu_supports("x86-64-v4")) {
-    return &v4::table();
-  }
+#if defined(STICKSLIP_HAS_a64)
+  found.push_back(&a64::table());
 #endif
 #if defined(STICKSLIP_HAS_v3)
-  if (std::strcmp(isa, "x86-64-v3") == 0 && __builtin_cpu_supports("x86-64-v3")) {
-    return &v3::table();
-  }
+  if (__builtin_cpu_supports("x86-64-v3")) found.push_back(&v3::table());
 #endif
-  return nullptr;
+#if defined(STICKSLIP_HAS_v4)
+  if (__builtin_cpu_supports("x86-64-v4")) found.push_back(&v4::table());
+#endif
+  return found;
 }
 
 const KernelTable& kernel_table() {
-  static const KernelTable* const chosen = [] {
-    const KernelTable* best = kernel_table("x86-64-v4");
-    return best != nullptr ? best : kernel_table("x86-64-v3");
-  }();
-  if (chosen == nullptr) {
+  static const std::vector<const KernelTable*> found = kernel_tables();
+  if (found.empty()) {
     throw std::runtime_error(
         "stickslip needs a processor with AVX2 and FMA (x86-64-v3), or, built with "
         "STICKSLIP_CPU=native, one like that of the build; this one lacks an instruction set");
   }
-  return *chosen;
+  return *found.back();
 }
 
 }  // namespace stickslip::kernels

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "kernels/delassus/matrix_source.hpp"
 #include "kernels/env/adjoint_call.hpp"
@@ -119,12 +120,12 @@ struct KernelTable {
   const Stop* (*set_stop)(const Stop* stop);
 };
 
-/// The table for this processor. Throws std::runtime_error below x86-64-v3.
+/// The table for this processor. Throws std::runtime_error if it has none (below x86-64-v3).
 const KernelTable& kernel_table();
 
-/// The table of a named instruction set ("x86-64-v3", "x86-64-v4"); null if the processor or
-/// the build does not have it. For tests that compare their bits.
-const KernelTable* kernel_table(const char* isa);
+/// The tables of all instruction sets that the processor and the build have, the best one last. For
+/// tests that compare their bits.
+std::vector<const KernelTable*> kernel_tables();
 
 template <class Scalar>
 const TypedKernels<Scalar>& typed(const KernelTable& table) {

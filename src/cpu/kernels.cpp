@@ -41,7 +41,9 @@ TypedKernels<Scalar> make_table() {
 }
 
 const KernelTable& table() {
-#if defined(__AVX512F__)
+#if defined(__aarch64__)
+  const char* isa = "aarch64";
+#elif defined(__AVX512F__)
   const char* isa = "x86-64-v4";
 #else
   const char* isa = "x86-64-v3";

@@ -78,9 +78,7 @@ TEST_P(Tree, has_the_same_bits_whatever_the_lanes_do) {
 TEST_P(Tree, has_the_same_bits_on_every_instruction_set) {
   const int n = GetParam().rows, nv = GetParam().nv;
   std::vector<RowMajor> found;
-  for (const char* isa : {"x86-64-v3", "x86-64-v4"}) {
-    const auto* table = kernels::kernel_table(isa);
-    if (table == nullptr) continue;
+  for (const kernels::KernelTable* table : kernels::kernel_tables()) {
     support::AlignedBytes memory(table->sparse_delassus_bytes(nv, n));
     found.emplace_back(n, n);
     table->sparse_delassus(mechanism_.view(), found.back().data(), n, memory.data());

@@ -114,12 +114,10 @@ TEST_P(VelocityGradient, has_the_same_bits_on_every_instruction_set_and_group) {
   Found expected(problem);
   solve_convex_vjp(problem, m, c.solution(), c.given(), expected.view(), kConvex, workspace_);
   support::AlignedBytes memory(kernels::ConvexGradientScratch::bytes(nv, rows, contacts));
-  for (const char* isa : {"x86-64-v3", "x86-64-v4"}) {
-    const auto* table = kernels::kernel_table(isa);
-    if (table == nullptr) continue;
+  for (const kernels::KernelTable* table : kernels::kernel_tables()) {
     Found found(problem);
     table->vjp_convex(problem, m, c.solution(), c.given(), found.view(), kConvex, memory.data());
-    EXPECT_EQ(found.numbers(), expected.numbers()) << isa;
+    EXPECT_EQ(found.numbers(), expected.numbers()) << table->isa;
   }
   Found found(problem);
   const auto run = [&](const auto& group) {

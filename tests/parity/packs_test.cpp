@@ -49,14 +49,6 @@ Hashes run(const kernels::KernelTable& table, const ProblemBatch<Scalar>& p, con
   return hashes(results, p.num_envs);
 }
 
-std::vector<const kernels::KernelTable*> tables() {
-  std::vector<const kernels::KernelTable*> found;
-  for (const char* isa : {"x86-64-v3", "x86-64-v4"}) {
-    if (const auto* table = kernels::kernel_table(isa)) found.push_back(table);
-  }
-  return found;
-}
-
 std::vector<support::Case> cases_of_sweeps() {
   std::vector<support::Case> cases;
   for (const support::Case& c : support::supported_cases()) {
@@ -69,7 +61,7 @@ std::vector<support::Case> cases_of_sweeps() {
 template <class Scalar>
 void expect_parity(const ProblemBatch<Scalar>& p, const SolveOptions& o) {
   const Hashes expected = run(kernels::kernel_table(), p, o, false);
-  for (const auto* table : tables()) EXPECT_EQ(run(*table, p, o, true), expected) << table->isa;
+  for (const auto* table : kernels::kernel_tables()) EXPECT_EQ(run(*table, p, o, true), expected) << table->isa;
 }
 
 /// The two kinds of budget.

@@ -68,14 +68,24 @@ struct alignas(64) StepContext {
   }
 };
 
+/// The processor's counter: reading it takes a third of the time of reading a clock.
+inline std::int64_t processor_ticks() {
+#if defined(__aarch64__)
+  std::int64_t ticks;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#else
+  return std::int64_t(__builtin_ia32_rdtsc());
+#endif
+}
+
 /// Adds the time since the last mark to a phase. Trivially destructible, because MuJoCo's errors
-/// jump over it. Reading the processor's counter takes a third of the time of reading a clock, and
-/// only shares are needed.
+/// jump over it. In ticks, because only shares are needed.
 class PhaseTimer {
  public:
-  explicit PhaseTimer(StepContext& step) : step_(step), last_(__builtin_ia32_rdtsc()) {}
+  explicit PhaseTimer(StepContext& step) : step_(step), last_(processor_ticks()) {}
   void mark(Phase phase) {
-    const std::int64_t now = __builtin_ia32_rdtsc();
+    const std::int64_t now = processor_ticks();
     step_.ticks[phase] += now - last_;
     last_ = now;
   }

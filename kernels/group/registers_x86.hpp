@@ -1,14 +1,64 @@
-// One vector register of numbers, for packs (pack.hpp): operations that the compiler's vector types
-// do not have, under one name for AVX2 and AVX-512.
+// AVX2 and AVX-512 (registers.hpp).
 #pragma once
 #include <immintrin.h>
 
-#include "kernels/group/math.hpp"
+#include "kernels/group/registers.hpp"
 
 namespace stickslip::kernels::inline SS_ISA {
 
-template <class T>
-struct PackRegister;
+template <>
+struct Register<double, 32> {
+  __m256d v;
+  SS_INNER static Register load(const double* p) { return {_mm256_loadu_pd(p)}; }
+  SS_INNER static Register load(const float* p) { return {_mm256_cvtps_pd(_mm_loadu_ps(p))}; }
+  SS_INNER static Register all(double x) { return {_mm256_set1_pd(x)}; }
+  SS_INNER void store(double* p) const { _mm256_storeu_pd(p, v); }
+  SS_INNER void add(Register a, Register x) { v = _mm256_fmadd_pd(a.v, x.v, v); }
+  SS_INNER void raise(__m256d a) { v = larger(v, a); }
+  SS_INNER Register magnitude() const { return {_mm256_andnot_pd(_mm256_set1_pd(-0.0), v)}; }
+};
+
+template <>
+struct Register<float, 32> {
+  __m256 v;
+  SS_INNER static Register load(const float* p) { return {_mm256_loadu_ps(p)}; }
+  SS_INNER static Register all(float x) { return {_mm256_set1_ps(x)}; }
+  SS_INNER void store(float* p) const { _mm256_storeu_ps(p, v); }
+  SS_INNER void add(Register a, Register x) { v = _mm256_fmadd_ps(a.v, x.v, v); }
+  SS_INNER void raise(__m256 a) { v = larger(v, a); }
+  SS_INNER Register magnitude() const { return {_mm256_andnot_ps(_mm256_set1_ps(-0.0F), v)}; }
+};
+
+#if defined(__AVX512F__)
+inline constexpr int kRegisterBytes = 64;
+
+template <>
+struct Register<double, 64> {
+  __m512d v;
+  SS_INNER static Register load(const double* p) { return {_mm512_loadu_pd(p)}; }
+  SS_INNER static Register load(const float* p) {
+    return {__builtin_convertvector(_mm256_loadu_ps(p), __m512d)};
+  }
+  SS_INNER static Register all(double x) { return {_mm512_set1_pd(x)}; }
+  SS_INNER void store(double* p) const { _mm512_storeu_pd(p, v); }
+  SS_INNER void add(Register a, Register x) { v = _mm512_fmadd_pd(a.v, x.v, v); }
+  SS_INNER void raise(__m512d a) { v = larger(v, a); }
+  SS_INNER Register magnitude() const { return {_mm512_abs_pd(v)}; }
+};
+
+template <>
+struct Register<float, 64> {
+  __m512 v;
+  SS_INNER static Register load(const float* p) { return {_mm512_loadu_ps(p)}; }
+  SS_INNER static Register all(float x) { return {_mm512_set1_ps(x)}; }
+  SS_INNER void store(float* p) const { _mm512_storeu_ps(p, v); }
+  SS_INNER void add(Register a, Register x) { v = _mm512_fmadd_ps(a.v, x.v, v); }
+  SS_INNER void raise(__m512 a) { v = larger(v, a); }
+  SS_INNER Register magnitude() const { return {_mm512_abs_ps(v)}; }
+};
+#else
+inline constexpr int kRegisterBytes = 32;
+#endif
 
 #if defined(__AVX512F__)
 inline constexpr int kPackBytes = 64;
@@ -70,10 +120,6 @@ SS_INNER auto lanes_of(unsigned bits) {
 }
 #else
 inline constexpr int kPackBytes = 32;
-template <class V, class M>
-SS_INNER V blend(M m, V a, V b) {
-  return m ? a : b;
-}
 template <>
 struct PackRegister<float> {
   using V = __m256;
