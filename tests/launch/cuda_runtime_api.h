@@ -15,6 +15,7 @@ using cudaGraph_t = CUgraph_st*;
 enum cudaError_t {
   cudaSuccess,
   cudaErrorInvalidValue,
+  cudaErrorInsufficientDriver,
   cudaErrorMemoryAllocation,
   cudaErrorNoKernelImageForDevice,
   cudaErrorStreamCaptureUnsupported  ///< what a capture must not contain
@@ -48,6 +49,7 @@ struct dim3 {
 const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError();
 cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
