@@ -16,7 +16,7 @@ SOURCES := $(shell find CMakeLists.txt cmake include kernels src bench/compare g
 # The editable installation lists the Python files: a folder changes when one is added or removed.
 FOLDERS := $(shell find python -type d -not -name __pycache__)
 
-.PHONY: setup demo test test-rl test-adapters test-all docs wheel wheel-cuda bench gpu-bundle gpu-emulate gpu-check format clean
+.PHONY: setup demo test test-rl test-adapters test-aarch64 test-all docs wheel release bench gpu-bundle gpu-emulate gpu-check format clean
 
 setup: .venv/built
 
@@ -71,6 +71,12 @@ test-adapters: setup .venv/adapter-dependencies
 	$(PYTEST) tests/adapters
 	scripts/adapter_environments.sh
 
+# The kernels of aarch64 give the bits of x86-64. Debian: apt install g++-aarch64-linux-gnu qemu-user-static
+test-aarch64:
+	cmake --preset aarch64
+	cmake --build --preset aarch64 --parallel $(JOBS)
+	qemu-aarch64-static -L /usr/aarch64-linux-gnu build/aarch64/tests/test_parity --gtest_brief=1
+
 test-all: INSTRUCTION_SETS = portable
 test-all: test test-rl test-adapters
 	$(PYTEST) -m pages tests/python
@@ -91,10 +97,11 @@ wheel: setup
 	scripts/wheel.sh build
 	scripts/wheel.sh test
 
-wheel-cuda: setup
-	scripts/wheel.sh build
+# All that a release has, in dist/; nvcc takes half an hour.
+release: wheel docs
 	scripts/wheel.sh cuda
 	scripts/wheel.sh test
+	tar -C build/docs -czf dist/stickslip-docs.tar.gz html
 
 bench: setup
 	cmake --build $(BUILD) --parallel $(JOBS) --target bench/all

@@ -13,7 +13,7 @@ const char* name(Precision p);       ///< "float64", "float32", "mixed"
 const char* name(EnvStatus status);  ///< "solved", ...
 
 std::string version();  ///< "0.1.0"
-std::string cpu_isa();  ///< instruction set in use: "x86-64-v3" or "x86-64-v4"
+std::string cpu_isa();  ///< instruction set in use: "x86-64-v3", "x86-64-v4" or "aarch64"
 
 /// Whether `solver` accepts `law`; `automatic` accepts every law that some solver accepts.
 bool supports(Solver solver, Law law);
