@@ -61,7 +61,8 @@ std::vector<support::Case> cases_of_sweeps() {
 template <class Scalar>
 void expect_parity(const ProblemBatch<Scalar>& p, const SolveOptions& o) {
   const Hashes expected = run(kernels::kernel_table(), p, o, false);
-  for (const auto* table : kernels::kernel_tables()) EXPECT_EQ(run(*table, p, o, true), expected) << table->isa;
+  for (const auto* table : kernels::kernel_tables())
+    EXPECT_EQ(run(*table, p, o, true), expected) << table->isa;
 }
 
 /// The two kinds of budget.
