@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 from stickslip import _core
 from stickslip._core import Law, Solver
+from stickslip._src.library import why_not_cuda
 from stickslip._src.mujoco_part import mujoco_part
 
 _BACKENDS = "CPU, CUDA"  # the same kernels are compiled for both
@@ -22,7 +23,7 @@ def facts() -> dict[str, str]:
         "numpy": version("numpy"),
         "MuJoCo": _mujoco_version(),
         "CPU": f"{os.cpu_count()} threads, kernels for {_core.cpu_isa()}",
-        "CUDA": _core.cuda_device_name() or f"not available: {_core.cuda_why_not()}",
+        "CUDA": _core.cuda_device_name() or f"not available: {why_not_cuda()}",
     }
 
 

@@ -17,9 +17,8 @@ MESSAGE = "stickslip: interrupted"
 def in_command() -> bool:
     """Whether this process is the command `stickslip`."""
     program = sys.orig_argv[1:3]
-    return program == ["-m", "stickslip.cli"] or [Path(p).name for p in program[:1]] == [
-        "stickslip"
-    ]
+    modules = (["-m", "stickslip"], ["-m", "stickslip.cli"])
+    return program in modules or [Path(p).name for p in program[:1]] == ["stickslip"]
 
 
 def print_no_traceback() -> None:

@@ -9,26 +9,38 @@ from importlib.util import find_spec
 from pathlib import Path
 
 PLUGINS = ("stickslip_cuda13",)
+_refusals: list[str] = []  # why an installed plugin does not serve
 
 
 def load() -> None:
-    """Loads a plugin's library, before the extensions are imported. These then use it instead of
-    the one beside them, because it has the same name. Warns where it is of another version."""
-    for plugin in PLUGINS:
-        spec = find_spec(plugin)
-        for folder in map(Path, (spec and spec.submodule_search_locations) or ()):
-            for library in folder.glob("libstickslip*.so"):
-                _load(plugin, library)
-
-
-def _load(plugin: str, library: Path) -> None:
+    """Loads the library of a plugin, or else that of the package, before the extensions are
+    imported: they use what is loaded under the name that they look for. Warns of a plugin that
+    does not serve."""
     core = find_spec("stickslip._core")
-    if core and core.origin and Path(core.origin).with_name(library.name).exists():
+    folder = Path(core.origin).parent if core and core.origin else Path(__file__).parents[1]
+    for own in folder.glob("libstickslip*.so"):
+        if not any(_serves(plugin, own.name) for plugin in PLUGINS):
+            ctypes.CDLL(str(own))
+
+
+def why_not_cuda() -> str:
+    """Why no GPU is used."""
+    from stickslip import _core
+
+    return "; ".join(_refusals) or _core.cuda_why_not()
+
+
+def _serves(plugin: str, name: str) -> bool:
+    try:
+        spec = find_spec(plugin)
+        folders = [Path(f) for f in (spec and spec.submodule_search_locations) or ()]
+        if not folders:
+            return False
+        library = next((f / name for f in folders if (f / name).exists()), folders[0] / name)
         ctypes.CDLL(str(library))
-        return
-    warnings.warn(
-        f"{plugin} is not used: {library.name} is not for this build of stickslip; "
-        f"wheels of one version are: pip install --upgrade stickslip {plugin}",
-        RuntimeWarning,
-        stacklevel=2,
-    )
+    except (OSError, ImportError, ValueError) as error:  # the last two: of a finder
+        message = f"{plugin} is not used, it is not of this version and build: {error}"
+        _refusals.append(message)
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
+        return False
+    return True

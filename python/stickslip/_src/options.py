@@ -9,6 +9,7 @@ from stickslip import _core
 from stickslip._core import Law, Precision, Solver
 from stickslip._src import arrays as check
 from stickslip._src.aliases import Directions, LawName, PrecisionName, SolverName
+from stickslip._src.library import why_not_cuda
 
 DIRECTIONS: tuple[int, ...] = get_args(Directions)
 _BUDGETS = ("max_sweeps", "max_newton", "max_rung", "max_pivots")
@@ -119,6 +120,5 @@ def use_cuda(backend: str) -> bool:
     if not isinstance(backend, str) or backend not in ("auto", "cpu", "cuda"):
         raise ValueError(f"backend: expected 'auto', 'cpu' or 'cuda', got {backend!r}")
     if backend == "cuda" and not _core.cuda_available():
-        why = _core.cuda_why_not()
-        raise ValueError(f"backend: expected 'auto' or 'cpu', because {why}, got 'cuda'")
+        raise ValueError(f"backend: expected 'auto' or 'cpu', because {why_not_cuda()}, got 'cuda'")
     return backend == "cuda"

@@ -22,6 +22,7 @@ from stickslip.cli import app
 PROGRAMS = {
     "script": [str(Path(sys.executable).with_name("stickslip"))],
     "module": [sys.executable, "-m", "stickslip.cli"],
+    "package": [sys.executable, "-m", "stickslip"],
 }
 RUN = [*PROGRAMS["module"], "run"]
 

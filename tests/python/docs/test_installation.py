@@ -169,33 +169,63 @@ def test_what_needs_no_mujoco_works_without_it(tmp_path):
 
 MAPPED = """
 import stickslip
+from stickslip import info
 print(*{line.split()[-1] for line in open("/proc/self/maps") if "libstickslip" in line})
+print(info.facts()["CUDA"])
 """
 
 
-def import_with(plugin: Path, name: str) -> subprocess.CompletedProcess[str]:
-    """Imports the package beside a package stickslip_cuda13 that has a library of this name."""
-    (plugin / "stickslip_cuda13").mkdir()
-    (plugin / "stickslip_cuda13/__init__.py").touch()
-    own = Path(stickslip._core.__file__).parent / "libstickslip.so"
-    shutil.copy(own, plugin / "stickslip_cuda13" / name)
-    return subprocess.run(
+def import_beside(folder: Path, **environment: str) -> tuple[list[str], str, str]:
+    """Imports the package with a folder on its path: the libraries that are loaded, what `stickslip
+    info` says of CUDA, and what went to stderr."""
+    done = subprocess.run(
         [sys.executable, "-c", MAPPED],
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, "PYTHONPATH": str(plugin)},
+        env={**os.environ, "PYTHONPATH": str(folder), **environment},
     )
+    libraries, cuda = done.stdout.splitlines()
+    return libraries.split(), cuda, done.stderr
+
+
+OWN = Path(stickslip._core.__file__).parent / "libstickslip.so"
+
+
+def plugin_in(folder: Path) -> Path:
+    """An empty package stickslip_cuda13; returns the path of its library."""
+    (folder / "stickslip_cuda13").mkdir()
+    (folder / "stickslip_cuda13/__init__.py").touch()
+    return folder / "stickslip_cuda13/libstickslip.so"
 
 
 def test_the_library_of_a_plugin_replaces_the_one_of_the_package(tmp_path):
-    done = import_with(tmp_path, "libstickslip.so")
-    assert done.stdout.split() == [str(tmp_path / "stickslip_cuda13/libstickslip.so")]
-    assert not done.stderr
+    shutil.copy(OWN, plugin_in(tmp_path))
+    libraries, _, errors = import_beside(tmp_path)
+    assert libraries == [str(tmp_path / "stickslip_cuda13/libstickslip.so")]
+    assert not errors
 
 
-def test_a_plugin_for_another_version_is_refused_with_a_warning(tmp_path):
-    done = import_with(tmp_path, "libstickslip-0.0.9-01234567.so")
-    assert "stickslip_cuda13" not in done.stdout
-    assert done.stdout.strip().endswith("libstickslip.so")
-    assert "RuntimeWarning: stickslip_cuda13 is not used" in done.stderr
+@pytest.mark.parametrize("content", [None, b"", b"\x7fELF", "another name"])
+def test_a_plugin_that_does_not_serve_is_told_of(tmp_path, content):
+    library = plugin_in(tmp_path)
+    if isinstance(content, bytes):
+        library.write_bytes(content)
+    elif content:
+        shutil.copy(OWN, library.with_name("libstickslip-0.0.9-01234567.so"))
+    libraries, cuda, errors = import_beside(tmp_path)
+    assert libraries == [str(OWN)]
+    assert "RuntimeWarning: stickslip_cuda13 is not used" in errors
+    assert "stickslip_cuda13 is not used, it is not of this version and build" in cuda
+
+
+def test_the_own_library_comes_before_those_on_the_library_path(tmp_path):
+    (tmp_path / OWN.name).touch()
+    libraries, _, errors = import_beside(tmp_path, LD_LIBRARY_PATH=str(tmp_path))
+    assert libraries == [str(OWN)]
+    assert not errors
+
+
+def test_the_extra_for_gpus_is_of_the_same_version():
+    text = (ROOT / "pyproject.toml").read_text()
+    assert f'cuda13 = ["stickslip-cuda13=={stickslip.__version__}"]' in text

@@ -1,0 +1,5 @@
+"""`python -m stickslip`: the command `stickslip`."""
+
+from stickslip.cli import main
+
+main()
