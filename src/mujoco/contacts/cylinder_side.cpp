@@ -86,7 +86,8 @@ Edge find_edge(const mjModel* m, const mjData* d, int cylinder, int b, const dou
 
 }  // namespace
 
-int meet_side(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found) {
+int meet_side(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found,
+              bool& on_side) {
   const auto rolls = [&](int g) { return is_cylinder(m, g) || is_capsule(m, g); };
   if (!rolls(a) || !(rolls(b) || has_faces(m, b))) return 0;
   mj_markStack(d);
@@ -103,7 +104,8 @@ int meet_side(const mjModel* m, mjData* d, int a, int b, double margin, mjPreCon
     return (!is_cylinder(m, a) || is_radial(d, a, c.normal)) &&
            (!is_cylinder(m, b) || is_radial(d, b, c.normal));
   };
-  return std::all_of(found, found + count, is_side) ? count : 0;
+  on_side = std::all_of(found, found + count, is_side);
+  return count;
 }
 
 int lie_on_edge(const mjModel* m, const mjData* d, int cylinder, int b, double margin,

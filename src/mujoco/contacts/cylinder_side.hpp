@@ -9,9 +9,11 @@
 namespace stickslip::mujoco {
 
 /// The contacts of geoms a, a cylinder or capsule, and b, one too, or a box or mesh, within the
-/// margin. `found`: room for mjMAXCONPAIR. Returns their number; 0 where a cylinder touches by its
-/// caps or rims, and for other geoms.
-int meet_side(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found);
+/// margin, with capsules in place of cylinders. `on_side`: whether they are those of the cylinders.
+/// Where an end of an axis is nearest, a rim or a cap touches, and only the direction may be of use.
+/// `found`: room for mjMAXCONPAIR. Returns their number, 0 for other geoms.
+int meet_side(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found,
+              bool& on_side);
 
 /// The contacts at the ends of the line where the side of a cylinder or capsule meets an edge of b,
 /// which has faces, parallel to the axis to 2 mrad, within the margin. `shown`: their contact.

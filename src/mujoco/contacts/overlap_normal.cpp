@@ -145,6 +145,24 @@ bool correct_searched(Pair& pair, mjData* d, mjPreContact* found, int& count) {
   return true;
 }
 
+// Whether the geoms overlap less along the normal of one of `others` than along that of the contact,
+// beyond `error`, m; then that is the contact's.
+bool overlap_less_along(Pair& pair, const mjPreContact* others, int number, double error,
+                        mjPreContact* found, int& count) {
+  double least = pair.gap(found->normal) + error;
+  bool less = false;
+  for (int k = 0; k < number; ++k) {
+    const double gap = pair.gap(others[k].normal);
+    if (gap <= least) continue;
+    less = true;
+    least = gap;
+    found[0] = others[k];
+    found[0].dist = gap;
+    count = 1;
+  }
+  return less;
+}
+
 }  // namespace
 
 bool meet_at_edge(const mjModel* m, const mjData* d, int a, int b, const double* normal,
@@ -172,10 +190,13 @@ bool correct_normal(const mjModel* m, mjData* d, int a, int b, double margin, mj
   Pair pair{m, d, {a, b}};
   const bool changed = correct_searched(pair, d, found, count);
   mjPreContact side[mjMAXCONPAIR];
-  const int on_side = meet_side(m, d, a, b, margin, side);
-  if (on_side == 0 || side->dist < pair.gap(found->normal) - kSame) return changed;
-  std::copy_n(side, on_side, found);
-  count = on_side;
+  bool on_side = false;
+  const int number = meet_side(m, d, a, b, margin, side, on_side);
+  // A cylinder whose end sinks onto an edge: no face has the direction in which they overlap least.
+  if (!on_side) return overlap_less_along(pair, side, number, kSame, found, count) || changed;
+  if (number == 0 || side->dist < pair.gap(found->normal) - kSame) return changed;
+  std::copy_n(side, number, found);
+  count = number;
   return true;
 }
 
