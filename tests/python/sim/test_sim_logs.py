@@ -119,3 +119,22 @@ def test_a_cylinder_stands_on_a_box_as_wide(offset, frame):
     for _ in range(60):
         assert sim.step()[0] == Status.solved
     assert abs(sim.qpos - start).max() < 1e-9
+
+
+@pytest.mark.parametrize("kind", ["box", "cube"])
+@pytest.mark.parametrize("tilt", [0.1, 1, 5])
+def test_a_cylinder_whose_end_sinks_onto_edges_is_held(tilt, kind):
+    """Dropped into a gap with one end lower, it took the normals of the sides of the gap once that
+    end overlapped the edges, and fell between them, solved. `mj_step` overlaps by 0.3 radii."""
+    fixed, _ = PILES["gap_of_boxes" if kind == "box" else "gap_of_meshes"]
+    model = pile(fixed, [log(0, height(0.4))], FRAMES[0], 0.1, 0.005, 0.5)
+    drops = np.repeat([0.02, 0.05, 0.1, 0.2, 0.4], 4)
+    sim = BatchSim(model, num_envs=drops.size, integrator="implicitfast")
+    axis = np.array([np.cos(np.radians(tilt) / 2), np.sin(np.radians(tilt) / 2), 0, 0])
+    sim.qpos[:, 3:7] = axis
+    sim.qpos[:, 2] += 0.1 * drops
+    sim.qvel[:, 3:5] = np.tile([[0, 0], [0.3, 0], [0, 0.3], [-0.3, 0.2]], (5, 1))
+    for _ in range(200):
+        sim.step()
+        assert sim.qpos[:, 2].min() > 0.1 * (height(0.4) - 0.08)
+    assert np.abs(sim.qvel[:, :3]).max() < 0.1
