@@ -137,4 +137,43 @@ int lie_on_edge(const mjModel* m, const mjData* d, int cylinder, int b, double m
   return contacts;
 }
 
+int lie_along(const mjModel* m, const mjData* d, int a, int b, double margin,
+              const mjPreContact& shown, mjPreContact* found) {
+  struct Axis {
+    double center[3], along[3], radius, half;
+    Axis(const mjModel* m, const mjData* d, int geom)
+        : radius(m->geom_size[3 * geom]), half(m->geom_size[3 * geom + 1]) {
+      mju_copy3(center, d->geom_xpos + 3 * geom);
+      for (int i = 0; i < 3; ++i) along[i] = d->geom_xmat[9 * geom + 3 * i + 2];
+    }
+  };
+  const Axis of_a(m, d, a), of_b(m, d, b);
+  double tilt[3], way[3];
+  mju_cross(tilt, of_a.along, of_b.along);
+  if (mju_norm3(tilt) > kTilt || std::abs(mju_dot3(shown.normal, of_a.along)) > kTilt) return 0;
+  mju_sub3(way, of_b.center, of_a.center);
+  const double offset = mju_dot3(way, of_a.along);
+  const double ends[2] = {std::max(-of_a.half, offset - of_b.half),
+                          std::min(of_a.half, offset + of_b.half)};
+  if (!(ends[0] < ends[1])) return 0;
+  int contacts = 0;
+  double nearest = margin;
+  for (const double end : ends) {
+    double on_a[3], on_b[3];
+    mju_addScl3(on_a, of_a.center, of_a.along, end);
+    mju_sub3(way, on_a, of_b.center);
+    const double at = std::clamp(mju_dot3(way, of_b.along), -of_b.half, of_b.half);
+    mju_addScl3(on_b, of_b.center, of_b.along, at);
+    mjPreContact& contact = found[contacts];
+    mju_sub3(contact.normal, on_b, on_a);
+    contact.dist = mju_normalize3(contact.normal) - of_a.radius - of_b.radius;
+    nearest = std::min(nearest, contact.dist);
+    if (contact.dist > margin) continue;
+    mju_addScl3(contact.pos, on_a, contact.normal, of_a.radius + 0.5 * contact.dist);
+    mju_zero3(contact.tangent);
+    ++contacts;
+  }
+  return shown.dist < nearest - kRounding * (of_a.radius + of_b.radius) ? 0 : contacts;
+}
+
 }  // namespace stickslip::mujoco

@@ -10,8 +10,8 @@ namespace stickslip::mujoco {
 
 /// The contacts of geoms a, a cylinder or capsule, and b, one too, or a box or mesh, within the
 /// margin, with capsules in place of cylinders. `on_side`: whether they are those of the cylinders.
-/// Where an end of an axis is nearest, a rim or a cap touches, and only the direction may be of use.
-/// `found`: room for mjMAXCONPAIR. Returns their number, 0 for other geoms.
+/// Where an end of an axis is nearest, a rim or a cap touches, and only the direction may be of
+/// use. `found`: room for mjMAXCONPAIR. Returns their number, 0 for other geoms.
 int meet_side(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found,
               bool& on_side);
 
@@ -21,5 +21,13 @@ int meet_side(const mjModel* m, mjData* d, int a, int b, double margin, mjPreCon
 /// that touches.
 int lie_on_edge(const mjModel* m, const mjData* d, int cylinder, int b, double margin,
                 const mjPreContact& shown, mjPreContact* found);
+
+/// The contacts at the ends of the line along which two cylinders or capsules lie side by side,
+/// whose axes are parallel to 2 mrad, within the margin; where they are exactly parallel, MuJoCo
+/// has both. With one alone, what has sunk in rocks about it and sinks on. `shown` and `found`: as
+/// above. Returns their number; 0 where they do not lie so, or where they are nearest between the
+/// ends.
+int lie_along(const mjModel* m, const mjData* d, int a, int b, double margin,
+              const mjPreContact& shown, mjPreContact* found);
 
 }  // namespace stickslip::mujoco

@@ -145,8 +145,8 @@ bool correct_searched(Pair& pair, mjData* d, mjPreContact* found, int& count) {
   return true;
 }
 
-// Whether the geoms overlap less along the normal of one of `others` than along that of the contact,
-// beyond `error`, m; then that is the contact's.
+// Whether the geoms overlap less along the normal of one of `others` than along that of the
+// contact, beyond `error`, m; then that is the contact's.
 bool overlap_less_along(Pair& pair, const mjPreContact* others, int number, double error,
                         mjPreContact* found, int& count) {
   double least = pair.gap(found->normal) + error;
@@ -193,7 +193,10 @@ bool correct_normal(const mjModel* m, mjData* d, int a, int b, double margin, mj
   bool on_side = false;
   const int number = meet_side(m, d, a, b, margin, side, on_side);
   // A cylinder whose end sinks onto an edge: no face has the direction in which they overlap least.
-  if (!on_side) return overlap_less_along(pair, side, number, kSame, found, count) || changed;
+  if (!on_side) {
+    const bool overlap = found->dist < 0.0;
+    return (overlap && overlap_less_along(pair, side, number, kSame, found, count)) || changed;
+  }
   if (number == 0 || side->dist < pair.gap(found->normal) - kSame) return changed;
   std::copy_n(side, number, found);
   count = number;
