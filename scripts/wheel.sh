@@ -104,6 +104,7 @@ EOF
 # The same with the library of stickslip-cuda13. Without a driver `stickslip info` says what is missing.
 try_cuda() {
   PATH=$1/bin "$1/bin/pip" install --quiet "$2"
+  "$1/bin/python" -W error -c 'import stickslip' || fail "$2 is not used"
   try "$1"
   env -i PATH="$1/bin" HOME="$1" "$1/bin/stickslip" info >"$1/info.txt"
   ! grep -q "built without CUDA" "$1/info.txt" || fail "$2 was not loaded: $1/info.txt"
