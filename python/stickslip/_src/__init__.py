@@ -1,5 +1,9 @@
 """The modules behind `stickslip`; programs import the names from there."""
 
+from stickslip._src import interrupt as _interrupt
 from stickslip._src import library as _library
 
-_library.load()  # before any module of the package imports an extension
+# Before any module of the package imports an extension, which takes the first moments of a command.
+if _interrupt.in_command():
+    _interrupt.print_no_traceback()
+_library.load()
