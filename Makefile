@@ -98,7 +98,8 @@ wheel: setup
 	scripts/wheel.sh test
 
 # All that a release has, in dist/; nvcc takes half an hour.
-release: wheel docs
+release: setup docs
+	scripts/wheel.sh build
 	scripts/wheel.sh cuda
 	scripts/wheel.sh test
 	tar -C build/docs -czf dist/stickslip-docs.tar.gz html

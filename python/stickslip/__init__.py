@@ -8,7 +8,7 @@ MuJoCo's models. `files`, `models` and `info` are modules of the package, and so
 import typing as _typing
 from importlib import import_module as _import_module
 
-import stickslip._src as _first  # noqa: F401
+import stickslip._src as _first  # noqa: F401  (it prepares the import of _core)
 from stickslip._core import GradientStatus, Law, LcpMethod, Precision, Selected, Solver, Status
 from stickslip._core import version as _version
 from stickslip._src.bound import BoundGradient, BoundResult, BoundSolver

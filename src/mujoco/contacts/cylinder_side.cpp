@@ -21,6 +21,8 @@ bool is_capsule(const mjModel* m, int geom) {
   return geom >= 0 && m->geom_type[geom] == mjGEOM_CAPSULE;
 }
 
+bool rolls(const mjModel* m, int geom) { return is_cylinder(m, geom) || is_capsule(m, geom); }
+
 // Whether a direction is normal to the axis of a cylinder or capsule.
 bool is_radial(const mjData* d, int geom, const double* normal) {
   const double* xmat = d->geom_xmat + 9 * geom;
@@ -88,8 +90,7 @@ Edge find_edge(const mjModel* m, const mjData* d, int cylinder, int b, const dou
 
 int meet_side(const mjModel* m, mjData* d, int a, int b, double margin, mjPreContact* found,
               bool& on_side) {
-  const auto rolls = [&](int g) { return is_cylinder(m, g) || is_capsule(m, g); };
-  if (!rolls(a) || !(rolls(b) || has_faces(m, b))) return 0;
+  if (!rolls(m, a) || !(rolls(m, b) || has_faces(m, b))) return 0;
   mj_markStack(d);
   mjModel capsules = *m;  // shallow: the other arrays belong to m
   capsules.geom_type =
@@ -97,7 +98,8 @@ int meet_side(const mjModel* m, mjData* d, int a, int b, double margin, mjPreCon
   capsules.opt.disableflags |= mjDSBL_MULTICCD;  // it replaces the normal by that of a face
   for (const int g : {a, b})                     // the function reads no other types
     capsules.geom_type[g] = is_cylinder(m, g) ? mjGEOM_CAPSULE : m->geom_type[g];
-  const auto collide = rolls(b) ? mjCOLLISIONFUNC[mjGEOM_CAPSULE][mjGEOM_CAPSULE] : convex_search();
+  const auto collide =
+      rolls(m, b) ? mjCOLLISIONFUNC[mjGEOM_CAPSULE][mjGEOM_CAPSULE] : convex_search();
   const int count = collide(&capsules, d, found, a, b, margin);
   mj_freeStack(d);
   const auto is_side = [&](const mjPreContact& c) {
@@ -139,6 +141,7 @@ int lie_on_edge(const mjModel* m, const mjData* d, int cylinder, int b, double m
 
 int lie_along(const mjModel* m, const mjData* d, int a, int b, double margin,
               const mjPreContact& shown, mjPreContact* found) {
+  if (!rolls(m, a) || !rolls(m, b)) return 0;
   struct Axis {
     double center[3], along[3], radius, half;
     Axis(const mjModel* m, const mjData* d, int geom)

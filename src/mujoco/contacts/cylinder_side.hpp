@@ -25,8 +25,8 @@ int lie_on_edge(const mjModel* m, const mjData* d, int cylinder, int b, double m
 /// The contacts at the ends of the line along which two cylinders or capsules lie side by side,
 /// whose axes are parallel to 2 mrad, within the margin; where they are exactly parallel, MuJoCo
 /// has both. With one alone, what has sunk in rocks about it and sinks on. `shown` and `found`: as
-/// above. Returns their number; 0 where they do not lie so, or where they are nearest between the
-/// ends.
+/// above. Returns their number; 0 where they do not lie so, or are nearest between the ends, and
+/// for other geoms.
 int lie_along(const mjModel* m, const mjData* d, int a, int b, double margin,
               const mjPreContact& shown, mjPreContact* found);
 

@@ -117,10 +117,6 @@ int collide_larger(const mjModel* m, mjData* d, int a, int b, double margin, mjP
   return count;
 }
 
-bool is_round(const mjModel* m, int geom) {
-  return is_cylinder(m, geom) || (geom >= 0 && m->geom_type[geom] == mjGEOM_CAPSULE);
-}
-
 bool is_flat(const mjModel* m, int geom) { return is_cylinder(m, geom) || has_faces(m, geom); }
 
 // The width up to which a strip is an edge, m: geoms that touch, but at an edge of both alone, have
@@ -139,7 +135,7 @@ int find_polygon(const mjModel* m, mjData* d, int a, int b, double margin,
   mjPreContact right[mjMAXCONPAIR];
   std::copy_n(shown, count, right);
   const bool changed = correct_normal(m, d, a, b, margin, right, count);
-  const bool rolls = is_round(m, a);
+  const bool rolls = is_cylinder(m, a) || (a >= 0 && m->geom_type[a] == mjGEOM_CAPSULE);
   int whole = 0;
   if (is_flat(m, a) && is_flat(m, b))
     whole = share_face(m, d, a, b, margin, right, count, found,
@@ -150,7 +146,7 @@ int find_polygon(const mjModel* m, mjData* d, int a, int b, double margin,
     if (whole == 0 && rolls) whole = lie_on_face(m, d, a, b, margin, right, g, found);
     if (whole == 0 && rolls) whole = lie_on_edge(m, d, a, b, margin, *right, found);
   }
-  if (whole == 0 && rolls && is_round(m, b)) whole = lie_along(m, d, a, b, margin, *right, found);
+  if (whole == 0) whole = lie_along(m, d, a, b, margin, *right, found);
   if (whole != 0) return whole;
   if (!changed) return 0;
   std::copy_n(right, count, found);

@@ -192,12 +192,13 @@ bool correct_normal(const mjModel* m, mjData* d, int a, int b, double margin, mj
   mjPreContact side[mjMAXCONPAIR];
   bool on_side = false;
   const int number = meet_side(m, d, a, b, margin, side, on_side);
+  if (number == 0) return changed;
   // A cylinder whose end sinks onto an edge: no face has the direction in which they overlap least.
   if (!on_side) {
     const bool overlap = found->dist < 0.0;
     return (overlap && overlap_less_along(pair, side, number, kSame, found, count)) || changed;
   }
-  if (number == 0 || side->dist < pair.gap(found->normal) - kSame) return changed;
+  if (side->dist < pair.gap(found->normal) - kSame) return changed;
   std::copy_n(side, number, found);
   count = number;
   return true;
