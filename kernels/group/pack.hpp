@@ -12,7 +12,7 @@ namespace stickslip::kernels::inline SS_ISA {
 template <class T, int N>
 struct PackMask {
   using R = PackRegister<T>;
-  static constexpr int kWidth = kPackBytes / int(sizeof(T)), K = N / kWidth;
+  static constexpr int kWidth = kRegisterBytes / int(sizeof(T)), K = N / kWidth;
   typename R::M m[K];
 
   PackMask() = default;

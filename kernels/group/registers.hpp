@@ -3,6 +3,7 @@
 // environments (pack.hpp), with the operations that the compiler's vector types do not have.
 #pragma once
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/group/math.hpp"
 
@@ -40,4 +41,21 @@ SS_INNER V blend(M m, V a, V b) {
 #else
 #include "kernels/group/registers_x86.hpp"
 #endif
+
+namespace stickslip::kernels::inline SS_ISA {
+
+/// The mask of a register of T in which lane l is bit l.
+template <class T>
+SS_INNER auto lanes_of(unsigned bits) {
+  using M = typename PackRegister<T>::M;
+  if constexpr (std::is_integral_v<M>) {
+    return M(bits);
+  } else {
+    typename PackRegister<T>::Bits own;
+    for (int l = 0; l < kRegisterBytes / int(sizeof(T)); ++l) own[l] = 1 << l;
+    return (own & int(bits)) != 0;
+  }
+}
+
+}  // namespace stickslip::kernels::inline SS_ISA
 #endif

@@ -32,13 +32,12 @@ struct Register<float, 16> {
   SS_INNER Register magnitude() const { return {vabsq_f32(v)}; }
 };
 
-inline constexpr int kPackBytes = 16;
 // min and max are those of x86: the second operand where one is NaN or both are zeros.
 template <>
 struct PackRegister<float> {
   using V = float32x4_t;
   using M = decltype(V{} < V{});
-  using Bits __attribute__((vector_size(kPackBytes))) = std::int32_t;
+  using Bits __attribute__((vector_size(kRegisterBytes))) = std::int32_t;
   SS_INNER static V fma(V a, V b, V c) { return vfmaq_f32(c, a, b); }
   SS_INNER static V sqrt(V a) { return vsqrtq_f32(a); }
   SS_INNER static V min(V a, V b) { return blend(a < b, a, b); }
@@ -57,7 +56,7 @@ template <>
 struct PackRegister<double> {
   using V = float64x2_t;
   using M = decltype(V{} < V{});
-  using Bits __attribute__((vector_size(kPackBytes))) = std::int64_t;
+  using Bits __attribute__((vector_size(kRegisterBytes))) = std::int64_t;
   SS_INNER static V fma(V a, V b, V c) { return vfmaq_f64(c, a, b); }
   SS_INNER static V sqrt(V a) { return vsqrtq_f64(a); }
   SS_INNER static V min(V a, V b) { return blend(a < b, a, b); }
@@ -85,13 +84,6 @@ SS_INNER unsigned lane_bits(M m) {
   unsigned bits = 0;
   for (int l = 0; l < int(sizeof(m) / sizeof(m[0])); ++l) bits |= unsigned(m[l] != 0) << l;
   return bits;
-}
-template <class T>
-SS_INNER auto lanes_of(unsigned bits) {
-  using Bits = typename PackRegister<T>::Bits;
-  Bits own;
-  for (int l = 0; l < kPackBytes / int(sizeof(T)); ++l) own[l] = 1 << l;
-  return (own & int(bits)) != 0;
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

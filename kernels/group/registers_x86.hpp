@@ -56,12 +56,7 @@ struct Register<float, 64> {
   SS_INNER void raise(__m512 a) { v = larger(v, a); }
   SS_INNER Register magnitude() const { return {_mm512_abs_ps(v)}; }
 };
-#else
-inline constexpr int kRegisterBytes = 32;
-#endif
 
-#if defined(__AVX512F__)
-inline constexpr int kPackBytes = 64;
 // Masked with all lanes: g++ 12 warns of uninitialised values in its own unmasked forms.
 // Conversions are intrinsics too: g++ splits __builtin_convertvector into two of half the width and
 // joins the results.
@@ -69,7 +64,7 @@ template <>
 struct PackRegister<float> {
   using V = __m512;
   using M = __mmask16;
-  using Bits __attribute__((vector_size(kPackBytes))) = std::int32_t;
+  using Bits __attribute__((vector_size(kRegisterBytes))) = std::int32_t;
   SS_INNER static V fma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
   SS_INNER static V sqrt(V a) { return _mm512_maskz_sqrt_ps(__mmask16(-1), a); }
   SS_INNER static V min(V a, V b) { return _mm512_maskz_min_ps(__mmask16(-1), a, b); }
@@ -86,7 +81,7 @@ template <>
 struct PackRegister<double> {
   using V = __m512d;
   using M = __mmask8;
-  using Bits __attribute__((vector_size(kPackBytes))) = std::int64_t;
+  using Bits __attribute__((vector_size(kRegisterBytes))) = std::int64_t;
   SS_INNER static V fma(V a, V b, V c) { return _mm512_fmadd_pd(a, b, c); }
   SS_INNER static V sqrt(V a) { return _mm512_maskz_sqrt_pd(__mmask8(-1), a); }
   SS_INNER static V min(V a, V b) { return _mm512_maskz_min_pd(__mmask8(-1), a, b); }
@@ -114,17 +109,14 @@ SS_INNER __m512 narrow(__m512d low, __m512d high) {
 /// Bit l: the mask value of lane l.
 SS_INNER unsigned lane_bits(__mmask16 m) { return m; }
 SS_INNER unsigned lane_bits(__mmask8 m) { return m; }
-template <class T>
-SS_INNER auto lanes_of(unsigned bits) {
-  return typename PackRegister<T>::M(bits);
-}
 #else
-inline constexpr int kPackBytes = 32;
+inline constexpr int kRegisterBytes = 32;
+
 template <>
 struct PackRegister<float> {
   using V = __m256;
   using M = decltype(V{} < V{});
-  using Bits __attribute__((vector_size(kPackBytes))) = std::int32_t;
+  using Bits __attribute__((vector_size(kRegisterBytes))) = std::int32_t;
   SS_INNER static V fma(V a, V b, V c) { return _mm256_fmadd_ps(a, b, c); }
   SS_INNER static V sqrt(V a) { return _mm256_sqrt_ps(a); }
   SS_INNER static V min(V a, V b) { return _mm256_min_ps(a, b); }
@@ -142,7 +134,7 @@ template <>
 struct PackRegister<double> {
   using V = __m256d;
   using M = decltype(V{} < V{});
-  using Bits __attribute__((vector_size(kPackBytes))) = std::int64_t;
+  using Bits __attribute__((vector_size(kRegisterBytes))) = std::int64_t;
   SS_INNER static V fma(V a, V b, V c) { return _mm256_fmadd_pd(a, b, c); }
   SS_INNER static V sqrt(V a) { return _mm256_sqrt_pd(a); }
   SS_INNER static V min(V a, V b) { return _mm256_min_pd(a, b); }
@@ -168,13 +160,6 @@ SS_INNER unsigned lane_bits(PackRegister<float>::M m) {
 }
 SS_INNER unsigned lane_bits(PackRegister<double>::M m) {
   return unsigned(_mm256_movemask_pd((__m256d)m));
-}
-template <class T>
-SS_INNER auto lanes_of(unsigned bits) {
-  using Bits = typename PackRegister<T>::Bits;
-  Bits own;
-  for (int l = 0; l < kPackBytes / int(sizeof(T)); ++l) own[l] = 1 << l;
-  return (own & int(bits)) != 0;
 }
 #endif
 
