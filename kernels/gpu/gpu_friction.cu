@@ -9,16 +9,16 @@ template <class Scalar>
 __global__ void __launch_bounds__(kFrictionThreads)
     spread_kernel(const __grid_constant__ ProblemBatch<Scalar> problem,
                   const EnvArray<const Scalar> contacts, const EnvArray<Scalar> rows) {
-  const int env = int(blockIdx.x * kFrictionThreads + threadIdx.x);
-  if (env < problem.num_envs) spread_friction(problem, contacts, rows, env);
+  const unsigned env = thread_index();
+  if (env < unsigned(problem.num_envs)) spread_friction(problem, contacts, rows, int(env));
 }
 
 template <class Scalar>
 __global__ void __launch_bounds__(kFrictionThreads)
     sum_kernel(const __grid_constant__ ProblemBatch<Scalar> problem,
                const EnvArray<const Scalar> rows, const EnvArray<Scalar> contacts) {
-  const int env = int(blockIdx.x * kFrictionThreads + threadIdx.x);
-  if (env < problem.num_envs) sum_friction(problem, rows, contacts, env);
+  const unsigned env = thread_index();
+  if (env < unsigned(problem.num_envs)) sum_friction(problem, rows, contacts, int(env));
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

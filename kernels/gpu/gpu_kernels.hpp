@@ -16,6 +16,12 @@ struct CUstream_st;  // cudaStream_t is CUstream_st*: no CUDA header needed here
 
 namespace stickslip::kernels {
 
+#if defined(__CUDACC__)
+/// Index of this thread in its launch, of one thread per item. That of the last block's last
+/// threads may be more than an int holds.
+__device__ __forceinline__ unsigned thread_index() { return blockIdx.x * blockDim.x + threadIdx.x; }
+#endif
+
 /// Size classes of environments, smallest first. Each has its own launch, with scratch for its
 /// capacity, so that one large problem does not slow down a batch of small ones.
 struct SizeClasses {

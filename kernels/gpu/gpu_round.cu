@@ -5,8 +5,8 @@ namespace stickslip::kernels::inline SS_ISA {
 
 __global__ void __launch_bounds__(kRoundThreads)
     rounding_kernel(const double* from, float* to, int count) {
-  const int i = int(blockIdx.x * kRoundThreads + threadIdx.x);
-  if (i < count) to[i] = float(from[i]);
+  const unsigned i = thread_index();
+  if (i < unsigned(count)) to[i] = float(from[i]);
 }
 
 }  // namespace stickslip::kernels::inline SS_ISA

@@ -13,17 +13,17 @@ __global__ void __launch_bounds__(kListThreads)
     keys_kernel(const __grid_constant__ ProblemBatch<Scalar> problem,
                 const __grid_constant__ SizeClasses classes, const std::int32_t* work,
                 std::uint32_t* keys, std::int32_t* envs) {
-  const int env = int(blockIdx.x * kListThreads + threadIdx.x);
-  if (env >= problem.num_envs) return;
-  keys[env] = list_key(classes, problem, env, work[env]);
-  envs[env] = env;
+  const unsigned env = thread_index();
+  if (env >= unsigned(problem.num_envs)) return;
+  keys[env] = list_key(classes, problem, int(env), work[env]);
+  envs[env] = int(env);
 }
 
 /// A class without environments keeps the zeros.
 __global__ void __launch_bounds__(kListThreads)
     ends_kernel(const std::uint32_t* keys, int num_envs, const __grid_constant__ ListEnds ends) {
-  const int i = int(blockIdx.x * kListThreads + threadIdx.x);
-  if (i < num_envs) mark_ends(keys, num_envs, i, ends);
+  const unsigned i = thread_index();
+  if (i < unsigned(num_envs)) mark_ends(keys, num_envs, int(i), ends);
 }
 
 template <class Scalar>

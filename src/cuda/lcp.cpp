@@ -18,13 +18,11 @@ struct LcpWorkspace::Impl {
 
   explicit Impl(const LcpWorkspaceConfig& c) : config(c), next(sizeof(std::int32_t)), scratch(0) {
     const DeviceLimits limits = device_limits();
-    constexpr int kResident = 2;  // for large problems, more would only need more memory
-    blocks = std::max(1, std::min(c.num_envs, kResident * limits.processors));
     shared_per_block = limits.shared_per_block;
-    std::size_t most = 0;
+    LaunchShape most{.lanes = kernels::kLcpLanes};  // the largest of those in global memory
     const auto prepare = [&](const auto& kernels) {
       const std::size_t bytes = kernels.bytes(c.max_rows, c.boxed);
-      if (bytes > shared_per_block) most = std::max(most, bytes);
+      if (bytes > shared_per_block) most.group_bytes = std::max(most.group_bytes, bytes);
       SS_CUDA(cudaFuncSetAttribute(address_of(kernels.shared),
                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    int(shared_per_block)));
@@ -32,7 +30,10 @@ struct LcpWorkspace::Impl {
     prepare(kernels::lcp_kernels<double, double>());
     prepare(kernels::lcp_kernels<float, double>());
     prepare(kernels::lcp_kernels<float, float>());
-    scratch = Buffer(most * std::size_t(blocks));
+    constexpr int kResident = 2;  // for large problems, more would only need more memory
+    blocks = blocks_of(most, kResident, c.num_envs, limits);
+    most.blocks = blocks;
+    scratch = Buffer(most.global_bytes());
   }
 };
 

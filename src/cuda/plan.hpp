@@ -91,7 +91,21 @@ inline kernels::SizeClasses size_classes(int max_rows) {
 struct DeviceLimits {
   int processors;                ///< streaming multiprocessors
   std::size_t shared_per_block;  ///< most dynamic shared memory of a block, bytes
+  std::size_t scratch;           ///< most global scratch of a launch, bytes
 };
+
+/// Blocks of a launch: as many as the device holds at once, `resident` per multiprocessor, as the
+/// environments need, and as its memory has scratch for; at least one.
+inline int blocks_of(const LaunchShape& plan, int resident, int num_envs,
+                     const DeviceLimits& device) {
+  const int enough = (num_envs + plan.groups() - 1) / plan.groups();
+  int blocks = std::max(1, std::min(resident * device.processors, enough));
+  if (plan.shared_bytes == 0 && plan.group_bytes > 0) {
+    const std::size_t room = device.scratch / (plan.group_bytes * std::size_t(plan.groups()));
+    blocks = int(std::clamp(room, std::size_t(1), std::size_t(blocks)));
+  }
+  return blocks;
+}
 
 /// Most rows of environments that begin together: larger ones spend their time in loops that the
 /// caches hold.

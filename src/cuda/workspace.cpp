@@ -17,7 +17,12 @@ DeviceLimits device_limits() {
   SS_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   SS_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   constexpr int kStatic = 1024;  // for static shared memory of kernels (BlockGroup's exchanges)
-  return {processors, std::size_t(shared - kStatic)};
+  // Other libraries want memory too, and a few blocks fewer cost little: 600 rows under a pyramid
+  // of 8 directions would take 141 MB for each.
+  constexpr std::size_t kShare = 8;
+  std::size_t free = 0, total = 0;
+  SS_CUDA(cudaMemGetInfo(&free, &total));
+  return {processors, std::size_t(shared - kStatic), free / kShare};
 }
 
 namespace {
@@ -48,8 +53,7 @@ std::size_t sort_bytes(std::int32_t num_envs) {
 
 }  // namespace
 
-/// Sets the number of blocks: as many as the device holds at once, or as the batch needs. Notes the
-/// global scratch of a launch of class c.
+/// Sets the number of blocks. Notes the global scratch of a launch of class c.
 template <class Kernel>
 void Workspace::Impl::place(LaunchPlan<Kernel>& plan, int c) {
   int resident = 2;  // for large problems: more would only need more memory
@@ -60,8 +64,7 @@ void Workspace::Impl::place(LaunchPlan<Kernel>& plan, int c) {
     SS_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, plan.threads(),
                                                           plan.shared_bytes));
   }
-  const int enough = (config.num_envs + plan.groups() - 1) / plan.groups();
-  plan.blocks = std::max(1, std::min(resident * limits.processors, enough));
+  plan.blocks = blocks_of(plan, resident, config.num_envs, limits);
   plan.size_class = c;
   scratch_bytes[c] = std::max(scratch_bytes[c], plan.global_bytes());
 }

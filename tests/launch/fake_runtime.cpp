@@ -22,6 +22,7 @@ struct Runtime {
   std::set<cudaStream_t> captured;  ///< the stream that began it, and those that waited for it
   std::set<cudaEvent_t> events;     ///< recorded in one of these
   cudaError_t device_error = cudaSuccess;
+  std::size_t free_memory = std::size_t(80) << 30;
 };
 Runtime& runtime() {
   static Runtime instance;
@@ -43,6 +44,8 @@ void enqueue(cudaStream_t stream, std::function<void()> work) {
 Calls& calls() { return runtime().calls; }
 
 void set_device_error(int error) { runtime().device_error = cudaError_t(error); }
+
+void set_free_memory(std::size_t bytes) { runtime().free_memory = bytes; }
 
 bool on_device(const void* memory, std::size_t bytes) {
   const auto* first = static_cast<const unsigned char*>(memory);
@@ -110,6 +113,10 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   return cudaSuccess;
 }
 
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  *free = *total = runtime().free_memory;
+  return cudaSuccess;
+}
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   if (runtime().nodes != nullptr) return cudaErrorStreamCaptureUnsupported;
   ++runtime().calls.allocations;

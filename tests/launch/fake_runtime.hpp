@@ -26,6 +26,9 @@ struct Kernel {
 /// Result of cudaGetDeviceCount from now on: cudaSuccess, with one device, or this error.
 void set_device_error(int error);
 
+/// What cudaMemGetInfo reports from now on; 80 GiB before.
+void set_free_memory(std::size_t bytes);
+
 /// Whether all of [memory, memory + bytes) is device memory.
 bool on_device(const void* memory, std::size_t bytes);
 

@@ -164,5 +164,23 @@ TEST(Schedule, large_environments_use_global_memory) {
   }
 }
 
+// One block then takes all environments.
+TEST(Schedule, little_free_memory_changes_no_bits) {
+  const auto batch = support::to_batch<double>(support::make_problems(support::Family::box, 40, 5));
+  support::DeviceMemory memory(nullptr);
+  const auto problem = memory.copy(batch.view());
+  std::vector<support::DeviceResults<double>> results;
+  for (const std::size_t free : {std::size_t(80) << 30, std::size_t(1) << 20}) {
+    fake::set_free_memory(free);
+    cuda::Workspace workspace({.num_envs = 5, .max_rows = batch.max_rows(), .max_contacts = 40});
+    results.emplace_back(5, batch.max_rows(), nullptr);
+    cuda::solve(problem, results.back().view(), {}, workspace, nullptr);
+  }
+  fake::set_free_memory(std::size_t(80) << 30);
+  for (int env = 0; env < 5; ++env) {
+    EXPECT_EQ(results[1].host().hash(env, 120), results[0].host().hash(env, 120));
+  }
+}
+
 }  // namespace
 }  // namespace stickslip

@@ -47,10 +47,11 @@ Kernels with_scratch_of() {
 }
 
 constexpr int kProcessors = 132, kLarge = 16384;
+constexpr std::size_t kScratch = std::size_t(10) << 30;  ///< bytes
 
 Plan plan_of(const Kernels& k, int rows, int contacts = 100, kernels::MatrixKind matrix = {},
              int num_envs = kLarge, std::size_t shared = kShared90) {
-  return plan_class(k, rows, contacts, 0, matrix, num_envs, {kProcessors, shared});
+  return plan_class(k, rows, contacts, 0, matrix, num_envs, {kProcessors, shared, kScratch});
 }
 
 TEST(CudaPlan, warps_of_a_block_are_those_of_a_multiprocessor) {
@@ -176,6 +177,23 @@ TEST(CudaPlan, ninety_six_rows_in_double_fit_the_shared_memory_of_sm_90) {
   EXPECT_EQ(large.global_bytes(), 3 * large.group_bytes);
 }
 
+TEST(CudaPlan, blocks_are_as_many_as_memory_has_scratch_for) {
+  const auto k = with_scratch_of<double, double, KernelVariant::general>();
+  Plan plan = plan_class(k, 600, 200, 8, {}, kLarge, {kProcessors, kShared90, kScratch});
+  EXPECT_EQ(plan.kernel, &global_kernel);
+  constexpr int kResident = 2;
+  const auto with = [&](std::size_t scratch, int envs) {
+    return blocks_of(plan, kResident, envs, {kProcessors, kShared90, scratch});
+  };
+  EXPECT_EQ(with(400 * plan.group_bytes, kLarge), kResident * kProcessors);
+  EXPECT_EQ(with(400 * plan.group_bytes, 3), 3);
+  EXPECT_EQ(with(100 * plan.group_bytes + 1, kLarge), 100);
+  EXPECT_EQ(with(plan.group_bytes - 1, kLarge), 1) << "an environment needs its scratch";
+  Plan shared = plan_of(k, 12, 4);
+  EXPECT_EQ(blocks_of(shared, kResident, kLarge, {kProcessors, kShared90, 0}),
+            kResident * kProcessors);
+}
+
 TEST(CudaPlan, scratch_keeps_its_alignment_from_group_to_group) {
   for (int rows : {0, 1, 12, 31, 64, 97}) {
     for (int nv : {kernels::kGivenMatrix, 0, 7, 35}) {
@@ -216,7 +234,7 @@ TEST(CudaPlan, only_the_general_variant_has_room_for_an_lcp) {
   EXPECT_LT(general.bytes(24, 8, 4, given), general.bytes(24, 8, 8, given));
   Kernels few = general;
   few.narrow = few.wide = few.pair = few.block = nullptr;
-  EXPECT_EQ(plan_class(few, 12, 4, 4, given, kLarge, {kProcessors, kShared90}).kernel,
+  EXPECT_EQ(plan_class(few, 12, 4, 4, given, kLarge, {kProcessors, kShared90, kScratch}).kernel,
             &global_kernel);
 }
 
