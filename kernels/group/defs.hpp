@@ -22,11 +22,15 @@
 #endif
 
 // A part of a large body. On a CPU it remains a function: a body of thousands of instructions runs
-// out of registers, also in the loops of its parts.
-#if defined(__CUDACC__)
-#define SS_PART SS_HD
-#else
+// out of registers, also in the loops of its parts. On a GPU only where SS_CALL_PARTS is defined:
+// in the kernels of the later rungs, which few environments need. Their code would be more than
+// twice as large.
+#if !defined(__CUDACC__)
 #define SS_PART __attribute__((noinline))
+#elif defined(SS_CALL_PARTS)
+#define SS_PART __host__ __device__ __noinline__
+#else
+#define SS_PART SS_HD
 #endif
 
 // A function that several places of a body use and that is large: on a GPU it is called, because a

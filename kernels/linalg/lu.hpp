@@ -84,7 +84,7 @@ SS_HD void keep_multipliers(const G& g, const LinearSystem<Real>& m, int n, int 
 /// A = L U in place. False if a pivot vanishes, or if the work must end: a large matrix takes
 /// longer than a caller may wait.
 template <class Real, class G>
-SS_HD bool factor_lu(const G& g, const LinearSystem<Real>& m, int n) {
+SS_PART bool factor_lu(const G& g, const LinearSystem<Real>& m, int n) {
   scale_rows(g, m, n);
   if (m.keeps()) {
     g.for_each(n, [&](int i) { m.origin[i] = i; });

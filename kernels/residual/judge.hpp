@@ -182,10 +182,13 @@ SS_HD void close_judge(const G& g, const EnvProblem<Scalar>& p, const Velocity& 
   const auto solved = judge.solved();
   if (all(solved)) return;
   const JudgeMemory<Scalar>& at = *judge.at;
-  const Number found = residual(g, p, judge.law, velocity, at.best, at.u, at.e);
+  Number found(0.0), rest(0.0);
+  SS_ROLLED for (int zero = 0; zero < 2; ++zero) {
+    if (zero == 1) take_zero(g, p, judge);
+    const Scalar* const r = zero == 1 ? at.candidate : at.best;
+    (zero == 1 ? rest : found) = residual(g, p, judge.law, velocity, r, at.u, at.e);
+  }
   judge.best_residual = select(solved, judge.best_residual, found);
-  take_zero(g, p, judge);
-  const Number rest = residual(g, p, judge.law, velocity, at.candidate, at.u, at.e);
   const Number b_max = g.max(p.n, [&](int i) { return abs(Number(p.b[i])); });
   const Mask<Number> nearer = (rest < found) & (rest <= kFar * b_max) & !solved;
   keep_candidate(g, p, nearer, rest, judge);

@@ -86,7 +86,7 @@ SS_HD bool is_certificate(const G& g, const EnvProblem<Scalar>& p, double tolera
 }
 
 /// Projects y onto the null space on its support, which excludes rows below `least` times the
-/// largest. Returns whether the result is a certificate.
+/// largest. Returns whether the result is a certificate, with or without the last steps.
 template <class G, class Scalar>
 SS_HD bool project_ray(const G& g, const EnvProblem<Scalar>& p, double least, double tolerance,
                        const Farkas& f) {
@@ -102,11 +102,11 @@ SS_HD bool project_ray(const G& g, const EnvProblem<Scalar>& p, double least, do
     });
     if (!iterate_inverse(g, p, f)) return false;
     bool dropped = false;
-    if (is_certificate(g, p, tolerance, f, dropped)) return true;
-    if (dropped) continue;
-    if (!factor_null_space(g, p, f)) return false;
-    for (int step = 0; step < kSteps; ++step) project_once(g, p, f);
-    if (is_certificate(g, p, tolerance, f, dropped)) return true;
+    SS_ROLLED for (int steps = 0; steps <= kSteps && !dropped; steps += kSteps) {
+      if (steps > 0 && !factor_null_space(g, p, f)) return false;
+      for (int step = 0; step < steps; ++step) project_once(g, p, f);
+      if (is_certificate(g, p, tolerance, f, dropped)) return true;
+    }
     if (!dropped) return false;
   }
   return false;
@@ -123,9 +123,11 @@ SS_PART int run_farkas(const G& g, const EnvProblem<Scalar>& p, Farkas f, int bu
   const int passes = pivot_blocks(g, p, kDelta, budget, f);
   g.for_each(f.m(), [&](int a) { f.start[a] = f.y[a]; });
   const double tolerance = judge.at->tolerance;
-  if (project_ray(g, p, 1e-6, tolerance, f) || project_ray(g, p, 1e-4, tolerance, f) ||
-      project_ray(g, p, 1e-9, tolerance, f)) {
+  SS_ROLLED for (int i = 0; i < 3; ++i) {
+    const double least = i == 0 ? 1e-6 : i == 1 ? 1e-4 : 1e-9;
+    if (!project_ray(g, p, least, tolerance, f)) continue;
     keep_certificate(g, p, f.full, judge);
+    break;
   }
   return passes;
 }

@@ -139,8 +139,8 @@ SS_HD int count_products(const G& g, const Scaled<Real>& s, const CentralPath<Re
 
 /// Begins a path at the impulses r, moved `distance` inside.
 template <class S, class Real, class G, class Scalar>
-SS_HD void open_path(const G& g, const S& s, const CentralPath<Real>& w, const Scalar* r,
-                     Real distance) {
+SS_PART void open_path(const G& g, const S& s, const CentralPath<Real>& w, const Scalar* r,
+                       Real distance) {
   set_bounds(g, s, w);
   const int products = count_products(g, s, w);
   g.once([&] { *w.progress = PathProgress<Real>{.products = max(products, 1)}; });
@@ -182,8 +182,8 @@ SS_HD Real largest_gap(const G& g, const Scaled<Real>& s, const CentralPath<Real
 
 /// The largest step along d, at most `most_length`, that keeps some distance from all boundaries.
 template <class Real, class G>
-SS_HD Real safe_length(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w,
-                       const PathPoint<Real>& d, Real most_length) {
+SS_PART Real safe_length(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w,
+                         const PathPoint<Real>& d, Real most_length) {
   constexpr Real kShare = Real(0.9);  // of the way to the boundary
   const PathPoint<Real>& p = w.at;
   const Real inverse = g.max(s.n + s.n_contacts, [&](int item) {

@@ -81,8 +81,8 @@ SS_HD Real largest_change(const G& g, const Scaled<Real>& s, const Continuation<
 
 /// Inner product of a and b, both relative.
 template <class Real, class G>
-SS_HD Real dot_steps(const G& g, const Scaled<Real>& s, const Continuation<Real>& w,
-                     const PathPoint<Real>& a, const PathPoint<Real>& b) {
+SS_PART Real dot_steps(const G& g, const Scaled<Real>& s, const Continuation<Real>& w,
+                       const PathPoint<Real>& a, const PathPoint<Real>& b) {
   return g.sum(s.n + s.n_contacts, [&](int item) {
     Real sum = Real(0);
     for_unknowns(s, w, item, [&](Real scale, int i, Real* PathPoint<Real>::*of) {
@@ -155,8 +155,8 @@ SS_HD bool factor_continuation(const G& g, const S& s, const Continuation<Real>&
 
 /// d/d(log t) of the path at w.path.at: J tangent = t start - dG/d(log t).
 template <class S, class Real, class G>
-SS_HD bool solve_tangent(const G& g, const S& s, const Continuation<Real>& w, Real t,
-                         const PathPoint<Real>& tangent) {
+SS_PART bool solve_tangent(const G& g, const S& s, const Continuation<Real>& w, Real t,
+                           const PathPoint<Real>& tangent) {
   const PathPoint<Real>& p = w.path.at;
   const PathValues<Real>& v = w.slope;
   const Real ease = kEase<Real> * t;

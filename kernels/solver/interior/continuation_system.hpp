@@ -43,7 +43,7 @@ SS_HD void evaluate_path(const G& g, const Scaled<Real>& s, const CentralPath<Re
 ///   D_tt = y_0 (I + x_t x_t^T / det) / x_0 - x_t y_t^T / det,
 ///   D_tn = mu ((y_t + x_t (x_t . y_t) / det) / x_0 - y_0 x_t / det).
 template <class S, class Real, class G>
-SS_HD bool factor_equations(const G& g, const S& s, const CentralPath<Real>& w) {
+SS_PART bool factor_equations(const G& g, const S& s, const CentralPath<Real>& w) {
   load_path_matrix(g, s, w);
   for_cones(g, s, [&](int k) {
     const auto x = cone_impulse(s, k, w.at), y = cone_velocity(s, k, w.at);

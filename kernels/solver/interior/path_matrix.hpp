@@ -45,8 +45,8 @@ SS_HD bool factor_path_matrix(const G& g, const Scaled<Real>& s, const CentralPa
 /// d.z from w.right with the last factorisation, and d.u = W d.z. What is solved without W is
 /// refined until its error is `accurate`, relative. False if it is not finite.
 template <class Real, class G>
-SS_HD bool solve_path_matrix(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w,
-                             double /*accurate*/, const PathPoint<Real>& d) {
+SS_PART bool solve_path_matrix(const G& g, const Scaled<Real>& s, const CentralPath<Real>& w,
+                               double /*accurate*/, const PathPoint<Real>& d) {
   if (!solve_again(g, w.system, s.n, w.right, w.x)) return false;
   g.for_each(s.ld, [&](int i) { d.z[i] = i < s.n ? w.x[i] : Real(0); });
   matvec(g, s.n, s.W, s.ld, d.z, s.zero, d.u);

@@ -45,7 +45,7 @@ SS_HD void set_right_side(const G& g, const Scaled<Real>& s, const CentralPath<R
 /// w.step: towards the point of the path whose products are `target`, with the last factorisation.
 /// False if it is not finite.
 template <class S, class Real, class G>
-SS_HD bool solve_path(const G& g, const S& s, const CentralPath<Real>& w, Real target) {
+SS_PART bool solve_path(const G& g, const S& s, const CentralPath<Real>& w, Real target) {
   // Products at the end of the path are that small; towards 0 only the length is of interest.
   const double accurate = target > Real(0) ? 1e-12 : 1e-8;
   const PathPoint<Real>&p = w.at, &d = w.step;

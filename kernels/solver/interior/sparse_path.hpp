@@ -37,8 +37,8 @@ SS_HD bool factor_path_matrix(const G& g, const SparseScaled& s, const CentralPa
 }
 
 template <class G>
-SS_HD bool solve_path_matrix(const G& g, const SparseScaled& s, const CentralPath<double>& w,
-                             double accurate, const PathPoint<double>& d) {
+SS_PART bool solve_path_matrix(const G& g, const SparseScaled& s, const CentralPath<double>& w,
+                               double accurate, const PathPoint<double>& d) {
   constexpr double kFar = 0.1;
   if (!(solve_items<true>(g, s, EveryItem{}, w.right, accurate, d.z) < kFar)) return false;
   multiply_scaled(g, s, d.z, s.zero, d.u);

@@ -128,15 +128,17 @@ SS_PART int run_lemke(const G& g, const EnvProblem<Scalar>& p, Lemke<Real>& s, A
     read_basis(g, s);
     const bool refines = soften == 0.0 && end == PathEnd::solution;
     const int unjudged = i < 0 && refines ? kFirstJudged : 0;
-    for (int step = 0; step < unjudged; ++step) refine(g, p, s);
-    bool solved = judge_pyramid(g, p, s, judge);
+    bool solved = false;
+    for (int step = 0;; ++step) {
+      if (step >= unjudged) {
+        solved = judge_pyramid(g, p, s, judge);
+        if (solved || !refines || step == kRefinements) break;
+      }
+      refine(g, p, s);
+    }
     if (soften > 0.0) {
       if (end == PathEnd::ray) continue;
       break;
-    }
-    for (int step = unjudged; step < kRefinements && refines && !solved; ++step) {
-      refine(g, p, s);
-      solved = judge_pyramid(g, p, s, judge);
     }
     if ((solved && !exact) || done == 0 || end == PathEnd::budget || stopped(g)) break;
   }

@@ -177,8 +177,8 @@ SS_HD double linearise_cone(const Scaled<Real>& s, const Linearisation<Real>& l,
 
 /// Linearises at (z, u) and returns the merit function sum |F_i|^2 rho (an energy).
 template <class Real, class G>
-SS_HD double linearise(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
-                       const Real* z, const Real* u) {
+SS_PART double linearise(const G& g, const Scaled<Real>& s, const Linearisation<Real>& l,
+                         const Real* z, const Real* u) {
   return g.sum(s.scalars + s.n_contacts, [&](int item) {
     if (item < s.scalars) return linearise_row(s, l, item, z, u);
     const int k = item - s.scalars;

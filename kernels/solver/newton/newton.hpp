@@ -222,17 +222,17 @@ SS_HD void end_newton(const G& g, const EnvProblem<Scalar>& p, const S& s,
 }
 
 /// Up to `budget` Newton steps from the end of the last stage, with the equations selected by
-/// `w.at` and a Jacobian regularised by at least `least_epsilon` (by reference: it stays in memory
+/// `w.at` and a Jacobian regularised by at least `epsilon` (by reference: it stays in memory
 /// and uses no GPU register). `altered`: s is not the judged problem; the aim is to converge on s.
 /// Returns the steps done. With `w.from_solution`, s is altered afterwards.
 template <class S, class Real, class Factor, class G, class Scalar>
-SS_HD int run_newton(const G& g, const EnvProblem<Scalar>& p, S& s, const Newton<Real, Factor>& w,
-                     int budget, const double& least_epsilon, bool altered, Judge<Scalar>& judge) {
+SS_PART int run_newton(const G& g, const EnvProblem<Scalar>& p, S& s, const Newton<Real, Factor>& w,
+                       int budget, const double& epsilon, bool altered, Judge<Scalar>& judge) {
   constexpr bool kCoarse = sizeof(Real) == 4;  // the merit is at its floor early: judge each step
   constexpr double kSelected = kCoarse ? 1e-12 : 1e-20;  // merit for which forces are right to 1e-6
   const Guess guess = kCoarse ? Guess::unknown : Guess::solution;
   NewtonProgress<Real, Factor> path;
-  begin_newton(g, s, w, least_epsilon, judge, path);
+  begin_newton(g, s, w, epsilon, judge, path);
   double start_merit = path.merit;
   path.least_left = altered ? 0.0 : Limits<double>::infinity;
   Moved moved = w.seed == 0 ? Moved::yes : Moved::no;

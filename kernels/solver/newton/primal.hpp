@@ -148,23 +148,20 @@ SS_HD int run_primal(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s, P
   if (!prepare_penalty(g, s, w.penalty)) return 0;
   scale_impulse(g, s, judge.at->start, w.lambda);
   set_compliance(g, s, false);
-  const auto evaluate = [&] {
-    scaled_velocity(g, s, w.lambda, w.u);
-    penalise(g, s, w.penalty, w.u);
-  };
-  evaluate();
   int step = 0;
-  bool judged = false;
+  bool judged = true;
   while (step < budget && !stopped(g)) {
+    if (judged) {  // at the start; later, without the rounding errors of the steps
+      scaled_velocity(g, s, w.lambda, w.u);
+      penalise(g, s, w.penalty, w.u);
+    }
     if (!primal_direction(g, s, w)) break;
     take_exact_step(g, s, w);
     ++step;
     judged = sizeof(Real) == 4 || primal_merit(g, s, w) <= worth_judging(judge);
-    if (!judged) continue;
-    if (judge_iterate(g, p, s, w.lambda, judge)) break;
-    evaluate();  // without the rounding errors of the steps
+    if (judged && judge_iterate(g, p, s, w.lambda, judge)) break;
   }
-  if (step > 0 && !judged) judge_iterate(g, p, s, w.lambda, judge);
+  if (!judged) judge_iterate(g, p, s, w.lambda, judge);
   set_compliance(g, s, true);
   if (step > 0) continue_from_candidate(g, p, judge);
   return step;
