@@ -17,8 +17,8 @@ DeviceLimits device_limits() {
   SS_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   SS_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   constexpr int kStatic = 1024;  // for static shared memory of kernels (BlockGroup's exchanges)
-  // Other libraries want memory too, and a few blocks fewer cost little: 600 rows under a pyramid
-  // of 8 directions would take 141 MB for each.
+  // Other libraries want memory too: with 600 rows under a pyramid of 8 directions, the scratch of
+  // all blocks would be tens of GB.
   constexpr std::size_t kShare = 8;
   std::size_t free = 0, total = 0;
   SS_CUDA(cudaMemGetInfo(&free, &total));
