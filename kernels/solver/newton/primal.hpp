@@ -150,12 +150,12 @@ SS_HD int run_primal(const G& g, const EnvProblem<Scalar>& p, Scaled<Real>& s, P
   set_compliance(g, s, false);
   int step = 0;
   bool judged = true;
-  while (step < budget && !stopped(g)) {
+  for (;;) {
     if (judged) {  // at the start; later, without the rounding errors of the steps
       scaled_velocity(g, s, w.lambda, w.u);
       penalise(g, s, w.penalty, w.u);
     }
-    if (!primal_direction(g, s, w)) break;
+    if (step >= budget || stopped(g) || !primal_direction(g, s, w)) break;
     take_exact_step(g, s, w);
     ++step;
     judged = sizeof(Real) == 4 || primal_merit(g, s, w) <= worth_judging(judge);
