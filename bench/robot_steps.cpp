@@ -123,7 +123,7 @@ class Ours : public Contender {
       if (rigid()) mujoco::cull(m, d, slot.a_free, contacts_);
       const int rows =
           mujoco::gather_rows(m, d, formulation_, rigid() ? &contacts_ : nullptr, slot);
-      if (rigid()) mujoco::write_biases(m, d, formulation_.contact, contacts_, 1.0, slot);
+      if (rigid()) mujoco::write_biases(m, d, contacts_, 1.0, slot);
       buffers_.set_rows(0, rows);
       if (rows > 0) {
         buffers_.form_delassus(0);

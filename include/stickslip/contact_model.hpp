@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace stickslip {
 
@@ -11,7 +12,45 @@ struct ContactModel {
   double v_rest = 1e-2;      ///< m/s; slower approaches do not bounce
   double v_max = 1.0;        ///< m/s; fastest recovery from penetration
   double compliance = 0.0;   ///< R >= 0 of the normal row, 1/kg; 0: rigid
+  /// Of a contact that is a spring and a damper, N/m: then it has no restitution, and neither
+  /// compliance nor v_max. Infinite: it is none.
+  double stiffness = std::numeric_limits<double>::infinity();
+  double damping = 0.0;  ///< of such a contact, N s/m
 };
+
+inline bool is_spring(const ContactModel& model) { return std::isfinite(model.stiffness); }
+
+/// Whether the gap is part of the law: overlap presses, and is not recovered.
+inline bool is_soft(const ContactModel& model) {
+  return is_spring(model) || model.compliance > 0.0;
+}
+
+/// The model of a contact between two surfaces. The larger restitution and rest speed; springs in
+/// series, 1/k = 1/k_a + 1/k_b, with the damping that they have together where forces change
+/// slowly: c/k^2 = c_a/k_a^2 + c_b/k_b^2. The rest is that of `a`.
+inline ContactModel mixed(const ContactModel& a, const ContactModel& b) {
+  ContactModel both = a;
+  both.restitution = std::max(a.restitution, b.restitution);
+  both.v_rest = std::max(a.v_rest, b.v_rest);
+  both.stiffness = 1.0 / (1.0 / a.stiffness + 1.0 / b.stiffness);
+  const double share_a = is_spring(a) ? both.stiffness / a.stiffness : 0.0,
+               share_b = is_spring(b) ? both.stiffness / b.stiffness : 0.0;
+  both.damping = share_a * share_a * a.damping + share_b * share_b * b.damping;
+  return both;
+}
+
+/// R of the normal row, 1/kg. A spring's impulse of a step of h (s) is that of the force at its end
+/// (backward Euler), r = -h k (gap + h u) - h c u: in a step that begins with an overlap,
+///     u + r / (h (h k + c)) + gap / (h + c/k) = 0.
+inline double normal_compliance(const ContactModel& model, double h) {
+  return is_spring(model) ? 1.0 / (h * (h * model.stiffness + model.damping)) : model.compliance;
+}
+
+/// The term of the gap (m) in a spring's right side, m/s. The damper acts from the moment of touch
+/// on.
+inline double spring_bias(const ContactModel& model, double gap, double h) {
+  return gap > 0.0 ? gap / h : gap / (h + model.damping / model.stiffness);
+}
 
 /// The change of velocity (m/s, <= 0 as part of the right side) that an impact requires: Newton's
 /// law for contacts that are closed and approach faster than v_rest.
@@ -26,6 +65,7 @@ inline double bounce(const ContactModel& model, double gap, double v_before) {
 /// Otherwise a contact that approaches in every step (a spinning coin that falls) would sink
 /// further in every step.
 inline double contact_bias(const ContactModel& model, double gap, double v_before, double h) {
+  if (is_spring(model)) return spring_bias(model, gap, h);
   const double recovery = std::max(gap / h, -model.v_max);
   return gap <= 0.0 ? std::min(recovery, bounce(model, gap, v_before)) : recovery;
 }

@@ -99,7 +99,7 @@ class BatchSim {
 
   /// Gives each environment its own values of a field of MuJoCo's model (mjb_expand), for example
   /// "geom_friction": values [num_envs][size], size as in mjModel. Constants that MuJoCo derives
-  /// (mj_setConst) are updated. Throws std::invalid_argument for another size and for fields that
+  /// (mj_setConst) are updated. Also the fields of contact_models.hpp. Throws std::invalid_argument for another size and for fields that
   /// are not arrays of real numbers.
   void vary(const std::string& field, const double* values, std::int64_t size);
 

@@ -63,6 +63,10 @@ std::string spelling(const std::string& field) {
 
 void BatchSim::vary(const std::string& field, const double* values, std::int64_t size) {
   const auto turn = impl_->caller.enter();
+  if (impl_->contact_models.vary(field, values, size)) {
+    impl_->begin_states.clear();  // the latest step cannot be repeated
+    return;
+  }
   mjBatch* b = impl_->batch.get();
   int expected = 0, bytes = 0;
   void* data = mjb_expand(b, field.c_str(), &expected, &bytes);

@@ -1,6 +1,7 @@
 """What is refused, and by which name."""
 
 import mujoco_warp as mjw
+import numpy as np
 import pytest
 import scenes
 import warp as wp
@@ -86,16 +87,32 @@ def test_arguments(arguments, error, message, box):
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("restitution", 1.5, r"contact\.restitution: expected a number in \[0, 1\], got 1.5"),
+        ("restitution", 1.5, r"contact\.restitution: expected numbers in \[0, 1\], got 1.5"),
         ("v_max", -1.0, r"contact\.v_max: expected"),
         ("compliance", float("inf"), r"contact\.compliance: expected"),
         ("contact_margin", -1e-3, r"contact\.contact_margin: expected"),
         ("v_rest", float("nan"), r"contact\.v_rest: expected"),
+        ("restitution", [0.5, -1], r"contact\.restitution: expected numbers in \[0, 1\], got -1.0"),
+        ("stiffness", [1e3, 0], r"contact\.stiffness: expected numbers > 0, N/m, got 0.0"),
+        ("damping", float("inf"), r"contact\.damping: expected"),
+        ("damping", np.zeros((1, 2, 3)), r"contact\.damping: expected a number, \(ngeom,\) or"),
     ],
 )
 def test_contact_models(field, value, message):
     with pytest.raises(ValueError, match=message):
         mjwarp.ContactModel(**{field: value})
+
+
+def test_compliance_and_stiffness_together():
+    with pytest.raises(ValueError, match=r"contact\.compliance: expected 0 with a stiffness"):
+        mjwarp.ContactModel(compliance=1e-3, stiffness=[1e3, float("inf")])
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 2), (3, 1)])
+def test_contact_models_of_other_geoms(shape, box):  # 2 geoms, and not 2 worlds
+    contact = mjwarp.ContactModel(restitution=np.full(shape, 0.5))
+    with pytest.raises(ValueError, match=r"contact: expected numbers of .* geoms"):
+        mjwarp.ConstraintSolver(*box, contact=contact)
 
 
 def test_models_of_mujoco_itself():

@@ -8,7 +8,7 @@ import pytest
 import scenes
 
 import stickslip
-from stickslip import mjwarp
+from stickslip import BatchSim, mjwarp
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 GRAVITY, STEP = 9.81, 0.002
@@ -94,6 +94,33 @@ def test_restitution():
         rebound = max(rebound, speed)
     assert fastest < -1.9
     assert rebound == pytest.approx(-0.5 * fastest, abs=0.5 * GRAVITY * STEP)
+
+
+PAIR = """<mujoco><option timestep=".002" cone="elliptic"/>
+  <worldbody><geom name="floor" type="plane" size="5 5 .1" {of_floor}/>
+  <body pos="0 0 .3"><freejoint/><geom name="ball" type="sphere" size=".1" mass="2"/></body>
+  <body pos="1 0 .3"><freejoint/><geom name="other" type="sphere" size=".1" mass="2"/></body>
+  </worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("of_floor", ["", 'priority="1"'])
+def test_geoms_bounce_and_sink_in_as_in_batch_sim(of_floor):
+    """In every world as its own geoms do; equal models share one solver."""
+    model, data = scenes.load(PAIR.format(of_floor=of_floor))
+    numbers = {
+        "restitution": [[0.2, 0.7, 0.0], [0.2, 0.1, 0.6], [0.0, 0.5, 0.0]],
+        "stiffness": [[np.inf, np.inf, 2e3], [np.inf] * 3, [4e3, np.inf, 4e3]],
+        "damping": [[0.0, 0.0, 30.0], [0.0] * 3, [20.0, 0.0, 50.0]],
+    }
+    m, d = scenes.put(model, data, nworld=3)
+    sim = BatchSim(model, 3, integrator="implicitfast")
+    for name, values in numbers.items():
+        sim.vary(f"geom_{name}", values)
+    for _ in range(400):
+        result = mjwarp.step(m, d, contact=mjwarp.ContactModel(**numbers))
+        sim.step()
+        assert not result.status.numpy().any()
+        np.testing.assert_allclose(d.qpos.numpy(), sim.qpos, atol=2e-5)
 
 
 def test_compliance_is_a_spring():

@@ -79,7 +79,7 @@ class BatchSim(SimGradients, SimCopies):
             warning; they refuse "implicit".
         timestep: s; default the model's.
         restitution, v_rest: impact law of the rigid contacts; approaches slower than v_rest (m/s)
-            do not bounce.
+            do not bounce. Geoms may have their own, and be springs: docs/tuning.md.
         v_max: fastest recovery from penetration, m/s.
         compliance: of the rigid contacts' normals, 1/kg.
         softness: "rigid", or "model": normals of the rigid laws' contacts are as soft as MuJoCo's
@@ -249,7 +249,9 @@ class BatchSim(SimGradients, SimCopies):
     def vary(self, field: str, values: ArrayLike) -> None:
         """Gives each environment its own values of a field of MuJoCo's model: values (N, ...), as
         many for each as the field has, in its order: (N, ngeom, 3) for "geom_friction", (N, nbody)
-        for "body_mass". Constants that MuJoCo derives from the field are updated.
+        for "body_mass". Constants that MuJoCo derives from the field are updated. Also
+        "geom_restitution", "geom_v_rest" (m/s), "geom_stiffness" (N/m), "geom_damping" (N s/m), and
+        the same of pairs: docs/tuning.md.
         """
         numbers = np.ascontiguousarray(check.float64("values", values))
         if numbers.ndim == 0 or len(numbers) != self.num_envs:

@@ -29,12 +29,13 @@ class Problem:
             "b": n, "R": n, "lo": n, "hi": n, "mu": max(most_tangential(n, p), 1), "v_free": nv,
             "v_next": nv, "impulse": n,
         }  # fmt: skip
-        model = [contact.restitution, contact.v_rest, contact.v_max, contact.compliance]
+        _require_fit(contact.of_geoms.shape, worlds, m.ngeom)
+        self._contact = contact
         with wp.ScopedDevice(d.qacc.device):
             self.arrays: dict[str, Any] = {
                 name: wp.zeros((worlds, size), dtype=wp.float64) for name, size in shapes.items()
             }
-            self._model = wp.array(model, dtype=wp.float64)
+            self._of_geoms = wp.array(contact.of_geoms, dtype=wp.vec4d)
             self._M = wp.empty_like(d.M)
             self._full = [wp.array(values, dtype=int) for values in _full_rows(m)]
         compressed = (
@@ -66,7 +67,8 @@ class Problem:
             [
                 int(self.rigid), m.opt.timestep, rows.counts, rows.row_of, rows.contact_of,
                 efc.type, efc.id, efc.D, efc.vel, efc.aref, efc.frictionloss, c.efc_address,
-                _as_floats(c.friction), gap, self._model, a_free, *self.jacobian(m, d),
+                _as_floats(c.friction), gap, c.geom, m.geom_priority, self._of_geoms,
+                self._contact.v_max, self._contact.compliance, a_free, *self.jacobian(m, d),
                 a["b"], a["R"], a["lo"], a["hi"], a["mu"], recovering,
             ],
         )  # fmt: skip
@@ -93,6 +95,14 @@ class Problem:
                 d.qfrc_smooth, d.qfrc_constraint, d.efc.Ma, d.qacc,
             ],
         )  # fmt: skip
+
+
+def _require_fit(shape: tuple[int, ...], worlds: int, geoms: int) -> None:
+    if shape[0] not in (1, worlds) or shape[1] not in (1, geoms):
+        raise ValueError(
+            f"contact: expected numbers of ({geoms},) geoms or ({worlds}, {geoms}), got "
+            f"{shape[1:3] if shape[0] == 1 else shape[:2]}"
+        )
 
 
 def _full_rows(m: Any) -> tuple[Any, Any, Any, Any]:

@@ -32,12 +32,41 @@ def row_product(
 
 
 @wp.func
-def biases(gap: real, before: real, free: real, h: real, rigid_model: wp.array[real]):
+def mixed(a: wp.vec4d, b: wp.vec4d):
+    # Restitution, v_rest, stiffness and damping of two geoms together, of contact_model.hpp.
+    both = wp.vec4d(wp.max(a[0], b[0]), wp.max(a[1], b[1]), real(0.0), real(0.0))
+    both[2] = real(1.0) / (real(1.0) / a[2] + real(1.0) / b[2])
+    if wp.isfinite(a[2]):
+        both[3] += (both[2] / a[2]) * (both[2] / a[2]) * a[3]
+    if wp.isfinite(b[2]):
+        both[3] += (both[2] / b[2]) * (both[2] / b[2]) * b[3]
+    return both
+
+
+@wp.func
+def model_of(w: int, geom: wp.vec2i, of_geoms: wp.array2d[wp.vec4d], priority: wp.array[int]):
+    world = w % of_geoms.shape[0]
+    if of_geoms.shape[1] == 1 or geom[0] < 0 or geom[1] < 0:  # or of a flex
+        return of_geoms[world, 0]
+    first, second = of_geoms[world, geom[0]], of_geoms[world, geom[1]]
+    if priority[geom[0]] > priority[geom[1]]:
+        return first
+    if priority[geom[0]] < priority[geom[1]]:
+        return second
+    return mixed(first, second)
+
+
+@wp.func
+def biases(
+    gap: real, before: real, free: real, h: real, model: wp.vec4d, v_max: real, compliance: real,
+):  # fmt: skip
     # What is added to the free normal velocity, of contact_model.hpp: closing_bias in the
-    # velocities, and what recovers in the positions. A compliant contact is a spring, and its
-    # gap is part of the law: contact_bias.
-    restitution, v_rest = rigid_model[0], rigid_model[1]
-    v_max, compliance = rigid_model[2], rigid_model[3]
+    # velocities, and what recovers in the positions. The gap of a compliant contact is part of the
+    # law: contact_bias, spring_bias.
+    restitution, v_rest = model[0], model[1]
+    if wp.isfinite(model[2]):
+        spring = gap / wp.where(gap > real(0.0), h, h + model[3] / model[2])
+        return wp.vec2d(spring, spring)
     recovering = wp.max(gap / h, -v_max)
     compliant = compliance > real(0.0)
     reach = wp.where(compliant, real(0.0), h * wp.min(free, before))
@@ -59,7 +88,8 @@ def gather_sides(
     efc_type: wp.array2d[int], efc_id: wp.array2d[int], efc_D: wp.array2d[float],
     efc_vel: wp.array2d[float], efc_aref: wp.array2d[float], frictionloss: wp.array2d[float],
     efc_address: wp.array2d[int], friction: wp.array2d[float], gap: wp.array[float],
-    rigid_model: wp.array[real], a_free: wp.array2d[float], sparse: int,
+    geom: wp.array[wp.vec2i], priority: wp.array[int], of_geoms: wp.array2d[wp.vec4d],
+    v_max: real, soft: real, a_free: wp.array2d[float], sparse: int,
     rownnz: wp.array2d[int], rowadr: wp.array2d[int], colind: wp.array3d[int],
     J: wp.array3d[float],
     b: wp.array2d[real], R: wp.array2d[real], lo: wp.array2d[real], hi: wp.array2d[real],
@@ -84,10 +114,13 @@ def gather_sides(
             compliance = real(0.0)
             c = efc_id[w, i]
             if i == efc_address[c, 0]:
-                both = biases(real(gap[c]), before, side, h, rigid_model)
+                model = model_of(w, geom[c], of_geoms, priority)
+                both = biases(real(gap[c]), before, side, h, model, v_max, soft)
                 side += both[0]
                 more = both[1] - both[0]  # 0, or negative where there is overlap
-                compliance = rigid_model[3]
+                compliance = soft
+                if wp.isfinite(model[2]):
+                    compliance = real(1.0) / (h * (h * model[2] + model[3]))
     b[w, row] = side
     recovering[w, row] = side + more
     R[w, row] = compliance

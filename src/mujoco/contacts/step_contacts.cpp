@@ -40,6 +40,7 @@ void cull_between(const mjData* d, StepContacts& contacts) {
     end = end_of_pair(d, begin);
     const bool rigid = first.geom[0] >= 0 && first.geom[1] >= 0;  // no flexes
     if (end - begin <= kCorners || first.dim > 3 || !rigid) continue;
+    if (is_spring(contacts.model(begin))) continue;  // each of its points is one
     for (int c = begin; c < end; ++c)
       for (int a = begin; a < end && stays(c); ++a)
         for (int b = begin; b < a && stays(c); ++b)

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "stickslip/contact_model.hpp"
+
 namespace stickslip::mujoco {
 
 enum class Use : std::uint8_t {
@@ -28,13 +30,16 @@ struct StepContacts {
                                ///< larger, where the normal turns on the way (ghosts.hpp)
   std::vector<double> band;    ///< the model's `gap`, in which contacts adhere only, m
   std::vector<Use> use;
-  std::vector<char> moved;     ///< whether its rows are those of its surfaces (touching.hpp)
-  std::vector<char> lands;     ///< whether its face is not closed yet, in part
-  std::vector<int> face;       ///< scratch of act_on_surfaces
-  std::vector<double> place;   ///< [3] m, where each acts (touching.hpp)
-  std::vector<double> middle;  ///< [3] m, scratch of show_to_sensors
+  std::vector<char> moved;        ///< whether its rows are those of its surfaces (touching.hpp)
+  std::vector<char> lands;        ///< whether its face is not closed yet, in part
+  std::vector<int> face;          ///< scratch of act_on_surfaces
+  std::vector<double> place;      ///< [3] m, where each acts (touching.hpp)
+  std::vector<double> middle;     ///< [3] m, scratch of show_to_sensors
+  ContactModel common;            ///< of all contacts, where they have none of their own
+  std::vector<ContactModel> own;  ///< empty: they have none
 
   int count(Use which) const;
+  const ContactModel& model(int contact) const { return own.empty() ? common : own[contact]; }
 };
 
 /// Velocity of MuJoCo's constraint row i when the generalised velocity is v.

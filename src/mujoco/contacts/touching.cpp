@@ -254,6 +254,7 @@ void sort_touching(const mjModel* m, mjData* d, StepContacts& contacts) {
       };
       rotate(contacts.gap);
       rotate(contacts.use);
+      if (!contacts.own.empty()) rotate(contacts.own);
     }
     ++touching;
   }

@@ -66,9 +66,11 @@ bool solve_recovery(StepContext& step, StepPoint& point) {
   for (int row = 0; row < step.rows(); ++row) {
     const mjContact* c = contact_of_normal(step.d, slot.efc_of[row]);
     if (!c) continue;
-    const double gap = step.contacts.gap[c - step.d->contact];
-    slot.b[row] =
-        slot.free_velocity[row] + (gap - least_end_gap(step.sim->options.contact, gap, h)) / h;
+    const int number = int(c - step.d->contact);
+    const ContactModel& model = step.contacts.model(number);
+    if (is_soft(model)) continue;
+    const double gap = step.contacts.gap[number];
+    slot.b[row] = slot.free_velocity[row] + (gap - least_end_gap(model, gap, h)) / h;
   }
   solve_from(step, step.impulse(), Effort::positions);
   const bool good = succeeded(step);
@@ -82,11 +84,13 @@ bool solve_recovery(StepContext& step, StepPoint& point) {
 // overlaps remains. The derivative is that of the first.
 bool rests_at_kink(const StepContext& step, const StepPoint& point) {
   constexpr double kNear = 1e-8;  // m
-  if (!step.sim->rigid() || step.sim->formulation.contact.compliance > 0) return false;
+  if (!step.sim->rigid()) return false;
   for (std::size_t row = 0; row < point.keys.size(); ++row) {
     const RowKey& key = point.keys[row];
     if (!key.rigid || !key.normal || point.velocities.known.impulse[row] <= 0) continue;
-    if (std::abs(step.contacts.gap[step.d->efc_id[point.scratch.efc_of[row]]]) < kNear) return true;
+    const int contact = step.d->efc_id[point.scratch.efc_of[row]];
+    if (is_soft(step.contacts.model(contact))) continue;
+    if (std::abs(step.contacts.gap[contact]) < kNear) return true;
   }
   return false;
 }

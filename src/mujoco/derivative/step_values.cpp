@@ -63,9 +63,10 @@ int find_other(const mjData* d, const RowKey& key) {
 
 // The bias of a rigid contact (gather.hpp), or of one that recovers (position.hpp).
 double bias_of(const StepContext& step, const RowKey& key, bool recovers, int i) {
-  const ContactModel& model = step.sim->formulation.contact;
-  const double gap = step.contacts.gap[step.d->efc_id[i]], h = step.m->opt.timestep;
-  if (model.compliance > 0) return contact_bias(model, gap, step.d->efc_vel[i], h);
+  const int contact = step.d->efc_id[i];
+  const ContactModel& model = step.contacts.model(contact);
+  const double gap = step.contacts.gap[contact], h = step.m->opt.timestep;
+  if (is_soft(model)) return contact_bias(model, gap, step.d->efc_vel[i], h);
   if (recovers) return std::max(gap / h, -model.v_max);
   return key.open ? gap / h : 0.0;
 }
@@ -82,7 +83,8 @@ double row_value(const StepContext& step, const RowKey& key, bool recovers, int 
   if (!key.rigid) return after - before - h * step.d->efc_aref[i] + soft;
   const double s = after + (step.d->efc_vel[i] - before);
   if (!key.normal) return s;
-  return s + bias_of(step, key, recovers, i) + step.sim->formulation.contact.compliance * r;
+  const double R = normal_compliance(step.contacts.model(step.d->efc_id[i]), h);
+  return s + bias_of(step, key, recovers, i) + R * r;
 }
 
 // Whether the row i, which is none of the problem, would act. The normal of an elliptic contact of

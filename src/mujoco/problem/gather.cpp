@@ -27,8 +27,8 @@ double copy_row(const mjData* d, int i, const double* x, const EnvSlot& slot, in
 
 // b and R of one row; Ja = J a_free (velocity) or J qacc_smooth (acceleration). The bias of a rigid
 // contact is not included yet.
-void right_side(const mjModel* m, const mjData* d, const Formulation& f, int i, double Ja,
-                const EnvSlot& slot, int row) {
+void right_side(const mjModel* m, const mjData* d, const Formulation& f,
+                const StepContacts* contacts, int i, double Ja, const EnvSlot& slot, int row) {
   slot.R[row] = d->efc_R[i];
   slot.b[row] = Ja - d->efc_aref[i];
   if (f.level == Level::acceleration) return;
@@ -40,14 +40,13 @@ void right_side(const mjModel* m, const mjData* d, const Formulation& f, int i, 
   const bool normal = contact_of_normal(d, i);
   if (normal && f.model_softness) return;
   slot.b[row] = slot.free_velocity[row];
-  slot.R[row] = normal ? f.contact.compliance : 0.0;
+  slot.R[row] = normal ? normal_compliance(contacts->model(d->efc_id[i]), h) : 0.0;
 }
 
 // The terms of gap and impact in b, m/s.
 double bias_of(const ContactModel& contact, double gap, bool lands, double before, double free,
                double h, double share) {
-  // A compliant contact is a spring; its gap is part of the law.
-  if (contact.compliance > 0) return contact_bias(contact, gap, before, h);
+  if (is_soft(contact)) return contact_bias(contact, gap, before, h);
   // Where a face turns until it is closed, rounding does not tell its gaps apart, but all must
   // agree.
   if (lands && std::abs(gap) <= kClosed && !bounces(contact, gap, before, free, h)) return gap / h;
@@ -84,7 +83,7 @@ int gather_rows(const mjModel* m, const mjData* d, const Formulation& formulatio
   for (int row = 0; row < rows; ++row) {
     const int i = slot.efc_of[row];
     const double Ja = copy_row(d, i, slot.a_free, slot, row);
-    right_side(m, d, formulation, i, Ja, slot, row);
+    right_side(m, d, formulation, contacts, i, Ja, slot, row);
     if (row >= first_contact) {
       const mjContact& c = d->contact[d->efc_id[i]];
       const int axis = i - c.efc_address;
@@ -100,8 +99,8 @@ int gather_rows(const mjModel* m, const mjData* d, const Formulation& formulatio
   return rows;
 }
 
-void write_biases(const mjModel* m, const mjData* d, const ContactModel& contact,
-                  const StepContacts& contacts, double share, const EnvSlot& slot) {
+void write_biases(const mjModel* m, const mjData* d, const StepContacts& contacts, double share,
+                  const EnvSlot& slot) {
   const double h = m->opt.timestep;
   const RowCounts& s = *slot.counts;
   const auto write = [&](int row) {
@@ -109,7 +108,7 @@ void write_biases(const mjModel* m, const mjData* d, const ContactModel& contact
     if (!is_contact_row(d, i)) return;
     const int c = d->efc_id[i];
     slot.b[row] =
-        slot.free_velocity[row] + bias_of(contact, contacts.linear[c], contacts.lands[c],
+        slot.free_velocity[row] + bias_of(contacts.model(c), contacts.linear[c], contacts.lands[c],
                                           d->efc_vel[i], slot.free_velocity[row], h, share);
   };
   for (int row = s.n_free; row < s.n_free + s.n_nonneg; ++row) write(row);

@@ -24,7 +24,6 @@ enum class Level { acceleration, velocity };
 struct Formulation {
   Level level = Level::velocity;
   bool model_softness = false;  ///< of contacts, at velocity level
-  ContactModel contact = {};    ///< at velocity level
 };
 
 /// One environment's part of the batch: nefc rows in the order of row_map.hpp.
@@ -52,8 +51,8 @@ int gather_rows(const mjModel* m, const mjData* d, const Formulation& formulatio
                 const StepContacts* contacts, const EnvSlot& slot);
 
 /// b of the contacts' normals, with a fraction of their restitution.
-void write_biases(const mjModel* m, const mjData* d, const ContactModel& contact,
-                  const StepContacts& contacts, double share, const EnvSlot& slot);
+void write_biases(const mjModel* m, const mjData* d, const StepContacts& contacts, double share,
+                  const EnvSlot& slot);
 
 /// v <- v_free + M̂⁻¹ Jᵀ r, the velocity after the impulses r [rows].
 void velocity_after(const mjModel* m, const mjData* d, const EnvSlot& slot, int rows,

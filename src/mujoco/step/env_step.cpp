@@ -263,11 +263,13 @@ void run_step(StepContext& step) {
 }
 
 void forward_to_solver(StepContext& step, bool sensors) {
-  if (step.sim->rigid())
+  if (step.sim->rigid()) {
     forward_position_ahead(step.m, step.d, step.sim->look_ahead, step.sim->separations[step.env],
                            step.margins, step.contacts);
-  else
+    step.sim->contact_models.find(step.m, step.d, step.env, step.contacts);
+  } else {
     mj_fwdPosition(step.m, step.d);
+  }
   forward_velocities(step.m, step.d, step.sim->formulation.level, sensors);
 }
 
@@ -276,8 +278,7 @@ void pose_problem(StepContext& step) {
   if (step.sim->rigid()) act_on_surfaces(step.m, step.d, step.contacts);
   const int rows = gather_rows(step.m, step.d, step.sim->formulation,
                                step.sim->rigid() ? &step.contacts : nullptr, slot);
-  if (step.sim->rigid())
-    write_biases(step.m, step.d, step.sim->formulation.contact, step.contacts, step.bounce, slot);
+  if (step.sim->rigid()) write_biases(step.m, step.d, step.contacts, step.bounce, slot);
   step.buffers->set_rows(step.slot, rows);
 }
 

@@ -16,8 +16,10 @@ constexpr double kNearEnough = 1e-2;  // of the energy that was gained
 constexpr double kBurst = 30.0;       // of the velocities that contacts meet
 constexpr double kSoft = 1e-2;        // compliance of a contact that is squeezed, of its mobility
 
-bool is_contact(const mjData* d, const EnvSlot& slot, int row) {
-  return is_contact_row(d, slot.efc_of[row]);
+// Whether a row is one of a contact that gives no more energy than it takes; a spring has some.
+bool is_contact(const StepContext& step, const EnvSlot& slot, int row) {
+  const int i = slot.efc_of[row];
+  return is_contact_row(step.d, i) && !is_spring(step.contacts.model(step.d->efc_id[i]));
 }
 
 // ½ a · W b over the contacts' rows of a.
@@ -28,7 +30,7 @@ double form(const StepContext& step, const double* a, const double* b) {
   step.buffers->multiply_delassus(step.slot, b, product.data());
   double sum = 0;
   for (int i = 0; i < rows; ++i)
-    if (a[i] != 0 && is_contact(step.d, slot, i)) sum += a[i] * product[i];
+    if (a[i] != 0 && is_contact(step, slot, i)) sum += a[i] * product[i];
   return 0.5 * sum;
 }
 
@@ -37,7 +39,7 @@ double linear_work(const StepContext& step, const double* r) {
   const EnvSlot slot = step.problem();
   double sum = 0;
   for (int i = 0; i < step.rows(); ++i)
-    if (is_contact(step.d, slot, i))
+    if (is_contact(step, slot, i))
       sum += r[i] * (step.d->efc_vel[slot.efc_of[i]] + slot.free_velocity[i]);
   return 0.5 * sum;
 }
@@ -58,7 +60,7 @@ Work work_of_solution(const StepContext& step) {
 
 void solve_with_share(StepContext& step, double share) {
   step.bounce = share;
-  write_biases(step.m, step.d, step.sim->options.contact, step.contacts, share, step.problem());
+  write_biases(step.m, step.d, step.contacts, share, step.problem());
   solve_from(step, step.impulse());
 }
 
@@ -170,13 +172,13 @@ void shrink_unsolved(StepContext& step) {
   std::vector<double>&contact = step.trial, &other = step.difference;
   contact.assign(rows, 0.0);
   other.assign(rows, 0.0);
-  for (int i = 0; i < rows; ++i) (is_contact(step.d, slot, i) ? contact : other)[i] = r[i];
+  for (int i = 0; i < rows; ++i) (is_contact(step, slot, i) ? contact : other)[i] = r[i];
   const double linear = linear_work(step, r) + form(step, r, other.data());
   const double square = form(step, r, contact.data());
   if (!work_of(linear, square).gains()) return;
   const double share = linear < 0 ? -linear / square : 0.0;
   for (int i = 0; i < rows; ++i)
-    if (is_contact(step.d, slot, i)) r[i] *= share;
+    if (is_contact(step, slot, i)) r[i] *= share;
   buffers.measure(step.slot);
 }
 

@@ -36,7 +36,7 @@ struct Step {
 // a small bounce would end where it began, in the air; this must not happen.
 void set_target_gap(const StepContext& step, StepContact& c) {
   const EnvSlot slot = step.problem();
-  const auto& model = step.sim->options.contact;
+  const ContactModel& model = step.contacts.model(int(c.contact - step.d->contact));
   const double before = step.d->efc_vel[slot.efc_of[c.row]], h = step.m->opt.timestep;
   c.target_gap = least_end_gap(model, c.gap, h);
   c.bounces =
@@ -57,9 +57,11 @@ Step enter_step(StepContext& step) {
   for (int row = 0; row < step.rows(); ++row) {
     const mjContact* contact = contact_of_normal(step.d, slot.efc_of[row]);
     if (!contact) continue;
+    const int number = int(contact - step.d->contact);
+    if (is_soft(step.contacts.model(number))) continue;  // its overlap is not recovered
     StepContact& c = s.contacts[s.num_contacts++];
     c.contact = contact;
-    c.gap = step.contacts.linear[contact - step.d->contact];
+    c.gap = step.contacts.linear[number];
     c.row = row;
     c.mobility = mobility(step, diagonal, row);
     s.least_mobility = std::max(s.least_mobility, kRounding * c.mobility);
@@ -244,12 +246,13 @@ void limit_positions(StepContext& step, const Step& s) {
 
 // Whether positions may have to differ from the velocities: a contact overlaps, or bounces.
 bool may_fall_short(const StepContext& step) {
-  if (step.sim->options.position_iterations > 0 || step.sim->options.contact.restitution > 0)
-    return true;
-  for (std::size_t i = 0; i < step.contacts.gap.size(); ++i)
-    if (step.contacts.use[i] == Use::included &&
-        step.contacts.gap[i] < -step.sim->options.position_tolerance)
+  if (step.sim->options.position_iterations > 0) return true;
+  for (int i = 0; i < int(step.contacts.gap.size()); ++i) {
+    const ContactModel& model = step.contacts.model(i);
+    if (step.contacts.use[i] != Use::included || is_soft(model)) continue;
+    if (model.restitution > 0 || step.contacts.gap[i] < -step.sim->options.position_tolerance)
       return true;
+  }
   return false;
 }
 
@@ -265,8 +268,7 @@ double kinetic_energy(const mjModel* m, mjData* d, const double* v) {
 }
 
 void keep_gaps(StepContext& step) {
-  if (step.rows() == 0 || step.sim->options.contact.compliance > 0) return;
-  if (!may_fall_short(step)) return;
+  if (step.rows() == 0 || !may_fall_short(step)) return;
   PhaseTimer timer(step);
   mj_markStack(step.d);
   Step s = enter_step(step);

@@ -92,8 +92,14 @@ SimBatch::SimBatch(LoadedModel given, const SimOptions& o) : options(o) {
   check_position_options(options, m);
   const bool velocities = at_velocity_level(options);
   formulation = {.level = velocities ? Level::velocity : Level::acceleration,
-                 .model_softness = options.softness == Softness::model,
-                 .contact = options.contact};
+                 .model_softness = options.softness == Softness::model};
+  if (rigid()) {
+    contact_models = ContactModels(m, options.contact, options.num_envs);
+  } else {
+    for (const std::string& tuple : ContactModels::tuples_of(m))
+      warnings.push_back("the model's " + tuple + " is of the rigid laws: the law " +
+                         law_of(options) + " has MuJoCo's softness");
+  }
   override_options(m, options.integrator, options.timestep);
   if (!options.mujoco_law) {
     prepare_model(m, velocities, warnings);

@@ -5,6 +5,7 @@
 
 #include "src/api/exclusive_use.hpp"
 #include "src/cpu/thread_pool.hpp"
+#include "src/mujoco/contacts/contact_models.hpp"
 #include "src/mujoco/contacts/contact_record.hpp"
 #include "src/mujoco/contacts/contact_sensors.hpp"
 #include "src/mujoco/contacts/look_ahead.hpp"
@@ -76,6 +77,7 @@ struct SimBatch {
   std::vector<StepContext> contexts;
   ImpulseStore impulses;
   LookAhead look_ahead;
+  ContactModels contact_models;  // of rigid laws
   std::vector<Separations> separations;  // of every environment
   StepMemory memory;
   std::unique_ptr<ProblemBuffers> buffers;

@@ -6,12 +6,26 @@
 #include "src/mujoco/step/sim_batch.hpp"
 
 namespace stickslip::mujoco {
+namespace {
+
+bool any_may_bounce(const StepContacts& contacts) {
+  const auto may_bounce = [](const ContactModel& model) {
+    return model.restitution > 0 && !is_soft(model);
+  };
+  if (contacts.own.empty()) return may_bounce(contacts.common);
+  for (std::size_t i = 0; i < contacts.own.size(); ++i)
+    if (contacts.use[i] == Use::included && may_bounce(contacts.own[i])) return true;
+  return false;
+}
+
+}  // namespace
+
 void finish_velocities(StepContext& step) {
   if (step.rows() == 0 || step.contacts.use.empty()) return;
   take_in_culled(step);
   leave_out_ghosts(step);
   if (step.failed || step.rows() == 0) return;
-  if (step.sim->options.contact.restitution > 0 && step.sim->options.contact.compliance == 0) {
+  if (any_may_bounce(step.contacts)) {
     limit_impacts(step);
     if (step.bounce < 1) take_in_culled(step);
   }

@@ -1,0 +1,165 @@
+#include "src/mujoco/contacts/contact_models.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string_view>
+
+namespace stickslip::mujoco {
+namespace {
+
+constexpr double kNotSaid = std::numeric_limits<double>::quiet_NaN();
+
+struct Number {
+  std::string_view name;
+  double ContactModel::*member;
+  const char* expected;
+};
+
+constexpr Number kNumber[] = {
+    {"restitution", &ContactModel::restitution, "numbers in [0, 1]"},
+    {"v_rest", &ContactModel::v_rest, "finite numbers >= 0, m/s"},
+    {"stiffness", &ContactModel::stiffness, "numbers > 0, N/m"},
+    {"damping", &ContactModel::damping, "finite numbers >= 0, N s/m"},
+};
+constexpr int kRestitution = 0, kStiffness = 2;
+constexpr std::string_view kTuple = "stickslip_";
+constexpr std::string_view kOwner[] = {"geom_", "pair_"};
+
+bool is_allowed(int number, double value) {
+  if (number == kStiffness) return value > 0;
+  return value >= 0 && std::isfinite(value) && (number != kRestitution || value <= 1);
+}
+
+// The number that a tuple gives, or -1; also for names that only look like one.
+int number_of(const mjModel& m, int tuple) {
+  std::string_view name = m.names + m.name_tupleadr[tuple];
+  if (!name.starts_with(kTuple)) return -1;
+  name.remove_prefix(kTuple.size());
+  const auto* found = std::find_if(std::begin(kNumber), std::end(kNumber),
+                                   [&](const Number& number) { return number.name == name; });
+  return found == std::end(kNumber) ? -1 : int(found - kNumber);
+}
+
+std::string name_of(const mjModel& m, int type, int id) {
+  const char* name = mj_id2name(&m, type, id);
+  const std::string own = name ? std::string("'").append(name).append("'") : std::to_string(id);
+  return std::string(mju_type2Str(type)).append(" ").append(own);
+}
+
+// The pairs of geoms are in ascending order.
+std::array<int, 3> key_of(int geom1, int geom2, int pair) {
+  return {std::min(geom1, geom2), std::max(geom1, geom2), pair};
+}
+
+}  // namespace
+
+std::vector<std::string> ContactModels::tuples_of(const mjModel& m) {
+  std::vector<std::string> names;
+  for (int i = 0; i < m.ntuple; ++i)
+    if (number_of(m, i) >= 0) names.emplace_back(m.names + m.name_tupleadr[i]);
+  return names;
+}
+
+ContactModels::ContactModels(const mjModel& m, const ContactModel& common, int num_envs)
+    : num_envs_(num_envs), common_(common) {
+  const std::array<int, kOwners> count = {int(m.ngeom), int(m.npair)};
+  for (int owner = 0; owner < kOwners; ++owner)
+    for (Values& values : values_[owner])
+      values = {count[owner], std::vector<double>(count[owner], kNotSaid), {}};
+  for (int i = 0; i < m.npair; ++i) pairs_.push_back(key_of(m.pair_geom1[i], m.pair_geom2[i], i));
+  std::sort(pairs_.begin(), pairs_.end());
+  for (const int type : {mjOBJ_MATERIAL, mjOBJ_GEOM, mjOBJ_PAIR})  // a geom's own comes last
+    for (int tuple = 0; tuple < m.ntuple; ++tuple)
+      if (const int number = number_of(m, tuple); number >= 0) read_tuple(m, tuple, number, type);
+}
+
+void ContactModels::read_tuple(const mjModel& m, int tuple, int number, int type) {
+  const std::string name = std::string("model: ").append(m.names + m.name_tupleadr[tuple]);
+  uniform_ = false;
+  for (int k = m.tuple_adr[tuple]; k < m.tuple_adr[tuple] + m.tuple_size[tuple]; ++k) {
+    const int given = m.tuple_objtype[k], id = m.tuple_objid[k];
+    if (given != mjOBJ_GEOM && given != mjOBJ_MATERIAL && given != mjOBJ_PAIR)
+      throw std::invalid_argument(name + ": expected elements that are geoms, materials or pairs," +
+                                  " got " + name_of(m, given, id));
+    if (given != type) continue;
+    const double value = m.tuple_objprm[k];
+    require_allowed(name + " of " + name_of(m, type, id), number, value);
+    if (type == mjOBJ_PAIR) values_[kPair][number].of_all[id] = value;
+    if (type == mjOBJ_GEOM) values_[kGeom][number].of_all[id] = value;
+    for (int g = 0; type == mjOBJ_MATERIAL && g < m.ngeom; ++g)
+      if (m.geom_matid[g] == id) values_[kGeom][number].of_all[g] = value;
+  }
+}
+
+void ContactModels::require_allowed(const std::string& what, int number, double value) const {
+  if (!is_allowed(number, value))
+    throw std::invalid_argument(what + ": expected " + kNumber[number].expected + ", got " +
+                                std::to_string(value));
+  if (number == kStiffness && std::isfinite(value) && common_.compliance > 0)
+    throw std::invalid_argument("compliance: expected 0 where contacts have a stiffness, got " +
+                                std::to_string(common_.compliance));
+}
+
+bool ContactModels::vary(const std::string& field, const double* values, std::int64_t size) {
+  for (int owner = 0; owner < kOwners; ++owner)
+    for (int number = 0; number < kNumbers; ++number) {
+      if (field != std::string(kOwner[owner]).append(kNumber[number].name)) continue;
+      if (num_envs_ == 0)
+        throw std::invalid_argument("field: expected one of MuJoCo's model, because " + field +
+                                    " is of the rigid laws' contacts");
+      Values& own = values_[owner][number];
+      if (size != own.count)
+        throw std::invalid_argument("values: expected " + std::to_string(own.count) +
+                                    " numbers per environment for " + field + ", got " +
+                                    std::to_string(size));
+      for (std::int64_t i = 0; i < num_envs_ * size; ++i)
+        require_allowed("values of " + field + " in environment " + std::to_string(i / size),
+                        number, values[i]);
+      own.of_each.assign(values, values + num_envs_ * size);
+      uniform_ = false;
+      return true;
+    }
+  return false;
+}
+
+bool ContactModels::any_bounces() const {
+  const auto bounces = [](double restitution) { return restitution > 0; };
+  const auto any = [&](const std::vector<double>& v) {
+    return std::any_of(v.begin(), v.end(), bounces);
+  };
+  const Values &geoms = values_[kGeom][kRestitution], &pairs = values_[kPair][kRestitution];
+  return common_.restitution > 0 || any(geoms.of_each.empty() ? geoms.of_all : geoms.of_each) ||
+         any(pairs.of_each.empty() ? pairs.of_all : pairs.of_each);
+}
+
+void ContactModels::override_by(Owner owner, int env, int i, ContactModel& model) const {
+  for (int number = 0; number < kNumbers; ++number) {
+    const double value = values_[owner][number].of(env, i);
+    if (!std::isnan(value)) model.*kNumber[number].member = value;
+  }
+}
+
+ContactModel ContactModels::model_of(const mjModel* m, int env, const mjContact& contact) const {
+  const int geom1 = contact.geom[0], geom2 = contact.geom[1];
+  if (geom1 < 0 || geom2 < 0) return common_;  // of a flex
+  ContactModel first = common_, second = common_;
+  override_by(kGeom, env, geom1, first);
+  override_by(kGeom, env, geom2, second);
+  const int priority = m->geom_priority[geom1] - m->geom_priority[geom2];
+  ContactModel model = priority > 0 ? first : priority < 0 ? second : mixed(first, second);
+  const auto pair = std::lower_bound(pairs_.begin(), pairs_.end(), key_of(geom1, geom2, 0));
+  if (pair != pairs_.end() && *pair == key_of(geom1, geom2, (*pair)[2]))
+    override_by(kPair, env, (*pair)[2], model);
+  return model;
+}
+
+void ContactModels::find(const mjModel* m, const mjData* d, int env, StepContacts& contacts) const {
+  contacts.common = common_;
+  contacts.own.clear();
+  if (uniform_) return;
+  for (int i = 0; i < d->ncon; ++i) contacts.own.push_back(model_of(m, env, d->contact[i]));
+}
+
+}  // namespace stickslip::mujoco

@@ -1,0 +1,60 @@
+// The contact model of each contact: the simulation's, or what its geoms or its pair say.
+#pragma once
+#include <mujoco/mujoco.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "src/mujoco/contacts/step_contacts.hpp"
+#include "stickslip/contact_model.hpp"
+
+namespace stickslip::mujoco {
+
+/// MJCF has no field for them, so they are in tuples of the model (<custom>) with the names
+/// stickslip_restitution, stickslip_v_rest (m/s), stickslip_stiffness (N/m) and stickslip_damping
+/// (N s/m), whose elements are geoms, materials (then: of all their geoms) and pairs, with the
+/// number as `prm`. Each contact of two geoms has the model `mixed` of theirs, or that of the geom
+/// with the higher priority; what its pair says comes first. What is not said is the simulation's.
+class ContactModels {
+ public:
+  ContactModels() = default;
+  /// Throws std::invalid_argument, naming tuple and element, for other elements and numbers.
+  ContactModels(const mjModel& m, const ContactModel& common, int num_envs);
+
+  /// The names of these tuples in a model.
+  static std::vector<std::string> tuples_of(const mjModel& m);
+
+  /// Gives each environment its own values [num_envs][size] of "geom_restitution", "geom_v_rest",
+  /// "geom_stiffness", "geom_damping", or of the same with "pair_". False for other fields.
+  bool vary(const std::string& field, const double* values, std::int64_t size);
+
+  /// Sets the models of the contacts of an environment.
+  void find(const mjModel* m, const mjData* d, int env, StepContacts& contacts) const;
+
+  bool any_bounces() const;  ///< whether any environment has contacts with restitution
+
+ private:
+  enum Owner { kGeom, kPair, kOwners };
+  static constexpr int kNumbers = 4;
+  struct Values {
+    int count = 0;                // of geoms or pairs
+    std::vector<double> of_all;   // [count]; NaN: not said
+    std::vector<double> of_each;  // [num_envs][count], or empty
+    double of(int env, int i) const {
+      return of_each.empty() ? of_all[i] : of_each[std::size_t(env) * count + i];
+    }
+  };
+  void read_tuple(const mjModel& m, int tuple, int number, int type);
+  void require_allowed(const std::string& what, int number, double value) const;
+  void override_by(Owner owner, int env, int i, ContactModel& model) const;
+  ContactModel model_of(const mjModel* m, int env, const mjContact& contact) const;
+
+  bool uniform_ = true;
+  int num_envs_ = 0;
+  ContactModel common_;
+  std::array<std::array<Values, kNumbers>, kOwners> values_;
+  std::vector<std::array<int, 3>> pairs_;  // the two geoms and the pair, sorted
+};
+
+}  // namespace stickslip::mujoco
