@@ -1,4 +1,4 @@
-// Right side of a contact's normal row (docs/mathematics.md §1).
+// Right side of a contact's normal row, and its friction (docs/mathematics.md §1).
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 namespace stickslip {
 
-/// How contacts of the velocity-level laws close, bounce and recover from penetration.
+/// How contacts of the velocity-level laws close, bounce, recover from penetration and slip.
 struct ContactModel {
   double restitution = 0.0;  ///< e in [0, 1], Newton's law of impact
   double v_rest = 1e-2;      ///< m/s; slower approaches do not bounce
@@ -16,6 +16,9 @@ struct ContactModel {
   /// compliance nor v_max. Infinite: it is none.
   double stiffness = std::numeric_limits<double>::infinity();
   double damping = 0.0;  ///< of such a contact, N s/m
+  /// The coefficient of friction of what does not slip. No larger than that of sliding: no other.
+  double static_friction = 0.0;
+  double v_stribeck = 1e-2;  ///< m/s > 0; what slips as fast has the coefficient of sliding
 };
 
 inline bool is_spring(const ContactModel& model) { return std::isfinite(model.stiffness); }
@@ -25,13 +28,27 @@ inline bool is_soft(const ContactModel& model) {
   return is_spring(model) || model.compliance > 0.0;
 }
 
-/// The model of a contact between two surfaces. The larger restitution and rest speed; springs in
-/// series, 1/k = 1/k_a + 1/k_b, with the damping that they have together where forces change
-/// slowly: c/k^2 = c_a/k_a^2 + c_b/k_b^2. The rest is that of `a`.
+/// The coefficient of friction of a contact that slips at `slip` (m/s): mu where that is v_stribeck
+/// or more, static_friction at 0, and between them a smooth fall (Stribeck's).
+inline double friction_at(const ContactModel& model, double mu, double slip) {
+  if (!(model.static_friction > mu && slip < model.v_stribeck)) return mu;
+  const double s = slip / model.v_stribeck, rest = 1.0 - s * s;
+  return mu + (model.static_friction - mu) * rest * rest;
+}
+
+/// The model of a contact between two surfaces: the larger restitution, rest speed and static
+/// friction, with the latter's v_stribeck; springs in series,
+///     1/k = 1/k_a + 1/k_b,   c/k^2 = c_a/k_a^2 + c_b/k_b^2,
+/// with the damping that they have together where forces change slowly. `compliance` and v_max are
+/// those of a.
 inline ContactModel mixed(const ContactModel& a, const ContactModel& b) {
   ContactModel both = a;
+  if (b.static_friction > a.static_friction) both.v_stribeck = b.v_stribeck;
+  if (b.static_friction == a.static_friction)
+    both.v_stribeck = std::max(a.v_stribeck, b.v_stribeck);
   both.restitution = std::max(a.restitution, b.restitution);
   both.v_rest = std::max(a.v_rest, b.v_rest);
+  both.static_friction = std::max(a.static_friction, b.static_friction);
   both.stiffness = 1.0 / (1.0 / a.stiffness + 1.0 / b.stiffness);
   const double share_a = is_spring(a) ? both.stiffness / a.stiffness : 0.0,
                share_b = is_spring(b) ? both.stiffness / b.stiffness : 0.0;

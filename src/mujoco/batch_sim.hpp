@@ -160,7 +160,8 @@ class BatchSim {
   const Timings& timings() const;
   const Statistics& statistics() const;
   const std::vector<std::string>& warnings() const;
-  /// Fields of contacts that the model sets and rigid contacts do not use: solref, solimp.
+  /// What the model sets and its contacts do not use: solref and solimp, where they are rigid; else
+  /// the tuples of contact_models.hpp.
   const std::vector<std::string>& ignored_fields() const;
 
  private:

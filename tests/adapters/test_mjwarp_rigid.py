@@ -123,6 +123,28 @@ def test_geoms_bounce_and_sink_in_as_in_batch_sim(of_floor):
         np.testing.assert_allclose(d.qpos.numpy(), sim.qpos, atol=2e-5)
 
 
+def test_static_friction_is_that_of_batch_sim():
+    """On a slope between both coefficients: a box holds, and one that was pushed slides."""
+    text = """<mujoco><option timestep=".002" cone="elliptic" gravity="4.9 0 -9.81"/>
+      <worldbody><geom name="floor" type="plane" size="9 9 .1" friction=".4"/>
+      <body pos="0 0 .1"><freejoint/>
+        <geom name="box" type="box" size=".1 .1 .1" friction=".4"/></body></worldbody></mujoco>"""
+    model, data = scenes.load(text)
+    m, d = scenes.put(model, data, nworld=2)
+    sim = BatchSim(model, 2, integrator="implicitfast")
+    sim.vary("geom_static_friction", [[0, 0.6]] * 2)
+    sim.vary("geom_v_stribeck", [[0.01, 0.05]] * 2)
+    sim.qvel[1, 0] = 0.06
+    d.qvel.assign(sim.qvel.astype(np.float32))
+    contact = mjwarp.ContactModel(static_friction=[0, 0.6], v_stribeck=[0.01, 0.05])
+    for _ in range(200):
+        mjwarp.step(m, d, contact=contact)
+        sim.step()
+        np.testing.assert_allclose(d.qvel.numpy(), sim.qvel, atol=1e-5)
+    assert abs(sim.qvel[0]).max() < 1e-8
+    assert sim.qvel[1, 0] > 0.3
+
+
 def test_compliance_is_a_spring():
     model, data = scenes.load(scenes.BALL.format(height=0.1, more=""))
     m, d = scenes.put(model, data)

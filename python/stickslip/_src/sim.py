@@ -38,7 +38,7 @@ _INTEGRATORS = ("euler", "rk4", "implicit", "implicitfast", "discrete")  # as Mu
 
 
 class IgnoredFieldWarning(UserWarning):
-    """The model sets fields of contacts that rigid contacts do not use."""
+    """The model sets fields of contacts that the law does not use."""
 
 
 class BatchSim(SimGradients, SimCopies):
@@ -175,10 +175,11 @@ class BatchSim(SimGradients, SimCopies):
         for message in self._core.warnings:
             warnings.warn(message, stacklevel=3)
         if self.ignored_fields:
+            rigid = self.law not in ("convex", "mujoco") and self._arguments["softness"] == "rigid"
             warnings.warn(
-                f"the rigid contacts of law {self.law!r} do not use what the model sets: "
+                f"the contacts of law {self.law!r} do not use what the model sets: "
                 f"{', '.join(self.ignored_fields)}. See 'Which fields of a model are used' in "
-                "docs/mathematics.md; softness='model' uses solref and solimp",
+                f"docs/mathematics.md{'; softness=model uses solref and solimp' * rigid}",
                 IgnoredFieldWarning,
                 stacklevel=3,
             )
@@ -292,6 +293,7 @@ class BatchSim(SimGradients, SimCopies):
 
     @property
     def ignored_fields(self) -> tuple[str, ...]:
-        """Fields of contacts that the model sets and that rigid contacts do not use (`solref`,
-        `solimp`), each with the number of elements and the first of them."""
+        """What the model sets and its contacts do not use: `solref` and `solimp` where they are
+        rigid, each with the number of elements and the first of them; else the tuples of
+        docs/tuning.md."""
         return tuple(self._core.ignored_fields)

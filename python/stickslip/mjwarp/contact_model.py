@@ -31,7 +31,9 @@ class ContactModel:
     contact_margin: float | None = None
     stiffness: OfGeoms = np.inf  #: of geoms that are springs, N/m for each contact
     damping: OfGeoms = 0.0  #: of such geoms, N s/m
-    #: (1 or nworld, 1 or ngeom, 4): restitution, v_rest, stiffness, damping
+    static_friction: OfGeoms = 0.0  #: of what does not slip, where it is larger
+    v_stribeck: OfGeoms = 0.01  #: m/s; what slips as fast has the coefficient of sliding
+    #: (1 or nworld, 1 or ngeom, 6): the numbers in the order of _OF_GEOMS
     of_geoms: NDArray[np.float64] = field(init=False, repr=False)
     _key: tuple[Any, ...] = field(init=False, repr=False)
 
@@ -63,6 +65,8 @@ _OF_GEOMS = {
     "v_rest": (lambda x: (x >= 0) & (x < np.inf), "finite numbers >= 0, m/s"),
     "stiffness": (lambda x: x > 0, "numbers > 0, N/m"),
     "damping": (lambda x: (x >= 0) & (x < np.inf), "finite numbers >= 0, N s/m"),
+    "static_friction": (lambda x: (x >= 0) & (x < np.inf), "finite numbers >= 0"),
+    "v_stribeck": (lambda x: (x > 0) & (x < np.inf), "finite numbers > 0, m/s"),
 }
 
 

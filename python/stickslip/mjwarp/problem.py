@@ -35,7 +35,7 @@ class Problem:
             self.arrays: dict[str, Any] = {
                 name: wp.zeros((worlds, size), dtype=wp.float64) for name, size in shapes.items()
             }
-            self._of_geoms = wp.array(contact.of_geoms, dtype=wp.vec4d)
+            self._of_geoms = wp.array(contact.of_geoms, dtype=kernels.Model)
             self._M = wp.empty_like(d.M)
             self._full = [wp.array(values, dtype=int) for values in _full_rows(m)]
         compressed = (

@@ -31,11 +31,20 @@ def row_product(
     return total
 
 
+# Of a contact, or of a geom's contacts (contact_model.hpp): restitution, v_rest, stiffness, damping,
+# static_friction, v_stribeck.
+Model = wp.types.vector(length=6, dtype=real)
+
+
 @wp.func
-def mixed(a: wp.vec4d, b: wp.vec4d):
-    # Restitution, v_rest, stiffness and damping of two geoms together, of contact_model.hpp.
-    both = wp.vec4d(wp.max(a[0], b[0]), wp.max(a[1], b[1]), real(0.0), real(0.0))
+def mixed(a: Model, b: Model):
+    both = wp.where(a[4] < b[4], b, a)
+    if a[4] == b[4]:
+        both[5] = wp.max(a[5], b[5])
+    both[0] = wp.max(a[0], b[0])
+    both[1] = wp.max(a[1], b[1])
     both[2] = real(1.0) / (real(1.0) / a[2] + real(1.0) / b[2])
+    both[3] = real(0.0)
     if wp.isfinite(a[2]):
         both[3] += (both[2] / a[2]) * (both[2] / a[2]) * a[3]
     if wp.isfinite(b[2]):
@@ -44,7 +53,16 @@ def mixed(a: wp.vec4d, b: wp.vec4d):
 
 
 @wp.func
-def model_of(w: int, geom: wp.vec2i, of_geoms: wp.array2d[wp.vec4d], priority: wp.array[int]):
+def friction_at(model: Model, mu: real, x: real, y: real):
+    # friction_at of contact_model.hpp, at the velocity (x, y) along the surfaces.
+    square = (x * x + y * y) / (model[5] * model[5])
+    if model[4] > mu and square < real(1.0):
+        return mu + (model[4] - mu) * (real(1.0) - square) * (real(1.0) - square)
+    return mu
+
+
+@wp.func
+def model_of(w: int, geom: wp.vec2i, of_geoms: wp.array2d[Model], priority: wp.array[int]):
     world = w % of_geoms.shape[0]
     if of_geoms.shape[1] == 1 or geom[0] < 0 or geom[1] < 0:  # or of a flex
         return of_geoms[world, 0]
@@ -58,7 +76,7 @@ def model_of(w: int, geom: wp.vec2i, of_geoms: wp.array2d[wp.vec4d], priority: w
 
 @wp.func
 def biases(
-    gap: real, before: real, free: real, h: real, model: wp.vec4d, v_max: real, compliance: real,
+    gap: real, before: real, free: real, h: real, model: Model, v_max: real, compliance: real,
 ):  # fmt: skip
     # What is added to the free normal velocity, of contact_model.hpp: closing_bias in the
     # velocities, and what recovers in the positions. The gap of a compliant contact is part of the
@@ -88,7 +106,7 @@ def gather_sides(
     efc_type: wp.array2d[int], efc_id: wp.array2d[int], efc_D: wp.array2d[float],
     efc_vel: wp.array2d[float], efc_aref: wp.array2d[float], frictionloss: wp.array2d[float],
     efc_address: wp.array2d[int], friction: wp.array2d[float], gap: wp.array[float],
-    geom: wp.array[wp.vec2i], priority: wp.array[int], of_geoms: wp.array2d[wp.vec4d],
+    geom: wp.array[wp.vec2i], priority: wp.array[int], of_geoms: wp.array2d[Model],
     v_max: real, soft: real, a_free: wp.array2d[float], sparse: int,
     rownnz: wp.array2d[int], rowadr: wp.array2d[int], colind: wp.array3d[int],
     J: wp.array3d[float],
@@ -130,7 +148,14 @@ def gather_sides(
         c = efc_id[w, i]
         axis = i - efc_address[c, 0]
         if axis > 0:
-            mu[w, row - first_contact - contact_of[w, row]] = real(friction[c, axis - 1])
+            own = real(friction[c, axis - 1])
+            if rigid != 0 and axis < 3:
+                first, tangent = real(friction[c, 0]), efc_address[c, 1]
+                model = model_of(w, geom[c], of_geoms, priority)
+                x, y = real(efc_vel[w, tangent]), real(efc_vel[w, tangent + 1])
+                at = friction_at(model, first, x, y)
+                own = wp.where(first > real(0.0), own * (at / first), at)
+            mu[w, row - first_contact - contact_of[w, row]] = own
     elif row >= first_box:
         hi[w, row - first_box] = scale * real(frictionloss[w, i])
         lo[w, row - first_box] = -scale * real(frictionloss[w, i])

@@ -22,13 +22,16 @@ constexpr Number kNumber[] = {
     {"v_rest", &ContactModel::v_rest, "finite numbers >= 0, m/s"},
     {"stiffness", &ContactModel::stiffness, "numbers > 0, N/m"},
     {"damping", &ContactModel::damping, "finite numbers >= 0, N s/m"},
+    {"static_friction", &ContactModel::static_friction, "finite numbers >= 0"},
+    {"v_stribeck", &ContactModel::v_stribeck, "finite numbers > 0, m/s"},
 };
-constexpr int kRestitution = 0, kStiffness = 2;
+constexpr int kRestitution = 0, kStiffness = 2, kStribeck = 5;
 constexpr std::string_view kTuple = "stickslip_";
 constexpr std::string_view kOwner[] = {"geom_", "pair_"};
 
 bool is_allowed(int number, double value) {
   if (number == kStiffness) return value > 0;
+  if (number == kStribeck && value == 0) return false;
   return value >= 0 && std::isfinite(value) && (number != kRestitution || value <= 1);
 }
 
@@ -124,14 +127,14 @@ bool ContactModels::vary(const std::string& field, const double* values, std::in
   return false;
 }
 
-bool ContactModels::any_bounces() const {
-  const auto bounces = [](double restitution) { return restitution > 0; };
-  const auto any = [&](const std::vector<double>& v) {
-    return std::any_of(v.begin(), v.end(), bounces);
-  };
-  const Values &geoms = values_[kGeom][kRestitution], &pairs = values_[kPair][kRestitution];
-  return common_.restitution > 0 || any(geoms.of_each.empty() ? geoms.of_all : geoms.of_each) ||
-         any(pairs.of_each.empty() ? pairs.of_all : pairs.of_each);
+double ContactModels::largest_restitution() const {
+  double largest = common_.restitution;
+  for (const auto& of_owner : values_) {
+    const Values& values = of_owner[kRestitution];
+    for (const double e : values.of_each.empty() ? values.of_all : values.of_each)
+      if (e > largest) largest = e;  // not what is not said
+  }
+  return largest;
 }
 
 void ContactModels::override_by(Owner owner, int env, int i, ContactModel& model) const {
@@ -158,8 +161,28 @@ ContactModel ContactModels::model_of(const mjModel* m, int env, const mjContact&
 void ContactModels::find(const mjModel* m, const mjData* d, int env, StepContacts& contacts) const {
   contacts.common = common_;
   contacts.own.clear();
+  contacts.sliding.clear();
   if (uniform_) return;
-  for (int i = 0; i < d->ncon; ++i) contacts.own.push_back(model_of(m, env, d->contact[i]));
+  for (int i = 0; i < d->ncon; ++i) {
+    const mjContact& c = d->contact[i];
+    contacts.own.push_back(model_of(m, env, c));
+    contacts.sliding.push_back({c.friction[0], c.friction[1]});
+  }
+}
+
+void ContactModels::set_friction(mjData* d, StepContacts& contacts) {
+  contacts.friction_falls = false;
+  for (std::size_t i = 0; i < contacts.own.size(); ++i) {
+    mjContact& c = d->contact[i];
+    const ContactModel& model = contacts.own[i];
+    const auto [first, second] = contacts.sliding[i];
+    if (c.efc_address < 0 || c.dim < 3 || !(model.static_friction > first)) continue;
+    const double* velocity = d->efc_vel + c.efc_address;
+    const double slip = std::hypot(velocity[1], velocity[2]);
+    c.friction[0] = friction_at(model, first, slip);
+    c.friction[1] = first > 0 ? second * (c.friction[0] / first) : c.friction[0];
+    contacts.friction_falls |= slip > 0 && slip < model.v_stribeck;
+  }
 }
 
 }  // namespace stickslip::mujoco

@@ -11,11 +11,12 @@
 
 namespace stickslip::mujoco {
 
-/// MJCF has no field for them, so they are in tuples of the model (<custom>) with the names
-/// stickslip_restitution, stickslip_v_rest (m/s), stickslip_stiffness (N/m) and stickslip_damping
-/// (N s/m), whose elements are geoms, materials (then: of all their geoms) and pairs, with the
-/// number as `prm`. Each contact of two geoms has the model `mixed` of theirs, or that of the geom
-/// with the higher priority; what its pair says comes first. What is not said is the simulation's.
+/// MJCF has no field for them, so they are in tuples of the model (<custom>) with the names of
+/// members of ContactModel: stickslip_restitution, _v_rest, _stiffness, _damping, _static_friction
+/// and _v_stribeck, whose elements are geoms, materials (then: of all their geoms) and pairs, with
+/// the number as `prm`. Each contact of two geoms has the model `mixed` of theirs, or that of the
+/// geom with the higher priority; what its pair says comes first. What is not said is the
+/// simulation's.
 class ContactModels {
  public:
   ContactModels() = default;
@@ -25,18 +26,22 @@ class ContactModels {
   /// The names of these tuples in a model.
   static std::vector<std::string> tuples_of(const mjModel& m);
 
-  /// Gives each environment its own values [num_envs][size] of "geom_restitution", "geom_v_rest",
-  /// "geom_stiffness", "geom_damping", or of the same with "pair_". False for other fields.
+  /// Gives each environment its own values [num_envs][size] of "geom_restitution" and so on, or of
+  /// "pair_restitution", ... False for other fields.
   bool vary(const std::string& field, const double* values, std::int64_t size);
 
   /// Sets the models of the contacts of an environment.
   void find(const mjModel* m, const mjData* d, int env, StepContacts& contacts) const;
 
-  bool any_bounces() const;  ///< whether any environment has contacts with restitution
+  double largest_restitution() const;  ///< in any environment
+
+  /// Sets the coefficients of contacts with static friction, from their velocities before the step
+  /// (efc_vel).
+  static void set_friction(mjData* d, StepContacts& contacts);
 
  private:
   enum Owner { kGeom, kPair, kOwners };
-  static constexpr int kNumbers = 4;
+  static constexpr int kNumbers = 6;
   struct Values {
     int count = 0;                // of geoms or pairs
     std::vector<double> of_all;   // [count]; NaN: not said

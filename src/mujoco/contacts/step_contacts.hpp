@@ -2,6 +2,7 @@
 #pragma once
 #include <mujoco/mujoco.h>
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct StepContacts {
   std::vector<double> middle;     ///< [3] m, scratch of show_to_sensors
   ContactModel common;            ///< of all contacts, where they have none of their own
   std::vector<ContactModel> own;  ///< empty: they have none
+  std::vector<std::array<double, 2>> sliding;  ///< of those: MuJoCo's coefficients of friction
+  bool friction_falls = false;                 ///< with the speed of some contact
 
   int count(Use which) const;
   const ContactModel& model(int contact) const { return own.empty() ? common : own[contact]; }

@@ -254,7 +254,10 @@ void sort_touching(const mjModel* m, mjData* d, StepContacts& contacts) {
       };
       rotate(contacts.gap);
       rotate(contacts.use);
-      if (!contacts.own.empty()) rotate(contacts.own);
+      if (!contacts.own.empty()) {
+        rotate(contacts.own);
+        rotate(contacts.sliding);
+      }
     }
     ++touching;
   }

@@ -209,7 +209,8 @@ void find_forces(StepContext& step, StepPoint& point) {
 bool forces_tell(const StepContext& step, const StepPoint& point, const Input& input) {
   if (!point.forces.exact) return false;
   return (input.kind == Input::ctrl && moves_freely(step.m, point, input.i)) ||
-         (input.kind == Input::qvel && !turns_free_body(step.m, step.d, input.i));
+         (input.kind == Input::qvel && !turns_free_body(step.m, step.d, input.i) &&
+          !step.contacts.friction_falls);
 }
 
 void add_force(const StepContext& step, StepPoint& point, const Input& input, double by) {

@@ -35,8 +35,8 @@ void refuse_steps_without_derivatives(SimBatch& sim) {
   if (sim.model->opt.integrator != mjINT_EULER && sim.model->opt.integrator != mjINT_IMPLICITFAST)
     refuse("integrator: steps have derivatives with euler and implicitfast, not with " +
            std::string(sim.model->opt.integrator == mjINT_RK4 ? "rk4" : "implicit"));
-  if (sim.contact_models.any_bounces())
-    refuse("restitution: steps have derivatives with 0, got contacts with more");
+  if (const double e = sim.contact_models.largest_restitution(); e > 0)
+    refuse("restitution: steps have derivatives with 0, got " + std::to_string(e));
   if (sim.options.position_iterations > 0)
     refuse("position_iterations: steps have derivatives with 0, got " +
            std::to_string(sim.options.position_iterations));

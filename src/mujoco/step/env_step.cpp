@@ -271,6 +271,7 @@ void forward_to_solver(StepContext& step, bool sensors) {
     mj_fwdPosition(step.m, step.d);
   }
   forward_velocities(step.m, step.d, step.sim->formulation.level, sensors);
+  if (step.sim->rigid()) ContactModels::set_friction(step.d, step.contacts);
 }
 
 void pose_problem(StepContext& step) {

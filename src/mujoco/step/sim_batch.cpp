@@ -96,9 +96,7 @@ SimBatch::SimBatch(LoadedModel given, const SimOptions& o) : options(o) {
   if (rigid()) {
     contact_models = ContactModels(m, options.contact, options.num_envs);
   } else {
-    for (const std::string& tuple : ContactModels::tuples_of(m))
-      warnings.push_back("the model's " + tuple + " is of the rigid laws: the law " +
-                         law_of(options) + " has MuJoCo's softness");
+    ignored_fields = ContactModels::tuples_of(m);
   }
   override_options(m, options.integrator, options.timestep);
   if (!options.mujoco_law) {

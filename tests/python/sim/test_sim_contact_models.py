@@ -2,69 +2,12 @@
 
 import copy
 
-import mujoco
 import numpy as np
 import pytest
+from contact_model_scenes import GEOMS, H, after, ball, balls_in_a_box, thrown
 from sim_models import run
 
-from stickslip import Status
-from stickslip._src.sim import BatchSim
-
-H, G = 1e-3, 9.81  # s, m/s^2
-
-
-def tuples(**numbers):
-    """restitution={"geom ball": 0.5, ...}"""
-    text = ""
-    for name, elements in numbers.items():
-        text += f'<tuple name="stickslip_{name}">'
-        for element, value in elements.items():
-            kind, of = element.split()
-            text += f'<element objtype="{kind}" objname="{of}" prm="{value}"/>'
-        text += "</tuple>"
-    return f"<custom>{text}</custom>" if text else ""
-
-
-def ball(h=H, gravity=0.0, contact="", of_ball="", of_floor="", mass=1.0, **numbers):
-    return f"""<mujoco><option timestep="{h}" gravity="0 0 {-gravity}"/>{tuples(**numbers)}
-      <asset><material name="rubber"/><material name="steel"/></asset>
-      <worldbody><geom name="floor" type="plane" size="5 5 .1" {of_floor}/>
-        <body pos="0 0 .1"><freejoint/>
-          <geom name="ball" type="sphere" size=".1" mass="{mass}" {of_ball}/></body>
-      </worldbody><contact>{contact}</contact></mujoco>"""
-
-
-def balls_in_a_box(**numbers):
-    """Three different bodies between walls, which meet all the time."""
-    walls = "".join(
-        f'<geom name="wall{k}" type="plane" size="5 5 .1" pos="{x} {y} 0" zaxis="{-x} {-y} 0"/>'
-        for k, (x, y) in enumerate([(0.3, 0), (-0.3, 0), (0, 0.3), (0, -0.3)])
-    )
-    bodies = "".join(
-        f'<body pos="{0.15 * k - 0.15} {0.05 * k} {0.2 + 0.1 * k}"><freejoint/>'
-        f'<geom name="body{k}" {shape} friction="{0.2 + 0.3 * k}"/></body>'
-        for k, shape in enumerate(
-            ['type="sphere" size=".06"', 'type="box" size=".05 .06 .04"',
-             'type="capsule" size=".03 .05"']
-        )
-    )  # fmt: skip
-    return f"""<mujoco><option timestep=".002"/>{tuples(**numbers)}<worldbody>
-      <geom name="floor" type="plane" size="5 5 .1"/>{walls}{bodies}</worldbody></mujoco>"""
-
-
-GEOMS = ("floor", "wall0", "wall1", "wall2", "wall3", "body0", "body1", "body2")
-
-
-def thrown(model, num_envs, steps=300, **options):
-    sim = BatchSim(model, num_envs, **options)
-    rng = np.random.default_rng(7)
-    sim.qvel[...] = rng.uniform(-2, 2, sim.qvel.shape)
-    return sim, steps
-
-
-def after(sim, steps):
-    sim.step(substeps=steps)
-    return np.concatenate([sim.qpos, sim.qvel], axis=1)
+from stickslip import BatchSim
 
 
 def test_equal_numbers_of_all_geoms_have_the_bits_of_the_simulations():
@@ -147,172 +90,6 @@ def test_slow_approaches_do_not_bounce():
     assert returned(model, 0.29) == pytest.approx(0.0, abs=1e-6)
 
 
-SPRINGS = [(1e2, 0.0), (1e3, 0.0), (1e3, 5.0), (1e4, 200.0), (1e6, 10.0), (50.0, 1e3)]
-
-
-@pytest.mark.parametrize(("k", "c"), SPRINGS)
-@pytest.mark.parametrize("law", ["coulomb", "pyramid", "box", "frictionless"])
-def test_a_ball_on_a_spring_takes_steps_of_backward_euler(k, c, law):
-    """r = max(0, -h k (gap + h v) - h c v'), v' from the moment of touch on."""
-    sim = BatchSim(
-        ball(gravity=G, mass=2.0, stiffness={"geom ball": k}, damping={"geom ball": c}), law=law
-    )
-    sim.qpos[:, 2] = z = 0.1 + 0.01
-    v = 0.0
-    for _ in range(600):
-        sim.step()
-        gap, free = z - 0.1, v - H * G
-        pressing = -H * (H * k + c) * (free + gap / (H if gap > 0 else H + c / k))
-        r = max(0.0, pressing / (1 + H * (H * k + c) / 2.0))
-        v = free + r / 2.0
-        z += H * v
-        np.testing.assert_allclose([sim.qpos[0, 2], sim.qvel[0, 2]], [z, v], atol=1e-8)
-
-
-@pytest.mark.parametrize("k", [1e3, 1e5])
-@pytest.mark.parametrize(("shape", "points"), [('type="sphere" size=".1"', 1),
-                                           ('type="box" size=".1 .1 .1"', 4)])  # fmt: skip
-def test_a_body_at_rest_is_as_deep_as_its_weight_presses(k, shape, points):
-    model = f"""<mujoco><option timestep="{H}"/>
-      {tuples(stiffness={"geom body": k}, damping={"geom body": 2 * np.sqrt(k)})}<worldbody>
-      <geom type="plane" size="1 1 .1"/><body pos="0 0 .1"><freejoint/>
-      <geom name="body" mass="2" {shape}/></body></worldbody></mujoco>"""
-    sim = BatchSim(model)
-    sim.step(substeps=3000)
-    assert 0.1 - sim.qpos[0, 2] == pytest.approx(2 * G / (points * k), rel=1e-6)
-    assert abs(sim.qvel).max() < 1e-9
-
-
-def test_springs_of_two_geoms_are_in_series():
-    sim = BatchSim(ball(gravity=G, stiffness={"geom ball": 3e3, "geom floor": 6e3},
-                        damping={"geom ball": 90.0, "geom floor": 90.0}))  # fmt: skip
-    sim.step(substeps=5000)
-    assert 0.1 - sim.qpos[0, 2] == pytest.approx(G / 2e3, rel=1e-6)
-    alone = BatchSim(ball(gravity=G, stiffness={"geom ball": 2e3}, damping={"geom ball": 50.0}))
-    alone.step(substeps=5000)
-    for s in (sim, alone):
-        s.reset()
-        s.step(substeps=40)
-    np.testing.assert_allclose(sim.qpos, alone.qpos, rtol=1e-12)  # 90 (4/9 + 1/9) = 50
-
-
-@pytest.mark.parametrize("c", [0.0, 3.0, 20.0])
-def test_a_spring_returns_what_the_differential_equation_does(c):
-    """m z'' = -k z - c z' until the force is zero; here by steps 1000 times smaller."""
-    h, k, speed = 1e-5, 1e4, 1.0
-    sim = BatchSim(ball(h, stiffness={"geom ball": k}, damping={"geom ball": c}))
-    sim.qvel[:, 2] = -speed
-    sim.step(substeps=6000)
-    z, v, fine = 0.0, -speed, 1e-7
-    while v < 0 or k * z + c * v < 0:
-        v -= fine * (k * z + c * v)
-        z += fine * v
-    assert sim.qvel[0, 2] == pytest.approx(v, rel=3e-3)
-
-
-def slope_with(k, c, mu, angle, **options):
-    gravity = f"{G * np.sin(angle)} 0 {-G * np.cos(angle)}"
-    model = f"""<mujoco><option timestep=".002" gravity="{gravity}"/>
-      {tuples(stiffness={"geom box": k}, damping={"geom box": c})}<worldbody>
-      <geom type="plane" size="9 9 .1" friction="{mu}"/><body pos="0 0 .05"><freejoint/>
-      <geom name="box" type="box" size=".2 .1 .05" friction="{mu}" mass="1"/></body>
-      </worldbody></mujoco>"""
-    return BatchSim(model, **options)
-
-
-def test_friction_on_springs_is_exact():
-    sim = slope_with(1e4, 100.0, 0.5, np.arctan(0.499))
-    sim.step(substeps=1000)
-    at = sim.qpos[0, 0]
-    sim.step(substeps=2000)
-    assert abs(sim.qpos[0, 0] - at) < 1e-9  # it does not creep
-    sim = slope_with(1e4, 100.0, 0.5, np.arctan(0.6))
-    sim.step(substeps=1000)
-    v = sim.qvel[0, 0]
-    sim.step(substeps=500)
-    expected = G * (np.sin(np.arctan(0.6)) - 0.5 * np.cos(np.arctan(0.6)))
-    assert sim.qvel[0, 0] - v == pytest.approx(expected, rel=1e-6)
-
-
-def test_a_rigid_contact_beside_a_soft_one_keeps_its_gap():
-    model = f"""<mujoco><option timestep="{H}"/>{tuples(stiffness={"geom soft": 1e3})}<worldbody>
-      <geom type="plane" size="1 1 .1"/>
-      <body pos="0 0 .1"><freejoint/><geom name="soft" type="box" size=".2 .2 .1" mass="1"/></body>
-      <body pos="0 0 .3"><freejoint/><geom name="rigid" type="box" size=".1 .1 .1" mass="1"/></body>
-      <body pos="1 0 .099"><freejoint/><geom name="deep" type="sphere" size=".1" mass="1"/></body>
-      </worldbody></mujoco>"""
-    sim = BatchSim(model)
-    sim.vary("geom_damping", [[0, 50, 0, 0]])
-    sim.step(substeps=4000)
-    soft, rigid, deep = sim.qpos[0, 2], sim.qpos[0, 9], sim.qpos[0, 16]
-    # The upper box rests on the soft one: their contact is as soft as that.
-    assert 0.1 - soft == pytest.approx(2 * G / 4e3, rel=1e-5)
-    assert soft + 0.2 - rigid == pytest.approx(G / 4e3, rel=1e-5)
-    assert deep == pytest.approx(0.1, abs=2e-6)  # recovered, as without any spring
-
-
-@pytest.mark.parametrize("k", [1e-6, 1.0, 1e12])
-@pytest.mark.parametrize("c", [0.0, 1e-3, 1e9])
-def test_extreme_springs_are_solved(k, c):
-    sim, _ = thrown(balls_in_a_box(stiffness={f"geom body{i}": k for i in range(3)},
-                                   damping={f"geom body{i}": c for i in range(3)}), 4)  # fmt: skip
-    for _ in range(100):
-        sim.step()
-        assert (sim.status == Status.solved).all()
-        assert np.isfinite(sim.qpos).all()
-
-
-def test_infinite_stiffness_is_rigid():
-    sim, steps = thrown(balls_in_a_box(), 3)
-    sim.vary("geom_stiffness", np.full((3, len(GEOMS)), np.inf))
-    sim.vary("geom_damping", np.full((3, len(GEOMS)), 10.0))
-    np.testing.assert_array_equal(after(sim, steps), after(*thrown(balls_in_a_box(), 3)))
-
-
-def test_bounces_beside_springs_gain_no_energy():
-    stiffness = {"geom body0": 1e4, "geom body1": 3e3}
-    e = {"geom body2": 1.0, "geom wall0": 0.9}
-    sim, _ = thrown(balls_in_a_box(stiffness=stiffness, restitution=e), 6)
-    model = mujoco.MjModel.from_xml_string(balls_in_a_box())
-    data = mujoco.MjData(model)
-
-    def energy(k):
-        data.qpos[:], data.qvel[:] = sim.qpos[k], sim.qvel[k]
-        mujoco.mj_fwdPosition(model, data)
-        mujoco.mj_energyPos(model, data)
-        mujoco.mj_energyVel(model, data)
-        return data.energy.sum()
-
-    first = [energy(k) for k in range(6)]
-    for _ in range(60):
-        sim.step(substeps=10)
-        assert all(energy(k) <= first[k] + 1e-6 for k in range(6))
-
-
-def test_position_iterations_leave_springs_alone():
-    model = ball(gravity=G, stiffness={"geom ball": 1e3}, damping={"geom ball": 60.0})
-    sim = BatchSim(model, position_iterations=5)
-    sim.step(substeps=2000)
-    assert 0.1 - sim.qpos[0, 2] == pytest.approx(G / 1e3, rel=1e-6)
-
-
-def test_steps_on_springs_have_derivatives():
-    sim = slope_with(2e3, 30.0, 0.5, 0.3)
-    sim.step(substeps=50)
-    state = sim.state.copy()
-    g = np.random.default_rng(0).normal(size=sim.qvel.shape)
-    sim.step()
-    gradient = sim.step_vjp(d_qvel=g)
-    for i in range(sim.qvel.shape[1]):
-        ends = []
-        for eps in (1e-6, -1e-6):
-            sim.state[...] = state
-            sim.qvel[0, i] += eps
-            sim.step()
-            ends.append((g * sim.qvel).sum())
-        assert gradient.qvel[0, i] == pytest.approx((ends[0] - ends[1]) / 2e-6, abs=2e-5)
-
-
 REFUSED = {
     "an element of another kind": (
         ball(restitution={"geom ball": 0.5}).replace('"geom" objname="ball"',
@@ -361,5 +138,5 @@ def test_soft_laws_say_that_they_do_not_use_them(options):
 def test_bouncing_steps_have_no_derivatives():
     sim = BatchSim(ball(restitution={"geom ball": 0.5}))
     sim.step()
-    with pytest.raises(ValueError, match="restitution: steps have derivatives with 0"):
+    with pytest.raises(ValueError, match=r"steps have derivatives with 0, got 0\.5"):
         sim.step_vjp(d_qvel=np.ones_like(sim.qvel))

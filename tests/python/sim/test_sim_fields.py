@@ -72,6 +72,14 @@ def joint(spec: mujoco.MjSpec) -> None:
     spec.joint("hinge").solref_limit = [0.1, 0.5]
 
 
+def of_box(name: str, value: float) -> Callable[[mujoco.MjSpec], None]:
+    def edit(spec: mujoco.MjSpec) -> None:
+        geom = int(mujoco.mjtObj.mjOBJ_GEOM)
+        spec.add_tuple(name=f"stickslip_{name}", objtype=[geom], objname=["box"], objprm=[value])
+
+    return edit
+
+
 # The rows of the table by the beginning of their first cell: edits of the model, and arguments.
 ROWS: dict[str, list[Callable[[mujoco.MjSpec], None]]] = {
     "`margin`": [geoms("margin", 0.004), pair("margin", 0.004)],
@@ -102,6 +110,7 @@ ROWS: dict[str, list[Callable[[mujoco.MjSpec], None]]] = {
     "`integrator` discrete": [option(integrator=INTEGRATORS.mjINT_DISCRETE)],
     "flag `sleep`": [option(enableflags=int(mujoco.mjtEnableBit.mjENBL_SLEEP))],
     "`restitution`": [lambda spec: {"restitution": 0.5}, lambda spec: {"compliance": 1e-3}],
+    "tuples": [of_box("restitution", 0.5), of_box("stiffness", 1e3)],
 }
 # The same models without the edit, where it needs more than MODEL.
 BASES: dict[str, Callable[[mujoco.MjSpec], None]] = {
