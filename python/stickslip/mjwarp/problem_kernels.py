@@ -31,8 +31,8 @@ def row_product(
     return total
 
 
-# Of a contact, or of a geom's contacts (contact_model.hpp): restitution, v_rest, stiffness, damping,
-# static_friction, v_stribeck.
+# Of a contact, or of a geom for its contacts (contact_model.hpp): restitution, v_rest, stiffness,
+# damping, static_friction, v_stribeck.
 Model = wp.types.vector(length=6, dtype=real)
 
 

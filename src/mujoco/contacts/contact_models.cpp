@@ -161,12 +161,10 @@ ContactModel ContactModels::model_of(const mjModel* m, int env, const mjContact&
 void ContactModels::find(const mjModel* m, const mjData* d, int env, StepContacts& contacts) const {
   contacts.common = common_;
   contacts.own.clear();
-  contacts.sliding.clear();
   if (uniform_) return;
   for (int i = 0; i < d->ncon; ++i) {
     const mjContact& c = d->contact[i];
-    contacts.own.push_back(model_of(m, env, c));
-    contacts.sliding.push_back({c.friction[0], c.friction[1]});
+    contacts.own.push_back({model_of(m, env, c), {c.friction[0], c.friction[1]}});
   }
 }
 
@@ -174,8 +172,8 @@ void ContactModels::set_friction(mjData* d, StepContacts& contacts) {
   contacts.friction_falls = false;
   for (std::size_t i = 0; i < contacts.own.size(); ++i) {
     mjContact& c = d->contact[i];
-    const ContactModel& model = contacts.own[i];
-    const auto [first, second] = contacts.sliding[i];
+    const auto& [model, friction] = contacts.own[i];
+    const auto [first, second] = friction;
     if (c.efc_address < 0 || c.dim < 3 || !(model.static_friction > first)) continue;
     const double* velocity = d->efc_vel + c.efc_address;
     const double slip = std::hypot(velocity[1], velocity[2]);

@@ -2,7 +2,6 @@
 #pragma once
 #include <mujoco/mujoco.h>
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -25,24 +24,28 @@ inline constexpr double kTouching = 1e-6;
 inline constexpr double kAbsurdSpeed = 50.0;
 inline constexpr int kManyAtAbsurdSpeed = 64;
 
+struct OwnContact {
+  ContactModel model;
+  double friction[2];  ///< MuJoCo's coefficients of sliding
+};
+
 struct StepContacts {
   std::vector<double> gap;     ///< m, negative in penetration
   std::vector<double> linear;  ///< m, the gap with which gap + h u is right at the end of the step:
                                ///< larger, where the normal turns on the way (ghosts.hpp)
   std::vector<double> band;    ///< the model's `gap`, in which contacts adhere only, m
   std::vector<Use> use;
-  std::vector<char> moved;        ///< whether its rows are those of its surfaces (touching.hpp)
-  std::vector<char> lands;        ///< whether its face is not closed yet, in part
-  std::vector<int> face;          ///< scratch of act_on_surfaces
-  std::vector<double> place;      ///< [3] m, where each acts (touching.hpp)
-  std::vector<double> middle;     ///< [3] m, scratch of show_to_sensors
-  ContactModel common;            ///< of all contacts, where they have none of their own
-  std::vector<ContactModel> own;  ///< empty: they have none
-  std::vector<std::array<double, 2>> sliding;  ///< of those: MuJoCo's coefficients of friction
-  bool friction_falls = false;                 ///< with the speed of some contact
+  std::vector<char> moved;      ///< whether its rows are those of its surfaces (touching.hpp)
+  std::vector<char> lands;      ///< whether its face is not closed yet, in part
+  std::vector<int> face;        ///< scratch of act_on_surfaces
+  std::vector<double> place;    ///< [3] m, where each acts (touching.hpp)
+  std::vector<double> middle;   ///< [3] m, scratch of show_to_sensors
+  ContactModel common;          ///< of all contacts, where they have none of their own
+  std::vector<OwnContact> own;  ///< empty: they have none
+  bool friction_falls = false;  ///< with the speed of some contact
 
   int count(Use which) const;
-  const ContactModel& model(int contact) const { return own.empty() ? common : own[contact]; }
+  const ContactModel& model(int contact) const { return own.empty() ? common : own[contact].model; }
 };
 
 /// Velocity of MuJoCo's constraint row i when the generalised velocity is v.

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "src/mujoco/contacts/part.hpp"
-#include "stickslip/contact_model.hpp"
 
 namespace stickslip::mujoco {
 namespace {
@@ -254,10 +253,7 @@ void sort_touching(const mjModel* m, mjData* d, StepContacts& contacts) {
       };
       rotate(contacts.gap);
       rotate(contacts.use);
-      if (!contacts.own.empty()) {
-        rotate(contacts.own);
-        rotate(contacts.sliding);
-      }
+      if (!contacts.own.empty()) rotate(contacts.own);
     }
     ++touching;
   }

@@ -14,7 +14,7 @@ bool any_may_bounce(const StepContacts& contacts) {
   };
   if (contacts.own.empty()) return may_bounce(contacts.common);
   for (std::size_t i = 0; i < contacts.own.size(); ++i)
-    if (contacts.use[i] == Use::included && may_bounce(contacts.own[i])) return true;
+    if (contacts.use[i] == Use::included && may_bounce(contacts.own[i].model)) return true;
   return false;
 }
 
