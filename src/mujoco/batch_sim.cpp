@@ -58,6 +58,7 @@ void BatchSim::reset(const std::uint8_t* mask, int key) {
     impl_->residual[e] = 0;
     impl_->iterations[e] = impl_->num_contacts[e] = impl_->num_rows[e] = 0;
     impl_->clear_sensors(e);
+    impl_->contact_sensors->clear_means(e);
   }
 }
 

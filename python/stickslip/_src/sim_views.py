@@ -157,6 +157,19 @@ class SimViews:
 
     @property
     @_once
+    def contact_force_mean(self) -> Float64:
+        """(N, S, 3) N, world frame: the mean of `contact_force` over the substeps of the latest
+        call; times their number and the time step, the impulse, N s."""
+        return self._core.contact_force_mean
+
+    @property
+    @_once
+    def contact_friction_mean(self) -> Float64:
+        """(N, S, 3) N, world frame: the part of `contact_force_mean` along the surfaces."""
+        return self._core.contact_friction_mean
+
+    @property
+    @_once
     def contact_slip(self) -> Float64:
         """(N, S, 3) m/s, world frame: velocity of the first relative to the second along the
         surfaces, at the end of the latest step; the mean of the contacts that press, weighted by

@@ -134,6 +134,9 @@ nb::object per_env(nb::handle self) {
 void bind_results(nb::class_<BatchSim>& sim) {
   sim.def_prop_ro("contact_force", &contact_sensors<&mujoco::ContactSensors::force>)
       .def_prop_ro("contact_friction", &contact_sensors<&mujoco::ContactSensors::friction>)
+      .def_prop_ro("contact_force_mean", &contact_sensors<&mujoco::ContactSensors::mean_force>)
+      .def_prop_ro("contact_friction_mean",
+                   &contact_sensors<&mujoco::ContactSensors::mean_friction>)
       .def_prop_ro("contact_slip", &contact_sensors<&mujoco::ContactSensors::slip>)
       .def_prop_ro("status", &per_env<&BatchSim::status>)
       .def_prop_ro("residual", &per_env<&BatchSim::residual>)

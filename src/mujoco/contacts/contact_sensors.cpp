@@ -71,13 +71,24 @@ ContactSensors::ContactSensors(const mjModel* m, int num_envs, const Pairs& pair
     sensors_.push_back(std::move(s));
   }
   const std::size_t size = std::size_t(num_envs) * sensors_.size();
-  for (auto* values : {&force, &friction, &slip}) values->resize(3 * size);
+  for (auto* values : {&force, &friction, &mean_force, &mean_friction, &slip})
+    values->resize(3 * size);
 }
 
 void ContactSensors::clear(int env) {
-  const auto n = std::int64_t(sensors_.size());
-  for (auto* values : {&force, &friction, &slip})
-    std::fill_n(values->begin() + 3 * n * env, 3 * n, 0.0);
+  for (auto* values : {&force, &friction, &slip}) mju_zero(values->data() + at(env), int(at(1)));
+}
+
+void ContactSensors::clear_means(int env) {
+  for (auto* values : {&mean_force, &mean_friction}) mju_zero(values->data() + at(env), int(at(1)));
+}
+
+void ContactSensors::add_to_means(int env, int steps) {
+  const auto add = [&](const std::vector<double>& of_step, std::vector<double>& mean) {
+    mju_addToScl(mean.data() + at(env), of_step.data() + at(env), 1.0 / steps, int(at(1)));
+  };
+  add(force, mean_force);
+  add(friction, mean_friction);
 }
 
 // Adds a contact; sign: -1 if the first geom of the contact is the sensor's first. MuJoCo's normal

@@ -21,11 +21,15 @@ class ContactSensors {
   /// step. `gap`: of each contact, m; null: none is open.
   void keep(const mjModel* m, mjData* d, const double* gap, int env);
   void clear(int env);
+  void clear_means(int env);
+  /// Adds what was kept last to the means of `steps` steps.
+  void add_to_means(int env, int steps);
 
   int count() const { return int(sensors_.size()); }
   // World frame, [num_envs][count][3], on the first of each pair:
-  std::vector<double> force;     ///< N, all of it
-  std::vector<double> friction;  ///< N, its part along the surfaces
+  std::vector<double> force;                      ///< N, all of it
+  std::vector<double> friction;                   ///< N, its part along the surfaces
+  std::vector<double> mean_force, mean_friction;  ///< N, of the steps of the latest call
   /// m/s, of the first relative to the second, along the surfaces, which may move by themselves
   /// (`surfacevel`); the mean of the contacts that press, weighted by their normal forces without
   /// adhesion; without those of flexes.
@@ -43,6 +47,9 @@ class ContactSensors {
   /// Adds a contact to the values at `to`; returns the weight of its slip, N.
   double add(const mjModel* m, mjData* d, int contact, double gap, double sign, std::int64_t to);
   static Geoms geoms_of(const mjModel* m, const std::string& name);
+
+  /// Of the first number of an environment.
+  std::int64_t at(int env) const { return 3 * std::int64_t(sensors_.size()) * env; }
 
   std::vector<Sensor> sensors_;
 };

@@ -27,13 +27,12 @@ void begin_step(StepContext& step, int index, bool enters) {
   step.sim->memory.begin(step.m, step.d, state);
 }
 
-// Keeps what a step leaves in d.
-void keep_results(const StepContext& step) {
-  SimBatch& sim = *step.sim;
-  sim.fields->keep_after_step(step.m, step.d, step.env);
-  const double* gap = sim.rigid() ? step.contacts.gap.data() : nullptr;
-  step.failed ? sim.contact_sensors->clear(step.env)
-              : sim.contact_sensors->keep(step.m, step.d, gap, step.env);
+// Keeps the contact forces that a step leaves in d.
+void keep_forces(const StepContext& step) {
+  ContactSensors& sensors = *step.sim->contact_sensors;
+  const double* gap = step.sim->rigid() ? step.contacts.gap.data() : nullptr;
+  step.failed ? sensors.clear(step.env) : sensors.keep(step.m, step.d, gap, step.env);
+  sensors.add_to_means(step.env, step.sim->substeps);
 }
 
 void clear_verdicts(SimBatch& sim) {
@@ -81,8 +80,9 @@ void whole_steps(const mjModel* m, mjData* d, int env, void* arg) {
     sim.misfit[env] = step.misfit;
     if (step.misfit) return;  // continues here
     report(sim, env, step.verdict, step.statistics);
+    keep_forces(step);
   }
-  keep_results(step);
+  sim.fields->keep_after_step(step.m, step.d, env);
 }
 
 // One part of the step of all environments; the GPU solves before the next part.
@@ -100,7 +100,8 @@ void gpu_part(const mjModel* m, mjData* d, int env, void* arg) {
   sim.misfit[env] = step.misfit;
   if (part.number < sim.solves()) return;
   report(sim, env, step.verdict, step.statistics);
-  keep_results(step);
+  keep_forces(step);
+  sim.fields->keep_after_step(step.m, step.d, env);
 }
 
 void gpu_part_again(const mjModel* m, mjData* d, int env, void* arg) {
@@ -189,6 +190,7 @@ void SimBatch::step(int count) {
   std::fill(raised.begin(), raised.end(), Raised::nothing);
   std::fill(substeps_left.begin(), substeps_left.end(), substeps);
   clear_verdicts(*this);
+  for (int e = 0; e < options.num_envs; ++e) contact_sensors->clear_means(e);
   token.begin(go_on, buffers->has_large_problems());
   for (int i = 0; gpu() && i < substeps && !token.ask(); ++i) {
     step_on_gpu(i);

@@ -153,3 +153,36 @@ def test_a_name_of_a_body_and_of_another_geom_is_refused():
     with pytest.raises(ValueError, match="'box', which is both: write 'body:' or 'geom:'"):
         BatchSim(model, contact_sensors=[("box", None)])
     BatchSim(model, contact_sensors=[("body:box", "geom:floor")]).step()
+
+
+@pytest.mark.parametrize("law", ["coulomb", "mujoco"])
+def test_means_over_substeps_are_those_of_single_steps(law):
+    falls = BOX.format(tilt="", z=0.104)
+    whole, single = (BatchSim(falls, 2, law=law, contact_sensors=PAIRS) for _ in range(2))
+    for sim in (whole, single):
+        sim.qvel[:, 0] = [0.3, -1]
+    for _ in range(10):
+        whole.step(substeps=5)
+        forces, frictions = [], []
+        for _ in range(5):
+            single.step()
+            forces.append(single.contact_force.copy())
+            frictions.append(single.contact_friction.copy())
+            np.testing.assert_array_equal(single.contact_force_mean, forces[-1])
+        np.testing.assert_allclose(whole.contact_force_mean, np.mean(forces, 0), atol=1e-9)
+        np.testing.assert_allclose(whole.contact_friction_mean, np.mean(frictions, 0), atol=1e-9)
+        np.testing.assert_array_equal(whole.contact_force, forces[-1])
+    whole.reset([True, False])
+    assert not whole.contact_force_mean[0].any()
+    assert whole.contact_force_mean[1].any()
+
+
+def test_a_mean_counts_failed_steps_as_zero():
+    sim = BatchSim(LEVEL, 2, contact_sensors=PAIRS)
+    sim.step(substeps=4)
+    before = sim.contact_force_mean[1, 0, 2]
+    sim.qpos[0] = np.nan
+    sim.step(substeps=4)
+    assert sim.status[0] == Status.bad_input
+    assert 0 < sim.contact_force_mean[0, 0, 2] < 0.9 * before  # the others begin anew
+    assert sim.contact_force_mean[1, 0, 2] == pytest.approx(before, rel=1e-6)
