@@ -30,7 +30,7 @@ from stickslip._src.options import SolveOptions
 from stickslip._src.problem import Problem
 from stickslip._src.residual import certificate_holds, residual
 from stickslip._src.sim import BatchSim, IgnoredFieldWarning
-from stickslip._src.sim_gradients import StateChange, StateGradient
+from stickslip._src.sim_gradients import StateChange, StateGradient, StateTransition
 from stickslip._src.solution import Measures, Solution
 from stickslip._src.solve import solve
 
@@ -62,6 +62,7 @@ __all__ = [
     "StandardForm",
     "StateChange",
     "StateGradient",
+    "StateTransition",
     "Status",
     "StepGradient",
     "apply_impulse",

@@ -161,4 +161,10 @@ void BatchSim::step_jvp(const double* state, const StepInputs<const double>& cha
   mujoco::step_jvp(*impl_, state, change, result, report);
 }
 
+void BatchSim::step_transition(const double* state, const Transition& result,
+                               const StepReport& report) {
+  const auto turn = impl_->caller.enter();
+  mujoco::step_transition(*impl_, state, result, report);
+}
+
 }  // namespace stickslip::mujoco

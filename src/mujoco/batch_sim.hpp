@@ -99,8 +99,8 @@ class BatchSim {
 
   /// Gives each environment its own values of a field of MuJoCo's model (mjb_expand), for example
   /// "geom_friction": values [num_envs][size], size as in mjModel. Constants that MuJoCo derives
-  /// (mj_setConst) are updated. Also the fields of contact_models.hpp. Throws std::invalid_argument for another size and for fields that
-  /// are not arrays of real numbers.
+  /// (mj_setConst) are updated. Also the fields of contact_models.hpp. Throws std::invalid_argument
+  /// for another size and for fields that are not arrays of real numbers.
   void vary(const std::string& field, const double* values, std::int64_t size);
 
   /// Derivatives of a loss of the next state by the inputs of the step from `state`, rows of
@@ -120,6 +120,10 @@ class BatchSim {
   /// The change of the next state with the inputs.
   void step_jvp(const double* state, const StepInputs<const double>& change,
                 const NextState<double>& result, const StepReport& report);
+
+  /// The matrices of the step, as of mjd_transitionFD; zero where the status is `unsolved`. Throws
+  /// also for models with activations.
+  void step_transition(const double* state, const Transition& result, const StepReport& report);
 
   /// Live views of the state: what is written there is used from the next step on. `integration` is
   /// everything that a bitwise restart needs.

@@ -51,6 +51,14 @@ class StateChange(StateDerivative):
     qvel: Float64  #: (N, nv)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class StateTransition(StateDerivative):
+    """The linearised step: dx' = A dx + B du, with x = (qpos, qvel) as in mjd_transitionFD."""
+
+    A: Float64  #: (N, 2 nv, 2 nv), by the state; qpos in its tangent spaces
+    B: Float64  #: (N, 2 nv, nu), by the controls
+
+
 class SimGradients(SimViews):
     def step_vjp(
         self,
@@ -131,6 +139,24 @@ class SimGradients(SimViews):
         report = self._report()
         self._core.step_jvp(self._state(state), *change, tables, *to, *report.values())
         return StateChange(qpos=to[0], qvel=to[1], **report)
+
+    def step_transition(self, *, state: ArrayLike | None = None) -> StateTransition:
+        """The matrices A and B of the last time step, exactly, with its contacts: what iLQR and
+        linear controllers need. Zero where the status is `unsolved`.
+
+        Takes as long as one `step_jvp` for each column, without those that the inputs share.
+
+        Args:
+            state: as in `step_vjp`, like the errors and what is not differentiated.
+
+        Raises:
+            ValueError: also for models with activations.
+        """
+        n, nv, nu = self.num_envs, self._size("qvel"), self._size("ctrl")
+        A, B = np.zeros((n, 4 * nv * nv)), np.zeros((n, 2 * nv * nu))
+        report = self._report()
+        self._core.step_transition(self._state(state), A, B, *report.values())
+        return StateTransition(**report, A=A.reshape(n, 2 * nv, 2 * nv), B=B.reshape(n, 2 * nv, nu))
 
     def _names(self, argument: str, given: Any, inputs: tuple[str, ...]) -> tuple[str, ...]:
         """`given` as names of these inputs or of fields."""

@@ -94,6 +94,17 @@ void step_jvp(BatchSim& sim, const Table<const double>& state, const Table<const
   sim.step_jvp(from, change, result, verdict);
 }
 
+void step_transition(BatchSim& sim, const Table<const double>& state, const Table<double>& A,
+                     const Table<double>& B, const Codes& status, const Numbers& kink_distance,
+                     const Numbers& inconsistency, const Codes& qpos_status) {
+  const auto* from = state_rows(sim, state);
+  const std::int64_t nv = sim.model().nv, nu = sim.model().nu;
+  const mujoco::Transition to{rows(sim, "A", A, 4 * nv * nv), rows(sim, "B", B, 2 * nv * nu)};
+  const auto verdict = report(sim, status, kink_distance, inconsistency, qpos_status);
+  const nb::gil_scoped_release release;
+  sim.step_transition(from, to, verdict);
+}
+
 }  // namespace
 
 void bind_gradients(nb::class_<BatchSim>& sim) {
@@ -104,7 +115,9 @@ void bind_gradients(nb::class_<BatchSim>& sim) {
           "kink_distance"_a, "inconsistency"_a, "qpos_status"_a)
       .def("step_jvp", &step_jvp, "state"_a.none(), "ctrl"_a.none(), "qvel"_a.none(),
            "qpos"_a.none(), "fields"_a, "to_qpos"_a, "to_qvel"_a, "status"_a, "kink_distance"_a,
-           "inconsistency"_a, "qpos_status"_a);
+           "inconsistency"_a, "qpos_status"_a)
+      .def("step_transition", &step_transition, "state"_a.none(), "A"_a, "B"_a, "status"_a,
+           "kink_distance"_a, "inconsistency"_a, "qpos_status"_a);
 }
 
 }  // namespace stickslip::bindings

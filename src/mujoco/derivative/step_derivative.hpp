@@ -11,7 +11,7 @@
 namespace stickslip::mujoco {
 
 /// A call: step_vjp has a loss and writes the gradient, step_jvp has a change and writes the
-/// result.
+/// result, step_transition writes the matrices; `gradient` says of which inputs.
 struct DerivativeJob {
   SimBatch* sim;
   const double* state;  ///< [num_envs][nstate]
@@ -19,6 +19,7 @@ struct DerivativeJob {
   StepInputs<double> gradient;
   StepInputs<const double> change;
   NextState<double> result;
+  Transition matrices;
   StepReport report;              ///< `unsolved` before the call
   std::vector<StepPoint> points;  ///< one for each slot
 };
@@ -27,6 +28,7 @@ struct DerivativeJob {
 // set and nothing is done.
 void vjp_environment(const mjModel* m, mjData* d, int env, void* arg);
 void jvp_environment(const mjModel* m, mjData* d, int env, void* arg);
+void transition_environment(const mjModel* m, mjData* d, int env, void* arg);
 
 /// How far the derivatives can be trusted: those by qpos, and the others.
 struct Validity {

@@ -1,6 +1,7 @@
 // How the values of a known step (step_values.hpp) change with its inputs, by central differences
 // of MuJoCo's stages. No solve is repeated.
 #pragma once
+#include <array>
 #include <vector>
 
 #include "src/mujoco/derivative/step_fields.hpp"
@@ -44,6 +45,7 @@ struct StepPoint {
   ValueScratch scratch;
   ChangedModel changed;
   std::vector<double> ctrl, qvel, qpos, direction;
+  std::vector<std::array<StepValues, 2>> columns;  ///< step_transition: of both solves, by input
 
   template <class F>
   void for_solves(F&& f) {

@@ -64,14 +64,29 @@ void run(DerivativeJob& job, mjfBatchFunc function) {
 
 void step_vjp(SimBatch& sim, const double* state, const NextState<const double>& loss,
               const StepInputs<double>& gradient, const StepReport& report) {
-  DerivativeJob job{&sim, state, loss, gradient, {}, {}, report, {}};
+  DerivativeJob job{&sim, state, loss, gradient, {}, {}, {}, report, {}};
   run(job, &vjp_environment);
 }
 
 void step_jvp(SimBatch& sim, const double* state, const StepInputs<const double>& change,
               const NextState<double>& result, const StepReport& report) {
-  DerivativeJob job{&sim, state, {}, {}, change, result, report, {}};
+  DerivativeJob job{&sim, state, {}, {}, change, result, {}, report, {}};
   run(job, &jvp_environment);
+}
+
+void step_transition(SimBatch& sim, const double* state, const Transition& result,
+                     const StepReport& report) {
+  const mjModel& m = *sim.model;
+  if (m.na > 0)
+    throw std::invalid_argument("model: transitions are of models without activations, got na = " +
+                                std::to_string(m.na));
+  const std::size_t n = sim.options.num_envs;
+  std::vector<double> ctrl(n * m.nu), qvel(n * m.nv), qpos(n * m.nv);  // only asked for
+  const StepInputs<double> inputs{ctrl.data(), qvel.data(), qpos.data(), {}};
+  std::fill_n(result.A, n * 4 * m.nv * m.nv, 0.0);
+  std::fill_n(result.B, n * 2 * m.nv * m.nu, 0.0);
+  DerivativeJob job{&sim, state, {}, inputs, {}, {}, result, report, {}};
+  run(job, &transition_environment);
 }
 
 }  // namespace stickslip::mujoco

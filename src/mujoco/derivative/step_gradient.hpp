@@ -47,10 +47,19 @@ struct StepReport {
   GradientStatus* qpos_status = nullptr;
 };
 
-/// BatchSim::step_vjp and step_jvp.
+/// The next state's derivatives, row by row, as mjd_transitionFD orders states without activations:
+/// qpos, in its tangent spaces, then qvel.
+struct Transition {
+  double* A = nullptr;  ///< [num_envs][2 nv][2 nv], by the state
+  double* B = nullptr;  ///< [num_envs][2 nv][nu], by the controls
+};
+
+/// BatchSim::step_vjp, step_jvp and step_transition.
 void step_vjp(SimBatch& sim, const double* state, const NextState<const double>& loss,
               const StepInputs<double>& gradient, const StepReport& report);
 void step_jvp(SimBatch& sim, const double* state, const StepInputs<const double>& change,
               const NextState<double>& result, const StepReport& report);
+void step_transition(SimBatch& sim, const double* state, const Transition& result,
+                     const StepReport& report);
 
 }  // namespace stickslip::mujoco
