@@ -1,5 +1,8 @@
 """The matrices of a step, against its derivatives one by one, and against steps nearby."""
 
+import runpy
+from pathlib import Path
+
 import mujoco
 import numpy as np
 import pytest
@@ -142,3 +145,14 @@ def test_a_humanoid_has_them():
     t = sim.step_transition()
     assert t.A.shape == (2, 46, 46)
     assert np.isfinite(t.A).all()
+
+
+def test_the_example_reaches_its_goal():
+    example = runpy.run_path(str(Path(__file__).resolve().parents[3] / "examples" / "ilqr.py"))
+    controls, costs = example["solve"](iterations=4)
+    assert costs[-1] < 1e-2 * costs[0]
+    sim = BatchSim(example["MODEL"])
+    for u in controls:
+        sim.step(u)
+    assert sim.qpos[0, 0] == pytest.approx(example["GOAL"], abs=1e-3)
+    assert abs(sim.qvel).max() < 1e-2
