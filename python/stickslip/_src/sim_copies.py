@@ -53,7 +53,8 @@ class SimCopies(SimViews):
         if self._varied:
             model = copy.copy(model)
         for field, values in self._varied.items():
-            getattr(model, field).flat[:] = values[number]
+            if hasattr(model, field):  # not of this library alone, as geom_restitution
+                getattr(model, field).flat[:] = values[number]
         data = mujoco.MjData(model)
         if self._varied:
             mujoco.mj_setConst(model, data)

@@ -38,6 +38,13 @@ def test_copies_have_the_varied_numbers():
     np.testing.assert_array_equal(after(sim, steps), after(other, steps))
 
 
+def test_data_for_mujoco_are_those_of_an_environment():
+    sim = BatchSim(ball(), 2)
+    sim.vary("geom_restitution", [[0, 0], [0.5, 0.5]])
+    sim.vary("geom_size", np.repeat(sim.model.geom_size[None], 2, 0) * [[[1]], [[0.5]]])
+    assert sim.data(1).model.geom_size[1, 0] == 0.05
+
+
 def returned(model, speed=1.0, **options):
     """The speed of a ball after it hit the floor at `speed`, divided by it."""
     sim = BatchSim(model, **options)
