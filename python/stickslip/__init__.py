@@ -25,6 +25,7 @@ from stickslip._src.gradient import jvp, step_vjp, vjp
 from stickslip._src.gradient_results import Change, Gradient, StepGradient
 from stickslip._src.lcp import LcpOptions, LcpSolution, solve_lcp
 from stickslip._src.mechanism import apply_impulse, delassus
+from stickslip._src.mixed_sim import MixedBatchSim
 from stickslip._src.mncp import MncpOptions, MncpSolution, solve_mncp
 from stickslip._src.options import SolveOptions
 from stickslip._src.problem import Problem
@@ -51,6 +52,7 @@ __all__ = [
     "LcpOptions",
     "LcpSolution",
     "Measures",
+    "MixedBatchSim",
     "MncpOptions",
     "MncpSolution",
     "Precision",

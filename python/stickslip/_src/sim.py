@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from stickslip._core import Law, Precision, Solver, Status
 from stickslip._src import arrays as check
@@ -227,25 +227,13 @@ class BatchSim(SimGradients, SimCopies):
         """Resets the environments where mask (N,) is true, or whose indices it holds (None: all),
         to the model's initial state, or to its keyframe `key`."""
         number = -1 if key is None else check.count("key", key)
-        self._core.reset(self._mask(mask), number)
+        self._core.reset(given.mask(mask, self.num_envs).view(np.uint8), number)
 
     def forward(self, mask: ArrayLike | None = None) -> None:
         """Updates `field` and `sensordata` to the environments' present state, without a step
         (mask: as in `reset`). Sensors of accelerations and forces are 0: nothing was solved. With
         the law "mujoco" this is mj_forward, warm start and all sensors included."""
-        self._core.forward(self._mask(mask))
-
-    def _mask(self, mask: ArrayLike | None) -> NDArray[np.uint8]:
-        chosen = np.ones(self.num_envs, bool) if mask is None else check.as_array("mask", mask)
-        if chosen.ndim <= 1 and (chosen.dtype.kind in "iu" or chosen.size == 0):
-            outside = chosen[(chosen < 0) | (chosen >= self.num_envs)]
-            if outside.size:
-                raise IndexError(f"mask: expected 0 ... {self.num_envs - 1}, got {outside[0]}")
-            chosen = np.isin(np.arange(self.num_envs), chosen)
-        if chosen.dtype != bool:
-            raise TypeError(f"mask: expected an array of bool or indices, got {chosen.dtype}")
-        check.require_shape("mask", chosen, (self.num_envs,))
-        return np.ascontiguousarray(chosen).view(np.uint8)
+        self._core.forward(given.mask(mask, self.num_envs).view(np.uint8))
 
     def vary(self, field: str, values: ArrayLike) -> None:
         """Gives each environment its own values of a field of MuJoCo's model: values (N, ...), as

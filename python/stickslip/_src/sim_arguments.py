@@ -6,7 +6,10 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from stickslip._src import arrays as check
+from stickslip._src.aliases import Flags
 
 
 def margin(name: str, value: Any) -> float:
@@ -41,3 +44,17 @@ def words(name: str, value: Any) -> list[str]:
     if not isinstance(value, Iterable) or isinstance(value, str):
         raise TypeError(f"{name}: expected a list of texts, got {value!r:.60}")
     return [word(f"{name}[{i}]", each) for i, each in enumerate(value)]
+
+
+def mask(value: Any, num_envs: int) -> Flags:
+    """(num_envs,) bool, also of indices; None: all."""
+    chosen = np.ones(num_envs, bool) if value is None else check.as_array("mask", value)
+    if chosen.ndim <= 1 and (chosen.dtype.kind in "iu" or chosen.size == 0):
+        outside = chosen[(chosen < 0) | (chosen >= num_envs)]
+        if outside.size:
+            raise IndexError(f"mask: expected 0 ... {num_envs - 1}, got {outside[0]}")
+        chosen = np.isin(np.arange(num_envs), chosen)
+    if chosen.dtype != bool:
+        raise TypeError(f"mask: expected an array of bool or indices, got {chosen.dtype}")
+    check.require_shape("mask", chosen, (num_envs,))
+    return np.ascontiguousarray(chosen)

@@ -12,7 +12,9 @@ import mujoco
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from stickslip import models
 from stickslip._src import arrays as check
+from stickslip._src.mixed_sim import MixedBatchSim
 from stickslip._src.sim import BatchSim, IgnoredFieldWarning
 
 
@@ -69,11 +71,24 @@ def seeds(seed: Any, num_envs: int) -> Sequence[int | None]:
     return seed
 
 
+def load_first(model: Any, **alone: Any) -> mujoco.MjModel:
+    """The model, or the first of several, which have none of the options `alone`."""
+    if not isinstance(model, list | tuple):
+        return models.load(model)
+    for name, value in alone.items():
+        if value:
+            raise ValueError(f"{name}: expected None with several models, got {value!r:.60}")
+    if not model:
+        raise ValueError("model: expected a model, or a list of them, got an empty list")
+    return models.load(model[0])
+
+
 def make_sim(
     env: type, plain: mujoco.MjModel, model: Any, num_envs: int, integrator: str | None, **rest: Any
-) -> BatchSim:
-    """The simulation of an environment of class `env`; `plain`: `model`, loaded. The default of
-    `integrator` is the model's; where that is RK4, implicitfast for the rigid laws."""
+) -> BatchSim | MixedBatchSim:
+    """The simulation of an environment of class `env`; `plain`: `model`, or the first of several,
+    loaded. The default of `integrator` is the model's; where that is RK4, implicitfast for the
+    rigid laws."""
     if integrator is None:
         rk4 = plain.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4
         soft = rest["law"] in ("mujoco", "convex")
@@ -81,4 +96,15 @@ def make_sim(
     with warnings.catch_warnings():
         if env.__module__.startswith("stickslip."):  # the user has not chosen the model
             warnings.simplefilter("ignore", IgnoredFieldWarning)
-        return BatchSim(model, num_envs, integrator=integrator, **rest)
+        if not isinstance(model, list | tuple):
+            return BatchSim(model, num_envs, integrator=integrator, **rest)
+        sim = MixedBatchSim(model, num_envs, integrator=integrator, **rest)
+    sizes = ("nq", "nv", "nu", "nbody", "nsensordata")
+    for number, part in enumerate(sim.parts):
+        for size in sizes:
+            if getattr(part.model, size) != getattr(plain, size):
+                raise ValueError(
+                    f"model: expected models of equal sizes, got {size} {getattr(plain, size)} and "
+                    f"{getattr(part.model, size)} (of part {number})"
+                )
+    return sim

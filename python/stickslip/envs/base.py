@@ -14,15 +14,15 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from stickslip import models
 from stickslip._core import Status
 from stickslip._src import arrays as check
 from stickslip._src.aliases import Integrator, SimLawName
-from stickslip.envs._arguments import autoreset, check_names, make_sim, seeds
+from stickslip.envs._arguments import autoreset, check_names, load_first, make_sim, seeds
 from stickslip.envs._infos import add_final, add_infos
 from stickslip.envs._pictures import RENDER_MODES, Pictures
 from stickslip.envs.randomization import Randomization
 
+_Model = str | os.PathLike[str] | mujoco.MjModel
 Rows = slice | np.ndarray  #: which environments: all, or those of a mask
 ALL = slice(None)
 
@@ -42,7 +42,9 @@ class BatchEnv(VectorEnv):
     (N,) counts it. The bits of the others do not change.
 
     Args:
-        model: path of a model, MJCF text, or a mujoco.MjModel.
+        model: path of a model, MJCF text, or a mujoco.MjModel; or a list of models of equal sizes
+            (other objects, meshes, dimensions), of which environment i has number i modulo their
+            count; then without `randomize` and `render_mode`.
         num_envs: number of environments, N.
         frame_skip: time steps per step.
         fields: arrays of mjData that the subclass reads from `sim.field`.
@@ -60,7 +62,7 @@ class BatchEnv(VectorEnv):
 
     def __init__(
         self,
-        model: str | os.PathLike[str] | mujoco.MjModel,
+        model: _Model | Sequence[_Model],
         num_envs: int = 1,
         *,
         frame_skip: int,
@@ -79,7 +81,7 @@ class BatchEnv(VectorEnv):
         self.render_mode = render_mode
         self._pictures = Pictures(render_mode, width, height, camera)
         check_names(type(self), simulation)
-        self.model = models.load(model)
+        self.model = load_first(model, randomize=randomize, render_mode=render_mode)
         simulation |= {"law": law, "fields": fields}
         self.sim = make_sim(type(self), self.model, model, num_envs, integrator, **simulation)
         self.num_envs = self.sim.num_envs

@@ -32,6 +32,29 @@ class Block(stickslip.envs.BatchEnv):
         return self.sim.qvel[:, 0].copy(), np.zeros(self.num_envs, bool), {}
 
 
+def test_different_objects_in_one_batch() -> None:
+    """Blocks of 1 and 4 kg under the same force, in turn."""
+
+    class Blocks(Block):
+        def __init__(self, models, **options):
+            stickslip.envs.BatchEnv.__init__(self, models, frame_skip=1, **options)
+
+    light, heavy = (Block.MJCF.replace('mass="2"', f'mass="{mass}"') for mass in (1, 4))
+    env = Blocks([light, heavy], num_envs=5)
+    env.reset(seed=0)
+    assert (env.initial_qpos == 0).all()
+    speed = env.step(np.full((5, 1), 40.0))[0][:, 0]
+    expected = 0.01 * (40 / np.array([1, 4, 1, 4, 1]) - 0.5 * 9.81)
+    np.testing.assert_allclose(speed, expected, rtol=1e-6)
+    for options in ({"randomize": {"mass": (0.5, 2)}}, {"render_mode": "rgb_array"}):
+        with pytest.raises(ValueError, match="expected None with several models"):
+            Blocks([light, heavy], num_envs=2, **options)
+    larger = light.replace("</worldbody>", '<body name="more"><geom size="1"/></body></worldbody>')
+    message = "model: expected models of equal sizes, got nbody 2 and 3"
+    with pytest.raises(ValueError, match=message):
+        Blocks([light, larger], num_envs=2)
+
+
 def test_randomization_gives_the_factors_it_promises() -> None:
     """Block of mass m, friction mu, pushed by F: a = F / m - mu g."""
     ranges = {"mass": (0.5, 2.0), "friction": (0.5, 1.5), "gain": (0.9, 1.1)}

@@ -53,7 +53,7 @@ def test_columns_are_those_of_step_jvp(model, law):
 
 
 def test_it_predicts_steps_nearby():
-    sim = moving(MACHINE, 3, compliance=1e-3)
+    sim = moving(MACHINE, 12, compliance=1e-3)
     state = sim.state.copy()
     sim.step()
     t = sim.step_transition()

@@ -1,0 +1,231 @@
+"""Environments of different models that step together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stickslip._src import arrays as check
+from stickslip._src import sim_arguments as given
+from stickslip._src.aliases import Float64, Int32
+from stickslip._src.model_source import Model
+from stickslip._src.sim import BatchSim
+
+#: What is written there takes effect in the next call. `state` has all of the others.
+_WRITABLE = (
+    "state", "time", "qpos", "qvel", "act", "ctrl", "qacc", "qfrc_applied", "xfrc_applied",
+    "eq_active", "mocap_pos", "mocap_quat", "mocap_velocity",
+)  # fmt: skip
+_RESULTS = (
+    "sensordata", "contact_force", "contact_friction", "contact_force_mean",
+    "contact_friction_mean", "contact_slip", "status", "residual", "iterations", "solver",
+    "num_contacts", "num_rows", "position_rounds", "penetration", "failures",
+)  # fmt: skip
+
+
+class MixedBatchSim:
+    """Environments of different models: other objects, sizes, robots. Each model has a `BatchSim`
+    of its own (`parts`); all step at once, and each environment has the bits of its part alone.
+
+    The arrays of `BatchSim` are here under the same names, (N, ...), in the order of `models`.
+    Where models differ in size, an array has the size of the largest, and what an environment does
+    not have is 0 and unused; `parts` and `places` lead to the arrays of each.
+
+    Args:
+        models: of each environment, as in `BatchSim`. The same object, path or text again is the
+            same model.
+        num_envs: None, one for each of `models`; else environment i has models[i % len(models)].
+        threads: CPU threads of all parts together; default all cores.
+        arguments: of `BatchSim`, for all parts.
+
+    Raises:
+        TypeError, ValueError: as `BatchSim`, with the model's number.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[Model],
+        num_envs: int | None = None,
+        *,
+        threads: int | None = None,
+        **arguments: Any,
+    ) -> None:
+        if isinstance(models, str | os.PathLike) or not isinstance(models, Sequence) or not models:
+            raise TypeError(f"models: expected a sequence of models, got {models!r:.60}")
+        count = len(models) if num_envs is None else check.count("num_envs", num_envs, low=1)
+        self.num_envs = count
+        of_env = [_key(models[i % len(models)]) for i in range(count)]
+        keys = list(dict.fromkeys(of_env))
+        #: For each part, the numbers of its environments.
+        self.places: tuple[NDArray[np.intp], ...] = tuple(
+            np.array([i for i, own in enumerate(of_env) if own == key]) for key in keys
+        )
+        workers = check.thread_count(threads) or len(os.sched_getaffinity(0))
+        own = max(1, workers // len(keys))
+        self.parts: tuple[BatchSim, ...] = tuple(
+            _made(models, int(where[0]) % len(models), len(where), own, arguments)
+            for where in self.places
+        )
+        self._open(workers)
+
+    def _open(self, workers: int) -> None:
+        self._workers = workers
+        self._pool = ThreadPoolExecutor(min(workers, len(self.parts)))
+        self._arrays: dict[str, NDArray[Any]] = {}
+        self._known: dict[str, NDArray[Any]] = {}  #: the writable ones, as the parts have them
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        self._write()
+        return _restored, (self.parts, self.places, self._workers)
+
+    def __repr__(self) -> str:
+        return f"MixedBatchSim({len(self.parts)} models, num_envs={self.num_envs})"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in (*_WRITABLE, *_RESULTS):
+            raise AttributeError(f"MixedBatchSim has no attribute {name!r}")
+        if name not in self._arrays:
+            values = [getattr(part, name) for part in self.parts]
+            shape = np.max([each.shape[1:] for each in values], axis=0).astype(int)
+            self._arrays[name] = np.zeros((self.num_envs, *shape), values[0].dtype)
+            self._read([name])
+        return self._arrays[name]
+
+    @property
+    def law(self) -> str:
+        return self.parts[0].law
+
+    @property
+    def timestep(self) -> float:
+        """s, of all parts; ValueError where they differ."""
+        steps = {part.timestep for part in self.parts}
+        if len(steps) > 1:
+            raise ValueError(f"timestep: the models differ, {sorted(steps)}: give one as argument")
+        return steps.pop()
+
+    def part_of(self, env: int) -> tuple[BatchSim, int]:
+        """The simulation that has an environment, and its number there."""
+        number = check.count("env", env)
+        for part, where in zip(self.parts, self.places, strict=True):
+            found = np.flatnonzero(where == number)
+            if found.size:
+                return part, int(found[0])
+        raise IndexError(f"env: expected 0 ... {self.num_envs - 1}, got {number}")
+
+    def step(self, ctrl: ArrayLike | None = None, substeps: int = 1) -> Int32:
+        """As `BatchSim.step`; ctrl: (N, nu of the largest), or (nu,) for all."""
+        if ctrl is not None:
+            values = check.float64("ctrl", ctrl)
+            check.require_shape("ctrl", values, self.ctrl.shape, self.ctrl.shape[1:])
+            self.ctrl[...] = values
+        steps = check.count("substeps", substeps, low=1)
+        self._call(lambda part, _: part.step(substeps=steps))
+        return self.status
+
+    def reset(self, mask: ArrayLike | None = None, *, key: int | None = None) -> None:
+        """As `BatchSim.reset`."""
+        chosen = given.mask(mask, self.num_envs)
+        self._call(lambda part, where: part.reset(chosen[where], key=key))
+
+    def forward(self, mask: ArrayLike | None = None) -> None:
+        """As `BatchSim.forward`."""
+        chosen = given.mask(mask, self.num_envs)
+        self._call(lambda part, where: part.forward(chosen[where]))
+
+    def field(self, name: str) -> Float64:
+        """As `BatchSim.field`: (N, ...) of the largest; a copy."""
+        values = [part.field(name) for part in self.parts]
+        shape = np.max([each.shape[1:] for each in values], axis=0).astype(int)
+        all_of = np.zeros((self.num_envs, *shape))
+        for own, where in zip(values, self.places, strict=True):
+            _corner(all_of, own.shape)[where] = own
+        return all_of
+
+    def vary(self, field: str, values: ArrayLike) -> None:
+        """As `BatchSim.vary`, where all models have as many numbers of the field; else `vary` of
+        `parts`."""
+        numbers = check.float64("values", values)
+        if numbers.ndim == 0 or len(numbers) != self.num_envs:
+            raise ValueError(f"values: expected shape ({self.num_envs}, ...), got {numbers.shape}")
+        for part, where in zip(self.parts, self.places, strict=True):
+            part.vary(field, numbers[where])
+
+    def contacts(self, env: int) -> list[dict[str, Any]]:
+        """As `BatchSim.contacts`."""
+        part, number = self.part_of(env)
+        return part.contacts(number)
+
+    def problem(self, env: int) -> dict[str, Any]:
+        """As `BatchSim.problem`."""
+        part, number = self.part_of(env)
+        return part.problem(number)
+
+    def data(self, env: int) -> Any:
+        """As `BatchSim.data`."""
+        self._write()
+        part, number = self.part_of(env)
+        return part.data(number)
+
+    def _call(self, run: Callable[[BatchSim, NDArray[np.intp]], Any]) -> None:
+        """Runs all parts at once, with what was written here; then reads what they have."""
+        self._write()
+        try:
+            list(self._pool.map(run, self.parts, self.places))
+        finally:
+            self._read(self._arrays)
+
+    def _read(self, names: Any) -> None:
+        for name in names:
+            values = self._arrays[name]
+            for part, where in zip(self.parts, self.places, strict=True):
+                own = getattr(part, name)
+                _corner(values, own.shape)[where] = own
+            if name in _WRITABLE:
+                self._known[name] = values.copy()
+
+    def _write(self) -> None:
+        """Gives the parts what was written into arrays: `state` first."""
+        for name in _WRITABLE:
+            if name not in self._known:
+                continue
+            values, known = self._arrays[name], self._known[name]
+            if np.array_equal(values, known, equal_nan=values.dtype.kind == "f"):
+                continue
+            for part, where in zip(self.parts, self.places, strict=True):
+                own = getattr(part, name)
+                new, old = (_corner(array, own.shape)[where] for array in (values, known))
+                changed = new != old
+                own[changed] = new[changed]
+
+
+def _corner(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """The part of an array (N, ...) that models of this shape have."""
+    return array[(slice(None), *(slice(size) for size in shape[1:]))]
+
+
+def _key(model: Any) -> Any:
+    return model if isinstance(model, str | os.PathLike) else id(model)
+
+
+def _made(
+    models: Sequence[Model], number: int, envs: int, threads: int, arguments: dict[str, Any]
+) -> BatchSim:
+    try:
+        return BatchSim(models[number], envs, threads=threads, **arguments)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"models[{number}]: {error}") from error
+
+
+def _restored(
+    parts: tuple[BatchSim, ...], places: tuple[NDArray[np.intp], ...], workers: int
+) -> MixedBatchSim:
+    sim = object.__new__(MixedBatchSim)
+    sim.parts, sim.places = parts, places
+    sim.num_envs = sum(map(len, places))
+    sim._open(workers)
+    return sim
