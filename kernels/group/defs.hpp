@@ -23,8 +23,8 @@
 
 // A part of a large body. On a CPU it remains a function: a body of thousands of instructions runs
 // out of registers, also in the loops of its parts. On a GPU only where SS_CALL_PARTS is defined:
-// in the kernels of the later rungs, which few environments need. Newton alone would stand there
-// three times.
+// in the kernels of the later rungs, which few environments need, and of piles. Newton alone would
+// stand there three times.
 #if !defined(__CUDACC__)
 #define SS_PART __attribute__((noinline))
 #elif defined(SS_CALL_PARTS)
