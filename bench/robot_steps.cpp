@@ -146,12 +146,13 @@ class Ours : public Contender {
   bool rigid() const { return level() == Level::velocity; }
   void find_contacts() override {
     if (!rigid()) return Contender::find_contacts();
-    mujoco::forward_position_ahead(model_.get(), data_.get(), look_ahead_, separations_, margins_,
+    mujoco::forward_position_ahead(model_.get(), data_.get(), 0, look_ahead_, models_, separations_, margins_,
                                    contacts_);
   }
 
   mujoco::Formulation formulation_;
   mujoco::LookAhead look_ahead_;
+  mujoco::ContactModels models_;
   mujoco::Separations separations_;
   mujoco::Margins margins_;
   mujoco::StepContacts contacts_;

@@ -16,7 +16,7 @@ struct ContactModel {
   /// compliance nor v_max. Infinite: it is none.
   double stiffness = std::numeric_limits<double>::infinity();
   double damping = 0.0;  ///< of such a contact, N s/m
-  /// The coefficient of friction of what does not slip. No larger than that of sliding: no other.
+  /// The coefficient of friction of what does not slip, along axes where that of sliding is less.
   double static_friction = 0.0;
   double v_stribeck = 1e-2;  ///< m/s > 0; what slips as fast has the coefficient of sliding
 };

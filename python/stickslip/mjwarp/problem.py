@@ -66,7 +66,7 @@ class Problem:
             (d.nworld, d.njmax),
             [
                 int(self.rigid), m.opt.timestep, rows.counts, rows.row_of, rows.contact_of,
-                efc.type, efc.id, efc.D, efc.vel, efc.aref, efc.frictionloss, c.efc_address,
+                efc.type, efc.id, efc.D, efc.vel, efc.aref, efc.frictionloss, c.efc_address, c.dim,
                 _as_floats(c.friction), gap, c.geom, m.geom_priority, self._of_geoms,
                 self._contact.v_max, self._contact.compliance, a_free, *self.jacobian(m, d),
                 a["b"], a["R"], a["lo"], a["hi"], a["mu"], recovering,

@@ -10,6 +10,7 @@ import warp as wp
 
 from stickslip.mjwarp.row_kernels import CONTACT_FRICTIONLESS, real
 
+MINMU = wp.constant(real(1e-5))  # what MuJoCo makes of no friction
 CLOSED, CREEP = wp.constant(real(1e-9)), wp.constant(real(2.5e-10))  # m, m/s: contact_model.hpp
 
 
@@ -105,9 +106,9 @@ def gather_sides(
     counts: wp.array2d[int], row_of: wp.array2d[int], contact_of: wp.array2d[int],
     efc_type: wp.array2d[int], efc_id: wp.array2d[int], efc_D: wp.array2d[float],
     efc_vel: wp.array2d[float], efc_aref: wp.array2d[float], frictionloss: wp.array2d[float],
-    efc_address: wp.array2d[int], friction: wp.array2d[float], gap: wp.array[float],
-    geom: wp.array[wp.vec2i], priority: wp.array[int], of_geoms: wp.array2d[Model],
-    v_max: real, soft: real, a_free: wp.array2d[float], sparse: int,
+    efc_address: wp.array2d[int], dim: wp.array[int], friction: wp.array2d[float],
+    gap: wp.array[float], geom: wp.array[wp.vec2i], priority: wp.array[int],
+    of_geoms: wp.array2d[Model], v_max: real, soft: real, a_free: wp.array2d[float], sparse: int,
     rownnz: wp.array2d[int], rowadr: wp.array2d[int], colind: wp.array3d[int],
     J: wp.array3d[float],
     b: wp.array2d[real], R: wp.array2d[real], lo: wp.array2d[real], hi: wp.array2d[real],
@@ -150,11 +151,12 @@ def gather_sides(
         if axis > 0:
             own = real(friction[c, axis - 1])
             if rigid != 0 and axis < 3:
-                first, tangent = real(friction[c, 0]), efc_address[c, 1]
+                tangent, other = efc_address[c, 1], real(friction[c, 2 - axis])
+                if own <= MINMU and (dim[c] > 3 or other > MINMU):
+                    own = real(0.0)  # friction_of of src/mujoco/problem/gather.hpp
                 model = model_of(w, geom[c], of_geoms, priority)
                 x, y = real(efc_vel[w, tangent]), real(efc_vel[w, tangent + 1])
-                at = friction_at(model, first, x, y)
-                own = wp.where(first > real(0.0), own * (at / first), at)
+                own = friction_at(model, own, x, y)
             mu[w, row - first_contact - contact_of[w, row]] = own
     elif row >= first_box:
         hi[w, row - first_box] = scale * real(frictionloss[w, i])

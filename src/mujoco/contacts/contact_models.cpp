@@ -24,6 +24,9 @@ constexpr Number kNumber[] = {
     {"damping", &ContactModel::damping, "finite numbers >= 0, N s/m"},
     {"static_friction", &ContactModel::static_friction, "finite numbers >= 0"},
     {"v_stribeck", &ContactModel::v_stribeck, "finite numbers > 0, m/s"},
+    {"friction_x", nullptr, "finite numbers >= 0"},
+    {"friction_y", nullptr, "finite numbers >= 0"},
+    {"friction_z", nullptr, "finite numbers >= 0"},
 };
 constexpr int kRestitution = 0, kStiffness = 2, kStribeck = 5;
 constexpr std::string_view kTuple = "stickslip_";
@@ -83,9 +86,11 @@ void ContactModels::read_tuple(const mjModel& m, int tuple, int number, int type
   uniform_ = false;
   for (int k = m.tuple_adr[tuple]; k < m.tuple_adr[tuple] + m.tuple_size[tuple]; ++k) {
     const int given = m.tuple_objtype[k], id = m.tuple_objid[k];
-    if (given != mjOBJ_GEOM && given != mjOBJ_MATERIAL && given != mjOBJ_PAIR)
-      throw std::invalid_argument(name + ": expected elements that are geoms, materials or pairs," +
-                                  " got " + name_of(m, given, id));
+    const bool of_pair = given == mjOBJ_PAIR && number < kFrictionX;
+    if (given != mjOBJ_GEOM && given != mjOBJ_MATERIAL && !of_pair)
+      throw std::invalid_argument(name + ": expected elements that are geoms" +
+                                  (number < kFrictionX ? ", materials or pairs" : " or materials") +
+                                  ", got " + name_of(m, given, id));
     if (given != type) continue;
     const double value = m.tuple_objprm[k];
     require_allowed(name + " of " + name_of(m, type, id), number, value);
@@ -107,7 +112,7 @@ void ContactModels::require_allowed(const std::string& what, int number, double 
 
 bool ContactModels::vary(const std::string& field, const double* values, std::int64_t size) {
   for (int owner = 0; owner < kOwners; ++owner)
-    for (int number = 0; number < kNumbers; ++number) {
+    for (int number = 0; number < (owner == kPair ? kFrictionX : kNumbers); ++number) {
       if (field != std::string(kOwner[owner]).append(kNumber[number].name)) continue;
       if (num_envs_ == 0)
         throw std::invalid_argument("field: expected one of MuJoCo's model, because " + field +
@@ -140,7 +145,7 @@ double ContactModels::largest_restitution() const {
 void ContactModels::override_by(Owner owner, int env, int i, ContactModel& model) const {
   for (int number = 0; number < kNumbers; ++number) {
     const double value = values_[owner][number].of(env, i);
-    if (!std::isnan(value)) model.*kNumber[number].member = value;
+    if (kNumber[number].member && !std::isnan(value)) model.*kNumber[number].member = value;
   }
 }
 
@@ -158,12 +163,53 @@ ContactModel ContactModels::model_of(const mjModel* m, int env, const mjContact&
   return model;
 }
 
-void ContactModels::find(const mjModel* m, const mjData* d, int env, StepContacts& contacts) const {
+bool ContactModels::friction_by_axes(const mjModel* m, int env, int geom, double* mu) const {
+  constexpr double kNone = 1e-9;  // of no friction
+  bool any = false;
+  for (int axis = 0; geom >= 0 && axis < 3; ++axis) {
+    const double own = values_[kGeom][kFrictionX + axis].of(env, geom);
+    any |= !std::isnan(own);
+    mu[axis] = std::max(std::isnan(own) ? m->geom_friction[3 * geom] : own, kNone);
+  }
+  return any;
+}
+
+// The friction of a geom by its axes is the ellipsoid of the forces f with sum (f_k / mu_k)^2 <= 1;
+// a contact has its section with the tangent plane, an ellipse, whose axes become the tangents.
+void ContactModels::take_axes(const mjModel* m, const mjData* d, int env, mjContact& c) const {
+  double of_geom[2][3];
+  const bool has[2] = {friction_by_axes(m, env, c.geom[0], of_geom[0]),
+                       friction_by_axes(m, env, c.geom[1], of_geom[1])};
+  if (c.dim < 3 || !(has[0] || has[1])) return;
+  const bool second =
+      has[0] && has[1] ? m->geom_priority[c.geom[0]] < m->geom_priority[c.geom[1]] : has[1];
+  const double* const frame = d->geom_xmat + 9 * c.geom[second];
+  // x D y, with D the sum of a_k a_k^T / mu_k^2.
+  const auto form = [&](const double* x, const double* y) {
+    double sum = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+      const double a[3] = {frame[axis], frame[3 + axis], frame[6 + axis]};
+      const double mu = of_geom[second][axis];
+      sum += mju_dot3(a, x) / mu * (mju_dot3(a, y) / mu);
+    }
+    return sum;
+  };
+  double *const t1 = c.frame + 3, *const t2 = c.frame + 6;
+  const double angle = 0.5 * std::atan2(2 * form(t1, t2), form(t1, t1) - form(t2, t2));
+  mju_scl3(t1, t1, std::cos(angle));
+  mju_addToScl3(t1, t2, std::sin(angle));
+  mju_cross(t2, c.frame, t1);
+  c.friction[0] = std::max(1 / std::sqrt(form(t1, t1)), mjMINMU);
+  c.friction[1] = std::max(1 / std::sqrt(form(t2, t2)), mjMINMU);
+}
+
+void ContactModels::find(const mjModel* m, mjData* d, int env, StepContacts& contacts) const {
   contacts.common = common_;
   contacts.own.clear();
   if (uniform_) return;
   for (int i = 0; i < d->ncon; ++i) {
-    const mjContact& c = d->contact[i];
+    mjContact& c = d->contact[i];
+    take_axes(m, d, env, c);
     contacts.own.push_back({model_of(m, env, c), {c.friction[0], c.friction[1]}});
   }
 }
@@ -173,12 +219,10 @@ void ContactModels::set_friction(mjData* d, StepContacts& contacts) {
   for (std::size_t i = 0; i < contacts.own.size(); ++i) {
     mjContact& c = d->contact[i];
     const auto& [model, friction] = contacts.own[i];
-    const auto [first, second] = friction;
-    if (c.efc_address < 0 || c.dim < 3 || !(model.static_friction > first)) continue;
+    if (c.efc_address < 0 || c.dim < 3 || model.static_friction == 0) continue;
     const double* velocity = d->efc_vel + c.efc_address;
     const double slip = std::hypot(velocity[1], velocity[2]);
-    c.friction[0] = friction_at(model, first, slip);
-    c.friction[1] = first > 0 ? second * (c.friction[0] / first) : c.friction[0];
+    for (int k = 0; k < 2; ++k) c.friction[k] = friction_at(model, friction[k], slip);
     contacts.friction_falls |= slip > 0 && slip < model.v_stribeck;
   }
 }

@@ -17,6 +17,9 @@ namespace stickslip::mujoco {
 /// the number as `prm`. Each contact of two geoms has the model `mixed` of theirs, or that of the
 /// geom with the higher priority; what its pair says comes first. What is not said is the
 /// simulation's.
+///
+/// Also stickslip_friction_x, _y and _z: coefficients of sliding along the axes of a geom, instead
+/// of those of `friction`, which stands for those that are not said.
 class ContactModels {
  public:
   ContactModels() = default;
@@ -30,8 +33,9 @@ class ContactModels {
   /// "pair_restitution", ... False for other fields.
   bool vary(const std::string& field, const double* values, std::int64_t size);
 
-  /// Sets the models of the contacts of an environment.
-  void find(const mjModel* m, const mjData* d, int env, StepContacts& contacts) const;
+  /// Sets the models of the contacts of an environment, and where friction has axes, their
+  /// tangents and coefficients, of which mj_makeConstraint makes rows.
+  void find(const mjModel* m, mjData* d, int env, StepContacts& contacts) const;
 
   double largest_restitution() const;  ///< in any environment
 
@@ -41,7 +45,7 @@ class ContactModels {
 
  private:
   enum Owner { kGeom, kPair, kOwners };
-  static constexpr int kNumbers = 6;
+  static constexpr int kNumbers = 9, kFrictionX = 6;  // those of ContactModel come first
   struct Values {
     int count = 0;                // of geoms or pairs
     std::vector<double> of_all;   // [count]; NaN: not said
@@ -54,6 +58,8 @@ class ContactModels {
   void require_allowed(const std::string& what, int number, double value) const;
   void override_by(Owner owner, int env, int i, ContactModel& model) const;
   ContactModel model_of(const mjModel* m, int env, const mjContact& contact) const;
+  bool friction_by_axes(const mjModel* m, int env, int geom, double* mu) const;
+  void take_axes(const mjModel* m, const mjData* d, int env, mjContact& contact) const;
 
   bool uniform_ = true;
   int num_envs_ = 0;

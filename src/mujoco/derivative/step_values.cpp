@@ -113,7 +113,8 @@ void find_limits(const StepContext& step, const std::vector<RowKey>& keys, const
   for (std::size_t row = 0; row < keys.size(); ++row) {
     const int i = efc_of[row], type = step.d->efc_type[i], axis = keys[row].part;
     if (type == mjCNSTR_CONTACT_ELLIPTIC && axis > 0)
-      values.mu.push_back(step.d->contact[step.d->efc_id[i]].friction[axis - 1]);
+      values.mu.push_back(
+          friction_of(step.d->contact[step.d->efc_id[i]], axis, step.sim->formulation.level));
     if (type == mjCNSTR_FRICTION_DOF || type == mjCNSTR_FRICTION_TENDON)
       values.hi.push_back(bound_scale * step.d->efc_frictionloss[i]);
   }

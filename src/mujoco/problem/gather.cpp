@@ -55,6 +55,13 @@ double bias_of(const ContactModel& contact, double gap, bool lands, double befor
 
 }  // namespace
 
+double friction_of(const mjContact& contact, int axis, Level level) {
+  const double mu = contact.friction[axis - 1];
+  if (level == Level::acceleration || axis > 2 || mu > mjMINMU) return mu;
+  const bool others = contact.dim > 3 || contact.friction[2 - axis] > mjMINMU;
+  return others ? 0.0 : mu;
+}
+
 bool gather_motion(const mjModel* m, mjData* d, Level level, const EnvSlot& slot) {
   if (level == Level::velocity) {
     const bool good = integrator_matrix(m, d, slot.M, *slot.factor, slot.a_free);
@@ -90,7 +97,7 @@ int gather_rows(const mjModel* m, const mjData* d, const Formulation& formulatio
       if (axis == 0)
         slot.dims[n_contacts++] = c.dim;
       else
-        slot.mu[n_mu++] = c.friction[axis - 1];
+        slot.mu[n_mu++] = friction_of(c, axis, formulation.level);
     } else if (row >= first_box) {
       slot.hi[row - first_box] = bound_scale * d->efc_frictionloss[i];
       slot.lo[row - first_box] = -slot.hi[row - first_box];

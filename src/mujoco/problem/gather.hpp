@@ -26,6 +26,11 @@ struct Formulation {
   bool model_softness = false;  ///< of contacts, at velocity level
 };
 
+/// The coefficient of friction of an axis 1 ... dim - 1 of a contact. MuJoCo makes mjMINMU of 0. At
+/// velocity level, beside other coefficients, that is 0 again: circular coordinates have the first
+/// one as their unit, in which the others would be thousands of times too large.
+double friction_of(const mjContact& contact, int axis, Level level);
+
 /// One environment's part of the batch: nefc rows in the order of row_map.hpp.
 struct EnvSlot {
   RowCounts* counts;

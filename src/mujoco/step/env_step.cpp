@@ -263,13 +263,12 @@ void run_step(StepContext& step) {
 }
 
 void forward_to_solver(StepContext& step, bool sensors) {
-  if (step.sim->rigid()) {
-    forward_position_ahead(step.m, step.d, step.sim->look_ahead, step.sim->separations[step.env],
-                           step.margins, step.contacts);
-    step.sim->contact_models.find(step.m, step.d, step.env, step.contacts);
-  } else {
+  SimBatch& sim = *step.sim;
+  if (sim.rigid())
+    forward_position_ahead(step.m, step.d, step.env, sim.look_ahead, sim.contact_models,
+                           sim.separations[step.env], step.margins, step.contacts);
+  else
     mj_fwdPosition(step.m, step.d);
-  }
   forward_velocities(step.m, step.d, step.sim->formulation.level, sensors);
   if (step.sim->rigid()) ContactModels::set_friction(step.d, step.contacts);
 }

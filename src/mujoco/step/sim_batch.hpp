@@ -77,7 +77,7 @@ struct SimBatch {
   std::vector<StepContext> contexts;
   ImpulseStore impulses;
   LookAhead look_ahead;
-  ContactModels contact_models;  // of rigid laws
+  ContactModels contact_models;          // of rigid laws
   std::vector<Separations> separations;  // of every environment
   StepMemory memory;
   std::unique_ptr<ProblemBuffers> buffers;

@@ -7,8 +7,9 @@
 #include "src/mujoco/contacts/touching.hpp"
 
 namespace stickslip::mujoco {
-void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_ahead,
-                            Separations& separations, Margins& margins, StepContacts& contacts) {
+void forward_position_ahead(const mjModel* m, mjData* d, int env, const LookAhead& look_ahead,
+                            const ContactModels& models, Separations& separations, Margins& margins,
+                            StepContacts& contacts) {
   d->flg_energypos = 0;  // as in mj_fwdPosition
   mj_fwdKinematics(m, d);
   mj_makeM(m, d);  // its factor: see smooth_forces
@@ -17,6 +18,7 @@ void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_a
   look_ahead.collide(m, d, separations, margins);
   leave_out_far_contacts(m, d, margins, contacts);
   limit_adhesion(d, contacts);
+  models.find(m, d, env, contacts);
   mj_makeConstraint(m, d);
   for (int i = 0; i < d->ncon; ++i)  // MuJoCo may make no rows for a contact
     if (d->contact[i].efc_address < 0) contacts.use[i] = Use::culled;

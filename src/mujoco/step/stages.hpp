@@ -4,6 +4,7 @@
 #pragma once
 #include <mujoco/mujoco.h>
 
+#include "src/mujoco/contacts/contact_models.hpp"
 #include "src/mujoco/contacts/look_ahead.hpp"
 #include "src/mujoco/contacts/step_contacts.hpp"
 #include "src/mujoco/problem/gather.hpp"
@@ -12,8 +13,9 @@ namespace stickslip::mujoco {
 
 /// mj_fwdPosition with the look-ahead search for contacts: their gaps, all included. Also
 /// computes `cvel`, which MuJoCo's velocity stage computes again, and does not factorise M.
-void forward_position_ahead(const mjModel* m, mjData* d, const LookAhead& look_ahead,
-                            Separations& separations, Margins& margins, StepContacts& contacts);
+void forward_position_ahead(const mjModel* m, mjData* d, int env, const LookAhead& look_ahead,
+                            const ContactModels& models, Separations& separations, Margins& margins,
+                            StepContacts& contacts);
 
 /// mj_fwdAcceleration; at velocity level qfrc_smooth alone, because the integrator's matrix, not M,
 /// turns it into velocities (problem/integrator.hpp).

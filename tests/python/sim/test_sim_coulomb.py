@@ -67,6 +67,24 @@ def test_torsional_friction_stops_a_spinning_disc(integrator):
     assert np.abs(sim.qvel).max() <= 1e-11
 
 
+@pytest.mark.parametrize("condim", [4, 6])
+@pytest.mark.parametrize("torsion", [1e-3, 0.005, 0.5])
+@pytest.mark.parametrize("shape", ["box", "sphere"])
+def test_torsional_friction_without_that_of_sliding(shape, torsion, condim):
+    """What spins stops, each contact point braking with its share, and what slides goes on."""
+    friction = f'condim="{condim}" friction="0 {torsion} 0"'
+    sim = BatchSim(f"""<mujoco><option timestep=".002"/><worldbody>
+      <geom type="plane" size="5 5 .1" {friction}/><body pos="0 0 .1"><freejoint/>
+      <geom type="{shape}" size=".1 .1 .1" mass="2" {friction}/></body></worldbody></mujoco>""")
+    inertia = sim.model.body_inertia[1, 2]
+    sim.qvel[0, [0, 5]] = [0.5, 2.0]
+    for k in range(1, 200):
+        assert sim.step()[0] == Status.solved
+        expected = max(0.0, 2.0 - torsion * 2 * 9.81 / inertia * k * 0.002)
+        assert sim.qvel[0, 5] == pytest.approx(expected, abs=1e-7)
+    assert sim.qvel[0, 0] == pytest.approx(0.5, abs=1e-7)
+
+
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_four_stacked_boxes_rest_for_ten_seconds(integrator):
     sim = BatchSim(stack(4), tol=EXACT, integrator=integrator)
