@@ -238,9 +238,8 @@ class BatchSim(SimGradients, SimCopies):
     def vary(self, field: str, values: ArrayLike) -> None:
         """Gives each environment its own values of a field of MuJoCo's model: values (N, ...), as
         many for each as the field has, in its order: (N, ngeom, 3) for "geom_friction", (N, nbody)
-        for "body_mass". Constants that MuJoCo derives from the field are updated. Also
-        "geom_restitution", "geom_v_rest" (m/s), "geom_stiffness" (N/m), "geom_damping" (N s/m), and
-        the same of pairs: docs/tuning.md.
+        for "body_mass". Constants that MuJoCo derives from the field are updated. Also restitution,
+        springs and friction of geoms and pairs: "geom_restitution", ... of docs/tuning.md.
         """
         numbers = np.ascontiguousarray(check.float64("values", values))
         if numbers.ndim == 0 or len(numbers) != self.num_envs:

@@ -223,7 +223,7 @@ class SimViews:
     @property
     @_once
     def penetration(self) -> Float64:
-        """(N,) deepest penetration at the end of the latest step, m; NaN without
+        """(N,) deepest penetration of rigid contacts at the end of the latest step, m; NaN without
         `position_iterations`."""
         return self._core.penetration
 

@@ -1,6 +1,7 @@
 #include "src/mujoco/contacts/contact_models.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -20,7 +21,7 @@ struct Number {
 constexpr Number kNumber[] = {
     {"restitution", &ContactModel::restitution, "numbers in [0, 1]"},
     {"v_rest", &ContactModel::v_rest, "finite numbers >= 0, m/s"},
-    {"stiffness", &ContactModel::stiffness, "numbers > 0, N/m"},
+    {"stiffness", &ContactModel::stiffness, "numbers of at least 1e-100, N/m"},
     {"damping", &ContactModel::damping, "finite numbers >= 0, N s/m"},
     {"static_friction", &ContactModel::static_friction, "finite numbers >= 0"},
     {"v_stribeck", &ContactModel::v_stribeck, "finite numbers > 0, m/s"},
@@ -33,19 +34,30 @@ constexpr std::string_view kTuple = "stickslip_";
 constexpr std::string_view kOwner[] = {"geom_", "pair_"};
 
 bool is_allowed(int number, double value) {
-  if (number == kStiffness) return value > 0;
+  if (number == kStiffness) return value >= 1e-100;  // 1/k is finite
   if (number == kStribeck && value == 0) return false;
   return value >= 0 && std::isfinite(value) && (number != kRestitution || value <= 1);
 }
 
-// The number that a tuple gives, or -1; also for names that only look like one.
+// The number that a tuple gives; -1 for those of others.
 int number_of(const mjModel& m, int tuple) {
   std::string_view name = m.names + m.name_tupleadr[tuple];
   if (!name.starts_with(kTuple)) return -1;
   name.remove_prefix(kTuple.size());
-  const auto* found = std::find_if(std::begin(kNumber), std::end(kNumber),
-                                   [&](const Number& number) { return number.name == name; });
-  return found == std::end(kNumber) ? -1 : int(found - kNumber);
+  std::string known;
+  for (const Number& number : kNumber) {
+    if (number.name == name) return int(&number - kNumber);
+    known.append(known.empty() ? "" : ", ").append(number.name);
+  }
+  throw std::invalid_argument("model: expected tuples stickslip_ of " + known + ", got " +
+                              std::string(kTuple).append(name));
+}
+
+// As short as it can be: of 1e300, std::to_string writes all digits.
+std::string text_of(double value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof(text), value);
+  return std::string(text, end.ptr);
 }
 
 std::string name_of(const mjModel& m, int type, int id) {
@@ -104,10 +116,10 @@ void ContactModels::read_tuple(const mjModel& m, int tuple, int number, int type
 void ContactModels::require_allowed(const std::string& what, int number, double value) const {
   if (!is_allowed(number, value))
     throw std::invalid_argument(what + ": expected " + kNumber[number].expected + ", got " +
-                                std::to_string(value));
+                                text_of(value));
   if (number == kStiffness && std::isfinite(value) && common_.compliance > 0)
     throw std::invalid_argument("compliance: expected 0 where contacts have a stiffness, got " +
-                                std::to_string(common_.compliance));
+                                text_of(common_.compliance));
 }
 
 bool ContactModels::vary(const std::string& field, const double* values, std::int64_t size) {
@@ -150,15 +162,18 @@ void ContactModels::override_by(Owner owner, int env, int i, ContactModel& model
 }
 
 ContactModel ContactModels::model_of(const mjModel* m, int env, const mjContact& contact) const {
-  const int geom1 = contact.geom[0], geom2 = contact.geom[1];
-  if (geom1 < 0 || geom2 < 0) return common_;  // of a flex
-  ContactModel first = common_, second = common_;
-  override_by(kGeom, env, geom1, first);
-  override_by(kGeom, env, geom2, second);
-  const int priority = m->geom_priority[geom1] - m->geom_priority[geom2];
-  ContactModel model = priority > 0 ? first : priority < 0 ? second : mixed(first, second);
-  const auto pair = std::lower_bound(pairs_.begin(), pairs_.end(), key_of(geom1, geom2, 0));
-  if (pair != pairs_.end() && *pair == key_of(geom1, geom2, (*pair)[2]))
+  ContactModel of_side[2] = {common_, common_};
+  int priority[2];
+  for (int side = 0; side < 2; ++side) {
+    const int geom = contact.geom[side];
+    priority[side] = geom < 0 ? m->flex_priority[contact.flex[side]] : m->geom_priority[geom];
+    if (geom >= 0) override_by(kGeom, env, geom, of_side[side]);
+  }
+  ContactModel model = priority[0] == priority[1] ? mixed(of_side[0], of_side[1])
+                                                  : of_side[priority[0] < priority[1]];
+  const auto key = key_of(contact.geom[0], contact.geom[1], 0);  // no pair has flexes
+  const auto pair = std::lower_bound(pairs_.begin(), pairs_.end(), key);
+  if (pair != pairs_.end() && std::equal(key.begin(), key.begin() + 2, pair->begin()))
     override_by(kPair, env, (*pair)[2], model);
   return model;
 }

@@ -16,7 +16,7 @@ namespace stickslip::mujoco {
 /// and _v_stribeck, whose elements are geoms, materials (then: of all their geoms) and pairs, with
 /// the number as `prm`. Each contact of two geoms has the model `mixed` of theirs, or that of the
 /// geom with the higher priority; what its pair says comes first. What is not said is the
-/// simulation's.
+/// simulation's, also for flexes.
 ///
 /// Also stickslip_friction_x, _y and _z: coefficients of sliding along the axes of a geom, instead
 /// of those of `friction`, which stands for those that are not said.
@@ -26,7 +26,8 @@ class ContactModels {
   /// Throws std::invalid_argument, naming tuple and element, for other elements and numbers.
   ContactModels(const mjModel& m, const ContactModel& common, int num_envs);
 
-  /// The names of these tuples in a model.
+  /// The names of these tuples in a model. Throws std::invalid_argument for others that begin with
+  /// stickslip_.
   static std::vector<std::string> tuples_of(const mjModel& m);
 
   /// Gives each environment its own values [num_envs][size] of "geom_restitution" and so on, or of

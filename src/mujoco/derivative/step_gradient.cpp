@@ -36,7 +36,8 @@ void refuse_steps_without_derivatives(SimBatch& sim) {
     refuse("integrator: steps have derivatives with euler and implicitfast, not with " +
            std::string(sim.model->opt.integrator == mjINT_RK4 ? "rk4" : "implicit"));
   if (const double e = sim.contact_models.largest_restitution(); e > 0)
-    refuse("restitution: steps have derivatives with 0, got " + std::to_string(e));
+    refuse("restitution: steps have derivatives with 0 in all environments, got " +
+           std::to_string(e));
   if (sim.options.position_iterations > 0)
     refuse("position_iterations: steps have derivatives with 0, got " +
            std::to_string(sim.options.position_iterations));

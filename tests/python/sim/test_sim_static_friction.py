@@ -91,6 +91,29 @@ def test_no_larger_coefficient_changes_no_bits(static):
         np.testing.assert_array_equal(after(*thrown(model, 4)), plain)
 
 
+@pytest.mark.parametrize("sliding", [(0.2, 0.6), (0.6, 0.2), (0.0, 0.6), (0.2, 0.2), (0.5, 0.6)])
+def test_of_two_coefficients_each_is_the_static_one_where_that_is_larger(sliding):
+    model = f"""<mujoco>{tuples(static_friction={"pair p": 0.4})}<worldbody>
+      <geom name="floor" type="plane" size="9 9 .1"/><body pos="0 0 .1"><freejoint/>
+      <geom name="block" type="box" size=".1 .1 .1" mass="1"/></body></worldbody><contact>
+      <pair name="p" geom1="floor" geom2="block" condim="3"
+        friction="{sliding[0]} {sliding[1]} 0 0 0"/></contact></mujoco>"""
+    sim = BatchSim(model, 4)
+    frame = None
+    for share, slides in ((0.999, False), (1.01, True)):
+        sim.reset()
+        sim.step()
+        frame = np.array(sim.contacts(0)[0]["frame"])
+        limits = np.maximum(sliding, 0.4)
+        for env, (axis, sign) in enumerate([(0, 1), (0, -1), (1, 1), (1, -1)]):
+            force = sign * share * limits[axis] * G * frame[1 + axis]
+            sim.xfrc_applied[env, 1, :3] = force
+            sim.xfrc_applied[env, 1, 3:] = np.cross([0, 0, -0.1], force)  # at the floor
+        sim.step(substeps=200)
+        speed = np.linalg.norm(sim.qvel[:, :2], axis=1)
+        assert (speed > 1e-3).all() if slides else speed.max() < 1e-8
+
+
 def test_contacts_tell_the_coefficient_that_they_have():
     sim = block(2e-3)
     sim.step()
