@@ -66,6 +66,15 @@ std::string name_of(const mjModel& m, int type, int id) {
   return std::string(mju_type2Str(type)).append(" ").append(own);
 }
 
+// The side whose numbers alone count, or -1.
+int prior_side(const mjModel* m, const mjContact& c) {
+  int priority[2];
+  for (int side = 0; side < 2; ++side)
+    priority[side] =
+        c.geom[side] < 0 ? m->flex_priority[c.flex[side]] : m->geom_priority[c.geom[side]];
+  return priority[0] == priority[1] ? -1 : int(priority[0] < priority[1]);
+}
+
 // The pairs of geoms are in ascending order.
 std::array<int, 3> key_of(int geom1, int geom2, int pair) {
   return {std::min(geom1, geom2), std::max(geom1, geom2), pair};
@@ -161,20 +170,21 @@ void ContactModels::override_by(Owner owner, int env, int i, ContactModel& model
   }
 }
 
+int ContactModels::pair_of(const mjContact& contact) const {
+  const auto key = key_of(contact.geom[0], contact.geom[1], 0);  // no pair has flexes
+  const auto found = std::lower_bound(pairs_.begin(), pairs_.end(), key);
+  const bool is_pair =
+      found != pairs_.end() && std::equal(key.begin(), key.begin() + 2, found->begin());
+  return is_pair ? (*found)[2] : -1;
+}
+
 ContactModel ContactModels::model_of(const mjModel* m, int env, const mjContact& contact) const {
   ContactModel of_side[2] = {common_, common_};
-  int priority[2];
-  for (int side = 0; side < 2; ++side) {
-    const int geom = contact.geom[side];
-    priority[side] = geom < 0 ? m->flex_priority[contact.flex[side]] : m->geom_priority[geom];
-    if (geom >= 0) override_by(kGeom, env, geom, of_side[side]);
-  }
-  ContactModel model = priority[0] == priority[1] ? mixed(of_side[0], of_side[1])
-                                                  : of_side[priority[0] < priority[1]];
-  const auto key = key_of(contact.geom[0], contact.geom[1], 0);  // no pair has flexes
-  const auto pair = std::lower_bound(pairs_.begin(), pairs_.end(), key);
-  if (pair != pairs_.end() && std::equal(key.begin(), key.begin() + 2, pair->begin()))
-    override_by(kPair, env, (*pair)[2], model);
+  for (int side = 0; side < 2; ++side)
+    if (contact.geom[side] >= 0) override_by(kGeom, env, contact.geom[side], of_side[side]);
+  const int prior = prior_side(m, contact);
+  ContactModel model = prior < 0 ? mixed(of_side[0], of_side[1]) : of_side[prior];
+  if (const int pair = pair_of(contact); pair >= 0) override_by(kPair, env, pair, model);
   return model;
 }
 
@@ -195,22 +205,23 @@ void ContactModels::take_axes(const mjModel* m, const mjData* d, int env, mjCont
   double of_geom[2][3];
   const bool has[2] = {friction_by_axes(m, env, c.geom[0], of_geom[0]),
                        friction_by_axes(m, env, c.geom[1], of_geom[1])};
-  if (c.dim < 3 || !(has[0] || has[1])) return;
-  const bool second =
-      has[0] && has[1] ? m->geom_priority[c.geom[0]] < m->geom_priority[c.geom[1]] : has[1];
-  const double* const frame = d->geom_xmat + 9 * c.geom[second];
+  const int prior = prior_side(m, c), side = prior < 0 ? !has[0] : prior;
+  if (c.dim < 3 || !has[side] || pair_of(c) >= 0) return;
+  const double* const frame = d->geom_xmat + 9 * c.geom[side];
   // x D y, with D the sum of a_k a_k^T / mu_k^2.
   const auto form = [&](const double* x, const double* y) {
     double sum = 0;
     for (int axis = 0; axis < 3; ++axis) {
       const double a[3] = {frame[axis], frame[3 + axis], frame[6 + axis]};
-      const double mu = of_geom[second][axis];
+      const double mu = of_geom[side][axis];
       sum += mju_dot3(a, x) / mu * (mju_dot3(a, y) / mu);
     }
     return sum;
   };
   double *const t1 = c.frame + 3, *const t2 = c.frame + 6;
-  const double angle = 0.5 * std::atan2(2 * form(t1, t2), form(t1, t1) - form(t2, t2));
+  const double first = form(t1, t1), second = form(t2, t2), both = form(t1, t2);
+  const bool is_circle = std::hypot(first - second, 2 * both) <= 1e-12 * (first + second);
+  const double angle = is_circle ? 0.0 : 0.5 * std::atan2(2 * both, first - second);
   mju_scl3(t1, t1, std::cos(angle));
   mju_addToScl3(t1, t2, std::sin(angle));
   mju_cross(t2, c.frame, t1);

@@ -19,7 +19,8 @@ namespace stickslip::mujoco {
 /// simulation's, also for flexes.
 ///
 /// Also stickslip_friction_x, _y and _z: coefficients of sliding along the axes of a geom, instead
-/// of those of `friction`, which stands for those that are not said.
+/// of those of `friction`, which stands for those that are not said. Of two geoms that have them,
+/// the first one's count, or those of the higher priority. Pairs have their own `friction`.
 class ContactModels {
  public:
   ContactModels() = default;
@@ -58,6 +59,7 @@ class ContactModels {
   void read_tuple(const mjModel& m, int tuple, int number, int type);
   void require_allowed(const std::string& what, int number, double value) const;
   void override_by(Owner owner, int env, int i, ContactModel& model) const;
+  int pair_of(const mjContact& contact) const;  ///< -1: none
   ContactModel model_of(const mjModel* m, int env, const mjContact& contact) const;
   bool friction_by_axes(const mjModel* m, int env, int geom, double* mu) const;
   void take_axes(const mjModel* m, const mjData* d, int env, mjContact& contact) const;

@@ -111,6 +111,24 @@ def test_of_two_geoms_with_axes_priority_decides():
         assert sim.qvel[0, 0] == pytest.approx(2 - 0.1 * mu * G, rel=1e-6)
 
 
+def test_a_geom_of_higher_priority_without_axes_has_its_friction():
+    sim = block(floor='priority="1"')  # friction 1
+    sim.qvel[0, 0] = 2.0
+    sim.step(substeps=100)
+    assert sim.qvel[0, 0] == pytest.approx(2 - 0.1 * G, rel=1e-6)
+
+
+def test_pairs_keep_their_friction():
+    text = f"""<mujoco><option timestep="1e-3"/>{tuples(friction_x={"geom block": 0.2})}<worldbody>
+      <geom name="floor" type="plane" size="9 9 .1"/><body pos="0 0 .1"><freejoint/>
+      <geom name="block" type="box" size=".1 .1 .1"/></body></worldbody><contact>
+      <pair geom1="floor" geom2="block" condim="3" friction=".7 .7 0 0 0"/></contact></mujoco>"""
+    sim = BatchSim(text)
+    sim.qvel[0, 0] = 2.0
+    sim.step(substeps=100)
+    assert sim.qvel[0, 0] == pytest.approx(2 - 0.1 * 0.7 * G, rel=1e-6)
+
+
 def test_pairs_have_none():
     text = """<mujoco><custom><tuple name="stickslip_friction_x">
       <element objtype="pair" objname="p" prm=".5"/></tuple></custom><worldbody>
