@@ -151,8 +151,10 @@ void trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomP
   const std::size_t bytes = 2 * pairs.size() * sizeof(GeomPath);
   GeomPath* paths = static_cast<GeomPath*>(mj_stackAllocByte(d, bytes, alignof(GeomPath)));
   for (std::size_t k = 0; k < pairs.size(); ++k)
-    for (int side = 0; side < 2; ++side)
-      paths[2 * k + side] = path_of(d, begin, pairs[k].geom[side]);
+    for (int side = 0; side < 2; ++side) {
+      GeomPath& path = paths[2 * k + side] = path_of(d, begin, pairs[k].geom[side]);
+      mju_addTo3(path.from, pairs[k].lift[side]);
+    }
   begin.restore(m, d);
   int tests = 0;
   for (std::size_t k = 0; k < pairs.size(); ++k) {

@@ -16,6 +16,7 @@ namespace stickslip::mujoco {
 /// Two geoms, and how deep they may overlap during the step, m (negative).
 struct GeomPair {
   int geom[2];
+  double lift[2][3];     ///< of each geom, m: the path is as far beside its own
   double margin;         ///< of the model: distance at which the gap is zero
   double least_gap;      ///< of the present contacts, or 0
   bool touches;          ///< during the step
@@ -47,8 +48,9 @@ void drop_closed_contacts(const mjModel* m, mjData* d, const double* v,
 
 /// Finds which pairs touch on the path from q, the state of d, to q ⊕ h v, among those that do not
 /// yet have `touches`: their geoms get deeper than `least_gap` by more than 10 µm. How deep they
-/// get is looked for until the linear gap is right. On the path, each geom's centre moves straight
-/// and its frame turns about one axis. `begin`: that of d, to which it returns.
+/// get is looked for until the linear gap is right. On the path, each geom's centre moves straight,
+/// beside its own way by `lift`, and its frame turns about one axis. `begin`: that of d, to which
+/// it returns.
 void trace_pairs(const mjModel* m, mjData* d, const double* v, std::vector<GeomPair>& pairs,
                  const BeginPoses& begin);
 

@@ -36,20 +36,71 @@ bool rests_beside(const mjModel* m, const mjData* d, const StepContacts& contact
   return false;
 }
 
+// Whether a spring bears its load: it is pressed, and hardly moves along its normal.
+bool bears(const StepContext& step, int i) {
+  constexpr double kShare = 0.1;  // of the overlap
+  const int row = step.d->contact[i].efc_address;
+  const double overlap = -step.contacts.gap[i];
+  return row >= 0 && overlap > 0 && is_spring(step.contacts.model(i)) &&
+         step.m->opt.timestep * std::abs(step.d->efc_vel[row]) <= kShare * overlap + kTouching;
+}
+
+// The way by which a geom's body is out of the springs that bear it, m; zero if there is none,
+// as where it is squeezed. Seen from there, what it is sunk below is level with it.
+void find_lift(const StepContext& step, int geom, double* lift) {
+  constexpr double kMore = 1.25;  // they may sink further in the step
+  const mjModel* m = step.m;
+  mju_zero3(lift);
+  if (step.contacts.own.empty() || geom < 0 || m->geom_bodyid[geom] == 0) return;
+  const auto missing = [&](int i, double* out) {  // of the way, along `out`
+    const mjContact& c = step.d->contact[i];
+    const auto is_of = [&](int side) {
+      return c.geom[side] >= 0 && m->geom_bodyid[c.geom[side]] == m->geom_bodyid[geom];
+    };
+    if (!bears(step, i) || is_of(0) == is_of(1)) return 0.0;
+    mju_scl3(out, c.frame, is_of(1) ? 1.0 : -1.0);
+    return -kMore * step.contacts.gap[i] - mju_dot3(out, lift);
+  };
+  double out[3];
+  for (int i = 0; i < step.d->ncon; ++i)
+    if (const double way = missing(i, out); way > 0) mju_addToScl3(lift, out, way);
+  for (int i = 0; i < step.d->ncon; ++i)
+    if (missing(i, out) > kTouching) return mju_zero3(lift);
+}
+
+// Whether an overlap is that of a body with something beside it, below whose surface springs let it
+// sink: its normal is not that of what bears it.
+bool is_beside(const StepContext& step, int i) {
+  constexpr double kOtherSide = 0.5;  // cosine
+  const mjContact& c = step.d->contact[i];
+  if (!is_spring(step.contacts.model(i))) return false;
+  for (int side = 0; side < 2; ++side) {
+    double lift[3];
+    find_lift(step, c.geom[side], lift);
+    const double way = mju_norm3(lift), along = std::abs(mju_dot3(lift, c.frame));
+    if (way > 0 && -step.contacts.gap[i] <= way && along < kOtherSide * way) return true;
+  }
+  return false;
+}
+
 // Whether contact i may be a ghost: it does not rest, nor does its face elsewhere. Contacts with a
 // plane, which is infinite, never are; flexes belong to no pair.
 bool may_be_ghost(const StepContext& step, int i) {
   const mjContact& c = step.d->contact[i];
   for (const int g : c.geom)
     if (g < 0 || step.m->geom_type[g] == mjGEOM_PLANE) return false;
-  if (c.efc_address < 0 || step.contacts.gap[i] < -kTouching) return false;
+  if (c.efc_address < 0) return false;
+  if (step.contacts.gap[i] < -kTouching && !is_beside(step, i)) return false;
   return !rests(step.m, step.d, step.contacts, i) &&
          !rests_beside(step.m, step.d, step.contacts, i);
 }
 
-GeomPair pair_of(const mjData* d, const StepContacts& contacts, const mjContact& c) {
+GeomPair pair_of(const StepContext& step, const mjContact& c) {
+  const mjData* d = step.d;
+  const StepContacts& contacts = step.contacts;
   GeomPair pair{};
   std::copy_n(c.geom, 2, pair.geom);
+  for (int side = 0; side < 2; ++side) find_lift(step, c.geom[side], pair.lift[side]);
   for (int i = 0; i < d->ncon; ++i) {
     if (!of_pair(d->contact[i], pair)) continue;
     pair.margin = d->contact[i].dist - contacts.gap[i];
@@ -75,8 +126,14 @@ double travel_of(const StepContext& step, int i) {
 // Whether geoms meet inside of a face at contact i, wherever they move along it in the step.
 bool meets_face(const StepContext& step, int i) {
   constexpr double kReserve = 1e-4;  // m
-  return step.d->contact[i].dim > 1 &&
-         is_inside_face(step.m, step.d, i, travel_of(step, i) + kReserve);
+  const mjContact& c = step.d->contact[i];
+  if (c.dim == 1) return false;
+  double away = travel_of(step, i) + kReserve, lift[3];
+  for (const int geom : c.geom) {
+    find_lift(step, geom, lift);
+    away += mju_norm3(lift);
+  }
+  return is_inside_face(step.m, step.d, i, away);
 }
 
 // Adds the pairs of contacts that act, may be ghosts, and were not examined yet. Returns whether
@@ -101,8 +158,7 @@ bool find_suspects(StepContext& step) {
   drop_closed_contacts(step.m, step.d, step.end_velocity.data(), step.contacts.gap, step.suspects,
                        step.poses);
   for (const int i : step.suspects)
-    if (!is_known(step.d->contact[i]))
-      step.pairs.push_back(pair_of(step.d, step.contacts, step.d->contact[i]));
+    if (!is_known(step.d->contact[i])) step.pairs.push_back(pair_of(step, step.d->contact[i]));
   return !step.suspects.empty();
 }
 

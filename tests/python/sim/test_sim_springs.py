@@ -171,3 +171,43 @@ def test_steps_on_springs_have_derivatives():
             sim.step()
             ends.append((g * sim.qvel).sum())
         assert gradient.qvel[0, i] == pytest.approx((ends[0] - ends[1]) / 2e-6, abs=2e-5)
+
+
+TILES = "".join(
+    f'<geom type="box" size=".1 .5 .1" pos="{0.2 * i} 0 -.1" friction="0"/>' for i in range(-3, 25)
+)
+
+
+def sliding(k, more="", push=0.0, speed=0.0, floor=TILES):
+    model = f"""<mujoco><option timestep=".002"/>
+      {tuples(stiffness={"geom box": k}, damping={"geom box": 20})}<worldbody>{floor}{more}
+      <body pos="0 0 .05"><freejoint/>
+        <geom name="box" type="box" size=".15 .1 .05" mass="1" friction="0"/></body>
+      </worldbody></mujoco>"""
+    sim = BatchSim(model)
+    sim.qvel[0, 0] = speed
+    sim.xfrc_applied[0, 1, 0] = push
+    return sim
+
+
+@pytest.mark.parametrize("k", [1e5, 2e3])
+@pytest.mark.parametrize("speed", [2.0, 0.2, 0.05])
+def test_level_tiles_are_a_plane_for_a_box_that_is_sunk_in(speed, k):
+    sim = sliding(k, speed=speed)
+    for _ in range(1000):
+        assert sim.step()[0] == Status.solved
+    slowed = 1e-5 * G * 2.0  # MuJoCo's least friction, 2 s
+    assert sim.qvel[0, 0] == pytest.approx(speed - slowed, rel=1e-3)
+    assert abs(sim.qvel[0, 1]) < 1e-6
+    assert -2e-3 < sim.qpos[0, 2] - 0.05 < 0
+
+
+@pytest.mark.parametrize("height", [0.004, 0.1])
+@pytest.mark.parametrize("k", [1e5, 2e3])
+def test_a_ledge_stops_it_and_a_wall_bears_its_push(k, height):
+    """The spring between them is pressed as far as the push asks, by four points."""
+    ledge = f'<geom type="box" size=".2 .5 .1" pos="1 0 {height - 0.1}" friction="0"/>'
+    sim = sliding(k, ledge, push=0.5, floor='<geom type="plane" size="5 5 .1" friction="0"/>')
+    sim.step(substeps=3000)
+    assert abs(sim.qvel[0, 0]) < 1e-3
+    assert sim.qpos[0, 0] == pytest.approx(0.65 + 0.5 / (4 * k), abs=0.2 / k + 1e-6)
