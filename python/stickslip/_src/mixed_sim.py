@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,9 @@ from stickslip._src.aliases import Float64, Int32
 from stickslip._src.model_source import Model
 from stickslip._src.sim import BatchSim
 
-#: What is written there takes effect in the next call. `state` has all of the others.
+#: What is written there takes effect in the next call.
 _WRITABLE = (
-    "state", "time", "qpos", "qvel", "act", "ctrl", "qacc", "qfrc_applied", "xfrc_applied",
+    "time", "qpos", "qvel", "act", "ctrl", "qacc", "qfrc_applied", "xfrc_applied",
     "eq_active", "mocap_pos", "mocap_quat", "mocap_velocity",
 )  # fmt: skip
 _RESULTS = (
@@ -32,9 +33,11 @@ class MixedBatchSim:
     """Environments of different models: other objects, sizes, robots. Each model has a `BatchSim`
     of its own (`parts`); all step at once, and each environment has the bits of its part alone.
 
-    The arrays of `BatchSim` are here under the same names, (N, ...), in the order of `models`.
-    Where models differ in size, an array has the size of the largest, and what an environment does
-    not have is 0 and unused; `parts` and `places` lead to the arrays of each.
+    The arrays of `BatchSim` for states and results are here under the same names, (N, ...), in the
+    order of `models`. They are copies: what is written there reaches the parts in the next call,
+    which brings them up to date. Where models differ in size, an array has the size of the largest,
+    and what an environment does not have is unused, 0 at first. All else, as derivatives and
+    statistics, is that of `parts`; `places` tells whose.
 
     Args:
         models: of each environment, as in `BatchSim`. The same object, path or text again is the
@@ -76,8 +79,23 @@ class MixedBatchSim:
     def _open(self, workers: int) -> None:
         self._workers = workers
         self._pool = ThreadPoolExecutor(min(workers, len(self.parts)))
+        self._caller = threading.Lock()
+        self._stop = np.zeros(1, np.uint8)  # Ctrl-C: Python tells its first thread alone
+        for part in self.parts:
+            part._core.stop_when(self._stop)
         self._arrays: dict[str, NDArray[Any]] = {}
         self._known: dict[str, NDArray[Any]] = {}  #: the writable ones, as the parts have them
+        self._own = frozenset((*vars(self), "_own"))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """AttributeError for arrays, which are written into, and for names that there are not."""
+        if "_own" in vars(self) and name not in self._own and name != "state":
+            arrays = name in (*_WRITABLE, *_RESULTS)
+            raise AttributeError(
+                f"MixedBatchSim: write into the array, {name}[...] = ..." if arrays
+                else f"MixedBatchSim has no attribute {name!r}"
+            )  # fmt: skip
+        super().__setattr__(name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
         self._write()
@@ -90,11 +108,36 @@ class MixedBatchSim:
         if name.startswith("_") or name not in (*_WRITABLE, *_RESULTS):
             raise AttributeError(f"MixedBatchSim has no attribute {name!r}")
         if name not in self._arrays:
-            values = [getattr(part, name) for part in self.parts]
-            shape = np.max([each.shape[1:] for each in values], axis=0).astype(int)
-            self._arrays[name] = np.zeros((self.num_envs, *shape), values[0].dtype)
+            self._arrays[name] = self._gathered(name)
             self._read([name])
         return self._arrays[name]
+
+    def _gathered(self, name: str) -> NDArray[Any]:
+        """The arrays of the parts in one."""
+        return self._joined([getattr(part, name) for part in self.parts])
+
+    def _joined(self, values: list[NDArray[Any]]) -> NDArray[Any]:
+        shape = np.max([each.shape[1:] for each in values], axis=0).astype(int)
+        joined = np.zeros((self.num_envs, *shape), values[0].dtype)
+        for own, where in zip(values, self.places, strict=True):
+            _corner(joined, own.shape)[where] = own
+        return joined
+
+    @property
+    def state(self) -> Float64:
+        """(N, nstate of the largest) everything a restart needs, as of `BatchSim`: a copy, with
+        what was written into the other arrays. Assign one to go back: `sim.state = saved`."""
+        self._write()
+        return self._gathered("state")
+
+    @state.setter
+    def state(self, values: ArrayLike) -> None:
+        saved = check.float64("state", values)
+        shape = (self.num_envs, max(part.state.shape[1] for part in self.parts))
+        check.require_shape("state", saved, shape)
+        for part, where in zip(self.parts, self.places, strict=True):
+            part.state[...] = _corner(saved, part.state.shape)[where]
+        self._read(self._arrays)
 
     @property
     def law(self) -> str:
@@ -130,7 +173,14 @@ class MixedBatchSim:
     def reset(self, mask: ArrayLike | None = None, *, key: int | None = None) -> None:
         """As `BatchSim.reset`."""
         chosen = given.mask(mask, self.num_envs)
-        self._call(lambda part, where: part.reset(chosen[where], key=key))
+        number = -1 if key is None else check.count("key", key)
+        for part, where in zip(self.parts, self.places, strict=True):
+            if number >= part.model.nkey and chosen[where].any():
+                raise ValueError(
+                    f"key: the model of environment {where[chosen[where]][0]} has "
+                    f"{part.model.nkey} keyframes, got {number}"
+                )
+        self._call(lambda part, where: chosen[where].any() and part.reset(chosen[where], key=key))
 
     def forward(self, mask: ArrayLike | None = None) -> None:
         """As `BatchSim.forward`."""
@@ -139,12 +189,7 @@ class MixedBatchSim:
 
     def field(self, name: str) -> Float64:
         """As `BatchSim.field`: (N, ...) of the largest; a copy."""
-        values = [part.field(name) for part in self.parts]
-        shape = np.max([each.shape[1:] for each in values], axis=0).astype(int)
-        all_of = np.zeros((self.num_envs, *shape))
-        for own, where in zip(values, self.places, strict=True):
-            _corner(all_of, own.shape)[where] = own
-        return all_of
+        return self._joined([part.field(name) for part in self.parts])
 
     def vary(self, field: str, values: ArrayLike) -> None:
         """As `BatchSim.vary`, where all models have as many numbers of the field; else `vary` of
@@ -173,11 +218,25 @@ class MixedBatchSim:
 
     def _call(self, run: Callable[[BatchSim, NDArray[np.intp]], Any]) -> None:
         """Runs all parts at once, with what was written here; then reads what they have."""
-        self._write()
+        if not self._caller.acquire(blocking=False):
+            raise RuntimeError("MixedBatchSim: a call is under way in another thread")
         try:
-            list(self._pool.map(run, self.parts, self.places))
+            self._write()
+            calls = [
+                self._pool.submit(run, *each) for each in zip(self.parts, self.places, strict=True)
+            ]
+            try:
+                for call in calls:
+                    call.result()
+            except BaseException:
+                self._stop[0] = 1
+                wait(calls)
+                raise
+            finally:
+                self._stop[0] = 0
+                self._read(self._arrays)
         finally:
-            self._read(self._arrays)
+            self._caller.release()
 
     def _read(self, names: Any) -> None:
         for name in names:
@@ -189,7 +248,7 @@ class MixedBatchSim:
                 self._known[name] = values.copy()
 
     def _write(self) -> None:
-        """Gives the parts what was written into arrays: `state` first."""
+        """Gives the parts what was written into arrays."""
         for name in _WRITABLE:
             if name not in self._known:
                 continue

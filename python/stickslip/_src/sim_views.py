@@ -159,7 +159,8 @@ class SimViews:
     @_once
     def contact_force_mean(self) -> Float64:
         """(N, S, 3) N, world frame: the mean of `contact_force` over the substeps of the latest
-        call; times their number and the time step, the impulse, N s."""
+        call; times their number and the time step, the impulse, N s. With Runge-Kutta both are
+        those of the last stage."""
         return self._core.contact_force_mean
 
     @property

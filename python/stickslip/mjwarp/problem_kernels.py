@@ -76,6 +76,20 @@ def model_of(w: int, geom: wp.vec2i, of_geoms: wp.array2d[Model], priority: wp.a
 
 
 @wp.func
+def coefficient(c: int, axis: int, dim: int, friction: wp.array2d[float], rigid: int):
+    # friction_of of src/mujoco/problem/gather.hpp.
+    own, largest = real(friction[c, axis - 1]), real(0.0)
+    for k in range(dim - 1):
+        largest = wp.max(largest, real(friction[c, k]))
+    none = own <= MINMU
+    if axis < 3:
+        none = none or own < real(1e-3) * real(friction[c, 2 - axis])
+    if rigid != 0 and largest > MINMU and none:
+        own = real(0.0)
+    return own
+
+
+@wp.func
 def biases(
     gap: real, before: real, free: real, h: real, model: Model, v_max: real, compliance: real,
 ):  # fmt: skip
@@ -149,11 +163,9 @@ def gather_sides(
         c = efc_id[w, i]
         axis = i - efc_address[c, 0]
         if axis > 0:
-            own = real(friction[c, axis - 1])
+            own = coefficient(c, axis, dim[c], friction, rigid)
             if rigid != 0 and axis < 3:
-                tangent, other = efc_address[c, 1], real(friction[c, 2 - axis])
-                if own <= MINMU and (dim[c] > 3 or other > MINMU):
-                    own = real(0.0)  # friction_of of src/mujoco/problem/gather.hpp
+                tangent = efc_address[c, 1]
                 model = model_of(w, geom[c], of_geoms, priority)
                 x, y = real(efc_vel[w, tangent]), real(efc_vel[w, tangent + 1])
                 own = friction_at(model, own, x, y)

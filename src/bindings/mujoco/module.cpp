@@ -12,6 +12,7 @@
 #include <mujoco/mujoco.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "src/bindings/mujoco/layout.hpp"
 #include "src/bindings/mujoco/records.hpp"
@@ -111,6 +112,15 @@ nb::object component(nb::handle self) {
   return rows_view(nb::cast<const BatchSim&>(self).component(c), self);
 }
 
+/// Steps in progress, also on other threads than Python's first, end when flag[0] is not 0.
+void stop_when(BatchSim& sim,
+               const nb::ndarray<std::uint8_t, nb::shape<1>, nb::device::cpu>& flag) {
+  std::uint8_t* const stop = flag.data();
+  sim.watch([stop] {
+    return std::atomic_ref(*stop).load(std::memory_order_relaxed) == 0 && handle_signals();
+  });
+}
+
 template <auto member>
 nb::object contact_sensors(nb::handle self) {
   const auto& sim = nb::cast<const BatchSim&>(self);
@@ -164,6 +174,7 @@ void bind_batch_sim(nb::module_& m) {
           "fields"_a, "contact_sensors"_a)
       .def("step", &BatchSim::step, "substeps"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("require_idle", &BatchSim::require_idle)
+      .def("stop_when", &stop_when, "flag"_a, nb::keep_alive<1, 2>())
       .def("reset", &reset, "mask"_a, "key"_a)
       .def("forward", &forward, "mask"_a)
       .def("vary", &vary, "field"_a, "values"_a)

@@ -25,17 +25,18 @@ constexpr Number kNumber[] = {
     {"damping", &ContactModel::damping, "finite numbers >= 0, N s/m"},
     {"static_friction", &ContactModel::static_friction, "finite numbers >= 0"},
     {"v_stribeck", &ContactModel::v_stribeck, "finite numbers > 0, m/s"},
-    {"friction_x", nullptr, "finite numbers >= 0"},
-    {"friction_y", nullptr, "finite numbers >= 0"},
-    {"friction_z", nullptr, "finite numbers >= 0"},
+    {"friction_x", nullptr, "finite numbers >= 0, or NaN (none)"},
+    {"friction_y", nullptr, "finite numbers >= 0, or NaN (none)"},
+    {"friction_z", nullptr, "finite numbers >= 0, or NaN (none)"},
 };
-constexpr int kRestitution = 0, kStiffness = 2, kStribeck = 5;
+constexpr int kRestitution = 0, kStiffness = 2, kStribeck = 5, kAxes = 6;
 constexpr std::string_view kTuple = "stickslip_";
 constexpr std::string_view kOwner[] = {"geom_", "pair_"};
 
 bool is_allowed(int number, double value) {
   if (number == kStiffness) return value >= 1e-100;  // 1/k is finite
   if (number == kStribeck && value == 0) return false;
+  if (number >= kAxes && std::isnan(value)) return true;
   return value >= 0 && std::isfinite(value) && (number != kRestitution || value <= 1);
 }
 
@@ -136,8 +137,8 @@ bool ContactModels::vary(const std::string& field, const double* values, std::in
     for (int number = 0; number < (owner == kPair ? kFrictionX : kNumbers); ++number) {
       if (field != std::string(kOwner[owner]).append(kNumber[number].name)) continue;
       if (num_envs_ == 0)
-        throw std::invalid_argument("field: expected one of MuJoCo's model, because " + field +
-                                    " is of the rigid laws' contacts");
+        throw std::invalid_argument(
+            "field: " + field + " is of the rigid laws' contacts, which this law does not have");
       Values& own = values_[owner][number];
       if (size != own.count)
         throw std::invalid_argument("values: expected " + std::to_string(own.count) +

@@ -57,9 +57,11 @@ double bias_of(const ContactModel& contact, double gap, bool lands, double befor
 
 double friction_of(const mjContact& contact, int axis, Level level) {
   const double mu = contact.friction[axis - 1];
-  if (level == Level::acceleration || axis > 2 || mu > mjMINMU) return mu;
-  const bool others = contact.dim > 3 || contact.friction[2 - axis] > mjMINMU;
-  return others ? 0.0 : mu;
+  if (level == Level::acceleration) return mu;
+  const double* const all = contact.friction;
+  const bool alone = std::all_of(all, all + contact.dim - 1, [](double x) { return x <= mjMINMU; });
+  const double least = axis <= 2 ? 1e-3 * all[2 - axis] : 0.0;
+  return !alone && (mu <= mjMINMU || mu < least) ? 0.0 : mu;
 }
 
 bool gather_motion(const mjModel* m, mjData* d, Level level, const EnvSlot& slot) {

@@ -26,9 +26,11 @@ struct Formulation {
   bool model_softness = false;  ///< of contacts, at velocity level
 };
 
-/// The coefficient of friction of an axis 1 ... dim - 1 of a contact. MuJoCo makes mjMINMU of 0. At
-/// velocity level, beside other coefficients, that is 0 again: circular coordinates have the first
-/// one as their unit, in which the others would be thousands of times too large.
+/// The coefficient of friction of an axis 1 ... dim - 1 of a contact. At velocity level it is 0
+/// where it is MuJoCo's mjMINMU, which stands for 0, or less than a thousandth of that of the other
+/// sliding direction: circular coordinates have the first one as their unit, in which others would
+/// be thousands of times too large. But for frictionless contacts, which have mjMINMU along all
+/// axes.
 double friction_of(const mjContact& contact, int axis, Level level);
 
 /// One environment's part of the batch: nefc rows in the order of row_map.hpp.

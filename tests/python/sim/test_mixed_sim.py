@@ -1,7 +1,11 @@
 """Environments of different models in one batch."""
 
 import copy
+import os
 import pickle
+import signal
+import threading
+import time
 
 import mujoco
 import numpy as np
@@ -76,10 +80,10 @@ def test_what_is_written_takes_effect_and_what_is_not_stays():
     np.testing.assert_array_equal(sim.qpos, other.qpos)
     state = sim.state.copy()
     steps(sim, seed=1)
-    sim.state[...] = state
+    sim.state = state
     steps(sim, seed=1)
     after = sim.qpos.copy()
-    other.state[...] = state
+    other.state = state
     np.testing.assert_array_equal(steps(other, seed=1).qpos, after)
 
 
@@ -173,3 +177,66 @@ def test_models_with_different_time_steps():
     with pytest.raises(ValueError, match="timestep: the models differ"):
         _ = sim.timestep
     assert MixedBatchSim(MODELS).timestep == 0.004
+
+
+def test_the_state_that_is_assigned_is_the_one_that_is_read():
+    sim = MixedBatchSim([MODELS[0], LARGER], 4)
+    saved, height = sim.state, sim.qpos[0, 3]
+    steps(sim, 20)
+    assert sim.qpos[0, 3] != height
+    sim.qvel[0, 0] = 5.0  # and then:
+    sim.state = saved
+    assert sim.qpos[0, 3] == height
+    assert sim.qvel[0, 0] == 0
+    np.testing.assert_array_equal(sim.state, saved)
+    with pytest.raises(ValueError, match="state: expected shape"):
+        sim.state = saved[:2]
+
+
+def test_arrays_are_not_assigned():
+    sim = MixedBatchSim(MODELS)
+    with pytest.raises(AttributeError, match=r"write into the array, qvel\[\.\.\.\]"):
+        sim.qvel = np.zeros((3, 7))
+    with pytest.raises(AttributeError, match="no attribute 'qpso'"):
+        sim.qpso = 1
+
+
+def test_keyframes_that_a_chosen_model_lacks():
+    key = "<keyframe><key qpos='.1 0 0 .3 1 0 0 0'/></keyframe></mujoco>"
+    sim = steps(MixedBatchSim([MODELS[0].replace("</mujoco>", key), MODELS[1]], 4))
+    sim.reset([0, 2], key=0)
+    assert sim.qpos[[0, 2], 3].tolist() == [0.3, 0.3]
+    before = sim.qpos.copy()
+    with pytest.raises(ValueError, match="key: the model of environment 1 has 0 keyframes, got 0"):
+        sim.reset(key=0)
+    np.testing.assert_array_equal(sim.qpos, before)
+
+
+def test_ctrl_c_ends_all_parts_between_their_steps():
+    sim = MixedBatchSim(MODELS, 6, threads=2)
+    sim.step()
+    saved = sim.state
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        sim.step(substeps=10**7)
+    assert time.monotonic() - start < 10
+    done = sim.time.copy()
+    time.sleep(0.1)
+    np.testing.assert_array_equal([part.time[0] for part in sim.parts], done[:3])
+    sim.state = saved
+    twin = MixedBatchSim(MODELS, 6)
+    twin.state = saved
+    np.testing.assert_array_equal(steps(sim, 5).qpos, steps(twin, 5).qpos)
+
+
+def test_a_call_during_another_is_refused_as_a_whole():
+    sim = MixedBatchSim(MODELS, 3, threads=1)
+    other = threading.Thread(target=lambda: sim.step(substeps=20000))
+    other.start()
+    time.sleep(0.05)
+    if other.is_alive():
+        with pytest.raises(RuntimeError, match="MixedBatchSim: a call is under way"):
+            sim.step()
+    other.join()
+    assert len(set(sim.time.round(6))) == 1

@@ -85,6 +85,20 @@ def test_torsional_friction_without_that_of_sliding(shape, torsion, condim):
     assert sim.qvel[0, 0] == pytest.approx(0.5, abs=1e-7)
 
 
+@pytest.mark.parametrize("friction", ["0 0 0.01", "0 0 0.5", "0 0.01 0.5", "0.5 0 0.01"])
+def test_friction_of_rolling_without_others(friction):
+    own = f'condim="6" friction="{friction}"'
+    sim = BatchSim(
+        f"""<mujoco><option timestep=".002"/><worldbody>
+      <geom type="plane" size="5 5 .1" {own}/><body pos="0 0 .1"><freejoint/>
+      <geom type="sphere" size=".1" mass="2" {own}/></body></worldbody></mujoco>""",
+        3,
+    )
+    sim.qvel[:] = np.random.default_rng(0).normal(size=(3, 6)) * [1, 1, 0, 3, 3, 3]
+    for _ in range(100):
+        assert (sim.step() == Status.solved).all()
+
+
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_four_stacked_boxes_rest_for_ten_seconds(integrator):
     sim = BatchSim(stack(4), tol=EXACT, integrator=integrator)

@@ -137,3 +137,22 @@ def test_pairs_have_none():
       <contact><pair name="p" geom1="a" geom2="b"/></contact></mujoco>"""
     with pytest.raises(ValueError, match=r"friction_x: .* geoms or materials, got pair 'p'"):
         BatchSim(text)
+
+
+def test_varied_axes_may_be_none():
+    sim = block(num_envs=2)
+    sim.vary("geom_friction_x", [[np.nan, 0.3], [np.nan, np.nan]])
+    sim.vary("geom_friction_y", [[np.nan, np.nan], [np.nan, np.nan]])
+    sim.qvel[:, 0] = 2.0
+    sim.step(substeps=100)
+    np.testing.assert_allclose(sim.qvel[:, 0], 2 - 0.1 * G * np.array([0.3, 1.0]), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("along", "across"), [(1e-3, 1.0), (1e-4, 1.0), (1e-5, 1), (1e-2, 10.0)])
+@pytest.mark.parametrize("shape", ["sphere", "box"])
+def test_very_different_coefficients_are_solved(along, across, shape):
+    sim = block(shape=shape, friction_x=along, friction_y=across, friction_z=across)
+    sim.qvel[0, :2] = [1.0, 0.3]
+    for _ in range(50):
+        assert sim.step()[0] == Status.solved
+        assert sim.iterations[0] < 1000  # no search of the later rungs
