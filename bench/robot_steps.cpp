@@ -146,8 +146,8 @@ class Ours : public Contender {
   bool rigid() const { return level() == Level::velocity; }
   void find_contacts() override {
     if (!rigid()) return Contender::find_contacts();
-    mujoco::forward_position_ahead(model_.get(), data_.get(), 0, look_ahead_, models_, separations_, margins_,
-                                   contacts_);
+    mujoco::forward_position_ahead(model_.get(), data_.get(), 0, look_ahead_, models_, separations_,
+                                   margins_, contacts_);
   }
 
   mujoco::Formulation formulation_;
