@@ -175,7 +175,7 @@ class MixedBatchSim:
         chosen = given.mask(mask, self.num_envs)
         number = -1 if key is None else check.count("key", key)
         for part, where in zip(self.parts, self.places, strict=True):
-            if number >= part.model.nkey and chosen[where].any():
+            if key is not None and chosen[where].any() and number >= part.model.nkey:
                 raise ValueError(
                     f"key: the model of environment {where[chosen[where]][0]} has "
                     f"{part.model.nkey} keyframes, got {number}"
