@@ -180,7 +180,12 @@ class MixedBatchSim:
                     f"key: the model of environment {where[chosen[where]][0]} has "
                     f"{part.model.nkey} keyframes, got {number}"
                 )
-        self._call(lambda part, where: chosen[where].any() and part.reset(chosen[where], key=key))
+
+        def reset(part: BatchSim, where: NDArray[np.intp]) -> None:
+            if chosen[where].any():
+                part.reset(chosen[where], key=key)
+
+        self._call(reset)
 
     def forward(self, mask: ArrayLike | None = None) -> None:
         """As `BatchSim.forward`."""
