@@ -4,8 +4,7 @@
 // Every function that a body calls runs on both sides. On a GPU all are inlined into their launch
 // function: a call would spill the caller's registers to local memory. On a CPU the compiler
 // decides: with everything inlined, compiling takes four times as long and nothing is faster; and
-// where SS_CALLS is defined (`make gpu-emulate EMULATE=quick`: gpu_sparse.cu takes a sixth of the
-// time).
+// where SS_CALLS is defined (`make gpu-emulate EMULATE=quick`, whose kernels compile faster).
 // Except SS_INNER, always inlined: arithmetic of groups, packs, cones and sweeps, a few
 // instructions each.
 #if defined(__CUDACC__)
