@@ -17,8 +17,8 @@ void translate_interrupted() {
   nanobind::register_exception_translator([](const std::exception_ptr& exception, void*) {
     try {
       std::rethrow_exception(exception);
-    } catch (
-        const Interrupted&) {  // Python's exception is set, but on other threads than its first
+    } catch (const Interrupted&) {
+      // Python's exception is set, but on other threads than its first.
       if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
     }
   });

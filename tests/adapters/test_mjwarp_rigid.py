@@ -128,6 +128,20 @@ def test_geoms_bounce_and_sink_in_as_in_batch_sim(of_floor):
     assert bounced[[0, 1, 1], [0, 0, 1]].tolist() == [1, 1, 1]  # the others sink in
 
 
+def test_a_number_for_all_geoms_is_that_of_each():
+    model, data = scenes.load(scenes.BALL.format(height=0.1, more=""))
+    depths = []
+    for stiffness in (4e3, [4e3, 4e3]):
+        m, d = scenes.put(model, data)
+        contact = mjwarp.ContactModel(stiffness=stiffness, damping=100.0)
+        for _ in range(500):
+            mjwarp.step(m, d, contact=contact)
+        depths.append(0.1 - d.qpos.numpy()[0, 2])
+    # Two springs in series.
+    expected = model.body_mass[1] * GRAVITY / 2e3
+    np.testing.assert_allclose(depths, expected, rtol=1e-3, atol=1e-6)
+
+
 def test_static_friction_is_that_of_batch_sim():
     """On a slope between both coefficients: a box holds, and one that was pushed slides."""
     text = """<mujoco><option timestep=".002" cone="elliptic" gravity="4.9 0 -9.81"/>

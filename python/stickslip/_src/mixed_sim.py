@@ -108,8 +108,9 @@ class MixedBatchSim:
         if name.startswith("_") or name not in (*_WRITABLE, *_RESULTS):
             raise AttributeError(f"MixedBatchSim has no attribute {name!r}")
         if name not in self._arrays:
-            self._arrays[name] = self._gathered(name)
-            self._read([name])
+            self._arrays[name] = values = self._gathered(name)
+            if name in _WRITABLE:
+                self._known[name] = values.copy()
         return self._arrays[name]
 
     def _gathered(self, name: str) -> NDArray[Any]:
@@ -137,7 +138,7 @@ class MixedBatchSim:
         check.require_shape("state", saved, shape)
         for part, where in zip(self.parts, self.places, strict=True):
             part.state[...] = _corner(saved, part.state.shape)[where]
-        self._read(self._arrays)
+        self._read()
 
     @property
     def law(self) -> str:
@@ -239,13 +240,13 @@ class MixedBatchSim:
                 raise
             finally:
                 self._stop[0] = 0
-                self._read(self._arrays)
+                self._read()
         finally:
             self._caller.release()
 
-    def _read(self, names: Any) -> None:
-        for name in names:
-            values = self._arrays[name]
+    def _read(self) -> None:
+        """Brings the arrays up to date."""
+        for name, values in self._arrays.items():
             for part, where in zip(self.parts, self.places, strict=True):
                 own = getattr(part, name)
                 _corner(values, own.shape)[where] = own

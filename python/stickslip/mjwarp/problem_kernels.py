@@ -65,9 +65,8 @@ def friction_at(model: Model, mu: real, x: real, y: real):
 @wp.func
 def model_of(w: int, geom: wp.vec2i, of_geoms: wp.array2d[Model], priority: wp.array[int]):
     world = w % of_geoms.shape[0]
-    if of_geoms.shape[1] == 1 or geom[0] < 0 or geom[1] < 0:  # or of a flex
-        return of_geoms[world, 0]
-    first, second = of_geoms[world, geom[0]], of_geoms[world, geom[1]]
+    last = of_geoms.shape[1] - 1  # 0: all geoms have the same
+    first, second = of_geoms[world, wp.min(geom[0], last)], of_geoms[world, wp.min(geom[1], last)]
     if priority[geom[0]] > priority[geom[1]]:
         return first
     if priority[geom[0]] < priority[geom[1]]:

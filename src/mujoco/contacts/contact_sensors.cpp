@@ -83,6 +83,10 @@ void ContactSensors::clear_means(int env) {
   for (auto* values : {&mean_force, &mean_friction}) mju_zero(values->data() + at(env), int(at(1)));
 }
 
+void ContactSensors::clear_means() {
+  for (auto* values : {&mean_force, &mean_friction}) std::fill(values->begin(), values->end(), 0.0);
+}
+
 void ContactSensors::add_to_means(int env, int steps) {
   const auto add = [&](const std::vector<double>& of_step, std::vector<double>& mean) {
     mju_addToScl(mean.data() + at(env), of_step.data() + at(env), 1.0 / steps, int(at(1)));

@@ -22,6 +22,7 @@ class ContactSensors {
   void keep(const mjModel* m, mjData* d, const double* gap, int env);
   void clear(int env);
   void clear_means(int env);
+  void clear_means();  ///< of all environments
   /// Adds what was kept last to the means of `steps` steps.
   void add_to_means(int env, int steps);
 

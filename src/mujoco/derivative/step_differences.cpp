@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/mujoco/contacts/contact_models.hpp"
 #include "src/mujoco/contacts/mocap.hpp"
 #include "src/mujoco/contacts/touching.hpp"
 #include "src/mujoco/step/env_step.hpp"
@@ -49,8 +48,7 @@ void perturb(StepContext& step, StepPoint& point, const Input& input, double by)
     smooth_forces(step.m, step.d, step.sim->formulation.level);
   } else if (input.kind == Input::qvel) {
     step.d->qvel[input.i] = point.qvel[input.i] + by;
-    forward_velocities(step.m, step.d, step.sim->formulation.level, false);
-    if (step.sim->rigid()) ContactModels::set_friction(step.d, step.contacts);
+    forward_velocities(step, false);
   } else if (input.kind == Input::qpos) {
     point.direction.assign(step.m->nv, 0.0);
     point.direction[input.i] = 1.0;

@@ -269,6 +269,10 @@ void forward_to_solver(StepContext& step, bool sensors) {
                            sim.separations[step.env], step.margins, step.contacts);
   else
     mj_fwdPosition(step.m, step.d);
+  forward_velocities(step, sensors);
+}
+
+void forward_velocities(StepContext& step, bool sensors) {
   forward_velocities(step.m, step.d, step.sim->formulation.level, sensors);
   if (step.sim->rigid()) ContactModels::set_friction(step.d, step.contacts);
 }

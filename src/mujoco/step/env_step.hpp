@@ -27,6 +27,9 @@ void run_step(StepContext& step);
 /// From a state to the stage before the solver, with the contacts that the law needs.
 void forward_to_solver(StepContext& step, bool sensors);
 
+/// Its second part: forward_velocities of stages.hpp, and friction at these velocities.
+void forward_velocities(StepContext& step, bool sensors);
+
 /// The problem of the contacts that are included, in the step's slot, without W.
 void pose_problem(StepContext& step);
 

@@ -190,7 +190,7 @@ void SimBatch::step(int count) {
   std::fill(raised.begin(), raised.end(), Raised::nothing);
   std::fill(substeps_left.begin(), substeps_left.end(), substeps);
   clear_verdicts(*this);
-  for (int e = 0; e < options.num_envs; ++e) contact_sensors->clear_means(e);
+  contact_sensors->clear_means();
   token.begin(go_on, buffers->has_large_problems());
   for (int i = 0; gpu() && i < substeps && !token.ask(); ++i) {
     step_on_gpu(i);
